@@ -190,8 +190,9 @@ impl Diagnostics {
         &self.items
     }
 
-    /// The diagnostics that were kept.
-    pub fn into_items(self) -> Vec<Diagnostic> {
+    /// The diagnostics that were kept, in the order of their positions.
+    pub fn into_items(mut self) -> Vec<Diagnostic> {
+        self.items.sort_by_key(|item| item.position);
         self.items
     }
 

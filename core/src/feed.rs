@@ -5,15 +5,18 @@ use alloc::vec::Vec;
 
 use ipnet::IpNet;
 
-/// How a feed is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeedFormat {
-    /// JSON IP ranges of automated clients, as specified and as deployed.
-    Jafar,
-    /// Self-published geolocation CSV (RFC 8805).
-    Geofeed,
-    /// One prefix or bare address a line, `#` comments.
-    Cidr,
+use crate::json::json_words;
+
+json_words! {
+    /// How a feed is written.
+    pub enum FeedFormat {
+        /// JSON IP ranges of automated clients, as specified and as deployed.
+        Jafar = "jafar",
+        /// Self-published geolocation CSV (RFC 8805).
+        Geofeed = "geofeed",
+        /// One prefix or bare address a line, `#` comments.
+        Cidr = "cidr",
+    }
 }
 
 /// What an entry says about its prefix.

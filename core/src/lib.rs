@@ -12,6 +12,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod config;
 pub mod diagnostic;
 pub mod feed;
+pub mod json;
 pub mod prefix;

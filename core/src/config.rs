@@ -1,0 +1,220 @@
+//! The configuration document: one JSON object, the same for both gates and every command.
+//!
+//! This module says what may be written. What it means together (do the names exist, are they unique) is
+//! [`crate::ruleset`]'s, because that needs the feeds and the catalog.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
+use crate::diagnostic::Diagnostics;
+use crate::feed::FeedFormat;
+use crate::json::{self, Dictionary, FromJson, Node, Placed, Reader, json_object, json_words};
+
+json_words! {
+    /// What is done with decisions.
+    #[derive(Default)]
+    pub enum Mode {
+        /// Decide, log and count, but let every request through.
+        #[default]
+        Observe = "observe",
+        /// Deny what is decided to be denied.
+        Enforce = "enforce",
+        /// Look at nothing.
+        Off = "off",
+    }
+}
+
+json_words! {
+    /// What a site does with a class of identities.
+    pub enum Treatment {
+        /// Deny with 403.
+        Deny = "deny",
+        /// Go on to the agent's action and the site's policy.
+        Policy = "policy",
+        /// Allow without further steps.
+        Allow = "allow",
+    }
+}
+
+json_words! {
+    /// What is done with an agent, whatever the site.
+    #[derive(Default)]
+    pub enum AgentAction {
+        /// The site's policy decides.
+        #[default]
+        Policy = "policy",
+        /// Skip the policy once the agent is verified.
+        Allow = "allow",
+        /// Deny every request that claims the agent.
+        Deny = "deny",
+    }
+}
+
+json_object! {
+    /// The configuration of Crawlward, the same document for nginx, Envoy and the command line.
+    pub struct Config {
+        /// `observe` decides, logs and counts but lets every request through; `enforce` denies; `off` does nothing.
+        pub mode: Mode = { Mode::default() },
+        /// The well-known agents: `builtin`, `none`, or the path of a catalog file.
+        pub catalog: Placed<String> = { unplaced("builtin") },
+        /// The files that map IP prefixes to facts. The order settles ties between prefixes of equal length.
+        pub feeds: Vec<FeedConfig> = { Vec::new() },
+        /// Agents that the catalog lacks, or about which the site knows better; keys left out keep the catalog's value.
+        pub agents: Vec<AgentConfig> = { Vec::new() },
+        /// The request header in which a client declares the purpose of its automation.
+        pub purpose_header: Placed<String> = { unplaced("Automation-Purpose") },
+        /// The policies, by host.
+        pub sites: Vec<SiteConfig> = { Vec::new() },
+        /// The text of files, by the path that names them elsewhere in the document; takes precedence over the file
+        /// system. `crawlward envoy` writes it, because a Wasm filter has no files.
+        pub files: Dictionary<String> = { Dictionary::default() },
+    }
+    later { "filter_state" }
+}
+
+json_object! {
+    /// A file that maps IP prefixes to facts.
+    pub struct FeedConfig {
+        /// The name by which agents, logs and metrics refer to the feed.
+        pub name: Placed<String> = required,
+        /// How the file is written.
+        pub format: FeedFormat = required,
+        /// The file, relative to the configuration document. A file that is not there yet makes a feed that proves
+        /// nobody and condemns nobody.
+        pub source: Placed<String> = required,
+        /// Where the publisher publishes it. A feed with the URL of one of the catalog's feeds stands for that one.
+        pub url: Option<String> = { None },
+    }
+    later { "max_age", "authority", "guard" }
+}
+
+json_object! {
+    /// An automated client as its operator names it.
+    pub struct AgentConfig {
+        /// The RFC 9309 product token that claims the agent when it stands alone in the User-Agent.
+        pub token: Placed<String> = required,
+        /// The feeds that prove the agent. None: a claim can't be verified.
+        pub feeds: Option<Vec<Placed<String>>> = { None },
+        /// If not empty, only prefixes whose most specific `service` is listed prove the agent.
+        pub services: Option<Vec<String>> = { None },
+        /// What the agent's operator says it fetches for.
+        pub purposes: Option<Vec<String>> = { None },
+        /// What is done with the agent, whatever the site.
+        pub action: Option<AgentAction> = { None },
+    }
+}
+
+json_object! {
+    /// The policies of one or more hosts.
+    pub struct SiteConfig {
+        /// The name shown in decisions and metrics; the first host, or `default`, where it is left out.
+        pub name: Option<Placed<String>> = { None },
+        /// Exact names and `*.` wildcards. Exact beats wildcard, the longer wildcard beats the shorter; a site without
+        /// hosts is the default.
+        pub hosts: Vec<Placed<String>> = { Vec::new() },
+        /// A client that claims an agent from an address that is not the agent's.
+        pub spoofed: Treatment = { Treatment::Deny },
+        /// A client that claims an agent that can't be verified.
+        pub unverified: Treatment = { Treatment::Policy },
+        /// A client that claims no agent, from an address of an IP-range feed, with a browser's User-Agent.
+        pub undeclared: Treatment = { Treatment::Allow },
+    }
+    later {
+        "robots_txt", "automation_preferences", "undeclared_purpose", "robots_tag", "robots_tag_syntax", "geo",
+        "aiwebindex", "modes", "enforce_percent", "explain", "filter_state", "max_document_bytes"
+    }
+}
+
+fn unplaced(value: &str) -> Placed<String> {
+    Placed { value: value.to_string(), position: None }
+}
+
+impl Config {
+    /// Reads the document, or reports every reason why it can't be.
+    pub fn read(document: &[u8], diagnostics: &mut Diagnostics) -> Option<Self> {
+        let mut reader = Reader::new(document, diagnostics);
+        let node = Node::document(document, &mut reader)?;
+        Self::from_json(&node, &mut reader)
+    }
+
+    /// The JSON Schema of the document (draft 2020-12), for editors and for CI of those who write it.
+    pub fn json_schema() -> Value {
+        let mut schema = Self::schema();
+        json::insert(&mut schema, "$schema", Value::from("https://json-schema.org/draft/2020-12/schema"));
+        json::insert(&mut schema, "title", Value::from("Crawlward configuration"));
+        schema
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Strictness;
+    use alloc::vec;
+
+    fn messages(document: &str) -> Vec<String> {
+        let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);
+        let config = Config::read(document.as_bytes(), &mut diagnostics);
+        assert_eq!(config.is_none(), diagnostics.has_errors(), "{:?}", diagnostics.items());
+        diagnostics.into_items().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn an_empty_document_denies_nobody() {
+        let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);
+        let config = Config::read(b"{}", &mut diagnostics).unwrap();
+        assert_eq!(config.mode, Mode::Observe);
+        assert_eq!(config.catalog.value, "builtin");
+    }
+
+    #[test]
+    fn every_mistake_is_reported_at_once_where_it_stands() {
+        let document = r#"{
+  "mdoe": "enforce",
+  "mode": "enforced",
+  "feeds": [
+    { "name": "a", "format": "jafra" },
+    { "name": 5, "format": "cidr", "source": "a.txt" }
+  ],
+  "sites": [ { "hosts": "example.com", "robots_txt": "robots.txt" } ],
+  "mode": "off"
+}"#;
+        assert_eq!(
+            messages(document),
+            vec![
+                "c.json:2:3: error: unknown key `mdoe` (did you mean `mode`?)",
+                "c.json:3:11: error: `mode`: unknown value `enforced` (did you mean `enforce`?)",
+                "c.json:5:5: error: `feeds[0]`: the key `source` is missing",
+                "c.json:5:30: error: `feeds[0].format`: unknown value `jafra` (did you mean `jafar`?)",
+                "c.json:6:15: error: `feeds[1].name`: expected a string, found a number",
+                "c.json:8:25: error: `sites[0].hosts`: expected an array, found a string",
+                "c.json:8:40: error: `sites[0].robots_txt` is not yet supported by this version of Crawlward: remove it",
+                "c.json:9:3: error: `mode` is given twice",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_syntax_error_has_its_place() {
+        assert_eq!(
+            messages("{\n  \"mode\": enforce\n}"),
+            vec!["c.json:2:11: error: not valid JSON: expected value"]
+        );
+        assert_eq!(messages(""), vec!["c.json:1:1: error: not valid JSON: EOF while parsing a value"]);
+        assert_eq!(messages("[]"), vec!["c.json:1:1: error: expected an object, found an array"]);
+    }
+
+    #[test]
+    fn the_schema_knows_each_key_with_its_description() {
+        let schema = Config::json_schema();
+        let feed = &schema["properties"]["feeds"]["items"];
+        assert_eq!(feed["required"], Value::from(vec!["name", "format", "source"]));
+        assert_eq!(feed["additionalProperties"], Value::from(false));
+        assert_eq!(schema["properties"]["mode"]["enum"], Value::from(vec!["observe", "enforce", "off"]));
+        assert!(
+            feed["properties"]["name"]["description"].as_str().unwrap().contains("agents, logs and metrics")
+        );
+    }
+}
