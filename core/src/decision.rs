@@ -1,0 +1,248 @@
+//! The decision about one request, and its words.
+
+use alloc::string::String;
+use core::fmt::Write;
+
+use serde::Serialize;
+
+use crate::json::json_words;
+
+json_words! {
+    /// What is to be done with the request.
+    pub enum Action {
+        /// Let it through.
+        Allow = "allow",
+        /// Answer with [`Decision::status`] and a problem document.
+        Deny = "deny",
+    }
+}
+
+json_words! {
+    /// Why.
+    pub enum Reason {
+        /// Nothing says that this is an automated client.
+        NotAutomated = "not-automated",
+        /// Every step allowed it.
+        Allowed = "allowed",
+        /// The agent's action is `allow`, and the agent is verified.
+        AgentAllowed = "agent-allowed",
+        /// The site denies clients that claim an agent from an address that is not the agent's.
+        SpoofedAgent = "spoofed-agent",
+        /// The site denies clients whose claim can't be verified.
+        UnverifiedAgent = "unverified-agent",
+        /// The site denies clients that claim no agent from an address of an IP-range feed.
+        UndeclaredAgent = "undeclared-agent",
+        /// The agent's action is `deny`.
+        AgentDenied = "agent-denied",
+    }
+}
+
+impl Reason {
+    /// One sentence for the person who operates the client that was denied.
+    pub const fn detail(self) -> &'static str {
+        match self {
+            Self::NotAutomated => "Nothing says that this is an automated client.",
+            Self::Allowed => "Every step allowed the request.",
+            Self::AgentAllowed => "This site allows the verified agent.",
+            Self::SpoofedAgent => {
+                "The User-Agent claims an agent whose operator does not publish this address as the agent's."
+            }
+            Self::UnverifiedAgent => "The User-Agent claims an agent, and the claim can't be verified.",
+            Self::UndeclaredAgent => {
+                "The address belongs to an operator of automated clients, and the User-Agent names none of them."
+            }
+            Self::AgentDenied => "This site does not admit the agent that the User-Agent claims.",
+        }
+    }
+}
+
+json_words! {
+    /// How well the request's claim holds.
+    pub enum Identity {
+        /// Claims an agent, and the address is in one of the agent's feeds, with a right service.
+        Verified = "verified",
+        /// Claims an agent that has feeds, all of them usable, and the address is in none of them.
+        Spoofed = "spoofed",
+        /// Claims an agent that has no feed, or, proven by no other, one that is not usable.
+        Unverified = "unverified",
+        /// Claims no agent, but the address is in an IP-range feed.
+        Undeclared = "undeclared",
+        /// Claims no agent, in no feed, but its User-Agent is that of automation.
+        Generic = "generic",
+        /// Anything else: people.
+        None = "none",
+    }
+}
+
+json_words! {
+    /// What verified the agent.
+    pub enum Proof {
+        /// The address is in an IP-range feed of the agent.
+        IpRange = "ip-range",
+    }
+}
+
+/// What was decided about one request, in a few machine words; [`crate::Ruleset::describe`] gives it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// What is to be done, were the decision enforced.
+    pub action: Action,
+    /// Why.
+    pub reason: Reason,
+    /// How well the claim holds.
+    pub identity: Identity,
+    /// False where the mode is `observe`: then `action` tells what would have been done.
+    pub enforced: bool,
+    pub(crate) agent: Option<u16>,
+    pub(crate) feed: Option<u16>,
+    pub(crate) value: Option<u32>,
+    pub(crate) site: Option<u16>,
+}
+
+impl Decision {
+    /// Whether the request is to be stopped now.
+    pub fn denies(&self) -> bool {
+        self.action == Action::Deny && self.enforced
+    }
+
+    /// The status of a denial; `None` where the request goes on.
+    pub fn status(&self) -> Option<u16> {
+        (self.action == Action::Deny).then_some(403)
+    }
+
+    /// What verified the agent.
+    pub fn proof(&self) -> Option<Proof> {
+        (self.identity == Identity::Verified).then_some(Proof::IpRange)
+    }
+}
+
+/// The line of a policy that decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Rule<'r> {
+    /// The file, as the configuration names it.
+    pub file: &'r str,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// A decision with its names: serialised, it is the JSON decision of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Facts<'r> {
+    /// What is to be done.
+    pub action: Action,
+    /// The status of a denial.
+    pub status: Option<u16>,
+    /// Why.
+    pub reason: Reason,
+    /// How well the claim holds.
+    pub identity: Identity,
+    /// The token of the agent that the client claims.
+    pub agent: Option<&'r str>,
+    /// The IP-range feed on which the identity rests.
+    pub feed: Option<&'r str>,
+    /// The service that the feed gives for the address.
+    pub service: Option<&'r str>,
+    /// ISO 3166-1 alpha-2.
+    pub country: Option<&'r str>,
+    /// ISO 3166-2.
+    pub region: Option<&'r str>,
+    /// The city, as the geofeed writes it.
+    pub city: Option<&'r str>,
+    /// The name of the site whose policy applied.
+    pub site: Option<&'r str>,
+    /// The purpose that the client declares.
+    pub purpose: Option<&'r str>,
+    /// The line that decided.
+    pub rule: Option<Rule<'r>>,
+    /// The usage rules of the response.
+    pub robots_tag: Option<&'r str>,
+    /// What verified the agent.
+    pub proof: Option<Proof>,
+    /// Whether the action is carried out.
+    pub enforced: bool,
+}
+
+impl Facts<'_> {
+    /// The value of the `X-Crawlward` request header, an RFC 8941 Dictionary; `None` for people, for whom nothing is
+    /// set.
+    pub fn header_value(&self) -> Option<String> {
+        if self.identity == Identity::None {
+            return None;
+        }
+        let mut value = String::new();
+        // Writing to a String can't fail.
+        let _ = write!(value, "action={}, identity={}", self.action, self.identity);
+        let strings = [("agent", self.agent), ("feed", self.feed), ("service", self.service)];
+        for (key, text) in strings {
+            if let Some(text) = text.filter(|text| is_structured_string(text)) {
+                let _ = write!(value, ", {key}=\"");
+                for character in text.chars() {
+                    if matches!(character, '"' | '\\') {
+                        value.push('\\');
+                    }
+                    value.push(character);
+                }
+                value.push('"');
+            }
+        }
+        for (key, token) in [("country", self.country), ("region", self.region)] {
+            if let Some(token) = token {
+                let _ = write!(value, ", {key}={token}");
+            }
+        }
+        Some(value)
+    }
+}
+
+/// Whether RFC 8941 3.3.3 can carry the text; what can't be carried is left out.
+fn is_structured_string(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOBODY: Facts<'_> = Facts {
+        action: Action::Allow,
+        status: None,
+        reason: Reason::NotAutomated,
+        identity: Identity::None,
+        agent: None,
+        feed: None,
+        service: None,
+        country: None,
+        region: None,
+        city: None,
+        site: None,
+        purpose: None,
+        rule: None,
+        robots_tag: None,
+        proof: None,
+        enforced: true,
+    };
+
+    #[test]
+    fn the_header_is_a_structured_dictionary() {
+        let facts = Facts {
+            identity: Identity::Verified,
+            agent: Some("Googlebot"),
+            feed: Some("googlebot"),
+            country: Some("US"),
+            ..NOBODY
+        };
+        let value = facts.header_value().unwrap();
+        assert_eq!(value, r#"action=allow, identity=verified, agent="Googlebot", feed="googlebot", country=US"#);
+    }
+
+    #[test]
+    fn strings_are_escaped_or_left_out() {
+        let facts = Facts { identity: Identity::Undeclared, feed: Some(r#"a"\b"#), service: Some("ż"), ..NOBODY };
+        assert_eq!(facts.header_value().unwrap(), r#"action=allow, identity=undeclared, feed="a\"\\b""#);
+    }
+
+    #[test]
+    fn nothing_is_said_about_people() {
+        assert_eq!(NOBODY.header_value(), None);
+    }
+}

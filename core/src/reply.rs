@@ -1,0 +1,69 @@
+//! What a gate sends and edits, made here once so that both gates do the same.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::Serialize;
+
+use crate::decision::{Facts, Reason, Rule};
+
+/// The request header that tells upstreams what is known. The client's own is always removed.
+pub const REQUEST_HEADER: &str = "X-Crawlward";
+
+/// The lower-case names under which a client could forge [`REQUEST_HEADER`]: CGI and its heirs can't tell the second
+/// from the first.
+pub const FORGEABLE: [&str; 2] = ["x-crawlward", "x_crawlward"];
+
+/// A response that a gate sends itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// The `Content-Type`.
+    pub content_type: &'static str,
+    /// The `Cache-Control`.
+    pub cache_control: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+#[derive(Serialize)]
+struct Problem<'r> {
+    title: Option<&'static str>,
+    status: u16,
+    detail: &'static str,
+    reason: Reason,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<Rule<'r>>,
+}
+
+impl Reply {
+    /// The denial of a request: a problem document (RFC 9457) that no cache keeps.
+    pub fn denial(facts: &Facts<'_>, status: u16) -> Self {
+        let problem = Problem {
+            title: title(status),
+            status,
+            detail: facts.reason.detail(),
+            reason: facts.reason,
+            rule: facts.rule,
+        };
+        // Serialising plain strings and numbers can't fail; an empty body would still be a denial.
+        let mut body = serde_json::to_vec(&problem).unwrap_or_default();
+        body.push(b'\n');
+        Self { status, content_type: "application/problem+json", cache_control: "no-store", body }
+    }
+
+}
+
+fn title(status: u16) -> Option<&'static str> {
+    Some(match status {
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        410 => "Gone",
+        429 => "Too Many Requests",
+        451 => "Unavailable For Legal Reasons",
+        503 => "Service Unavailable",
+        _ => return None,
+    })
+}

@@ -1,0 +1,195 @@
+//! Configuration, feeds and policies, compiled: immutable, and what a reload replaces as a whole.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+use crate::config::{AgentAction, Mode};
+use crate::decision::{Decision, Facts};
+use crate::feed::{FeedFormat, FeedValue};
+use crate::prefix_table::{Match, PrefixTable};
+use crate::request::Request;
+use crate::sites::{HostIndex, Site};
+use crate::user_agent::Claims;
+
+/// Everything that a decision needs.
+///
+/// ```
+/// use crawlward_core::{NoFiles, Ruleset};
+///
+/// let compiled = Ruleset::compile("crawlward.json", br#"{ "mode": "enforce" }"#, &NoFiles);
+/// let ruleset = compiled.ruleset.expect("a valid document");
+/// assert!(ruleset.agents().any(|agent| agent.token == "Googlebot"));
+///
+/// let broken = Ruleset::compile("crawlward.json", br#"{ "mood": "enforce" }"#, &NoFiles);
+/// assert!(broken.ruleset.is_none());
+/// assert_eq!(broken.diagnostics[0].to_string(), "crawlward.json:1:3: error: unknown key `mood` (did you mean `mode`?)");
+/// ```
+#[derive(Debug)]
+pub struct Ruleset {
+    pub(crate) mode: Mode,
+    /// Lower case.
+    pub(crate) purpose_header: Box<str>,
+    /// In the order of `claims`.
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) claims: Claims,
+    pub(crate) feeds: Vec<LoadedFeed>,
+    /// What the prefixes' values mean.
+    pub(crate) values: Vec<FeedValue>,
+    pub(crate) table: PrefixTable,
+    pub(crate) sites: Vec<Site>,
+    pub(crate) hosts: HostIndex,
+}
+
+/// An agent, compiled.
+#[derive(Clone, Debug)]
+pub(crate) struct Agent {
+    pub(crate) token: Box<str>,
+    /// The loaded feeds that prove it.
+    pub(crate) feeds: Vec<u16>,
+    /// Whether the agent has a feed that is not usable, so that an address in no feed is no proof of a forgery.
+    pub(crate) has_unusable_feed: bool,
+    /// The values that prove it, sorted; `None`: all.
+    pub(crate) proving_values: Option<Vec<u32>>,
+    pub(crate) purposes: Vec<Box<str>>,
+    pub(crate) action: AgentAction,
+}
+
+impl Agent {
+    /// Whether the agent's operator publishes any ranges that we know of.
+    pub(crate) fn has_feeds(&self) -> bool {
+        self.has_unusable_feed || !self.feeds.is_empty()
+    }
+
+    /// Whether a match proves that the request is the agent's.
+    pub(crate) fn is_proven_by(&self, matched: &Match) -> bool {
+        self.feeds.contains(&matched.feed)
+            && self.proving_values.as_ref().is_none_or(|values| values.binary_search(&matched.value).is_ok())
+    }
+}
+
+/// A feed of the configuration, as it was loaded.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadedFeed {
+    pub(crate) name: Box<str>,
+    pub(crate) format: FeedFormat,
+    pub(crate) notes: Option<Box<str>>,
+    pub(crate) prefixes: usize,
+}
+
+/// An agent of a [`Ruleset`], for display.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentInfo<'r> {
+    /// The RFC 9309 product token.
+    pub token: &'r str,
+    /// What its operator says it fetches for.
+    pub purposes: &'r [Box<str>],
+    /// What is done with it.
+    pub action: AgentAction,
+}
+
+/// A feed of a [`Ruleset`], for display.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedInfo<'r> {
+    /// The name in the configuration.
+    pub name: &'r str,
+    /// How it is written.
+    pub format: FeedFormat,
+    /// How many distinct prefixes it has.
+    pub prefixes: usize,
+}
+
+/// One thing that a feed says of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding<'r> {
+    /// The feed's name.
+    pub feed: &'r str,
+    /// The publisher's remarks on the whole feed (JAFAR-8).
+    pub notes: Option<&'r str>,
+    /// The length of the most specific prefix of the feed that covers the address, in bits of the address's family.
+    pub prefix_len: u8,
+    /// What the feed says of the prefix.
+    pub value: &'r FeedValue,
+}
+
+impl Ruleset {
+    /// What is done with decisions, unless the host says otherwise for a request.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The agents, those of the configuration first.
+    pub fn agents(&self) -> impl Iterator<Item = AgentInfo<'_>> {
+        self.agents.iter().map(|agent| AgentInfo {
+            token: &agent.token,
+            purposes: &agent.purposes,
+            action: agent.action,
+        })
+    }
+
+    /// The feeds, in the order of the configuration.
+    pub fn feeds(&self) -> impl Iterator<Item = FeedInfo<'_>> {
+        self.feeds.iter().map(|feed| FeedInfo { name: &feed.name, format: feed.format, prefixes: feed.prefixes })
+    }
+
+    /// The number of a site, to be given to [`crate::decide()`].
+    pub fn site(&self, name: &str) -> Option<u16> {
+        self.sites.iter().position(|site| *site.name == *name).and_then(|at| u16::try_from(at).ok())
+    }
+
+    /// What each feed that covers the address says of it, the longest prefix first.
+    pub fn lookup(&self, address: IpAddr) -> impl Iterator<Item = Finding<'_>> {
+        self.table.lookup(address).iter().filter_map(|matched| {
+            let feed = self.feeds.get(usize::from(matched.feed))?;
+            let value = self.value(matched.value)?;
+            Some(Finding { feed: &feed.name, notes: feed.notes.as_deref(), prefix_len: matched.prefix_len, value })
+        })
+    }
+
+    /// The names behind a decision that this ruleset made of this request.
+    pub fn describe<'r>(&'r self, decision: &Decision, request: &'r impl Request) -> Facts<'r> {
+        let service = match decision.value.and_then(|value| self.value(value)) {
+            Some(FeedValue::Range { service }) => service.as_deref(),
+            _ => None,
+        };
+        Facts {
+            action: decision.action,
+            status: decision.status(),
+            reason: decision.reason,
+            identity: decision.identity,
+            agent: decision.agent.and_then(|id| self.agents.get(usize::from(id))).map(|agent| &*agent.token),
+            feed: decision.feed.and_then(|id| self.feeds.get(usize::from(id))).map(|feed| &*feed.name),
+            service,
+            country: None,
+            region: None,
+            city: None,
+            site: decision.site.and_then(|id| self.sites.get(usize::from(id))).map(|site| &*site.name),
+            purpose: self.declared_purpose(request),
+            rule: None,
+            robots_tag: None,
+            proof: decision.proof(),
+            enforced: decision.enforced,
+        }
+    }
+
+    /// The purpose that the client declares: one RFC 9110 token of at most 64 bytes in the configured header.
+    fn declared_purpose<'r>(&self, request: &'r impl Request) -> Option<&'r str> {
+        const LONGEST: usize = 64;
+        let value = request.header(&self.purpose_header)?.trim_ascii();
+        let is_token = (1..=LONGEST).contains(&value.len()) && value.iter().copied().all(is_token_byte);
+        if is_token { core::str::from_utf8(value).ok() } else { None }
+    }
+
+    pub(crate) fn value(&self, id: u32) -> Option<&FeedValue> {
+        usize::try_from(id).ok().and_then(|id| self.values.get(id))
+    }
+
+    pub(crate) fn is_range_feed(&self, id: u16) -> bool {
+        self.feeds.get(usize::from(id)).is_some_and(|feed| feed.format != FeedFormat::Geofeed)
+    }
+}
+
+/// RFC 9110 5.6.2.
+pub(crate) fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
