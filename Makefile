@@ -1,0 +1,99 @@
+# `make help` tells what there is. Cargo does the work; this file knows the order, the two targets (native and
+# Wasm) and where the results go.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Cargo runs in parallel by itself and locks its folder: recipes side by side would only wait for each other.
+.NOTPARALLEL:
+
+CARGO ?= cargo
+# Which compiler builds the Wasm filter: rustup (or any rustc that has the target) or debian (Debian's rustc-web).
+# Empty: the first that is there.
+WASM_TOOLCHAIN ?=
+# Arguments for the test programs, such as a name to select by: make test ARGS=robots
+ARGS ?=
+
+WASM_TARGET := wasm32-wasip1
+TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
+
+export WASM_TOOLCHAIN
+
+.PHONY: help setup build native wasm test demo lint fmt deny bench-core clean
+
+help: ## Show this help
+	@echo 'Targets:'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@echo
+	@echo 'Variables:'
+	@echo '  KEEP=1                          demo: leave both servers running, and tell how to talk to them'
+	@echo '  ARGS=…                          test: passed to the test programs, such as a name to select by'
+	@echo '  WASM_TOOLCHAIN=rustup|debian    build: the compiler for the filter (default: what is there)'
+	@echo '  NGINX_SOURCE_DIR, NGINX_BUILD_DIR   build: a configured nginx of your own (default: as the installed nginx)'
+
+setup: ## Install what is missing (nginx and its headers, Envoy, the Wasm target), or say what to install
+	@.ci/setup
+
+build: native wasm ## Build dist/ngx_http_crawlward_module.so, dist/crawlward.wasm and dist/crawlward
+	@ls -l dist | awk 'NR > 1 { printf "%10d  dist/%s\n", $$5, $$9 }'
+
+# install(1) unlinks what it replaces: writing into a module that a running nginx has mapped would kill it.
+native: setup
+	$(CARGO) build --release -p crawlward-nginx -p crawlward
+	@install -D -m 755 $(TARGET_DIR)/release/libcrawlward_nginx.so dist/ngx_http_crawlward_module.so
+	@install -D -m 755 $(TARGET_DIR)/release/crawlward dist/crawlward
+
+# Debian's rustc-web has no standard library for the target, only its source: cargo builds that too (which needs
+# RUSTC_BOOTSTRAP), for an nightly-only flag. It has a folder of its own, since both compilers would otherwise
+# throw away each other's work.
+wasm: setup
+	@if [[ "$$WASM_TOOLCHAIN" != debian ]] && \
+	    compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \
+	    out=$(TARGET_DIR); \
+	    run=($(CARGO) build); \
+	else \
+	    out=$(TARGET_DIR)/wasm-debian; \
+	    run=(env RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$$out" \
+	        CARGO_TARGET_WASM32_WASIP1_LINKER=wasm-ld \
+	        CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS='-L /usr/lib/wasm32-wasi' \
+	        /usr/bin/cargo build -Zbuild-std=std,panic_abort); \
+	fi; \
+	run+=(--release -p crawlward-envoy --target $(WASM_TARGET)); \
+	echo "$${run[*]}"; \
+	"$${run[@]}"; \
+	install -D -m 644 "$$out/$(WASM_TARGET)/release/crawlward_envoy.wasm" dist/crawlward.wasm
+
+# Cargo's own output stays as it is; the last line adds up its "test result:" lines.
+test: build ## Build, then run every test: units, docs, and the table of cases in all four runners
+	@status=0; \
+	$(CARGO) test --workspace --no-fail-fast -- $(ARGS) 2>&1 | tee $(TARGET_DIR)/test.log || status=$$?; \
+	awk '/^test result:/ { passed += $$4; failed += $$6; ignored += $$8 } \
+	    END { printf "%d passed, %d failed, %d skipped\n", passed, failed, ignored }' $(TARGET_DIR)/test.log; \
+	exit $$status
+
+demo: build ## See real crawlers told from impostors by nginx and by Envoy
+	@$(CARGO) run -q -p crawlward-tests --bin demo
+
+lint: setup ## Check formatting, and clippy for both targets, warnings being errors
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
+	@if compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \
+	    set -x; $(CARGO) clippy -q -p crawlward-core -p crawlward-envoy --target $(WASM_TARGET) -- -D warnings; \
+	else \
+	    echo 'lint: no clippy for $(WASM_TARGET) here; the filter is linted natively only'; \
+	fi
+
+fmt: ## Format the code
+	$(CARGO) fmt --all
+
+deny: ## Check licences, advisories and sources of the dependencies (needs cargo-deny)
+	@$(CARGO) deny --version >/dev/null 2>&1 || { echo 'cargo-deny is not installed: cargo install --locked cargo-deny'; exit 1; }
+	$(CARGO) deny check
+
+bench-core: ## Measure the core, without servers
+	$(CARGO) bench -p crawlward-core
+
+clean: ## Remove all that was built, and what setup put under target/
+	$(CARGO) clean
+	rm -rf dist
