@@ -1,7 +1,9 @@
 //! The decision about one request, and its words.
 
-use alloc::string::String;
+use alloc::format;
+use alloc::string::{String, ToString};
 use core::fmt::Write;
+use core::net::{IpAddr, Ipv6Addr};
 
 use serde::Serialize;
 
@@ -192,6 +194,23 @@ impl Facts<'_> {
         }
         Some(value)
     }
+
+    /// The key by which the client's requests are to be counted for a rate limit; `None` for people.
+    ///
+    /// A verified agent is one client, however many addresses it has. Anybody else is counted by address (IPv6: by
+    /// /64), so that nobody can use up the rate of an agent that he merely claims to be.
+    pub fn rate_key(&self, address: Option<IpAddr>) -> Option<String> {
+        const SUBNET: u32 = 64;
+        match (self.identity, self.agent, address.map(|address| address.to_canonical())) {
+            (Identity::None, _, _) => None,
+            (Identity::Verified, Some(agent), _) => Some(agent.into()),
+            (_, _, Some(IpAddr::V6(v6))) => {
+                let network = Ipv6Addr::from_bits(v6.to_bits() >> SUBNET << SUBNET);
+                Some(format!("{network}/{SUBNET}"))
+            }
+            (identity, _, address) => Some(address.map_or_else(|| identity.to_string(), |v4| v4.to_string())),
+        }
+    }
 }
 
 /// Whether RFC 8941 3.3.3 can carry the text; what can't be carried is left out.
@@ -242,7 +261,21 @@ mod tests {
     }
 
     #[test]
+    fn a_verified_agent_has_one_rate_and_nobody_can_use_it_up() {
+        let address = |text: &str| Some(text.parse().unwrap());
+        let of = |identity, address| {
+            Facts { identity, agent: Some("Googlebot"), ..NOBODY }.rate_key(address)
+        };
+        assert_eq!(of(Identity::Verified, address("192.0.2.1")).as_deref(), Some("Googlebot"));
+        assert_eq!(of(Identity::Spoofed, address("192.0.2.1")).as_deref(), Some("192.0.2.1"));
+        assert_eq!(of(Identity::Spoofed, address("::ffff:192.0.2.1")).as_deref(), Some("192.0.2.1"));
+        assert_eq!(of(Identity::Generic, address("2001:db8:1:2:3::4")).as_deref(), Some("2001:db8:1:2::/64"));
+        assert_eq!(of(Identity::Unverified, None).as_deref(), Some("unverified"));
+    }
+
+    #[test]
     fn nothing_is_said_about_people() {
         assert_eq!(NOBODY.header_value(), None);
+        assert_eq!(NOBODY.rate_key(Some(IpAddr::V6(Ipv6Addr::LOCALHOST))), None);
     }
 }

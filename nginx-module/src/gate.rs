@@ -1,0 +1,162 @@
+//! From nginx's request to the core's decision, and back.
+
+use std::cell::Cell;
+use std::net::IpAddr;
+
+use crawlward_core::config::Mode;
+use crawlward_core::decision::{Decision, Facts, Identity};
+use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER, Reply};
+use crawlward_core::{Overrides, Request, Ruleset, decide};
+
+use crate::directives::{LocationConf, ModeSource};
+use crate::nginx::HttpRequest;
+use crate::variables::Value;
+
+/// What is kept of a request between two of our handlers.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    decided: Cell<Option<Decided>>,
+    /// Whether the mode's variable is being evaluated: it may itself read our variables.
+    asking_for_mode: Cell<bool>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Decided {
+    basis: Basis,
+    decision: Decision,
+    /// The response to a denial is under way: what follows (an `error_page`, the log) is part of it.
+    is_final: bool,
+}
+
+/// What can change while a request is served: `realip` in a location, a redirect to a location with another mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Basis {
+    address: Option<IpAddr>,
+    mode: Mode,
+}
+
+/// How the access phase goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// With the next handler.
+    Continue,
+    /// Not at all: the request is answered.
+    Finished,
+}
+
+impl Request for HttpRequest<'_> {
+    fn address(&self) -> Option<IpAddr> {
+        self.client_address()
+    }
+
+    fn host(&self) -> Option<&[u8]> {
+        (*self).host()
+    }
+
+    fn path(&self) -> &[u8] {
+        self.target()
+    }
+
+    fn header(&self, name: &str) -> Option<&[u8]> {
+        (*self).header(name)
+    }
+}
+
+/// Removes the client's own `X-Crawlward`, decides, and denies or tells upstreams what is known.
+pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
+    let Some(ruleset) = request.main_conf().and_then(|conf| conf.ruleset.as_ref()) else {
+        return Next::Continue;
+    };
+    let Some(state) = request.state() else {
+        return Next::Continue;
+    };
+    let forged = request.remove_headers(|name| FORGEABLE.iter().any(|ours| name.eq_ignore_ascii_case(ours.as_bytes())));
+    let decided = decided(request, ruleset, state);
+    if forged.is_err() || decided.is_final {
+        return Next::Continue;
+    }
+    let decision = decided.decision;
+    if decision.denies() {
+        state.decided.set(Some(Decided { is_final: true, ..decided }));
+        deny(request, &ruleset.describe(&decision, &request));
+        return Next::Finished;
+    }
+    if decision.identity != Identity::None
+        && let Some(value) = ruleset.describe(&decision, &request).header_value()
+    {
+        // Without memory for it the header is missing; there is nothing better to do.
+        let _ = request.add_header(REQUEST_HEADER, FORGEABLE[0], &value);
+    }
+    Next::Continue
+}
+
+fn deny(request: HttpRequest<'_>, facts: &Facts<'_>) {
+    let status = facts.status.unwrap_or(403);
+    request.log_error(&denial_line(facts));
+    if request.has_error_page(status) {
+        request.finish_with_status(status);
+    } else {
+        request.finish_with_reply(&Reply::denial(facts, status));
+    }
+}
+
+/// What the error log says of a denial.
+fn denial_line(facts: &Facts<'_>) -> String {
+    let mut line = format!("crawlward: denied, {}", facts.reason);
+    for (key, value) in [("agent", facts.agent), ("feed", facts.feed), ("site", facts.site)] {
+        if let Some(value) = value {
+            line.push_str(&format!(", {key}: \"{value}\""));
+        }
+    }
+    line
+}
+
+/// The value of a variable; `None`: not found, as for people.
+pub(crate) fn variable(request: HttpRequest<'_>, value: Value) -> Option<String> {
+    let request = request.main();
+    let ruleset = request.main_conf()?.ruleset.as_ref()?;
+    let decision = decided(request, ruleset, request.state()?).decision;
+    if decision.identity == Identity::None {
+        return None;
+    }
+    value(&ruleset.describe(&decision, &request), request.client_address())
+}
+
+/// The decision about a request, made once as long as its basis holds.
+fn decided(request: HttpRequest<'_>, ruleset: &Ruleset, state: &State) -> Decided {
+    let known = state.decided.get();
+    if let Some(known) = known.filter(|known| known.is_final) {
+        return known;
+    }
+    let mode = mode(request, ruleset, state);
+    let basis = Basis { address: request.client_address(), mode };
+    if let Some(known) = known.filter(|known| known.basis == basis) {
+        return known;
+    }
+    let decision = decide(ruleset, &request, Overrides { mode: Some(mode), site: None });
+    let decided = Decided { basis, decision, is_final: false };
+    state.decided.set(Some(decided));
+    decided
+}
+
+/// The mode of the location, or that of the document.
+fn mode(request: HttpRequest<'_>, ruleset: &Ruleset, state: &State) -> Mode {
+    let source = request.location_conf().map_or(ModeSource::Inherited, |LocationConf { mode }| *mode);
+    let value = match source {
+        ModeSource::Inherited => return ruleset.mode(),
+        ModeSource::Fixed(mode) => return mode,
+        // A `map` from the agent to the mode asks for the agent first, which needs no mode but `off`.
+        ModeSource::Variable(_) if state.asking_for_mode.get() => return ruleset.mode(),
+        ModeSource::Variable(value) => value,
+    };
+    state.asking_for_mode.set(true);
+    let word = request.evaluate(value).unwrap_or_default();
+    state.asking_for_mode.set(false);
+    std::str::from_utf8(word).ok().and_then(Mode::from_word).unwrap_or_else(|| {
+        if !word.is_empty() {
+            let word = String::from_utf8_lossy(word);
+            request.log_error(&format!("crawlward: \"{word}\" is no mode; that of the document counts"));
+        }
+        ruleset.mode()
+    })
+}

@@ -1,0 +1,118 @@
+//! Configuration time: directives' arguments, messages, and what a directive's value becomes.
+
+use std::ffi::c_char;
+use std::path::PathBuf;
+use std::ptr::{self, NonNull};
+
+use ngx::ffi::{
+    NGX_LOG_EMERG, NGX_LOG_WARN, NGX_OK, ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t,
+    ngx_http_compile_complex_value, ngx_http_compile_complex_value_t, ngx_http_complex_value_t, ngx_log_error_core,
+    ngx_log_t, ngx_pcalloc, ngx_str_t, ngx_uint_t,
+};
+
+/// `NGX_CONF_OK` and `NGX_CONF_ERROR`, which are casts in C.
+pub(super) const CONF_OK: *mut c_char = ptr::null_mut();
+pub(super) const CONF_ERROR: *mut c_char = ptr::without_provenance_mut(usize::MAX);
+
+/// A directive that nginx is reading.
+pub(crate) struct Configuration {
+    cf: NonNull<ngx_conf_t>,
+}
+
+/// A value with variables, as `ngx_http_compile_complex_value` made it in the configuration's pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ComplexValue(pub(super) NonNull<ngx_http_complex_value_t>);
+
+impl Configuration {
+    /// # Safety
+    ///
+    /// `cf` is what nginx passed to a directive's handler, which has not returned.
+    pub(super) unsafe fn new(cf: *mut ngx_conf_t) -> Option<Self> {
+        NonNull::new(cf).map(|cf| Self { cf })
+    }
+
+    /// The directive's first argument as bytes; nginx has checked that there is one.
+    pub(crate) fn argument(&self) -> &[u8] {
+        self.argument_str().map_or(&[], |value| bytes(&value))
+    }
+
+    fn argument_str(&self) -> Option<ngx_str_t> {
+        // SAFETY: cf->args is an array of ngx_str_t for as long as the handler runs (see `new`).
+        let arguments = unsafe { self.cf.as_ref().args.as_ref()?.as_slice::<ngx_str_t>() };
+        arguments.get(1).copied()
+    }
+
+    /// The file that the first argument names, relative to nginx's configuration as in nginx's own directives.
+    pub(crate) fn file_argument(&self) -> Option<PathBuf> {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+
+        let mut name = self.argument_str()?;
+        // SAFETY: cf->cycle is valid while its configuration is read; the function replaces name.data by a longer
+        // string from the cycle's pool.
+        let status = unsafe { ngx_conf_full_name(self.cf.as_ref().cycle, &raw mut name, 1) };
+        (status == NGX_OK as isize).then(|| PathBuf::from(OsStr::from_bytes(bytes(&name))))
+    }
+
+    /// Compiles the first argument, which holds variables.
+    pub(crate) fn complex_value(&self) -> Option<ComplexValue> {
+        let mut value = self.argument_str()?;
+        // SAFETY: the pool of the configuration outlives every request of its cycle; pcalloc gives zeroed memory of
+        // the type's size, aligned for any type.
+        let compiled: *mut ngx_http_complex_value_t =
+            unsafe { ngx_pcalloc(self.cf.as_ref().pool, size_of::<ngx_http_complex_value_t>()) }.cast();
+        let compiled = NonNull::new(compiled)?;
+        // SAFETY: all-zero is what nginx's own callers (ngx_memzero) start from.
+        let mut compile: ngx_http_compile_complex_value_t = unsafe { std::mem::zeroed() };
+        compile.cf = self.cf.as_ptr();
+        compile.value = &raw mut value;
+        compile.complex_value = compiled.as_ptr();
+        // SAFETY: all three pointers were set above and live through the call; nginx copies what it keeps.
+        let status = unsafe { ngx_http_compile_complex_value(&raw mut compile) };
+        (status == NGX_OK as isize).then_some(ComplexValue(compiled))
+    }
+
+    /// Says why the configuration is refused. nginx adds its own file and line.
+    pub(crate) fn error(&self, message: &str) {
+        self.log(NGX_LOG_EMERG as ngx_uint_t, message);
+    }
+
+    /// Says what the operator should know.
+    pub(crate) fn warn(&self, message: &str) {
+        self.log(NGX_LOG_WARN as ngx_uint_t, message);
+    }
+
+    fn log(&self, level: ngx_uint_t, message: &str) {
+        // SAFETY: cf is valid (see `new`); `%*s` takes a length and that many bytes.
+        unsafe {
+            ngx_conf_log_error(
+                level,
+                self.cf.as_ptr(),
+                0,
+                c"crawlward: %*s".as_ptr(),
+                message.len(),
+                message.as_ptr(),
+            );
+        }
+    }
+}
+
+/// Writes a line to an nginx log, if its level asks for it.
+pub(super) fn log_line(level: ngx_uint_t, log: *mut ngx_log_t, message: &str) {
+    // SAFETY: callers pass the log of a live cycle or connection; `%*s` takes a length and that many bytes.
+    unsafe {
+        if log.as_ref().is_some_and(|log| log.log_level >= level) {
+            ngx_log_error_core(level, log, 0, c"%*s".as_ptr(), message.len(), message.as_ptr());
+        }
+    }
+}
+
+/// The bytes of an nginx string, which live as long as the pool that holds them; callers keep them no longer than a
+/// request or the reading of the configuration.
+pub(super) fn bytes<'a>(string: &ngx_str_t) -> &'a [u8] {
+    if string.len == 0 || string.data.is_null() {
+        return &[];
+    }
+    // SAFETY: nginx keeps `len` readable bytes at `data`.
+    unsafe { std::slice::from_raw_parts(string.data, string.len) }
+}

@@ -1,0 +1,11 @@
+//! nginx's C structures behind types that can be used safely: the only place with `unsafe`.
+#![expect(unsafe_code, reason = "nginx is C: its structures are read and its functions called through raw pointers")]
+
+mod conf;
+mod guard;
+mod headers;
+mod module;
+mod request;
+
+pub(crate) use conf::{ComplexValue, Configuration};
+pub(crate) use request::HttpRequest;

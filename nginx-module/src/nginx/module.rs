@@ -1,0 +1,236 @@
+//! What nginx finds when it loads the module, and the functions that it calls.
+
+use std::ffi::{c_char, c_void};
+use std::mem::offset_of;
+use std::ptr;
+
+use ngx::ffi::{
+    NGX_CONF_TAKE1, NGX_DECLINED, NGX_DONE, NGX_ERROR, NGX_HTTP_LOC_CONF, NGX_HTTP_MAIN_CONF, NGX_HTTP_MODULE,
+    NGX_HTTP_SRV_CONF, NGX_HTTP_VAR_NOCACHEABLE, NGX_OK, ngx_array_push, ngx_command_t, ngx_conf_t,
+    ngx_http_add_variable, ngx_http_conf_ctx_t, ngx_http_core_main_conf_t, ngx_http_core_module, ngx_http_handler_pt,
+    ngx_http_module_t, ngx_http_phases_NGX_HTTP_ACCESS_PHASE, ngx_http_request_t, ngx_int_t, ngx_module_t,
+    ngx_pool_cleanup_add, ngx_pool_t, ngx_str_t, ngx_uint_t, ngx_variable_value_t,
+};
+
+use super::conf::{CONF_ERROR, CONF_OK, Configuration};
+use super::guard::guard;
+use super::headers;
+use super::request::HttpRequest;
+use crate::directives::{LocationConf, MainConf};
+use crate::gate::{self, Next};
+use crate::variables::VARIABLES;
+
+/// Our place in nginx's arrays of configurations.
+pub(super) fn module_index() -> usize {
+    // SAFETY: nginx sets it when it loads the module, before any request.
+    unsafe { ngx_http_crawlward_module.ctx_index }
+}
+
+static mut COMMANDS: [ngx_command_t; 3] = [
+    ngx_command_t {
+        name: ngx::ngx_string!("crawlward_config"),
+        type_: (NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
+        set: Some(set_config),
+        conf: offset_of!(ngx_http_conf_ctx_t, main_conf),
+        offset: 0,
+        post: ptr::null_mut(),
+    },
+    ngx_command_t {
+        name: ngx::ngx_string!("crawlward"),
+        type_: (NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
+        set: Some(set_mode),
+        conf: offset_of!(ngx_http_conf_ctx_t, loc_conf),
+        offset: 0,
+        post: ptr::null_mut(),
+    },
+    ngx_command_t::empty(),
+];
+
+static CONTEXT: ngx_http_module_t = ngx_http_module_t {
+    preconfiguration: Some(add_variables),
+    postconfiguration: Some(add_handlers),
+    create_main_conf: Some(create_main_conf),
+    init_main_conf: None,
+    create_srv_conf: None,
+    merge_srv_conf: None,
+    create_loc_conf: Some(create_location_conf),
+    merge_loc_conf: Some(merge_location_conf),
+};
+
+/// The module, by the name under which `load_module` finds it.
+#[unsafe(no_mangle)]
+#[expect(non_upper_case_globals, reason = "nginx's naming")]
+pub static mut ngx_http_crawlward_module: ngx_module_t = ngx_module_t {
+    ctx: (&raw const CONTEXT).cast_mut().cast(),
+    commands: (&raw mut COMMANDS).cast(),
+    type_: NGX_HTTP_MODULE as ngx_uint_t,
+    ..ngx_module_t::default()
+};
+
+/// The modules of this file: what nginx's own build would generate.
+#[unsafe(no_mangle)]
+#[expect(non_upper_case_globals, reason = "nginx's naming")]
+pub static mut ngx_modules: [*const ngx_module_t; 2] = [&raw const ngx_http_crawlward_module, ptr::null()];
+
+/// Their names.
+#[unsafe(no_mangle)]
+#[expect(non_upper_case_globals, reason = "nginx's naming")]
+pub static mut ngx_module_names: [*const c_char; 2] = [c"ngx_http_crawlward_module".as_ptr(), ptr::null()];
+
+/// No order among filters is asked for.
+#[unsafe(no_mangle)]
+#[expect(non_upper_case_globals, reason = "nginx's naming")]
+pub static mut ngx_module_order: [*const c_char; 1] = [ptr::null()];
+
+/// Puts a value into a pool that drops it when it is destroyed.
+///
+/// # Safety
+///
+/// `pool` is a live pool.
+unsafe fn keep_in<T>(pool: *mut ngx_pool_t, value: T) -> *mut c_void {
+    unsafe extern "C" fn drop_in_pool<T>(data: *mut c_void) {
+        // SAFETY: the cleanup was made for this very value, and runs once.
+        guard((), || unsafe { ptr::drop_in_place(data.cast::<T>()) });
+    }
+
+    // SAFETY: the cleanup gives memory for a T, aligned for any type of nginx's alignment.
+    unsafe {
+        let Some(cleanup) = ngx_pool_cleanup_add(pool, size_of::<T>()).as_mut() else {
+            return ptr::null_mut();
+        };
+        cleanup.data.cast::<T>().write(value);
+        cleanup.handler = Some(drop_in_pool::<T>);
+        cleanup.data
+    }
+}
+
+unsafe extern "C" fn create_main_conf(cf: *mut ngx_conf_t) -> *mut c_void {
+    // SAFETY: nginx passes the configuration that it reads.
+    guard(ptr::null_mut(), || unsafe { keep_in((*cf).pool, MainConf::default()) })
+}
+
+unsafe extern "C" fn create_location_conf(cf: *mut ngx_conf_t) -> *mut c_void {
+    // SAFETY: nginx passes the configuration that it reads.
+    guard(ptr::null_mut(), || unsafe { keep_in((*cf).pool, LocationConf::default()) })
+}
+
+unsafe extern "C" fn merge_location_conf(_: *mut ngx_conf_t, outer: *mut c_void, inner: *mut c_void) -> *mut c_char {
+    guard(CONF_ERROR, || {
+        // SAFETY: both were made by `create_location_conf`, and are different ones.
+        if let (Some(outer), Some(inner)) =
+            unsafe { (outer.cast::<LocationConf>().as_ref(), inner.cast::<LocationConf>().as_mut()) }
+        {
+            inner.inherit(outer);
+        }
+        CONF_OK
+    })
+}
+
+/// Runs a directive's function on the configuration that nginx made for its level.
+///
+/// # Safety
+///
+/// `conf` is null or a `T`, to which nginx gives nobody else access meanwhile.
+unsafe fn directive<T>(
+    cf: *mut ngx_conf_t,
+    conf: *mut c_void,
+    set: impl FnOnce(&mut T, &Configuration) -> Result<(), String>,
+) -> *mut c_char {
+    guard(CONF_ERROR, || {
+        // SAFETY: nginx passes the configuration that it reads; `conf` is the caller's promise.
+        let (configuration, conf) = unsafe { (Configuration::new(cf), conf.cast::<T>().as_mut()) };
+        let (Some(configuration), Some(conf)) = (configuration, conf) else {
+            return CONF_ERROR;
+        };
+        match set(conf, &configuration) {
+            Ok(()) => CONF_OK,
+            Err(message) => {
+                configuration.error(&message);
+                CONF_ERROR
+            }
+        }
+    })
+}
+
+unsafe extern "C" fn set_config(cf: *mut ngx_conf_t, _: *mut ngx_command_t, conf: *mut c_void) -> *mut c_char {
+    // SAFETY: the command names the main configuration, which `create_main_conf` made.
+    unsafe { directive(cf, conf, MainConf::load) }
+}
+
+unsafe extern "C" fn set_mode(cf: *mut ngx_conf_t, _: *mut ngx_command_t, conf: *mut c_void) -> *mut c_char {
+    // SAFETY: the command names the location configuration, which `create_location_conf` made.
+    unsafe { directive(cf, conf, LocationConf::set_mode) }
+}
+
+unsafe extern "C" fn add_variables(cf: *mut ngx_conf_t) -> ngx_int_t {
+    guard(NGX_ERROR as ngx_int_t, || {
+        for (index, variable) in VARIABLES.iter().enumerate() {
+            let mut name = headers::string(variable.name.as_bytes());
+            // A value can change: `realip` in a location changes the address. Our own memory of it is cheap.
+            // SAFETY: nginx copies the name (it lower-cases it into its own memory); `cf` is valid.
+            let added = unsafe { ngx_http_add_variable(cf, &raw mut name, NGX_HTTP_VAR_NOCACHEABLE as ngx_uint_t) };
+            // SAFETY: null or a variable that nginx just made.
+            let Some(added) = (unsafe { added.as_mut() }) else {
+                return NGX_ERROR as ngx_int_t;
+            };
+            added.get_handler = Some(get_variable);
+            added.data = index;
+        }
+        NGX_OK as ngx_int_t
+    })
+}
+
+unsafe extern "C" fn get_variable(
+    request: *mut ngx_http_request_t,
+    value: *mut ngx_variable_value_t,
+    index: usize,
+) -> ngx_int_t {
+    // SAFETY: nginx passes room for the value. What stands there if we fail is "not found".
+    let Some(out) = (unsafe { value.as_mut() }) else {
+        return NGX_ERROR as ngx_int_t;
+    };
+    let found = guard(None, || {
+        // SAFETY: nginx passes the request that it evaluates the variable for.
+        let request = unsafe { HttpRequest::new(request) }?;
+        let text = VARIABLES.get(index).and_then(|variable| gate::variable(request, variable.value))?;
+        request.keep(text.as_bytes())
+    });
+    let ngx_str_t { len, data } = found.unwrap_or_else(|| headers::string(b""));
+    out.set_len(u32::try_from(len).unwrap_or(0));
+    out.data = data;
+    out.set_valid(u32::from(found.is_some()));
+    out.set_not_found(u32::from(found.is_none()));
+    out.set_no_cacheable(0);
+    NGX_OK as ngx_int_t
+}
+
+unsafe extern "C" fn add_handlers(cf: *mut ngx_conf_t) -> ngx_int_t {
+    guard(NGX_ERROR as ngx_int_t, || {
+        // SAFETY: `cf->ctx` is the http block's context while its configuration is read; the core module's main
+        // configuration has this type, and `handlers` is an initialised array of this type.
+        let slot: Option<&mut ngx_http_handler_pt> = unsafe {
+            let context = (*cf).ctx.cast::<ngx_http_conf_ctx_t>();
+            let core = (*(*context).main_conf.add(ngx_http_core_module.ctx_index)).cast::<ngx_http_core_main_conf_t>();
+            (*core)
+                .phases
+                .get_mut(ngx_http_phases_NGX_HTTP_ACCESS_PHASE as usize)
+                .and_then(|phase| ngx_array_push(&raw mut phase.handlers).cast::<ngx_http_handler_pt>().as_mut())
+        };
+        let Some(slot) = slot else {
+            return NGX_ERROR as ngx_int_t;
+        };
+        *slot = Some(on_access);
+        NGX_OK as ngx_int_t
+    })
+}
+
+/// The access phase. It never answers `NGX_OK` nor a status: under `satisfy any` the first would let a request past
+/// `auth_basic`, and the second would let `allow` past us.
+unsafe extern "C" fn on_access(request: *mut ngx_http_request_t) -> ngx_int_t {
+    // SAFETY: nginx passes the request that it serves.
+    let next = guard(Next::Continue, || unsafe { HttpRequest::new(request) }.map_or(Next::Continue, gate::on_access));
+    match next {
+        Next::Continue => NGX_DECLINED as ngx_int_t,
+        Next::Finished => NGX_DONE as ngx_int_t,
+    }
+}

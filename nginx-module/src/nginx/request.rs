@@ -1,0 +1,234 @@
+//! A request, as the gate sees it.
+
+use std::ffi::c_void;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ptr::{self, NonNull};
+
+use crawlward_core::reply::Reply;
+use ngx::ffi::{
+    AF_INET, AF_INET6, NGX_ERROR, NGX_LOG_ERR, NGX_OK, ngx_buf_t, ngx_chain_t, ngx_http_complex_value,
+    ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_http_discard_request_body, ngx_http_err_page_t,
+    ngx_http_finalize_request, ngx_http_output_filter, ngx_http_request_t, ngx_http_send_header, ngx_pcalloc,
+    ngx_pool_cleanup_add, ngx_str_t, sockaddr_in, sockaddr_in6,
+};
+
+use super::conf::{ComplexValue, bytes, log_line};
+use super::headers;
+use super::module::module_index;
+use crate::directives::{LocationConf, MainConf};
+use crate::gate::State;
+
+/// A request that nginx has handed to one of our handlers, which has not returned.
+#[derive(Clone, Copy)]
+pub(crate) struct HttpRequest<'r> {
+    raw: NonNull<ngx_http_request_t>,
+    // One handler's call: what is borrowed from the request lives in its pool, which outlives the call.
+    life: std::marker::PhantomData<&'r ngx_http_request_t>,
+}
+
+impl<'r> HttpRequest<'r> {
+    /// # Safety
+    ///
+    /// `raw` is the request that nginx passed to a handler, and `'r` ends before that handler returns.
+    pub(super) unsafe fn new(raw: *mut ngx_http_request_t) -> Option<Self> {
+        NonNull::new(raw).map(|raw| Self { raw, life: std::marker::PhantomData })
+    }
+
+    /// The request that the client sent, where this is a subrequest of it.
+    pub(crate) fn main(self) -> Self {
+        // SAFETY: `main` of a live request is a live request with the same pool.
+        unsafe { Self::new(self.get().main) }.unwrap_or(self)
+    }
+
+    fn get(self) -> &'r ngx_http_request_t {
+        // SAFETY: see `new`; no `&mut` to the whole request is ever made.
+        unsafe { self.raw.as_ref() }
+    }
+
+    /// The configuration of the `http` block.
+    pub(crate) fn main_conf(self) -> Option<&'r MainConf> {
+        self.conf(self.get().main_conf, module_index())
+    }
+
+    /// The configuration of the location that serves the request now.
+    pub(crate) fn location_conf(self) -> Option<&'r LocationConf> {
+        self.conf(self.get().loc_conf, module_index())
+    }
+
+    fn conf<T>(self, confs: *mut *mut c_void, index: usize) -> Option<&'r T> {
+        if confs.is_null() {
+            return None;
+        }
+        // SAFETY: nginx keeps one pointer a module, at its ctx_index; ours is what our `create_*_conf` made, or null.
+        unsafe { (*confs.add(index)).cast::<T>().as_ref() }
+    }
+
+    /// The client's address, after `realip`. `None` over a unix socket.
+    pub(crate) fn client_address(self) -> Option<IpAddr> {
+        // SAFETY: a request has a connection, and a connection the address of its peer.
+        let address = unsafe { self.get().connection.as_ref()?.sockaddr.as_ref()? };
+        match u32::from(address.sa_family) {
+            AF_INET => {
+                // SAFETY: the family says which structure it is; nginx stores it aligned.
+                let v4 = unsafe { ptr::from_ref(address).cast::<sockaddr_in>().read_unaligned() };
+                Some(IpAddr::V4(Ipv4Addr::from(v4.sin_addr.s_addr.to_ne_bytes())))
+            }
+            AF_INET6 => {
+                // SAFETY: as above; every field of the union is sixteen bytes without invalid values.
+                let v6 = unsafe { ptr::from_ref(address).cast::<sockaddr_in6>().read_unaligned() };
+                // SAFETY: as above.
+                Some(IpAddr::V6(Ipv6Addr::from(unsafe { v6.sin6_addr.__in6_u.__u6_addr8 })))
+            }
+            _ => None,
+        }
+    }
+
+    /// The host of the request line or of the Host header, without port, in lower case.
+    pub(crate) fn host(self) -> Option<&'r [u8]> {
+        Some(bytes(&self.get().headers_in.server)).filter(|host| !host.is_empty())
+    }
+
+    /// The path and query as the client sent them, whatever `rewrite` made of them.
+    pub(crate) fn target(self) -> &'r [u8] {
+        bytes(&self.get().unparsed_uri)
+    }
+
+    /// The value of a header by its lower-case name; several lines joined by `,`, as Envoy joins them.
+    pub(crate) fn header(self, name: &str) -> Option<&'r [u8]> {
+        let mut lines = headers::iterate(&self.get().headers_in.headers)
+            .filter(|header| bytes(&header.key).eq_ignore_ascii_case(name.as_bytes()))
+            .map(|header| bytes(&header.value));
+        let first = lines.next()?;
+        let mut joined = match lines.next() {
+            None => return Some(first),
+            Some(second) => [first, second].join(&b','),
+        };
+        for line in lines {
+            joined.push(b',');
+            joined.extend_from_slice(line);
+        }
+        self.keep(&joined).map(|copy| bytes(&copy))
+    }
+
+    /// Copies bytes into the request's pool.
+    pub(super) fn keep(self, value: &[u8]) -> Option<ngx_str_t> {
+        headers::copy(self.get().pool, value).ok()
+    }
+
+    /// Removes request headers, so that upstreams don't see them.
+    pub(crate) fn remove_headers(self, is_unwanted: impl Fn(&[u8]) -> bool) -> Result<(), ()> {
+        headers::remove(self.request_headers(), is_unwanted)
+    }
+
+    /// Adds a request header, for upstreams.
+    pub(crate) fn add_header(self, name: &'static str, lowercase: &'static str, value: &str) -> Result<(), ()> {
+        headers::push(self.request_headers(), name, lowercase, value.as_bytes())
+    }
+
+    fn request_headers(self) -> &'r mut ngx::ffi::ngx_list_t {
+        // SAFETY: nginx runs one handler at a time, and we hold no other reference to the list: `header` borrows
+        // only what the elements point at, which stays where it is.
+        unsafe { &mut (*self.raw.as_ptr()).headers_in.headers }
+    }
+
+    /// Evaluates a directive's value.
+    pub(crate) fn evaluate(self, value: ComplexValue) -> Option<&'r [u8]> {
+        let mut result = headers::string(b"");
+        // SAFETY: the value was compiled in the configuration that this request uses.
+        let status = unsafe { ngx_http_complex_value(self.raw.as_ptr(), value.0.as_ptr(), &raw mut result) };
+        (status == NGX_OK as isize).then(|| bytes(&result))
+    }
+
+    /// What we keep of the client's request, through internal redirects (which forget modules' contexts) and in
+    /// subrequests; made when first asked for.
+    pub(crate) fn state(self) -> Option<&'r State> {
+        let pool = self.get().pool;
+        // SAFETY: the chain of a live pool's cleanups is valid, and those with our handler hold our State.
+        unsafe {
+            let mut cleanup = (*pool).cleanup;
+            while let Some(entry) = cleanup.as_ref() {
+                if entry.handler.is_some_and(|handler| ptr::fn_addr_eq(handler, MARK)) {
+                    return entry.data.cast::<State>().as_ref();
+                }
+                cleanup = entry.next;
+            }
+            let entry = ngx_pool_cleanup_add(pool, size_of::<State>()).as_mut()?;
+            entry.handler = Some(MARK);
+            let state = entry.data.cast::<State>();
+            state.write(State::default());
+            state.as_ref()
+        }
+    }
+
+    /// Whether the operator has an `error_page` for a status where the request is served.
+    pub(crate) fn has_error_page(self, status: u16) -> bool {
+        // SAFETY: the index is that of nginx's core module, whose location configuration has this type; its
+        // `error_pages` is null or an array of this type.
+        let pages = unsafe {
+            let index = ngx_http_core_module.ctx_index;
+            self.conf::<ngx_http_core_loc_conf_t>(self.get().loc_conf, index)
+                .and_then(|conf| conf.error_pages.as_ref())
+                .map(|pages| pages.as_slice::<ngx_http_err_page_t>())
+        };
+        pages.is_some_and(|pages| pages.iter().any(|page| page.status == isize::try_from(status).unwrap_or(0)))
+    }
+
+    /// Ends the request as nginx would with this status: with its own page or the operator's `error_page`.
+    pub(crate) fn finish_with_status(self, status: u16) {
+        // SAFETY: the phase handler that calls this gives `NGX_DONE` and touches the request no more.
+        unsafe { ngx_http_finalize_request(self.raw.as_ptr(), isize::try_from(status).unwrap_or(500)) };
+    }
+
+    /// Ends the request with a response of ours.
+    pub(crate) fn finish_with_reply(self, reply: &Reply) {
+        let status = self.send(reply).unwrap_or(NGX_ERROR as isize);
+        // SAFETY: as in `finish_with_status`.
+        unsafe { ngx_http_finalize_request(self.raw.as_ptr(), status) };
+    }
+
+    fn send(self, reply: &Reply) -> Option<isize> {
+        let raw = self.raw.as_ptr();
+        let pool = self.get().pool;
+        // SAFETY: the request is live; each field is set as nginx's own handlers set it, and the strings live in the
+        // request's pool or in this module.
+        unsafe {
+            let status = ngx_http_discard_request_body(raw);
+            if status != NGX_OK as isize {
+                return Some(status);
+            }
+            let out = &mut (*raw).headers_out;
+            out.status = usize::from(reply.status);
+            out.content_type = headers::string(reply.content_type.as_bytes());
+            out.content_type_len = reply.content_type.len();
+            out.content_type_lowcase = ptr::null_mut();
+            out.content_length_n = i64::try_from(reply.body.len()).ok()?;
+            headers::push(&mut out.headers, "Cache-Control", "cache-control", reply.cache_control.as_bytes()).ok()?;
+            let status = ngx_http_send_header(raw);
+            if status == NGX_ERROR as isize || status > NGX_OK as isize || (*raw).header_only() != 0 {
+                return Some(status);
+            }
+            let body = self.keep(&reply.body)?;
+            let buffer = NonNull::new(ngx_pcalloc(pool, size_of::<ngx_buf_t>()).cast::<ngx_buf_t>())?.as_ptr();
+            (*buffer).pos = body.data;
+            (*buffer).last = body.data.add(body.len);
+            (*buffer).set_memory(1);
+            (*buffer).set_last_buf(1);
+            (*buffer).set_last_in_chain(1);
+            let mut chain = ngx_chain_t { buf: buffer, next: ptr::null_mut() };
+            Some(ngx_http_output_filter(raw, &raw mut chain))
+        }
+    }
+
+    /// Writes a line to the error log; nginx adds the client, the server and the request.
+    pub(crate) fn log_error(self, message: &str) {
+        // SAFETY: a request has a connection, and a connection a log.
+        if let Some(connection) = unsafe { self.get().connection.as_ref() } {
+            log_line(NGX_LOG_ERR as usize, connection.log, message);
+        }
+    }
+}
+
+/// Marks the cleanup entry that holds our State; there is nothing to clean.
+unsafe extern "C" fn mark(_: *mut c_void) {}
+
+const MARK: unsafe extern "C" fn(*mut c_void) = mark;
