@@ -12,6 +12,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod catalog;
 pub mod diagnostic;
 pub mod feed;
 pub mod prefix;
+pub mod user_agent;
