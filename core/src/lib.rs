@@ -1,7 +1,9 @@
 //! What an automated HTTP client may do, decided from published facts.
 //!
 //! The crate has no I/O, no clock, no threads and no `unsafe`: a host (nginx, Envoy, the command line) reads the
-//! bytes, calls in, and does what it is told.
+//! bytes, calls in, and does what it is told. One way leads through it: [`Ruleset::compile`] makes a configuration
+//! document and its files one immutable ruleset, [`decide()`] answers for one request, and [`Ruleset::describe`] gives
+//! the answer its names.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -12,8 +14,26 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod catalog;
+pub mod cidr;
+mod compile;
 pub mod config;
+mod decide;
+pub mod decision;
 pub mod diagnostic;
 pub mod feed;
+pub mod jafar;
 pub mod json;
 pub mod prefix;
+pub mod prefix_table;
+pub mod reply;
+mod request;
+mod ruleset;
+mod sites;
+mod source_text;
+pub mod user_agent;
+
+pub use compile::{Compiled, Files, NoFiles, named_files};
+pub use decide::{Overrides, decide};
+pub use request::Request;
+pub use ruleset::{AgentInfo, FeedInfo, Finding, Ruleset};
