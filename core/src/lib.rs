@@ -12,6 +12,11 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod cidr;
 pub mod diagnostic;
 pub mod feed;
+mod geofeed;
+mod jafar;
+mod json;
 pub mod prefix;
+mod source_text;
