@@ -10,7 +10,7 @@ use crate::catalog::Catalog;
 use crate::config::{AgentAction, AgentConfig, Config, FeedConfig, SiteConfig};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, Strictness};
 use crate::feed::{self, FeedValue, ReadOptions};
-use crate::json::{Placed, suggestion};
+use crate::typed_json::{Placed, suggestion};
 use crate::prefix_table::{Entry, PrefixTable};
 use crate::ruleset::{Agent, LoadedFeed, Ruleset, is_token_byte};
 use crate::sites::{HostIndex, Site, Taken, Treatments};

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::diagnostic::Diagnostics;
 use crate::feed::FeedFormat;
-use crate::json::{self, Dictionary, FromJson, Node, Placed, Reader, json_object, json_words};
+use crate::typed_json::{self, Dictionary, FromJson, Node, Placed, Reader, json_object, json_words};
 
 json_words! {
     /// What is done with decisions.

@@ -7,7 +7,7 @@ use core::net::{IpAddr, Ipv6Addr};
 
 use serde::Serialize;
 
-use crate::json::json_words;
+use crate::typed_json::json_words;
 
 json_words! {
     /// What is to be done with the request.

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write};
 
 use serde::Serialize;
 
@@ -212,38 +212,56 @@ impl Diagnostics {
     }
 }
 
-/// Turns byte offsets of one text into positions, in linear time over all calls as long as the offsets rise.
+/// A text from a source as a message shows it: in quotes, control characters escaped, cut after 60 characters.
+#[derive(Clone, Copy, Debug)]
+pub struct Quoted<'a>(pub &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 60;
+        f.write_char('"')?;
+        for character in self.0.chars().take(SHOWN) {
+            write!(f, "{}", character.escape_debug())?;
+        }
+        f.write_str(if self.0.chars().nth(SHOWN).is_some() { "…\"" } else { "\"" })
+    }
+}
+
+/// Turns byte offsets of one text into positions, in linear time over all calls as long as the offsets rise, even
+/// where the text is one line of many megabytes.
 #[derive(Clone, Debug)]
 pub struct Locator<'a> {
     text: &'a [u8],
-    line: u32,
-    line_start: usize,
+    /// Where the last call ended, as an offset and as a position.
+    offset: usize,
+    position: Position,
 }
 
 impl<'a> Locator<'a> {
+    const START: Position = Position { line: 1, column: 1 };
+
     /// Starts at the first byte of `text`.
     pub fn new(text: &'a [u8]) -> Self {
-        Self { text, line: 1, line_start: 0 }
+        Self { text, offset: 0, position: Self::START }
     }
 
     /// The position of the byte at `offset`; past the end, that of the end.
     pub fn position(&mut self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
-        if offset < self.line_start {
-            (self.line, self.line_start) = (1, 0);
+        if offset < self.offset {
+            (self.offset, self.position) = (0, Self::START);
         }
-        let between = self.text.get(self.line_start..offset).unwrap_or_default();
-        let mut in_line = between;
-        for (index, _) in between.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
-            self.line = self.line.saturating_add(1);
-            in_line = between.get(index + 1..).unwrap_or_default();
+        let mut in_line = self.text.get(self.offset..offset).unwrap_or_default();
+        if let Some(last) = in_line.iter().rposition(|byte| *byte == b'\n') {
+            let lines = in_line.iter().filter(|byte| **byte == b'\n').count();
+            self.position.line = add(self.position.line, lines);
+            self.position.column = 1;
+            in_line = in_line.get(last + 1..).unwrap_or_default();
         }
-        self.line_start = offset - in_line.len();
         let characters = in_line.iter().filter(|byte| !is_utf8_continuation(**byte)).count();
-        Position {
-            line: self.line,
-            column: u32::try_from(characters).map_or(u32::MAX, |n| n.saturating_add(1)),
-        }
+        self.position.column = add(self.position.column, characters);
+        self.offset = offset;
+        self.position
     }
 
     /// The position of `part`, a slice of this very text; `None` when it lies elsewhere in memory.
@@ -251,6 +269,10 @@ impl<'a> Locator<'a> {
         let offset = (part.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize)?;
         (offset <= self.text.len()).then(|| self.position(offset))
     }
+}
+
+fn add(number: u32, more: usize) -> u32 {
+    u32::try_from(more).map_or(u32::MAX, |more| number.saturating_add(more))
 }
 
 fn is_utf8_continuation(byte: u8) -> bool {
@@ -281,6 +303,19 @@ mod tests {
         let mut locator = Locator::new(&text);
         assert_eq!(locator.position_of(&text[3..4]), Some(Position { line: 4, column: 1 }));
         assert_eq!(Locator::new(&text[..2]).position_of(&text[5..]), None);
+    }
+
+    #[test]
+    fn positions_in_one_line_go_on_from_the_last_one() {
+        let mut locator = Locator::new("ż234567\n".as_bytes());
+        let columns: Vec<u32> = [0, 2, 3, 8, 4].map(|offset| locator.position(offset).column).into();
+        assert_eq!(columns, [1, 2, 3, 8, 4]);
+    }
+
+    #[test]
+    fn quoted_texts_are_short_and_printable() {
+        assert_eq!(Quoted("a\nb").to_string(), r#""a\nb""#);
+        assert_eq!(Quoted(&"x".repeat(1_000_000)).to_string().chars().count(), 63);
     }
 
     #[test]

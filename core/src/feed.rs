@@ -1,11 +1,18 @@
-//! What a feed says, whatever its format: prefixes, each with one value.
+//! What a feed says, whatever its format: prefixes, each with one value; and how one is read.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use ipnet::IpNet;
 
-use crate::json::json_words;
+use crate::diagnostic::{Diagnostics, Position, Strictness};
+use crate::prefix::unmap;
+use crate::source_text::Expected;
+use crate::{cidr, geofeed, jafar, source_text};
+use crate::typed_json::json_words;
 
 json_words! {
     /// How a feed is written.
@@ -33,7 +40,7 @@ pub enum FeedValue {
         country: Option<[u8; 2]>,
         /// ISO 3166-2, upper case, such as `US-CA`.
         region: Option<Box<str>>,
-        /// Free text.
+        /// Free text without control characters.
         city: Option<Box<str>>,
     },
 }
@@ -49,4 +56,181 @@ pub struct Feed {
     pub created: Option<i64>,
     /// The publisher's remarks.
     pub notes: Option<Box<str>>,
+}
+
+/// What one feed may cost. A feed over `bytes`, `entries` or `nesting` is unusable; a line over `line` is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedBounds {
+    /// The size of the source in bytes; default 256 MiB.
+    pub bytes: usize,
+    /// The number of distinct prefixes; default 4 million, four times the IPv4 routes of the whole Internet.
+    pub entries: usize,
+    /// The length of a line in bytes, or of a CSV record that spans several; default 64 KiB.
+    pub line: usize,
+    /// How deep JSON arrays and objects may be nested; default 64. The format itself needs 3.
+    pub nesting: usize,
+}
+
+impl Default for FeedBounds {
+    fn default() -> Self {
+        Self { bytes: 256 << 20, entries: 4_000_000, line: 64 << 10, nesting: 64 }
+    }
+}
+
+/// How to read a feed. Whether leniently or strictly is said by [`Diagnostics::strictness`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadOptions<'a> {
+    /// What the feed may cost.
+    pub bounds: FeedBounds,
+    /// The prefixes for which the publisher may speak (RFC 8805 3.2); entries outside are ignored. Empty: all.
+    pub authority: &'a [IpNet],
+}
+
+/// Reads a feed.
+///
+/// `None` when it is unusable; then `diagnostics` has an error that says why. Entries that can't be used are left out,
+/// each with a diagnostic; a feed that has entries but not one readable is unusable, because taking it for an empty
+/// one would turn every client of its publisher into an impostor.
+///
+/// ```
+/// use crawlward_core::diagnostic::{Diagnostics, Strictness};
+/// use crawlward_core::feed::{self, FeedFormat, ReadOptions};
+///
+/// let mut diagnostics = Diagnostics::new("partners.txt", Strictness::Load);
+/// let source = b"192.0.2.0/24\n192.0.2.300\n";
+/// let feed = feed::read(FeedFormat::Cidr, source, &ReadOptions::default(), &mut diagnostics);
+/// assert_eq!(feed.map(|feed| feed.entries.len()), Some(1));
+/// assert_eq!(
+///     diagnostics.items()[0].to_string(),
+///     r#"partners.txt:2:1: warning: "192.0.2.300": not an IP address"#
+/// );
+/// ```
+pub fn read(
+    format: FeedFormat,
+    bytes: &[u8],
+    options: &ReadOptions<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Feed> {
+    let expected = match format {
+        FeedFormat::Jafar => Expected { what: "JSON", requirement: Some("JAFAR-1") },
+        FeedFormat::Geofeed => Expected { what: "CSV", requirement: Some("GEO-1") },
+        FeedFormat::Cidr => Expected { what: "a list of prefixes", requirement: None },
+    };
+    let most = options.bounds.bytes;
+    if bytes.len() > most {
+        let message = format!("{} bytes, over the bound of {most}", bytes.len());
+        diagnostics.error(None, expected.requirement, message);
+        return None;
+    }
+    let text = source_text::read(bytes, expected, diagnostics)?;
+    let builder = FeedBuilder::new(options);
+    let builder = match format {
+        FeedFormat::Jafar => jafar::read(text, builder, diagnostics),
+        FeedFormat::Geofeed => geofeed::read(text, builder, diagnostics),
+        FeedFormat::Cidr => cidr::read(text, builder, diagnostics),
+    }?;
+    builder.finish(expected, diagnostics)
+}
+
+/// What became of a prefix that a reader handed to [`FeedBuilder::add`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    /// It is in the feed now.
+    New,
+    /// It was in the feed already, with this value.
+    Duplicate(u32),
+    /// It lies outside the publisher's authority; that was reported.
+    Outside,
+}
+
+/// Collects the entries of one feed: each prefix once, each value once.
+pub(crate) struct FeedBuilder {
+    pub(crate) bounds: FeedBounds,
+    pub(crate) feed: Feed,
+    /// Disjoint and sorted.
+    authority: Option<Vec<IpNet>>,
+    value_of_prefix: HashMap<IpNet, u32>,
+    id_of_value: HashMap<FeedValue, u32>,
+    unreadable: usize,
+}
+
+impl FeedBuilder {
+    fn new(options: &ReadOptions<'_>) -> Self {
+        let authority: Vec<IpNet> = options.authority.iter().copied().map(unmap).collect();
+        let mut authority = IpNet::aggregate(&authority);
+        authority.sort_unstable();
+        Self {
+            bounds: options.bounds,
+            feed: Feed::default(),
+            authority: (!options.authority.is_empty()).then_some(authority),
+            value_of_prefix: HashMap::new(),
+            id_of_value: HashMap::new(),
+            unreadable: 0,
+        }
+    }
+
+    /// The index of a value in [`Feed::values`], where it is put unless it is there.
+    pub(crate) fn value(&mut self, value: FeedValue) -> u32 {
+        let next = u32::try_from(self.feed.values.len()).unwrap_or(u32::MAX);
+        match self.id_of_value.entry(value) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                self.feed.values.push(new.key().clone());
+                *new.insert(next)
+            }
+        }
+    }
+
+    /// Adds an entry unless the prefix is there already (the first one counts) or foreign. `None` after the error that
+    /// the feed has too many entries.
+    pub(crate) fn add(
+        &mut self,
+        prefix: IpNet,
+        value: u32,
+        position: impl FnOnce() -> Option<Position>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Added> {
+        let prefix = unmap(prefix);
+        if !self.has_authority(prefix) {
+            let message = format!("{prefix} is outside the prefixes of `authority`: ignored");
+            diagnostics.warning(position(), "GEO-15", message);
+            return Some(Added::Outside);
+        }
+        match self.value_of_prefix.entry(prefix) {
+            Entry::Occupied(first) => Some(Added::Duplicate(*first.get())),
+            Entry::Vacant(_) if self.feed.entries.len() >= self.bounds.entries => {
+                let message = format!("over {} entries: the feed is refused", self.bounds.entries);
+                diagnostics.error(position(), None, message);
+                None
+            }
+            Entry::Vacant(new) => {
+                new.insert(value);
+                self.feed.entries.push((prefix, value));
+                Some(Added::New)
+            }
+        }
+    }
+
+    fn has_authority(&self, prefix: IpNet) -> bool {
+        let Some(authority) = &self.authority else { return true };
+        let after = authority.partition_point(|allowed| *allowed <= prefix);
+        after.checked_sub(1).and_then(|index| authority.get(index)).is_some_and(|own| own.contains(&prefix))
+    }
+
+    /// Counts an entry that could not be read.
+    pub(crate) fn unreadable(&mut self) {
+        self.unreadable += 1;
+    }
+
+    fn finish(self, expected: Expected, diagnostics: &mut Diagnostics) -> Option<Feed> {
+        let nothing_readable = self.unreadable > 0 && self.value_of_prefix.is_empty();
+        // In lint every bad entry is an error already.
+        if nothing_readable && diagnostics.strictness() == Strictness::Load {
+            let message =
+                format!("none of the {} entries can be used: is this the right file?", self.unreadable);
+            diagnostics.error(None, expected.requirement, message);
+            return None;
+        }
+        Some(self.feed)
+    }
 }

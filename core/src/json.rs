@@ -1,483 +1,178 @@
-//! Reads a JSON document into plain structs and reports everything that is wrong with it at once, each with its place.
-//!
-//! A derive of serde stops at the first error and knows positions only there; who edits a configuration at night
-//! wants the whole list. So the two macros here describe an object or a word list once, and give its reader and its
-//! JSON Schema. The parsing itself is serde_json's: a [`Node`] is one of its raw values.
+//! JSON without a tree: slices of the source, each of which knows where it is.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::fmt;
+use core::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use crate::diagnostic::{Diagnostics, Locator, Position};
-
-/// A JSON value, where it stands in the document.
-#[derive(Clone, Debug)]
-pub struct Node<'a> {
-    raw: &'a RawValue,
-    /// The value's place as a person writes it: `sites[0].hosts[1]`; empty for the document.
-    path: String,
-}
-
-impl<'a> Node<'a> {
-    /// The whole document.
-    ///
-    /// Reports an error and gives `None` where the bytes are not one JSON value in UTF-8.
-    pub fn document(bytes: &'a [u8], reader: &mut Reader<'a, '_>) -> Option<Self> {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        match serde_json::from_slice::<&RawValue>(bytes) {
-            Ok(raw) => Some(Self { raw, path: String::new() }),
-            Err(error) => {
-                let position = position_of(&error);
-                reader.diagnostics.error(
-                    position,
-                    None,
-                    format!("not valid JSON: {}", without_place(&error)),
-                );
-                None
-            }
-        }
-    }
-
-    /// The members of an object, keys in their order; reports an error where it is none.
-    fn members(&self, reader: &mut Reader<'a, '_>) -> Option<Vec<(&'a RawValue, String, Self)>> {
-        let Members(members) = self.parse(reader, "an object")?;
-        let mut seen: Vec<(&'a RawValue, String, Self)> = Vec::with_capacity(members.len());
-        for (raw_key, raw) in members {
-            let key: String = serde_json::from_str(raw_key.get()).ok()?;
-            let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
-            if seen.iter().any(|(_, other, _)| *other == key) {
-                reader.error_at(raw_key.get(), format!("`{path}` is given twice"));
-                continue;
-            }
-            seen.push((raw_key, key, Self { raw, path }));
-        }
-        Some(seen)
-    }
-
-    fn parse<T: Deserialize<'a>>(&self, reader: &mut Reader<'_, '_>, expected: &str) -> Option<T> {
-        let parsed = serde_json::from_str(self.raw.get()).ok();
-        if parsed.is_none() {
-            self.report(reader, format!("expected {expected}, found {}", kind(self.raw.get())));
-        }
-        parsed
-    }
-
-    /// Reports an error about this value, with its path before the message.
-    pub fn report(&self, reader: &mut Reader<'_, '_>, message: impl fmt::Display) {
-        let message =
-            if self.path.is_empty() { message.to_string() } else { format!("`{}`: {message}", self.path) };
-        reader.error_at(self.raw.get(), message);
-    }
-
-    /// The value's position in the document.
-    pub fn position(&self, reader: &mut Reader<'_, '_>) -> Option<Position> {
-        reader.locator.position_of(self.raw.get().as_bytes())
-    }
-}
-
-/// What reading a document needs on the way: where things are, and where to complain.
+/// Why and where a text is not JSON.
 #[derive(Debug)]
-pub struct Reader<'a, 'd> {
-    locator: Locator<'a>,
-    diagnostics: &'d mut Diagnostics,
+pub(crate) struct SyntaxError {
+    pub(crate) offset: usize,
+    pub(crate) message: String,
 }
 
-impl<'a, 'd> Reader<'a, 'd> {
-    /// A reader of `document` that reports to `diagnostics`.
-    pub fn new(document: &'a [u8], diagnostics: &'d mut Diagnostics) -> Self {
-        Self { locator: Locator::new(document), diagnostics }
-    }
-
-    fn error_at(&mut self, text: &str, message: String) {
-        let position = self.locator.position_of(text.as_bytes());
-        self.diagnostics.error(position, None, message);
-    }
+/// The one value that a document consists of, its syntax checked to the last bracket.
+pub(crate) fn document(json: &str) -> Result<&RawValue, SyntaxError> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let document = <&RawValue>::deserialize(&mut deserializer).map_err(|error| {
+        let cut = if error.is_eof() { ": was the file cut off?" } else { "" };
+        SyntaxError { offset: offset(json, &error), message: format!("not JSON: {}{cut}", reason(&error)) }
+    })?;
+    deserializer.end().map_err(|error| SyntaxError {
+        offset: offset(json, &error),
+        message: "more text after the end of the JSON document".into(),
+    })?;
+    Ok(document)
 }
 
-/// A value with the position where it was given, for checks that come after reading.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed<T> {
-    /// The value.
-    pub value: T,
-    /// Where it stands in the document.
-    pub position: Option<Position>,
+/// serde_json counts columns in bytes; a position here starts from an offset.
+fn offset(json: &str, error: &serde_json::Error) -> usize {
+    let line: usize = json.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    line + error.column().saturating_sub(1)
 }
 
-impl<T> core::ops::Deref for Placed<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.value
-    }
-}
-
-/// A type that a JSON value can be read into.
-pub trait FromJson: Sized {
-    /// Reads the value; reports what is wrong and gives `None` where it can't be used.
-    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self>;
-
-    /// The JSON Schema (draft 2020-12) of the values that are read without error.
-    fn schema() -> Value;
-}
-
-impl FromJson for String {
-    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
-        node.parse(reader, "a string")
-    }
-
-    fn schema() -> Value {
-        of_type("string")
-    }
-}
-
-impl FromJson for bool {
-    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
-        node.parse(reader, "true or false")
-    }
-
-    fn schema() -> Value {
-        of_type("boolean")
-    }
-}
-
-impl<T: FromJson> FromJson for Option<T> {
-    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
-        T::from_json(node, reader).map(Some)
-    }
-
-    fn schema() -> Value {
-        T::schema()
-    }
-}
-
-impl<T: FromJson> FromJson for Vec<T> {
-    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
-        let raws: Vec<&'a RawValue> = node.parse(reader, "an array")?;
-        let items = raws.into_iter().enumerate().map(|(index, raw)| {
-            let item = Node { raw, path: format!("{}[{index}]", node.path) };
-            T::from_json(&item, reader)
-        });
-        // Every item is read, so that every mistake is reported, before one bad item spoils the array.
-        let items: Vec<Option<T>> = items.collect();
-        items.into_iter().collect()
-    }
-
-    fn schema() -> Value {
-        let mut schema = of_type("array");
-        insert(&mut schema, "items", T::schema());
-        schema
-    }
-}
-
-/// An object whose keys are the document's to choose, in their order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dictionary<T>(pub Vec<(String, T)>);
-
-impl<T: FromJson> FromJson for Dictionary<T> {
-    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
-        let members = node.members(reader)?;
-        let read: Vec<Option<(String, T)>> = members
-            .into_iter()
-            .map(|(_, key, value)| T::from_json(&value, reader).map(|value| (key, value)))
-            .collect();
-        read.into_iter().collect::<Option<_>>().map(Self)
-    }
-
-    fn schema() -> Value {
-        let mut schema = of_type("object");
-        insert(&mut schema, "additionalProperties", T::schema());
-        schema
-    }
-}
-
-impl<T: FromJson> FromJson for Placed<T> {
-    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
-        let value = T::from_json(node, reader)?;
-        Some(Self { value, position: node.position(reader) })
-    }
-
-    fn schema() -> Value {
-        T::schema()
-    }
-}
-
-struct Members<'a>(Vec<(&'a RawValue, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
-
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-
-        deserializer.deserialize_map(MembersVisitor)
-    }
-}
-
-/// The position that serde_json gives an error in a whole document.
-pub fn position_of(error: &serde_json::Error) -> Position {
-    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX).max(1);
-    Position { line: number(error.line()), column: number(error.column()) }
-}
-
-/// serde_json's message without its own ` at line 1 column 2`, which we show as `file:1:2`.
-pub fn without_place(error: &serde_json::Error) -> String {
+/// The message without its position.
+fn reason(error: &serde_json::Error) -> String {
     let message = error.to_string();
-    message.split(" at line ").next().unwrap_or(&message).to_string()
-}
-
-fn kind(raw: &str) -> &'static str {
-    match raw.bytes().next() {
-        Some(b'{') => "an object",
-        Some(b'[') => "an array",
-        Some(b'"') => "a string",
-        Some(b't' | b'f') => "a boolean",
-        Some(b'n') => "null",
-        _ => "a number",
+    match message.rsplit_once(" at line ") {
+        Some((reason, _)) => reason.into(),
+        None => message,
     }
 }
 
-/// The known word nearest to `wrong`, as ` (did you mean …?)`, or the list of known words where none is near.
-pub fn suggestion<'w>(wrong: &str, known: impl IntoIterator<Item = &'w str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    let nearest = known
-        .iter()
-        .map(|word| (strsim::jaro_winkler(&wrong.to_lowercase(), &word.to_lowercase()), word))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b));
-    match nearest {
-        Some((_, word)) => format!(" (did you mean `{word}`?)"),
-        None if known.is_empty() || known.len() > 20 => String::new(),
-        None => format!(" (known: {})", known.join(", ")),
-    }
-}
-
-/// How one field of a [`json_object!`] is read.
-#[doc(hidden)]
-pub struct ObjectReader<'a> {
-    members: Vec<(&'a RawValue, String, Node<'a>)>,
-    path: String,
-    position: &'a str,
-    failed: bool,
-}
-
-impl<'a> ObjectReader<'a> {
-    /// Takes the object apart and reports keys that are neither in `known` nor in `later`.
-    pub fn new(node: &Node<'a>, reader: &mut Reader<'a, '_>, known: &[&str], later: &[&str]) -> Option<Self> {
-        let members = node.members(reader)?;
-        let mut failed = false;
-        for (raw_key, key, member) in &members {
-            let path = &member.path;
-            if later.contains(&key.as_str()) {
-                failed = true;
-                reader.error_at(
-                    raw_key.get(),
-                    format!("`{path}` is not yet supported by this version of Crawlward: remove it"),
-                );
-            } else if !known.contains(&key.as_str()) {
-                failed = true;
-                let suggestion = suggestion(key, known.iter().copied());
-                reader.error_at(raw_key.get(), format!("unknown key `{path}`{suggestion}"));
-            }
+/// Where arrays and objects are nested deeper than `most`, if they are.
+pub(crate) fn nested_deeper_than(json: &str, most: usize) -> Option<usize> {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    json.bytes().position(|byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
         }
-        Some(Self { members, path: node.path.clone(), position: node.raw.get(), failed })
-    }
+        depth > most
+    })
+}
 
-    /// The field's value, or `absent` where the key is not there.
-    pub fn field<T: FromJson>(
-        &mut self,
-        reader: &mut Reader<'a, '_>,
-        key: &str,
-        absent: Option<impl FnOnce() -> T>,
-    ) -> Option<T> {
-        let value = match (self.members.iter().find(|(_, other, _)| other == key), absent) {
-            (Some((_, _, node)), _) => T::from_json(node, reader),
-            (None, Some(absent)) => Some(absent()),
-            (None, None) => {
-                let path = if self.path.is_empty() { String::new() } else { format!("`{}`: ", self.path) };
-                reader.error_at(self.position, format!("{path}the key `{key}` is missing"));
-                None
-            }
-        };
-        self.failed |= value.is_none();
-        value
-    }
-
-    /// Whether anything was wrong.
-    pub fn failed(&self) -> bool {
-        self.failed
+/// The text of a JSON string, borrowed where nothing in it is escaped. `None` for any other value, and for escapes that
+/// stand for no character (half of a surrogate pair).
+pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        serde_json::from_str(raw.get()).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(inner))
     }
 }
 
-/// `{"type": name}`.
-#[doc(hidden)]
-pub fn of_type(name: &str) -> Value {
-    let mut schema = Value::Object(Map::new());
-    insert(&mut schema, "type", Value::from(name));
-    schema
+/// Calls `step` with each element of an array until it returns `None`.
+pub(crate) fn each_element<'a>(
+    array: &'a RawValue,
+    step: impl FnMut(&'a RawValue) -> Option<()>,
+) -> Option<()> {
+    let mut deserializer = serde_json::Deserializer::from_str(array.get());
+    Elements { step, lifetime: PhantomData }.deserialize(&mut deserializer).ok()
 }
 
-/// Sets a member of a schema, which is an object by construction.
-#[doc(hidden)]
-pub fn insert(schema: &mut Value, key: &str, value: Value) {
-    if let Value::Object(map) = schema {
-        map.insert(key.to_string(), value);
+struct Elements<'a, F> {
+    step: F,
+    lifetime: PhantomData<&'a ()>,
+}
+
+impl<'a, F: FnMut(&'a RawValue) -> Option<()>> DeserializeSeed<'a> for Elements<'a, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
     }
 }
 
-/// Doc comment lines as one description.
-#[doc(hidden)]
-pub fn describe(schema: &mut Value, lines: &[&str]) {
-    let lines: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
-    if !lines.is_empty() {
-        insert(schema, "description", Value::from(lines.join(" ")));
-    }
-}
+impl<'a, F: FnMut(&'a RawValue) -> Option<()>> Visitor<'a> for Elements<'a, F> {
+    type Value = ();
 
-/// Declares a struct that is read from a JSON object: each field with its doc, its type and what its absence means.
-///
-/// `= required`, or `= EXPRESSION` for a default. `later { … }` lists keys that the contract has and this version
-/// does not: they are refused, never ignored.
-macro_rules! json_object {
-    (
-        $(#[doc = $doc:literal])*
-        pub struct $name:ident {
-            $( $(#[doc = $field_doc:literal])* pub $field:ident: $type:ty = $absent:tt ),+ $(,)?
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(mut self, mut elements: A) -> Result<(), A::Error> {
+        while let Some(raw) = elements.next_element::<&RawValue>()? {
+            (self.step)(raw).ok_or_else(|| A::Error::custom("stopped"))?;
         }
-        $( later { $( $later:literal ),* $(,)? } )?
-    ) => {
-        $(#[doc = $doc])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        pub struct $name {
-            $( $(#[doc = $field_doc])* pub $field: $type, )+
-        }
+        Ok(())
+    }
+}
 
-        impl $crate::json::FromJson for $name {
-            fn from_json<'a>(
-                node: &$crate::json::Node<'a>,
-                reader: &mut $crate::json::Reader<'a, '_>,
-            ) -> Option<Self> {
-                let known = [$( stringify!($field) ),+];
-                let later: &[&str] = &[$( $( $later ),* )?];
-                let mut object = $crate::json::ObjectReader::new(node, reader, &known, later)?;
-                $( let $field = object.field(reader, stringify!($field), json_object!(@absent $type, $absent)); )+
-                if object.failed() {
-                    return None;
-                }
-                Some(Self { $( $field: $field?, )+ })
-            }
+/// The members of an object that were asked for, in the order of the names.
+pub(crate) struct Members<'a, const N: usize> {
+    /// The first value of each name.
+    pub(crate) values: [Option<&'a RawValue>; N],
+    /// The second value of each name; more are dropped.
+    pub(crate) repeated: [Option<&'a RawValue>; N],
+    /// A member whose name differs from `like` in case only.
+    pub(crate) unknown_like: Option<Cow<'a, str>>,
+}
 
-            fn schema() -> serde_json::Value {
-                let mut schema = $crate::json::of_type("object");
-                $crate::json::describe(&mut schema, &[$( $doc ),*]);
-                let mut properties = serde_json::Value::Object(serde_json::Map::new());
-                let mut required: alloc::vec::Vec<&str> = alloc::vec::Vec::new();
-                $(
-                    let mut property = <$type as $crate::json::FromJson>::schema();
-                    $crate::json::describe(&mut property, &[$( $field_doc ),*]);
-                    $crate::json::insert(&mut properties, stringify!($field), property);
-                    if json_object!(@required $absent) {
-                        required.push(stringify!($field));
+/// Finds members of an object whose syntax is known to be right. `None` when a name holds an escape that stands for no
+/// character, which that syntax allows.
+pub(crate) fn members<'a, const N: usize>(
+    object: &'a RawValue,
+    names: &[&str; N],
+    like: &str,
+) -> Option<Members<'a, N>> {
+    let mut found = Members { values: [None; N], repeated: [None; N], unknown_like: None };
+    let mut deserializer = serde_json::Deserializer::from_str(object.get());
+    MemberVisitor { names, like, found: &mut found }.deserialize(&mut deserializer).ok()?;
+    Some(found)
+}
+
+struct MemberVisitor<'a, 's, const N: usize> {
+    names: &'s [&'s str; N],
+    like: &'s str,
+    found: &'s mut Members<'a, N>,
+}
+
+/// A member's name; serde borrows a `Cow` only when told to.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a, const N: usize> DeserializeSeed<'a> for MemberVisitor<'a, '_, N> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'a, const N: usize> Visitor<'a> for MemberVisitor<'a, '_, N> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<(), A::Error> {
+        let Members { values, repeated, unknown_like } = self.found;
+        while let Some(Name(name)) = members.next_key()? {
+            let mut slots = self.names.iter().zip(values.iter_mut().zip(repeated.iter_mut()));
+            match slots.find(|(known, _)| **known == name) {
+                Some((_, (first, _))) if first.is_none() => *first = Some(members.next_value()?),
+                Some((_, (_, second))) => *second = Some(members.next_value()?),
+                None => {
+                    members.next_value::<IgnoredAny>()?;
+                    if name.eq_ignore_ascii_case(self.like) {
+                        *unknown_like = Some(name);
                     }
-                )+
-                $crate::json::insert(&mut schema, "properties", properties);
-                $crate::json::insert(&mut schema, "additionalProperties", serde_json::Value::from(false));
-                if !required.is_empty() {
-                    $crate::json::insert(&mut schema, "required", serde_json::Value::from(required));
                 }
-                schema
             }
         }
-    };
-    (@absent $type:ty, required) => { None::<fn() -> $type> };
-    (@absent $type:ty, { $absent:expr }) => { Some(|| -> $type { $absent }) };
-    (@required required) => { true };
-    (@required $absent:tt) => { false };
+        Ok(())
+    }
 }
-
-/// Declares an enum that is read from one of a few words.
-macro_rules! json_words {
-    (
-        $(#[$meta:meta])*
-        pub enum $name:ident {
-            $( $(#[$variant_meta:meta])* $variant:ident = $word:literal ),+ $(,)?
-        }
-        $( later { $( $later:literal ),* $(,)? } )?
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-        pub enum $name {
-            $( $(#[$variant_meta])* #[serde(rename = $word)] $variant, )+
-        }
-
-        impl $name {
-            /// Every value, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[$( Self::$variant ),+];
-
-            /// The word, as it is written everywhere.
-            pub const fn as_str(self) -> &'static str {
-                match self { $( Self::$variant => $word, )+ }
-            }
-
-            /// The value that a word stands for.
-            pub fn from_word(word: &str) -> Option<Self> {
-                match word { $( $word => Some(Self::$variant), )+ _ => None }
-            }
-        }
-
-        impl core::fmt::Display for $name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-
-        impl $crate::json::FromJson for $name {
-            fn from_json<'a>(
-                node: &$crate::json::Node<'a>,
-                reader: &mut $crate::json::Reader<'a, '_>,
-            ) -> Option<Self> {
-                let word = <alloc::string::String as $crate::json::FromJson>::from_json(node, reader)?;
-                let later: &[&str] = &[$( $( $later ),* )?];
-                let value = Self::from_word(&word);
-                if value.is_none() {
-                    let message = if later.contains(&word.as_str()) {
-                        alloc::format!("`{word}` is not yet supported by this version of Crawlward")
-                    } else {
-                        let known = Self::ALL.iter().map(|value| value.as_str());
-                        alloc::format!("unknown value `{word}`{}", $crate::json::suggestion(&word, known))
-                    };
-                    node.report(reader, message);
-                }
-                value
-            }
-
-            fn schema() -> serde_json::Value {
-                let mut schema = $crate::json::of_type("string");
-                let words: alloc::vec::Vec<&str> = Self::ALL.iter().map(|value| value.as_str()).collect();
-                $crate::json::insert(&mut schema, "enum", serde_json::Value::from(words));
-                schema
-            }
-        }
-    };
-}
-
-pub(crate) use {json_object, json_words};

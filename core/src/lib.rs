@@ -23,7 +23,8 @@ pub mod decision;
 pub mod diagnostic;
 pub mod feed;
 pub mod jafar;
-pub mod json;
+pub mod geofeed;
+mod json;
 pub mod prefix;
 pub mod prefix_table;
 pub mod reply;
@@ -31,6 +32,7 @@ mod request;
 mod ruleset;
 mod sites;
 mod source_text;
+pub mod typed_json;
 pub mod user_agent;
 
 pub use compile::{Compiled, Files, NoFiles, named_files};
