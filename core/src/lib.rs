@@ -15,3 +15,4 @@ extern crate std;
 pub mod diagnostic;
 pub mod feed;
 pub mod prefix;
+pub mod prefix_table;
