@@ -1,20 +1,20 @@
 //! From documents to a [`Ruleset`]: everything is read and checked, and every reason against it is reported at once.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+use hashbrown::HashMap;
 
 use crate::catalog::Catalog;
 use crate::config::{AgentAction, AgentConfig, Config, FeedConfig, SiteConfig};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, Strictness};
 use crate::feed::{self, FeedValue, ReadOptions};
-use crate::typed_json::{Placed, suggestion};
 use crate::prefix_table::{Entry, PrefixTable};
 use crate::ruleset::{Agent, LoadedFeed, Ruleset, is_token_byte};
 use crate::sites::{HostIndex, Site, Taken, Treatments};
-use crate::user_agent::Claims;
+use crate::typed_json::{Placed, suggestion};
+use crate::user_agent::{Claims, check_token};
 
 /// Where a document's files come from: the host reads, the core does not.
 pub trait Files {
@@ -57,11 +57,12 @@ impl Ruleset {
     pub fn compile(name: &str, document: &[u8], files: &dyn Files) -> Compiled {
         let mut own = Diagnostics::new(name, Strictness::Load);
         let Some(config) = Config::read(document, &mut own) else {
-            return Compiled { ruleset: None, diagnostics: own.into_items() };
+            return Compiled { ruleset: None, diagnostics: own.into_items_by_position() };
         };
-        let mut compiler = Compiler { own, others: Vec::new(), files: Inlined { config: &config, beyond: files } };
+        let mut compiler =
+            Compiler { own, others: Vec::new(), files: Inlined { config: &config, beyond: files } };
         let ruleset = compiler.compile(&config);
-        let mut diagnostics = compiler.own.into_items();
+        let mut diagnostics = compiler.own.into_items_by_position();
         diagnostics.append(&mut compiler.others);
         let refused = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         Compiled { ruleset: ruleset.filter(|_| !refused), diagnostics }
@@ -173,12 +174,15 @@ impl Compiler<'_> {
             return Some(Catalog::default());
         }
         if path == "builtin" {
-            return self.collect(Catalog::BUILTIN_NAME, |diagnostics| {
-                Catalog::parse(Catalog::builtin(), diagnostics)
-            });
+            let (name, bytes) = Catalog::builtin();
+            return self.collect(name, |diagnostics| Catalog::parse(bytes, diagnostics));
         }
         let Some(bytes) = self.read(path, config.catalog.position) else {
-            self.own.error(config.catalog.position, None, "no catalog: give `builtin`, `none` or a file that is there");
+            self.own.error(
+                config.catalog.position,
+                None,
+                "no catalog: give `builtin`, `none` or a file that is there",
+            );
             return None;
         };
         let name = self.files.display_name(path);
@@ -211,11 +215,19 @@ impl Compiler<'_> {
         let mut named: Vec<NamedFeed<'c>> = Vec::new();
         for feed in &config.feeds {
             if named.iter().any(|other| *other.config.name == *feed.name) {
-                self.own.error(feed.name.position, None, format!("another feed is named `{}`, too", *feed.name));
+                self.own.error(
+                    feed.name.position,
+                    None,
+                    format!("another feed is named `{}`, too", *feed.name),
+                );
                 continue;
             }
             if !is_plain_name(&feed.name) {
-                self.own.error(feed.name.position, None, "a feed's name is 1 to 64 printable ASCII characters");
+                self.own.error(
+                    feed.name.position,
+                    None,
+                    "a feed's name is 1 to 64 printable ASCII characters",
+                );
             }
             let Ok(id) = u16::try_from(loaded.len()) else {
                 self.own.error(feed.name.position, None, format!("more than {} feeds", u16::MAX));
@@ -273,17 +285,21 @@ impl Compiler<'_> {
         for own in &config.agents {
             self.check_token(&own.token);
             if drafts.iter().any(|other| other.token.eq_ignore_ascii_case(&own.token)) {
-                self.own.error(own.token.position, None, format!("another agent has the token `{}`, too", *own.token));
+                self.own.error(
+                    own.token.position,
+                    None,
+                    format!("another agent has the token `{}`, too", *own.token),
+                );
             }
             drafts.push(draft(own, catalog));
         }
         for agent in &catalog.agents {
             if !drafts.iter().any(|other| other.token.eq_ignore_ascii_case(&agent.token)) {
                 drafts.push(AgentDraft {
-                    token: agent.token.to_string(),
+                    token: agent.token.clone(),
                     feeds: unplaced_all(&agent.feeds),
                     services: Vec::new(),
-                    purposes: agent.purposes.iter().map(ToString::to_string).collect(),
+                    purposes: agent.purposes.clone(),
                     action: AgentAction::Policy,
                 });
             }
@@ -321,17 +337,26 @@ impl Compiler<'_> {
     }
 
     /// The loaded feed of a name: one that the configuration calls so, or one with the URL of the catalog's feed.
-    fn find_feed(&mut self, name: &Placed<String>, catalog: &Catalog, feeds: &[NamedFeed<'_>]) -> Option<u16> {
+    fn find_feed(
+        &mut self,
+        name: &Placed<String>,
+        catalog: &Catalog,
+        feeds: &[NamedFeed<'_>],
+    ) -> Option<u16> {
         if let Some(feed) = feeds.iter().find(|feed| *feed.config.name == **name) {
             return feed.id;
         }
-        let Some(published) = catalog.feeds.iter().find(|feed| *feed.name == ***name) else {
+        let Some(published) = catalog.feeds.iter().find(|feed| feed.name == **name) else {
             let known = feeds.iter().map(|feed| feed.config.name.as_str());
-            let suggestion = suggestion(name, known.chain(catalog.feeds.iter().map(|feed| &*feed.name)));
+            let suggestion =
+                suggestion(name, known.chain(catalog.feeds.iter().map(|feed| feed.name.as_str())));
             self.own.error(name.position, None, format!("no feed is named `{}`{suggestion}", **name));
             return None;
         };
-        feeds.iter().find(|feed| feed.config.url.as_deref() == Some(&*published.url)).and_then(|feed| feed.id)
+        feeds
+            .iter()
+            .find(|feed| feed.config.url.as_deref() == Some(published.url.as_str()))
+            .and_then(|feed| feed.id)
     }
 
     fn sites(&mut self, configs: &[SiteConfig]) -> (Vec<Site>, HostIndex) {
@@ -359,7 +384,11 @@ impl Compiler<'_> {
                 && let Err(Taken(other)) = hosts.insert_default(id)
             {
                 let other = site_name(&sites, other);
-                self.own.error(name.position, None, format!("the site `{other}` has no hosts, either: one is the default"));
+                self.own.error(
+                    name.position,
+                    None,
+                    format!("the site `{other}` has no hosts, either: one is the default"),
+                );
             }
             for host in &config.hosts {
                 self.host(host, id, &sites, &mut hosts);
@@ -380,7 +409,7 @@ impl Compiler<'_> {
     }
 
     fn check_token(&mut self, token: &Placed<String>) {
-        if let Err(why) = crate::catalog::check_token(token) {
+        if let Err(why) = check_token(token) {
             self.own.error(token.position, None, format!("`{}` is no agent token: {why}", **token));
         }
     }
@@ -397,19 +426,23 @@ fn draft(own: &AgentConfig, catalog: &Catalog) -> AgentDraft {
     let known = catalog.agents.iter().find(|agent| agent.token.eq_ignore_ascii_case(&own.token));
     AgentDraft {
         token: own.token.value.clone(),
-        feeds: own.feeds.clone().or_else(|| known.map(|known| unplaced_all(&known.feeds))).unwrap_or_default(),
+        feeds: own
+            .feeds
+            .clone()
+            .or_else(|| known.map(|known| unplaced_all(&known.feeds)))
+            .unwrap_or_default(),
         services: own.services.clone().unwrap_or_default(),
         purposes: own
             .purposes
             .clone()
-            .or_else(|| known.map(|known| known.purposes.iter().map(ToString::to_string).collect()))
+            .or_else(|| known.map(|known| known.purposes.clone()))
             .unwrap_or_default(),
         action: own.action.unwrap_or_default(),
     }
 }
 
-fn unplaced_all(names: &[Box<str>]) -> Vec<Placed<String>> {
-    names.iter().map(|name| Placed { value: name.to_string(), position: None }).collect()
+fn unplaced_all(names: &[String]) -> Vec<Placed<String>> {
+    names.iter().map(|name| Placed { value: name.clone(), position: None }).collect()
 }
 
 fn site_name(sites: &[Site], id: u16) -> &str {
@@ -447,7 +480,7 @@ fn check_host(pattern: &str) -> Result<(), &'static str> {
 #[derive(Default)]
 struct Values {
     list: Vec<FeedValue>,
-    ids: BTreeMap<FeedValue, u32>,
+    ids: HashMap<FeedValue, u32>,
 }
 
 impl Values {
@@ -464,10 +497,13 @@ impl Values {
     /// The values with one of these services, sorted.
     fn of_services(&self, services: &[String]) -> Vec<u32> {
         let is_listed = |value: &FeedValue| match value {
-            FeedValue::Range { service: Some(service) } => services.iter().any(|listed| **listed == **service),
+            FeedValue::Range { service: Some(service) } => {
+                services.iter().any(|listed| **listed == **service)
+            }
             _ => false,
         };
-        let mut ids: Vec<u32> = self.ids.iter().filter(|(value, _)| is_listed(value)).map(|(_, id)| *id).collect();
+        let mut ids: Vec<u32> =
+            self.ids.iter().filter(|(value, _)| is_listed(value)).map(|(_, id)| *id).collect();
         ids.sort_unstable();
         ids
     }

@@ -142,8 +142,12 @@ impl Config {
     /// The JSON Schema of the document (draft 2020-12), for editors and for CI of those who write it.
     pub fn json_schema() -> Value {
         let mut schema = Self::schema();
-        json::insert(&mut schema, "$schema", Value::from("https://json-schema.org/draft/2020-12/schema"));
-        json::insert(&mut schema, "title", Value::from("Crawlward configuration"));
+        typed_json::insert(
+            &mut schema,
+            "$schema",
+            Value::from("https://json-schema.org/draft/2020-12/schema"),
+        );
+        typed_json::insert(&mut schema, "title", Value::from("Crawlward configuration"));
         schema
     }
 }
@@ -158,7 +162,7 @@ mod tests {
         let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);
         let config = Config::read(document.as_bytes(), &mut diagnostics);
         assert_eq!(config.is_none(), diagnostics.has_errors(), "{:?}", diagnostics.items());
-        diagnostics.into_items().iter().map(ToString::to_string).collect()
+        diagnostics.into_items_by_position().iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -200,9 +204,12 @@ mod tests {
     fn a_syntax_error_has_its_place() {
         assert_eq!(
             messages("{\n  \"mode\": enforce\n}"),
-            vec!["c.json:2:11: error: not valid JSON: expected value"]
+            vec!["c.json:2:11: error: not JSON: expected value"]
         );
-        assert_eq!(messages(""), vec!["c.json:1:1: error: not valid JSON: EOF while parsing a value"]);
+        assert_eq!(
+            messages(""),
+            vec!["c.json:1:1: error: not JSON: EOF while parsing a value: was the file cut off?"]
+        );
         assert_eq!(messages("[]"), vec!["c.json:1:1: error: expected an object, found an array"]);
     }
 

@@ -27,8 +27,9 @@ pub fn decide(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -
     let site = overrides.site.or_else(|| find_site(ruleset, request));
     let mode = overrides.mode.unwrap_or(ruleset.mode);
     let who = if mode == Mode::Off { Who::PERSON } else { identify(ruleset, request) };
-    let treatments =
-        site.and_then(|id| ruleset.sites.get(usize::from(id))).map_or(Treatments::DEFAULT, |site| site.treatments);
+    let treatments = site
+        .and_then(|id| ruleset.sites.get(usize::from(id)))
+        .map_or(Treatments::DEFAULT, |site| site.treatments);
     let (mut action, mut reason) = judge(ruleset, &treatments, &who);
     if action == Action::Deny && is_always_readable(request.path()) {
         (action, reason) = (Action::Allow, Reason::Allowed);
@@ -66,7 +67,8 @@ pub(crate) struct Who {
 }
 
 impl Who {
-    const PERSON: Self = Self { identity: Identity::None, agent: None, feed: None, value: None, automated: false };
+    const PERSON: Self =
+        Self { identity: Identity::None, agent: None, feed: None, value: None, automated: false };
 }
 
 /// Finds out who sent the request.
@@ -131,7 +133,9 @@ fn judge(ruleset: &Ruleset, treatments: &Treatments, who: &Who) -> (Action, Reas
     let action = who.agent.and_then(|id| ruleset.agents.get(usize::from(id))).map(|agent| agent.action);
     match action {
         Some(AgentAction::Deny) => (Action::Deny, Reason::AgentDenied),
-        Some(AgentAction::Allow) if who.identity == Identity::Verified => (Action::Allow, Reason::AgentAllowed),
+        Some(AgentAction::Allow) if who.identity == Identity::Verified => {
+            (Action::Allow, Reason::AgentAllowed)
+        }
         _ => (Action::Allow, Reason::Allowed),
     }
 }

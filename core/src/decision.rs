@@ -251,21 +251,23 @@ mod tests {
             ..NOBODY
         };
         let value = facts.header_value().unwrap();
-        assert_eq!(value, r#"action=allow, identity=verified, agent="Googlebot", feed="googlebot", country=US"#);
+        assert_eq!(
+            value,
+            r#"action=allow, identity=verified, agent="Googlebot", feed="googlebot", country=US"#
+        );
     }
 
     #[test]
     fn strings_are_escaped_or_left_out() {
-        let facts = Facts { identity: Identity::Undeclared, feed: Some(r#"a"\b"#), service: Some("ż"), ..NOBODY };
+        let facts =
+            Facts { identity: Identity::Undeclared, feed: Some(r#"a"\b"#), service: Some("ż"), ..NOBODY };
         assert_eq!(facts.header_value().unwrap(), r#"action=allow, identity=undeclared, feed="a\"\\b""#);
     }
 
     #[test]
     fn a_verified_agent_has_one_rate_and_nobody_can_use_it_up() {
         let address = |text: &str| Some(text.parse().unwrap());
-        let of = |identity, address| {
-            Facts { identity, agent: Some("Googlebot"), ..NOBODY }.rate_key(address)
-        };
+        let of = |identity, address| Facts { identity, agent: Some("Googlebot"), ..NOBODY }.rate_key(address);
         assert_eq!(of(Identity::Verified, address("192.0.2.1")).as_deref(), Some("Googlebot"));
         assert_eq!(of(Identity::Spoofed, address("192.0.2.1")).as_deref(), Some("192.0.2.1"));
         assert_eq!(of(Identity::Spoofed, address("::ffff:192.0.2.1")).as_deref(), Some("192.0.2.1"));

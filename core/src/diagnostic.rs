@@ -190,8 +190,13 @@ impl Diagnostics {
         &self.items
     }
 
-    /// The diagnostics that were kept, in the order of their positions.
-    pub fn into_items(mut self) -> Vec<Diagnostic> {
+    /// The diagnostics that were kept, in the order in which they were found.
+    pub fn into_items(self) -> Vec<Diagnostic> {
+        self.items
+    }
+
+    /// The diagnostics that were kept, in the order of their places, as somebody mends them.
+    pub fn into_items_by_position(mut self) -> Vec<Diagnostic> {
         self.items.sort_by_key(|item| item.position);
         self.items
     }

@@ -11,8 +11,8 @@ use ipnet::IpNet;
 use crate::diagnostic::{Diagnostics, Position, Strictness};
 use crate::prefix::unmap;
 use crate::source_text::Expected;
-use crate::{cidr, geofeed, jafar, source_text};
 use crate::typed_json::json_words;
+use crate::{cidr, geofeed, jafar, source_text};
 
 json_words! {
     /// How a feed is written.

@@ -1,6 +1,5 @@
 //! What a gate sends and edits, made here once so that both gates do the same.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Serialize;
@@ -52,7 +51,6 @@ impl Reply {
         body.push(b'\n');
         Self { status, content_type: "application/problem+json", cache_control: "no-store", body }
     }
-
 }
 
 fn title(status: u16) -> Option<&'static str> {

@@ -129,7 +129,11 @@ impl Ruleset {
 
     /// The feeds, in the order of the configuration.
     pub fn feeds(&self) -> impl Iterator<Item = FeedInfo<'_>> {
-        self.feeds.iter().map(|feed| FeedInfo { name: &feed.name, format: feed.format, prefixes: feed.prefixes })
+        self.feeds.iter().map(|feed| FeedInfo {
+            name: &feed.name,
+            format: feed.format,
+            prefixes: feed.prefixes,
+        })
     }
 
     /// The number of a site, to be given to [`crate::decide()`].
@@ -142,7 +146,12 @@ impl Ruleset {
         self.table.lookup(address).iter().filter_map(|matched| {
             let feed = self.feeds.get(usize::from(matched.feed))?;
             let value = self.value(matched.value)?;
-            Some(Finding { feed: &feed.name, notes: feed.notes.as_deref(), prefix_len: matched.prefix_len, value })
+            Some(Finding {
+                feed: &feed.name,
+                notes: feed.notes.as_deref(),
+                prefix_len: matched.prefix_len,
+                value,
+            })
         })
     }
 

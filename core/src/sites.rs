@@ -86,7 +86,8 @@ impl HostIndex {
         find_in(&self.exact, host)
             // From left to right: the longest suffix first.
             .or_else(|| {
-                dots.filter_map(|(dot, _)| host.get(dot + 1..)).find_map(|suffix| find_in(&self.wildcard, suffix))
+                dots.filter_map(|(dot, _)| host.get(dot + 1..))
+                    .find_map(|suffix| find_in(&self.wildcard, suffix))
             })
             .or(self.default)
     }
@@ -116,7 +117,9 @@ mod tests {
 
     fn index() -> HostIndex {
         let mut index = HostIndex::default();
-        for (site, pattern) in ["example.com", "*.example.com", "*.deep.example.com", "[2001:db8::1]"].iter().enumerate() {
+        for (site, pattern) in
+            ["example.com", "*.example.com", "*.deep.example.com", "[2001:db8::1]"].iter().enumerate()
+        {
             index.insert(pattern, u16::try_from(site).unwrap()).unwrap();
         }
         index

@@ -15,6 +15,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostics, Locator, Position};
+use crate::json::{self, SyntaxError};
+use crate::source_text::{self, BYTE_ORDER_MARK, Expected};
 
 /// A JSON value, where it stands in the document.
 #[derive(Clone, Debug)]
@@ -29,16 +31,14 @@ impl<'a> Node<'a> {
     ///
     /// Reports an error and gives `None` where the bytes are not one JSON value in UTF-8.
     pub fn document(bytes: &'a [u8], reader: &mut Reader<'a, '_>) -> Option<Self> {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        match serde_json::from_slice::<&RawValue>(bytes) {
+        let expected = Expected { what: "JSON", requirement: None };
+        let text = source_text::read(bytes, expected, reader.diagnostics)?;
+        match json::document(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)) {
             Ok(raw) => Some(Self { raw, path: String::new() }),
-            Err(error) => {
-                let position = position_of(&error);
-                reader.diagnostics.error(
-                    position,
-                    None,
-                    format!("not valid JSON: {}", without_place(&error)),
-                );
+            Err(SyntaxError { offset, message }) => {
+                let skipped = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+                let position = reader.locator.position(skipped + offset);
+                reader.diagnostics.error(position, None, message);
                 None
             }
         }
@@ -231,18 +231,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
         deserializer.deserialize_map(MembersVisitor)
     }
-}
-
-/// The position that serde_json gives an error in a whole document.
-pub fn position_of(error: &serde_json::Error) -> Position {
-    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX).max(1);
-    Position { line: number(error.line()), column: number(error.column()) }
-}
-
-/// serde_json's message without its own ` at line 1 column 2`, which we show as `file:1:2`.
-pub fn without_place(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    message.split(" at line ").next().unwrap_or(&message).to_string()
 }
 
 fn kind(raw: &str) -> &'static str {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crawlward_core::Ruleset;
 use crawlward_core::config::Mode;
 use crawlward_core::diagnostic::Severity;
-use crawlward_core::Ruleset;
 
 use crate::nginx::{ComplexValue, Configuration};
 
@@ -28,14 +28,17 @@ impl MainConf {
 }
 
 fn compile(path: &Path, configuration: &Configuration) -> Result<Ruleset, String> {
-    let compiled = crawlward_host::compile(path).map_err(|error| format!("can't read {}: {error}", path.display()))?;
+    let compiled =
+        crawlward_host::compile(path).map_err(|error| format!("can't read {}: {error}", path.display()))?;
     for diagnostic in &compiled.diagnostics {
         match diagnostic.severity {
             Severity::Error => configuration.error(&diagnostic.to_string()),
             Severity::Warning => configuration.warn(&diagnostic.to_string()),
         }
     }
-    compiled.ruleset.ok_or_else(|| format!("{} is refused, see above; mend it and check with nginx -t", path.display()))
+    compiled
+        .ruleset
+        .ok_or_else(|| format!("{} is refused, see above; mend it and check with nginx -t", path.display()))
 }
 
 /// Where the mode of a location comes from.
@@ -64,11 +67,15 @@ impl LocationConf {
         }
         let argument = String::from_utf8_lossy(configuration.argument()).into_owned();
         self.mode = if argument.contains('$') {
-            ModeSource::Variable(configuration.complex_value().ok_or_else(|| format!("invalid value \"{argument}\""))?)
+            ModeSource::Variable(
+                configuration.complex_value().ok_or_else(|| format!("invalid value \"{argument}\""))?,
+            )
         } else {
             let mode = Mode::from_word(&argument);
             let known = "give \"off\", \"observe\", \"enforce\" or a variable";
-            ModeSource::Fixed(mode.ok_or_else(|| format!("invalid value \"{argument}\" of \"crawlward\": {known}"))?)
+            ModeSource::Fixed(
+                mode.ok_or_else(|| format!("invalid value \"{argument}\" of \"crawlward\": {known}"))?,
+            )
         };
         Ok(())
     }

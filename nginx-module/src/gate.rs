@@ -70,7 +70,8 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
     let Some(state) = request.state() else {
         return Next::Continue;
     };
-    let forged = request.remove_headers(|name| FORGEABLE.iter().any(|ours| name.eq_ignore_ascii_case(ours.as_bytes())));
+    let forged = request
+        .remove_headers(|name| FORGEABLE.iter().any(|ours| name.eq_ignore_ascii_case(ours.as_bytes())));
     let decided = decided(request, ruleset, state);
     if forged.is_err() || decided.is_final {
         return Next::Continue;

@@ -6,8 +6,8 @@ use std::ptr::{self, NonNull};
 
 use ngx::ffi::{
     NGX_LOG_EMERG, NGX_LOG_WARN, NGX_OK, ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t,
-    ngx_http_compile_complex_value, ngx_http_compile_complex_value_t, ngx_http_complex_value_t, ngx_log_error_core,
-    ngx_log_t, ngx_pcalloc, ngx_str_t, ngx_uint_t,
+    ngx_http_compile_complex_value, ngx_http_compile_complex_value_t, ngx_http_complex_value_t,
+    ngx_log_error_core, ngx_log_t, ngx_pcalloc, ngx_str_t, ngx_uint_t,
 };
 
 /// `NGX_CONF_OK` and `NGX_CONF_ERROR`, which are casts in C.

@@ -53,6 +53,10 @@ pub(super) fn internal_error(what: &str) {
     // SAFETY: nginx sets ngx_cycle before it calls any module, and its log lives as long as the cycle.
     let log = unsafe { ngx_cycle.as_ref() }.map(|cycle| cycle.log);
     if let Some(log) = log {
-        log_line(NGX_LOG_ALERT as usize, log, &format!("crawlward: internal error, the request passes: {what}"));
+        log_line(
+            NGX_LOG_ALERT as usize,
+            log,
+            &format!("crawlward: internal error, the request passes: {what}"),
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ptr::{self, NonNull};
 
-use ngx::ffi::{NGX_OK, ngx_list_part_t, ngx_list_push, ngx_list_t, ngx_palloc, ngx_pool_t, ngx_table_elt_t};
+use ngx::ffi::{ngx_list_part_t, ngx_list_push, ngx_list_t, ngx_palloc, ngx_pool_t, ngx_table_elt_t};
 
 use super::conf::bytes;
 
@@ -14,7 +14,7 @@ struct Run {
 }
 
 /// The headers of a list, in their order.
-pub(super) fn iterate<'a>(list: &'a ngx_list_t) -> impl Iterator<Item = &'a ngx_table_elt_t> {
+pub(super) fn iterate(list: &ngx_list_t) -> impl Iterator<Item = &ngx_table_elt_t> {
     let mut part: *const ngx_list_part_t = &raw const list.part;
     std::iter::from_fn(move || {
         // SAFETY: the parts of a list are chained by valid pointers and end with null.
@@ -136,9 +136,4 @@ pub(super) fn string(value: &[u8]) -> ngx::ffi::ngx_str_t {
 /// `ngx_hash_key` of a lower-case name: proxy_pass looks headers up by it.
 fn hash(lowercase: &str) -> usize {
     lowercase.bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)))
-}
-
-/// Whether an nginx status is `NGX_OK`.
-pub(super) fn is_ok(status: isize) -> bool {
-    status == NGX_OK as isize
 }

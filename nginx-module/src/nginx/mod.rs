@@ -1,5 +1,8 @@
 //! nginx's C structures behind types that can be used safely: the only place with `unsafe`.
-#![expect(unsafe_code, reason = "nginx is C: its structures are read and its functions called through raw pointers")]
+#![expect(
+    unsafe_code,
+    reason = "nginx is C: its structures are read and its functions called through raw pointers"
+)]
 
 mod conf;
 mod guard;

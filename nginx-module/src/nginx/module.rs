@@ -5,11 +5,11 @@ use std::mem::offset_of;
 use std::ptr;
 
 use ngx::ffi::{
-    NGX_CONF_TAKE1, NGX_DECLINED, NGX_DONE, NGX_ERROR, NGX_HTTP_LOC_CONF, NGX_HTTP_MAIN_CONF, NGX_HTTP_MODULE,
-    NGX_HTTP_SRV_CONF, NGX_HTTP_VAR_NOCACHEABLE, NGX_OK, ngx_array_push, ngx_command_t, ngx_conf_t,
-    ngx_http_add_variable, ngx_http_conf_ctx_t, ngx_http_core_main_conf_t, ngx_http_core_module, ngx_http_handler_pt,
-    ngx_http_module_t, ngx_http_phases_NGX_HTTP_ACCESS_PHASE, ngx_http_request_t, ngx_int_t, ngx_module_t,
-    ngx_pool_cleanup_add, ngx_pool_t, ngx_str_t, ngx_uint_t, ngx_variable_value_t,
+    NGX_CONF_TAKE1, NGX_DECLINED, NGX_DONE, NGX_ERROR, NGX_HTTP_LOC_CONF, NGX_HTTP_MAIN_CONF,
+    NGX_HTTP_MODULE, NGX_HTTP_SRV_CONF, NGX_HTTP_VAR_NOCACHEABLE, NGX_OK, ngx_array_push, ngx_command_t,
+    ngx_conf_t, ngx_http_add_variable, ngx_http_conf_ctx_t, ngx_http_core_main_conf_t, ngx_http_core_module,
+    ngx_http_handler_pt, ngx_http_module_t, ngx_http_phases_NGX_HTTP_ACCESS_PHASE, ngx_http_request_t,
+    ngx_int_t, ngx_module_t, ngx_pool_cleanup_add, ngx_pool_t, ngx_str_t, ngx_uint_t, ngx_variable_value_t,
 };
 
 use super::conf::{CONF_ERROR, CONF_OK, Configuration};
@@ -59,8 +59,7 @@ static CONTEXT: ngx_http_module_t = ngx_http_module_t {
 
 /// The module, by the name under which `load_module` finds it.
 #[unsafe(no_mangle)]
-#[expect(non_upper_case_globals, reason = "nginx's naming")]
-pub static mut ngx_http_crawlward_module: ngx_module_t = ngx_module_t {
+static mut ngx_http_crawlward_module: ngx_module_t = ngx_module_t {
     ctx: (&raw const CONTEXT).cast_mut().cast(),
     commands: (&raw mut COMMANDS).cast(),
     type_: NGX_HTTP_MODULE as ngx_uint_t,
@@ -69,18 +68,15 @@ pub static mut ngx_http_crawlward_module: ngx_module_t = ngx_module_t {
 
 /// The modules of this file: what nginx's own build would generate.
 #[unsafe(no_mangle)]
-#[expect(non_upper_case_globals, reason = "nginx's naming")]
-pub static mut ngx_modules: [*const ngx_module_t; 2] = [&raw const ngx_http_crawlward_module, ptr::null()];
+static mut ngx_modules: [*const ngx_module_t; 2] = [&raw const ngx_http_crawlward_module, ptr::null()];
 
 /// Their names.
 #[unsafe(no_mangle)]
-#[expect(non_upper_case_globals, reason = "nginx's naming")]
-pub static mut ngx_module_names: [*const c_char; 2] = [c"ngx_http_crawlward_module".as_ptr(), ptr::null()];
+static mut ngx_module_names: [*const c_char; 2] = [c"ngx_http_crawlward_module".as_ptr(), ptr::null()];
 
 /// No order among filters is asked for.
 #[unsafe(no_mangle)]
-#[expect(non_upper_case_globals, reason = "nginx's naming")]
-pub static mut ngx_module_order: [*const c_char; 1] = [ptr::null()];
+static mut ngx_module_order: [*const c_char; 1] = [ptr::null()];
 
 /// Puts a value into a pool that drops it when it is destroyed.
 ///
@@ -114,7 +110,11 @@ unsafe extern "C" fn create_location_conf(cf: *mut ngx_conf_t) -> *mut c_void {
     guard(ptr::null_mut(), || unsafe { keep_in((*cf).pool, LocationConf::default()) })
 }
 
-unsafe extern "C" fn merge_location_conf(_: *mut ngx_conf_t, outer: *mut c_void, inner: *mut c_void) -> *mut c_char {
+unsafe extern "C" fn merge_location_conf(
+    _: *mut ngx_conf_t,
+    outer: *mut c_void,
+    inner: *mut c_void,
+) -> *mut c_char {
     guard(CONF_ERROR, || {
         // SAFETY: both were made by `create_location_conf`, and are different ones.
         if let (Some(outer), Some(inner)) =
@@ -152,7 +152,11 @@ unsafe fn directive<T>(
     })
 }
 
-unsafe extern "C" fn set_config(cf: *mut ngx_conf_t, _: *mut ngx_command_t, conf: *mut c_void) -> *mut c_char {
+unsafe extern "C" fn set_config(
+    cf: *mut ngx_conf_t,
+    _: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
     // SAFETY: the command names the main configuration, which `create_main_conf` made.
     unsafe { directive(cf, conf, MainConf::load) }
 }
@@ -168,7 +172,8 @@ unsafe extern "C" fn add_variables(cf: *mut ngx_conf_t) -> ngx_int_t {
             let mut name = headers::string(variable.name.as_bytes());
             // A value can change: `realip` in a location changes the address. Our own memory of it is cheap.
             // SAFETY: nginx copies the name (it lower-cases it into its own memory); `cf` is valid.
-            let added = unsafe { ngx_http_add_variable(cf, &raw mut name, NGX_HTTP_VAR_NOCACHEABLE as ngx_uint_t) };
+            let added =
+                unsafe { ngx_http_add_variable(cf, &raw mut name, NGX_HTTP_VAR_NOCACHEABLE as ngx_uint_t) };
             // SAFETY: null or a variable that nginx just made.
             let Some(added) = (unsafe { added.as_mut() }) else {
                 return NGX_ERROR as ngx_int_t;
@@ -210,11 +215,11 @@ unsafe extern "C" fn add_handlers(cf: *mut ngx_conf_t) -> ngx_int_t {
         // configuration has this type, and `handlers` is an initialised array of this type.
         let slot: Option<&mut ngx_http_handler_pt> = unsafe {
             let context = (*cf).ctx.cast::<ngx_http_conf_ctx_t>();
-            let core = (*(*context).main_conf.add(ngx_http_core_module.ctx_index)).cast::<ngx_http_core_main_conf_t>();
-            (*core)
-                .phases
-                .get_mut(ngx_http_phases_NGX_HTTP_ACCESS_PHASE as usize)
-                .and_then(|phase| ngx_array_push(&raw mut phase.handlers).cast::<ngx_http_handler_pt>().as_mut())
+            let core = (*(*context).main_conf.add(ngx_http_core_module.ctx_index))
+                .cast::<ngx_http_core_main_conf_t>();
+            (*core).phases.get_mut(ngx_http_phases_NGX_HTTP_ACCESS_PHASE as usize).and_then(|phase| {
+                ngx_array_push(&raw mut phase.handlers).cast::<ngx_http_handler_pt>().as_mut()
+            })
         };
         let Some(slot) = slot else {
             return NGX_ERROR as ngx_int_t;
@@ -228,7 +233,9 @@ unsafe extern "C" fn add_handlers(cf: *mut ngx_conf_t) -> ngx_int_t {
 /// `auth_basic`, and the second would let `allow` past us.
 unsafe extern "C" fn on_access(request: *mut ngx_http_request_t) -> ngx_int_t {
     // SAFETY: nginx passes the request that it serves.
-    let next = guard(Next::Continue, || unsafe { HttpRequest::new(request) }.map_or(Next::Continue, gate::on_access));
+    let next = guard(Next::Continue, || {
+        unsafe { HttpRequest::new(request) }.map_or(Next::Continue, gate::on_access)
+    });
     match next {
         Next::Continue => NGX_DECLINED as ngx_int_t,
         Next::Finished => NGX_DONE as ngx_int_t,

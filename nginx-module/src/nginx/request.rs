@@ -121,7 +121,12 @@ impl<'r> HttpRequest<'r> {
     }
 
     /// Adds a request header, for upstreams.
-    pub(crate) fn add_header(self, name: &'static str, lowercase: &'static str, value: &str) -> Result<(), ()> {
+    pub(crate) fn add_header(
+        self,
+        name: &'static str,
+        lowercase: &'static str,
+        value: &str,
+    ) -> Result<(), ()> {
         headers::push(self.request_headers(), name, lowercase, value.as_bytes())
     }
 
@@ -170,7 +175,8 @@ impl<'r> HttpRequest<'r> {
                 .and_then(|conf| conf.error_pages.as_ref())
                 .map(|pages| pages.as_slice::<ngx_http_err_page_t>())
         };
-        pages.is_some_and(|pages| pages.iter().any(|page| page.status == isize::try_from(status).unwrap_or(0)))
+        pages
+            .is_some_and(|pages| pages.iter().any(|page| page.status == isize::try_from(status).unwrap_or(0)))
     }
 
     /// Ends the request as nginx would with this status: with its own page or the operator's `error_page`.
@@ -202,13 +208,15 @@ impl<'r> HttpRequest<'r> {
             out.content_type_len = reply.content_type.len();
             out.content_type_lowcase = ptr::null_mut();
             out.content_length_n = i64::try_from(reply.body.len()).ok()?;
-            headers::push(&mut out.headers, "Cache-Control", "cache-control", reply.cache_control.as_bytes()).ok()?;
+            headers::push(&mut out.headers, "Cache-Control", "cache-control", reply.cache_control.as_bytes())
+                .ok()?;
             let status = ngx_http_send_header(raw);
             if status == NGX_ERROR as isize || status > NGX_OK as isize || (*raw).header_only() != 0 {
                 return Some(status);
             }
             let body = self.keep(&reply.body)?;
-            let buffer = NonNull::new(ngx_pcalloc(pool, size_of::<ngx_buf_t>()).cast::<ngx_buf_t>())?.as_ptr();
+            let buffer =
+                NonNull::new(ngx_pcalloc(pool, size_of::<ngx_buf_t>()).cast::<ngx_buf_t>())?.as_ptr();
             (*buffer).pos = body.data;
             (*buffer).last = body.data.add(body.len);
             (*buffer).set_memory(1);

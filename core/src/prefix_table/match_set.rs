@@ -1,0 +1,102 @@
+//! Sets of matches, each stored once.
+//!
+//! The word of a set holds the position of its first match and, as its size, the number of matches. From
+//! [`COUNTED`] matches on, the number does not fit and stands in a word before the first match instead. The word 0
+//! is the set of no matches.
+
+use alloc::vec::Vec;
+
+use hashbrown::HashTable;
+use zerocopy::{FromBytes, IntoBytes};
+
+use super::sweep::Item;
+use super::{MAX_WORDS, Match, TableError, node};
+
+/// The size of a set whose number of matches is stored with it.
+const COUNTED: usize = node::MAX_SIZE;
+
+/// Words of a match.
+const MATCH_WORDS: usize = size_of::<Match>() / size_of::<u32>();
+
+/// The set of no matches.
+pub(super) const NO_MATCHES: u32 = 0;
+
+/// The matches of a set. None when the words are damaged.
+#[inline]
+pub(super) fn read(words: &[u32], set: u32) -> &[Match] {
+    try_read(words, set).unwrap_or_default()
+}
+
+#[inline]
+fn try_read(words: &[u32], set: u32) -> Option<&[Match]> {
+    let mut matches = words.get(node::offset(set)..)?;
+    let mut count = node::size(set);
+    if count == COUNTED {
+        let (first, rest) = matches.split_first()?;
+        (count, matches) = (usize::try_from(*first).ok()?, rest);
+    }
+    let matches = matches.get(..count.checked_mul(MATCH_WORDS)?)?;
+    <[Match]>::ref_from_bytes(matches.as_bytes()).ok()
+}
+
+/// A number of words or entries as the header holds it.
+pub(super) fn count(number: usize) -> Result<u32, TableError> {
+    u32::try_from(number).map_err(|_| TableError::TooLarge)
+}
+
+/// Finds the sets that were already stored.
+#[derive(Default)]
+pub(super) struct Interner {
+    stored: HashTable<u32>,
+    /// The set in question, kept for its memory.
+    wanted: Vec<Match>,
+}
+
+impl Interner {
+    /// The word of the set that holds inside a prefix with these items, one for each feed and in their order, where
+    /// `outside` holds around it.
+    pub(super) fn refine<K>(
+        &mut self,
+        words: &mut Vec<u32>,
+        outside: u32,
+        items: &[Item<K>],
+    ) -> Result<u32, TableError> {
+        self.wanted.clear();
+        self.wanted.extend(items.iter().map(Item::to_match));
+        let overruled = |feed: u16| items.binary_search_by_key(&feed, |item| item.feed).is_ok();
+        self.wanted.extend(read(words, outside).iter().filter(|outer| !overruled(outer.feed)));
+        self.intern(words)
+    }
+
+    /// The word of the wanted set.
+    fn intern(&mut self, words: &mut Vec<u32>) -> Result<u32, TableError> {
+        let wanted = self.wanted.as_slice();
+        if let Some(word) = self.stored.find(hash(wanted), |word| read(words, *word) == wanted) {
+            return Ok(*word);
+        }
+        let count_word = usize::from(wanted.len() >= COUNTED);
+        if words.len() + count_word + wanted.len() * MATCH_WORDS > MAX_WORDS {
+            return Err(TableError::TooLarge);
+        }
+        let word = node::word(node::SET, wanted.len().min(COUNTED), words.len())?;
+        if count_word > 0 {
+            words.push(count(wanted.len())?);
+        }
+        for Match { value, feed, prefix_len } in wanted {
+            let [feed_first, feed_second] = feed.to_ne_bytes();
+            words.extend([*value, u32::from_ne_bytes([feed_first, feed_second, *prefix_len, 0])]);
+        }
+        self.stored.insert_unique(hash(wanted), word, |word| hash(read(words, *word)));
+        Ok(word)
+    }
+}
+
+/// Spreads sets over the table of the interner; the quality of wyhash's multiply-and-fold is enough for that.
+fn hash(set: &[Match]) -> u64 {
+    const SECRET: u64 = 0x9E37_79B9_7F4A_7C15;
+    set.iter().fold(SECRET, |hash, Match { value, feed, prefix_len }| {
+        let bits = u64::from(*value) << 32 | u64::from(*feed) << 8 | u64::from(*prefix_len);
+        let product = u128::from(hash ^ bits) * u128::from(SECRET);
+        (product >> 64) as u64 ^ product as u64
+    })
+}

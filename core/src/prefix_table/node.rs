@@ -1,0 +1,123 @@
+//! What a word of the trie means, and the way down.
+//!
+//! A word is `kind` (2 bits), `size` (4 bits) and `offset` (26 bits: the position of another word). `size` is
+//!
+//! - of a match set: see [`super::match_set`];
+//! - of a bitmap node: 0;
+//! - of a node of ranges: the number of starts, one less than that of the ranges;
+//! - of a direct node: the number of bits that it takes.
+
+use super::key::Key;
+use super::{MAX_WORDS, TableError};
+
+pub(super) const SET: u32 = 0;
+pub(super) const BITMAP: u32 = 1;
+pub(super) const RANGES: u32 = 2;
+pub(super) const DIRECT: u32 = 3;
+
+/// Bits of an address that a bitmap node takes: it has a bit for each value of them.
+pub(super) const BITMAP_BITS: u32 = 6;
+
+/// Words of a bitmap node before those of its runs.
+pub(super) const BITMAP_WORDS: usize = 2;
+
+/// Bits of an address that a node of ranges takes; of IPv4, whatever remains.
+pub(super) const RANGES_BITS: u32 = 32;
+
+/// Starts of a node of ranges: few enough to compare with all of them, which needs no branch to predict.
+pub(super) const MAX_STARTS: usize = 8;
+
+/// The greatest `size` that a word can hold.
+pub(super) const MAX_SIZE: usize = 15;
+
+const SIZE_SHIFT: u32 = 26;
+const KIND_SHIFT: u32 = 30;
+const OFFSET_MASK: u32 = (1 << SIZE_SHIFT) - 1;
+
+/// More levels than a table of ours has: each takes 6 bits or more, but the last.
+const MAX_LEVELS: usize = 24;
+
+/// Where the trie of an address family begins: a direct node with its own limit for the bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Root {
+    pub(super) offset: u32,
+    pub(super) bits: u32,
+}
+
+impl Root {
+    /// At most 1 MiB of words. In IPv4, a bitmap node after 18 bits has a bit for each `/24`.
+    pub(super) const MAX_BITS: u32 = 18;
+
+    /// All words of the root are among these.
+    pub(super) fn fits(self, words: &[u32]) -> bool {
+        self.bits <= Self::MAX_BITS && (self.offset as usize).saturating_add(1 << self.bits) <= words.len()
+    }
+}
+
+/// A word that refers to `offset`.
+pub(super) fn word(kind: u32, size: usize, offset: usize) -> Result<u32, TableError> {
+    if offset >= MAX_WORDS || size > MAX_SIZE {
+        return Err(TableError::TooLarge);
+    }
+    Ok(kind << KIND_SHIFT | (size as u32) << SIZE_SHIFT | offset as u32)
+}
+
+/// The position that a word refers to.
+#[inline]
+pub(super) fn offset(word: u32) -> usize {
+    (word & OFFSET_MASK) as usize
+}
+
+/// How large the thing is that a word refers to.
+#[inline]
+pub(super) fn size(word: u32) -> usize {
+    (word >> SIZE_SHIFT) as usize & MAX_SIZE
+}
+
+/// The word of the match set of an address. That of no matches when the words are damaged.
+#[inline]
+pub(super) fn find<K: Key>(words: &[u32], root: Root, address: K) -> u32 {
+    descend(words, root, address).unwrap_or(SET)
+}
+
+#[inline]
+fn descend<K: Key>(words: &[u32], root: Root, address: K) -> Option<u32> {
+    let slot = root.offset as usize + address.leading(root.bits) as usize;
+    let mut word = *words.get(slot)?;
+    let mut rest = address.without(root.bits);
+    for _ in 0..MAX_LEVELS {
+        let node = words.get(offset(word)..)?;
+        match word >> KIND_SHIFT {
+            SET => return Some(word),
+            BITMAP => {
+                let [low, high, ..] = *node else { return None };
+                // A bit is set where a run begins, so the runs that begin at this cell or before it are counted.
+                // The first cell's bit is always set.
+                let cell = rest.leading(BITMAP_BITS) as u32;
+                let run_starts = u64::from(high) << 32 | u64::from(low);
+                let runs = (run_starts << (63 - cell)).count_ones() as usize;
+                word = *node.get(BITMAP_WORDS - 1 + runs)?;
+                rest = rest.without(BITMAP_BITS);
+            }
+            RANGES => {
+                let starts = size(word);
+                let candidates: &[u32; MAX_STARTS] = node.first_chunk()?;
+                let here = rest.top();
+                // Words after the starts are read, too, but not counted.
+                let later: usize = candidates
+                    .iter()
+                    .enumerate()
+                    .map(|(index, start)| usize::from((*start > here) & (index < starts)))
+                    .sum();
+                word = *node.get(2 * starts - later)?;
+                rest = rest.without(RANGES_BITS);
+            }
+            _ => {
+                let bits = size(word) as u32;
+                word = *node.get(rest.leading(bits) as usize)?;
+                rest = rest.without(bits);
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,116 @@
+//! From overlapping prefixes to intervals that don't overlap, each with its match set.
+
+use alloc::vec::Vec;
+
+use ipnet::IpNet;
+
+use super::key::Key;
+use super::match_set::{Interner, NO_MATCHES};
+use super::{Entry, Match, TableError};
+use crate::prefix::unmap;
+
+/// An entry of one address family.
+#[derive(Clone, Copy)]
+pub(super) struct Item<K> {
+    start: K,
+    pub(super) feed: u16,
+    prefix_len: u8,
+    value: u32,
+}
+
+impl<K> Item<K> {
+    pub(super) fn to_match(&self) -> Match {
+        Match { feed: self.feed, prefix_len: self.prefix_len, value: self.value }
+    }
+}
+
+/// From `start` to the start of the next interval, every address has the match set of this word.
+#[derive(Clone, Copy)]
+pub(super) struct Interval<K> {
+    pub(super) start: K,
+    pub(super) set: u32,
+}
+
+/// The entries of each family, sorted by address, then length, then feed; the first of several that say the same.
+pub(super) fn by_family(entries: Vec<Entry>) -> (Vec<Item<u32>>, Vec<Item<u128>>) {
+    let count_v4 = entries.iter().filter(|entry| matches!(entry.prefix, IpNet::V4(_))).count();
+    let mut v4 = Vec::with_capacity(count_v4);
+    let mut v6 = Vec::with_capacity(entries.len() - count_v4);
+    for Entry { prefix, feed, value } in entries {
+        let prefix_len = prefix.prefix_len();
+        match unmap(prefix) {
+            IpNet::V4(net) => {
+                v4.push(Item { start: net.network().to_bits(), feed, prefix_len: net.prefix_len(), value })
+            }
+            IpNet::V6(net) => v6.push(Item { start: net.network().to_bits(), feed, prefix_len, value }),
+        }
+    }
+    (sorted(v4), sorted(v6))
+}
+
+fn sorted<K: Key>(mut items: Vec<Item<K>>) -> Vec<Item<K>> {
+    // The sort is stable, so the first of equal items stays the first.
+    items.sort_by_key(|item| (item.start, item.prefix_len, item.feed));
+    items.dedup_by_key(|item| (item.start, item.prefix_len, item.feed));
+    items
+}
+
+/// The intervals of sorted items. Before the first one there are no matches; neighbours differ in their sets.
+pub(super) fn intervals<K: Key>(
+    items: &[Item<K>],
+    sets: &mut Interner,
+    words: &mut Vec<u32>,
+) -> Result<Vec<Interval<K>>, TableError> {
+    let mut sweep = Sweep { intervals: Vec::with_capacity(items.len()), open: Vec::new() };
+    for group in items.chunk_by(|a, b| a.start == b.start && a.prefix_len == b.prefix_len) {
+        let Some(&Item { start, prefix_len, .. }) = group.first() else { continue };
+        sweep.close_before(start);
+        let set = sets.refine(words, sweep.innermost(), group)?;
+        sweep.begin(start, set);
+        sweep.open.push(Open { last: start.last(prefix_len), set });
+    }
+    while sweep.close() {}
+    Ok(sweep.intervals)
+}
+
+/// A prefix that the sweep has entered and not yet left.
+struct Open<K> {
+    last: K,
+    set: u32,
+}
+
+struct Sweep<K> {
+    intervals: Vec<Interval<K>>,
+    open: Vec<Open<K>>,
+}
+
+impl<K: Key> Sweep<K> {
+    /// The set of the innermost open prefix.
+    fn innermost(&self) -> u32 {
+        self.open.last().map_or(NO_MATCHES, |open| open.set)
+    }
+
+    /// Leaves the prefixes that end before `start`.
+    fn close_before(&mut self, start: K) {
+        while self.open.last().is_some_and(|open| open.last < start) {
+            self.close();
+        }
+    }
+
+    /// Leaves the innermost open prefix, if any: after it, the set of the one around it holds again.
+    fn close(&mut self) -> bool {
+        let Some(closed) = self.open.pop() else { return false };
+        if let Some(after) = closed.last.next() {
+            self.begin(after, self.innermost());
+        }
+        true
+    }
+
+    /// From `start` on, `set` holds.
+    fn begin(&mut self, start: K, set: u32) {
+        self.intervals.pop_if(|last| last.start == start);
+        if self.intervals.last().map_or(NO_MATCHES, |last| last.set) != set {
+            self.intervals.push(Interval { start, set });
+        }
+    }
+}
