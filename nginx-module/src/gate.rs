@@ -57,8 +57,12 @@ impl Request for HttpRequest<'_> {
         self.target()
     }
 
+    fn user_agent(&self) -> Option<&[u8]> {
+        self.joined_header("user-agent")
+    }
+
     fn header(&self, name: &str) -> Option<&[u8]> {
-        (*self).header(name)
+        self.header_lines(name).next()
     }
 }
 

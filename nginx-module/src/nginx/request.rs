@@ -93,21 +93,22 @@ impl<'r> HttpRequest<'r> {
         bytes(&self.get().unparsed_uri)
     }
 
-    /// The value of a header by its lower-case name; several lines joined by `,`, as Envoy joins them.
-    pub(crate) fn header(self, name: &str) -> Option<&'r [u8]> {
-        let mut lines = headers::iterate(&self.get().headers_in.headers)
-            .filter(|header| bytes(&header.key).eq_ignore_ascii_case(name.as_bytes()))
-            .map(|header| bytes(&header.value));
+    /// The lines of a header, by its lower-case name.
+    pub(crate) fn header_lines(self, name: &str) -> impl Iterator<Item = &'r [u8]> {
+        headers::iterate(&self.get().headers_in.headers)
+            .filter(move |header| bytes(&header.key).eq_ignore_ascii_case(name.as_bytes()))
+            .map(|header| bytes(&header.value))
+    }
+
+    /// The lines of a header joined by `,`, as Envoy joins those of the User-Agent.
+    pub(crate) fn joined_header(self, name: &str) -> Option<&'r [u8]> {
+        let mut lines = self.header_lines(name);
         let first = lines.next()?;
-        let mut joined = match lines.next() {
-            None => return Some(first),
-            Some(second) => [first, second].join(&b','),
+        let Some(second) = lines.next() else {
+            return Some(first);
         };
-        for line in lines {
-            joined.push(b',');
-            joined.extend_from_slice(line);
-        }
-        self.keep(&joined).map(|copy| bytes(&copy))
+        let all: Vec<&[u8]> = [first, second].into_iter().chain(lines).collect();
+        self.keep(&all.join(&b',')).map(|copy| bytes(&copy))
     }
 
     /// Copies bytes into the request's pool.
