@@ -303,9 +303,3 @@ mod tests {
         }
     }
 }
-
-/// Whether the User-Agent is that of automation (bridge until the ua branch is merged).
-pub fn looks_automated(user_agent: Option<&[u8]>) -> bool {
-    user_agent
-        .is_none_or(|ua| !ua.trim_ascii().starts_with(b"Mozilla/") || ua.windows(4).any(|w| w == b"http"))
-}
