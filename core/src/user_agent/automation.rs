@@ -125,9 +125,9 @@ const ELECTRON: &str = "electron";
 const EDITORS: &[&str] = &[" Code/", " Cursor/", " Windsurf/"];
 
 /// What ends like one of [`WORDS`], but is carried by people's devices and browsers: a brand of phones, the library of
-/// Lynx, and Internet Explorer shells that name the site of their maker or of a component.
+/// Lynx, gateways of mobile networks, and Internet Explorer shells that name the site of their maker or of a component.
 const PEOPLES_WORDS: &[&str] =
-    &["cubot", "libwww", "from: http", "from: http://www", "bsalsa.com", "avantbrowser.com", "ant.com"];
+    &["cubot", "libwww", "wap proxy", "speedmode; proxy", "bsalsa.com", "avantbrowser.com", "ant.com"];
 
 /// The last bytes of [`WORDS`].
 static WORD_ENDS: WindowFilter = {
@@ -174,8 +174,21 @@ const ENGINES: &[&str] = &[
 ];
 
 /// Devices whose built-in browsers name no engine.
-const DEVICES: &[&str] =
-    &["PlayStation", "Nintendo", "BlackBerry", "iPhone", "iPad", "iPod", "Android", "Symbian", "MIDP-"];
+const DEVICES: &[&str] = &[
+    "PlayStation",
+    "Nintendo",
+    "BlackBerry",
+    "iPhone",
+    "iPad",
+    "iPod",
+    "Android",
+    "Symbian",
+    "MIDP-",
+    "SMART-TV",
+    "PalmOS",
+    "Polaris",
+    "BREW",
+];
 
 /// Where the browsers ran that wrote `Mozilla/` before there were names of engines.
 const NETSCAPE_PLATFORMS: &[&str] = &["(Win", "(X11", "(Mac", "(OS/2", "(Amiga"];
@@ -207,10 +220,27 @@ const OTHER_BROWSERS: &[&str] = &[
     "HbbTV/",
     "Safari/",
     "MobileSafari/",
+    "Safari5",
 ];
 
 /// What other browsers that don't begin with `Mozilla/` have: an engine, or what phones had before they had one.
 const OTHER_ENGINES: &[&str] = &[
+    "AppleWebKit",
+    "Browser/",
+    "Opera Mobi",
+    "OMI/",
+    "SmartTV",
+    "MRE/",
+    "WAP Browser",
+    "WAP-Browser",
+    "WAP/",
+    "Obigo",
+    "Teleca",
+    "Mosaic",
+    "MQQBrowser",
+    "UCWEB",
+    "OneBrowser",
+    "Palmscape",
     "WebKit/",
     "Presto/",
     "Opera Mini/",
@@ -243,17 +273,23 @@ const OTHER_ENGINES: &[&str] = &[
 /// ```
 pub fn looks_automated(user_agent: Option<&[u8]>) -> bool {
     let text = user_agent.unwrap_or_default().trim_ascii();
-    has_word_of_automation(text) || text.contains(&b'@') || !has_shape_of_browser(text) || signs_as_tool(text)
+    has_word_of_automation(text)
+        || has_mail_address(text)
+        || !has_shape_of_browser(text)
+        || signs_as_tool(text)
 }
 
 fn has_shape_of_browser(text: &[u8]) -> bool {
-    let Some(rest) = text.strip_prefix(b"Mozilla/") else {
-        let other = begins_with_any(text, OTHER_BROWSERS) || contains_any(text, OTHER_ENGINES);
-        // A tool puts its own name before that of the browser which it plays; of browsers only old phones did.
-        return other
-            && (!contains(text, "Mozilla/") || contains_any(text, &["IEMobile", "UP.Browser", "UP.Link"]));
+    let Some(rest) = without_mozilla(text) else {
+        // A tool puts its own name before a desktop browser's that it plays. Phones and TV sets do so, too.
+        let plays = contains(text, "Mozilla/") && contains_any(text, &["(Windows", "(Macintosh", "(X11"]);
+        return !plays && (begins_with_any(text, OTHER_BROWSERS) || contains_any(text, OTHER_ENGINES));
     };
     let (comment, after) = first_comment(rest);
+    // Google's services, and others since, write their name into the remark on the engine.
+    if contains(after, "like Gecko;") {
+        return false;
+    }
     if begins_with_any(after, &[" AppleWebKit/", " Gecko/"]) {
         return !begins_with_host(comment);
     }
@@ -261,6 +297,25 @@ fn has_shape_of_browser(text: &[u8]) -> bool {
     contains_any(rest, ENGINES)
         || !compatible && contains_any(rest, DEVICES)
         || !rest.starts_with(b"5") && !compatible && contains_any(rest, NETSCAPE_PLATFORMS)
+}
+
+/// What follows `Mozilla/`, which some phones write in small letters or without the slash.
+fn without_mozilla(text: &[u8]) -> Option<&[u8]> {
+    let (product, rest) = text.split_at_checked("Mozilla".len())?;
+    let rest = rest.trim_ascii_start();
+    let rest = rest.strip_prefix(b"/").unwrap_or(rest).trim_ascii_start();
+    (product.eq_ignore_ascii_case(b"Mozilla") && rest.first()?.is_ascii_digit()).then_some(rest)
+}
+
+/// Whether there is a mail address. An `@` before a number is a version: `Ecosia android@88.0`.
+fn has_mail_address(text: &[u8]) -> bool {
+    let mut parts = text.split(|byte| *byte == b'@');
+    parts.next();
+    parts.any(|rest| {
+        let is_domain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+        let domain = rest.split(|byte| !is_domain(byte)).next().unwrap_or_default();
+        domain.first().is_some_and(u8::is_ascii_alphabetic) && domain.contains(&b'.')
+    })
 }
 
 /// Whether one of [`WORDS`] stands there where a word ends.
@@ -293,9 +348,18 @@ fn tells_automation(before: &[u8], after: &[u8]) -> bool {
     }
     match WORDS.iter().find(|word| ends_with(before, word)) {
         None => false,
+        // The maker of a component writes its address into browsers made with it.
+        Some(&("http" | "https")) => {
+            after.starts_with(b"://") && !begins_with_any(after, &["://bsalsa.com", "://www.bsalsa.com"])
+        }
+        Some(&"www") => !after.starts_with(b".bsalsa.com"),
+        // `com.example.app` is the name of an application.
+        Some(&(".com" | ".org")) => !after.starts_with(b".") && !is_in_model_name(before),
+        // A part of the browsers made with UCBrowser's.
+        Some(&"agent") => !after.starts_with(b"Web/"),
         Some(&COMPATIBLE) => {
             // Internet Explorer 8 repeats its predecessor's User-Agent within its own.
-            !is_opening(before) && !begins_with_any(after, &["; MSIE", ";MSIE", " MSIE"])
+            !is_opening(before) && after.starts_with(b";") && !begins_with_any(after, &["; MSIE", ";MSIE"])
         }
         Some(&ELECTRON) => contains_any(before, EDITORS),
         Some(_) => !is_in_model_name(before),
@@ -337,14 +401,17 @@ fn signs_as_tool(text: &[u8]) -> bool {
 
 /// What stands between the first parenthesis and the one that closes it, and what comes after that.
 fn first_comment(text: &[u8]) -> (&[u8], &[u8]) {
-    let mut halves = text.splitn(2, |byte| *byte == b'(');
-    let inside = halves.nth(1).unwrap_or_default();
-    let mut depth = 1_usize;
-    let end = inside.iter().position(|byte| {
-        depth += usize::from(*byte == b'(');
-        depth -= usize::from(*byte == b')');
-        depth == 0
-    });
+    let start = text.iter().position(|byte| *byte == b'(').map_or(text.len(), |at| at + 1);
+    let inside = text.get(start..).unwrap_or_default();
+    let mut end = inside.iter().position(|byte| *byte == b')');
+    if end.and_then(|end| inside.get(..end)).is_some_and(|comment| comment.contains(&b'(')) {
+        let mut depth = 1_usize;
+        end = inside.iter().position(|byte| {
+            depth += usize::from(*byte == b'(');
+            depth -= usize::from(*byte == b')');
+            depth == 0
+        });
+    }
     match end.and_then(|end| inside.split_at_checked(end)) {
         Some((comment, after)) => (comment, after.get(1..).unwrap_or_default()),
         None => (inside, &[]),
@@ -462,6 +529,28 @@ mod tests {
         assert!(!automated("Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0)"));
         assert!(automated("Mozilla/5.0 (compatible; Example/1.0)"));
         assert!(automated("Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Example/1.0)"));
+    }
+
+    #[test]
+    fn contacts_are_told_from_what_looks_like_one() {
+        let firefox = |end: &str| {
+            let mut text =
+                String::from("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0 ");
+            text.push_str(end);
+            automated(&text)
+        };
+        assert!(firefox("(someone@example.net)"));
+        assert!(firefox("(see example.com)"));
+        assert!(firefox("(+http://x.example)"));
+        assert!(!firefox("(Ecosia android@88.0.4324.181)"));
+        assert!(!firefox("[air.com.example.app/1.0]"));
+    }
+
+    #[test]
+    fn a_name_before_a_desktop_browsers_is_a_tools() {
+        assert!(automated("Daily/1.0 Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36"));
+        assert!(!automated("TV Bro/1.0 Mozilla/5.0 (Linux; Android 9; MiTV) AppleWebKit/537.36 Chrome/90.0"));
+        assert!(!automated("mozilla/5.0 (linux; android 9; armor) applewebkit/537.36 mobile safari/537.36"));
     }
 
     #[test]
