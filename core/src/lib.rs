@@ -14,4 +14,8 @@ extern crate std;
 
 pub mod diagnostic;
 pub mod feed;
+pub mod host;
+pub mod path_pattern;
+pub mod path_set;
+pub mod policy_lines;
 pub mod prefix;
