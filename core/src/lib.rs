@@ -12,10 +12,13 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod automation_preferences;
 pub mod diagnostic;
 pub mod feed;
 pub mod host;
 pub mod path_pattern;
 pub mod path_set;
 pub mod policy_lines;
+pub mod policy_lint;
 pub mod prefix;
+pub mod robots;

@@ -334,3 +334,127 @@ pub(crate) mod steps {
         (STEPS.get(), result)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::{String, ToString};
+    use alloc::vec;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        PathPattern::new(pattern.as_bytes()).unwrap().matches(RequestPath::new(path.as_bytes()))
+    }
+
+    fn normal(raw: &[u8]) -> String {
+        String::from_utf8(Octets::new(raw).collect()).unwrap()
+    }
+
+    #[test]
+    fn rob_3_stars_and_dollars() {
+        // ROB-3: the patterns are those of RFC 9309, 5.2 and 2.2.3, and what operators write.
+        for (pattern, yes, no) in [
+            ("/", &["/", "/a", "/?q", ""][..], &["*", "a"][..]),
+            ("*", &["/", "/a", "x"], &[]),
+            ("/$", &["/", ""], &["/a", "//", "/?"]),
+            (
+                "/fish",
+                &["/fish", "/fish.html", "/fish/x", "/fishes?id=1"],
+                &["/Fish", "/catfish", "/?fish", "/fis"],
+            ),
+            ("/fish*", &["/fish", "/fishes"], &["/Fish"]),
+            ("/fish/", &["/fish/", "/fish/a", "/fish/?x"], &["/fish", "/fish.html"]),
+            ("/*.php", &["/x.php", "/.php", "/a/b.php?x", "/a.php/", "/a?x=.php"], &["/", "/x.PHP", "/php"]),
+            ("/*.php$", &["/x.php", "/.php.php"], &["/x.php?y", "/x.php/", "/x.php5"]),
+            ("/fish*.php", &["/fish.php", "/fishheads/cat.php?a"], &["/Fish.PHP", "/fis.php"]),
+            ("/a*b*c$", &["/abc", "/axbxcxc", "/abcbc"], &["/ab", "/abcd", "/acb"]),
+            ("/a**b", &["/ab", "/axb"], &["/a"]),
+            ("/a*$", &["/a", "/ab"], &["/"]),
+            ("/a$b", &["/a$b", "/a%24bc"], &["/a"]),
+            ("/a$$", &["/a$"], &["/a", "/a$$"]),
+            ("/a?b=*&c", &["/a?b=1&c=2"], &["/a?c&b=1"]),
+            ("*/x$", &["/x", "/y/x"], &["/x/"]),
+        ] {
+            for path in yes {
+                assert!(matches(pattern, path), "{pattern} {path}");
+            }
+            for path in no {
+                assert!(!matches(pattern, path), "{pattern} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn rob_3_both_sides_are_compared_in_normal_form() {
+        // ROB-3: RFC 9309, 2.2.2 and 2.2.3.
+        for (pattern, path) in [
+            ("/foo/bar?baz=quz", "/foo/bar?baz=quz"),
+            ("/foo/bar/\u{30C4}", "/foo/bar/%E3%83%84"),
+            ("/foo/bar/%E3%83%84", "/foo/bar/\u{30C4}"),
+            ("/foo/bar/%62%61%7A", "/foo/bar/baz"),
+            ("/~joe", "/%7ejoe"),
+            ("/a%3cd.html", "/a%3Cd.html"),
+            ("/a<d.html", "/a%3cd.html"),
+            ("/path/file-with-a-%2A.html", "/path/file-with-a-*.html"),
+            ("/path/file-with-a-%2A.html", "/path/file-with-a-%2a.html"),
+            ("/path/foo-%24", "/path/foo-$"),
+            ("/a b", "/a%20b"),
+            ("/100%", "/100%"),
+            ("/%zz%4", "/%zz%4"),
+            ("/%%41", "/%A"),
+        ] {
+            assert!(matches(pattern, path), "{pattern} {path}");
+        }
+        for (pattern, path) in [
+            ("/a%2fb", "/a/b"),
+            ("/a/b", "/a%2Fb"),
+            ("/a%3Fb", "/a?b"),
+            ("/file-%2A.html", "/file-x.html"),
+            ("/foo-%24", "/foo-"),
+            ("/%2541", "/A"),
+            ("/%2541", "/%41"),
+            ("/a", "/A"),
+            ("/%C3%A9", "/%E9"),
+        ] {
+            assert!(!matches(pattern, path), "{pattern} {path}");
+        }
+        assert_eq!(normal(b"/\0\x1f \x7f\xff%"), "/%00%1F%20%7F%FF%");
+        assert_eq!(normal(b"%41%4%zz%2a%e9%%"), "A%4%zz*%E9%%");
+        assert!(RequestPath::new(b"/%72obots.txt").is(b"/robots.txt"));
+    }
+
+    #[test]
+    fn rob_2_length_is_that_of_the_normal_form() {
+        // ROB-2
+        for (pattern, length) in
+            [("/", 1), ("/*.php$", 7), ("/%7Ea", 3), ("/\u{E9}", 7), ("/a**", 4), ("/a%2a*", 4)]
+        {
+            assert_eq!(PathPattern::new(pattern.as_bytes()).unwrap().length(), length, "{pattern}");
+        }
+        for (pattern, error) in
+            [("", PatternError::Empty), ("a", PatternError::Start), ("$", PatternError::Start)]
+        {
+            assert_eq!(PathPattern::new(pattern.as_bytes()), Err(error));
+        }
+    }
+
+    #[test]
+    fn auto_18_hostile_patterns_take_two_steps_an_octet() {
+        // AUTO-18, ROB-3: counted, not timed. Each of these makes a backtracking matcher superlinear.
+        const PATH: usize = 64 * 1024;
+        let path = [b"/".to_vec(), vec![b'a'; PATH]].concat();
+        let half = "a".repeat(500);
+        for pattern in [
+            "/".to_string() + &"*a".repeat(1000) + "b",
+            "/".to_string() + &"*a".repeat(1000) + "b$",
+            "/".to_string() + &"*a".repeat(1000) + "$",
+            alloc::format!("/*{half}b*{half}b"),
+            alloc::format!("/*{half}b{half}$"),
+            "*".repeat(PATH) + "b",
+            "/*aab*ab".to_string(),
+        ] {
+            let pattern = PathPattern::new(pattern.as_bytes()).unwrap();
+            let (steps, _) = steps::of(|| pattern.matches(RequestPath::new(&path)));
+            assert!(steps <= 2 * path.len(), "{steps}");
+        }
+    }
+}

@@ -45,6 +45,19 @@ fn trim(text: &[u8]) -> &[u8] {
     text.get(start..end).unwrap_or_default()
 }
 
+/// The position of the byte at `offset`, lines counted as [`Lines`] does.
+pub(crate) fn position_at(text: &[u8], offset: usize) -> Position {
+    let mut position = Position { line: 1, column: 1 };
+    let mut before = text.get(..offset).unwrap_or(text);
+    while let Some(end) = before.iter().position(|byte| is_terminator(*byte)) {
+        let rest = before.get(end..).unwrap_or_default();
+        before = rest.strip_prefix(b"\r\n").or_else(|| rest.get(1..)).unwrap_or_default();
+        position.line = position.line.saturating_add(1);
+    }
+    position.column = characters(before.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(before)).saturating_add(1);
+    position
+}
+
 /// The lines of a policy file, in order.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
@@ -287,6 +300,14 @@ mod tests {
         }
         assert_eq!(whole_lines_within(text, 9), (&text[..], false));
         assert_eq!(whole_lines_within(&[b'x'; 100], 99), (&b""[..], true));
+    }
+
+    #[test]
+    fn positions_count_the_same_lines() {
+        let text = "\u{FEFF}a\rb\r\n\nżx".as_bytes();
+        assert_eq!(position_at(text, 4), Position { line: 1, column: 2 });
+        assert_eq!(position_at(text, 5), Position { line: 2, column: 1 });
+        assert_eq!(position_at(text, text.len() - 1), Position { line: 4, column: 2 });
     }
 
     #[test]
