@@ -14,6 +14,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod automation_preferences;
 pub mod catalog;
 pub mod cidr;
 mod compile;
@@ -23,12 +24,18 @@ pub mod decision;
 pub mod diagnostic;
 pub mod feed;
 pub mod geofeed;
+pub mod host;
 pub mod jafar;
 mod json;
+pub mod path_pattern;
+pub mod path_set;
+pub mod policy_lines;
+pub mod policy_lint;
 pub mod prefix;
 pub mod prefix_table;
 pub mod reply;
 mod request;
+pub mod robots;
 mod ruleset;
 mod sites;
 mod source_text;
