@@ -3,6 +3,7 @@
 mod automation;
 mod byte_mask;
 mod claims;
+mod lists;
 mod window_filter;
 
 pub use automation::looks_automated;

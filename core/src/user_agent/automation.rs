@@ -5,129 +5,11 @@
 //! it is a person: stopping one costs more than letting one more bot through. `docs/identity.md` tells it in prose.
 
 use super::byte_mask::{BLOCK, blocks, mask, positions};
+use super::lists::{
+    COMPATIBLE, DEVICES, EDITORS, ELECTRON, ENGINES, NETSCAPE_PLATFORMS, OTHER_BROWSERS, OTHER_ENGINES,
+    PEOPLES_WORDS, WORDS,
+};
 use super::window_filter::{WINDOW, WindowFilter};
-
-/// Words that say what a program does, as the ends of words: `Bot` is in `UrlBeeBot/1.0` and `trendictionbot0.5`,
-/// `headless` in `HeadlessChrome`. None of the usual words of browsers ends with the same three letters, so that
-/// [`WORD_ENDS`] skips nearly all of a browser's User-Agent.
-const WORDS: &[&str] = &[
-    // What it is.
-    "bot",
-    "bots",
-    "crawl",
-    "crawler",
-    "crawlers",
-    "crawling",
-    "spider",
-    "spiders",
-    "spyder",
-    "scrape",
-    "scraper",
-    "scrapers",
-    "scraping",
-    "scrapy",
-    "agent",
-    "headless",
-    "library",
-    "httpclient",
-    "proxy",
-    // What it does.
-    "fetch",
-    "fetcher",
-    "fetching",
-    "archive",
-    "archiver",
-    "harvest",
-    "harvester",
-    "indexer",
-    "indexing",
-    "monitor",
-    "monitoring",
-    "uptime",
-    "pingdom",
-    "checker",
-    "validator",
-    "verifier",
-    "preview",
-    "previewer",
-    "screenshot",
-    "screenshots",
-    "thumbnail",
-    "thumbnails",
-    "thumbnailer",
-    "prerender",
-    "parser",
-    "extractor",
-    "downloader",
-    "grabber",
-    "sniffer",
-    "detector",
-    "tester",
-    "probe",
-    "prober",
-    "scan",
-    "scanner",
-    "scanning",
-    "audit",
-    "auditor",
-    "analyzer",
-    "analyser",
-    "inspector",
-    "lighthouse",
-    "pagespeed",
-    "insights",
-    "optimizer",
-    "generator",
-    "sitemap",
-    "sitemaps",
-    "aggregator",
-    "feed",
-    "feeds",
-    "seo",
-    "backlink",
-    "backlinks",
-    "readable",
-    "readability",
-    // With what.
-    "phantomjs",
-    "selenium",
-    "puppeteer",
-    "playwright",
-    "cypress",
-    "webdriver",
-    "python",
-    "curl",
-    "wget",
-    "nikto",
-    "nessus",
-    "openvas",
-    "nmap",
-    "sqlmap",
-    // Where its operator can be reached. Mail addresses are found by their `@`.
-    "http",
-    "https",
-    "www",
-    "mailto",
-    ".com",
-    ".org",
-    // These two need a second look: see `tells_automation`.
-    COMPATIBLE,
-    ELECTRON,
-];
-
-/// `(compatible; ExampleBot/1.0)`: only where it opens a User-Agent is it a browser's.
-const COMPATIBLE: &str = "compatible";
-
-/// The frame of desktop applications.
-const ELECTRON: &str = "electron";
-
-/// Code editors on [`ELECTRON`]: their windows onto the web serve the coding agent, not a reader.
-const EDITORS: &[&str] = &[" Code/", " Cursor/", " Windsurf/"];
-
-/// What ends like one of [`WORDS`], but is carried by people's devices and browsers: a brand of phones, the library of
-/// Lynx, gateways of mobile networks, and Internet Explorer shells that name the site of their maker or of a component.
-const PEOPLES_WORDS: &[&str] =
-    &["cubot", "libwww", "wap proxy", "speedmode; proxy", "bsalsa.com", "avantbrowser.com", "ant.com"];
 
 /// The last bytes of [`WORDS`].
 static WORD_ENDS: WindowFilter = {
@@ -141,122 +23,6 @@ static WORD_ENDS: WindowFilter = {
     }
     filter
 };
-
-/// Engines and browsers: what follows `Mozilla/` in a browser's User-Agent names one of them.
-const ENGINES: &[&str] = &[
-    "AppleWebKit",
-    "Gecko",
-    "KHTML",
-    "Trident/",
-    "MSIE ",
-    "Presto/",
-    "Opera",
-    "Goanna/",
-    "Servo/",
-    "WebKit/",
-    "Chrome/",
-    "Firefox/",
-    "LibWeb",
-    "NetFront",
-    "UP.Browser",
-    "UCBrowser",
-    "IEMobile",
-    "Konqueror",
-    "Dillo",
-    "NetSurf",
-    "iCab",
-    "OmniWeb",
-    "NetPositive",
-    "AmigaVoyager",
-    "IBrowse",
-    "AvantGo",
-    "Kindle/",
-];
-
-/// Devices whose built-in browsers name no engine.
-const DEVICES: &[&str] = &[
-    "PlayStation",
-    "Nintendo",
-    "BlackBerry",
-    "iPhone",
-    "iPad",
-    "iPod",
-    "Android",
-    "Symbian",
-    "MIDP-",
-    "SMART-TV",
-    "PalmOS",
-    "Polaris",
-    "BREW",
-];
-
-/// Where the browsers ran that wrote `Mozilla/` before there were names of engines.
-const NETSCAPE_PLATFORMS: &[&str] = &["(Win", "(X11", "(Mac", "(OS/2", "(Amiga"];
-
-/// Products of people's browsers that don't begin with `Mozilla/`: text browsers, those of odd systems and of TV
-/// sets, and Safari where it fetches icons under its own name.
-const OTHER_BROWSERS: &[&str] = &[
-    "Opera/",
-    "Lynx/",
-    "Links (",
-    "ELinks",
-    "w3m/",
-    "Emacs-w3m/",
-    "URL/Emacs",
-    "Dillo/",
-    "NetSurf/",
-    "NCSA_Mosaic/",
-    "NCSA Mosaic/",
-    "Amiga-AWeb/",
-    "AmigaVoyager/",
-    "IBrowse/",
-    "iCab/",
-    "OmniWeb/",
-    "NetPositive/",
-    "HotJava/",
-    "Contiki/",
-    "retawq/",
-    "UCWEB/",
-    "HbbTV/",
-    "Safari/",
-    "MobileSafari/",
-    "Safari5",
-];
-
-/// What other browsers that don't begin with `Mozilla/` have: an engine, or what phones had before they had one.
-const OTHER_ENGINES: &[&str] = &[
-    "AppleWebKit",
-    "Browser/",
-    "Opera Mobi",
-    "OMI/",
-    "SmartTV",
-    "MRE/",
-    "WAP Browser",
-    "WAP-Browser",
-    "WAP/",
-    "Obigo",
-    "Teleca",
-    "Mosaic",
-    "MQQBrowser",
-    "UCWEB",
-    "OneBrowser",
-    "Palmscape",
-    "WebKit/",
-    "Presto/",
-    "Opera Mini/",
-    "MIDP-",
-    "CLDC-",
-    "UP.Browser",
-    "UP.Link",
-    "DoCoMo/",
-    "KDDI-",
-    "J-PHONE/",
-    "BlackBerry",
-    "IEMobile",
-    "NetFront/",
-    "UCBrowser",
-    "Bunjalloo/",
-];
 
 /// Whether the User-Agent is that of automation rather than that of a person's browser.
 ///
@@ -287,7 +53,8 @@ fn has_shape_of_browser(text: &[u8]) -> bool {
     };
     let (comment, after) = first_comment(rest);
     // Google's services, and others since, write their name into the remark on the engine.
-    if contains(after, "like Gecko;") {
+    let (remark, _) = first_comment(after);
+    if remark.contains(&b';') && contains(remark, "like Gecko;") {
         return false;
     }
     if begins_with_any(after, &[" AppleWebKit/", " Gecko/"]) {
@@ -309,13 +76,12 @@ fn without_mozilla(text: &[u8]) -> Option<&[u8]> {
 
 /// Whether there is a mail address. An `@` before a number is a version: `Ecosia android@88.0`.
 fn has_mail_address(text: &[u8]) -> bool {
-    let mut parts = text.split(|byte| *byte == b'@');
-    parts.next();
-    parts.any(|rest| {
-        let is_domain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
-        let domain = rest.split(|byte| !is_domain(byte)).next().unwrap_or_default();
-        domain.first().is_some_and(u8::is_ascii_alphabetic) && domain.contains(&b'.')
-    })
+    text.contains(&b'@')
+        && text.split(|byte| *byte == b'@').skip(1).any(|rest| {
+            let is_domain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+            let domain = rest.split(|byte| !is_domain(byte)).next().unwrap_or_default();
+            domain.first().is_some_and(u8::is_ascii_alphabetic) && domain.contains(&b'.')
+        })
 }
 
 /// Whether one of [`WORDS`] stands there where a word ends.
@@ -381,8 +147,8 @@ fn is_in_model_name(before: &[u8]) -> bool {
 /// Whether something signs after a desktop browser's User-Agent is complete: `… Safari/537.36 GTmetrix`. Phones are
 /// left out, since in-app browsers sign so, too.
 fn signs_as_tool(text: &[u8]) -> bool {
-    let (comment, after) = first_comment(text);
-    if comment.starts_with(b"compatible; MSIE") {
+    if text.get("Mozilla/5.0 ".len()..).is_some_and(|rest| rest.starts_with(b"(compatible; MSIE")) {
+        let (comment, after) = first_comment(text);
         let name = after.trim_ascii_start();
         let is_peoples =
             name.is_empty() || begins_with_any(name, &["Opera", "NS8/", "Netscape", "[", "like Gecko"]);
@@ -390,12 +156,11 @@ fn signs_as_tool(text: &[u8]) -> bool {
     }
     let mut words = text.rsplit(|byte| *byte == b' ');
     let (Some(last), Some(browser)) = (words.next(), words.next()) else { return false };
-    begins_with_any(browser, &["Safari/", "Firefox/"])
-        && begins_with_any(
-            comment,
-            &["Windows", "Macintosh", "X11; Linux x86_64", "X11; Linux i686", "X11; U"],
-        )
-        && last.iter().all(u8::is_ascii_alphabetic)
+    if !begins_with_any(browser, &["Safari/", "Firefox/"]) || !last.iter().all(u8::is_ascii_alphabetic) {
+        return false;
+    }
+    let (comment, _) = first_comment(text);
+    begins_with_any(comment, &["Windows", "Macintosh", "X11; Linux x86_64", "X11; Linux i686", "X11; U"])
         && !["browser", "Vivaldi", "TheWorld", "Maxthon", "Iron"].iter().any(|name| ends_with(last, name))
 }
 
