@@ -13,6 +13,9 @@ pub trait Request {
     /// The host of the request target or of the Host header, with or without port.
     fn host(&self) -> Option<&[u8]>;
 
+    /// The method, as sent: case matters.
+    fn method(&self) -> &[u8];
+
     /// The request target's path and query, as sent: `/a%20b?c`.
     fn path(&self) -> &[u8];
 

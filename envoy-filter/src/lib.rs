@@ -15,8 +15,6 @@ mod request;
 
 use std::rc::Rc;
 
-use crawlward_core::config::Mode;
-use crawlward_core::decision::Identity;
 use crawlward_core::diagnostic::Severity;
 use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER, Reply};
 use crawlward_core::{NoFiles, Overrides, Ruleset, decide};
@@ -88,26 +86,24 @@ fn handle(ruleset: &Ruleset) -> Action {
         // Fails only where there are no headers to remove it from.
         let _ = hostcalls::remove_map_value(MapType::HttpRequestHeaders, name);
     }
-    if ruleset.mode() == Mode::Off {
-        return Action::Continue;
-    }
     let request = HostRequest::default();
     let decision = decide(ruleset, &request, Overrides::default());
-    if decision.identity == Identity::None {
-        return Action::Continue;
-    }
-    let facts = ruleset.describe(&decision, &request);
-    if let Some(value) = facts.header_value() {
+    let reply = ruleset.reply(&decision, &request, None).filter(|_| decision.is_answered());
+    if let Some(value) = ruleset.describe(&decision, &request).header_value() {
         let _ = hostcalls::set_property(vec![FILTER_STATE], Some(value.as_bytes()));
-        if !decision.denies() {
+        if reply.is_none() {
             let _ = hostcalls::set_map_value(MapType::HttpRequestHeaders, REQUEST_HEADER, Some(&value));
         }
     }
-    if !decision.denies() {
-        return Action::Continue;
+    match reply {
+        Some(reply) => answer(&reply),
+        None => Action::Continue,
     }
-    let reply = Reply::denial(&facts, facts.status.unwrap_or(403));
-    let headers = vec![("content-type", reply.content_type), ("cache-control", reply.cache_control)];
+}
+
+fn answer(reply: &Reply) -> Action {
+    let mut headers = vec![("content-type", reply.content_type)];
+    headers.extend(reply.cache_control.map(|value| ("cache-control", value)));
     match hostcalls::send_http_response(u32::from(reply.status), headers, Some(&reply.body)) {
         Ok(()) => Action::Pause,
         Err(_) => Action::Continue,

@@ -28,6 +28,10 @@ impl Request for HostRequest {
         self.headers.get(":authority")
     }
 
+    fn method(&self) -> &[u8] {
+        self.headers.get(":method").unwrap_or_default()
+    }
+
     fn path(&self) -> &[u8] {
         self.headers.get(":path").unwrap_or_default()
     }

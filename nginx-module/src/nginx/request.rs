@@ -88,6 +88,11 @@ impl<'r> HttpRequest<'r> {
         Some(bytes(&self.get().headers_in.server)).filter(|host| !host.is_empty())
     }
 
+    /// The method as the client sent it.
+    pub(crate) fn method(self) -> &'r [u8] {
+        bytes(&self.get().method_name)
+    }
+
     /// The path and query as the client sent them, whatever `rewrite` made of them.
     pub(crate) fn target(self) -> &'r [u8] {
         bytes(&self.get().unparsed_uri)
@@ -209,8 +214,9 @@ impl<'r> HttpRequest<'r> {
             out.content_type_len = reply.content_type.len();
             out.content_type_lowcase = ptr::null_mut();
             out.content_length_n = i64::try_from(reply.body.len()).ok()?;
-            headers::push(&mut out.headers, "Cache-Control", "cache-control", reply.cache_control.as_bytes())
-                .ok()?;
+            if let Some(value) = reply.cache_control {
+                headers::push(&mut out.headers, "Cache-Control", "cache-control", value.as_bytes()).ok()?;
+            }
             let status = ngx_http_send_header(raw);
             if status == NGX_ERROR as isize || status > NGX_OK as isize || (*raw).header_only() != 0 {
                 return Some(status);
