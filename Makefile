@@ -79,6 +79,8 @@ demo: build ## See real crawlers told from impostors by nginx and by Envoy
 	@$(CARGO) run -q -p crawlward-tests --bin demo
 
 lint: setup ## Check formatting, shell scripts, and clippy for both targets, warnings being errors
+	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
+	    { echo "there is no 'cargo $$tool' here: rustup component add rustfmt clippy" >&2; exit 1; }; done
 	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run; fi
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
