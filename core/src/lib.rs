@@ -13,6 +13,7 @@ extern crate alloc;
 extern crate std;
 
 mod cidr;
+mod csv;
 pub mod diagnostic;
 pub mod feed;
 mod geofeed;

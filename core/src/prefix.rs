@@ -80,10 +80,10 @@ pub fn parse_prefix(text: &str) -> Result<IpNet, PrefixError> {
 ///
 /// As [`parse_prefix`], but never [`PrefixError::NoLength`].
 pub fn parse_prefix_or_address(text: &str) -> Result<IpNet, PrefixError> {
-    match text.parse::<IpAddr>() {
-        Ok(address) => Ok(IpNet::from(address)),
-        Err(_) => parse_prefix(text),
+    if text.contains('/') {
+        return parse_prefix(text);
     }
+    text.parse::<IpAddr>().map(IpNet::from).map_err(|_| PrefixError::Address)
 }
 
 fn parse_length(text: &str) -> Result<u16, PrefixError> {
