@@ -9,6 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use csv_core::{ReadFieldResult, ReaderBuilder, Terminator};
+use memchr::{memchr, memchr2};
 
 /// One record, without its comment and line end. Slices of the source, so that they have a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,13 @@ pub(crate) struct Field<'a> {
     pub(crate) text: Cow<'a, str>,
 }
 
+impl<'a> Field<'a> {
+    /// A field without quotes.
+    pub(crate) fn plain(source: &'a str) -> Self {
+        Self { source, text: Cow::Borrowed(source.trim()) }
+    }
+}
+
 /// The records of a text, without blank ones.
 pub(crate) struct Records<'a> {
     rest: &'a str,
@@ -45,8 +53,9 @@ impl<'a> Records<'a> {
     }
 
     fn take_line(&mut self) -> &'a str {
-        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
-        self.rest = rest;
+        let end = memchr(b'\n', self.rest.as_bytes()).unwrap_or(self.rest.len());
+        let (line, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
+        self.rest = rest.strip_prefix('\n').unwrap_or(rest);
         line
     }
 }
@@ -61,7 +70,7 @@ impl<'a> Iterator for Records<'a> {
             if line.len() > self.longest {
                 return Some(Record::TooLong(line));
             }
-            let special = line.bytes().position(|byte| byte == b'#' || byte == b'"').unwrap_or(line.len());
+            let special = memchr2(b'#', b'"', line.as_bytes()).unwrap_or(line.len());
             let Some((content, from_special)) = line.split_at_checked(special) else { continue };
             if !from_special.starts_with('"') {
                 if content.trim_ascii().is_empty() {
@@ -97,11 +106,6 @@ fn quoted_length(text: &str, longest: usize) -> Option<usize> {
         }
     }
     (!quoted && text.len() <= longest).then_some(text.len())
-}
-
-/// The fields of a record without quotes.
-pub(crate) fn plain_fields(record: &str) -> impl Iterator<Item = Field<'_>> {
-    record.split(',').map(|source| Field { source, text: Cow::Borrowed(source.trim()) })
 }
 
 /// The fields of a record with quotes.

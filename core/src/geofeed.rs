@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 use ipnet::IpNet;
 
-use crate::csv::{Field, Record, Records, plain_fields, quoted_fields};
+use crate::csv::{Field, Record, Records, quoted_fields};
 use crate::diagnostic::{Diagnostics, Locator, Position, Quoted};
 use crate::feed::{Added, FeedBuilder, FeedValue};
 use crate::prefix::{parse_prefix_or_address, unmap};
@@ -48,14 +48,16 @@ impl<'a> Reader<'a, '_> {
     fn record(&mut self, record: Record<'a>) -> Option<()> {
         match record {
             Record::Plain(text) => {
-                let place = text.split_once(',').map(|(_, place)| place);
-                let mut fields = plain_fields(text);
+                let (prefix, place) = match text.split_once(',') {
+                    Some((prefix, place)) => (prefix, Some(place)),
+                    None => (text, None),
+                };
                 if let Some(value) = place.and_then(|place| self.places.get(place)).copied() {
-                    let source = fields.next()?;
+                    let source = Field::plain(prefix);
                     let prefix = self.prefix(&source);
                     return self.add(&source, prefix, Some(value));
                 }
-                let fields: Vec<Field<'a>> = fields.collect();
+                let fields: Vec<Field<'a>> = text.split(',').map(Field::plain).collect();
                 self.entry(&fields, place)
             }
             Record::Quoted(text) => self.entry(&quoted_fields(text), None),
