@@ -3,8 +3,8 @@
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
-
 use core::hash::BuildHasher;
+
 use hashbrown::hash_map::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use ipnet::IpNet;
@@ -234,7 +234,7 @@ impl FeedBuilder {
         self.unreadable += 1;
     }
 
-    fn finish(self, expected: Expected, diagnostics: &mut Diagnostics) -> Option<Feed> {
+    fn finish(mut self, expected: Expected, diagnostics: &mut Diagnostics) -> Option<Feed> {
         // In lint every bad entry is an error already.
         if self.unreadable > 0 && !self.some_readable && diagnostics.strictness() == Strictness::Load {
             let message =
@@ -242,6 +242,8 @@ impl FeedBuilder {
             diagnostics.error(None, expected.requirement, message);
             return None;
         }
+        // Comments have slashes, too.
+        self.feed.entries.shrink_to_fit();
         Some(self.feed)
     }
 }

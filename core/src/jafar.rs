@@ -136,7 +136,7 @@ impl<'a> Reader<'a, '_> {
             return self.refuse(raw, "JAFAR-3", &message);
         }
         if string.is_none() || !is_digits(minor) {
-            let message = format!(r#"{} is not a string of the form "major.minor""#, raw.get());
+            let message = format!(r#"{} is not a string of the form "major.minor""#, Quoted(raw.get()));
             let position = self.at(raw);
             self.diagnostics.lint_error(position, "JAFAR-2", message);
         }

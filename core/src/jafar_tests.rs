@@ -385,11 +385,22 @@ fn jafar_20_deployed_shapes_load_without_a_word() {
 fn jafar_20_the_feeds_that_we_ship_load_whole() {
     // JAFAR-20
     for (source, entries) in [
-        (include_str!("../data/feeds/openai-gptbot.json"), 21),
+        (include_str!("../data/feeds/ahrefs-crawler.json"), 81),
+        (include_str!("../data/feeds/apple-applebot.json"), 33),
         (include_str!("../data/feeds/google-googlebot.json"), 317),
+        (include_str!("../data/feeds/google-user-triggered.json"), 1058),
+        (include_str!("../data/feeds/google-user-triggered-agents.json"), 4),
+        (include_str!("../data/feeds/google-user-triggered-google.json"), 496),
+        (include_str!("../data/feeds/openai-chatgpt-user.json"), 204),
+        (include_str!("../data/feeds/openai-gptbot.json"), 21),
+        (include_str!("../data/feeds/perplexity-bot.json"), 8),
+        (include_str!("../data/feeds/perplexity-user.json"), 4),
     ] {
         let (feed, messages) = load(source);
-        assert_eq!((feed.unwrap().entries.len(), messages), (entries, vec![]));
+        let feed = feed.unwrap();
+        assert_eq!((feed.entries.len(), messages), (entries, vec![]));
+        // 2026-09-02
+        assert_eq!(feed.created.unwrap() / 86_400, 20_698);
     }
 }
 
