@@ -79,7 +79,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Reads an entry; what its fields after the prefix mean is remembered for the text `place`.
     fn entry(&mut self, fields: &[Field<'a>], place: Option<&'a str>) -> Option<()> {
-        let (source, last) = (fields.first()?, fields.last()?);
+        let (Some(source), Some(last)) = (fields.first(), fields.last()) else { return Some(()) };
         let prefix = self.prefix(source);
         let reported = self.reported();
         let value = self.place(fields);

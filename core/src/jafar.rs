@@ -74,10 +74,10 @@ impl<'a> Reader<'a, '_> {
             "notes",
             "ipv6_prefixes",
         ];
-        let Some(members) = json::members(document, &NAMES, "prefixes") else {
+        let Some(members) = json::members(document, &NAMES) else {
             return self.refuse(document, "JAFAR-1", BAD_NAME);
         };
-        let Members { values, repeated, unknown_like } = members;
+        let Members { values, repeated, misspelt } = members;
         let [version, prefixes, token, deployed_token, created, deployed_created, notes, v6_prefixes] =
             values;
         self.version(document, version)?;
@@ -98,11 +98,7 @@ impl<'a> Reader<'a, '_> {
         self.creation_time(document, created, deployed_created);
         self.notes(notes);
         let Some(prefixes) = prefixes else {
-            let hint = match unknown_like {
-                Some(name) => format!("; names are case-sensitive, and there is {}", Quoted(&name)),
-                None => String::new(),
-            };
-            return self.refuse(document, "JAFAR-9", &format!("no `prefixes`{hint}"));
+            return self.refuse(document, "JAFAR-9", &format!("no `prefixes`{}", hint(misspelt.as_deref())));
         };
         self.entries(prefixes)?;
         if let Some(v6_prefixes) = v6_prefixes {
@@ -248,7 +244,7 @@ impl<'a> Reader<'a, '_> {
 
     fn entry(&mut self, entry: &'a RawValue) -> Option<()> {
         const NAMES: [&str; 5] = ["ipv4Prefix", "ipv6Prefix", "ip_prefix", "ipv6_prefix", "service"];
-        let Some(Members { values, repeated, .. }) = json::members(entry, &NAMES, "") else {
+        let Some(Members { values, repeated, misspelt }) = json::members(entry, &NAMES) else {
             return self.lose(entry, "JAFAR-1", BAD_NAME);
         };
         let [v4, v6, deployed_v4, deployed_v6, service] = values;
@@ -261,7 +257,8 @@ impl<'a> Reader<'a, '_> {
             (Some(raw), None, None, None) | (None, None, Some(raw), None) => (raw, true),
             (None, Some(raw), None, None) | (None, None, None, Some(raw)) => (raw, false),
             (None, None, None, None) => {
-                return self.lose(entry, "JAFAR-10", "neither `ipv4Prefix` nor `ipv6Prefix`");
+                let message = format!("neither `ipv4Prefix` nor `ipv6Prefix`{}", hint(misspelt.as_deref()));
+                return self.lose(entry, "JAFAR-10", &message);
             }
             _ => {
                 let message = "more than one of `ipv4Prefix` and `ipv6Prefix`: make two objects of it";
@@ -348,6 +345,13 @@ impl<'a> Reader<'a, '_> {
         self.builder.unreadable();
         self.diagnostics.lost(position, requirement, message);
         Some(())
+    }
+}
+
+fn hint(misspelt: Option<&str>) -> String {
+    match misspelt {
+        Some(name) => format!("; names are case-sensitive, and there is {}", Quoted(name)),
+        None => String::new(),
     }
 }
 

@@ -226,6 +226,18 @@ fn jafar_9_prefixes_is_one_array_that_may_be_empty() {
     }
 }
 
+#[test]
+fn jafar_10_a_name_in_the_wrong_case_is_pointed_out() {
+    // JAFAR-10
+    let (_, messages) = load(with_entries(&format!(r#"{GOOD},{{"IPv4Prefix":"10.0.0.0/8"}}"#)));
+    assert_eq!(
+        messages,
+        [
+            r#"f:1:120: warning: neither `ipv4Prefix` nor `ipv6Prefix`; names are case-sensitive, and there is "IPv4Prefix" [JAFAR-10]"#
+        ]
+    );
+}
+
 const GOOD: &str = r#"{"ipv4Prefix":"192.0.2.0/24"}"#;
 
 #[test]
