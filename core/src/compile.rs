@@ -69,22 +69,6 @@ impl Ruleset {
     }
 }
 
-/// Every file that a document names, in order and each once: what `crawlward envoy` puts into it.
-pub fn named_files(config: &Config) -> Vec<&str> {
-    let catalog = Some(config.catalog.as_str()).filter(|path| !is_catalog_word(path));
-    let mut paths: Vec<&str> = Vec::new();
-    for path in catalog.into_iter().chain(config.feeds.iter().map(|feed| feed.source.as_str())) {
-        if !paths.contains(&path) {
-            paths.push(path);
-        }
-    }
-    paths
-}
-
-fn is_catalog_word(catalog: &str) -> bool {
-    matches!(catalog, "builtin" | "none")
-}
-
 /// The files in the document before those of the host.
 struct Inlined<'c> {
     config: &'c Config,
