@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// The configuration document
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// The file to write, replaced in one step by a rename, which is what Envoy watches for [default: stdout]
+    /// The file to write, *.json for Envoy, replaced in one step by a rename, which Envoy watches for [default: stdout]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The filter's code, where Envoy finds it [default: crawlward.wasm beside this program]

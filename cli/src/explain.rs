@@ -17,6 +17,7 @@ use crate::failure::{Failure, UNUSABLE, say};
 use crate::lines::{self, Line};
 use crate::request::{DescribedRequest, HeaderName, Method, RequestLine, check_header_value};
 use crate::source;
+use crate::trace::Trace;
 
 /// Explain the decision about one request, or decide about many
 ///
@@ -95,6 +96,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut output = io::stdout().lock();
     if arguments.json {
         print_decision(&ruleset, &request, &mut output)?;
+    } else {
+        let decision = decide(&ruleset, &request, Overrides::default());
+        write!(output, "{}", Trace { ruleset: &ruleset, request: &request, decision: &decision })?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -106,6 +106,6 @@ fn hidden(file: &str, diagnostics: &Diagnostics) -> Option<Diagnostic> {
         file: file.to_string(),
         position: None,
         requirement: None,
-        message: format!("{errors} more errors and {warnings} more warnings are not shown"),
+        message: format!("not shown: errors {errors}, warnings {warnings}"),
     })
 }

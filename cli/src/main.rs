@@ -12,6 +12,7 @@ mod lookup;
 mod request;
 mod schema;
 mod source;
+mod trace;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,7 @@ use crate::config::{AgentAction, Mode, Treatment};
 use crate::decision::{Action, Decision, Identity, Reason};
 use crate::request::Request;
 use crate::ruleset::{Agent, Ruleset};
-use crate::sites::Treatments;
+use crate::sites::{SiteMatch, Treatments};
 use crate::user_agent::looks_automated;
 
 /// What a host sets for a request beside the configuration document.
@@ -24,7 +24,7 @@ const ALWAYS_READABLE: [&[u8]; 3] =
 ///
 /// Allocates nothing, takes no lock, asks no clock, and asks the request only for what it needs.
 pub fn decide(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -> Decision {
-    let site = overrides.site.or_else(|| find_site(ruleset, request));
+    let site = overrides.site.or_else(|| find_site(ruleset, request).map(|(id, _)| id));
     let mode = overrides.mode.unwrap_or(ruleset.mode);
     let who = if mode == Mode::Off { Who::PERSON } else { identify(ruleset, request) };
     let treatments = site
@@ -46,7 +46,8 @@ pub fn decide(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -
     }
 }
 
-fn find_site(ruleset: &Ruleset, request: &impl Request) -> Option<u16> {
+/// The site of a request, and what made it so.
+pub(crate) fn find_site<'r>(ruleset: &'r Ruleset, request: &impl Request) -> Option<(u16, SiteMatch<'r>)> {
     match request.host() {
         // Asking for the host can cost more than all the rest.
         _ if ruleset.hosts.is_trivial() => ruleset.hosts.default_site(),
@@ -140,7 +141,8 @@ fn judge(ruleset: &Ruleset, treatments: &Treatments, who: &Who) -> (Action, Reas
     }
 }
 
-fn is_always_readable(target: &[u8]) -> bool {
+/// Whether the target of a request (path and query) is one of the three that are never denied.
+pub fn is_always_readable(target: &[u8]) -> bool {
     let path = target.split(|byte| *byte == b'?').next().unwrap_or(target);
     ALWAYS_READABLE.contains(&path)
 }

@@ -36,6 +36,7 @@ pub mod typed_json;
 pub mod user_agent;
 
 pub use compile::{Compiled, Files, NoFiles};
-pub use decide::{Overrides, decide};
+pub use decide::{Overrides, decide, is_always_readable};
 pub use request::Request;
 pub use ruleset::{AgentInfo, FeedInfo, Finding, Ruleset, is_token_byte};
+pub use sites::SiteMatch;

@@ -8,12 +8,13 @@ use core::net::IpAddr;
 use ipnet::IpNet;
 
 use crate::config::{AgentAction, Mode};
+use crate::decide::find_site;
 use crate::decision::{Decision, Facts};
 use crate::diagnostic::Quoted;
 use crate::feed::{FeedFormat, FeedValue};
 use crate::prefix_table::{Match, PrefixTable};
 use crate::request::Request;
-use crate::sites::{HostIndex, Site};
+use crate::sites::{HostIndex, Site, SiteMatch};
 use crate::user_agent::Claims;
 
 /// Everything that a decision needs.
@@ -90,6 +91,8 @@ pub struct AgentInfo<'r> {
     pub purposes: &'r [Box<str>],
     /// What is done with it.
     pub action: AgentAction,
+    /// Whether it has a feed that is not usable, so that an address in none of the others is no proof of a forgery.
+    pub has_unusable_feed: bool,
 }
 
 /// A feed of a [`Ruleset`], for display.
@@ -152,7 +155,15 @@ impl Ruleset {
             token: &agent.token,
             purposes: &agent.purposes,
             action: agent.action,
+            has_unusable_feed: agent.has_unusable_feed,
         })
+    }
+
+    /// The names of the usable feeds that prove an agent, by its token as the ruleset writes it.
+    pub fn feeds_of<'r>(&'r self, token: &str) -> impl Iterator<Item = &'r str> {
+        let agent = self.agents.iter().find(|agent| *agent.token == *token);
+        let ids = agent.map_or(&[][..], |agent| &agent.feeds);
+        ids.iter().filter_map(|id| self.feeds.get(usize::from(*id))).map(|feed| &*feed.name)
     }
 
     /// The feeds, in the order of the configuration.
@@ -167,6 +178,11 @@ impl Ruleset {
     /// The number of a site, to be given to [`crate::decide()`].
     pub fn site(&self, name: &str) -> Option<u16> {
         self.sites.iter().position(|site| *site.name == *name).and_then(|at| u16::try_from(at).ok())
+    }
+
+    /// What makes a site that of a request; `None` where no site is.
+    pub fn site_match(&self, request: &impl Request) -> Option<SiteMatch<'_>> {
+        find_site(self, request).map(|(_, by)| by)
     }
 
     /// What each feed that covers the address says of it, the longest prefix first.

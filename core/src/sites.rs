@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+use core::fmt;
 
 use crate::config::Treatment;
 
@@ -25,6 +26,27 @@ impl Treatments {
 pub(crate) struct Site {
     pub(crate) name: Box<str>,
     pub(crate) treatments: Treatments,
+}
+
+/// What made a site that of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteMatch<'r> {
+    /// The site names the host.
+    Exact(&'r str),
+    /// The site has a wildcard, of which this is what follows `*.`.
+    Wildcard(&'r str),
+    /// No site names the host, and this one has no hosts.
+    Default,
+}
+
+impl fmt::Display for SiteMatch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(host) => write!(f, "it names the host {host}"),
+            Self::Wildcard(suffix) => write!(f, "it names the hosts *.{suffix}"),
+            Self::Default => f.write_str("it is the default, and no other site names the host"),
+        }
+    }
 }
 
 /// The sites by host: exact names, wildcards, and the default.
@@ -74,28 +96,30 @@ impl HostIndex {
     }
 
     /// The default site.
-    pub(crate) fn default_site(&self) -> Option<u16> {
-        self.default
+    pub(crate) fn default_site(&self) -> Option<(u16, SiteMatch<'_>)> {
+        self.default.map(|site| (site, SiteMatch::Default))
     }
 
     /// The site of a host as it came in a request: any case, with or without port and trailing dot.
-    pub(crate) fn find(&self, host: &[u8]) -> Option<u16> {
+    pub(crate) fn find(&self, host: &[u8]) -> Option<(u16, SiteMatch<'_>)> {
         let host = without_port(host);
         let host = host.strip_suffix(b".").unwrap_or(host);
         let dots = host.iter().enumerate().filter(|(_, byte)| **byte == b'.');
-        find_in(&self.exact, host)
+        let exact = find_in(&self.exact, host).map(|(name, site)| (site, SiteMatch::Exact(name)));
+        exact
             // From left to right: the longest suffix first.
             .or_else(|| {
                 dots.filter_map(|(dot, _)| host.get(dot + 1..))
                     .find_map(|suffix| find_in(&self.wildcard, suffix))
+                    .map(|(suffix, site)| (site, SiteMatch::Wildcard(suffix)))
             })
-            .or(self.default)
+            .or_else(|| self.default_site())
     }
 }
 
-fn find_in(list: &[(Box<str>, u16)], name: &[u8]) -> Option<u16> {
+fn find_in<'h>(list: &'h [(Box<str>, u16)], name: &[u8]) -> Option<(&'h str, u16)> {
     let at = list.binary_search_by(|(other, _)| compare_lowercased(other.as_bytes(), name)).ok()?;
-    list.get(at).map(|(_, site)| *site)
+    list.get(at).map(|(name, site)| (&**name, *site))
 }
 
 /// Compares a lower-case name with one in any case.
@@ -145,15 +169,22 @@ mod tests {
             (".", None),
             (":80", None),
         ] {
-            assert_eq!(index.find(host.as_bytes()), site, "{host}");
+            assert_eq!(index.find(host.as_bytes()).map(|(site, _)| site), site, "{host}");
         }
+    }
+
+    #[test]
+    fn what_made_a_site_that_of_the_host_is_known() {
+        let index = index();
+        assert_eq!(index.find(b"EXAMPLE.com:80"), Some((0, SiteMatch::Exact("example.com"))));
+        assert_eq!(index.find(b"a.b.example.com"), Some((1, SiteMatch::Wildcard("example.com"))));
     }
 
     #[test]
     fn the_default_site_takes_what_no_other_names() {
         let mut index = index();
         index.insert_default(9).unwrap();
-        assert_eq!(index.find(b"elsewhere.test"), Some(9));
+        assert_eq!(index.find(b"elsewhere.test"), Some((9, SiteMatch::Default)));
         assert_eq!(index.insert_default(8), Err(Taken(9)));
         assert_eq!(index.insert("*.example.com", 8), Err(Taken(1)));
     }
