@@ -30,7 +30,7 @@ const FILTER: &str = "crawlward";
 #[command(after_help = "\
 Examples:
   crawlward envoy --config crawlward.json --output /etc/envoy/crawlward.json
-      In envoy.yaml, the filter that reads the file and follows its changes:
+      In envoy.yaml, which needs a `node` with `id` and `cluster`, the filter that reads the file and follows its changes:
         - name: crawlward
           config_discovery:
             config_source:
