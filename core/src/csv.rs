@@ -5,10 +5,9 @@
 
 use alloc::borrow::Cow;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
-use csv_core::{ReadFieldResult, ReaderBuilder, Terminator};
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 use memchr::{memchr, memchr2};
 
 /// One record, without its comment and line end. Slices of the source, so that they have a position.
@@ -108,31 +107,44 @@ fn quoted_length(text: &str, longest: usize) -> Option<usize> {
     (!quoted && text.len() <= longest).then_some(text.len())
 }
 
-/// The fields of a record with quotes.
-pub(crate) fn quoted_fields(record: &str) -> Vec<Field<'_>> {
-    // The records were taken apart already: what is left of a carriage return is white space.
-    let mut reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
-    let (mut rest, mut text, mut length) = (record, vec![0; record.len()], 0);
-    let mut source = rest;
-    let mut fields = Vec::new();
-    loop {
-        let output = text.get_mut(length..).unwrap_or_default();
-        let (result, read, written) = reader.read_field(rest.as_bytes(), output);
-        rest = rest.split_at_checked(read).map_or("", |(_, rest)| rest);
-        length += written;
-        match result {
-            // The next call, with nothing to read, ends the field.
-            ReadFieldResult::InputEmpty => {}
-            ReadFieldResult::Field { record_end } => {
-                let field = String::from_utf8_lossy(text.get(..length).unwrap_or_default());
-                fields.push(Field { source, text: Cow::Owned(field.trim().into()) });
-                if record_end {
-                    return fields;
+/// Takes quotes off. Kept from record to record, because csv-core builds its tables anew for each reader.
+pub(crate) struct Unquoter {
+    reader: Reader,
+    text: Vec<u8>,
+}
+
+impl Unquoter {
+    pub(crate) fn new() -> Self {
+        // The records were taken apart already: what is left of a carriage return is white space.
+        let reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
+        Self { reader, text: Vec::new() }
+    }
+
+    /// The fields of a record with quotes.
+    pub(crate) fn fields<'a>(&mut self, record: &'a str) -> Vec<Field<'a>> {
+        self.reader.reset();
+        // No field is longer than its record.
+        self.text.resize(record.len(), 0);
+        let (mut source, mut rest, mut length) = (record, record, 0);
+        let mut fields = Vec::new();
+        loop {
+            let output = self.text.get_mut(length..).unwrap_or_default();
+            let (result, read, written) = self.reader.read_field(rest.as_bytes(), output);
+            rest = rest.split_at_checked(read).map_or("", |(_, rest)| rest);
+            length += written;
+            match result {
+                // The next call, with nothing to read, ends the field.
+                ReadFieldResult::InputEmpty => {}
+                ReadFieldResult::Field { record_end } => {
+                    let field = String::from_utf8_lossy(self.text.get(..length).unwrap_or_default());
+                    fields.push(Field { source, text: Cow::Owned(field.trim().into()) });
+                    if record_end {
+                        return fields;
+                    }
+                    (source, length) = (rest, 0);
                 }
-                (source, length) = (rest, 0);
+                ReadFieldResult::OutputFull | ReadFieldResult::End => return fields,
             }
-            // No field is longer than its record.
-            ReadFieldResult::OutputFull | ReadFieldResult::End => return fields,
         }
     }
 }
@@ -163,13 +175,14 @@ mod tests {
             [Record::Quoted("\"a\",\"b # \"\"c\"\",\nd\",e "), Record::Quoted("\"g\"\r"), Record::Plain("h")]
         );
         let record = "\"a\", \"x\" ,\"b # \"\"c\"\",\nd\",,\"e\" \r";
-        let fields = quoted_fields(record);
+        let mut unquoter = Unquoter::new();
+        let fields = unquoter.fields(record);
         let texts: Vec<&str> = fields.iter().map(|field| &*field.text).collect();
         // A quote counts only where the field starts with it.
         assert_eq!(texts, ["a", "\"x\"", "b # \"c\",\nd", "", "e"]);
         assert!(fields[2].source.starts_with("\"b #") && fields[4].source.starts_with("\"e\""));
-        assert_eq!(quoted_fields("\"\"").len(), 1);
-        assert_eq!(quoted_fields("\"a\",").len(), 2);
+        assert_eq!(unquoter.fields("\"\"").len(), 1);
+        assert_eq!(unquoter.fields("\"a\",").len(), 2);
     }
 
     #[test]
