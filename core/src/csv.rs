@@ -93,7 +93,8 @@ impl<'a> Iterator for Records<'a> {
 /// The length of the record at the start of `text`, up to its line end or comment. `None` if it is over `longest`.
 fn quoted_length(text: &str, longest: usize) -> Option<usize> {
     let (mut quoted, mut at_field_start) = (false, true);
-    let mut bytes = text.bytes().enumerate().take(longest).peekable();
+    // One more for the line end of a record that is just short enough.
+    let mut bytes = text.bytes().enumerate().take(longest.saturating_add(1)).peekable();
     while let Some((offset, byte)) = bytes.next() {
         match byte {
             // Two quotes in a quoted field stand for one.
@@ -192,6 +193,9 @@ mod tests {
         let long = alloc::format!("\"a\n{}\nb\"\nc", "x".repeat(99));
         assert_eq!(records(&long).len(), 4);
         assert_eq!(records(&long)[0], Record::Unclosed("\"a"));
+        let just_short_enough = alloc::format!("\"{}\"", "x".repeat(98));
+        assert_eq!(records(&alloc::format!("{just_short_enough}\na")).len(), 2);
+        assert_eq!(records(&just_short_enough), [Record::Quoted(&just_short_enough)]);
         assert_eq!(records(&"x".repeat(101)), [Record::TooLong(&"x".repeat(101))]);
         assert_eq!(records(&"x".repeat(100)), [Record::Plain(&"x".repeat(100))]);
     }
