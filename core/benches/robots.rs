@@ -2,12 +2,15 @@
 //!
 //! The same files and paths are given to `texting_robots`, the robots matcher of Rust crawlers. Both read the file and
 //! choose the agent's group beforehand; a decision starts from the path, for the peer from the URL, which is what it
-//! takes. Prints the median of the runs, as the machine is shared, and the ratio.
+//! takes. Prints the median of the runs, as the machine is shared, and the ratio. `automation-preferences.txt`, which
+//! has no peer, stands below.
 
 use std::hint::black_box;
 use std::time::Instant;
 
+use crawlward_core::automation_preferences::{PreferencesFile, Request, Undeclared};
 use crawlward_core::diagnostic::{Diagnostics, Strictness};
+use crawlward_core::host::RequestHost;
 use crawlward_core::path_pattern::RequestPath;
 use crawlward_core::robots::{GroupId, Robots, RobotsFile};
 use texting_robots::Robot;
@@ -30,6 +33,46 @@ fn main() {
     for file in [small(), literal(), mixed(), wildcards()] {
         measure(&file);
     }
+    for hosts in [1, 300] {
+        preferences(hosts);
+    }
+}
+
+/// Groups by the thousand, for all agents and for some, spread over hosts.
+fn preferences(hosts: usize) {
+    const GROUPS: usize = 3000;
+    let group = |n: usize| {
+        let agent = if n.is_multiple_of(3) { AGENT } else { "*" };
+        let host = format!("{}{}.example.com", if n.is_multiple_of(5) { "*.h" } else { "h" }, n % hosts);
+        format!(
+            "scope: /area-{n:04}/\nscope: /*/tmp-{n:04}\nuser-agent: {agent}\nhost: {host}\nallowed-methods: GET\n\n"
+        )
+    };
+    let text: String = (0..GROUPS).map(group).collect();
+    let mut diagnostics = Diagnostics::new("automation-preferences.txt", Strictness::Load);
+    let start = Instant::now();
+    let file =
+        PreferencesFile::parse(text.as_bytes(), &mut diagnostics).expect("the file is within its limits");
+    let preferences = file.compile();
+    let read_ms = start.elapsed().as_secs_f64() * 1e3;
+    let requests: Vec<(String, String)> = (0..100)
+        .map(|n| (format!("h{}.example.com", n * 29 % hosts), format!("/area-{:04}/page?tmp-{n}", n * 29)))
+        .collect();
+    let agent = preferences.agent(AGENT);
+    let ns = median(200, requests.len(), || {
+        let decided = requests.iter().filter(|(host, path)| {
+            let request = Request {
+                agent,
+                host: RequestHost::new(black_box(host.as_bytes())),
+                path: RequestPath::new(black_box(path.as_bytes())),
+                method: b"GET",
+            };
+            preferences.decide(&request, [], Undeclared::Deny).is_some()
+        });
+        decided.count()
+    });
+    let name = format!("preferences: {GROUPS} groups, {hosts} hosts");
+    println!("{name:<34} {:>6} {:>8.1} {read_ms:>9.2} {ns:>9.0}", 2 * GROUPS, text.len() as f64 / 1024.0);
 }
 
 fn measure(file: &File) {

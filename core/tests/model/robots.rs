@@ -4,7 +4,7 @@
 //! the crate on purpose.
 
 /// Whether `agent` may fetch `path`, and the line that says so.
-pub fn decide(text: &[u8], agent: &str, path: &[u8]) -> (bool, Option<u32>) {
+pub(crate) fn decide(text: &[u8], agent: &str, path: &[u8]) -> (bool, Option<u32>) {
     let groups = groups(text);
     let has = |group: &Group, token: &str| group.tokens.iter().any(|own| own.eq_ignore_ascii_case(token));
     let token = if groups.iter().any(|group| has(group, agent)) { agent } else { "*" };
