@@ -12,6 +12,8 @@ CARGO ?= cargo
 # Which compiler builds the Wasm filter: rustup (or any rustc that has the target) or debian (Debian's rustc-web).
 # Empty: the first that is there.
 WASM_TOOLCHAIN ?=
+# What brings the machine into shape; SETUP=true where you have seen to that yourself.
+SETUP ?= .ci/setup
 # Arguments for the test programs, such as a name to select by: make test ARGS=robots
 ARGS ?=
 
@@ -27,13 +29,14 @@ help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 	@echo
 	@echo 'Variables:'
-	@echo '  KEEP=1                          demo: leave both servers running, and tell how to talk to them'
-	@echo '  ARGS=…                          test: passed to the test programs, such as a name to select by'
-	@echo '  WASM_TOOLCHAIN=rustup|debian    build: the compiler for the filter (default: what is there)'
-	@echo '  NGINX_SOURCE_DIR, NGINX_BUILD_DIR   build: a configured nginx of your own (default: as the installed nginx)'
+	@echo '  KEEP=1                               demo: leave both servers running, and tell how to talk to them'
+	@echo '  ARGS=…                               test: passed to the test programs, such as a name to select by'
+	@echo '  WASM_TOOLCHAIN=rustup|debian         build: the compiler for the filter (default: what is there)'
+	@echo '  SETUP=true                           all: install and check nothing, the machine is as it should be'
+	@echo '  NGINX_SOURCE_DIR, NGINX_BUILD_DIR    build: a configured nginx of your own (default: as the installed nginx)'
 
 setup: ## Install what is missing (nginx and its headers, Envoy, the Wasm target), or say what to install
-	@.ci/setup
+	@$(SETUP)
 
 build: native wasm ## Build dist/ngx_http_crawlward_module.so, dist/crawlward.wasm and dist/crawlward
 	@ls -l dist | awk 'NR > 1 { printf "%10d  dist/%s\n", $$5, $$9 }'
@@ -45,7 +48,7 @@ native: setup
 	@install -D -m 755 $(TARGET_DIR)/release/crawlward dist/crawlward
 
 # Debian's rustc-web has no standard library for the target, only its source: cargo builds that too (which needs
-# RUSTC_BOOTSTRAP), for an nightly-only flag. It has a folder of its own, since both compilers would otherwise
+# RUSTC_BOOTSTRAP), for a nightly-only flag. It has a folder of its own, since both compilers would otherwise
 # throw away each other's work.
 wasm: setup
 	@if [[ "$$WASM_TOOLCHAIN" != debian ]] && \
@@ -56,11 +59,11 @@ wasm: setup
 	    out=$(TARGET_DIR)/wasm-debian; \
 	    run=(env RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$$out" \
 	        CARGO_TARGET_WASM32_WASIP1_LINKER=wasm-ld \
-	        CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS='-L /usr/lib/wasm32-wasi' \
+	        RUSTFLAGS="$${RUSTFLAGS:-} -L /usr/lib/wasm32-wasi" \
 	        /usr/bin/cargo build -Zbuild-std=std,panic_abort); \
 	fi; \
 	run+=(--release -p crawlward-envoy --target $(WASM_TARGET)); \
-	echo "$${run[*]}"; \
+	printf '%q ' "$${run[@]}"; echo; \
 	"$${run[@]}"; \
 	install -D -m 644 "$$out/$(WASM_TARGET)/release/crawlward_envoy.wasm" dist/crawlward.wasm
 
@@ -75,7 +78,10 @@ test: build ## Build, then run every test: units, docs, and the table of cases i
 demo: build ## See real crawlers told from impostors by nginx and by Envoy
 	@$(CARGO) run -q -p crawlward-tests --bin demo
 
-lint: setup ## Check formatting, and clippy for both targets, warnings being errors
+lint: setup ## Check formatting, shell scripts, and clippy for both targets, warnings being errors
+	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
+	    { echo "there is no 'cargo $$tool' here: rustup component add rustfmt clippy" >&2; exit 1; }; done
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run; fi
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
 	@if compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \

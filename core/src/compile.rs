@@ -1,18 +1,21 @@
 //! From documents to a [`Ruleset`]: everything is read and checked, and every reason against it is reported at once.
 
 use alloc::format;
+mod sites;
+
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
+use ipnet::IpNet;
 
 use crate::catalog::Catalog;
-use crate::config::{AgentAction, AgentConfig, Config, FeedConfig, SiteConfig};
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity, Strictness};
-use crate::feed::{self, FeedValue, ReadOptions};
+use crate::config::{AgentAction, AgentConfig, Config, FeedConfig};
+use crate::diagnostic::{Diagnostic, Diagnostics, Position, Severity, Strictness};
+use crate::feed::{self, FeedFormat, FeedValue, ReadOptions};
+use crate::prefix::{parse_prefix_or_address, unmap};
 use crate::prefix_table::{Entry, PrefixTable};
 use crate::ruleset::{Agent, LoadedFeed, Ruleset, is_token_byte};
-use crate::sites::{HostIndex, Site, Taken, Treatments};
 use crate::typed_json::{Placed, suggestion};
 use crate::user_agent::{Claims, check_token};
 
@@ -73,7 +76,10 @@ impl Ruleset {
 pub fn named_files(config: &Config) -> Vec<&str> {
     let catalog = Some(config.catalog.as_str()).filter(|path| !is_catalog_word(path));
     let mut paths: Vec<&str> = Vec::new();
-    for path in catalog.into_iter().chain(config.feeds.iter().map(|feed| feed.source.as_str())) {
+    let feeds = config.feeds.iter().map(|feed| feed.source.as_str());
+    let policies = config.sites.iter().flat_map(|site| [&site.robots_txt, &site.automation_preferences]);
+    let policies = policies.flatten().map(|path| path.as_str());
+    for path in catalog.into_iter().chain(feeds).chain(policies) {
         if !paths.contains(&path) {
             paths.push(path);
         }
@@ -139,7 +145,8 @@ impl Compiler<'_> {
         let mut loaded = Vec::new();
         let feeds = self.feeds(config, &mut loaded, &mut values, &mut entries);
         let agents = self.agents(config, &catalog, &feeds, &values);
-        let (sites, hosts) = self.sites(&config.sites);
+        name_sole_agents(&mut loaded, &agents);
+        let sites = self.sites(&config.sites, &agents);
         self.check_purpose_header(&config.purpose_header);
         let claims = match Claims::new(agents.iter().map(|agent| &*agent.token)) {
             Ok(claims) => claims,
@@ -164,7 +171,6 @@ impl Compiler<'_> {
             values: values.list,
             table,
             sites,
-            hosts,
         })
     }
 
@@ -177,15 +183,8 @@ impl Compiler<'_> {
             let (name, bytes) = Catalog::builtin();
             return self.collect(name, |diagnostics| Catalog::parse(bytes, diagnostics));
         }
-        let Some(bytes) = self.read(path, config.catalog.position) else {
-            self.own.error(
-                config.catalog.position,
-                None,
-                "no catalog: give `builtin`, `none` or a file that is there",
-            );
-            return None;
-        };
-        let name = self.files.display_name(path);
+        let bytes = self.must_read(path, config.catalog.position)?;
+        let name = self.display_name(path);
         self.collect(&name, |diagnostics| Catalog::parse(&bytes, diagnostics))
     }
 
@@ -197,12 +196,24 @@ impl Compiler<'_> {
         result
     }
 
-    fn read(&mut self, path: &str, position: Option<crate::diagnostic::Position>) -> Option<Vec<u8>> {
-        self.files.read(path).unwrap_or_else(|why| {
-            let name = self.files.display_name(path);
-            self.own.error(position, None, format!("can't read {name}: {why}"));
-            None
-        })
+    /// The bytes of a file that has to be there.
+    fn must_read(&mut self, path: &str, position: Option<Position>) -> Option<Vec<u8>> {
+        let name = self.display_name(path);
+        match self.files.read(path) {
+            Ok(Some(bytes)) => Some(bytes),
+            Ok(None) => {
+                self.own.error(position, None, format!("there is no file {name}"));
+                None
+            }
+            Err(why) => {
+                self.own.error(position, None, format!("can't read {name}: {why}"));
+                None
+            }
+        }
+    }
+
+    fn display_name(&self, path: &str) -> String {
+        self.files.display_name(path)
     }
 
     fn feeds<'c>(
@@ -247,6 +258,7 @@ impl Compiler<'_> {
                 format: feed.format,
                 prefixes: content.as_ref().map_or(0, |content| content.entries.len()),
                 notes: content.and_then(|content| content.notes),
+                sole_agent: None,
             });
         }
         named
@@ -254,10 +266,12 @@ impl Compiler<'_> {
 
     /// A feed's content; `None` where it is not usable.
     fn feed(&mut self, config: &FeedConfig) -> Option<feed::Feed> {
-        let name = self.files.display_name(&config.source);
+        let name = self.display_name(&config.source);
+        let authority = self.authority(config);
         match self.files.read(&config.source) {
             Ok(Some(bytes)) => self.collect(&name, |diagnostics| {
-                feed::read(config.format, &bytes, &ReadOptions::default(), diagnostics)
+                let options = ReadOptions { authority: &authority, ..ReadOptions::default() };
+                feed::read(config.format, &bytes, &options, diagnostics)
             }),
             Ok(None) => {
                 let message = format!(
@@ -272,6 +286,22 @@ impl Compiler<'_> {
                 None
             }
         }
+    }
+
+    fn authority(&mut self, config: &FeedConfig) -> Vec<IpNet> {
+        let mut prefixes = Vec::new();
+        for text in &config.authority {
+            match parse_prefix_or_address(text) {
+                Ok(prefix) => prefixes.push(unmap(prefix)),
+                Err(why) => self.own.error(text.position, "GEO-15", format!("`{}`: {why}", **text)),
+            }
+        }
+        if config.format != FeedFormat::Geofeed
+            && let Some(first) = config.authority.first()
+        {
+            self.own.error(first.position, "GEO-15", "only a geofeed has an authority: remove it here");
+        }
+        prefixes
     }
 
     fn agents(
@@ -359,55 +389,6 @@ impl Compiler<'_> {
             .and_then(|feed| feed.id)
     }
 
-    fn sites(&mut self, configs: &[SiteConfig]) -> (Vec<Site>, HostIndex) {
-        let mut sites: Vec<Site> = Vec::new();
-        let mut hosts = HostIndex::default();
-        for config in configs {
-            let Ok(id) = u16::try_from(sites.len()) else {
-                self.own.error(None, None, format!("more than {} sites", u16::MAX));
-                break;
-            };
-            let name = match (&config.name, config.hosts.first()) {
-                (Some(name), _) | (None, Some(name)) => name.clone(),
-                (None, None) => Placed { value: "default".to_string(), position: None },
-            };
-            if sites.iter().any(|other| *other.name == **name) {
-                self.own.error(name.position, None, format!("another site is named `{}`, too", *name));
-            }
-            let treatments = Treatments {
-                spoofed: config.spoofed,
-                unverified: config.unverified,
-                undeclared: config.undeclared,
-            };
-            sites.push(Site { name: name.as_str().into(), treatments });
-            if config.hosts.is_empty()
-                && let Err(Taken(other)) = hosts.insert_default(id)
-            {
-                let other = site_name(&sites, other);
-                self.own.error(
-                    name.position,
-                    None,
-                    format!("the site `{other}` has no hosts, either: one is the default"),
-                );
-            }
-            for host in &config.hosts {
-                self.host(host, id, &sites, &mut hosts);
-            }
-        }
-        (sites, hosts)
-    }
-
-    fn host(&mut self, host: &Placed<String>, id: u16, sites: &[Site], hosts: &mut HostIndex) {
-        let pattern = host.to_ascii_lowercase();
-        let pattern = pattern.strip_suffix('.').unwrap_or(&pattern);
-        if let Err(why) = check_host(pattern) {
-            self.own.error(host.position, None, format!("`{}` is no host pattern: {why}", **host));
-        } else if let Err(Taken(other)) = hosts.insert(pattern, id) {
-            let other = site_name(sites, other);
-            self.own.error(host.position, None, format!("the site `{other}` has the host `{pattern}`, too"));
-        }
-    }
-
     fn check_token(&mut self, token: &Placed<String>) {
         if let Err(why) = check_token(token) {
             self.own.error(token.position, None, format!("`{}` is no agent token: {why}", **token));
@@ -445,35 +426,19 @@ fn unplaced_all(names: &[String]) -> Vec<Placed<String>> {
     names.iter().map(|name| Placed { value: name.clone(), position: None }).collect()
 }
 
-fn site_name(sites: &[Site], id: u16) -> &str {
-    sites.get(usize::from(id)).map_or("", |site| &site.name)
+/// Notes in each feed the agent that names it, where it is the only one.
+fn name_sole_agents(feeds: &mut [LoadedFeed], agents: &[Agent]) {
+    for (feed, id) in feeds.iter_mut().zip(0_u16..) {
+        let mut naming = agents.iter().zip(0_u16..).filter(|(agent, _)| agent.feeds.contains(&id));
+        let first = naming.next().map(|(_, agent)| agent);
+        feed.sole_agent = first.filter(|_| naming.next().is_none());
+    }
 }
 
 /// Names that go into headers, logs and metrics as they are.
 fn is_plain_name(name: &str) -> bool {
     const LONGEST: usize = 64;
     (1..=LONGEST).contains(&name.len()) && name.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
-}
-
-fn check_host(pattern: &str) -> Result<(), &'static str> {
-    let name = pattern.strip_prefix("*.").unwrap_or(pattern);
-    if name.contains('*') {
-        return Err("`*` stands only at the start, as `*.`");
-    }
-    if name.contains('/') {
-        return Err("write the host alone, without scheme and path");
-    }
-    if !name.is_ascii() {
-        return Err("write internationalised names as A-labels (xn--…)");
-    }
-    let is_address = name.starts_with('[') && name.ends_with(']');
-    if !is_address && name.contains(':') {
-        return Err("write the host without its port; every port is meant");
-    }
-    if name.is_empty() || name.len() > 255 || name.split('.').any(str::is_empty) {
-        return Err("each of its labels has 1 to 63 characters, all of them at most 255");
-    }
-    Ok(())
 }
 
 /// The values of all feeds, each once.

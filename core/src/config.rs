@@ -84,10 +84,12 @@ json_object! {
         /// The file, relative to the configuration document. A file that is not there yet makes a feed that proves
         /// nobody and condemns nobody.
         pub source: Placed<String> = required,
+        /// The prefixes for which a geofeed's publisher may speak; entries outside are ignored. Empty: all.
+        pub authority: Vec<Placed<String>> = { Vec::new() },
         /// Where the publisher publishes it. A feed with the URL of one of the catalog's feeds stands for that one.
         pub url: Option<String> = { None },
     }
-    later { "max_age", "authority", "guard" }
+    later { "max_age", "guard" }
 }
 
 json_object! {
@@ -114,16 +116,59 @@ json_object! {
         /// Exact names and `*.` wildcards. Exact beats wildcard, the longer wildcard beats the shorter; a site without
         /// hosts is the default.
         pub hosts: Vec<Placed<String>> = { Vec::new() },
+        /// The site's robots.txt (RFC 9309), relative to the configuration document; served at `/robots.txt`.
+        pub robots_txt: Option<Placed<String>> = { None },
+        /// The site's automation-preferences.txt, relative to the configuration document; served at that path.
+        pub automation_preferences: Option<Placed<String>> = { None },
         /// A client that claims an agent from an address that is not the agent's.
         pub spoofed: Treatment = { Treatment::Deny },
         /// A client that claims an agent that can't be verified.
         pub unverified: Treatment = { Treatment::Policy },
         /// A client that claims no agent, from an address of an IP-range feed, with a browser's User-Agent.
         pub undeclared: Treatment = { Treatment::Allow },
+        /// What `allowed-purposes` means for a client that declares none and whose agent has none.
+        pub undeclared_purpose: UndeclaredPurpose = { UndeclaredPurpose::Deny },
+        /// Rules on places, known from geofeeds; the first that holds decides.
+        pub geo: Vec<GeoConfig> = { Vec::new() },
+        /// The modes of parts of the site; the longest scope that matches the path counts.
+        pub modes: Vec<ModeConfig> = { Vec::new() },
+        /// The share of client addresses, by a stable hash, for which `enforce` enforces; the rest is observed.
+        pub enforce_percent: Placed<u8> = { Placed { value: 100, position: None } },
+        /// Whether a denial names the line of the rule that decided.
+        pub explain: bool = { true },
     }
-    later {
-        "robots_txt", "automation_preferences", "undeclared_purpose", "robots_tag", "robots_tag_syntax", "geo",
-        "aiwebindex", "modes", "enforce_percent", "explain", "filter_state", "max_document_bytes"
+    later { "robots_tag", "robots_tag_syntax", "aiwebindex", "filter_state", "max_document_bytes" }
+}
+
+json_words! {
+    /// What a restriction to some purposes means for a client of which no purpose is known.
+    pub enum UndeclaredPurpose {
+        /// It has none of the allowed purposes.
+        Deny = "deny",
+        /// It is not restricted.
+        Allow = "allow",
+    }
+}
+
+json_object! {
+    /// A rule on places. An address without a known place matches none.
+    pub struct GeoConfig {
+        /// ISO 3166-1 alpha-2 codes. Empty: any known country.
+        pub country: Vec<Placed<String>> = { Vec::new() },
+        /// ISO 3166-2 codes, such as `US-CA`. Empty: any region.
+        pub region: Vec<Placed<String>> = { Vec::new() },
+        /// What is done with clients from there.
+        pub action: Treatment = required,
+    }
+}
+
+json_object! {
+    /// The mode of a part of a site.
+    pub struct ModeConfig {
+        /// A path prefix, with `*` and `$` as in robots.txt.
+        pub scope: Placed<String> = required,
+        /// The mode there.
+        pub mode: Mode = required,
     }
 }
 
@@ -182,7 +227,7 @@ mod tests {
     { "name": "a", "format": "jafra" },
     { "name": 5, "format": "cidr", "source": "a.txt" }
   ],
-  "sites": [ { "hosts": "example.com", "robots_txt": "robots.txt" } ],
+  "sites": [ { "hosts": "example.com", "aiwebindex": "robots.txt" } ],
   "mode": "off"
 }"#;
         assert_eq!(
@@ -194,7 +239,7 @@ mod tests {
                 "c.json:5:30: error: `feeds[0].format`: unknown value `jafra` (did you mean `jafar`?)",
                 "c.json:6:15: error: `feeds[1].name`: expected a string, found a number",
                 "c.json:8:25: error: `sites[0].hosts`: expected an array, found a string",
-                "c.json:8:40: error: `sites[0].robots_txt` is not yet supported by this version of Crawlward: remove it",
+                "c.json:8:40: error: `sites[0].aiwebindex` is not yet supported by this version of Crawlward: remove it",
                 "c.json:9:3: error: `mode` is given twice",
             ]
         );

@@ -1,81 +1,126 @@
 //! The decision: a pure function of the ruleset and the request.
 
+use crate::automation_preferences::{self, Outcome};
 use crate::config::{AgentAction, Mode, Treatment};
-use crate::decision::{Action, Decision, Identity, Reason};
+use crate::decision::{Action, Decision, Identity, PolicyKind, Reason, RuleRef};
+use crate::feed::{FeedFormat, FeedValue};
+use crate::host::RequestHost;
+use crate::path_pattern::RequestPath;
+use crate::prefix_table::Match;
 use crate::request::Request;
 use crate::ruleset::{Agent, Ruleset};
-use crate::sites::Treatments;
+use crate::sites::{PreferencesPolicy, RobotsPolicy, Site, Treatments};
 use crate::user_agent::looks_automated;
 
 /// What a host sets for a request beside the configuration document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Instead of the document's mode.
+    /// Instead of every mode in the document.
     pub mode: Option<Mode>,
     /// Instead of the site of the request's host: a number from [`Ruleset::site`].
     pub site: Option<u16>,
 }
 
-/// Paths that are never denied: who must obey a rule must be able to read it.
-const ALWAYS_READABLE: [&[u8]; 3] =
-    [b"/robots.txt", b"/automation-preferences.txt", b"/.well-known/aiwebindex-verify.txt"];
-
 /// Decides about one request: who it is, and what the site permits.
 ///
 /// Allocates nothing, takes no lock, asks no clock, and asks the request only for what it needs.
 pub fn decide(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -> Decision {
-    let site = overrides.site.or_else(|| find_site(ruleset, request));
-    let mode = overrides.mode.unwrap_or(ruleset.mode);
+    let site_id = overrides.site.or_else(|| find_site(ruleset, request));
+    let site = site_id.and_then(|id| ruleset.sites.get(id));
+    let mode = overrides.mode.unwrap_or_else(|| mode(ruleset, site, request));
     let who = if mode == Mode::Off { Who::PERSON } else { identify(ruleset, request) };
-    let treatments = site
-        .and_then(|id| ruleset.sites.get(usize::from(id)))
-        .map_or(Treatments::DEFAULT, |site| site.treatments);
-    let (mut action, mut reason) = judge(ruleset, &treatments, &who);
-    if action == Action::Deny && is_always_readable(request.path()) {
-        (action, reason) = (Action::Allow, Reason::Allowed);
-    }
+    let enforced = mode == Mode::Enforce && site.is_none_or(|site| site.enforces_on(request.address()));
+    let ruling = match served(site, request) {
+        Some(_) if mode != Mode::Off => Ruling::plain(Action::Serve, Reason::Served),
+        _ => judge(ruleset, site, &who, request),
+    };
+    let ruling = match ruling.action {
+        Action::Deny if is_always_readable(request.path()) => Ruling::plain(Action::Allow, Reason::Allowed),
+        _ => ruling,
+    };
     Decision {
-        action,
-        reason,
+        action: ruling.action,
+        reason: ruling.reason,
         identity: who.identity,
-        enforced: mode == Mode::Enforce,
+        enforced,
+        rule: ruling.rule,
         agent: who.agent,
         feed: who.feed,
         value: who.value,
-        site,
+        place: who.place,
+        site: site_id,
     }
 }
 
 fn find_site(ruleset: &Ruleset, request: &impl Request) -> Option<u16> {
-    match request.host() {
-        // Asking for the host can cost more than all the rest.
-        _ if ruleset.hosts.is_trivial() => ruleset.hosts.default_site(),
-        Some(host) => ruleset.hosts.find(host),
-        None => ruleset.hosts.default_site(),
+    let sites = &ruleset.sites;
+    // Asking for the host can cost more than all the rest.
+    if sites.list.is_empty() || (sites.list.len() == 1 && sites.default.is_some()) {
+        return sites.default;
     }
+    request.host().map_or(sites.default, |host| sites.find(host))
 }
 
-/// Who sent the request, and what the identity rests on.
+/// The mode of the part of the site that is asked for, or else that of the document.
+fn mode(ruleset: &Ruleset, site: Option<&Site>, request: &impl Request) -> Mode {
+    let of_part = site.filter(|site| !site.modes.modes.is_empty());
+    of_part.and_then(|site| site.mode(RequestPath::new(request.path()))).unwrap_or(ruleset.mode)
+}
+
+/// The paths that are never denied: who must obey a rule must be able to read it.
+const ROBOTS_TXT: &[u8] = b"/robots.txt";
+const AUTOMATION_PREFERENCES: &[u8] = b"/automation-preferences.txt";
+const AIWEBINDEX_PROOF: &[u8] = b"/.well-known/aiwebindex-verify.txt";
+
+fn is_always_readable(target: &[u8]) -> bool {
+    let path = without_query(target);
+    [ROBOTS_TXT, AUTOMATION_PREFERENCES, AIWEBINDEX_PROOF].iter().any(|readable| path.is(readable))
+}
+
+fn without_query(target: &[u8]) -> RequestPath<'_> {
+    RequestPath::new(target.split(|byte| *byte == b'?').next().unwrap_or(target))
+}
+
+/// The policy that the site serves itself for this request.
+pub(crate) fn served<'r>(site: Option<&'r Site>, request: &impl Request) -> Option<&'r [u8]> {
+    let site = site.filter(|site| site.robots.is_some() || site.preferences.is_some())?;
+    let path = without_query(request.path());
+    let robots = site.robots.as_ref().filter(|_| path.is(ROBOTS_TXT)).map(|policy| &*policy.file.text);
+    let text = robots.or_else(|| {
+        site.preferences.as_ref().filter(|_| path.is(AUTOMATION_PREFERENCES)).map(|policy| &*policy.file.text)
+    })?;
+    matches!(request.method(), b"GET" | b"HEAD").then_some(text)
+}
+
+/// Who sent the request, from where, and what the identity rests on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Who {
-    pub(crate) identity: Identity,
-    pub(crate) agent: Option<u16>,
-    pub(crate) feed: Option<u16>,
-    pub(crate) value: Option<u32>,
+struct Who {
+    identity: Identity,
+    agent: Option<u16>,
+    feed: Option<u16>,
+    value: Option<u32>,
+    place: Option<u32>,
     /// Whether the User-Agent is that of automation, where no agent is claimed.
     automated: bool,
 }
 
 impl Who {
-    const PERSON: Self =
-        Self { identity: Identity::None, agent: None, feed: None, value: None, automated: false };
+    const PERSON: Self = Self {
+        identity: Identity::None,
+        agent: None,
+        feed: None,
+        value: None,
+        place: None,
+        automated: false,
+    };
 }
 
 /// Finds out who sent the request.
-pub(crate) fn identify(ruleset: &Ruleset, request: &impl Request) -> Who {
+fn identify(ruleset: &Ruleset, request: &impl Request) -> Who {
     let user_agent = request.user_agent();
     let claim = user_agent.and_then(|user_agent| ruleset.claims.find(user_agent));
     let matches = request.address().map_or(&[][..], |address| ruleset.table.lookup(address));
+    let place = first_of(ruleset, matches, |format| format == FeedFormat::Geofeed).map(|found| found.value);
     if let Some(id) = claim
         && let Some(agent) = ruleset.agents.get(id)
     {
@@ -90,21 +135,29 @@ pub(crate) fn identify(ruleset: &Ruleset, request: &impl Request) -> Who {
             agent: u16::try_from(id).ok(),
             feed: proof.map(|matched| matched.feed),
             value: proof.map(|matched| matched.value),
+            place,
             automated: true,
         };
     }
     let automated = looks_automated(user_agent);
-    match matches.iter().find(|matched| ruleset.is_range_feed(matched.feed)) {
+    match first_of(ruleset, matches, |format| format != FeedFormat::Geofeed) {
         Some(matched) => Who {
             identity: Identity::Undeclared,
             agent: None,
             feed: Some(matched.feed),
             value: Some(matched.value),
+            place,
             automated,
         },
-        None if automated => Who { identity: Identity::Generic, automated, ..Who::PERSON },
+        None if automated => Who { identity: Identity::Generic, place, automated, ..Who::PERSON },
         None => Who::PERSON,
     }
+}
+
+/// The most specific match in a feed of some format; the matches are in that order.
+fn first_of(ruleset: &Ruleset, matches: &[Match], is_wanted: impl Fn(FeedFormat) -> bool) -> Option<Match> {
+    let format = |id: u16| ruleset.feeds.get(usize::from(id)).map(|feed| feed.format);
+    matches.iter().find(|matched| format(matched.feed).is_some_and(&is_wanted)).copied()
 }
 
 /// Whether the lack of a proof is the proof of a forgery: all the agent's ranges are known, and so is the address.
@@ -112,35 +165,117 @@ fn is_condemned(agent: &Agent, request: &impl Request) -> bool {
     agent.has_feeds() && !agent.has_unusable_feed && request.address().is_some()
 }
 
-/// Steps 3 and 4 of the decision; what they leave open, the site's policy settles.
-fn judge(ruleset: &Ruleset, treatments: &Treatments, who: &Who) -> (Action, Reason) {
+/// What becomes of the request, and by which line.
+#[derive(Clone, Copy, Debug)]
+struct Ruling {
+    action: Action,
+    reason: Reason,
+    rule: Option<RuleRef>,
+}
+
+impl Ruling {
+    const fn plain(action: Action, reason: Reason) -> Self {
+        Self { action, reason, rule: None }
+    }
+}
+
+/// Steps 3 to 7 of the decision.
+fn judge(ruleset: &Ruleset, site: Option<&Site>, who: &Who, request: &impl Request) -> Ruling {
+    let treatments = site.map_or(Treatments::DEFAULT, |site| site.treatments);
     let (treatment, denial) = match who.identity {
-        Identity::None => return (Action::Allow, Reason::NotAutomated),
+        Identity::None => return Ruling::plain(Action::Allow, Reason::NotAutomated),
         Identity::Undeclared if who.automated => (Treatment::Policy, Reason::UndeclaredAgent),
         Identity::Undeclared if treatments.undeclared == Treatment::Allow => {
-            return (Action::Allow, Reason::NotAutomated);
+            return Ruling::plain(Action::Allow, Reason::NotAutomated);
         }
         Identity::Undeclared => (treatments.undeclared, Reason::UndeclaredAgent),
         Identity::Spoofed => (treatments.spoofed, Reason::SpoofedAgent),
         Identity::Unverified => (treatments.unverified, Reason::UnverifiedAgent),
         Identity::Verified | Identity::Generic => (Treatment::Policy, Reason::Allowed),
     };
-    match treatment {
-        Treatment::Deny => return (Action::Deny, denial),
-        Treatment::Allow => return (Action::Allow, Reason::Allowed),
-        Treatment::Policy => {}
+    if let Some(settled) = settle(treatment, denial) {
+        return settled;
     }
-    let action = who.agent.and_then(|id| ruleset.agents.get(usize::from(id))).map(|agent| agent.action);
-    match action {
-        Some(AgentAction::Deny) => (Action::Deny, Reason::AgentDenied),
+    match who.agent.and_then(|id| ruleset.agents.get(usize::from(id))).map(|agent| agent.action) {
+        Some(AgentAction::Deny) => return Ruling::plain(Action::Deny, Reason::AgentDenied),
         Some(AgentAction::Allow) if who.identity == Identity::Verified => {
-            (Action::Allow, Reason::AgentAllowed)
+            return Ruling::plain(Action::Allow, Reason::AgentAllowed);
         }
-        _ => (Action::Allow, Reason::Allowed),
+        _ => {}
+    }
+    site.map_or(Ruling::plain(Action::Allow, Reason::Allowed), |site| by_policy(ruleset, site, who, request))
+}
+
+/// What a treatment settles at once.
+fn settle(treatment: Treatment, denial: Reason) -> Option<Ruling> {
+    match treatment {
+        Treatment::Deny => Some(Ruling::plain(Action::Deny, denial)),
+        Treatment::Allow => Some(Ruling::plain(Action::Allow, Reason::Allowed)),
+        Treatment::Policy => None,
     }
 }
 
-fn is_always_readable(target: &[u8]) -> bool {
-    let path = target.split(|byte| *byte == b'?').next().unwrap_or(target);
-    ALWAYS_READABLE.contains(&path)
+/// Steps 5 to 7: the site's rules on places, its robots.txt and its automation-preferences.txt.
+fn by_policy(ruleset: &Ruleset, site: &Site, who: &Who, request: &impl Request) -> Ruling {
+    if let Some(FeedValue::Place { country, region, .. }) = who.place.and_then(|id| ruleset.value(id))
+        && let Some(treatment) = site.treatment_of_place(*country, region.as_deref())
+        && let Some(settled) = settle(treatment, Reason::GeoDenied)
+    {
+        return settled;
+    }
+    let agent = ruleset.acting_agent(who.agent, who.feed);
+    let allowed = Ruling::plain(Action::Allow, Reason::Allowed);
+    let by_robots = site.robots.as_ref().map_or(allowed, |policy| by_robots(policy, agent, request));
+    if by_robots.action == Action::Deny {
+        return by_robots;
+    }
+    site.preferences
+        .as_ref()
+        .and_then(|policy| by_preferences(ruleset, policy, agent, request))
+        .unwrap_or(by_robots)
+}
+
+/// Of a list by agent whose last item is for whoever is none, the item of this one.
+fn of_agent<T: Copy>(list: &[T], agent: Option<u16>) -> Option<T> {
+    agent.and_then(|id| list.get(usize::from(id))).or(list.last()).copied()
+}
+
+fn by_robots(policy: &RobotsPolicy, agent: Option<u16>, request: &impl Request) -> Ruling {
+    let Some(group) = of_agent(&policy.groups, agent) else {
+        return Ruling::plain(Action::Allow, Reason::Allowed);
+    };
+    let verdict = policy.file.rules.decide(group, RequestPath::new(request.path()));
+    let rule = verdict.line.map(|line| RuleRef { file: PolicyKind::Robots, line });
+    match verdict.allowed {
+        true => Ruling { action: Action::Allow, reason: Reason::Allowed, rule },
+        false => Ruling { action: Action::Deny, reason: Reason::RobotsDisallowed, rule },
+    }
+}
+
+fn by_preferences(
+    ruleset: &Ruleset,
+    policy: &PreferencesPolicy,
+    agent: Option<u16>,
+    request: &impl Request,
+) -> Option<Ruling> {
+    let asked = automation_preferences::Request {
+        agent: of_agent(&policy.agents, agent)?,
+        host: RequestHost::new(request.host().unwrap_or_default()),
+        path: RequestPath::new(request.path()),
+        method: request.method(),
+    };
+    let declared = ruleset.declared_purpose(Some(policy), request);
+    let known = agent.filter(|_| declared.is_none()).and_then(|id| ruleset.agents.get(usize::from(id)));
+    let known = known.map_or(&[][..], |agent| &agent.purposes);
+    let purposes =
+        declared.into_iter().map(str::as_bytes).chain(known.iter().map(|purpose| purpose.as_bytes()));
+    let verdict = policy.file.rules.rules.decide(&asked, purposes, policy.undeclared)?;
+    let rule = Some(RuleRef { file: PolicyKind::AutomationPreferences, line: verdict.line });
+    Some(match verdict.outcome {
+        Outcome::Allowed => Ruling { action: Action::Allow, reason: Reason::Allowed, rule },
+        Outcome::MethodNotAllowed => Ruling { action: Action::Deny, reason: Reason::MethodNotAllowed, rule },
+        Outcome::PurposeNotAllowed => {
+            Ruling { action: Action::Deny, reason: Reason::PurposeNotAllowed, rule }
+        }
+    })
 }

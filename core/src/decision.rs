@@ -16,6 +16,8 @@ json_words! {
         Allow = "allow",
         /// Answer with [`Decision::status`] and a problem document.
         Deny = "deny",
+        /// Answer with a policy of the site.
+        Serve = "serve",
     }
 }
 
@@ -36,6 +38,16 @@ json_words! {
         UndeclaredAgent = "undeclared-agent",
         /// The agent's action is `deny`.
         AgentDenied = "agent-denied",
+        /// The site denies clients from the place where the address is used.
+        GeoDenied = "geo-denied",
+        /// The site's robots.txt disallows the path.
+        RobotsDisallowed = "robots-disallowed",
+        /// The site's automation-preferences.txt does not allow the method.
+        MethodNotAllowed = "method-not-allowed",
+        /// The site's automation-preferences.txt does not allow the purpose.
+        PurposeNotAllowed = "purpose-not-allowed",
+        /// The path is that of a policy that the site serves.
+        Served = "served",
     }
 }
 
@@ -54,6 +66,15 @@ impl Reason {
                 "The address belongs to an operator of automated clients, and the User-Agent names none of them."
             }
             Self::AgentDenied => "This site does not admit the agent that the User-Agent claims.",
+            Self::GeoDenied => "This site does not admit automated clients from where this address is used.",
+            Self::RobotsDisallowed => "This site's /robots.txt disallows the path.",
+            Self::MethodNotAllowed => {
+                "This site's /automation-preferences.txt does not allow the method here."
+            }
+            Self::PurposeNotAllowed => {
+                "This site's /automation-preferences.txt does not allow the purpose here, or none is declared."
+            }
+            Self::Served => "The path is that of a policy that this site serves.",
         }
     }
 }
@@ -95,16 +116,32 @@ pub struct Decision {
     pub identity: Identity,
     /// False where the mode is `observe`: then `action` tells what would have been done.
     pub enforced: bool,
+    pub(crate) rule: Option<RuleRef>,
     pub(crate) agent: Option<u16>,
     pub(crate) feed: Option<u16>,
     pub(crate) value: Option<u32>,
+    pub(crate) place: Option<u32>,
     pub(crate) site: Option<u16>,
 }
 
+/// Which of a site's policies a rule stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PolicyKind {
+    Robots,
+    AutomationPreferences,
+}
+
+/// A rule that decided, before it has the name of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RuleRef {
+    pub(crate) file: PolicyKind,
+    pub(crate) line: u32,
+}
+
 impl Decision {
-    /// Whether the request is to be stopped now.
-    pub fn denies(&self) -> bool {
-        self.action == Action::Deny && self.enforced
+    /// Whether the gate answers the request itself, with [`crate::Ruleset::reply`].
+    pub fn is_answered(&self) -> bool {
+        self.action != Action::Allow && self.enforced
     }
 
     /// The status of a denial; `None` where the request goes on.

@@ -12,10 +12,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use ipnet::IpNet;
-use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use serde_json::value::RawValue;
+use time::format_description::well_known::Iso8601;
+use time::{Date, OffsetDateTime, PrimitiveDateTime, Time};
 
 use crate::diagnostic::{Diagnostics, Locator, Position, Quoted};
 use crate::feed::{Added, FeedBuilder, FeedValue};
@@ -75,10 +74,10 @@ impl<'a> Reader<'a, '_> {
             "notes",
             "ipv6_prefixes",
         ];
-        let Some(members) = json::members(document, &NAMES, "prefixes") else {
+        let Some(members) = json::members(document, &NAMES) else {
             return self.refuse(document, "JAFAR-1", BAD_NAME);
         };
-        let Members { values, repeated, unknown_like } = members;
+        let Members { values, repeated, misspelt } = members;
         let [version, prefixes, token, deployed_token, created, deployed_created, notes, v6_prefixes] =
             values;
         self.version(document, version)?;
@@ -99,11 +98,7 @@ impl<'a> Reader<'a, '_> {
         self.creation_time(document, created, deployed_created);
         self.notes(notes);
         let Some(prefixes) = prefixes else {
-            let hint = match unknown_like {
-                Some(name) => format!("; names are case-sensitive, and there is {}", Quoted(&name)),
-                None => String::new(),
-            };
-            return self.refuse(document, "JAFAR-9", &format!("no `prefixes`{hint}"));
+            return self.refuse(document, "JAFAR-9", &format!("no `prefixes`{}", hint(misspelt.as_deref())));
         };
         self.entries(prefixes)?;
         if let Some(v6_prefixes) = v6_prefixes {
@@ -137,7 +132,7 @@ impl<'a> Reader<'a, '_> {
             return self.refuse(raw, "JAFAR-3", &message);
         }
         if string.is_none() || !is_digits(minor) {
-            let message = format!(r#"{} is not a string of the form "major.minor""#, raw.get());
+            let message = format!(r#"{} is not a string of the form "major.minor""#, Quoted(raw.get()));
             let position = self.at(raw);
             self.diagnostics.lint_error(position, "JAFAR-2", message);
         }
@@ -172,24 +167,20 @@ impl<'a> Reader<'a, '_> {
             return;
         };
         let position = self.at(raw);
-        let text = json::string(raw);
-        let time = text.as_deref().and_then(parse_time);
-        match (text, time) {
-            (Some(text), Some(time)) => {
-                self.builder.feed.created = Some(time);
-                if created.is_none() {
-                    self.diagnostics.lint_error(position, "JAFAR-7", "the name is `creationTime`");
-                }
-                if !is_utc(&text) {
-                    let message = format!("{} is not in UTC: write 2025-08-15T14:30:00Z", Quoted(&text));
-                    self.diagnostics.lint_error(position, "JAFAR-7", message);
-                }
-            }
-            _ => {
-                let message =
-                    format!("{} is no ISO 8601 time such as \"2025-08-15T14:30:00Z\"", Quoted(raw.get()));
-                self.diagnostics.lost(position, "JAFAR-7", message);
-            }
+        let string = json::string(raw);
+        let text = string.as_deref().unwrap_or(raw.get());
+        let Some(time) = parse_time(text).filter(|_| string.is_some()) else {
+            let message = format!("{} is no ISO 8601 time such as \"2025-08-15T14:30:00Z\"", Quoted(text));
+            self.diagnostics.lost(position, "JAFAR-7", message);
+            return;
+        };
+        self.builder.feed.created = Some(time);
+        if created.is_none() {
+            self.diagnostics.lint_error(position, "JAFAR-7", "the name is `creationTime`");
+        }
+        if !is_utc(text) {
+            let message = format!("{} is not in UTC: write 2025-08-15T14:30:00Z", Quoted(text));
+            self.diagnostics.lint_error(position, "JAFAR-7", message);
         }
     }
 
@@ -253,7 +244,7 @@ impl<'a> Reader<'a, '_> {
 
     fn entry(&mut self, entry: &'a RawValue) -> Option<()> {
         const NAMES: [&str; 5] = ["ipv4Prefix", "ipv6Prefix", "ip_prefix", "ipv6_prefix", "service"];
-        let Some(Members { values, repeated, .. }) = json::members(entry, &NAMES, "") else {
+        let Some(Members { values, repeated, misspelt }) = json::members(entry, &NAMES) else {
             return self.lose(entry, "JAFAR-1", BAD_NAME);
         };
         let [v4, v6, deployed_v4, deployed_v6, service] = values;
@@ -266,7 +257,8 @@ impl<'a> Reader<'a, '_> {
             (Some(raw), None, None, None) | (None, None, Some(raw), None) => (raw, true),
             (None, Some(raw), None, None) | (None, None, None, Some(raw)) => (raw, false),
             (None, None, None, None) => {
-                return self.lose(entry, "JAFAR-10", "neither `ipv4Prefix` nor `ipv6Prefix`");
+                let message = format!("neither `ipv4Prefix` nor `ipv6Prefix`{}", hint(misspelt.as_deref()));
+                return self.lose(entry, "JAFAR-10", &message);
             }
             _ => {
                 let message = "more than one of `ipv4Prefix` and `ipv6Prefix`: make two objects of it";
@@ -356,30 +348,40 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
+fn hint(misspelt: Option<&str>) -> String {
+    match misspelt {
+        Some(name) => format!("; names are case-sensitive, and there is {}", Quoted(name)),
+        None => String::new(),
+    }
+}
+
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_utc(time: &str) -> bool {
-    time.ends_with('Z') && time.parse::<Timestamp>().is_ok()
+    time.ends_with('Z') && OffsetDateTime::parse(time, &Iso8601::PARSING).is_ok()
 }
 
 /// Seconds since the epoch of an ISO 8601 time, or of AWS's `2024-06-18-22-00-57`. Without a zone it is taken as UTC,
 /// which is what all who publish such times mean.
 fn parse_time(text: &str) -> Option<i64> {
-    if let Ok(time) = text.parse::<Timestamp>() {
-        return Some(time.as_second());
+    if let Ok(time) = OffsetDateTime::parse(text, &Iso8601::PARSING) {
+        return Some(time.unix_timestamp());
     }
-    let civil: DateTime = text.parse().ok().or_else(|| parse_aws_time(text))?;
-    Some(TimeZone::UTC.to_timestamp(civil).ok()?.as_second())
+    let midnight = |date| PrimitiveDateTime::new(date, Time::MIDNIGHT);
+    let without_zone = PrimitiveDateTime::parse(text, &Iso8601::PARSING)
+        .ok()
+        .or_else(|| parse_aws_time(text))
+        .or_else(|| Date::parse(text, &Iso8601::PARSING).ok().map(midnight))?;
+    Some(without_zone.assume_utc().unix_timestamp())
 }
 
-fn parse_aws_time(text: &str) -> Option<DateTime> {
-    let (date, time) = text.match_indices('-').nth(2).and_then(|(dash, _)| {
-        let (date, time) = text.split_at_checked(dash)?;
-        Some((date, time.strip_prefix('-')?))
-    })?;
-    format!("{date}T{}", time.replace('-', ":")).parse().ok()
+fn parse_aws_time(text: &str) -> Option<PrimitiveDateTime> {
+    let (date, time) = text.split_at_checked("2024-06-18".len())?;
+    let time = time.strip_prefix('-')?.replace('-', ":");
+    let date = Date::parse(date, &Iso8601::PARSING).ok()?;
+    Some(PrimitiveDateTime::new(date, Time::parse(&time, &Iso8601::PARSING).ok()?))
 }
 
 #[cfg(test)]

@@ -178,7 +178,7 @@ fn jafar_7_times_of_all_publishers_are_read_and_z_is_asked_for() {
         ("2025-08-15T14:30:00.5Z", 1_755_268_200, true),
         ("2025-08-15T16:30:00+02:00", 1_755_268_200, false),
         ("2024-06-18T22:00:57.000000", 1_718_748_057, false),
-        ("2024-06-18 22:00:57", 1_718_748_057, false),
+        ("20250815T143000Z", 1_755_268_200, true),
         ("2024-06-18", 1_718_668_800, false),
         ("2024-06-18-22-00-57", 1_718_748_057, false),
     ] {
@@ -187,7 +187,8 @@ fn jafar_7_times_of_all_publishers_are_read_and_z_is_asked_for() {
         assert_eq!((feed.unwrap().created, messages), (Some(seconds), vec![]), "{text}");
         assert_eq!(lint(&source).is_empty(), conforms, "{text}");
     }
-    for bad in [r#""yesterday""#, r#""2024-02-30T00:00:00Z""#, "1718748057", "null"] {
+    for bad in [r#""yesterday""#, r#""18.06.2024 22:00""#, r#""2024-02-30T00:00:00Z""#, "1718748057", "null"]
+    {
         let (feed, messages) = load(with_time(bad));
         assert_eq!(feed.unwrap().created, None);
         assert!(messages[0].starts_with("f:1:55: warning: ") && messages[0].ends_with("[JAFAR-7]"));
@@ -223,6 +224,18 @@ fn jafar_9_prefixes_is_one_array_that_may_be_empty() {
         let reason = "f:1:13: error: `prefixes` is not an array [JAFAR-9]";
         assert_eq!(refused(format!(r#"{{"prefixes":{other}}}"#)), reason);
     }
+}
+
+#[test]
+fn jafar_10_a_name_in_the_wrong_case_is_pointed_out() {
+    // JAFAR-10
+    let (_, messages) = load(with_entries(&format!(r#"{GOOD},{{"IPv4Prefix":"10.0.0.0/8"}}"#)));
+    assert_eq!(
+        messages,
+        [
+            r#"f:1:120: warning: neither `ipv4Prefix` nor `ipv6Prefix`; names are case-sensitive, and there is "IPv4Prefix" [JAFAR-10]"#
+        ]
+    );
 }
 
 const GOOD: &str = r#"{"ipv4Prefix":"192.0.2.0/24"}"#;
@@ -384,11 +397,22 @@ fn jafar_20_deployed_shapes_load_without_a_word() {
 fn jafar_20_the_feeds_that_we_ship_load_whole() {
     // JAFAR-20
     for (source, entries) in [
-        (include_str!("../data/feeds/openai-gptbot.json"), 21),
+        (include_str!("../data/feeds/ahrefs-crawler.json"), 81),
+        (include_str!("../data/feeds/apple-applebot.json"), 33),
         (include_str!("../data/feeds/google-googlebot.json"), 317),
+        (include_str!("../data/feeds/google-user-triggered.json"), 1058),
+        (include_str!("../data/feeds/google-user-triggered-agents.json"), 4),
+        (include_str!("../data/feeds/google-user-triggered-google.json"), 496),
+        (include_str!("../data/feeds/openai-chatgpt-user.json"), 204),
+        (include_str!("../data/feeds/openai-gptbot.json"), 21),
+        (include_str!("../data/feeds/perplexity-bot.json"), 8),
+        (include_str!("../data/feeds/perplexity-user.json"), 4),
     ] {
         let (feed, messages) = load(source);
-        assert_eq!((feed.unwrap().entries.len(), messages), (entries, vec![]));
+        let feed = feed.unwrap();
+        assert_eq!((feed.entries.len(), messages), (entries, vec![]));
+        // 2026-09-02
+        assert_eq!(feed.created.unwrap() / 86_400, 20_698);
     }
 }
 

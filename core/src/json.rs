@@ -114,28 +114,23 @@ impl<'a, F: FnMut(&'a RawValue) -> Option<()>> Visitor<'a> for Elements<'a, F> {
 pub(crate) struct Members<'a, const N: usize> {
     /// The first value of each name.
     pub(crate) values: [Option<&'a RawValue>; N],
-    /// The second value of each name; more are dropped.
+    /// The last value of each name that is there more than once.
     pub(crate) repeated: [Option<&'a RawValue>; N],
-    /// A member whose name differs from `like` in case only.
-    pub(crate) unknown_like: Option<Cow<'a, str>>,
+    /// A name that differs from one of those asked for in case only: usually a mistake, but another name in JSON.
+    pub(crate) misspelt: Option<Cow<'a, str>>,
 }
 
 /// Finds members of an object whose syntax is known to be right. `None` when a name holds an escape that stands for no
 /// character, which that syntax allows.
-pub(crate) fn members<'a, const N: usize>(
-    object: &'a RawValue,
-    names: &[&str; N],
-    like: &str,
-) -> Option<Members<'a, N>> {
-    let mut found = Members { values: [None; N], repeated: [None; N], unknown_like: None };
+pub(crate) fn members<'a, const N: usize>(object: &'a RawValue, names: &[&str; N]) -> Option<Members<'a, N>> {
+    let mut found = Members { values: [None; N], repeated: [None; N], misspelt: None };
     let mut deserializer = serde_json::Deserializer::from_str(object.get());
-    MemberVisitor { names, like, found: &mut found }.deserialize(&mut deserializer).ok()?;
+    MemberVisitor { names, found: &mut found }.deserialize(&mut deserializer).ok()?;
     Some(found)
 }
 
 struct MemberVisitor<'a, 's, const N: usize> {
     names: &'s [&'s str; N],
-    like: &'s str,
     found: &'s mut Members<'a, N>,
 }
 
@@ -159,7 +154,7 @@ impl<'a, const N: usize> Visitor<'a> for MemberVisitor<'a, '_, N> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<(), A::Error> {
-        let Members { values, repeated, unknown_like } = self.found;
+        let Members { values, repeated, misspelt } = self.found;
         while let Some(Name(name)) = members.next_key()? {
             let mut slots = self.names.iter().zip(values.iter_mut().zip(repeated.iter_mut()));
             match slots.find(|(known, _)| **known == name) {
@@ -167,12 +162,66 @@ impl<'a, const N: usize> Visitor<'a> for MemberVisitor<'a, '_, N> {
                 Some((_, (_, second))) => *second = Some(members.next_value()?),
                 None => {
                     members.next_value::<IgnoredAny>()?;
-                    if name.eq_ignore_ascii_case(self.like) {
-                        *unknown_like = Some(name);
+                    if self.names.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+                        *misspelt = Some(name);
                     }
                 }
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn nesting_is_counted_outside_strings() {
+        assert_eq!(nested_deeper_than(r#"[{"[[[\"[[": []}, []]"#, 3), None);
+        assert_eq!(nested_deeper_than(r#"[{"[[[\"[[": []}, []]"#, 2), Some(13));
+    }
+
+    #[test]
+    fn strings_are_borrowed_unless_something_is_escaped() {
+        let document = document(r#"["a/b", "a\/b", "\ud800", 7]"#).unwrap();
+        let mut strings = Vec::new();
+        each_element(document, |raw| {
+            strings.push(string(raw));
+            Some(())
+        });
+        assert!(matches!(strings[0], Some(Cow::Borrowed("a/b"))));
+        assert_eq!(strings[1].as_deref(), Some("a/b"));
+        assert_eq!(strings[2..], [None, None]);
+    }
+
+    #[test]
+    fn elements_come_until_the_step_stops() {
+        let document = document("[1, 2, 3]").unwrap();
+        let mut seen = 0;
+        let stopped = each_element(document, |raw| {
+            seen += 1;
+            (raw.get() != "2").then_some(())
+        });
+        assert_eq!((stopped, seen), (None, 2));
+    }
+
+    #[test]
+    fn the_first_and_the_last_value_of_a_name_are_found() {
+        let document = document(r#"{"a": 1, "\u0061": 2, "B": 3, "a": 4, "x": 5}"#).unwrap();
+        let members = members(document, &["a", "b"]).unwrap();
+        let text = |raw: Option<&RawValue>| raw.map(|raw| raw.get().to_string());
+        assert_eq!(members.values.map(text), [Some("1".into()), None]);
+        assert_eq!(members.repeated.map(text), [Some("4".into()), None]);
+        assert_eq!(members.misspelt.as_deref(), Some("B"));
+    }
+
+    #[test]
+    fn syntax_errors_have_an_offset() {
+        let offset = |text| document(text).map_err(|error| error.offset).err();
+        assert_eq!(offset("[1,\n  x]"), Some(6));
+        assert_eq!(offset("[1] [2]"), Some(4));
+        assert_eq!(offset("[1] \n"), None);
     }
 }

@@ -55,13 +55,26 @@ impl core::error::Error for PrefixError {}
 /// # Ok::<(), PrefixError>(())
 /// ```
 pub fn parse_prefix(text: &str) -> Result<IpNet, PrefixError> {
-    let Some((address, length)) = text.split_once('/') else {
-        return Err(match text.parse::<IpAddr>() {
-            Ok(_) => PrefixError::NoLength,
-            Err(_) => PrefixError::Address,
-        });
-    };
-    let address: IpAddr = address.parse().map_err(|_| PrefixError::Address)?;
+    match text.split_once('/') {
+        Some((address, length)) => parse_parts(address, length),
+        None => Err(parse_address(text).map_or_else(|error| error, |_| PrefixError::NoLength)),
+    }
+}
+
+/// Parses `ADDRESS/LENGTH` or a bare `ADDRESS`, which stands for itself alone.
+///
+/// # Errors
+///
+/// As [`parse_prefix`], but never [`PrefixError::NoLength`].
+pub fn parse_prefix_or_address(text: &str) -> Result<IpNet, PrefixError> {
+    match text.split_once('/') {
+        Some((address, length)) => parse_parts(address, length),
+        None => parse_address(text).map(IpNet::from),
+    }
+}
+
+fn parse_parts(address: &str, length: &str) -> Result<IpNet, PrefixError> {
+    let address = parse_address(address)?;
     let length = parse_length(length)?;
     let most: u8 = if address.is_ipv4() { 32 } else { 128 };
     let prefix = u8::try_from(length)
@@ -74,16 +87,8 @@ pub fn parse_prefix(text: &str) -> Result<IpNet, PrefixError> {
     }
 }
 
-/// Parses `ADDRESS/LENGTH` or a bare `ADDRESS`, which stands for itself alone.
-///
-/// # Errors
-///
-/// As [`parse_prefix`], but never [`PrefixError::NoLength`].
-pub fn parse_prefix_or_address(text: &str) -> Result<IpNet, PrefixError> {
-    match text.parse::<IpAddr>() {
-        Ok(address) => Ok(IpNet::from(address)),
-        Err(_) => parse_prefix(text),
-    }
+fn parse_address(text: &str) -> Result<IpAddr, PrefixError> {
+    text.parse().map_err(|_| PrefixError::Address)
 }
 
 fn parse_length(text: &str) -> Result<u16, PrefixError> {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
-use crate::decision::{Facts, Reason, Rule};
+use crate::decision::{Reason, Rule};
 
 /// The request header that tells upstreams what is known. The client's own is always removed.
 pub const REQUEST_HEADER: &str = "X-Crawlward";
@@ -20,8 +20,8 @@ pub struct Reply {
     pub status: u16,
     /// The `Content-Type`.
     pub content_type: &'static str,
-    /// The `Cache-Control`.
-    pub cache_control: &'static str,
+    /// The `Cache-Control`, where one is sent.
+    pub cache_control: Option<&'static str>,
     /// The body.
     pub body: Vec<u8>,
 }
@@ -38,18 +38,22 @@ struct Problem<'r> {
 
 impl Reply {
     /// The denial of a request: a problem document (RFC 9457) that no cache keeps.
-    pub fn denial(facts: &Facts<'_>, status: u16) -> Self {
-        let problem = Problem {
-            title: title(status),
-            status,
-            detail: facts.reason.detail(),
-            reason: facts.reason,
-            rule: facts.rule,
-        };
+    pub(crate) fn denial(reason: Reason, rule: Option<Rule<'_>>, status: u16) -> Self {
+        let problem = Problem { title: title(status), status, detail: reason.detail(), reason, rule };
         // Serialising plain strings and numbers can't fail; an empty body would still be a denial.
         let mut body = serde_json::to_vec(&problem).unwrap_or_default();
         body.push(b'\n');
-        Self { status, content_type: "application/problem+json", cache_control: "no-store", body }
+        Self { status, content_type: "application/problem+json", cache_control: Some("no-store"), body }
+    }
+
+    /// A policy of the site.
+    pub(crate) fn policy(text: &[u8]) -> Self {
+        Self {
+            status: 200,
+            content_type: "text/plain; charset=utf-8",
+            cache_control: None,
+            body: text.to_vec(),
+        }
     }
 }
 

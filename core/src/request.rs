@@ -13,14 +13,15 @@ pub trait Request {
     /// The host of the request target or of the Host header, with or without port.
     fn host(&self) -> Option<&[u8]>;
 
+    /// The method, as sent: case matters.
+    fn method(&self) -> &[u8];
+
     /// The request target's path and query, as sent: `/a%20b?c`.
     fn path(&self) -> &[u8];
 
-    /// The value of a header by its lower-case name; several lines joined by `,`. `None` where there is none.
-    fn header(&self, name: &str) -> Option<&[u8]>;
+    /// The User-Agent header; several lines joined by `,`.
+    fn user_agent(&self) -> Option<&[u8]>;
 
-    /// The User-Agent header.
-    fn user_agent(&self) -> Option<&[u8]> {
-        self.header("user-agent")
-    }
+    /// The first line of a header, by its lower-case name. `None` where there is none.
+    fn header(&self, name: &str) -> Option<&[u8]>;
 }

@@ -5,11 +5,13 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use crate::config::{AgentAction, Mode};
-use crate::decision::{Decision, Facts};
+use crate::decide::served;
+use crate::decision::{Action, Decision, Facts, Identity, PolicyKind, Rule};
 use crate::feed::{FeedFormat, FeedValue};
 use crate::prefix_table::{Match, PrefixTable};
+use crate::reply::Reply;
 use crate::request::Request;
-use crate::sites::{HostIndex, Site};
+use crate::sites::{Preferences, PreferencesPolicy, Sites};
 use crate::user_agent::Claims;
 
 /// Everything that a decision needs.
@@ -37,8 +39,7 @@ pub struct Ruleset {
     /// What the prefixes' values mean.
     pub(crate) values: Vec<FeedValue>,
     pub(crate) table: PrefixTable,
-    pub(crate) sites: Vec<Site>,
-    pub(crate) hosts: HostIndex,
+    pub(crate) sites: Sites,
 }
 
 /// An agent, compiled.
@@ -75,6 +76,8 @@ pub(crate) struct LoadedFeed {
     pub(crate) format: FeedFormat,
     pub(crate) notes: Option<Box<str>>,
     pub(crate) prefixes: usize,
+    /// The agent that names the feed, where it is the only one: who an undeclared client from here acts as.
+    pub(crate) sole_agent: Option<u16>,
 }
 
 /// An agent of a [`Ruleset`], for display.
@@ -138,7 +141,7 @@ impl Ruleset {
 
     /// The number of a site, to be given to [`crate::decide()`].
     pub fn site(&self, name: &str) -> Option<u16> {
-        self.sites.iter().position(|site| *site.name == *name).and_then(|at| u16::try_from(at).ok())
+        self.sites.list.iter().position(|site| *site.name == *name).and_then(|at| u16::try_from(at).ok())
     }
 
     /// What each feed that covers the address says of it, the longest prefix first.
@@ -161,6 +164,16 @@ impl Ruleset {
             Some(FeedValue::Range { service }) => service.as_deref(),
             _ => None,
         };
+        let (country, region, city) = match decision.place.and_then(|place| self.value(place)) {
+            Some(FeedValue::Place { country, region, city }) => (country.as_ref(), region, city),
+            _ => (None, &None, &None),
+        };
+        let site = decision.site.and_then(|id| self.sites.get(id));
+        let purpose = match decision.identity {
+            // Nothing is asked of a person's request that the decision did not need.
+            Identity::None => None,
+            _ => self.declared_purpose(site.and_then(|site| site.preferences.as_ref()), request),
+        };
         Facts {
             action: decision.action,
             status: decision.status(),
@@ -169,32 +182,67 @@ impl Ruleset {
             agent: decision.agent.and_then(|id| self.agents.get(usize::from(id))).map(|agent| &*agent.token),
             feed: decision.feed.and_then(|id| self.feeds.get(usize::from(id))).map(|feed| &*feed.name),
             service,
-            country: None,
-            region: None,
-            city: None,
-            site: decision.site.and_then(|id| self.sites.get(usize::from(id))).map(|site| &*site.name),
-            purpose: self.declared_purpose(request),
-            rule: None,
+            country: country.and_then(|code| core::str::from_utf8(code).ok()),
+            region: region.as_deref(),
+            city: city.as_deref(),
+            site: site.map(|site| &*site.name),
+            purpose,
+            rule: self.rule(decision),
             robots_tag: None,
             proof: decision.proof(),
             enforced: decision.enforced,
         }
     }
 
-    /// The purpose that the client declares: one RFC 9110 token of at most 64 bytes in the configured header.
-    fn declared_purpose<'r>(&self, request: &'r impl Request) -> Option<&'r str> {
+    /// The line that decided, with the name of its file.
+    fn rule(&self, decision: &Decision) -> Option<Rule<'_>> {
+        let site = decision.site.and_then(|id| self.sites.get(id))?;
+        let rule = decision.rule?;
+        let file = match rule.file {
+            PolicyKind::Robots => &*site.robots.as_ref()?.file.path,
+            PolicyKind::AutomationPreferences => &*site.preferences.as_ref()?.file.path,
+        };
+        Some(Rule { file, line: rule.line })
+    }
+
+    /// What a gate answers where [`Decision::is_answered`]; `status` is that of a denial, where the operator chose one.
+    pub fn reply(&self, decision: &Decision, request: &impl Request, status: Option<u16>) -> Option<Reply> {
+        let site = decision.site.and_then(|id| self.sites.get(id));
+        match decision.action {
+            Action::Allow => None,
+            Action::Serve => served(site, request).map(Reply::policy),
+            Action::Deny => {
+                let rule = self.rule(decision).filter(|_| site.is_none_or(|site| site.explain));
+                Some(Reply::denial(decision.reason, rule, status.or(decision.status())?))
+            }
+        }
+    }
+
+    /// The agent whose rules a client is under: the one that it claims, or the only one that the feed is of.
+    pub(crate) fn acting_agent(&self, claimed: Option<u16>, feed: Option<u16>) -> Option<u16> {
+        claimed
+            .or_else(|| feed.and_then(|id| self.feeds.get(usize::from(id))).and_then(|feed| feed.sole_agent))
+    }
+
+    /// The purpose that the client declares: one RFC 9110 token of at most 64 bytes in the configured header, or a
+    /// purpose that the policy names, standing alone in the User-Agent.
+    pub(crate) fn declared_purpose<'r>(
+        &'r self,
+        policy: Option<&'r PreferencesPolicy>,
+        request: &'r impl Request,
+    ) -> Option<&'r str> {
         const LONGEST: usize = 64;
-        let value = request.header(&self.purpose_header)?.trim_ascii();
-        let is_token = (1..=LONGEST).contains(&value.len()) && value.iter().copied().all(is_token_byte);
-        if is_token { core::str::from_utf8(value).ok() } else { None }
+        if let Some(value) = request.header(&self.purpose_header).map(<[u8]>::trim_ascii) {
+            let is_token = (1..=LONGEST).contains(&value.len()) && value.iter().copied().all(is_token_byte);
+            return if is_token { core::str::from_utf8(value).ok() } else { None };
+        }
+        let Preferences { purposes, declared, .. } = &policy?.file.rules;
+        let named = declared.find(request.user_agent()?)?;
+        purposes.get(named).map(|purpose| &**purpose)
     }
 
     pub(crate) fn value(&self, id: u32) -> Option<&FeedValue> {
         usize::try_from(id).ok().and_then(|id| self.values.get(id))
-    }
-
-    pub(crate) fn is_range_feed(&self, id: u16) -> bool {
-        self.feeds.get(usize::from(id)).is_some_and(|feed| feed.format != FeedFormat::Geofeed)
     }
 }
 

@@ -1,10 +1,17 @@
-//! Which site a host belongs to.
+//! What the sites permit, compiled: which site a host belongs to, and what it says of whom.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
+use core::net::IpAddr;
 
-use crate::config::Treatment;
+use crate::automation_preferences::{AgentId, AutomationPreferences, Undeclared};
+use crate::config::{Mode, Treatment};
+use crate::host::{HostIndex, RequestHost};
+use crate::path_pattern::RequestPath;
+use crate::path_set::PathSet;
+use crate::robots::{GroupId, Robots};
+use crate::user_agent::Claims;
 
 /// What a site does with each class of identities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,94 +27,135 @@ impl Treatments {
         Self { spoofed: Treatment::Deny, unverified: Treatment::Policy, undeclared: Treatment::Allow };
 }
 
+/// A policy file, as it is served and as it decides; sites that name the same file share it.
+#[derive(Debug)]
+pub(crate) struct PolicyFile<T> {
+    /// As the configuration names it.
+    pub(crate) path: Box<str>,
+    pub(crate) text: Box<[u8]>,
+    pub(crate) rules: T,
+}
+
+/// A site's robots.txt.
+#[derive(Clone, Debug)]
+pub(crate) struct RobotsPolicy {
+    pub(crate) file: Arc<PolicyFile<Robots>>,
+    /// The group of each agent, by the agent's number; the last one is that of `*`.
+    pub(crate) groups: Box<[GroupId]>,
+}
+
+/// A site's automation-preferences.txt.
+#[derive(Clone, Debug)]
+pub(crate) struct PreferencesPolicy {
+    pub(crate) file: Arc<PolicyFile<Preferences>>,
+    /// What the file knows each agent as, by the agent's number; the last one is `*`.
+    pub(crate) agents: Box<[AgentId]>,
+    pub(crate) undeclared: Undeclared,
+}
+
+/// The rules of an automation-preferences.txt, with the purposes that it names.
+#[derive(Debug)]
+pub(crate) struct Preferences {
+    pub(crate) rules: AutomationPreferences,
+    pub(crate) purposes: Vec<Box<str>>,
+    /// Finds `purposes` in a User-Agent.
+    pub(crate) declared: Claims,
+}
+
+/// A rule on places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GeoRule {
+    /// Empty: any known country.
+    pub(crate) countries: Vec<[u8; 2]>,
+    /// Empty: any region.
+    pub(crate) regions: Vec<Box<str>>,
+    pub(crate) treatment: Treatment,
+}
+
+impl GeoRule {
+    fn holds(&self, country: [u8; 2], region: Option<&str>) -> bool {
+        let in_country = self.countries.is_empty() || self.countries.contains(&country);
+        let in_region = || self.regions.iter().any(|known| Some(&**known) == region);
+        in_country && (self.regions.is_empty() || in_region())
+    }
+}
+
+/// The modes of parts of a site.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Modes {
+    /// The longest scope first.
+    pub(crate) scopes: PathSet,
+    /// In the order of `scopes`.
+    pub(crate) modes: Vec<Mode>,
+}
+
 /// A site's compiled policies.
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
     pub(crate) name: Box<str>,
     pub(crate) treatments: Treatments,
+    pub(crate) robots: Option<RobotsPolicy>,
+    pub(crate) preferences: Option<PreferencesPolicy>,
+    pub(crate) geo: Vec<GeoRule>,
+    pub(crate) modes: Modes,
+    /// 0 to 100.
+    pub(crate) enforce_percent: u8,
+    /// Whether a denial names the line that decided.
+    pub(crate) explain: bool,
 }
 
-/// The sites by host: exact names, wildcards, and the default.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct HostIndex {
-    /// Lower-case names, sorted.
-    exact: Vec<(Box<str>, u16)>,
-    /// What follows `*.`, lower-case, sorted.
-    wildcard: Vec<(Box<str>, u16)>,
-    default: Option<u16>,
-}
-
-/// A host pattern that is already taken, by this site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Taken(pub(crate) u16);
-
-impl HostIndex {
-    /// Gives the default to a site.
-    pub(crate) fn insert_default(&mut self, site: u16) -> Result<(), Taken> {
-        match self.default {
-            Some(other) => Err(Taken(other)),
-            None => {
-                self.default = Some(site);
-                Ok(())
-            }
-        }
+impl Site {
+    /// The mode that the site gives a path; `None`: that of the document.
+    pub(crate) fn mode(&self, path: RequestPath<'_>) -> Option<Mode> {
+        let place = self.modes.scopes.first_match(path)?;
+        usize::try_from(place).ok().and_then(|place| self.modes.modes.get(place)).copied()
     }
 
-    /// Gives a lower-case name, or what follows `*.`, to a site.
-    pub(crate) fn insert(&mut self, pattern: &str, site: u16) -> Result<(), Taken> {
-        let (list, name) = match pattern.strip_prefix("*.") {
-            Some(suffix) => (&mut self.wildcard, suffix),
-            None => (&mut self.exact, pattern),
+    /// What the rules on places make of a client; `None`: nothing.
+    pub(crate) fn treatment_of_place(
+        &self,
+        country: Option<[u8; 2]>,
+        region: Option<&str>,
+    ) -> Option<Treatment> {
+        let country = country?;
+        self.geo.iter().find(|rule| rule.holds(country, region)).map(|rule| rule.treatment)
+    }
+
+    /// Whether `enforce` enforces for a client, by a hash of its address (IPv6: of its /64), so that one client sees one
+    /// behaviour. A client without an address is enforced on when all are.
+    pub(crate) fn enforces_on(&self, address: Option<IpAddr>) -> bool {
+        let bits = match address.map(|address| address.to_canonical()) {
+            _ if self.enforce_percent >= 100 => return true,
+            None => return false,
+            Some(IpAddr::V4(v4)) => u64::from(v4.to_bits()),
+            Some(IpAddr::V6(v6)) => (v6.to_bits() >> 64) as u64,
         };
-        match list.binary_search_by(|(other, _)| other.as_ref().cmp(name)) {
-            Ok(at) => Err(Taken(list.get(at).map_or(site, |(_, other)| *other))),
-            Err(at) => {
-                list.insert(at, (name.into(), site));
-                Ok(())
-            }
-        }
+        // The finaliser of SplitMix64: every bit of the address moves the share that it falls into.
+        let mixed = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % 100 < u64::from(self.enforce_percent)
+    }
+}
+
+/// The sites, and the hosts that lead to them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sites {
+    pub(crate) list: Vec<Site>,
+    pub(crate) hosts: HostIndex,
+    pub(crate) default: Option<u16>,
+}
+
+impl Sites {
+    /// A site by its number.
+    pub(crate) fn get(&self, id: u16) -> Option<&Site> {
+        self.list.get(usize::from(id))
     }
 
-    /// Whether the host of a request makes a difference.
-    pub(crate) fn is_trivial(&self) -> bool {
-        self.exact.is_empty() && self.wildcard.is_empty()
-    }
-
-    /// The default site.
-    pub(crate) fn default_site(&self) -> Option<u16> {
-        self.default
-    }
-
-    /// The site of a host as it came in a request: any case, with or without port and trailing dot.
+    /// The site of a host as it came in a request: exact names, then wildcards, then the default.
     pub(crate) fn find(&self, host: &[u8]) -> Option<u16> {
-        let host = without_port(host);
-        let host = host.strip_suffix(b".").unwrap_or(host);
-        let dots = host.iter().enumerate().filter(|(_, byte)| **byte == b'.');
-        find_in(&self.exact, host)
-            // From left to right: the longest suffix first.
-            .or_else(|| {
-                dots.filter_map(|(dot, _)| host.get(dot + 1..))
-                    .find_map(|suffix| find_in(&self.wildcard, suffix))
-            })
-            .or(self.default)
-    }
-}
-
-fn find_in(list: &[(Box<str>, u16)], name: &[u8]) -> Option<u16> {
-    let at = list.binary_search_by(|(other, _)| compare_lowercased(other.as_bytes(), name)).ok()?;
-    list.get(at).map(|(_, site)| *site)
-}
-
-/// Compares a lower-case name with one in any case.
-fn compare_lowercased(lower: &[u8], name: &[u8]) -> Ordering {
-    lower.iter().copied().cmp(name.iter().map(u8::to_ascii_lowercase))
-}
-
-fn without_port(host: &[u8]) -> &[u8] {
-    // The colons of an IPv6 literal stand inside its brackets.
-    match host.iter().rposition(|byte| matches!(byte, b':' | b']')) {
-        Some(at) if host.get(at) == Some(&b':') => host.get(..at).unwrap_or(host),
-        _ => host,
+        let host = RequestHost::new(host);
+        let found = self.hosts.exact(host).or_else(|| self.hosts.wildcards(host).next());
+        found.and_then(|id| u16::try_from(id).ok()).or(self.default)
     }
 }
 
@@ -115,46 +163,31 @@ fn without_port(host: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn index() -> HostIndex {
-        let mut index = HostIndex::default();
-        for (site, pattern) in
-            ["example.com", "*.example.com", "*.deep.example.com", "[2001:db8::1]"].iter().enumerate()
-        {
-            index.insert(pattern, u16::try_from(site).unwrap()).unwrap();
-        }
-        index
-    }
-
     #[test]
-    fn exact_beats_wildcard_and_the_longer_wildcard_beats_the_shorter() {
-        let index = index();
-        for (host, site) in [
-            ("example.com", Some(0)),
-            ("EXAMPLE.com:8080", Some(0)),
-            ("example.com.", Some(0)),
-            ("example.com.:443", Some(0)),
-            ("www.example.com", Some(1)),
-            ("a.b.example.com", Some(1)),
-            ("deep.example.com", Some(1)),
-            ("a.deep.example.com", Some(2)),
-            ("[2001:db8::1]", Some(3)),
-            ("[2001:db8::1]:80", Some(3)),
-            ("notexample.com", None),
-            ("com", None),
-            ("", None),
-            (".", None),
-            (":80", None),
-        ] {
-            assert_eq!(index.find(host.as_bytes()), site, "{host}");
+    fn a_share_of_the_addresses_is_enforced_on_and_stays_the_same() {
+        let site = |enforce_percent| Site {
+            name: "s".into(),
+            treatments: Treatments::DEFAULT,
+            robots: None,
+            preferences: None,
+            geo: Vec::new(),
+            modes: Modes::default(),
+            enforce_percent,
+            explain: true,
+        };
+        let addresses =
+            |count: u32| (0..count).map(|bits| Some(IpAddr::V4((bits.wrapping_mul(2_654_435_761)).into())));
+        for percent in [0, 1, 10, 50, 100] {
+            let enforced = addresses(20_000).filter(|address| site(percent).enforces_on(*address)).count();
+            let expected = 200 * usize::from(percent);
+            assert!(enforced.abs_diff(expected) <= 200, "{percent} %: {enforced}");
         }
-    }
-
-    #[test]
-    fn the_default_site_takes_what_no_other_names() {
-        let mut index = index();
-        index.insert_default(9).unwrap();
-        assert_eq!(index.find(b"elsewhere.test"), Some(9));
-        assert_eq!(index.insert_default(8), Err(Taken(9)));
-        assert_eq!(index.insert("*.example.com", 8), Err(Taken(1)));
+        // Who is enforced on at 10 % is so at 50 %, too: a roll-out only adds.
+        assert!(
+            addresses(1000).all(|address| !site(10).enforces_on(address) || site(50).enforces_on(address))
+        );
+        let v6 = |text: &str| Some(text.parse().unwrap());
+        assert_eq!(site(50).enforces_on(v6("2001:db8::1")), site(50).enforces_on(v6("2001:db8::ffff:1")));
+        assert!(site(100).enforces_on(None) && !site(99).enforces_on(None));
     }
 }

@@ -146,6 +146,19 @@ impl FromJson for bool {
     }
 }
 
+impl FromJson for u8 {
+    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
+        node.parse(reader, "a whole number from 0 to 255")
+    }
+
+    fn schema() -> Value {
+        let mut schema = of_type("integer");
+        insert(&mut schema, "minimum", Value::from(Self::MIN));
+        insert(&mut schema, "maximum", Value::from(Self::MAX));
+        schema
+    }
+}
+
 impl<T: FromJson> FromJson for Option<T> {
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         T::from_json(node, reader).map(Some)

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::net::IpAddr;
 
 use crawlward_core::config::Mode;
-use crawlward_core::decision::{Decision, Facts, Identity};
-use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER, Reply};
+use crawlward_core::decision::{Action, Decision, Facts, Identity};
+use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER};
 use crawlward_core::{Overrides, Request, Ruleset, decide};
 
 use crate::directives::{LocationConf, ModeSource};
@@ -53,12 +53,20 @@ impl Request for HttpRequest<'_> {
         (*self).host()
     }
 
+    fn method(&self) -> &[u8] {
+        (*self).method()
+    }
+
     fn path(&self) -> &[u8] {
         self.target()
     }
 
+    fn user_agent(&self) -> Option<&[u8]> {
+        self.joined_header("user-agent")
+    }
+
     fn header(&self, name: &str) -> Option<&[u8]> {
-        (*self).header(name)
+        self.header_lines(name).next()
     }
 }
 
@@ -77,10 +85,9 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
         return Next::Continue;
     }
     let decision = decided.decision;
-    if decision.denies() {
+    if decision.is_answered() {
         state.decided.set(Some(Decided { is_final: true, ..decided }));
-        deny(request, &ruleset.describe(&decision, &request));
-        return Next::Finished;
+        return answer(request, ruleset, &decision);
     }
     if decision.identity != Identity::None
         && let Some(value) = ruleset.describe(&decision, &request).header_value()
@@ -91,14 +98,19 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
     Next::Continue
 }
 
-fn deny(request: HttpRequest<'_>, facts: &Facts<'_>) {
-    let status = facts.status.unwrap_or(403);
-    request.log_error(&denial_line(facts));
-    if request.has_error_page(status) {
-        request.finish_with_status(status);
-    } else {
-        request.finish_with_reply(&Reply::denial(facts, status));
+fn answer(request: HttpRequest<'_>, ruleset: &Ruleset, decision: &Decision) -> Next {
+    let Some(reply) = ruleset.reply(decision, &request, None) else {
+        return Next::Continue;
+    };
+    if decision.action == Action::Deny {
+        request.log_error(&denial_line(&ruleset.describe(decision, &request)));
     }
+    if request.has_error_page(reply.status) {
+        request.finish_with_status(reply.status);
+    } else {
+        request.finish_with_reply(&reply);
+    }
+    Next::Finished
 }
 
 /// What the error log says of a denial.
@@ -108,6 +120,9 @@ fn denial_line(facts: &Facts<'_>) -> String {
         if let Some(value) = value {
             line.push_str(&format!(", {key}: \"{value}\""));
         }
+    }
+    if let Some(rule) = facts.rule {
+        line.push_str(&format!(", rule: {}:{}", rule.file, rule.line));
     }
     line
 }

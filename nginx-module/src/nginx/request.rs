@@ -88,26 +88,32 @@ impl<'r> HttpRequest<'r> {
         Some(bytes(&self.get().headers_in.server)).filter(|host| !host.is_empty())
     }
 
+    /// The method as the client sent it.
+    pub(crate) fn method(self) -> &'r [u8] {
+        bytes(&self.get().method_name)
+    }
+
     /// The path and query as the client sent them, whatever `rewrite` made of them.
     pub(crate) fn target(self) -> &'r [u8] {
         bytes(&self.get().unparsed_uri)
     }
 
-    /// The value of a header by its lower-case name; several lines joined by `,`, as Envoy joins them.
-    pub(crate) fn header(self, name: &str) -> Option<&'r [u8]> {
-        let mut lines = headers::iterate(&self.get().headers_in.headers)
-            .filter(|header| bytes(&header.key).eq_ignore_ascii_case(name.as_bytes()))
-            .map(|header| bytes(&header.value));
+    /// The lines of a header, by its lower-case name.
+    pub(crate) fn header_lines(self, name: &str) -> impl Iterator<Item = &'r [u8]> {
+        headers::iterate(&self.get().headers_in.headers)
+            .filter(move |header| bytes(&header.key).eq_ignore_ascii_case(name.as_bytes()))
+            .map(|header| bytes(&header.value))
+    }
+
+    /// The lines of a header joined by `,`, as Envoy joins those of the User-Agent.
+    pub(crate) fn joined_header(self, name: &str) -> Option<&'r [u8]> {
+        let mut lines = self.header_lines(name);
         let first = lines.next()?;
-        let mut joined = match lines.next() {
-            None => return Some(first),
-            Some(second) => [first, second].join(&b','),
+        let Some(second) = lines.next() else {
+            return Some(first);
         };
-        for line in lines {
-            joined.push(b',');
-            joined.extend_from_slice(line);
-        }
-        self.keep(&joined).map(|copy| bytes(&copy))
+        let all: Vec<&[u8]> = [first, second].into_iter().chain(lines).collect();
+        self.keep(&all.join(&b',')).map(|copy| bytes(&copy))
     }
 
     /// Copies bytes into the request's pool.
@@ -208,8 +214,9 @@ impl<'r> HttpRequest<'r> {
             out.content_type_len = reply.content_type.len();
             out.content_type_lowcase = ptr::null_mut();
             out.content_length_n = i64::try_from(reply.body.len()).ok()?;
-            headers::push(&mut out.headers, "Cache-Control", "cache-control", reply.cache_control.as_bytes())
-                .ok()?;
+            if let Some(value) = reply.cache_control {
+                headers::push(&mut out.headers, "Cache-Control", "cache-control", value.as_bytes()).ok()?;
+            }
             let status = ngx_http_send_header(raw);
             if status == NGX_ERROR as isize || status > NGX_OK as isize || (*raw).header_only() != 0 {
                 return Some(status);

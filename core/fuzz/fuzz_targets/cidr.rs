@@ -1,0 +1,10 @@
+//! The reader of plain lists of prefixes.
+#![no_main]
+
+#[path = "feed_properties.rs"]
+mod feed_properties;
+
+use crawlward_core::feed::FeedFormat;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| feed_properties::check(FeedFormat::Cidr, bytes));

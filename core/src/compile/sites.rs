@@ -1,0 +1,229 @@
+//! From the configuration's sites to compiled ones: hosts, policy files, places, modes.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::Compiler;
+use crate::automation_preferences::{PreferencesFile, Undeclared};
+use crate::config::{GeoConfig, ModeConfig, SiteConfig, UndeclaredPurpose};
+use crate::diagnostic::{Diagnostics, Position};
+use crate::host::{HostIndex, HostPattern};
+use crate::path_pattern::PathPattern;
+use crate::path_set::PathSet;
+use crate::robots::{Robots, RobotsFile};
+use crate::ruleset::Agent;
+use crate::sites::{
+    GeoRule, Modes, PolicyFile, Preferences, PreferencesPolicy, RobotsPolicy, Site, Sites, Treatments,
+};
+use crate::typed_json::Placed;
+use crate::user_agent::Claims;
+
+/// Policy files by their path, so that sites which name the same one share it.
+type Shared<T> = Vec<Arc<PolicyFile<T>>>;
+
+impl Compiler<'_> {
+    pub(super) fn sites(&mut self, configs: &[SiteConfig], agents: &[Agent]) -> Sites {
+        let mut sites = Sites::default();
+        let mut hosts: Vec<(HostPattern, u32)> = Vec::new();
+        let (mut robots, mut preferences) = (Shared::new(), Shared::new());
+        for config in configs {
+            let Ok(id) = u16::try_from(sites.list.len()) else {
+                self.own.error(None, None, format!("more than {} sites", u16::MAX));
+                break;
+            };
+            let name = match (&config.name, config.hosts.first()) {
+                (Some(name), _) | (None, Some(name)) => name.clone(),
+                (None, None) => Placed { value: "default".to_string(), position: None },
+            };
+            if sites.list.iter().any(|other| *other.name == **name) {
+                self.own.error(name.position, None, format!("another site is named `{}`, too", *name));
+            }
+            let site = self.site(config, name.value, agents, &mut robots, &mut preferences);
+            sites.list.push(site);
+            for host in &config.hosts {
+                self.host(host, id, &sites.list, &mut hosts);
+            }
+            if config.hosts.is_empty() {
+                match sites.default {
+                    None => sites.default = Some(id),
+                    Some(other) => {
+                        let other = site_name(&sites.list, u32::from(other));
+                        let message = format!(
+                            "the site `{other}` has no hosts, either, and only one can be the default"
+                        );
+                        self.own.error(name.position, None, message);
+                    }
+                }
+            }
+        }
+        sites.hosts = HostIndex::new(hosts.iter().map(|(pattern, id)| (pattern, *id)));
+        sites
+    }
+
+    fn site(
+        &mut self,
+        config: &SiteConfig,
+        name: String,
+        agents: &[Agent],
+        robots: &mut Shared<Robots>,
+        preferences: &mut Shared<Preferences>,
+    ) -> Site {
+        let tokens = || agents.iter().map(|agent| &*agent.token).chain(["*"]);
+        let robots = config.robots_txt.as_ref().and_then(|path| self.robots(path, robots));
+        let preferences =
+            config.automation_preferences.as_ref().and_then(|path| self.preferences(path, preferences));
+        let percent = &config.enforce_percent;
+        if **percent > 100 {
+            self.own.error(percent.position, None, "`enforce_percent` is 0 to 100");
+        }
+        Site {
+            name: name.into(),
+            treatments: Treatments {
+                spoofed: config.spoofed,
+                unverified: config.unverified,
+                undeclared: config.undeclared,
+            },
+            robots: robots.map(|file| RobotsPolicy {
+                groups: tokens().map(|token| file.rules.group_for(token)).collect(),
+                file,
+            }),
+            preferences: preferences.map(|file| PreferencesPolicy {
+                agents: tokens().map(|token| file.rules.rules.agent(token)).collect(),
+                file,
+                undeclared: match config.undeclared_purpose {
+                    UndeclaredPurpose::Deny => Undeclared::Deny,
+                    UndeclaredPurpose::Allow => Undeclared::Allow,
+                },
+            }),
+            geo: config.geo.iter().map(|rule| self.geo(rule)).collect(),
+            modes: self.modes(&config.modes),
+            enforce_percent: **percent,
+            explain: config.explain,
+        }
+    }
+
+    fn host(&mut self, host: &Placed<String>, id: u16, sites: &[Site], hosts: &mut Vec<(HostPattern, u32)>) {
+        match HostPattern::new(host) {
+            Err(why) => self.own.error(host.position, None, format!("`{}`: {why}", **host)),
+            Ok(pattern) => {
+                if let Some((_, other)) = hosts.iter().find(|(known, _)| *known == pattern) {
+                    let other = site_name(sites, *other);
+                    self.own.error(
+                        host.position,
+                        None,
+                        format!("the site `{other}` has the host `{pattern}`, too"),
+                    );
+                }
+                hosts.push((pattern, u32::from(id)));
+            }
+        }
+    }
+
+    fn robots(
+        &mut self,
+        path: &Placed<String>,
+        known: &mut Shared<Robots>,
+    ) -> Option<Arc<PolicyFile<Robots>>> {
+        self.policy(path, known, |text, diagnostics| Some(RobotsFile::parse(text, diagnostics).compile()))
+    }
+
+    fn preferences(
+        &mut self,
+        path: &Placed<String>,
+        known: &mut Shared<Preferences>,
+    ) -> Option<Arc<PolicyFile<Preferences>>> {
+        self.policy(path, known, |text, diagnostics| {
+            let file = PreferencesFile::parse(text, diagnostics)?;
+            let mut purposes: Vec<Box<str>> = file.purposes().map(Into::into).collect();
+            purposes.sort_unstable();
+            purposes.dedup();
+            match Claims::new(purposes.iter().map(|purpose| &**purpose)) {
+                Ok(declared) => Some(Preferences { rules: file.compile(), purposes, declared }),
+                Err(error) => {
+                    diagnostics.error(None, "AUTO-21", format!("the purposes can't be compiled: {error}"));
+                    None
+                }
+            }
+        })
+    }
+
+    /// A policy file, read once for all sites that name it. One that is missing or refused is an error: without it,
+    /// everything would be allowed.
+    fn policy<T>(
+        &mut self,
+        path: &Placed<String>,
+        known: &mut Shared<T>,
+        parse: impl FnOnce(&[u8], &mut Diagnostics) -> Option<T>,
+    ) -> Option<Arc<PolicyFile<T>>> {
+        if let Some(file) = known.iter().find(|file| *file.path == ***path) {
+            return Some(file.clone());
+        }
+        let text = self.must_read(path, path.position)?;
+        let name = self.display_name(path);
+        let rules = self.collect(&name, |diagnostics| parse(&text, diagnostics))?;
+        let file = Arc::new(PolicyFile { path: path.as_str().into(), text: text.into(), rules });
+        known.push(file.clone());
+        Some(file)
+    }
+
+    fn geo(&mut self, config: &GeoConfig) -> GeoRule {
+        if let ([], []) = (&*config.country, &*config.region) {
+            self.own.error(None, None, "a rule in `geo` names a country, a region or both");
+        }
+        let mut rule = GeoRule { countries: Vec::new(), regions: Vec::new(), treatment: config.action };
+        for code in &config.country {
+            match <[u8; 2]>::try_from(code.to_ascii_uppercase().as_bytes()) {
+                Ok(letters) if letters.iter().all(u8::is_ascii_uppercase) => rule.countries.push(letters),
+                _ => self.bad_code(code.position, code, "a country is two letters (ISO 3166-1), as `PL`"),
+            }
+        }
+        for code in &config.region {
+            let upper = code.to_ascii_uppercase();
+            if is_region(&upper) {
+                rule.regions.push(upper.into());
+            } else {
+                self.bad_code(code.position, code, "a region is written as in ISO 3166-2, as `US-CA`");
+            }
+        }
+        rule
+    }
+
+    fn bad_code(&mut self, position: Option<Position>, code: &str, rule: &str) {
+        self.own.error(position, None, format!("`{code}`: {rule}"));
+    }
+
+    fn modes(&mut self, configs: &[ModeConfig]) -> Modes {
+        let mut patterns = Vec::new();
+        for config in configs {
+            match PathPattern::new(config.scope.as_bytes()) {
+                Ok(pattern) => patterns.push((pattern, config.mode)),
+                Err(why) => {
+                    self.own.error(config.scope.position, None, format!("`{}`: {why}", *config.scope))
+                }
+            }
+        }
+        // Stable: of two equally long scopes the first counts.
+        patterns.sort_by_key(|(pattern, _)| core::cmp::Reverse(pattern.length()));
+        Modes {
+            scopes: PathSet::new(patterns.iter().map(|(pattern, _)| pattern)),
+            modes: patterns.iter().map(|(_, mode)| *mode).collect(),
+        }
+    }
+}
+
+/// Two letters, a hyphen, one to three letters or digits.
+fn is_region(code: &str) -> bool {
+    code.split_once('-').is_some_and(|(country, part)| {
+        country.len() == 2
+            && country.bytes().all(|byte| byte.is_ascii_uppercase())
+            && (1..=3).contains(&part.len())
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+fn site_name(sites: &[Site], id: u32) -> &str {
+    usize::try_from(id).ok().and_then(|id| sites.get(id)).map_or("", |site| &site.name)
+}

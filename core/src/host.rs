@@ -1,0 +1,299 @@
+//! Host names: the patterns in a configuration or policy, and the `Host` of a request.
+//!
+//! A pattern is a host name, or `*.` and a host name for every name below it (but not for that name itself). Case, a
+//! port and a trailing dot in the request don't matter, and a name in Unicode (U-label) equals its ASCII form (A-label,
+//! RFC 5890). The mapping (UTS 46) is done when a pattern is compiled; a request is compared with both forms, without
+//! allocation.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::fmt;
+use core::net::Ipv6Addr;
+
+use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+
+/// Why a text is no host pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostError {
+    /// Nothing, or only dots.
+    Empty,
+    /// A port was given; patterns hold for every port.
+    Port,
+    /// A `*` that is not the whole first label.
+    Wildcard,
+    /// Not a valid host name, or not in any form that IDNA knows.
+    Name,
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "the host is empty",
+            Self::Port => "a host is given without a port; it holds for every port",
+            Self::Wildcard => "a `*` may only be the whole first label, as in `*.example.com`",
+            Self::Name => "not a valid host name",
+        })
+    }
+}
+
+impl core::error::Error for HostError {}
+
+/// A host name, or all names below one.
+///
+/// ```
+/// use crawlward_core::host::{HostPattern, RequestHost};
+///
+/// let pattern = HostPattern::new("*.Żółw.example")?;
+/// assert!(pattern.matches(RequestHost::new(b"www.xn--w-uga1v8h.example:8443")));
+/// assert!(pattern.matches(RequestHost::new("www.żółw.example.".as_bytes())));
+/// assert!(!pattern.matches(RequestHost::new("żółw.example".as_bytes())));
+/// # Ok::<(), crawlward_core::host::HostError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HostPattern {
+    below: bool,
+    /// In A-labels and lower case.
+    ascii: Box<str>,
+    /// In U-labels, where that differs.
+    unicode: Option<Box<str>>,
+}
+
+impl HostPattern {
+    /// Compiles `example.com`, `*.example.com`, `żółw.example`, `192.0.2.1` or `[2001:db8::1]`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text.
+    pub fn new(text: &str) -> Result<Self, HostError> {
+        let (below, name) = text.strip_prefix("*.").map_or((false, text), |name| (true, name));
+        let name = name.strip_suffix('.').unwrap_or(name);
+        if name.is_empty() {
+            return Err(HostError::Empty);
+        }
+        if let Some(address) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+            let address: Ipv6Addr = address.parse().map_err(|_| HostError::Name)?;
+            return if below {
+                Err(HostError::Wildcard)
+            } else {
+                Ok(Self::literal(alloc::format!("[{address}]")))
+            };
+        }
+        if name.contains('*') {
+            return Err(HostError::Wildcard);
+        }
+        if name.contains(':') {
+            return Err(HostError::Port);
+        }
+        let known =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') || !byte.is_ascii();
+        if !name.bytes().all(known) {
+            return Err(HostError::Name);
+        }
+        let uts46 = Uts46::new();
+        let ascii = uts46
+            .to_ascii(name.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Verify)
+            .map_err(|_| HostError::Name)?;
+        let (unicode, _) = uts46.to_unicode(ascii.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow);
+        let unicode = (unicode != ascii).then(|| unicode.into());
+        Ok(Self { below, ascii: ascii.into(), unicode })
+    }
+
+    fn literal(text: String) -> Self {
+        Self { below: false, ascii: text.into(), unicode: None }
+    }
+
+    /// Whether this is `*.` and a name.
+    pub fn is_wildcard(&self) -> bool {
+        self.below
+    }
+
+    /// Whether the pattern holds for this host.
+    pub fn matches(&self, host: RequestHost<'_>) -> bool {
+        let is = |host: RequestHost<'_>| self.forms().any(|form| host.compare(form) == Ordering::Equal);
+        if self.below { host.parents().any(is) } else { is(host) }
+    }
+
+    fn forms(&self) -> impl Iterator<Item = &str> {
+        core::iter::once(&*self.ascii).chain(self.unicode.as_deref())
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.below { "*." } else { "" })?;
+        f.write_str(&self.ascii)
+    }
+}
+
+/// The host of a request, as the `Host` header or `:authority` names it.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestHost<'a> {
+    /// Without port and trailing dot; empty when it can be no host.
+    name: &'a [u8],
+}
+
+impl<'a> RequestHost<'a> {
+    /// A name has at most 253 characters in A-labels (RFC 1035, 2.3.4); in UTF-8 it may take somewhat more octets.
+    const LONGEST: usize = 1024;
+
+    /// Takes the value as received.
+    pub fn new(value: &'a [u8]) -> Self {
+        let name = match value.iter().rposition(|byte| matches!(byte, b':' | b']')) {
+            Some(colon) if value.get(colon) == Some(&b':') => value.get(..colon).unwrap_or_default(),
+            _ => value,
+        };
+        let name = name.strip_suffix(b".").unwrap_or(name);
+        Self { name: if name.len() > Self::LONGEST { &[] } else { name } }
+    }
+
+    /// The names above this one, the longest first: for `a.b.c`, `b.c` and `c`.
+    fn parents(self) -> impl Iterator<Item = Self> {
+        let dots = (1..self.name.len()).filter(move |index| self.name.get(*index) == Some(&b'.'));
+        dots.filter_map(move |dot| Some(Self { name: self.name.get(dot + 1..)? }))
+    }
+
+    /// Compares the lower-case form with a name in lower case.
+    fn compare(self, name: &str) -> Ordering {
+        match core::str::from_utf8(self.name) {
+            Ok(host) if !host.is_ascii() => host.chars().flat_map(char::to_lowercase).cmp(name.chars()),
+            _ => self.name.iter().map(u8::to_ascii_lowercase).cmp(name.bytes()),
+        }
+    }
+}
+
+/// Finds the patterns that hold for a host among any number of them, by binary search for the host and each name above.
+#[derive(Clone, Debug, Default)]
+pub struct HostIndex {
+    exact: Box<[(Box<str>, u32)]>,
+    below: Box<[(Box<str>, u32)]>,
+}
+
+impl HostIndex {
+    /// Indexes patterns, each with a value; of two equal patterns the first counts.
+    pub fn new<'p>(patterns: impl IntoIterator<Item = (&'p HostPattern, u32)>) -> Self {
+        let (mut exact, mut below) = (Vec::new(), Vec::new());
+        for (pattern, value) in patterns {
+            let table = if pattern.below { &mut below } else { &mut exact };
+            table.extend(pattern.forms().map(|form| (Box::from(form), value)));
+        }
+        let sorted = |mut table: Vec<(Box<str>, u32)>| {
+            table.sort_by(|(a, _), (b, _)| a.cmp(b));
+            table.dedup_by(|(a, _), (b, _)| a == b);
+            table.into_boxed_slice()
+        };
+        Self { exact: sorted(exact), below: sorted(below) }
+    }
+
+    /// The value of the exact pattern for this host.
+    pub fn exact(&self, host: RequestHost<'_>) -> Option<u32> {
+        find(&self.exact, host)
+    }
+
+    /// The values of the wildcard patterns for this host, the longest pattern first.
+    pub fn wildcards<'h>(&'h self, host: RequestHost<'h>) -> impl Iterator<Item = u32> + 'h {
+        let parents = (!self.below.is_empty()).then(|| host.parents());
+        parents.into_iter().flatten().filter_map(|parent| find(&self.below, parent))
+    }
+}
+
+fn find(table: &[(Box<str>, u32)], host: RequestHost<'_>) -> Option<u32> {
+    // UTF-8 sorts by code point, as `compare` does.
+    let place = table.binary_search_by(|(name, _)| host.compare(name).reverse()).ok()?;
+    table.get(place).map(|(_, value)| *value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn matches(pattern: &str, host: &str) -> bool {
+        HostPattern::new(pattern).unwrap().matches(RequestHost::new(host.as_bytes()))
+    }
+
+    #[test]
+    fn auto_12_ports_trailing_dots_and_case_do_not_matter() {
+        for host in ["example.com", "EXAMPLE.com", "example.com:80", "example.com.", "example.com.:8080"] {
+            assert!(matches("Example.com", host), "{host}");
+            assert!(matches("example.com.", host), "{host}");
+            assert!(!matches("*.example.com", host), "{host}");
+        }
+        for host in ["", ".", ":80", "example.co", "xexample.com", "a.example.com", "example.com.."] {
+            assert!(!matches("example.com", host), "{host}");
+        }
+        assert!(matches("192.0.2.1", "192.0.2.1:80"));
+        assert!(matches("[2001:DB8::0:1]", "[2001:db8::1]:443"));
+        assert!(matches("[2001:db8::1]", "[2001:db8::1]"));
+    }
+
+    #[test]
+    fn auto_12_a_wildcard_holds_below_a_name() {
+        for host in ["a.example.com", "A.b.EXAMPLE.com:80", "x_y.example.com."] {
+            assert!(matches("*.example.com", host), "{host}");
+        }
+        for host in [".example.com", "aexample.com", "a.example.com.evil"] {
+            assert!(!matches("*.example.com", host), "{host}");
+        }
+        assert!(!matches("example.com", &"a.".repeat(1000)));
+    }
+
+    #[test]
+    fn auto_12_idna_forms_are_equal() {
+        // AUTO-12: A-labels and U-labels, in either place and any case; the sharp s stays one (UTS 46, nontransitional).
+        for (pattern, hosts) in [
+            ("bücher.example", ["xn--bcher-kva.example", "BÜCHER.example", "XN--BCHER-KVA.example"]),
+            ("xn--bcher-kva.example", ["bücher.example", "Bücher.Example:80", "xn--bcher-kva.example."]),
+            ("faß.example", ["xn--fa-hia.example", "faß.example", "FAß.example"]),
+            ("ＥＸＡＭＰＬＥ。com", ["example.com", "EXAMPLE.COM", "example.com."]),
+        ] {
+            for host in hosts {
+                assert!(matches(pattern, host), "{pattern} {host}");
+            }
+        }
+        assert!(!matches("faß.example", "fass.example"));
+        assert_eq!(HostPattern::new("*.BÜCHER.example").unwrap().to_string(), "*.xn--bcher-kva.example");
+        assert!(!HostPattern::new("bücher.example").unwrap().matches(RequestHost::new(b"b\xFCcher.example")));
+    }
+
+    #[test]
+    fn auto_12_what_is_no_host_says_why() {
+        for (text, error) in [
+            ("", HostError::Empty),
+            (".", HostError::Empty),
+            ("*.", HostError::Empty),
+            ("*", HostError::Wildcard),
+            ("a.*.com", HostError::Wildcard),
+            ("*example.com", HostError::Wildcard),
+            ("*.[::1]", HostError::Wildcard),
+            ("example.com:80", HostError::Port),
+            ("::1", HostError::Port),
+            ("https://example.com", HostError::Port),
+            ("example.com/a", HostError::Name),
+            ("exa mple.com", HostError::Name),
+            ("a..b", HostError::Name),
+            ("xn--a-ä.example", HostError::Name),
+            ("[::g]", HostError::Name),
+        ] {
+            assert_eq!(HostPattern::new(text), Err(error), "{text:?}");
+        }
+        assert_eq!(HostPattern::new(&"a".repeat(64)), Err(HostError::Name));
+    }
+
+    #[test]
+    fn an_index_gives_what_its_patterns_match() {
+        let texts = ["b.example", "*.example", "*.b.example", "ä.example", "*.ä.example", "a.b.example"];
+        let patterns = texts.map(|text| HostPattern::new(text).unwrap());
+        let index = HostIndex::new(patterns.iter().zip(0..));
+        let found = |host: &str| {
+            let host = RequestHost::new(host.as_bytes());
+            (index.exact(host), index.wildcards(host).collect::<Vec<_>>())
+        };
+        assert_eq!(found("A.B.example:1"), (Some(5), alloc::vec![2, 1]));
+        assert_eq!(found("x.xn--4ca.example"), (None, alloc::vec![4, 1]));
+        assert_eq!(found("Ä.example."), (Some(3), alloc::vec![1]));
+        assert_eq!(found("example"), (None, alloc::vec![]));
+        assert_eq!(found(""), (None, alloc::vec![]));
+    }
+}

@@ -1,0 +1,345 @@
+//! `robots.txt` (RFC 9309): which rules hold for an agent, and what they say about a path.
+//!
+//! # Reading
+//!
+//! * A group begins with one or more `user-agent` lines and goes on to the next `user-agent` line behind a rule. Blank
+//!   lines, comments and lines with any other name end nothing (2.2.1). Rules before the first group are ignored.
+//! * The token of a `user-agent` line is what its value begins with: letters, `-`, `_` and, beyond the RFC's grammar,
+//!   digits, since deployed tokens have them (`MJ12bot`). So `Googlebot/2.1` says `Googlebot`. `*` stands alone.
+//! * Tokens are compared whole and without regard to case: `Googlebot-Image` obeys the groups of `Googlebot-Image`,
+//!   or else of `*`, never those of `Googlebot`. All groups of a token are one. A group without rules allows all.
+//! * Names are not guessed: `disalow` and `useragent` are unknown names. The one exception is the colon: a line of
+//!   exactly two words, the first being `user-agent`, `allow` or `disallow`, is read as if it were there.
+//! * An empty `allow` or `disallow` is no rule, a path that begins with neither `/` nor `*` matches nothing.
+//! * At most [`DEFAULT_LIMIT`] bytes are read, or what the caller sets, in whole lines. Lines have no limit of their own.
+//!
+//! # Deciding
+//!
+//! The longest matching pattern decides, `allow` where two are equally long, in octets of the normal form that
+//! [`path_pattern`](crate::path_pattern) describes. Without a match, and for `/robots.txt` itself, all is allowed.
+//! Google's parser goes on from there (an `allow` of `/index.html` holds for `/`, a handful of typos count, lines end
+//! after 16,663 octets); the RFC does not, and neither does this.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::diagnostic::{Diagnostics, Position, Strictness};
+use crate::path_pattern::{PathPattern, RequestPath};
+use crate::path_set::PathSet;
+use crate::policy_lines::{Directive, Line, Lines, nearest, shown, whole_lines_within};
+
+/// How many bytes of a file count: twice the 500 KiB that RFC 9309, 2.5, asks for at least.
+pub const DEFAULT_LIMIT: usize = 1 << 20;
+
+const DIRECTIVES: [&str; 3] = ["user-agent", "allow", "disallow"];
+/// Names that others read, so that lint has nothing to say about them.
+const OTHERS: [&str; 10] = [
+    "sitemap",
+    "crawl-delay",
+    "host",
+    "clean-param",
+    "noindex",
+    "request-rate",
+    "visit-time",
+    "content-signal",
+    "content-usage",
+    "license",
+];
+
+/// The product token that a `user-agent` line or an agent's name begins with; empty when there is none.
+///
+/// ```
+/// use crawlward_core::robots::product_token;
+///
+/// assert_eq!(product_token("Googlebot/2.1"), "Googlebot");
+/// assert_eq!(product_token("*"), "*");
+/// ```
+pub fn product_token(text: &str) -> &str {
+    if text == "*" || text.starts_with("* ") || text.starts_with("*\t") {
+        return "*";
+    }
+    let end =
+        text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))).unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
+}
+
+/// A `robots.txt`, read but not yet compiled.
+#[derive(Clone, Debug, Default)]
+pub struct RobotsFile {
+    pub(crate) groups: Vec<Group>,
+}
+
+/// One group as the file has it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Group {
+    /// Where its first `user-agent` line is.
+    pub(crate) position: Option<Position>,
+    /// In lower case.
+    pub(crate) tokens: BTreeSet<Box<str>>,
+    pub(crate) rules: Vec<Rule>,
+    /// Whether a rule has been seen, even an empty one: the next `user-agent` line begins another group.
+    closed: bool,
+}
+
+/// One `allow` or `disallow`.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    pub(crate) pattern: PathPattern,
+    pub(crate) allow: bool,
+    pub(crate) position: Position,
+}
+
+impl RobotsFile {
+    /// Reads at most [`DEFAULT_LIMIT`] bytes of a file. No file is refused; what is odd about it goes to `diagnostics`.
+    pub fn parse(text: &[u8], diagnostics: &mut Diagnostics) -> Self {
+        Self::parse_within(text, DEFAULT_LIMIT, diagnostics)
+    }
+
+    /// Reads the whole lines in the first `limit` bytes.
+    pub fn parse_within(text: &[u8], limit: usize, diagnostics: &mut Diagnostics) -> Self {
+        let (within, cut) = whole_lines_within(text, limit);
+        let mut file = Self::default();
+        let mut end = 0;
+        for line in Lines::new(within) {
+            file.read(&line, diagnostics);
+            end = line.number;
+        }
+        if cut {
+            let position = Position { line: end.saturating_add(1), column: 1 };
+            diagnostics.lost(
+                position,
+                "ROB-5",
+                format!("the file is longer than {limit} bytes; the rest is ignored"),
+            );
+        }
+        if diagnostics.strictness() == Strictness::Lint {
+            crate::policy_lint::robots(&file, diagnostics);
+        }
+        file
+    }
+
+    fn read(&mut self, line: &Line<'_>, diagnostics: &mut Diagnostics) {
+        if line.is_empty() {
+            return;
+        }
+        let kind = |directive: &Directive<'_>| {
+            DIRECTIVES.into_iter().find(|known| directive.name.eq_ignore_ascii_case(known.as_bytes()))
+        };
+        let with_colon = line.directive();
+        let (kind, value) = if let Some((directive, kind)) = with_colon.and_then(|d| Some((d, kind(&d)?))) {
+            (kind, directive.value)
+        } else if let Some((directive, kind)) = line.two_words().and_then(|d| Some((d, kind(&d)?))) {
+            diagnostics.lint_error(
+                line.start(),
+                "ROB-4",
+                format!("no colon after `{kind}`; it is read as if there were one"),
+            );
+            (kind, directive.value)
+        } else {
+            return unknown(line, with_colon, diagnostics);
+        };
+        match kind {
+            "user-agent" => self.user_agent(line, value, diagnostics),
+            kind => self.rule(line, kind == "allow", value, diagnostics),
+        }
+    }
+
+    fn user_agent(&mut self, line: &Line<'_>, value: &[u8], diagnostics: &mut Diagnostics) {
+        if self.groups.last().is_none_or(|group| group.closed) {
+            self.groups.push(Group { position: Some(line.start()), ..Group::default() });
+        }
+        let printable =
+            value.iter().position(|byte| !byte.is_ascii()).and_then(|end| value.get(..end)).unwrap_or(value);
+        let token = product_token(core::str::from_utf8(printable).unwrap_or_default());
+        if token.is_empty() {
+            diagnostics.lost(
+                line.position(value),
+                "ROB-1",
+                format!("`{}` begins with no product token; the line matches no agent", shown(value)),
+            );
+        } else {
+            if token.len() < value.len() {
+                let message = format!("of `{}`, only the product token `{token}` counts", shown(value));
+                diagnostics.lint_warning(line.position(value), "ROB-1", message);
+            }
+            if let Some(group) = self.groups.last_mut() {
+                group.tokens.insert(token.to_ascii_lowercase().into());
+            }
+        }
+    }
+
+    fn rule(&mut self, line: &Line<'_>, allow: bool, value: &[u8], diagnostics: &mut Diagnostics) {
+        let Some(group) = self.groups.last_mut() else {
+            diagnostics.lost(
+                line.start(),
+                "ROB-4",
+                "a rule before the first user-agent line holds for nobody",
+            );
+            return;
+        };
+        group.closed = true;
+        if value.is_empty() {
+            if allow {
+                diagnostics.lint_warning(line.start(), "ROB-2", "an empty allow has no effect");
+            }
+            return;
+        }
+        match PathPattern::new(value) {
+            Ok(pattern) => group.rules.push(Rule { pattern, allow, position: line.start() }),
+            Err(error) => diagnostics.lost(line.position(value), "ROB-3", error.to_string()),
+        }
+    }
+
+    /// Compiles the file: see [`Robots`].
+    pub fn compile(&self) -> Robots {
+        Robots::new(self)
+    }
+}
+
+fn unknown(line: &Line<'_>, directive: Option<Directive<'_>>, diagnostics: &mut Diagnostics) {
+    if diagnostics.strictness() == Strictness::Load {
+        return;
+    }
+    let Some(Directive { name, .. }) = directive else {
+        return diagnostics.lint_error(line.start(), "ROB-4", "not a `name: value` line; it is ignored");
+    };
+    if OTHERS.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes())) {
+        return;
+    }
+    let position = line.position(name);
+    let name_shown = shown(name);
+    match nearest(name, &DIRECTIVES) {
+        Some(meant) => diagnostics.lint_error(
+            position,
+            "ROB-4",
+            format!("unknown name `{name_shown}` is ignored; did you mean `{meant}`?"),
+        ),
+        None => {
+            diagnostics.lint_warning(position, "ROB-4", format!("unknown name `{name_shown}` is ignored"))
+        }
+    }
+}
+
+/// The groups that hold for one agent: see [`Robots::group_for`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupId(u32);
+
+/// What a `robots.txt` says about a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether the path may be fetched.
+    pub allowed: bool,
+    /// The line of the rule that decided; `None` where no rule matches.
+    pub line: Option<u32>,
+}
+
+/// A compiled `robots.txt`: linear in the size of the file, immutable, decides without allocation.
+///
+/// ```
+/// use crawlward_core::diagnostic::{Diagnostics, Strictness};
+/// use crawlward_core::path_pattern::RequestPath;
+/// use crawlward_core::robots::RobotsFile;
+///
+/// let text = b"User-agent: ExampleBot\nDisallow: /private/\nAllow: /private/press/\n\nUser-agent: *\nDisallow: /";
+/// let mut diagnostics = Diagnostics::new("robots.txt", Strictness::Load);
+/// let robots = RobotsFile::parse(text, &mut diagnostics).compile();
+/// let group = robots.group_for("examplebot");
+/// let verdict = robots.decide(group, RequestPath::new(b"/private/letter"));
+/// assert_eq!((verdict.allowed, verdict.line), (false, Some(2)));
+/// assert!(robots.decide(group, RequestPath::new(b"/private/press/kit")).allowed);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Robots {
+    sets: Box<[RuleSet]>,
+    /// For each [`GroupId`], its sets; the first is what `*` obeys.
+    selections: Box<[Box<[u32]>]>,
+    /// Tokens in lower case, sorted.
+    tokens: Box<[(Box<str>, GroupId)]>,
+}
+
+/// The rules of all groups with the same tokens.
+#[derive(Clone, Debug)]
+struct RuleSet {
+    paths: PathSet,
+    /// In the order of `paths`.
+    rules: Box<[CompiledRule]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct CompiledRule {
+    length: u32,
+    allow: bool,
+    line: u32,
+}
+
+impl CompiledRule {
+    /// Sorts the rule first that takes precedence; among equals the earlier line is the one that is reported.
+    fn precedence(&self) -> impl Ord + use<> {
+        (Reverse(self.length), !self.allow, self.line)
+    }
+}
+
+impl Robots {
+    fn new(file: &RobotsFile) -> Self {
+        // Groups with the same tokens are merged into one set, so that a file that repeats its user-agent line before
+        // each rule compiles to one lookup, while a rule is stored once however many tokens it holds for.
+        let mut merged: BTreeMap<&BTreeSet<Box<str>>, Vec<&Rule>> = BTreeMap::new();
+        for group in file.groups.iter().filter(|group| !group.tokens.is_empty()) {
+            merged.entry(&group.tokens).or_default().extend(&group.rules);
+        }
+        let mut by_token: BTreeMap<&str, Vec<u32>> = BTreeMap::from([("*", Vec::new())]);
+        for (tokens, set) in merged.keys().zip(0..) {
+            for token in *tokens {
+                by_token.entry(token).or_default().push(set);
+            }
+        }
+        // `*` sorts before every token.
+        let tokens = by_token.keys().zip(0..).map(|(token, id)| (Box::from(*token), GroupId(id))).collect();
+        Self {
+            sets: merged.into_values().map(RuleSet::new).collect(),
+            selections: by_token.into_values().map(Vec::into_boxed_slice).collect(),
+            tokens,
+        }
+    }
+
+    /// The groups that an agent obeys: those of its token, without regard to case, or else those of `*`.
+    pub fn group_for(&self, token: &str) -> GroupId {
+        let token = product_token(token).to_ascii_lowercase();
+        let found = self.tokens.binary_search_by(|(known, _)| (**known).cmp(&token)).ok();
+        found.and_then(|place| self.tokens.get(place)).map_or(GroupId(0), |(_, id)| *id)
+    }
+
+    /// What the groups say about a path.
+    pub fn decide(&self, group: GroupId, path: RequestPath<'_>) -> Verdict {
+        let selection = self.selections.get(group.0 as usize).map_or(&[][..], |sets| sets);
+        let sets = selection.iter().filter_map(|set| self.sets.get(*set as usize));
+        let matches = sets.filter_map(|set| set.rules.get(set.paths.first_match(path)? as usize));
+        match matches.min_by_key(|rule| rule.precedence()) {
+            Some(rule) if rule.allow || !path.is(b"/robots.txt") => {
+                Verdict { allowed: rule.allow, line: Some(rule.line) }
+            }
+            _ => Verdict { allowed: true, line: None },
+        }
+    }
+}
+
+impl RuleSet {
+    fn new(rules: Vec<&Rule>) -> Self {
+        let mut rules: Vec<(CompiledRule, &PathPattern)> = rules
+            .into_iter()
+            .map(|Rule { pattern, allow, position }| {
+                (CompiledRule { length: pattern.length(), allow: *allow, line: position.line }, pattern)
+            })
+            .collect();
+        rules.sort_by_cached_key(|(rule, _)| rule.precedence());
+        let paths = PathSet::new(rules.iter().map(|(_, pattern)| *pattern));
+        Self { paths, rules: rules.into_iter().map(|(rule, _)| rule).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests;
