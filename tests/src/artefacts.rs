@@ -1,0 +1,56 @@
+//! Where the things under test are.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// The root of the checkout.
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in a folder of the repository")
+}
+
+/// The published feeds that ship with the core.
+pub fn feeds() -> PathBuf {
+    repository().join("core/data/feeds")
+}
+
+/// nginx's module.
+pub fn nginx_module() -> PathBuf {
+    built("ngx_http_crawlward_module.so")
+}
+
+/// Envoy's filter.
+pub fn wasm() -> PathBuf {
+    built("crawlward.wasm")
+}
+
+/// The command line.
+pub fn cli() -> PathBuf {
+    built("crawlward")
+}
+
+/// The nginx binary: `$NGINX`, or the one that `.ci/setup` found.
+pub fn nginx() -> PathBuf {
+    tool("NGINX", "nginx")
+}
+
+/// The Envoy binary: `$ENVOY`, or the one that `.ci/setup` installed.
+pub fn envoy() -> PathBuf {
+    tool("ENVOY", "envoy")
+}
+
+/// Where `make build` leaves its results; `$CRAWLWARD_DIST` names another folder.
+fn built(file: &str) -> PathBuf {
+    let folder = env::var_os("CRAWLWARD_DIST").map_or_else(|| repository().join("dist"), PathBuf::from);
+    existing(folder.join(file), "run `make build` first, or set CRAWLWARD_DIST to a folder that has it")
+}
+
+fn tool(variable: &str, name: &str) -> PathBuf {
+    let chosen = env::var_os(variable).map(PathBuf::from);
+    let path = chosen.unwrap_or_else(|| repository().join("target/tools").join(name));
+    existing(path, &format!("run `make setup` first, or set {variable} to the binary"))
+}
+
+fn existing(path: PathBuf, advice: &str) -> PathBuf {
+    assert!(path.exists(), "{} is missing: {advice}", path.display());
+    path
+}

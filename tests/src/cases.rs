@@ -1,0 +1,221 @@
+//! The table of cases: `cases/*.json`, each file a configuration with requests and the decisions that it must lead to.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::http::Request;
+use crate::nginx::Folder;
+
+/// One file of the table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// The file's name, without `.json`.
+    #[serde(skip)]
+    pub name: String,
+    /// What the configuration is for.
+    pub about: String,
+    /// The configuration document. Paths are relative to the file.
+    pub config: Value,
+    /// Requests and decisions.
+    pub cases: Vec<Case>,
+}
+
+/// A request and its decision.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// What it shows, as a person would say it.
+    pub name: String,
+    /// The requirements that it shows, such as `JAFAR-13`.
+    #[serde(default)]
+    pub shows: Vec<String>,
+    /// The request.
+    pub request: CaseRequest,
+    /// The fields of the JSON decision that matter; the others must only be the same whatever the way in.
+    pub expect: Map<String, Value>,
+}
+
+/// The request of a case.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseRequest {
+    /// The client's address.
+    pub ip: IpAddr,
+    /// The host, with a port where that is the point.
+    #[serde(default = "default_host")]
+    pub host: String,
+    /// The method.
+    #[serde(default = "default_method")]
+    pub method: String,
+    /// Path and query.
+    #[serde(default = "default_path")]
+    pub path: String,
+    /// The User-Agent.
+    #[serde(default)]
+    pub user_agent: UserAgent,
+    /// The purpose that the client declares.
+    #[serde(default)]
+    pub purpose: Option<String>,
+    /// Other headers.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+}
+
+fn default_host() -> String {
+    "example.com".into()
+}
+
+fn default_method() -> String {
+    "GET".into()
+}
+
+fn default_path() -> String {
+    "/".into()
+}
+
+/// The User-Agent of a case.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum UserAgent {
+    /// `null`: no such header.
+    #[default]
+    Absent,
+    /// One header line.
+    Line(String),
+    /// Several header lines.
+    Lines(Vec<String>),
+    /// One line whose bytes are the code points of the text (Latin-1): a lone `é` is not UTF-8.
+    Bytes {
+        /// The text, up to U+00FF.
+        latin1: String,
+    },
+    /// One long line.
+    Filled {
+        /// It begins so.
+        start: String,
+        /// Then this character, as often as needed.
+        fill: char,
+        /// It ends so.
+        end: String,
+        /// So long is it, in bytes.
+        length: usize,
+    },
+}
+
+impl UserAgent {
+    /// The header lines.
+    ///
+    /// # Panics
+    ///
+    /// Where the table is wrong.
+    pub fn lines(&self) -> Vec<Vec<u8>> {
+        match self {
+            Self::Absent => Vec::new(),
+            Self::Line(line) => vec![line.clone().into_bytes()],
+            Self::Lines(lines) => lines.iter().map(|line| line.clone().into_bytes()).collect(),
+            Self::Bytes { latin1 } => {
+                let byte = |character| u8::try_from(character).expect("`latin1` has Latin-1 characters only");
+                vec![latin1.chars().map(byte).collect()]
+            }
+            Self::Filled { start, fill, end, length } => {
+                let filling = length.saturating_sub(start.len() + end.len());
+                vec![[start, fill.to_string().repeat(filling).as_str(), end].concat().into_bytes()]
+            }
+        }
+    }
+
+    /// The field's value: its lines joined by a comma (RFC 9110 5.3).
+    pub fn value(&self) -> Option<Vec<u8>> {
+        let lines = self.lines();
+        (!lines.is_empty()).then(|| lines.join(&b','))
+    }
+}
+
+impl Table {
+    /// The whole table, by file name.
+    ///
+    /// # Panics
+    ///
+    /// Where a file is not what it should be.
+    pub fn all() -> Vec<Self> {
+        let mut paths: Vec<PathBuf> = fs::read_dir(folder())
+            .expect("the folder of the table")
+            .map(|entry| entry.expect("a readable folder").path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+            .collect();
+        paths.sort();
+        paths.iter().map(|path| Self::read(path)).collect()
+    }
+
+    fn read(path: &Path) -> Self {
+        let text = fs::read(path).expect("a readable file");
+        let mut table: Self =
+            serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        table.name = path.file_stem().expect("a file name").to_string_lossy().into_owned();
+        for feed in table.config["feeds"].as_array_mut().into_iter().flatten() {
+            make_absolute(&mut feed["source"]);
+        }
+        if table.config["catalog"].as_str().is_some_and(|catalog| catalog.contains('.')) {
+            make_absolute(&mut table.config["catalog"]);
+        }
+        table
+    }
+
+    /// The configuration document, with absolute paths.
+    pub fn document(&self) -> String {
+        format!("{:#}", self.config)
+    }
+
+    /// Writes the document into a folder.
+    pub fn write(&self, to: &Folder) -> PathBuf {
+        to.write(&format!("{}.json", self.name), self.document())
+    }
+
+    /// The header in which clients declare their purpose.
+    pub fn purpose_header(&self) -> &str {
+        self.config["purpose_header"].as_str().unwrap_or("Automation-Purpose")
+    }
+
+    /// A case as it goes over the wire, apart from what tells a gate the client's address.
+    pub fn http_request(&self, case: &Case) -> Request {
+        let CaseRequest { method, path, host, .. } = &case.request;
+        let mut request = Request::new(method, path, host);
+        for line in case.request.user_agent.lines() {
+            request = request.agent(line);
+        }
+        for (name, value) in &case.request.headers {
+            request = request.header(name, value);
+        }
+        match &case.request.purpose {
+            Some(purpose) => request.header(self.purpose_header(), purpose),
+            None => request,
+        }
+    }
+
+    /// A case as a line for `crawlward explain --stdin`; `None` where JSON can't carry the User-Agent.
+    pub fn explain_line(&self, case: &Case) -> Option<String> {
+        let CaseRequest { ip, method, path, host, purpose, headers, .. } = &case.request;
+        let user_agent = case.request.user_agent.value().map(String::from_utf8).transpose().ok()?;
+        Some(
+            json!({ "ip": ip, "host": host, "method": method, "path": path, "user_agent": user_agent,
+                    "purpose": purpose, "headers": headers })
+            .to_string(),
+        )
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")
+}
+
+fn make_absolute(path: &mut Value) {
+    if let Some(relative) = path.as_str() {
+        *path = Value::from(folder().join(relative).to_string_lossy().into_owned());
+    }
+}

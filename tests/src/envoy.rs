@@ -1,0 +1,219 @@
+//! Envoy processes with listeners made for one test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::artefacts;
+use crate::http::Request;
+use crate::nginx::{Folder, ask};
+use crate::ports::free_port;
+use crate::process::{Server, wait_for};
+
+/// The type of the Wasm filter's configuration.
+const WASM_TYPE: &str = "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm";
+
+/// The headers by which Envoy's listeners here are told the client's address.
+pub const ADDRESS_HEADER: &str = "X-Forwarded-For";
+
+/// A listener on a port of 127.0.0.1, with one HTTP filter before the origin.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    /// The port.
+    pub port: u16,
+    /// The element of `http_filters`.
+    pub filter: Value,
+    /// The access log's file, in the folder.
+    pub access_log: String,
+}
+
+/// A running Envoy with its folder.
+#[derive(Debug)]
+pub struct Envoy {
+    // Before the folder, so that Envoy is gone when its files go.
+    server: Server,
+    folder: Folder,
+    admin: u16,
+}
+
+impl Envoy {
+    /// Starts Envoy with the listeners, all of them in front of one origin, and waits until it serves.
+    pub fn start(folder: Folder, listeners: &[Listener], origin: u16) -> Self {
+        let admin = free_port();
+        folder.write("envoy.json", format!("{:#}", bootstrap(&folder, listeners, origin, admin)));
+        let (log, stderr) = (folder.path().join("envoy.log"), folder.path().join("stderr.log"));
+        let mut command = Command::new(artefacts::envoy());
+        command.arg("-c").arg(folder.path().join("envoy.json")).arg("--log-path").arg(&log);
+        // Two workers, so that each has a virtual machine of its own; logs at once, because tests wait for them.
+        command.args(["--disable-hot-restart", "--concurrency", "2", "--file-flush-interval-msec", "10"]);
+        let mut server = Server::start("envoy", &mut command, &stderr, &[log]);
+        server.wait_until("Envoy is ready", || {
+            let response = crate::http::send(crate::nginx::local(admin), &Request::get("/ready")).ok()?;
+            (response.status == 200).then_some(())
+        });
+        Self { server, folder, admin }
+    }
+
+    /// The folder with its configuration and logs.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// A page of Envoy's administration.
+    pub fn admin(&self, path: &str) -> String {
+        ask(self.admin, &Request::get(path)).text()
+    }
+
+    /// The port of Envoy's administration.
+    pub fn admin_port(&self) -> u16 {
+        self.admin
+    }
+
+    /// The process.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Waits until a line of a log contains a text, and gives the line.
+    pub fn wait_for_line(&self, log: &str, text: &str) -> String {
+        wait_for(&format!("{text:?} in {log}"), || {
+            self.folder.read(log).lines().find(|line| line.contains(text)).map(str::to_owned)
+        })
+    }
+
+    /// See [`Server::leave_running`].
+    pub fn leave_running(&mut self) {
+        self.server.leave_running();
+        self.folder.keep();
+    }
+}
+
+/// Runs `crawlward envoy`, which writes the filter's resource, as a file that Envoy can watch.
+///
+/// # Panics
+///
+/// Where the command can't be started.
+pub fn write_resource(config: &Path, to: &Path) -> Output {
+    let mut command = Command::new(artefacts::cli());
+    command.args(["envoy", "--config"]).arg(config).arg("--wasm").arg(artefacts::wasm());
+    command.arg("--output").arg(to).output().expect("the command line can be started")
+}
+
+/// The filter that `crawlward envoy` makes of a configuration, for a static `http_filters`.
+///
+/// # Panics
+///
+/// Where it refuses the configuration.
+pub fn static_filter(folder: &Folder, config: &Path) -> Value {
+    let name = config.file_stem().expect("a file name").to_string_lossy();
+    let to = folder.path().join(format!("{name}.resource.json"));
+    let output = write_resource(config, &to);
+    assert!(output.status.success(), "crawlward envoy: {}", String::from_utf8_lossy(&output.stderr));
+    let resource = read_resource(&to);
+    json!({ "name": resource["name"], "typed_config": resource["typed_config"] })
+}
+
+/// The filter that Envoy takes from a file, and again whenever another file is moved there.
+pub fn discovered_filter(resource: &Path) -> Value {
+    json!({
+        "name": "crawlward",
+        "config_discovery": {
+            "config_source": { "path_config_source": { "path": resource }, "resource_api_version": "V3" },
+            "type_urls": [WASM_TYPE],
+        },
+    })
+}
+
+/// The resource in the discovery response that `crawlward envoy` writes.
+///
+/// # Panics
+///
+/// Where the file is something else.
+pub fn read_resource(path: &Path) -> Value {
+    let text = fs::read(path).expect("the resource that was written");
+    let mut response: Value = serde_json::from_slice(&text).expect("a resource in JSON");
+    response["resources"][0].take()
+}
+
+/// The plugin configuration within a filter's resource: the document with its files.
+///
+/// # Panics
+///
+/// Where there is none.
+pub fn plugin_configuration(resource: &mut Value) -> &mut Value {
+    resource.pointer_mut("/typed_config/config/configuration/value").expect("a StringValue")
+}
+
+/// Writes a discovery response beside its place and moves it there, as `crawlward envoy` does.
+pub fn replace_resource(folder: &Folder, name: &str, resource: &Value) -> PathBuf {
+    folder.write(name, json!({ "resources": [resource] }).to_string())
+}
+
+fn bootstrap(folder: &Folder, listeners: &[Listener], origin: u16, admin: u16) -> Value {
+    let listeners: Vec<Value> = listeners.iter().map(|listener| configuration(folder, listener)).collect();
+    json!({
+        "node": { "id": "crawlward-tests", "cluster": "crawlward-tests" },
+        "admin": { "address": address(admin) },
+        "static_resources": {
+            "listeners": listeners,
+            "clusters": [{
+                "name": "origin",
+                "type": "STATIC",
+                "load_assignment": {
+                    "cluster_name": "origin",
+                    "endpoints": [{ "lb_endpoints": [{ "endpoint": { "address": address(origin) } }] }],
+                },
+            }],
+        },
+    })
+}
+
+fn configuration(folder: &Folder, listener: &Listener) -> Value {
+    let routes = json!({
+        "virtual_hosts": [{
+            "name": "all",
+            "domains": ["*"],
+            "routes": [{ "match": { "prefix": "/" }, "route": { "cluster": "origin" } }],
+        }],
+    });
+    let router = json!({
+        "name": "envoy.filters.http.router",
+        "typed_config": { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" },
+    });
+    let access_log = json!({
+        "name": "envoy.access_loggers.file",
+        "typed_config": {
+            "@type": "type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog",
+            "path": folder.path().join(&listener.access_log),
+            "log_format": { "json_format": {
+                "case": "%REQ(X-TEST-CASE)%",
+                "status": "%RESPONSE_CODE%",
+                "crawlward": "%FILTER_STATE(wasm.crawlward:PLAIN)%",
+                "details": "%RESPONSE_CODE_DETAILS%",
+            } },
+        },
+    });
+    json!({
+        "name": format!("listener-{}", listener.port),
+        "address": address(listener.port),
+        "filter_chains": [{ "filters": [{
+            "name": "envoy.filters.network.http_connection_manager",
+            "typed_config": {
+                "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+                "stat_prefix": format!("listener-{}", listener.port),
+                // The client's address is what one trusted proxy before us says in X-Forwarded-For.
+                "use_remote_address": true,
+                "xff_num_trusted_hops": 1,
+                "route_config": routes,
+                "http_filters": [listener.filter, router],
+                "access_log": [access_log],
+            },
+        }] }],
+    })
+}
+
+fn address(port: u16) -> Value {
+    json!({ "socket_address": { "address": "127.0.0.1", "port_value": port } })
+}

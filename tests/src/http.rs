@@ -1,0 +1,248 @@
+//! A client that sends exactly the bytes that it is given, and reads one response.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+/// A request; headers are sent in their order, as often as they are given.
+#[derive(Clone, Debug)]
+pub struct Request {
+    method: String,
+    target: Vec<u8>,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Vec<u8>,
+}
+
+impl Request {
+    /// A request with a Host header, and no other.
+    pub fn new(method: &str, target: &str, host: &str) -> Self {
+        Self::bare(method, target).header("Host", host)
+    }
+
+    /// A request without any header.
+    pub fn bare(method: &str, target: &str) -> Self {
+        Self { method: method.into(), target: target.into(), headers: Vec::new(), body: Vec::new() }
+    }
+
+    /// `GET` from `example.com`.
+    pub fn get(target: &str) -> Self {
+        Self::new("GET", target, "example.com")
+    }
+
+    /// Adds a header line.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.push((name.into(), value.as_ref().to_vec()));
+        self
+    }
+
+    /// Adds a User-Agent line.
+    #[must_use]
+    pub fn agent(self, user_agent: impl AsRef<[u8]>) -> Self {
+        self.header("User-Agent", user_agent)
+    }
+
+    /// Adds a body with its length.
+    #[must_use]
+    pub fn body(mut self, body: &[u8]) -> Self {
+        self.body = body.to_vec();
+        self.header("Content-Length", body.len().to_string())
+    }
+
+    /// The header lines.
+    pub fn headers(&self) -> &[(String, Vec<u8>)] {
+        &self.headers
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = [self.method.as_bytes(), b" ", &self.target, b" HTTP/1.1\r\n"].concat();
+        for (name, value) in &self.headers {
+            bytes.extend_from_slice(&[name.as_bytes(), b": ", value, b"\r\n"].concat());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+}
+
+/// A response.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The status code.
+    pub status: u16,
+    /// The header lines.
+    pub headers: Vec<(String, String)>,
+    /// The body, whole.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// The first line of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The reason in a denial's problem document; `None` where the response is no such thing.
+    pub fn denial_reason(&self) -> Option<String> {
+        if self.header("content-type") != Some("application/problem+json") {
+            return None;
+        }
+        let problem: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
+        Some(problem.get("reason")?.as_str()?.to_owned())
+    }
+}
+
+trait Stream: Read + Write + Send {}
+impl<T: Read + Write + Send> Stream for T {}
+
+/// A connection that is kept for several requests.
+pub struct Connection {
+    stream: Box<dyn Stream>,
+    /// What was read beyond the last response.
+    unread: Vec<u8>,
+}
+
+/// A server that answers nothing is broken; no test waits longer for it.
+const TIMEOUT: Option<Duration> = Some(Duration::from_secs(20));
+
+impl Connection {
+    /// Connects by TCP.
+    ///
+    /// # Errors
+    ///
+    /// Those of the socket.
+    pub fn open(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(TIMEOUT)?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream: Box::new(stream), unread: Vec::new() })
+    }
+
+    /// Connects to a unix socket.
+    ///
+    /// # Errors
+    ///
+    /// Those of the socket.
+    pub fn open_unix(path: &Path) -> io::Result<Self> {
+        let stream = UnixStream::connect(path)?;
+        stream.set_read_timeout(TIMEOUT)?;
+        Ok(Self { stream: Box::new(stream), unread: Vec::new() })
+    }
+
+    /// Sends a request and reads its response.
+    ///
+    /// # Errors
+    ///
+    /// Those of the socket, and a response that is cut off or not HTTP.
+    pub fn send(&mut self, request: &Request) -> io::Result<Response> {
+        self.stream.write_all(&request.bytes())?;
+        let (mut response, framing) = self.head(request.method == "HEAD")?;
+        response.body = match framing {
+            Framing::Length(length) => self.take(length)?,
+            Framing::Chunked => self.chunks()?,
+            Framing::UntilClose => {
+                self.stream.read_to_end(&mut self.unread)?;
+                std::mem::take(&mut self.unread)
+            }
+        };
+        Ok(response)
+    }
+
+    fn head(&mut self, is_head: bool) -> io::Result<(Response, Framing)> {
+        loop {
+            let mut lines = [httparse::EMPTY_HEADER; 100];
+            let mut parsed = httparse::Response::new(&mut lines);
+            if let httparse::Status::Complete(length) =
+                parsed.parse(&self.unread).map_err(io::Error::other)?
+            {
+                let headers = parsed.headers.iter().map(|line| {
+                    (line.name.to_owned(), String::from_utf8_lossy(line.value).trim().to_owned())
+                });
+                let response = Response {
+                    status: parsed.code.unwrap_or_default(),
+                    headers: headers.collect(),
+                    body: Vec::new(),
+                };
+                self.unread.drain(..length);
+                let framing = Framing::of(&response, is_head);
+                return Ok((response, framing));
+            }
+            self.more()?;
+        }
+    }
+
+    fn more(&mut self) -> io::Result<()> {
+        let mut buffer = [0; 16 * 1024];
+        match self.stream.read(&mut buffer)? {
+            0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the response is cut off")),
+            length => {
+                self.unread.extend_from_slice(&buffer[..length]);
+                Ok(())
+            }
+        }
+    }
+
+    fn take(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        while self.unread.len() < length {
+            self.more()?;
+        }
+        Ok(self.unread.drain(..length).collect())
+    }
+
+    fn chunks(&mut self) -> io::Result<Vec<u8>> {
+        const LINE_END: usize = 2;
+        let mut body = Vec::new();
+        loop {
+            let size = httparse::parse_chunk_size(&self.unread)
+                .map_err(|_| io::Error::other("a chunk's size is not a number"))?;
+            let httparse::Status::Complete((length, size)) = size else {
+                self.more()?;
+                continue;
+            };
+            self.unread.drain(..length);
+            let size = usize::try_from(size).map_err(io::Error::other)?;
+            let chunk = self.take(size + LINE_END)?;
+            // No server here sends trailers.
+            if size == 0 {
+                return Ok(body);
+            }
+            body.extend_from_slice(&chunk[..size]);
+        }
+    }
+}
+
+/// Where a body ends (RFC 9112 6.3).
+enum Framing {
+    Length(usize),
+    Chunked,
+    UntilClose,
+}
+
+impl Framing {
+    fn of(response: &Response, is_head: bool) -> Self {
+        if is_head || matches!(response.status, 204 | 304) {
+            return Self::Length(0);
+        }
+        if response.header("transfer-encoding").is_some() {
+            return Self::Chunked;
+        }
+        let length = response.header("content-length").and_then(|length| length.parse().ok());
+        length.map_or(Self::UntilClose, Self::Length)
+    }
+}
+
+/// Sends one request over a connection of its own.
+///
+/// # Errors
+///
+/// See [`Connection::send`].
+pub fn send(address: SocketAddr, request: &Request) -> io::Result<Response> {
+    Connection::open(address)?.send(&request.clone().header("Connection", "close"))
+}

@@ -1,0 +1,18 @@
+//! The harness of Crawlward's tests: real servers on free ports, a client that sends exact bytes, and the table of
+//! cases that every way into Crawlward must answer alike.
+//!
+//! `cases/*.json` is the table, [`runners`] are the ways in, [`verdict`] says what is wrong with their answers. What
+//! is special to a server is tested in `tests/nginx` and `tests/envoy`, with [`nginx`], [`envoy`], [`http`] and
+//! [`load`].
+
+pub mod artefacts;
+pub mod cases;
+pub mod envoy;
+pub mod http;
+pub mod load;
+pub mod nginx;
+pub mod origin;
+pub mod ports;
+pub mod process;
+pub mod runners;
+pub mod verdict;

@@ -1,0 +1,73 @@
+//! Load while something happens to a server: every response is checked.
+
+use std::net::SocketAddr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::http::{self, Request};
+
+/// A request with the status that each of its responses must have.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// The request.
+    pub request: Request,
+    /// The status.
+    pub status: u16,
+}
+
+/// What came of a load.
+#[derive(Debug)]
+pub struct Report {
+    /// How many requests were sent.
+    pub requests: usize,
+    /// What is wrong with some of them; at most a few are kept.
+    pub failures: Vec<String>,
+}
+
+/// How many failures are told: one cause often has thousands of them.
+const TOLD: usize = 20;
+const CLIENTS: usize = 4;
+
+/// Sends the probes from four clients, a connection for each request, while `event` happens ten times, a second
+/// apart.
+pub fn ten_seconds(address: SocketAddr, probes: &[Probe], mut event: impl FnMut(usize)) -> Report {
+    let over = AtomicBool::new(false);
+    let requests = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    let client = |first: usize| {
+        for probe in probes.iter().cycle().skip(first) {
+            if over.load(Ordering::Relaxed) {
+                return;
+            }
+            requests.fetch_add(1, Ordering::Relaxed);
+            let failure = match http::send(address, &probe.request) {
+                Ok(response) if response.status == probe.status => continue,
+                Ok(response) => {
+                    format!("{} instead of {}: {:?}", response.status, probe.status, probe.request)
+                }
+                Err(error) => format!("{error}: {:?}", probe.request),
+            };
+            let mut failures = failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if failures.len() < TOLD {
+                failures.push(failure);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for first in 0..CLIENTS {
+            scope.spawn(move || client(first));
+        }
+        for number in 0..10 {
+            // The pace of the load, not a wait for anything.
+            thread::sleep(Duration::from_secs(1));
+            event(number);
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    Report {
+        requests: requests.into_inner(),
+        failures: failures.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner),
+    }
+}

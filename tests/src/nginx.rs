@@ -1,0 +1,193 @@
+//! nginx processes with configurations made for one test.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use rustix::process::{Signal, geteuid};
+use tempfile::TempDir;
+
+use crate::artefacts;
+use crate::http::{self, Request, Response};
+use crate::process::{Server, wait_for};
+
+/// A folder for a server's configuration, feeds and logs; it goes with its owner.
+#[derive(Debug)]
+pub struct Folder(TempDir);
+
+impl Default for Folder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Folder {
+    /// An empty one.
+    ///
+    /// # Panics
+    ///
+    /// Where the machine lets nobody write temporary files.
+    pub fn new() -> Self {
+        Self(tempfile::Builder::new().prefix("crawlward-").tempdir().expect("a temporary folder"))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file, replacing it at once as `mv` does, so that no server reads half of it.
+    ///
+    /// # Panics
+    ///
+    /// Where the disk is full.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        let new = self.path().join(format!("{name}.new"));
+        fs::create_dir_all(path.parent().expect("a file in a folder")).expect("a folder of ours");
+        fs::write(&new, content).expect("a file in a folder of ours");
+        fs::rename(&new, &path).expect("a file in a folder of ours");
+        path
+    }
+
+    /// A file's text; empty where it is not there yet.
+    pub fn read(&self, name: &str) -> String {
+        String::from_utf8_lossy(&fs::read(self.path().join(name)).unwrap_or_default()).into_owned()
+    }
+
+    /// Leaves the folder when the process ends.
+    pub fn keep(&mut self) {
+        self.0.disable_cleanup(true);
+    }
+}
+
+/// A running nginx with its folder.
+#[derive(Debug)]
+pub struct Nginx {
+    // Before the folder, so that nginx is gone when its files go.
+    server: Server,
+    folder: Folder,
+}
+
+impl Nginx {
+    /// Starts nginx with the module and this text in its `http` block. Paths in it are relative to the folder.
+    pub fn start(folder: Folder, http: &str) -> Self {
+        Self::spawn(folder, &configuration(http, true))
+    }
+
+    /// Starts nginx without the module.
+    pub fn without_module(folder: Folder, http: &str) -> Self {
+        Self::spawn(folder, &configuration(http, false))
+    }
+
+    /// What `nginx -t` says of this text in the `http` block.
+    ///
+    /// # Panics
+    ///
+    /// Where nginx can't be started.
+    pub fn check(folder: &Folder, http: &str) -> Output {
+        folder.write("nginx.conf", configuration(http, true));
+        fs::create_dir_all(folder.path().join("tmp")).expect("a folder of ours");
+        command(folder.path()).arg("-t").output().expect("nginx can be started")
+    }
+
+    fn spawn(folder: Folder, text: &str) -> Self {
+        folder.write("nginx.conf", text);
+        fs::create_dir_all(folder.path().join("tmp")).expect("a folder of ours");
+        let error_log = folder.path().join("error.log");
+        let mut server = Server::start(
+            "nginx",
+            &mut command(folder.path()),
+            &folder.path().join("stderr.log"),
+            &[error_log],
+        );
+        // nginx writes the file when it has bound its sockets; what connects from then on waits for a worker.
+        server.wait_until("nginx's pid file", || Some(()).filter(|()| !folder.read("nginx.pid").is_empty()));
+        Self { server, folder }
+    }
+
+    /// The folder with its configuration and logs.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Asks nginx to read its configuration again. It does so in its own time.
+    pub fn reload(&self) {
+        self.server.signal(Signal::HUP);
+    }
+
+    /// Replaces the text in the `http` block, for the next reload.
+    pub fn rewrite(&self, http: &str) {
+        self.folder.write("nginx.conf", configuration(http, true));
+    }
+
+    /// Waits until a line of a log contains a text, and gives the line.
+    pub fn wait_for_line(&self, log: &str, text: &str) -> String {
+        wait_for(&format!("{text:?} in {log}"), || {
+            self.folder.read(log).lines().find(|line| line.contains(text)).map(str::to_owned)
+        })
+    }
+
+    /// The master process.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// See [`Server::leave_running`].
+    pub fn leave_running(&mut self) {
+        self.server.leave_running();
+        self.folder.keep();
+    }
+}
+
+/// A port's address on 127.0.0.1.
+pub fn local(port: u16) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+}
+
+/// The response of a server on 127.0.0.1 that has to answer.
+///
+/// # Panics
+///
+/// Where it does not.
+pub fn ask(port: u16, request: &Request) -> Response {
+    http::send(local(port), request).unwrap_or_else(|error| panic!("{error}: {request:?}"))
+}
+
+fn command(prefix: &Path) -> Command {
+    let mut command = Command::new(artefacts::nginx());
+    command.arg("-p").arg(prefix).arg("-c").arg(prefix.join("nginx.conf")).args(["-e", "error.log"]);
+    command
+}
+
+/// A whole nginx.conf. Everything that nginx writes goes below its prefix.
+fn configuration(http: &str, with_module: bool) -> String {
+    let mut text = String::new();
+    if with_module {
+        let _ = writeln!(text, "load_module {};", artefacts::nginx_module().display());
+    }
+    // Workers of another user could not open files in our folder.
+    if geteuid().is_root() {
+        text.push_str("user root root;\n");
+    }
+    text.push_str(
+        "daemon off;
+worker_processes 2;
+pid nginx.pid;
+error_log error.log notice;
+events { worker_connections 512; }
+http {
+    access_log off;
+    client_body_temp_path tmp/body;
+    proxy_temp_path tmp/proxy;
+    fastcgi_temp_path tmp/fastcgi;
+    uwsgi_temp_path tmp/uwsgi;
+    scgi_temp_path tmp/scgi;
+",
+    );
+    text.push_str(http);
+    text.push_str("\n}\n");
+    text
+}

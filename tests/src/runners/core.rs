@@ -1,0 +1,81 @@
+//! The core itself, in this process.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use crawlward_core::{Overrides, Request, Ruleset, decide};
+use crawlward_host::FilesBeside;
+
+use super::{Answer, Runner};
+use crate::cases::{Case, Table};
+
+/// The core itself, in this process.
+#[derive(Clone, Copy, Debug)]
+pub struct Core;
+
+impl Runner for Core {
+    fn name(&self) -> &'static str {
+        "core"
+    }
+
+    fn run(&self, tables: &[Table]) -> Vec<Vec<Result<Answer, String>>> {
+        tables.iter().map(run_table).collect()
+    }
+}
+
+fn run_table(table: &Table) -> Vec<Result<Answer, String>> {
+    let files = FilesBeside::new(Path::new("/"));
+    let compiled = Ruleset::compile(&table.name, table.document().as_bytes(), &files);
+    let ruleset = compiled.ruleset.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
+    let decide_one = |case: &Case| {
+        let request = InMemory::new(table, case);
+        let decision = decide(&ruleset, &request, Overrides::default());
+        let facts = serde_json::to_value(ruleset.describe(&decision, &request)).map_err(|e| e.to_string())?;
+        let facts = serde_json::from_value(facts).map_err(|e| e.to_string())?;
+        Ok(Answer { facts, exchange: None })
+    };
+    table.cases.iter().map(decide_one).collect()
+}
+
+/// A request of the table, as a host would give it to the core.
+struct InMemory<'c> {
+    case: &'c Case,
+    user_agent: Option<Vec<u8>>,
+    /// By lower-case name.
+    headers: Vec<(String, &'c str)>,
+}
+
+impl<'c> InMemory<'c> {
+    fn new(table: &Table, case: &'c Case) -> Self {
+        let mut headers: Vec<(String, &str)> = Vec::new();
+        for (name, value) in &case.request.headers {
+            headers.push((name.to_ascii_lowercase(), value));
+        }
+        if let Some(purpose) = &case.request.purpose {
+            headers.push((table.purpose_header().to_ascii_lowercase(), purpose));
+        }
+        Self { case, user_agent: case.request.user_agent.value(), headers }
+    }
+}
+
+impl Request for InMemory<'_> {
+    fn address(&self) -> Option<IpAddr> {
+        Some(self.case.request.ip)
+    }
+
+    fn host(&self) -> Option<&[u8]> {
+        Some(self.case.request.host.as_bytes())
+    }
+
+    fn path(&self) -> &[u8] {
+        self.case.request.path.as_bytes()
+    }
+
+    fn user_agent(&self) -> Option<&[u8]> {
+        self.user_agent.as_deref()
+    }
+
+    fn header(&self, name: &str) -> Option<&[u8]> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_bytes())
+    }
+}

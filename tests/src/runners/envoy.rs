@@ -1,0 +1,58 @@
+//! Envoy with the filter.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Answer, Runner, exchange_all, join, logged};
+use crate::cases::Table;
+use crate::envoy::{self, ADDRESS_HEADER, Listener};
+use crate::nginx::Folder;
+use crate::origin::Origin;
+use crate::ports::free_port;
+use crate::process::wait_for;
+use crate::verdict::parse_dictionary;
+
+/// Envoy with the filter: the decision from the filter state in its access log.
+#[derive(Clone, Copy, Debug)]
+pub struct Envoy;
+
+/// What the filter state tells. A reason is shown by the response to a denied request only.
+const KEYS: [&str; 7] = ["action", "identity", "agent", "feed", "service", "country", "region"];
+
+impl Runner for Envoy {
+    fn name(&self) -> &'static str {
+        "envoy"
+    }
+
+    /// One process, with a listener and a configuration for each file of the table.
+    fn run(&self, tables: &[Table]) -> Vec<Vec<Result<Answer, String>>> {
+        let (origin, folder) = (Origin::start(), Folder::new());
+        let listener = |table: &Table| Listener {
+            port: free_port(),
+            filter: envoy::static_filter(&folder, &table.write(&folder)),
+            access_log: format!("{}.log", table.name),
+        };
+        let listeners: Vec<Listener> = tables.iter().map(listener).collect();
+        let envoy = envoy::Envoy::start(folder, &listeners, origin.port());
+        let run_table = |(table, listener): (&Table, &Listener)| {
+            let exchanges = exchange_all(table, listener.port, ADDRESS_HEADER);
+            let log = wait_for("a line of each case in Envoy's access log", || {
+                logged(&envoy.folder().read(&listener.access_log), table.cases.len())
+            });
+            join(exchanges, log, facts)
+        };
+        tables.iter().zip(&listeners).map(run_table).collect()
+    }
+}
+
+/// There is no filter state where the client is a person: then there is nothing but the identity.
+fn facts(line: &Value) -> BTreeMap<String, Value> {
+    let Some(state) = line["crawlward"].as_str() else {
+        return BTreeMap::from([("identity".into(), "none".into())]);
+    };
+    let members = parse_dictionary(state);
+    KEYS.iter()
+        .map(|key| ((*key).to_owned(), members.get(*key).map_or(Value::Null, |value| value.as_str().into())))
+        .collect()
+}

@@ -1,0 +1,99 @@
+//! The ways into Crawlward, each of which answers the whole table.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::cases::{Case, Table};
+
+mod cli;
+mod core;
+mod envoy;
+mod nginx;
+
+pub use self::cli::Cli;
+pub use self::core::Core;
+pub use self::envoy::Envoy;
+pub use self::nginx::Nginx;
+
+/// A way into Crawlward.
+pub trait Runner {
+    /// What it is called in messages.
+    fn name(&self) -> &'static str;
+
+    /// The answers to all cases of all files, in their order. An error says why the case could not be put: no case is
+    /// left out.
+    fn run(&self, tables: &[Table]) -> Vec<Vec<Result<Answer, String>>>;
+}
+
+/// What a runner shows of a decision.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// Fields of the JSON decision: all of them from the core and the command line; from a gate, those that its logs
+    /// and responses show.
+    pub facts: BTreeMap<String, Value>,
+    /// What went over the wire, where it did.
+    pub exchange: Option<Exchange>,
+}
+
+/// What became of a request that was sent to a gate.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The status.
+    pub status: u16,
+    /// The `Content-Type`.
+    pub content_type: Option<String>,
+    /// The `Cache-Control`.
+    pub cache_control: Option<String>,
+    /// The reason in the problem document; `None` where there is no body to read it from.
+    pub problem_reason: Option<String>,
+    /// The `X-Crawlward` that the origin received; `None` where the request did not reach it.
+    pub at_origin: Option<Option<String>>,
+}
+
+/// The header by which a gate's access log tells cases apart.
+const CASE_HEADER: &str = "X-Test-Case";
+
+/// Sends the cases of a table to a gate, one after the other, each with a header that tells the client's address.
+fn exchange_all(table: &Table, port: u16, address_header: &str) -> Vec<Result<Exchange, String>> {
+    let send = |(number, case): (usize, &Case)| {
+        let request = table
+            .http_request(case)
+            .header(address_header, case.request.ip.to_string())
+            .header(CASE_HEADER, number.to_string());
+        let response = crate::http::send(crate::nginx::local(port), &request)
+            .map_err(|error| format!("no response: {error}"))?;
+        Ok(Exchange {
+            status: response.status,
+            content_type: response.header("content-type").map(str::to_owned),
+            cache_control: response.header("cache-control").map(str::to_owned),
+            problem_reason: response.denial_reason(),
+            at_origin: crate::origin::Received::of(&response).map(|received| received.crawlward),
+        })
+    };
+    table.cases.iter().enumerate().map(send).collect()
+}
+
+/// The lines of an access log in JSON, by case, when all the cases are there. `None`: not yet.
+fn logged(log: &str, count: usize) -> Option<BTreeMap<usize, Value>> {
+    let lines: BTreeMap<usize, Value> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter_map(|line| Some((line["case"].as_str()?.parse().ok()?, line)))
+        .collect();
+    (lines.len() == count).then_some(lines)
+}
+
+/// Joins what went over the wire with what was logged.
+fn join(
+    exchanges: Vec<Result<Exchange, String>>,
+    mut log: BTreeMap<usize, Value>,
+    facts_of: impl Fn(&Value) -> BTreeMap<String, Value>,
+) -> Vec<Result<Answer, String>> {
+    let answer = |(number, exchange): (usize, Result<Exchange, String>)| {
+        let exchange = exchange?;
+        let line = log.remove(&number).ok_or("the access log has no line of it")?;
+        Ok(Answer { facts: facts_of(&line), exchange: Some(exchange) })
+    };
+    exchanges.into_iter().enumerate().map(answer).collect()
+}

@@ -1,0 +1,81 @@
+//! nginx with the module.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::{Answer, CASE_HEADER, Runner, exchange_all, join, logged};
+use crate::cases::Table;
+use crate::nginx::{self, Folder};
+use crate::origin::Origin;
+use crate::ports::free_port;
+use crate::process::wait_for;
+
+/// nginx with the module: the decision from the variables in its access log.
+#[derive(Clone, Copy, Debug)]
+pub struct Nginx;
+
+/// The variables with the fields of the decision that they show. There is none for `status`, `site` and
+/// `robots_tag`.
+const VARIABLES: [&str; 13] = [
+    "action", "enforced", "reason", "identity", "proof", "agent", "feed", "service", "purpose", "country",
+    "region", "city", "rule",
+];
+
+impl Runner for Nginx {
+    fn name(&self) -> &'static str {
+        "nginx"
+    }
+
+    fn run(&self, tables: &[Table]) -> Vec<Vec<Result<Answer, String>>> {
+        let origin = Origin::start();
+        tables.iter().map(|table| run_table(table, &origin)).collect()
+    }
+}
+
+fn run_table(table: &Table, origin: &Origin) -> Vec<Result<Answer, String>> {
+    let folder = Folder::new();
+    let document = table.write(&folder);
+    let (port, origin) = (free_port(), origin.port());
+    let mut format = format!(r#"{{"case":"$http_{}""#, CASE_HEADER.to_ascii_lowercase().replace('-', "_"));
+    for name in VARIABLES {
+        let _ = write!(format, r#","{name}":"$crawlward_{name}""#);
+    }
+    let http = format!(
+        r#"
+    crawlward_config {document};
+    log_format decision escape=json '{format}}}';
+    underscores_in_headers on;
+    large_client_header_buffers 4 16k;
+    set_real_ip_from 127.0.0.1;
+    real_ip_header X-Test-Client;
+    server {{
+        listen 127.0.0.1:{port};
+        access_log decisions.log decision;
+        location / {{ proxy_pass http://127.0.0.1:{origin}; }}
+    }}"#,
+        document = document.display(),
+    );
+    let nginx = nginx::Nginx::start(folder, &http);
+    let exchanges = exchange_all(table, port, "X-Test-Client");
+    // A request that nginx refuses is logged, too.
+    let log = wait_for("a line of each case in nginx's access log", || {
+        logged(&nginx.folder().read("decisions.log"), table.cases.len())
+    });
+    join(exchanges, log, facts)
+}
+
+/// Variables are not found where the client is a person: then there is nothing but the identity.
+fn facts(line: &Value) -> BTreeMap<String, Value> {
+    let text = |name: &str| line[name].as_str().unwrap_or_default();
+    if VARIABLES.iter().all(|name| text(name).is_empty()) {
+        return BTreeMap::from([("identity".into(), "none".into())]);
+    }
+    let value = |name: &str| match (name, text(name)) {
+        ("enforced", flag) => Value::from(flag == "1"),
+        (_, "") => Value::Null,
+        (_, text) => text.into(),
+    };
+    VARIABLES.iter().map(|name| ((*name).to_owned(), value(name))).collect()
+}

@@ -1,0 +1,146 @@
+//! What is wrong with the runners' answers.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+use crate::cases::{Case, Table};
+use crate::runners::{Answer, Exchange};
+
+/// The answers of a runner to all cases of all files.
+pub type Answers = Vec<Vec<Result<Answer, String>>>;
+
+/// The fields of the JSON decision.
+const FIELDS: [&str; 16] = [
+    "action",
+    "status",
+    "reason",
+    "identity",
+    "agent",
+    "feed",
+    "service",
+    "country",
+    "region",
+    "city",
+    "site",
+    "purpose",
+    "rule",
+    "robots_tag",
+    "proof",
+    "enforced",
+];
+
+/// Lists every case that a runner answers otherwise than the table says; empty where there is none.
+pub fn against_table(runner: &str, tables: &[Table], answers: &Answers) -> String {
+    let mut report = String::new();
+    for_each_case(tables, |table, case, at| {
+        let wrong = match &answers[at.0][at.1] {
+            Ok(answer) => differences(&case.expect, answer),
+            Err(why) => vec![format!("the case can't be put: {why}")],
+        };
+        tell(&mut report, runner, table, case, &wrong);
+    });
+    report
+}
+
+/// Lists every case that a runner answers otherwise than the core does, and every exchange over the wire that is not
+/// what the core's decision asks for.
+pub fn against_core(runner: &str, tables: &[Table], core: &Answers, answers: &Answers) -> String {
+    let mut report = String::new();
+    for_each_case(tables, |table, case, at| {
+        let (Ok(core), Ok(answer)) = (&core[at.0][at.1], &answers[at.0][at.1]) else {
+            // Said by `against_table`.
+            return;
+        };
+        let decided: Map<String, Value> = core.facts.clone().into_iter().collect();
+        let mut wrong = differences(&decided, answer);
+        if let Some(exchange) = &answer.exchange {
+            wrong.extend(wire_problems(&decided, exchange, case.request.method == "HEAD"));
+        } else if !FIELDS.iter().all(|field| answer.facts.contains_key(*field)) {
+            wrong.push("the JSON decision lacks fields".into());
+        }
+        tell(&mut report, runner, table, case, &wrong);
+    });
+    report
+}
+
+fn for_each_case(tables: &[Table], mut visit: impl FnMut(&Table, &Case, (usize, usize))) {
+    for (file, table) in tables.iter().enumerate() {
+        for (number, case) in table.cases.iter().enumerate() {
+            visit(table, case, (file, number));
+        }
+    }
+}
+
+fn tell(report: &mut String, runner: &str, table: &Table, case: &Case, wrong: &[String]) {
+    if wrong.is_empty() {
+        return;
+    }
+    let _ = writeln!(report, "\n{runner}: {}.json: {}\n  request: {:?}", table.name, case.name, case.request);
+    for line in wrong {
+        let _ = writeln!(report, "  {line}");
+    }
+}
+
+/// The fields that the answer shows and that are not as expected.
+fn differences(expected: &Map<String, Value>, answer: &Answer) -> Vec<String> {
+    let unknown = expected.keys().filter(|key| !FIELDS.contains(&key.as_str()));
+    let mut wrong: Vec<String> = unknown.map(|key| format!("the decision has no field `{key}`")).collect();
+    for (key, expected) in expected {
+        if let Some(got) = answer.facts.get(key)
+            && got != expected
+        {
+            wrong.push(format!("{key}: expected {expected}, got {got}"));
+        }
+    }
+    wrong
+}
+
+/// What a decision asks of a gate: an enforced denial is answered at the edge; all else reaches the origin, with what
+/// is known in a header of ours, and no forged one.
+fn wire_problems(decided: &Map<String, Value>, exchange: &Exchange, is_head: bool) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut check = |what: &str, expected: Option<&str>, got: Option<&str>| {
+        if expected != got {
+            wrong.push(format!("{what}: expected {expected:?}, got {got:?}"));
+        }
+    };
+    let status = exchange.status.to_string();
+    if decided["action"] == "deny" && decided["enforced"] == true {
+        check("status", Some("403"), Some(&status));
+        check("content type", Some("application/problem+json"), exchange.content_type.as_deref());
+        check("cache control", Some("no-store"), exchange.cache_control.as_deref());
+        let reason = decided["reason"].as_str().filter(|_| !is_head);
+        check("reason in the body", reason, exchange.problem_reason.as_deref());
+        check("the request at the origin", None, exchange.at_origin.as_ref().map(|_| "received"));
+    } else {
+        check("status", Some("200"), Some(&status));
+        check("the request at the origin", Some("received"), exchange.at_origin.as_ref().map(|_| "received"));
+        let got = exchange.at_origin.iter().flatten().next().map(String::as_str);
+        check("X-Crawlward at the origin", header_value(decided).as_deref(), got);
+    }
+    wrong
+}
+
+/// The `X-Crawlward` that the contract asks for, written here once more, so that the core's is not its own judge.
+fn header_value(decided: &Map<String, Value>) -> Option<String> {
+    if decided["identity"] == "none" {
+        return None;
+    }
+    let member = |key: &str| {
+        let value = decided[key].as_str()?;
+        let is_token = matches!(key, "action" | "identity" | "country" | "region");
+        Some(if is_token { format!("{key}={value}") } else { format!("{key}={value:?}") })
+    };
+    let members = ["action", "identity", "agent", "feed", "service", "country", "region"];
+    Some(members.into_iter().filter_map(member).collect::<Vec<_>>().join(", "))
+}
+
+/// The members of an RFC 8941 Dictionary whose values are tokens and strings, without escapes.
+pub fn parse_dictionary(text: &str) -> BTreeMap<String, String> {
+    text.split(", ")
+        .filter_map(|member| member.split_once('='))
+        .map(|(key, value)| (key.to_owned(), value.trim_matches('"').to_owned()))
+        .collect()
+}

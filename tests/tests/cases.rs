@@ -1,0 +1,78 @@
+//! The table of cases: each gives the decision that it says, and the same one, whichever way it is put.
+
+use std::collections::BTreeSet;
+use std::sync::{LazyLock, OnceLock};
+
+use crawlward_tests::cases::Table;
+use crawlward_tests::runners::{Cli, Core, Envoy, Nginx, Runner};
+use crawlward_tests::verdict::{Answers, against_core, against_table};
+
+static TABLES: LazyLock<Vec<Table>> = LazyLock::new(Table::all);
+
+/// A runner's answers, which two tests ask for: it runs once.
+struct Once<R> {
+    runner: R,
+    answers: OnceLock<Answers>,
+}
+
+impl<R: Runner> Once<R> {
+    const fn new(runner: R) -> Self {
+        Self { runner, answers: OnceLock::new() }
+    }
+
+    fn answers(&self) -> &Answers {
+        self.answers.get_or_init(|| self.runner.run(&TABLES))
+    }
+
+    fn check(&self) {
+        let report = against_table(self.runner.name(), &TABLES, self.answers());
+        assert!(report.is_empty(), "{report}");
+    }
+
+    fn differences_from_core(&self) -> String {
+        against_core(self.runner.name(), &TABLES, CORE.answers(), self.answers())
+    }
+}
+
+static CORE: Once<Core> = Once::new(Core);
+static CLI: Once<Cli> = Once::new(Cli);
+static NGINX: Once<Nginx> = Once::new(Nginx);
+static ENVOY: Once<Envoy> = Once::new(Envoy);
+
+#[test]
+fn core() {
+    CORE.check();
+}
+
+#[test]
+fn cli() {
+    CLI.check();
+}
+
+#[test]
+fn nginx() {
+    NGINX.check();
+}
+
+#[test]
+fn envoy() {
+    ENVOY.check();
+}
+
+#[test]
+fn no_two_runners_differ() {
+    let reports = [CLI.differences_from_core(), NGINX.differences_from_core(), ENVOY.differences_from_core()];
+    assert!(reports.iter().all(String::is_empty), "{}", reports.concat());
+}
+
+#[test]
+fn the_table_is_complete() {
+    let cases: Vec<_> = TABLES.iter().flat_map(|table| &table.cases).collect();
+    assert!(cases.len() >= 60, "only {} cases", cases.len());
+    let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    assert_eq!(names.len(), cases.len(), "two cases have one name");
+    let told: BTreeSet<&str> =
+        cases.iter().filter_map(|case| case.expect.get("identity")?.as_str()).collect();
+    let identities = ["verified", "spoofed", "unverified", "undeclared", "generic", "none"];
+    assert_eq!(told, BTreeSet::from(identities), "each identity has a case");
+}
