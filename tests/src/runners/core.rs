@@ -63,6 +63,10 @@ impl Request for InMemory<'_> {
         Some(self.case.request.ip)
     }
 
+    fn now(&self) -> i64 {
+        crawlward_host::now()
+    }
+
     fn method(&self) -> &[u8] {
         self.case.request.method.as_bytes()
     }
