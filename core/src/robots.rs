@@ -122,6 +122,7 @@ impl RobotsFile {
             );
         }
         if diagnostics.strictness() == Strictness::Lint {
+            crate::policy_lint::encoding(within, "ROB-5", diagnostics);
             crate::policy_lint::robots(&file, diagnostics);
         }
         file
