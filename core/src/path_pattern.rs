@@ -19,8 +19,8 @@
 //! # Cost
 //!
 //! A pattern is compiled once into its literal parts and their Knuth-Morris-Pratt tables. Leftmost matches of the parts
-//! suffice, since a later match never leaves more room for the rest; so each octet of the path is read once, and a
-//! match takes at most two steps an octet, however many `*` the pattern has. Nothing is allocated.
+//! suffice, since a later match never leaves more room for the rest; so each octet of the path in normal form is read once,
+//! and a match takes at most two steps an octet, however many `*` the pattern has. Nothing is allocated.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -132,7 +132,7 @@ const fn is_decoded(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'*' | b'$')
 }
 
-/// The octets of a path in normal form, found while reading.
+/// The octets of a path in normal form, found while reading: up to three for one of the path.
 #[derive(Clone, Debug)]
 pub struct Octets<'a> {
     rest: core::slice::Iter<'a, u8>,
