@@ -63,6 +63,10 @@ impl Request for InMemory<'_> {
         Some(self.case.request.ip)
     }
 
+    fn method(&self) -> &[u8] {
+        self.case.request.method.as_bytes()
+    }
+
     fn host(&self) -> Option<&[u8]> {
         Some(self.case.request.host.as_bytes())
     }
