@@ -37,7 +37,7 @@ use crate::diagnostic::{Diagnostics, Position, Strictness};
 use crate::host::HostPattern;
 use crate::path_pattern::PathPattern;
 use crate::policy_lines::{Line, Lines, is_blank, nearest, position_at, shown};
-use crate::robots::product_token;
+use crate::robots::product_token_in;
 
 mod compiled;
 mod methods;
@@ -344,9 +344,7 @@ fn host(word: &[u8]) -> Result<HostPattern, String> {
 }
 
 fn agent(word: &[u8], position: Position, diagnostics: &mut Diagnostics) -> Result<Box<str>, String> {
-    // A token is ASCII, so what follows the first other octet is no part of it.
-    let ascii = word.split(|byte| !byte.is_ascii()).next().unwrap_or_default();
-    let token = product_token(core::str::from_utf8(ascii).unwrap_or_default());
+    let token = product_token_in(word);
     if token.is_empty() {
         return Err(format!("`{}` begins with no product token", shown(word)));
     }

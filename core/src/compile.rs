@@ -72,25 +72,6 @@ impl Ruleset {
     }
 }
 
-/// Every file that a document names, in order and each once: what `crawlward envoy` puts into it.
-pub fn named_files(config: &Config) -> Vec<&str> {
-    let catalog = Some(config.catalog.as_str()).filter(|path| !is_catalog_word(path));
-    let mut paths: Vec<&str> = Vec::new();
-    let feeds = config.feeds.iter().map(|feed| feed.source.as_str());
-    let policies = config.sites.iter().flat_map(|site| [&site.robots_txt, &site.automation_preferences]);
-    let policies = policies.flatten().map(|path| path.as_str());
-    for path in catalog.into_iter().chain(feeds).chain(policies) {
-        if !paths.contains(&path) {
-            paths.push(path);
-        }
-    }
-    paths
-}
-
-fn is_catalog_word(catalog: &str) -> bool {
-    matches!(catalog, "builtin" | "none")
-}
-
 /// The files in the document before those of the host.
 struct Inlined<'c> {
     config: &'c Config,

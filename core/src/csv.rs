@@ -5,10 +5,9 @@
 
 use alloc::borrow::Cow;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
-use csv_core::{ReadFieldResult, ReaderBuilder, Terminator};
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 use memchr::{memchr, memchr2};
 
 /// One record, without its comment and line end. Slices of the source, so that they have a position.
@@ -94,7 +93,8 @@ impl<'a> Iterator for Records<'a> {
 /// The length of the record at the start of `text`, up to its line end or comment. `None` if it is over `longest`.
 fn quoted_length(text: &str, longest: usize) -> Option<usize> {
     let (mut quoted, mut at_field_start) = (false, true);
-    let mut bytes = text.bytes().enumerate().take(longest).peekable();
+    // One more for the line end of a record that is just short enough.
+    let mut bytes = text.bytes().enumerate().take(longest.saturating_add(1)).peekable();
     while let Some((offset, byte)) = bytes.next() {
         match byte {
             // Two quotes in a quoted field stand for one.
@@ -108,31 +108,44 @@ fn quoted_length(text: &str, longest: usize) -> Option<usize> {
     (!quoted && text.len() <= longest).then_some(text.len())
 }
 
-/// The fields of a record with quotes.
-pub(crate) fn quoted_fields(record: &str) -> Vec<Field<'_>> {
-    // The records were taken apart already: what is left of a carriage return is white space.
-    let mut reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
-    let (mut rest, mut text, mut length) = (record, vec![0; record.len()], 0);
-    let mut source = rest;
-    let mut fields = Vec::new();
-    loop {
-        let output = text.get_mut(length..).unwrap_or_default();
-        let (result, read, written) = reader.read_field(rest.as_bytes(), output);
-        rest = rest.split_at_checked(read).map_or("", |(_, rest)| rest);
-        length += written;
-        match result {
-            // The next call, with nothing to read, ends the field.
-            ReadFieldResult::InputEmpty => {}
-            ReadFieldResult::Field { record_end } => {
-                let field = String::from_utf8_lossy(text.get(..length).unwrap_or_default());
-                fields.push(Field { source, text: Cow::Owned(field.trim().into()) });
-                if record_end {
-                    return fields;
+/// Takes quotes off. Kept from record to record, because csv-core builds its tables anew for each reader.
+pub(crate) struct Unquoter {
+    reader: Reader,
+    text: Vec<u8>,
+}
+
+impl Unquoter {
+    pub(crate) fn new() -> Self {
+        // The records were taken apart already: what is left of a carriage return is white space.
+        let reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
+        Self { reader, text: Vec::new() }
+    }
+
+    /// The fields of a record with quotes.
+    pub(crate) fn fields<'a>(&mut self, record: &'a str) -> Vec<Field<'a>> {
+        self.reader.reset();
+        // No field is longer than its record.
+        self.text.resize(record.len(), 0);
+        let (mut source, mut rest, mut length) = (record, record, 0);
+        let mut fields = Vec::new();
+        loop {
+            let output = self.text.get_mut(length..).unwrap_or_default();
+            let (result, read, written) = self.reader.read_field(rest.as_bytes(), output);
+            rest = rest.split_at_checked(read).map_or("", |(_, rest)| rest);
+            length += written;
+            match result {
+                // The next call, with nothing to read, ends the field.
+                ReadFieldResult::InputEmpty => {}
+                ReadFieldResult::Field { record_end } => {
+                    let field = String::from_utf8_lossy(self.text.get(..length).unwrap_or_default());
+                    fields.push(Field { source, text: Cow::Owned(field.trim().into()) });
+                    if record_end {
+                        return fields;
+                    }
+                    (source, length) = (rest, 0);
                 }
-                (source, length) = (rest, 0);
+                ReadFieldResult::OutputFull | ReadFieldResult::End => return fields,
             }
-            // No field is longer than its record.
-            ReadFieldResult::OutputFull | ReadFieldResult::End => return fields,
         }
     }
 }
@@ -163,13 +176,14 @@ mod tests {
             [Record::Quoted("\"a\",\"b # \"\"c\"\",\nd\",e "), Record::Quoted("\"g\"\r"), Record::Plain("h")]
         );
         let record = "\"a\", \"x\" ,\"b # \"\"c\"\",\nd\",,\"e\" \r";
-        let fields = quoted_fields(record);
+        let mut unquoter = Unquoter::new();
+        let fields = unquoter.fields(record);
         let texts: Vec<&str> = fields.iter().map(|field| &*field.text).collect();
         // A quote counts only where the field starts with it.
         assert_eq!(texts, ["a", "\"x\"", "b # \"c\",\nd", "", "e"]);
         assert!(fields[2].source.starts_with("\"b #") && fields[4].source.starts_with("\"e\""));
-        assert_eq!(quoted_fields("\"\"").len(), 1);
-        assert_eq!(quoted_fields("\"a\",").len(), 2);
+        assert_eq!(unquoter.fields("\"\"").len(), 1);
+        assert_eq!(unquoter.fields("\"a\",").len(), 2);
     }
 
     #[test]
@@ -179,6 +193,9 @@ mod tests {
         let long = alloc::format!("\"a\n{}\nb\"\nc", "x".repeat(99));
         assert_eq!(records(&long).len(), 4);
         assert_eq!(records(&long)[0], Record::Unclosed("\"a"));
+        let just_short_enough = alloc::format!("\"{}\"", "x".repeat(98));
+        assert_eq!(records(&alloc::format!("{just_short_enough}\na")).len(), 2);
+        assert_eq!(records(&just_short_enough), [Record::Quoted(&just_short_enough)]);
         assert_eq!(records(&"x".repeat(101)), [Record::TooLong(&"x".repeat(101))]);
         assert_eq!(records(&"x".repeat(100)), [Record::Plain(&"x".repeat(100))]);
     }

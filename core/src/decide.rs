@@ -2,14 +2,14 @@
 
 use crate::automation_preferences::{self, Outcome};
 use crate::config::{AgentAction, Mode, Treatment};
-use crate::decision::{Action, Decision, Identity, PolicyKind, Reason, RuleRef};
+use crate::decision::{Action, Decision, Identity, PolicyKind, Reason, Rule, RuleRef};
 use crate::feed::{FeedFormat, FeedValue};
 use crate::host::RequestHost;
 use crate::path_pattern::RequestPath;
 use crate::prefix_table::Match;
 use crate::request::Request;
 use crate::ruleset::{Agent, Ruleset};
-use crate::sites::{PreferencesPolicy, RobotsPolicy, Site, Treatments};
+use crate::sites::{Site, Treatments};
 use crate::user_agent::looks_automated;
 
 /// What a host sets for a request beside the configuration document.
@@ -224,15 +224,42 @@ fn by_policy(ruleset: &Ruleset, site: &Site, who: &Who, request: &impl Request) 
         return settled;
     }
     let agent = ruleset.acting_agent(who.agent, who.feed);
-    let allowed = Ruling::plain(Action::Allow, Reason::Allowed);
-    let by_robots = site.robots.as_ref().map_or(allowed, |policy| by_robots(policy, agent, request));
-    if by_robots.action == Action::Deny {
-        return by_robots;
+    match by_robots(site, agent, request) {
+        Some(ruling) if ruling.action == Action::Deny => ruling,
+        by_robots => by_preferences(ruleset, site, agent, request)
+            .or(by_robots)
+            .unwrap_or(Ruling::plain(Action::Allow, Reason::Allowed)),
     }
-    site.preferences
-        .as_ref()
-        .and_then(|policy| by_preferences(ruleset, policy, agent, request))
-        .unwrap_or(by_robots)
+}
+
+impl Ruleset {
+    /// What each policy file of the site says of the request, whichever of them decided: robots.txt, then
+    /// automation-preferences.txt; `None` where the site has none, or no rule of it holds.
+    pub fn verdicts(&self, decision: &Decision, request: &impl Request) -> [Option<PolicyVerdict<'_>>; 2] {
+        let Some(site) = decision.site.and_then(|id| self.sites.get(id)) else {
+            return [None; 2];
+        };
+        let agent = self.acting_agent(decision.agent, decision.feed);
+        let verdict = |ruling: Ruling| {
+            let rule = self.rule(&Decision { rule: ruling.rule, ..*decision })?;
+            Some(PolicyVerdict { action: ruling.action, reason: ruling.reason, rule })
+        };
+        [
+            by_robots(site, agent, request).and_then(verdict),
+            by_preferences(self, site, agent, request).and_then(verdict),
+        ]
+    }
+}
+
+/// What one policy file says of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicyVerdict<'r> {
+    /// What is to be done, were it alone.
+    pub action: Action,
+    /// Why.
+    pub reason: Reason,
+    /// The rule that says so.
+    pub rule: Rule<'r>,
 }
 
 /// Of a list by agent whose last item is for whoever is none, the item of this one.
@@ -240,24 +267,24 @@ fn of_agent<T: Copy>(list: &[T], agent: Option<u16>) -> Option<T> {
     agent.and_then(|id| list.get(usize::from(id))).or(list.last()).copied()
 }
 
-fn by_robots(policy: &RobotsPolicy, agent: Option<u16>, request: &impl Request) -> Ruling {
-    let Some(group) = of_agent(&policy.groups, agent) else {
-        return Ruling::plain(Action::Allow, Reason::Allowed);
-    };
+fn by_robots(site: &Site, agent: Option<u16>, request: &impl Request) -> Option<Ruling> {
+    let policy = site.robots.as_ref()?;
+    let group = of_agent(&policy.groups, agent)?;
     let verdict = policy.file.rules.decide(group, RequestPath::new(request.path()));
     let rule = verdict.line.map(|line| RuleRef { file: PolicyKind::Robots, line });
-    match verdict.allowed {
+    Some(match verdict.allowed {
         true => Ruling { action: Action::Allow, reason: Reason::Allowed, rule },
         false => Ruling { action: Action::Deny, reason: Reason::RobotsDisallowed, rule },
-    }
+    })
 }
 
 fn by_preferences(
     ruleset: &Ruleset,
-    policy: &PreferencesPolicy,
+    site: &Site,
     agent: Option<u16>,
     request: &impl Request,
 ) -> Option<Ruling> {
+    let policy = site.preferences.as_ref()?;
     let asked = automation_preferences::Request {
         agent: of_agent(&policy.agents, agent)?,
         host: RequestHost::new(request.host().unwrap_or_default()),

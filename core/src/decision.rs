@@ -24,7 +24,7 @@ json_words! {
 json_words! {
     /// Why.
     pub enum Reason {
-        /// Nothing says that this is an automated client.
+        /// The request counts as that of a person: nothing says otherwise, or the site takes it for one.
         NotAutomated = "not-automated",
         /// Every step allowed it.
         Allowed = "allowed",
@@ -55,7 +55,7 @@ impl Reason {
     /// One sentence for the person who operates the client that was denied.
     pub const fn detail(self) -> &'static str {
         match self {
-            Self::NotAutomated => "Nothing says that this is an automated client.",
+            Self::NotAutomated => "The request counts as that of a person.",
             Self::Allowed => "Every step allowed the request.",
             Self::AgentAllowed => "This site allows the verified agent.",
             Self::SpoofedAgent => {

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 use ipnet::IpNet;
 
-use crate::csv::{Field, Record, Records, quoted_fields};
+use crate::csv::{Field, Record, Records, Unquoter};
 use crate::diagnostic::{Diagnostics, Locator, Position, Quoted};
 use crate::feed::{Added, FeedBuilder, FeedValue};
 use crate::prefix::{parse_prefix_or_address, unmap};
@@ -28,7 +28,8 @@ pub(crate) fn read(text: &str, builder: FeedBuilder, diagnostics: &mut Diagnosti
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let records = Records::new(text, builder.bounds.line);
     let locator = Locator::new(text.as_bytes());
-    let mut reader = Reader { locator, builder, diagnostics, places: HashMap::new() };
+    let (unquoter, places) = (Unquoter::new(), HashMap::new());
+    let mut reader = Reader { locator, builder, diagnostics, unquoter, places };
     for record in records {
         reader.record(record)?;
     }
@@ -39,6 +40,7 @@ struct Reader<'a, 'd> {
     locator: Locator<'a>,
     builder: FeedBuilder,
     diagnostics: &'d mut Diagnostics,
+    unquoter: Unquoter,
     /// What the text after the prefix means, where there is nothing to report about it: a feed of a million entries
     /// names a few thousand places.
     places: HashMap<&'a str, u32>,
@@ -60,7 +62,10 @@ impl<'a> Reader<'a, '_> {
                 let fields: Vec<Field<'a>> = text.split(',').map(Field::plain).collect();
                 self.entry(&fields, place)
             }
-            Record::Quoted(text) => self.entry(&quoted_fields(text), None),
+            Record::Quoted(text) => {
+                let fields = self.unquoter.fields(text);
+                self.entry(&fields, None)
+            }
             Record::TooLong(line) => {
                 let message = format!("the line is over {} bytes long", self.builder.bounds.line);
                 self.lose(line, "GEO-3", message);

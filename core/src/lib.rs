@@ -43,7 +43,7 @@ mod source_text;
 pub mod typed_json;
 pub mod user_agent;
 
-pub use compile::{Compiled, Files, NoFiles, named_files};
-pub use decide::{Overrides, decide};
+pub use compile::{Compiled, Files, NoFiles};
+pub use decide::{Overrides, PolicyVerdict, decide};
 pub use request::Request;
-pub use ruleset::{AgentInfo, FeedInfo, Finding, Ruleset};
+pub use ruleset::{AgentInfo, FeedInfo, Finding, Ruleset, is_token_byte};

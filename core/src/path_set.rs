@@ -191,8 +191,8 @@ impl Wildcards {
         match &self.grams {
             Some(grams) => grams.first_before(best, &self.patterns, octets),
             None => {
-                let stronger = self.patterns.iter().take_while(|(index, _)| *index < best);
-                let first = stronger.filter(|(_, pattern)| pattern.matches_octets(octets.clone())).next();
+                let mut stronger = self.patterns.iter().take_while(|(index, _)| *index < best);
+                let first = stronger.find(|(_, pattern)| pattern.matches_octets(octets.clone()));
                 first.map_or(best, |(index, _)| *index)
             }
         }

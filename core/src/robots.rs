@@ -59,12 +59,17 @@ const OTHERS: [&str; 10] = [
 /// assert_eq!(product_token("*"), "*");
 /// ```
 pub fn product_token(text: &str) -> &str {
-    if text == "*" || text.starts_with("* ") || text.starts_with("*\t") {
+    product_token_in(text.as_bytes())
+}
+
+/// As [`product_token`], for the bytes of a file.
+pub(crate) fn product_token_in(value: &[u8]) -> &str {
+    if let [b'*'] | [b'*', b' ' | b'\t', ..] = value {
         return "*";
     }
-    let end =
-        text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))).unwrap_or(text.len());
-    text.get(..end).unwrap_or_default()
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let end = value.iter().position(|byte| !is_part(byte)).unwrap_or(value.len());
+    value.get(..end).and_then(|token| core::str::from_utf8(token).ok()).unwrap_or_default()
 }
 
 /// A `robots.txt`, read but not yet compiled.
@@ -152,9 +157,7 @@ impl RobotsFile {
         if self.groups.last().is_none_or(|group| group.closed) {
             self.groups.push(Group { position: Some(line.start()), ..Group::default() });
         }
-        let printable =
-            value.iter().position(|byte| !byte.is_ascii()).and_then(|end| value.get(..end)).unwrap_or(value);
-        let token = product_token(core::str::from_utf8(printable).unwrap_or_default());
+        let token = product_token_in(value);
         if token.is_empty() {
             diagnostics.lost(
                 line.position(value),
@@ -213,13 +216,12 @@ fn unknown(line: &Line<'_>, directive: Option<Directive<'_>>, diagnostics: &mut 
     let position = line.position(name);
     let name_shown = shown(name);
     match nearest(name, &DIRECTIVES) {
-        Some(meant) => diagnostics.lint_error(
-            position,
-            "ROB-4",
-            format!("unknown name `{name_shown}` is ignored; did you mean `{meant}`?"),
-        ),
+        Some(meant) => {
+            let message = format!("unknown name `{name_shown}` is ignored; did you mean `{meant}`?");
+            diagnostics.lint_error(position, "ROB-4", message);
+        }
         None => {
-            diagnostics.lint_warning(position, "ROB-4", format!("unknown name `{name_shown}` is ignored"))
+            diagnostics.lint_warning(position, "ROB-4", format!("unknown name `{name_shown}` is ignored"));
         }
     }
 }

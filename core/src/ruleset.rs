@@ -2,11 +2,15 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::fmt;
 use core::net::IpAddr;
+
+use ipnet::IpNet;
 
 use crate::config::{AgentAction, Mode};
 use crate::decide::served;
 use crate::decision::{Action, Decision, Facts, Identity, PolicyKind, Rule};
+use crate::diagnostic::Quoted;
 use crate::feed::{FeedFormat, FeedValue};
 use crate::prefix_table::{Match, PrefixTable};
 use crate::reply::Reply;
@@ -89,6 +93,8 @@ pub struct AgentInfo<'r> {
     pub purposes: &'r [Box<str>],
     /// What is done with it.
     pub action: AgentAction,
+    /// Whether it has a feed that is not usable, so that an address in none of the others is no proof of a forgery.
+    pub has_unusable_feed: bool,
 }
 
 /// A feed of a [`Ruleset`], for display.
@@ -109,10 +115,29 @@ pub struct Finding<'r> {
     pub feed: &'r str,
     /// The publisher's remarks on the whole feed (JAFAR-8).
     pub notes: Option<&'r str>,
-    /// The length of the most specific prefix of the feed that covers the address, in bits of the address's family.
-    pub prefix_len: u8,
+    /// The most specific prefix of the feed that covers the address; IPv4 for an IPv4-mapped address.
+    pub prefix: IpNet,
     /// What the feed says of the prefix.
     pub value: &'r FeedValue,
+}
+
+/// One line: feed, prefix, and what the feed says, each part but the first two after its name.
+impl fmt::Display for Finding<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.feed, self.prefix)?;
+        let mut part = |name: &str, text: Option<&str>| {
+            text.map_or(Ok(()), |text| write!(f, " {name}={}", Quoted(text)))
+        };
+        match self.value {
+            FeedValue::Range { service } => part("service", service.as_deref())?,
+            FeedValue::Place { country, region, city } => {
+                part("country", country.as_ref().and_then(|letters| core::str::from_utf8(letters).ok()))?;
+                part("region", region.as_deref())?;
+                part("city", city.as_deref())?;
+            }
+        }
+        part("notes", self.notes)
+    }
 }
 
 impl Ruleset {
@@ -121,13 +146,26 @@ impl Ruleset {
         self.mode
     }
 
+    /// The request header in which a client declares its purpose, in lower case.
+    pub fn purpose_header(&self) -> &str {
+        &self.purpose_header
+    }
+
     /// The agents, those of the configuration first.
     pub fn agents(&self) -> impl Iterator<Item = AgentInfo<'_>> {
         self.agents.iter().map(|agent| AgentInfo {
             token: &agent.token,
             purposes: &agent.purposes,
             action: agent.action,
+            has_unusable_feed: agent.has_unusable_feed,
         })
+    }
+
+    /// The names of the usable feeds that prove an agent, by its token as the ruleset writes it.
+    pub fn feeds_of<'r>(&'r self, token: &str) -> impl Iterator<Item = &'r str> {
+        let agent = self.agents.iter().find(|agent| *agent.token == *token);
+        let ids = agent.map_or(&[][..], |agent| &agent.feeds);
+        ids.iter().filter_map(|id| self.feeds.get(usize::from(*id))).map(|feed| &*feed.name)
     }
 
     /// The feeds, in the order of the configuration.
@@ -146,13 +184,14 @@ impl Ruleset {
 
     /// What each feed that covers the address says of it, the longest prefix first.
     pub fn lookup(&self, address: IpAddr) -> impl Iterator<Item = Finding<'_>> {
-        self.table.lookup(address).iter().filter_map(|matched| {
+        let address = address.to_canonical();
+        self.table.lookup(address).iter().filter_map(move |matched| {
             let feed = self.feeds.get(usize::from(matched.feed))?;
             let value = self.value(matched.value)?;
             Some(Finding {
                 feed: &feed.name,
                 notes: feed.notes.as_deref(),
-                prefix_len: matched.prefix_len,
+                prefix: IpNet::new(address, matched.prefix_len).ok()?.trunc(),
                 value,
             })
         })
@@ -195,7 +234,7 @@ impl Ruleset {
     }
 
     /// The line that decided, with the name of its file.
-    fn rule(&self, decision: &Decision) -> Option<Rule<'_>> {
+    pub(crate) fn rule(&self, decision: &Decision) -> Option<Rule<'_>> {
         let site = decision.site.and_then(|id| self.sites.get(id))?;
         let rule = decision.rule?;
         let file = match rule.file {
@@ -246,7 +285,7 @@ impl Ruleset {
     }
 }
 
-/// RFC 9110 5.6.2.
-pub(crate) fn is_token_byte(byte: u8) -> bool {
+/// Whether a byte may stand in a token (RFC 9110 5.6.2): a method, the name of a header, a purpose.
+pub fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

@@ -52,6 +52,10 @@ fn rob_1_a_group_without_rules_is_a_group() {
     // ROB-1: `*` counts only where no group has the token.
     assert_eq!(decide("User-agent: *\nDisallow: /\nUser-agent: a", "a", "/"), (true, None));
     assert_eq!(decide("User-agent: a\nDisallow:\nUser-agent: *\nDisallow: /", "a", "/"), (true, None));
+    for line in ["User-agent: *x", "User-agent: *\u{FE}", "User-agent: **", "User-agent:"] {
+        assert_eq!(decide(&alloc::format!("{line}\nDisallow: /"), "x", "/"), (true, None), "{line}");
+    }
+    assert_eq!(decide("User-agent: * x\nDisallow: /", "x", "/"), (false, Some(2)));
     assert_eq!(decide("User-agent: !!!\nDisallow: /a\nUser-agent: *\nDisallow: /b", "x", "/a"), (true, None));
 }
 

@@ -1,0 +1,145 @@
+//! `crawlward explain`: what would be decided about a request, and why.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use serde_json::json;
+
+use crawlward_core::diagnostic::{Diagnostic, Locator};
+use crawlward_core::{Overrides, Ruleset, decide};
+
+use crate::failure::{Failure, UNUSABLE, say};
+use crate::lines::{self, Line};
+use crate::request::{DescribedRequest, HeaderName, Method, RequestLine, check_header_value};
+use crate::source;
+use crate::trace::Trace;
+
+/// Explain the decision about one request, or decide about many
+///
+/// The exit status is 0 whatever the decision, and 2 where an argument, the configuration or a line of stdin is wrong.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  crawlward explain --config crawlward.json --ip 66.249.66.1 --user-agent 'Googlebot/2.1'
+  crawlward explain --config crawlward.json --ip 192.0.2.1 --host example.com --path '/a?b' --json
+  echo '{\"ip\":\"192.0.2.1\",\"user_agent\":\"GPTBot/1.2\"}' | crawlward explain --config crawlward.json --stdin
+
+A line for --stdin is a JSON object with the keys ip, host, method, path, user_agent, purpose and headers; all but ip
+may be null or left out. A line that is wrong gets the answer {\"error\":\"<stdin>:LINE:COLUMN: error: ...\"}.")]
+pub(crate) struct Arguments {
+    /// The configuration document
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// The client's address
+    #[arg(long, value_name = "ADDRESS", required_unless_present = "stdin")]
+    ip: Option<IpAddr>,
+    /// The host that is asked, with or without port [default: none]
+    #[arg(long)]
+    host: Option<OsString>,
+    /// The method
+    #[arg(long, value_parser = |text: &str| Method::try_from(text.to_string()), default_value_t)]
+    method: Method,
+    /// The path and the query, as they are sent
+    #[arg(long, default_value = "/")]
+    path: OsString,
+    /// The User-Agent, which may be empty and need not be UTF-8 [default: no such header]
+    #[arg(long, value_parser = OsStringValueParser::new().try_map(header_value))]
+    user_agent: Option<OsString>,
+    /// The value of the header in which the configuration looks for the purpose [default: no such header]
+    #[arg(long, value_parser = OsStringValueParser::new().try_map(header_value))]
+    purpose: Option<OsString>,
+    /// A header, such as 'Accept: text/markdown'; may be repeated
+    #[arg(long = "header", value_name = "NAME: VALUE",
+          value_parser = OsStringValueParser::new().try_map(header))]
+    headers: Vec<(HeaderName, OsString)>,
+    /// Print the decision as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Read a request from each line of stdin (JSON, at most 1 MiB) and print a decision for each (JSON)
+    #[arg(long, conflicts_with_all = ["ip", "host", "method", "path", "user_agent", "purpose", "headers"])]
+    stdin: bool,
+}
+
+fn header_value(value: OsString) -> Result<OsString, String> {
+    check_header_value(value.as_bytes()).map(|()| value)
+}
+
+fn header(line: OsString) -> Result<(HeaderName, OsString), String> {
+    let mut parts = line.as_bytes().splitn(2, |byte| *byte == b':');
+    let (Some(name), Some(value)) = (parts.next(), parts.next()) else {
+        return Err("expected `Name: value`".to_string());
+    };
+    check_header_value(value)?;
+    Ok((HeaderName::try_from(String::from_utf8_lossy(name).into_owned())?, OsStr::from_bytes(value).into()))
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let ruleset = source::ruleset(&arguments.config)?;
+    let Some(address) = arguments.ip else { return answer_stdin(&ruleset) };
+    let mut request = DescribedRequest::new(
+        address,
+        arguments.host.clone().map(OsString::into_vec),
+        arguments.method.clone(),
+        arguments.path.clone().into_vec(),
+    );
+    let user_agent = arguments.user_agent.as_deref().map(OsStr::as_bytes);
+    request.add_known(&ruleset, user_agent, arguments.purpose.as_deref().map(OsStr::as_bytes));
+    for (name, value) in &arguments.headers {
+        request.add(name, value.as_bytes());
+    }
+    let mut output = io::stdout().lock();
+    if arguments.json {
+        print_decision(&ruleset, &request, &mut output)?;
+    } else {
+        let decision = decide(&ruleset, &request, Overrides::default());
+        write!(output, "{}", Trace { ruleset: &ruleset, request: &request, decision: &decision })?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_decision(
+    ruleset: &Ruleset,
+    request: &DescribedRequest,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    let decision = decide(ruleset, request, Overrides::default());
+    serde_json::to_writer(&mut *output, &ruleset.describe(&decision, request))?;
+    writeln!(output)?;
+    Ok(())
+}
+
+/// Answers each line before the next is read.
+fn answer_stdin(ruleset: &Ruleset) -> Result<ExitCode, Failure> {
+    let mut output = io::stdout().lock();
+    let mut status = ExitCode::SUCCESS;
+    lines::each_of_stdin(|line| {
+        match parse(line) {
+            Ok(request) => print_decision(ruleset, &request.into_request(ruleset), &mut output)?,
+            Err(diagnostic) => {
+                status = ExitCode::from(UNUSABLE);
+                writeln!(output, "{}", json!({ "error": diagnostic.to_string() }))?;
+                say(&diagnostic);
+            }
+        }
+        output.flush()?;
+        Ok(())
+    })?;
+    Ok(status)
+}
+
+fn parse(line: &Line<'_>) -> Result<RequestLine, Diagnostic> {
+    let content = line.content.ok_or_else(|| line.too_long())?;
+    serde_json::from_slice(content).map_err(|error| {
+        // serde_json counts bytes, and 0 stands for the start.
+        let position = Locator::new(content).position(error.column().saturating_sub(1));
+        let message = error.to_string();
+        let message = message.rsplit_once(" at line ").map_or(&*message, |(reason, _)| reason);
+        line.error(position.column, message)
+    })
+}

@@ -1,0 +1,52 @@
+//! Why a command ends before its work is done, and how stderr is written.
+
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+/// The exit status of a command that could not do its work; clap's for wrong arguments, too.
+pub(crate) const UNUSABLE: u8 = 2;
+
+/// Why a command ends before its work is done.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What is wrong was said already.
+    Told,
+    /// A sentence for the user.
+    Because(String),
+    /// A standard stream fails.
+    Stream(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Stream(error)
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    /// For values that always are JSON: what fails is the stream that they are written to.
+    fn from(error: serde_json::Error) -> Self {
+        Self::Stream(error.into())
+    }
+}
+
+impl Failure {
+    /// Says what is left to be said, and gives the exit status.
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Self::Told => {}
+            Self::Because(message) => say(format_args!("crawlward: error: {message}")),
+            // Whoever read our output has seen enough (`head`).
+            Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+            Self::Stream(error) => say(format_args!("crawlward: error: {error}")),
+        }
+        ExitCode::from(UNUSABLE)
+    }
+}
+
+/// Writes a line to stderr.
+pub(crate) fn say(line: impl Display) {
+    // Where stderr is closed there is nobody left to tell; eprintln! would panic.
+    let _ = writeln!(io::stderr(), "{line}");
+}

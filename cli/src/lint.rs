@@ -1,0 +1,111 @@
+//! `crawlward lint`: a strict check for those who write configurations and publish feeds.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crawlward_core::Ruleset;
+use crawlward_core::diagnostic::{Diagnostic, Diagnostics, Severity, Strictness};
+use crawlward_core::feed::{self, FeedFormat, ReadOptions};
+use crawlward_host::FilesBeside;
+
+use crate::failure::{Failure, UNUSABLE, say};
+use crate::source;
+
+/// Check files strictly
+///
+/// Says nothing about files that are right. Diagnostics go to stderr, as FILE:LINE:COLUMN: error|warning: MESSAGE; with
+/// --json to stdout, one object a line. The exit status is 1 where there is an error, 2 where a file can't be read.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  crawlward lint --format config crawlward.json
+  crawlward lint --format jafar googlebot.json gptbot.json
+  crawlward lint --format jafar --json feeds/*.json | jq -r .message")]
+pub(crate) struct Arguments {
+    /// What the files are: config (with the files that it names), jafar or cidr
+    #[arg(long, value_parser = Format::parse)]
+    format: Format,
+    /// Print diagnostics to stdout as JSON, one object a line
+    #[arg(long)]
+    json: bool,
+    /// The files to check
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Format {
+    Config,
+    Feed(FeedFormat),
+}
+
+impl Format {
+    fn parse(word: &str) -> Result<Self, String> {
+        match word {
+            "config" => Ok(Self::Config),
+            "jafar" => Ok(Self::Feed(FeedFormat::Jafar)),
+            "cidr" => Ok(Self::Feed(FeedFormat::Cidr)),
+            "geofeed" | "robots" | "automation-preferences" | "robots-tag" => {
+                Err("not yet supported by this version of Crawlward".to_string())
+            }
+            _ => Err("known: config, jafar, cidr".to_string()),
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut output = io::stdout().lock();
+    let mut status = 0;
+    for path in &arguments.files {
+        let (diagnostics, worst) = match crawlward_host::read_file(path) {
+            Ok(content) => {
+                let diagnostics = check(arguments.format, path, &content);
+                let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+                (diagnostics, u8::from(has_errors))
+            }
+            Err(error) => (vec![source::unreadable(path, error)], UNUSABLE),
+        };
+        status = status.max(worst);
+        for diagnostic in &diagnostics {
+            if arguments.json {
+                serde_json::to_writer(&mut output, diagnostic)?;
+                writeln!(output)?;
+            } else {
+                say(diagnostic);
+            }
+        }
+    }
+    Ok(ExitCode::from(status))
+}
+
+fn check(format: Format, path: &Path, content: &[u8]) -> Vec<Diagnostic> {
+    let name = path.display().to_string();
+    match format {
+        Format::Config => Ruleset::compile(&name, content, &FilesBeside::new(path)).diagnostics,
+        Format::Feed(format) => {
+            let mut diagnostics = Diagnostics::new(&*name, Strictness::Lint);
+            // What the feed says is no matter; what is wrong with it is in the diagnostics.
+            let _ = feed::read(format, content, &ReadOptions::default(), &mut diagnostics);
+            let hidden = hidden(&name, &diagnostics);
+            let mut items = diagnostics.into_items_by_position();
+            items.extend(hidden);
+            items
+        }
+    }
+}
+
+/// A last word where a file has more diagnostics than are kept: it must not pass for right because of that.
+fn hidden(file: &str, diagnostics: &Diagnostics) -> Option<Diagnostic> {
+    let kept = |severity| diagnostics.items().iter().filter(|item| item.severity == severity).count();
+    let errors = diagnostics.errors() - kept(Severity::Error);
+    let warnings = diagnostics.warnings() - kept(Severity::Warning);
+    (errors + warnings > 0).then(|| Diagnostic {
+        severity: if errors > 0 { Severity::Error } else { Severity::Warning },
+        file: file.to_string(),
+        position: None,
+        requirement: None,
+        message: format!("not shown: errors {errors}, warnings {warnings}"),
+    })
+}

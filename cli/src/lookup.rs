@@ -1,0 +1,121 @@
+//! `crawlward lookup`: what the feeds say of addresses.
+
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crawlward_core::feed::FeedValue;
+use crawlward_core::{Finding, Ruleset};
+
+use crate::failure::{Failure, UNUSABLE, say};
+use crate::{lines, source};
+
+/// Print every feed, prefix, service and place an address is in
+///
+/// One line for each feed that covers the address, the longest prefix first; nothing for an address in no feed. The exit
+/// status is 0, or 2 where an argument, the configuration or a line of stdin is wrong.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  crawlward lookup --config crawlward.json 66.249.66.1 2001:4860:4801:10::1
+  crawlward lookup --config crawlward.json --json 66.249.66.1
+  cut -d' ' -f1 access.log | sort -u | crawlward lookup --config crawlward.json --stdin")]
+pub(crate) struct Arguments {
+    /// The configuration document
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Print one JSON object for each address, those in no feed, too
+    #[arg(long)]
+    json: bool,
+    /// Read an address from each line of stdin
+    #[arg(long, conflicts_with = "addresses")]
+    stdin: bool,
+    /// The addresses
+    #[arg(required_unless_present = "stdin", value_name = "ADDRESS")]
+    addresses: Vec<IpAddr>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let ruleset = source::ruleset(&arguments.config)?;
+    let mut output = io::stdout().lock();
+    let mut status = ExitCode::SUCCESS;
+    for address in &arguments.addresses {
+        print(&ruleset, *address, arguments.json, &mut output)?;
+    }
+    if arguments.stdin {
+        lines::each_of_stdin(|line| {
+            let content = line.content.ok_or_else(|| line.too_long());
+            let address = content.and_then(|content| {
+                let address = std::str::from_utf8(content).ok().and_then(|text| text.trim().parse().ok());
+                address.ok_or_else(|| line.error(1, "not an IP address"))
+            });
+            match address {
+                Ok(address) => print(&ruleset, address, arguments.json, &mut output)?,
+                Err(diagnostic) => {
+                    status = ExitCode::from(UNUSABLE);
+                    if arguments.json {
+                        writeln!(output, "{}", serde_json::json!({ "error": diagnostic.to_string() }))?;
+                    }
+                    say(diagnostic);
+                }
+            }
+            output.flush()?;
+            Ok(())
+        })?;
+    }
+    Ok(status)
+}
+
+#[derive(Serialize)]
+struct Looked<'r> {
+    address: IpAddr,
+    findings: Vec<Shown<'r>>,
+}
+
+/// A [`Finding`] as JSON: with `service` where the feed says whose the prefix is, else with the place.
+#[derive(Serialize)]
+struct Shown<'r> {
+    feed: &'r str,
+    prefix: String,
+    #[serde(flatten)]
+    value: ShownValue<'r>,
+    notes: Option<&'r str>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ShownValue<'r> {
+    Range { service: Option<&'r str> },
+    Place { country: Option<&'r str>, region: Option<&'r str>, city: Option<&'r str> },
+}
+
+impl<'r> From<Finding<'r>> for Shown<'r> {
+    fn from(finding: Finding<'r>) -> Self {
+        let value = match finding.value {
+            FeedValue::Range { service } => ShownValue::Range { service: service.as_deref() },
+            FeedValue::Place { country, region, city } => ShownValue::Place {
+                country: country.as_ref().and_then(|letters| std::str::from_utf8(letters).ok()),
+                region: region.as_deref(),
+                city: city.as_deref(),
+            },
+        };
+        Self { feed: finding.feed, prefix: finding.prefix.to_string(), value, notes: finding.notes }
+    }
+}
+
+fn print(ruleset: &Ruleset, address: IpAddr, json: bool, output: &mut impl Write) -> Result<(), Failure> {
+    if json {
+        let findings = ruleset.lookup(address).map(Shown::from).collect();
+        serde_json::to_writer(&mut *output, &Looked { address, findings })?;
+        writeln!(output)?;
+    } else {
+        for finding in ruleset.lookup(address) {
+            writeln!(output, "{address} {finding}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! The request that a user describes, in arguments or as a line of JSON.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::IpAddr;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+
+use crawlward_core::{Request, Ruleset, is_token_byte};
+
+/// A request as the gates would see it.
+#[derive(Clone, Debug)]
+pub(crate) struct DescribedRequest {
+    pub(crate) address: IpAddr,
+    pub(crate) host: Option<Vec<u8>>,
+    pub(crate) method: Method,
+    pub(crate) path: Vec<u8>,
+    /// Its lines joined by `,`.
+    user_agent: Option<Vec<u8>>,
+    /// The first line of each header, by lower-case name.
+    headers: BTreeMap<String, Vec<u8>>,
+}
+
+impl DescribedRequest {
+    /// A request without headers.
+    pub(crate) fn new(address: IpAddr, host: Option<Vec<u8>>, method: Method, path: Vec<u8>) -> Self {
+        Self { address, host, method, path, user_agent: None, headers: BTreeMap::new() }
+    }
+
+    /// Adds a line of a header.
+    pub(crate) fn add(&mut self, name: &HeaderName, value: &[u8]) {
+        let value = value.trim_ascii();
+        if name.0 == "user-agent" {
+            self.user_agent = Some(match self.user_agent.take() {
+                Some(lines) => [&*lines, value].join(&b','),
+                None => value.to_vec(),
+            });
+        }
+        self.headers.entry(name.0.clone()).or_insert_with(|| value.to_vec());
+    }
+
+    /// Adds the User-Agent and the header in which the ruleset looks for the purpose, where they are given.
+    pub(crate) fn add_known(&mut self, ruleset: &Ruleset, user_agent: Option<&[u8]>, purpose: Option<&[u8]>) {
+        for (name, value) in [("user-agent", user_agent), (ruleset.purpose_header(), purpose)] {
+            if let Some(value) = value {
+                self.add(&HeaderName(name.to_string()), value);
+            }
+        }
+    }
+}
+
+impl Request for DescribedRequest {
+    fn address(&self) -> Option<IpAddr> {
+        Some(self.address)
+    }
+
+    fn host(&self) -> Option<&[u8]> {
+        self.host.as_deref().or_else(|| self.header("host"))
+    }
+
+    fn method(&self) -> &[u8] {
+        self.method.0.as_bytes()
+    }
+
+    fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    fn user_agent(&self) -> Option<&[u8]> {
+        self.user_agent.as_deref()
+    }
+
+    fn header(&self, name: &str) -> Option<&[u8]> {
+        self.headers.get(name).map(Vec::as_slice)
+    }
+}
+
+/// A method (RFC 9110 9.1); case-sensitive.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Method(String);
+
+impl Default for Method {
+    fn default() -> Self {
+        Self("GET".to_string())
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for Method {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if is_token(&text) { Ok(Self(text)) } else { Err(format!("`{text}` is no method")) }
+    }
+}
+
+/// The name of a header, in lower case.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct HeaderName(String);
+
+impl TryFrom<String> for HeaderName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if is_token(&text) {
+            Ok(Self(text.to_ascii_lowercase()))
+        } else {
+            Err(format!("`{text}` is no header name"))
+        }
+    }
+}
+
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(is_token_byte)
+}
+
+/// Why no server would take a header value, if so.
+pub(crate) fn check_header_value(value: &[u8]) -> Result<(), String> {
+    match value.iter().find(|byte| matches!(byte, b'\0' | b'\r' | b'\n')) {
+        Some(byte) => Err(format!("a header value can't hold the byte 0x{byte:02x}")),
+        None => Ok(()),
+    }
+}
+
+/// A request as a line of JSON.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RequestLine {
+    ip: IpAddr,
+    host: Option<String>,
+    method: Option<Method>,
+    path: Option<String>,
+    user_agent: Option<HeaderValue>,
+    purpose: Option<HeaderValue>,
+    headers: Option<Headers>,
+}
+
+impl RequestLine {
+    /// The request that is described.
+    pub(crate) fn into_request(self, ruleset: &Ruleset) -> DescribedRequest {
+        let path = self.path.unwrap_or_else(|| "/".to_string());
+        let mut request = DescribedRequest::new(
+            self.ip,
+            self.host.map(String::into_bytes),
+            self.method.unwrap_or_default(),
+            path.into_bytes(),
+        );
+        let [user_agent, purpose] =
+            [&self.user_agent, &self.purpose].map(|value| value.as_ref().map(|value| value.0.as_bytes()));
+        request.add_known(ruleset, user_agent, purpose);
+        for (name, value) in self.headers.into_iter().flat_map(|headers| headers.0) {
+            request.add(&name, value.0.as_bytes());
+        }
+        request
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct HeaderValue(String);
+
+impl TryFrom<String> for HeaderValue {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        check_header_value(text.as_bytes()).map(|()| Self(text))
+    }
+}
+
+/// The members of an object in their order, repeated ones, too: that is what header lines are.
+#[derive(Debug)]
+struct Headers(Vec<(HeaderName, HeaderValue)>);
+
+impl<'de> Deserialize<'de> for Headers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Headers;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of header names and values")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Headers, A::Error> {
+                let mut headers = Vec::new();
+                while let Some(header) = map.next_entry()? {
+                    headers.push(header);
+                }
+                Ok(Headers(headers))
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}

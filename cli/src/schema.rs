@@ -1,0 +1,21 @@
+//! `crawlward schema`: the JSON Schema of the configuration document.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crawlward_core::config::Config;
+
+use crate::failure::Failure;
+
+/// Print the JSON Schema of the configuration document
+///
+/// Editors that know it complete and check the document while it is written.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {}
+
+/// Runs the command.
+pub(crate) fn run(_: &Arguments) -> Result<ExitCode, Failure> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{:#}", Config::json_schema())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,44 @@
+//! The files that commands are given, and what is said about them.
+
+use std::path::Path;
+
+use crawlward_core::diagnostic::{Diagnostic, Severity};
+use crawlward_core::{Compiled, Ruleset};
+
+use crate::failure::{Failure, say};
+
+/// Reads a file, whole; a failure is reported as a diagnostic.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    crawlward_host::read_file(path).map_err(|error| {
+        say(unreadable(path, error));
+        Failure::Told
+    })
+}
+
+/// What there is to say of a file that can't be read.
+pub(crate) fn unreadable(path: &Path, error: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Error,
+        file: path.display().to_string(),
+        position: None,
+        requirement: None,
+        message: format!("can't be read: {error}"),
+    }
+}
+
+/// The ruleset of the configuration document at `path`, with the files beside it.
+pub(crate) fn ruleset(path: &Path) -> Result<Ruleset, Failure> {
+    let compiled = crawlward_host::compile(path).map_err(|error| {
+        say(unreadable(path, error));
+        Failure::Told
+    })?;
+    accept(compiled)
+}
+
+/// Says what there is to say of a configuration, and takes the ruleset unless it was refused.
+pub(crate) fn accept(compiled: Compiled) -> Result<Ruleset, Failure> {
+    for diagnostic in &compiled.diagnostics {
+        say(diagnostic);
+    }
+    compiled.ruleset.ok_or(Failure::Told)
+}

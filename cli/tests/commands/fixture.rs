@@ -1,0 +1,90 @@
+//! A folder with a configuration and real feeds, and the program run in it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A configuration that has one agent with a feed, one feed that is not there, and a site.
+pub(crate) const CONFIG: &str = r#"{
+  "mode": "enforce",
+  "feeds": [
+    { "name": "googlebot", "format": "jafar", "source": "googlebot.json" },
+    { "name": "partners", "format": "cidr", "source": "partners.txt" }
+  ],
+  "agents": [ { "token": "Googlebot", "feeds": ["googlebot"] } ],
+  "sites": [ { "hosts": ["example.com", "*.example.com"] } ]
+}
+"#;
+
+/// The warning that [`CONFIG`] gives.
+pub(crate) const WARNING: &str = "crawlward.json:5:55: warning: the feed `partners` has no file partners.txt yet: it proves nobody, and nobody who claims its agents is spoofed\n";
+
+/// An address of Googlebot.
+pub(crate) const GOOGLEBOT: &str = "66.249.66.1";
+
+/// What the program did.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// A folder that goes with the value.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    /// A folder with [`CONFIG`] as `crawlward.json`, and Googlebot's real feed.
+    pub(crate) fn new() -> Self {
+        let folder = Self(TempDir::new().unwrap());
+        let feeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/data/feeds");
+        fs::copy(feeds.join("google-googlebot.json"), folder.path("googlebot.json")).unwrap();
+        folder.write("crawlward.json", CONFIG);
+        folder
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Runs the program in the folder.
+    pub(crate) fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Done {
+        self.run_with(arguments, "")
+    }
+
+    /// Runs the program in the folder with this stdin.
+    pub(crate) fn run_with<A: AsRef<OsStr>>(&self, arguments: &[A], stdin: impl AsRef<[u8]>) -> Done {
+        let mut child = self.command(arguments).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        let stdin = stdin.as_ref().to_vec();
+        // Beside the reading below, so that neither waits for the other. Who ends early does not read all.
+        let writer = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        Done {
+            status: output.status.code().unwrap(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The program, to be run in the folder with piped streams.
+    pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crawlward"));
+        command.args(arguments).current_dir(self.0.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}

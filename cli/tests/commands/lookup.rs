@@ -1,0 +1,83 @@
+use serde_json::{Value, json};
+
+use crate::fixture::{Folder, GOOGLEBOT, WARNING};
+
+/// A folder in which the partners' feed has services, remarks, and a prefix around Googlebot's.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let partners = json!({
+        "notes": "call us",
+        "prefixes": [ { "ipv4Prefix": "66.249.64.0/20", "service": "crawl" }, { "ipv6Prefix": "2001:db8::/32" } ],
+    });
+    folder.write("partners.json", partners.to_string());
+    let config = folder.read("crawlward.json");
+    folder.write(
+        "crawlward.json",
+        config.replace(r#""cidr", "source": "partners.txt""#, r#""jafar", "source": "partners.json""#),
+    );
+    folder
+}
+
+#[test]
+fn every_feed_of_an_address_is_shown_the_longest_prefix_first() {
+    let done = folder().run(&[
+        "lookup",
+        "--config",
+        "crawlward.json",
+        GOOGLEBOT,
+        "::ffff:66.249.64.9",
+        "2001:db8::1",
+        "192.0.2.1",
+    ]);
+    assert_eq!(done.status, 0, "{done:?}");
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            r#"66.249.66.1 googlebot 66.249.66.0/27"#,
+            r#"66.249.66.1 partners 66.249.64.0/20 service="crawl" notes="call us""#,
+            r#"::ffff:66.249.64.9 googlebot 66.249.64.0/27"#,
+            r#"::ffff:66.249.64.9 partners 66.249.64.0/20 service="crawl" notes="call us""#,
+            r#"2001:db8::1 partners 2001:db8::/32 notes="call us""#,
+        ]
+    );
+}
+
+#[test]
+fn json_has_one_object_an_address() {
+    let done = folder().run(&["lookup", "--config", "crawlward.json", "--json", GOOGLEBOT, "192.0.2.1"]);
+    let answers: Vec<Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        answers,
+        [
+            json!({ "address": GOOGLEBOT, "findings": [
+                { "feed": "googlebot", "prefix": "66.249.66.0/27", "service": null, "notes": null },
+                { "feed": "partners", "prefix": "66.249.64.0/20", "service": "crawl", "notes": "call us" },
+            ] }),
+            json!({ "address": "192.0.2.1", "findings": [] }),
+        ]
+    );
+}
+
+#[test]
+fn addresses_come_from_stdin_and_bad_ones_do_not_stop_it() {
+    let input = format!("nonsense\n\n {GOOGLEBOT}\r\n");
+    let lookup = ["lookup", "--config", "crawlward.json", "--stdin", "--json"];
+    let done = Folder::new().run_with(&lookup[..4], &input);
+    assert_eq!(done.status, 2);
+    assert_eq!(done.stdout, "66.249.66.1 googlebot 66.249.66.0/27\n");
+    assert_eq!(done.stderr, format!("{WARNING}<stdin>:1:1: error: not an IP address\n"));
+    let done = Folder::new().run_with(&lookup, &input);
+    assert!(done.stdout.starts_with("{\"error\":\"<stdin>:1:1: error: not an IP address\"}\n"), "{done:?}");
+}
+
+#[test]
+fn wrong_arguments_and_configurations_end_with_2() {
+    let folder = Folder::new();
+    let lookup = ["lookup", "--config", "crawlward.json"];
+    for addresses in [&[][..], &["nonsense"], &["192.0.2.0/24"], &["--stdin", "::1"]] {
+        assert_eq!(folder.run(&[&lookup[..], addresses].concat()).status, 2, "{addresses:?}");
+    }
+    folder.write("crawlward.json", "");
+    assert_eq!(folder.run(&["lookup", "--config", "crawlward.json", "::1"]).status, 2);
+}

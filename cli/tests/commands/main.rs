@@ -1,0 +1,8 @@
+//! Runs the built program: every command, what it prints where, and its exit status.
+
+mod envoy;
+mod explain;
+mod fixture;
+mod lint;
+mod lookup;
+mod schema;

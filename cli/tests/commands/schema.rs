@@ -1,0 +1,15 @@
+use std::fs;
+use std::path::Path;
+
+use crate::fixture::Folder;
+
+#[test]
+fn the_schema_that_ships_is_that_of_the_code() {
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/crawlward.schema.json");
+    let printed = Folder::new().run(&["schema"]);
+    assert_eq!(printed.status, 0);
+    assert!(
+        fs::read_to_string(shipped).unwrap() == printed.stdout,
+        "docs/crawlward.schema.json is out of date: cargo run -p crawlward -- schema > docs/crawlward.schema.json"
+    );
+}
