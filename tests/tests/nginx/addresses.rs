@@ -2,8 +2,8 @@
 
 use std::net::{Ipv6Addr, SocketAddr};
 
-use crate::support::{HTTP, from, lab};
 use crawlward_tests::http::{Connection, Request, send};
+use crawlward_tests::lab::{HTTP, from, lab};
 use crawlward_tests::nginx::{Nginx, ask};
 use crawlward_tests::ports::free_port;
 
@@ -83,7 +83,7 @@ fn realip_of_a_location_counts_there() {
             if ($before = 0) {{ return 500; }}
             location /inside {{
                 set_real_ip_from 127.0.0.1;
-                real_ip_header X-Client;
+                real_ip_header X-Forwarded-For;
                 try_files /lab.txt =404;
             }}
             location / {{ try_files /lab.txt =404; }}

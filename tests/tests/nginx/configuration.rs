@@ -1,9 +1,12 @@
 //! What `nginx -t` says.
 
-use crate::support::{DOCUMENT, lab};
+use crawlward_tests::lab::{DOCUMENT, lab};
 use crawlward_tests::nginx::{Folder, Nginx};
 
 const LOAD: &str = "crawlward_config crawlward.json;";
+
+/// Names and contents, in place of the good ones.
+type Files = Vec<(&'static str, String)>;
 
 /// Whether the configuration holds, and what nginx says.
 fn check(folder: &Folder, http: &str) -> (bool, String) {
@@ -29,8 +32,8 @@ fn broken_inputs_are_refused_where_they_are_broken() {
     };
     let jafar = || with(r#""cidr", "source": "lab.txt""#, r#""jafar", "source": "lab.json""#);
     let catalog = || with(r#""none""#, r#""agents.json""#);
-    let document = |text: String| vec![("crawlward.json", text)];
-    let table: Vec<(&str, Vec<(&str, String)>, &str)> = vec![
+    let document = |text: String| -> Files { vec![("crawlward.json", text)] };
+    let table: Vec<(&str, Files, &str)> = vec![
         ("an empty document", document(String::new()), "crawlward.json:1:1: error: not JSON"),
         ("a document that is cut off", document(DOCUMENT[..60].into()), "crawlward.json:4:"),
         (

@@ -1,7 +1,7 @@
 //! What a denied client gets, and what can't change that.
 
-use crate::support::{HTTP, lab, person, spoofed, verified};
 use crawlward_tests::http::{Connection, Request};
+use crawlward_tests::lab::{ADDRESS_HEADER, HTTP, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask, local};
 use crawlward_tests::ports::free_port;
 
@@ -40,7 +40,7 @@ fn a_connection_is_usable_after_denials() {
     let (_nginx, port) = start(FILE);
     let mut connection = Connection::open(local(port)).unwrap();
     let as_spoofed = |method| {
-        Request::new(method, "/", "example.com").agent("LabBot/1.0").header("X-Client", "203.0.113.9")
+        Request::new(method, "/", "example.com").agent("LabBot/1.0").header(ADDRESS_HEADER, "203.0.113.9")
     };
     let length = ask(port, &spoofed("/")).header("content-length").map(str::to_owned);
     for _ in 0..3 {
@@ -126,7 +126,7 @@ fn an_allowed_crawler_does_not_get_past_other_locks() {
 #[test]
 fn a_denied_client_with_http_1_0() {
     let (_nginx, port) = start(FILE);
-    let request = Request::bare("GET", "/").http_1_0().agent("LabBot").header("X-Client", "203.0.113.9");
+    let request = Request::bare("GET", "/").http_1_0().agent("LabBot").header(ADDRESS_HEADER, "203.0.113.9");
     let response = Connection::open(local(port)).unwrap().send(&request).unwrap();
     assert_eq!(response.denial_reason().as_deref(), Some("spoofed-agent"));
 }

@@ -1,7 +1,7 @@
 //! The client's own `X-Crawlward` is removed, and nothing else.
 
-use crate::support::{FIREFOX, HTTP, VERIFIED, lab};
 use crawlward_tests::http::{Connection, Request};
+use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX, HTTP, VERIFIED, lab};
 use crawlward_tests::nginx::{Nginx, local};
 use crawlward_tests::origin::start_echo;
 use crawlward_tests::ports::free_port;
@@ -65,7 +65,7 @@ const FORGED: &str = "action=allow, identity=verified";
 #[test]
 fn wherever_forged_headers_stand_the_others_stay_as_they_are() {
     let gate = Gate::start();
-    let lab_bot = |request: Request| request.header("X-Client", "192.0.2.1").agent("LabBot/1.0");
+    let lab_bot = |request: Request| request.header(ADDRESS_HEADER, "192.0.2.1").agent("LabBot/1.0");
     let start = || Request::get("/").header("Accept", "*/*");
     let check = |request: Request| gate.check(gate.port, &request, Some(VERIFIED));
     check(lab_bot(start()));
@@ -97,8 +97,9 @@ fn people_have_no_such_header() {
 /// nginx keeps headers in parts of twenty; what is removed can be a whole part, its end, or its beginning.
 #[test]
 fn many_headers_in_every_pattern() {
+    type IsForged = fn(usize) -> bool;
     let gate = Gate::start();
-    let patterns: [(&str, fn(usize) -> bool); 8] = [
+    let patterns: [(&str, IsForged); 8] = [
         ("all of them", |_| true),
         ("every second", |at| at % 2 == 0),
         ("every third", |at| at % 3 == 0),
@@ -109,7 +110,7 @@ fn many_headers_in_every_pattern() {
         ("none", |_| false),
     ];
     for (name, is_forged) in patterns {
-        let mut request = Request::get("/").header("X-Client", "192.0.2.1").agent("LabBot/1.0");
+        let mut request = Request::get("/").header(ADDRESS_HEADER, "192.0.2.1").agent("LabBot/1.0");
         for at in 0..60 {
             request = match is_forged(at) {
                 true => request.header("X-Crawlward", format!("{FORGED}; at={at}")),
@@ -139,7 +140,7 @@ fn what_nginx_itself_reads_of_headers_is_still_right() {
     let body = b"a: b\r\n\r\n";
     let request = Request::new("POST", "/", "example.com")
         .header("X-Crawlward", FORGED)
-        .header("X-Client", "192.0.2.1")
+        .header(ADDRESS_HEADER, "192.0.2.1")
         .header("X-Crawlward", FORGED)
         .agent("LabBot/1.0")
         .body(body)

@@ -7,5 +7,4 @@ mod headers;
 mod modes;
 mod redirects;
 mod reload;
-mod support;
 mod variables;

@@ -1,7 +1,7 @@
 //! Where `crawlward off|observe|enforce|$variable` counts.
 
-use crate::support::{DOCUMENT, FIREFOX, HTTP, from, lab, person, spoofed, verified};
 use crawlward_tests::http::Request;
+use crawlward_tests::lab::{DOCUMENT, FIREFOX, HTTP, from, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask};
 use crawlward_tests::origin::{Origin, Received};
 use crawlward_tests::ports::free_port;

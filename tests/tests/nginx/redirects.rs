@@ -1,7 +1,7 @@
 //! Internal redirects and subrequests: one decision, told once.
 
-use crate::support::{FIREFOX, HTTP, VERIFIED, lab, person, spoofed, verified};
 use crawlward_tests::http::{Request, Response};
+use crawlward_tests::lab::{FIREFOX, HTTP, VERIFIED, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask};
 use crawlward_tests::origin::{Origin, Received, start_echo};
 use crawlward_tests::ports::free_port;

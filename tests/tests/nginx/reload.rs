@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::{DOCUMENT, HTTP, lab, person, spoofed, verified};
+use crawlward_tests::lab::{DOCUMENT, HTTP, lab, person, spoofed, verified};
 use crawlward_tests::load::{Probe, ten_seconds};
 use crawlward_tests::nginx::{Nginx, ask, local};
 use crawlward_tests::ports::free_port;

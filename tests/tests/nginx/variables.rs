@@ -1,7 +1,7 @@
 //! The variables, wherever nginx takes variables.
 
-use crate::support::{HTTP, VERIFIED, from, lab, person, spoofed, verified};
 use crawlward_tests::http::Request;
+use crawlward_tests::lab::{HTTP, VERIFIED, from, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask};
 use crawlward_tests::origin::{Origin, Received};
 use crawlward_tests::ports::free_port;
