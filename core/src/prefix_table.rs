@@ -18,6 +18,7 @@
 //! million IPv4 prefixes touches a root that fits the second-level cache, then mostly one cache line of a node, then
 //! the match set.
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -76,7 +77,7 @@ pub enum TableError {
 impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLarge => write!(f, "the prefix table would exceed {} words", MAX_WORDS),
+            Self::TooLarge => write!(f, "the prefix table would exceed {MAX_WORDS} words"),
             Self::Format => f.write_str("not a prefix table of this version and byte order"),
             Self::Length => f.write_str("the prefix table is cut short or has bytes added"),
             Self::Root => f.write_str("the prefix table is damaged: its root lies outside"),
@@ -167,8 +168,7 @@ impl PrefixTable {
     /// [`TableError::TooLarge`]; each place where prefixes of different feeds overlap adds to the size.
     pub fn build(entries: Vec<Entry>) -> Result<Self, TableError> {
         let (v4, v6) = sweep::by_family(entries);
-        let mut words = Vec::new();
-        words.resize(Header::WORDS, 0);
+        let mut words = vec![0; Header::WORDS];
         let mut sets = match_set::Interner::default();
         let intervals_v4 = sweep::intervals(&v4, &mut sets, &mut words)?;
         let intervals_v6 = sweep::intervals(&v6, &mut sets, &mut words)?;
