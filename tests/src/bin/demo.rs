@@ -4,7 +4,7 @@
 
 use std::env;
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -159,8 +159,11 @@ impl Demo {
     fn show(&self) -> bool {
         let mut agreed = true;
         let decisions = explain();
-        println!("{:<31} {:<20} {:<10} {:<6} nginx Envoy why", "client", "address", "identity", "action");
-        println!("{}", "-".repeat(100));
+        say(&format!(
+            "{:<31} {:<20} {:<10} {:<6} nginx Envoy why",
+            "client", "address", "identity", "action"
+        ));
+        say(&"-".repeat(100));
         for (client, decision) in CLIENTS.iter().zip(&decisions) {
             let (nginx, envoy) = (Self::ask(self.nginx_port, client), Self::ask(self.envoy_port, client));
             let text = |key: &str| decision[key].as_str().unwrap_or("-").to_owned();
@@ -175,34 +178,43 @@ impl Demo {
             let (who, address) = (client.who, client.address);
             let (identity, action) = (text("identity"), text("action"));
             let (nginx_status, envoy_status) = (status(&nginx), status(&envoy));
-            println!(
+            say(&format!(
                 "{who:<31} {address:<20} {identity:<10} {action:<6} {nginx_status:<5} {envoy_status:<5} {}",
                 text("reason")
-            );
+            ));
             if !same {
-                println!("    they differ! expected {expected}; nginx: {nginx}; Envoy: {envoy}");
+                say(&format!("    they differ! expected {expected}; nginx: {nginx}; Envoy: {envoy}"));
             }
         }
-        println!();
+        say("");
         agreed
     }
 
     fn leave_running(mut self) {
         let (nginx_port, envoy_port, folder) =
             (self.nginx_port, self.envoy_port, self.folder.path().display().to_string());
-        println!("Both servers go on. The address is what you say in X-Forwarded-For:");
+        say("Both servers go on. The address is what you say in X-Forwarded-For:");
         for port in [nginx_port, envoy_port] {
-            println!("  curl -i -A Googlebot -H 'X-Forwarded-For: 66.249.66.1' http://127.0.0.1:{port}/");
-            println!("  curl -i -A Googlebot -H 'X-Forwarded-For: 198.51.100.7' http://127.0.0.1:{port}/");
+            say(&format!(
+                "  curl -i -A Googlebot -H 'X-Forwarded-For: 66.249.66.1' http://127.0.0.1:{port}/"
+            ));
+            say(&format!(
+                "  curl -i -A Googlebot -H 'X-Forwarded-For: 198.51.100.7' http://127.0.0.1:{port}/"
+            ));
         }
-        println!("What they log: {folder}/access.log (nginx), {folder}/envoy-access.log (Envoy)");
-        println!("To stop them:");
+        say(&format!("What they log: {folder}/access.log (nginx), {folder}/envoy-access.log (Envoy)"));
+        say("To stop them:");
         let (nginx, envoy) = (self.nginx.pid().as_raw_nonzero(), self.envoy.pid().as_raw_nonzero());
-        println!("  kill {nginx} {envoy}; rm -r {folder}");
+        say(&format!("  kill {nginx} {envoy}; rm -rf {folder}"));
         self.nginx.leave_running();
         self.envoy.leave_running();
         self.folder.keep();
     }
+}
+
+/// Prints a line. Who pipes us into `head` wants no more of them, and no panic.
+fn say(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
 }
 
 /// What the command line says of the clients.
@@ -226,7 +238,7 @@ fn main() -> ExitCode {
     let demo = Demo::start(keep);
     let agreed = demo.show();
     if agreed {
-        println!("nginx, Envoy and `crawlward explain` agree on all {} requests.", CLIENTS.len());
+        say(&format!("nginx, Envoy and `crawlward explain` agree on all {} requests.", CLIENTS.len()));
     }
     if keep {
         demo.leave_running();
