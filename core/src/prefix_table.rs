@@ -7,7 +7,7 @@
 //! address ──► root: one word for each value of the leading bits (0 to 18 of them, more for larger tables)
 //!               │  a word is a match set, or a node for the addresses that begin with those bits:
 //!               ├─ bitmap   64 cells for the next 6 bits; one word for each run of equal cells
-//!               ├─ ranges   up to 9 ranges of the next 32 bits; their starts, then their words
+//!               ├─ ranges   up to 9 ranges of the next 32 or 16 bits; their starts, then their words
 //!               └─ direct   one word for each value of the next bits, where prefixes are dense
 //!             ──► match set: &[Match], longest prefix first
 //! ```
@@ -155,7 +155,7 @@ pub struct PrefixTable<W = Vec<u32>> {
 }
 
 impl PrefixTable {
-    /// The most 32-bit words that a table may take: 256 MiB, or about 20 million prefixes that don't overlap.
+    /// The most 32-bit words that a table may take: 256 MiB, enough for about 15 million prefixes.
     pub const MAX_WORDS: usize = MAX_WORDS;
 
     /// Builds the table from entries in any order.
