@@ -124,6 +124,17 @@ fn every_mistake_is_told_at_once() {
 }
 
 #[test]
+fn a_mistake_is_told_once() {
+    let folder = lab();
+    let twice = r#"{ "catalog": "none", "agents": [ { "token": "A" }, { "token": "a" }, { "token": "" } ] }"#;
+    folder.write("crawlward.json", twice);
+    let (_, text) = check(&folder, LOAD);
+    assert!(text.contains("crawlward.json:1:63: error: another agent has the token `a`, too"), "{text}");
+    assert!(text.contains("crawlward.json:1:81: error: `` is no agent token: it is empty"), "{text}");
+    assert_eq!(text.matches(": error: ").count(), 2, "{text}");
+}
+
+#[test]
 fn what_is_lost_of_a_feed_is_a_warning() {
     let folder = lab();
     folder.write("lab.txt", "192.0.2.0/24\n192.0.2.1/33\n");
