@@ -200,7 +200,10 @@ impl Compiler<'_> {
         let claims = match Claims::new(agents.iter().map(|agent| &*agent.token)) {
             Ok(claims) => claims,
             Err(error) => {
-                self.own.error(None, None, format!("the agents' tokens can't be compiled: {error}"));
+                // A bad token has been reported already, with its place.
+                if !self.own.has_errors() {
+                    self.own.error(None, None, format!("the agents' tokens can't be compiled: {error}"));
+                }
                 return None;
             }
         };

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::IpAddr;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::artefacts::repository;
 use crate::http::Request;
 use crate::nginx::Folder;
 
@@ -158,23 +160,33 @@ impl Table {
         let mut table: Self =
             serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         table.name = path.file_stem().expect("a file name").to_string_lossy().into_owned();
-        for feed in table.config["feeds"].as_array_mut().into_iter().flatten() {
-            make_absolute(&mut feed["source"]);
-        }
-        if table.config["catalog"].as_str().is_some_and(|catalog| catalog.contains('.')) {
-            make_absolute(&mut table.config["catalog"]);
-        }
         table
     }
 
-    /// The configuration document, with absolute paths.
+    /// The file that it was read from; the document's paths are relative to it.
+    pub fn path(&self) -> PathBuf {
+        folder().join(format!("{}.json", self.name))
+    }
+
+    /// The configuration document.
     pub fn document(&self) -> String {
         format!("{:#}", self.config)
     }
 
-    /// Writes the document into a folder.
+    /// Writes the document into a folder, where its paths lead to the same files as from `cases`.
+    ///
+    /// # Panics
+    ///
+    /// Where the disk is full.
     pub fn write(&self, to: &Folder) -> PathBuf {
-        to.write(&format!("{}.json", self.name), self.document())
+        let document = to.write(&format!("tests/cases/{}.json", self.name), self.document());
+        for shared in ["core", "tests/cases/data"] {
+            let link = to.path().join(shared);
+            if !link.exists() {
+                symlink(repository().join(shared), link).expect("a link in a folder of ours");
+            }
+        }
+        document
     }
 
     /// The header in which clients declare their purpose.
@@ -211,11 +223,5 @@ impl Table {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")
-}
-
-fn make_absolute(path: &mut Value) {
-    if let Some(relative) = path.as_str() {
-        *path = Value::from(folder().join(relative).to_string_lossy().into_owned());
-    }
+    repository().join("tests/cases")
 }

@@ -9,6 +9,7 @@ pub mod artefacts;
 pub mod cases;
 pub mod envoy;
 pub mod http;
+pub mod lab;
 pub mod load;
 pub mod nginx;
 pub mod origin;

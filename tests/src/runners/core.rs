@@ -1,7 +1,6 @@
 //! The core itself, in this process.
 
 use std::net::IpAddr;
-use std::path::Path;
 
 use crawlward_core::{Overrides, Request, Ruleset, decide};
 use crawlward_host::FilesBeside;
@@ -24,7 +23,7 @@ impl Runner for Core {
 }
 
 fn run_table(table: &Table) -> Vec<Result<Answer, String>> {
-    let files = FilesBeside::new(Path::new("/"));
+    let files = FilesBeside::new(&table.path());
     let compiled = Ruleset::compile(&table.name, table.document().as_bytes(), &files);
     let ruleset = compiled.ruleset.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
     let decide_one = |case: &Case| {
