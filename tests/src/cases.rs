@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::http::Request;
+use crate::many_sites;
 use crate::nginx::Folder;
 
 /// One file of the table.
@@ -20,7 +21,8 @@ pub struct Table {
     pub name: String,
     /// What the configuration is for.
     pub about: String,
-    /// The configuration document. Paths are relative to the file.
+    /// The configuration document. Paths are relative to the file, unless `files` has them; there, an array of lines
+    /// stands for the text.
     pub config: Value,
     /// Requests and decisions.
     pub cases: Vec<Case>,
@@ -138,7 +140,7 @@ impl UserAgent {
 }
 
 impl Table {
-    /// The whole table, by file name.
+    /// The whole table: the files by name, then what is made by rule.
     ///
     /// # Panics
     ///
@@ -150,7 +152,7 @@ impl Table {
             .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
             .collect();
         paths.sort();
-        paths.iter().map(|path| Self::read(path)).collect()
+        paths.iter().map(|path| Self::read(path)).chain([many_sites::table()]).collect()
     }
 
     fn read(path: &Path) -> Self {
@@ -158,8 +160,15 @@ impl Table {
         let mut table: Self =
             serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         table.name = path.file_stem().expect("a file name").to_string_lossy().into_owned();
-        for feed in table.config["feeds"].as_array_mut().into_iter().flatten() {
-            make_absolute(&mut feed["source"]);
+        // Indexing a mutable value would add the key.
+        for (_, text) in table.config.get_mut("files").and_then(Value::as_object_mut).into_iter().flatten() {
+            join_lines(text);
+        }
+        let inlined = table.config["files"].clone();
+        for feed in table.config.get_mut("feeds").and_then(Value::as_array_mut).into_iter().flatten() {
+            if !feed["source"].as_str().is_some_and(|source| inlined.get(source).is_some()) {
+                make_absolute(&mut feed["source"]);
+            }
         }
         if table.config["catalog"].as_str().is_some_and(|catalog| catalog.contains('.')) {
             make_absolute(&mut table.config["catalog"]);
@@ -175,6 +184,17 @@ impl Table {
     /// Writes the document into a folder.
     pub fn write(&self, to: &Folder) -> PathBuf {
         to.write(&format!("{}.json", self.name), self.document())
+    }
+
+    /// What the configuration says of a site, by the name that decisions have for it.
+    pub fn site(&self, name: &str) -> Option<&Value> {
+        let sites = self.config["sites"].as_array()?;
+        sites.iter().find(|site| site["name"].as_str().or(site["hosts"][0].as_str()) == Some(name))
+    }
+
+    /// The text of an inlined file that a key of a site names.
+    pub fn policy(&self, site: &Value, key: &str) -> Option<&str> {
+        self.config["files"][site[key].as_str()?].as_str()
     }
 
     /// The header in which clients declare their purpose.
@@ -207,6 +227,14 @@ impl Table {
                     "purpose": purpose, "headers": headers })
             .to_string(),
         )
+    }
+}
+
+/// The table's files write an inlined file as an array of its lines, so that people can count them.
+fn join_lines(text: &mut Value) {
+    if let Some(lines) = text.as_array() {
+        let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+        *text = lines.join("\n").into();
     }
 }
 

@@ -10,6 +10,7 @@ pub mod cases;
 pub mod envoy;
 pub mod http;
 pub mod load;
+mod many_sites;
 pub mod nginx;
 pub mod origin;
 pub mod ports;
