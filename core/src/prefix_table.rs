@@ -7,7 +7,7 @@
 //! address ──► root: one word for each value of the leading bits (0 to 18 of them, more for larger tables)
 //!               │  a word is a match set, or a node for the addresses that begin with those bits:
 //!               ├─ bitmap   64 cells for the next 6 bits; one word for each run of equal cells
-//!               ├─ ranges   up to 9 ranges of the next 32 bits; their starts, then their words
+//!               ├─ ranges   up to 9 ranges of the next 32 or 16 bits; their starts, then their words
 //!               └─ direct   one word for each value of the next bits, where prefixes are dense
 //!             ──► match set: &[Match], longest prefix first
 //! ```
@@ -18,6 +18,7 @@
 //! million IPv4 prefixes touches a root that fits the second-level cache, then mostly one cache line of a node, then
 //! the match set.
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -76,7 +77,7 @@ pub enum TableError {
 impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLarge => write!(f, "the prefix table would exceed {} words", MAX_WORDS),
+            Self::TooLarge => write!(f, "the prefix table would exceed {MAX_WORDS} words"),
             Self::Format => f.write_str("not a prefix table of this version and byte order"),
             Self::Length => f.write_str("the prefix table is cut short or has bytes added"),
             Self::Root => f.write_str("the prefix table is damaged: its root lies outside"),
@@ -154,7 +155,7 @@ pub struct PrefixTable<W = Vec<u32>> {
 }
 
 impl PrefixTable {
-    /// The most 32-bit words that a table may take: 256 MiB, or about 20 million prefixes that don't overlap.
+    /// The most 32-bit words that a table may take: 256 MiB, enough for about 15 million prefixes.
     pub const MAX_WORDS: usize = MAX_WORDS;
 
     /// Builds the table from entries in any order.
@@ -167,8 +168,7 @@ impl PrefixTable {
     /// [`TableError::TooLarge`]; each place where prefixes of different feeds overlap adds to the size.
     pub fn build(entries: Vec<Entry>) -> Result<Self, TableError> {
         let (v4, v6) = sweep::by_family(entries);
-        let mut words = Vec::new();
-        words.resize(Header::WORDS, 0);
+        let mut words = vec![0; Header::WORDS];
         let mut sets = match_set::Interner::default();
         let intervals_v4 = sweep::intervals(&v4, &mut sets, &mut words)?;
         let intervals_v6 = sweep::intervals(&v6, &mut sets, &mut words)?;

@@ -1,12 +1,20 @@
 //! Addresses as integers whose leading bits are taken off on the way down the trie.
 
+use super::node::Root;
+
 /// An address, or what remains of it, left-aligned.
 pub(super) trait Key: Copy + Ord {
+    /// The most leading bits that the root takes.
+    const ROOT_BITS: u32;
+
     /// The first 32 bits.
     fn top(self) -> u32;
 
     /// Without the first `bits`, of which there may be more than an address has; zeros come in at the end.
     fn without(self, bits: u32) -> Self;
+
+    /// The same for at most 32 bits, faster: lookups need no more at a time.
+    fn without_few(self, bits: u32) -> Self;
 
     /// No bit is set.
     fn is_zero(self) -> bool;
@@ -24,6 +32,9 @@ pub(super) trait Key: Copy + Ord {
 }
 
 impl Key for u32 {
+    // A bitmap node below has a bit for each /24.
+    const ROOT_BITS: u32 = Root::MAX_BITS;
+
     #[inline]
     fn top(self) -> u32 {
         self
@@ -32,6 +43,11 @@ impl Key for u32 {
     #[inline]
     fn without(self, bits: u32) -> Self {
         self.checked_shl(bits).unwrap_or(0)
+    }
+
+    #[inline]
+    fn without_few(self, bits: u32) -> Self {
+        u64::from(self).wrapping_shl(bits) as Self
     }
 
     fn is_zero(self) -> bool {
@@ -48,6 +64,9 @@ impl Key for u32 {
 }
 
 impl Key for u128 {
+    // Few values of the first bits are in use, so a larger root would be mostly empty.
+    const ROOT_BITS: u32 = 16;
+
     #[inline]
     fn top(self) -> u32 {
         (self >> 96) as u32
@@ -56,6 +75,14 @@ impl Key for u128 {
     #[inline]
     fn without(self, bits: u32) -> Self {
         self.checked_shl(bits).unwrap_or(0)
+    }
+
+    #[inline]
+    fn without_few(self, bits: u32) -> Self {
+        // A shift of 128 bits by up to 127 is longer: it has a case of its own from 64 on.
+        let (high, low) = ((self >> 64) as u64, self as u64);
+        let carried = (low >> 1).wrapping_shr(63 - (bits & 63));
+        Self::from(high.wrapping_shl(bits) | carried) << 64 | Self::from(low.wrapping_shl(bits))
     }
 
     fn is_zero(self) -> bool {

@@ -4,8 +4,8 @@
 //!
 //! - of a match set: see [`super::match_set`];
 //! - of a bitmap node: 0;
-//! - of a node of ranges: the number of starts, one less than that of the ranges;
-//! - of a direct node: the number of bits that it takes.
+//! - of a node of ranges: the number of starts less one, and [`MAX_STARTS`] more where it takes half of the bits;
+//! - of a direct node: the number of bits that it takes, less one.
 
 use super::key::Key;
 use super::{MAX_WORDS, TableError};
@@ -27,6 +27,12 @@ pub(super) const RANGES_BITS: u32 = 32;
 /// Starts of a node of ranges: few enough to compare with all of them, which needs no branch to predict.
 pub(super) const MAX_STARTS: usize = 8;
 
+/// Bits that a node of ranges takes where it would have too many of them with [`RANGES_BITS`].
+pub(super) const SHORT_RANGES_BITS: u32 = RANGES_BITS / 2;
+
+/// The most bits that a direct node takes.
+pub(super) const MAX_DIRECT_BITS: u32 = 16;
+
 /// The greatest `size` that a word can hold.
 pub(super) const MAX_SIZE: usize = 15;
 
@@ -45,7 +51,7 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// At most 1 MiB of words. In IPv4, a bitmap node after 18 bits has a bit for each `/24`.
+    /// The most bits: 1 MiB of words.
     pub(super) const MAX_BITS: u32 = 18;
 
     /// All words of the root are among these.
@@ -60,6 +66,11 @@ pub(super) fn word(kind: u32, size: usize, offset: usize) -> Result<u32, TableEr
         return Err(TableError::TooLarge);
     }
     Ok(kind << KIND_SHIFT | (size as u32) << SIZE_SHIFT | offset as u32)
+}
+
+/// The size in the word of a node of ranges.
+pub(super) fn ranges_size(starts: usize, stride: u32) -> usize {
+    starts - 1 + if stride == RANGES_BITS { 0 } else { MAX_STARTS }
 }
 
 /// The position that a word refers to.
@@ -84,7 +95,7 @@ pub(super) fn find<K: Key>(words: &[u32], root: Root, address: K) -> u32 {
 fn descend<K: Key>(words: &[u32], root: Root, address: K) -> Option<u32> {
     let slot = root.offset as usize + address.leading(root.bits) as usize;
     let mut word = *words.get(slot)?;
-    let mut rest = address.without(root.bits);
+    let mut rest = address.without_few(root.bits);
     for _ in 0..MAX_LEVELS {
         let node = words.get(offset(word)..)?;
         match word >> KIND_SHIFT {
@@ -97,25 +108,25 @@ fn descend<K: Key>(words: &[u32], root: Root, address: K) -> Option<u32> {
                 let run_starts = u64::from(high) << 32 | u64::from(low);
                 let runs = (run_starts << (63 - cell)).count_ones() as usize;
                 word = *node.get(BITMAP_WORDS - 1 + runs)?;
-                rest = rest.without(BITMAP_BITS);
+                rest = rest.without_few(BITMAP_BITS);
             }
             RANGES => {
-                let starts = size(word);
+                let starts = size(word) % MAX_STARTS + 1;
+                let stride = RANGES_BITS >> (size(word) / MAX_STARTS);
                 let candidates: &[u32; MAX_STARTS] = node.first_chunk()?;
-                let here = rest.top();
-                // Words after the starts are read, too, but not counted.
-                let later: usize = candidates
-                    .iter()
-                    .enumerate()
-                    .map(|(index, start)| usize::from((*start > here) & (index < starts)))
-                    .sum();
-                word = *node.get(2 * starts - later)?;
-                rest = rest.without(RANGES_BITS);
+                let here = rest.leading(stride) as u32;
+                // A bit for each start after the address. Words behind the starts are read, too; the bit set for
+                // the first of them hides theirs.
+                let later =
+                    candidates.iter().rev().fold(0, |bits, start| bits << 1 | u32::from(*start > here));
+                let range = (later | 1 << starts).trailing_zeros() as usize;
+                word = *node.get(starts + range)?;
+                rest = rest.without_few(stride);
             }
             _ => {
-                let bits = size(word) as u32;
+                let bits = size(word) as u32 + 1;
                 word = *node.get(rest.leading(bits) as usize)?;
-                rest = rest.without(bits);
+                rest = rest.without_few(bits);
             }
         }
     }

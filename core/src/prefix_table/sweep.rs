@@ -37,11 +37,10 @@ pub(super) fn by_family(entries: Vec<Entry>) -> (Vec<Item<u32>>, Vec<Item<u128>>
     let mut v4 = Vec::with_capacity(count_v4);
     let mut v6 = Vec::with_capacity(entries.len() - count_v4);
     for Entry { prefix, feed, value } in entries {
-        let prefix_len = prefix.prefix_len();
-        match unmap(prefix) {
-            IpNet::V4(net) => {
-                v4.push(Item { start: net.network().to_bits(), feed, prefix_len: net.prefix_len(), value })
-            }
+        let net = unmap(prefix);
+        let prefix_len = net.prefix_len();
+        match net {
+            IpNet::V4(net) => v4.push(Item { start: net.network().to_bits(), feed, prefix_len, value }),
             IpNet::V6(net) => v6.push(Item { start: net.network().to_bits(), feed, prefix_len, value }),
         }
     }

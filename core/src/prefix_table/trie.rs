@@ -4,19 +4,32 @@ use alloc::vec::Vec;
 
 use super::key::Key;
 use super::match_set::NO_MATCHES;
-use super::node::{self, BITMAP_BITS, BITMAP_WORDS, MAX_STARTS, RANGES_BITS, Root};
+use super::node::{
+    self, BITMAP_BITS, BITMAP_WORDS, MAX_DIRECT_BITS, MAX_STARTS, RANGES_BITS, Root, SHORT_RANGES_BITS,
+};
 use super::sweep::Interval;
 use super::{MAX_WORDS, TableError};
 
-/// From this many interval starts below a node, a direct node takes more bits at once than a bitmap.
-const DENSE: usize = 64;
+/// How generous direct nodes are: they may have 2 to the power of this words for each run in them.
+///
+/// Small tables fit the caches anyhow, and there a wrongly predicted step costs more than a word of memory; large
+/// ones wait for memory.
+fn spread(log_intervals: u32) -> u32 {
+    16_u32.saturating_sub(log_intervals).clamp(1, 5)
+}
+
+/// How many bits the root takes: 256 KiB of it serve tables of about a thousand up to 16 thousand intervals.
+fn root_bits<K: Key>(log_intervals: u32) -> u32 {
+    let small = (log_intervals + 6).min(16);
+    small.max(log_intervals + 2).min(K::ROOT_BITS)
+}
 
 /// Appends the trie of one address family.
 pub(super) fn build<K: Key>(intervals: &[Interval<K>], words: &mut Vec<u32>) -> Result<Root, TableError> {
-    // Four words for each interval or more, so that most addresses need no node or one.
-    let bits = intervals.len().checked_ilog2().map_or(0, |log| (log + 2).min(Root::MAX_BITS));
+    let (bits, spread) =
+        intervals.len().checked_ilog2().map_or((0, 0), |log| (root_bits::<K>(log), spread(log)));
     let block = Block { first: NO_MATCHES, inner: intervals, position: 0 };
-    let offset = direct(&block, bits, words)?;
+    let offset = Builder { words, spread }.direct(&block, bits)?;
     Ok(Root { offset: super::match_set::count(offset)?, bits })
 }
 
@@ -95,80 +108,116 @@ impl<'a, K: Key> Iterator for Runs<'a, K> {
     }
 }
 
-/// The word for a block, after appending the nodes that it needs.
-fn build_block<K: Key>(block: &Block<'_, K>, words: &mut Vec<u32>) -> Result<u32, TableError> {
-    if block.inner.is_empty() {
-        return Ok(block.first);
-    }
-    let ranges = block.runs(RANGES_BITS).take(MAX_STARTS + 2).count();
-    if ranges <= MAX_STARTS + 1 && !bitmap_is_smaller(block, ranges) {
-        build_ranges(block, ranges, words)
-    } else if block.inner.len() < DENSE {
-        build_bitmap(block, words)
-    } else {
-        let bits = block.inner.len().ilog2().min(node::MAX_SIZE as u32);
-        let offset = direct(block, bits, words)?;
-        node::word(node::DIRECT, bits as usize, offset)
-    }
+/// The number of runs by the next `stride` bits, if a node of ranges can hold them.
+fn few_runs<K: Key>(block: &Block<'_, K>, stride: u32) -> Option<usize> {
+    let runs = block.runs(stride).take(MAX_STARTS + 2).count();
+    (runs <= MAX_STARTS + 1).then_some(runs)
 }
 
 /// A bitmap node needs no nodes below it and fewer words than one of so many ranges.
 fn bitmap_is_smaller<K: Key>(block: &Block<'_, K>, ranges: usize) -> bool {
-    let mut cells = 0;
+    let mut runs = 0;
     let flat = block.runs(BITMAP_BITS).all(|run| {
-        cells += 1;
+        runs += 1;
         run.block.inner.is_empty()
     });
-    flat && BITMAP_WORDS + cells <= 2 * ranges - 1
+    flat && BITMAP_WORDS + runs < 2 * ranges
 }
 
-fn build_ranges<K: Key>(
-    block: &Block<'_, K>,
-    ranges: usize,
-    words: &mut Vec<u32>,
-) -> Result<u32, TableError> {
-    let starts = ranges - 1;
-    let offset = reserve(words, starts + ranges)?;
-    for (index, run) in block.runs(RANGES_BITS).enumerate() {
-        // The first range begins where the block begins.
-        if let Some(before) = index.checked_sub(1) {
-            put(words, offset + before, run.cell as u32);
+/// Appends nodes.
+struct Builder<'w> {
+    words: &'w mut Vec<u32>,
+    /// See [`spread`].
+    spread: u32,
+}
+
+impl Builder<'_> {
+    /// The word for a block, after appending the nodes that it needs.
+    fn block<K: Key>(&mut self, block: &Block<'_, K>) -> Result<u32, TableError> {
+        if block.inner.is_empty() {
+            return Ok(block.first);
         }
-        let word = build_block(&run.block, words)?;
-        put(words, offset + starts + index, word);
+        if let Some(ranges) = few_runs(block, RANGES_BITS) {
+            return if bitmap_is_smaller(block, ranges) {
+                self.bitmap(block)
+            } else {
+                self.ranges(block, RANGES_BITS, ranges)
+            };
+        }
+        if let Some(ranges) = few_runs(block, SHORT_RANGES_BITS) {
+            return self.ranges(block, SHORT_RANGES_BITS, ranges);
+        }
+        if let Some(bits) = self.direct_bits(block) {
+            let offset = self.direct(block, bits)?;
+            return node::word(node::DIRECT, bits as usize - 1, offset);
+        }
+        self.bitmap(block)
     }
-    node::word(node::RANGES, starts, offset)
-}
 
-fn build_bitmap<K: Key>(block: &Block<'_, K>, words: &mut Vec<u32>) -> Result<u32, TableError> {
-    let runs = block.runs(BITMAP_BITS).count();
-    let offset = reserve(words, BITMAP_WORDS + runs)?;
-    let mut run_starts = 0_u64;
-    for (index, run) in block.runs(BITMAP_BITS).enumerate() {
-        run_starts |= 1 << run.cell;
-        let word = build_block(&run.block, words)?;
-        put(words, offset + BITMAP_WORDS + index, word);
+    /// How many bits a direct node should take: as many as leave it well filled, if that is more than a bitmap takes.
+    fn direct_bits<K: Key>(&self, block: &Block<'_, K>) -> Option<u32> {
+        let most = (block.inner.len().ilog2() + self.spread).min(MAX_DIRECT_BITS);
+        let runs = |bits| {
+            block.runs(bits).fold((0, true), |(n, flat), run| (n + 1, flat && run.block.inner.is_empty()))
+        };
+        let mut bits =
+            (BITMAP_BITS + 1..=most).rev().find(|bits| runs(*bits).0 << self.spread >= 1 << bits)?;
+        // Where fewer bits tell the cells apart, too, more would only make them larger.
+        while bits > BITMAP_BITS && runs(bits - 1).1 {
+            bits -= 1;
+        }
+        Some(bits)
     }
-    put(words, offset, run_starts as u32);
-    put(words, offset + 1, (run_starts >> 32) as u32);
-    node::word(node::BITMAP, 0, offset)
-}
 
-/// Appends one word for each value of the next `bits` and returns the position of the first.
-fn direct<K: Key>(block: &Block<'_, K>, bits: u32, words: &mut Vec<u32>) -> Result<usize, TableError> {
-    let offset = reserve(words, 1 << bits)?;
-    let mut runs = block.runs(bits).peekable();
-    while let Some(run) = runs.next() {
-        let word = build_block(&run.block, words)?;
-        let end = runs.peek().map_or(1 << bits, |next| next.cell);
-        let cells = offset + run.cell as usize..offset + end as usize;
-        words.get_mut(cells).unwrap_or_default().fill(word);
+    fn ranges<K: Key>(
+        &mut self,
+        block: &Block<'_, K>,
+        stride: u32,
+        ranges: usize,
+    ) -> Result<u32, TableError> {
+        let starts = ranges - 1;
+        let offset = reserve(self.words, starts + ranges)?;
+        for (index, run) in block.runs(stride).enumerate() {
+            // The first range begins where the block begins.
+            if let Some(before) = index.checked_sub(1) {
+                self.put(offset + before, run.cell as u32);
+            }
+            let word = self.block(&run.block)?;
+            self.put(offset + starts + index, word);
+        }
+        node::word(node::RANGES, node::ranges_size(starts, stride), offset)
     }
-    Ok(offset)
-}
 
-fn put(words: &mut [u32], at: usize, word: u32) {
-    if let Some(place) = words.get_mut(at) {
-        *place = word;
+    fn bitmap<K: Key>(&mut self, block: &Block<'_, K>) -> Result<u32, TableError> {
+        let runs = block.runs(BITMAP_BITS).count();
+        let offset = reserve(self.words, BITMAP_WORDS + runs)?;
+        let mut run_starts = 0_u64;
+        for (index, run) in block.runs(BITMAP_BITS).enumerate() {
+            run_starts |= 1 << run.cell;
+            let word = self.block(&run.block)?;
+            self.put(offset + BITMAP_WORDS + index, word);
+        }
+        self.put(offset, run_starts as u32);
+        self.put(offset + 1, (run_starts >> 32) as u32);
+        node::word(node::BITMAP, 0, offset)
+    }
+
+    /// Appends one word for each value of the next `bits` and returns the position of the first.
+    fn direct<K: Key>(&mut self, block: &Block<'_, K>, bits: u32) -> Result<usize, TableError> {
+        let offset = reserve(self.words, 1 << bits)?;
+        let mut runs = block.runs(bits).peekable();
+        while let Some(run) = runs.next() {
+            let word = self.block(&run.block)?;
+            let end = runs.peek().map_or(1 << bits, |next| next.cell);
+            let cells = offset + run.cell as usize..offset + end as usize;
+            self.words.get_mut(cells).unwrap_or_default().fill(word);
+        }
+        Ok(offset)
+    }
+
+    fn put(&mut self, at: usize, word: u32) {
+        if let Some(place) = self.words.get_mut(at) {
+            *place = word;
+        }
     }
 }
