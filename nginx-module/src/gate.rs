@@ -32,7 +32,8 @@ struct Decided {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Basis {
     address: Option<IpAddr>,
-    mode: Mode,
+    /// `None`: the document's.
+    mode: Option<Mode>,
 }
 
 /// How the access phase goes on.
@@ -148,35 +149,34 @@ fn decided(request: HttpRequest<'_>, ruleset: &Ruleset, state: &State) -> Decide
     if let Some(known) = known.filter(|known| known.is_final) {
         return known;
     }
-    let mode = mode(request, ruleset, state);
+    let mode = mode(request, state);
     let basis = Basis { address: request.client_address(), mode };
     if let Some(known) = known.filter(|known| known.basis == basis) {
         return known;
     }
-    let decision = decide(ruleset, &request, Overrides { mode: Some(mode), site: None });
+    let decision = decide(ruleset, &request, Overrides { mode, site: None });
     let decided = Decided { basis, decision, is_final: false };
     state.decided.set(Some(decided));
     decided
 }
 
-/// The mode of the location, or that of the document.
-fn mode(request: HttpRequest<'_>, ruleset: &Ruleset, state: &State) -> Mode {
+/// The mode of the location; `None`: the document's, of the site's part or of all.
+fn mode(request: HttpRequest<'_>, state: &State) -> Option<Mode> {
     let source = request.location_conf().map_or(ModeSource::Inherited, |LocationConf { mode }| *mode);
     let value = match source {
-        ModeSource::Inherited => return ruleset.mode(),
-        ModeSource::Fixed(mode) => return mode,
+        ModeSource::Inherited => return None,
+        ModeSource::Fixed(mode) => return Some(mode),
         // A `map` from the agent to the mode asks for the agent first, which needs no mode but `off`.
-        ModeSource::Variable(_) if state.asking_for_mode.get() => return ruleset.mode(),
+        ModeSource::Variable(_) if state.asking_for_mode.get() => return None,
         ModeSource::Variable(value) => value,
     };
     state.asking_for_mode.set(true);
     let word = request.evaluate(value).unwrap_or_default();
     state.asking_for_mode.set(false);
-    std::str::from_utf8(word).ok().and_then(Mode::from_word).unwrap_or_else(|| {
-        if !word.is_empty() {
-            let word = String::from_utf8_lossy(word);
-            request.log_error(&format!("crawlward: \"{word}\" is no mode; that of the document counts"));
-        }
-        ruleset.mode()
-    })
+    let mode = std::str::from_utf8(word).ok().and_then(Mode::from_word);
+    if mode.is_none() && !word.is_empty() {
+        let word = String::from_utf8_lossy(word);
+        request.log_error(&format!("crawlward: \"{word}\" is no mode; that of the document counts"));
+    }
+    mode
 }

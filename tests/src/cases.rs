@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::artefacts::repository;
 use crate::http::Request;
+use crate::many_sites;
 use crate::nginx::Folder;
 
 /// One file of the table.
@@ -22,7 +23,8 @@ pub struct Table {
     pub name: String,
     /// What the configuration is for.
     pub about: String,
-    /// The configuration document. Paths are relative to the file.
+    /// The configuration document. Paths are relative to the file, unless `files` has them; there, an array of lines
+    /// stands for the text.
     pub config: Value,
     /// Requests and decisions.
     pub cases: Vec<Case>,
@@ -140,7 +142,7 @@ impl UserAgent {
 }
 
 impl Table {
-    /// The whole table, by file name.
+    /// The whole table: the files by name, then what is made by rule.
     ///
     /// # Panics
     ///
@@ -152,7 +154,7 @@ impl Table {
             .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
             .collect();
         paths.sort();
-        paths.iter().map(|path| Self::read(path)).collect()
+        paths.iter().map(|path| Self::read(path)).chain([many_sites::table()]).collect()
     }
 
     fn read(path: &Path) -> Self {
@@ -160,6 +162,10 @@ impl Table {
         let mut table: Self =
             serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         table.name = path.file_stem().expect("a file name").to_string_lossy().into_owned();
+        // Indexing a mutable value would add the key.
+        for (_, file) in table.config.get_mut("files").and_then(Value::as_object_mut).into_iter().flatten() {
+            join_lines(file);
+        }
         table
     }
 
@@ -187,6 +193,17 @@ impl Table {
             }
         }
         document
+    }
+
+    /// What the configuration says of a site, by the name that decisions have for it.
+    pub fn site(&self, name: &str) -> Option<&Value> {
+        let sites = self.config["sites"].as_array()?;
+        sites.iter().find(|site| site["name"].as_str().or(site["hosts"][0].as_str()) == Some(name))
+    }
+
+    /// The text of an inlined file that a key of a site names.
+    pub fn policy(&self, site: &Value, key: &str) -> Option<&str> {
+        self.config["files"][site[key].as_str()?]["text"].as_str()
     }
 
     /// The header in which clients declare their purpose.
@@ -219,6 +236,14 @@ impl Table {
                     "purpose": purpose, "headers": headers })
             .to_string(),
         )
+    }
+}
+
+/// The table's files write the text of an inlined file as an array of its lines, so that people can count them.
+fn join_lines(file: &mut Value) {
+    if let Some(lines) = file.as_array() {
+        let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+        *file = json!({ "text": lines.join("\n") });
     }
 }
 

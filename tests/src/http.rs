@@ -99,13 +99,15 @@ impl Response {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The reason in a denial's problem document; `None` where the response is no such thing.
+    /// A denial's problem document; `None` where the response is no such thing.
+    pub fn problem(&self) -> Option<serde_json::Value> {
+        let is_problem = self.header("content-type") == Some("application/problem+json");
+        is_problem.then(|| serde_json::from_slice(&self.body).ok())?
+    }
+
+    /// The reason in a denial's problem document.
     pub fn denial_reason(&self) -> Option<String> {
-        if self.header("content-type") != Some("application/problem+json") {
-            return None;
-        }
-        let problem: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
-        Some(problem.get("reason")?.as_str()?.to_owned())
+        Some(self.problem()?.get("reason")?.as_str()?.to_owned())
     }
 }
 

@@ -11,6 +11,7 @@ pub mod envoy;
 pub mod http;
 pub mod lab;
 pub mod load;
+mod many_sites;
 pub mod nginx;
 pub mod origin;
 pub mod ports;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use crate::cases::{Case, Table};
+use crate::cases::{Case, CaseRequest, Table};
 use crate::runners::{Answer, Exchange};
 
 /// The answers of a runner to all cases of all files.
@@ -56,7 +56,7 @@ pub fn against_core(runner: &str, tables: &[Table], core: &Answers, answers: &An
         let decided: Map<String, Value> = core.facts.clone().into_iter().collect();
         let mut wrong = differences(&decided, answer);
         if let Some(exchange) = &answer.exchange {
-            wrong.extend(wire_problems(&decided, exchange, case.request.method == "HEAD"));
+            wrong.extend(wire_problems(&decided, exchange, table, &case.request));
         } else if !FIELDS.iter().all(|field| answer.facts.contains_key(*field)) {
             wrong.push("the JSON decision lacks fields".into());
         }
@@ -97,9 +97,16 @@ fn differences(expected: &Map<String, Value>, answer: &Answer) -> Vec<String> {
     wrong
 }
 
-/// What a decision asks of a gate: an enforced denial is answered at the edge; all else reaches the origin, with what
+/// What a decision asks of a gate: an enforced one is carried out at the edge; all else reaches the origin, with what
 /// is known in a header of ours, and no forged one.
-fn wire_problems(decided: &Map<String, Value>, exchange: &Exchange, is_head: bool) -> Vec<String> {
+fn wire_problems(
+    decided: &Map<String, Value>,
+    exchange: &Exchange,
+    table: &Table,
+    request: &CaseRequest,
+) -> Vec<String> {
+    let site = decided["site"].as_str().and_then(|site| table.site(site)).unwrap_or(&Value::Null);
+    let has_body = request.method != "HEAD";
     let mut wrong = Vec::new();
     let mut check = |what: &str, expected: Option<&str>, got: Option<&str>| {
         if expected != got {
@@ -107,18 +114,41 @@ fn wire_problems(decided: &Map<String, Value>, exchange: &Exchange, is_head: boo
         }
     };
     let status = exchange.status.to_string();
-    if decided["action"] == "deny" && decided["enforced"] == true {
-        check("status", Some("403"), Some(&status));
-        check("content type", Some("application/problem+json"), exchange.content_type.as_deref());
-        check("cache control", Some("no-store"), exchange.cache_control.as_deref());
-        let reason = decided["reason"].as_str().filter(|_| !is_head);
-        check("reason in the body", reason, exchange.problem_reason.as_deref());
-        check("the request at the origin", None, exchange.at_origin.as_ref().map(|_| "received"));
-    } else {
-        check("status", Some("200"), Some(&status));
-        check("the request at the origin", Some("received"), exchange.at_origin.as_ref().map(|_| "received"));
-        let got = exchange.at_origin.iter().flatten().next().map(String::as_str);
-        check("X-Crawlward at the origin", header_value(decided).as_deref(), got);
+    let at_origin = exchange.at_origin.as_ref().map(|_| "received");
+    match decided["action"].as_str().filter(|_| decided["enforced"] == true) {
+        Some("deny") => {
+            check("status", Some("403"), Some(&status));
+            check("content type", Some("application/problem+json"), exchange.content_type.as_deref());
+            check("cache control", Some("no-store"), exchange.cache_control.as_deref());
+            check("the request at the origin", None, at_origin);
+            let problem = exchange.problem.as_ref().unwrap_or(&Value::Null);
+            check(
+                "reason in the body",
+                decided["reason"].as_str().filter(|_| has_body),
+                problem["reason"].as_str(),
+            );
+            let rule = (has_body && site["explain"] != false && !decided["rule"].is_null())
+                .then(|| decided["rule"].to_string());
+            check("rule in the body", rule.as_deref(), problem.get("rule").map(Value::to_string).as_deref());
+        }
+        Some("serve") => {
+            check("status", Some("200"), Some(&status));
+            check("the request at the origin", None, at_origin);
+            let key =
+                if request.path.contains("preferences") { "automation_preferences" } else { "robots_txt" };
+            let policy = table.policy(site, key);
+            check("the body", policy.map(|text| if has_body { text } else { "" }), Some(&exchange.body));
+            // Envoy removes the type where there is no content.
+            if policy.is_some_and(|text| !text.is_empty()) {
+                check("content type", Some("text/plain; charset=utf-8"), exchange.content_type.as_deref());
+            }
+        }
+        _ => {
+            check("status", Some("200"), Some(&status));
+            check("the request at the origin", Some("received"), at_origin);
+            let got = exchange.at_origin.iter().flatten().next().map(String::as_str);
+            check("X-Crawlward at the origin", header_value(decided).as_deref(), got);
+        }
     }
     wrong
 }
@@ -165,7 +195,8 @@ mod tests {
             status: 403,
             content_type: Some("application/problem+json".into()),
             cache_control: Some("no-store".into()),
-            problem_reason: Some("spoofed-agent".into()),
+            problem: Some(json!({ "reason": "spoofed-agent" })),
+            body: Vec::new(),
             at_origin: None,
         }
     }
@@ -193,7 +224,7 @@ mod tests {
             ("status", Exchange { status: 200, ..denied() }),
             ("content type", Exchange { content_type: None, ..denied() }),
             ("cache control", Exchange { cache_control: None, ..denied() }),
-            ("reason in the body", Exchange { problem_reason: Some("other".into()), ..denied() }),
+            ("reason in the body", Exchange { problem: Some(json!({ "reason": "other" })), ..denied() }),
             ("the request at the origin", Exchange { at_origin: Some(None), ..denied() }),
         ];
         for (what, exchange) in broken {

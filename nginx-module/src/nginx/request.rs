@@ -231,7 +231,8 @@ impl<'r> HttpRequest<'r> {
                 NonNull::new(ngx_pcalloc(pool, size_of::<ngx_buf_t>()).cast::<ngx_buf_t>())?.as_ptr();
             (*buffer).pos = body.data;
             (*buffer).last = body.data.add(body.len);
-            (*buffer).set_memory(1);
+            // An empty buffer that claims memory counts as a bug, and the connection is closed.
+            (*buffer).set_memory(u32::from(body.len > 0));
             (*buffer).set_last_buf(1);
             (*buffer).set_last_in_chain(1);
             let mut chain = ngx_chain_t { buf: buffer, next: ptr::null_mut() };

@@ -46,8 +46,10 @@ pub struct Exchange {
     pub content_type: Option<String>,
     /// The `Cache-Control`.
     pub cache_control: Option<String>,
-    /// The reason in the problem document; `None` where there is no body to read it from.
-    pub problem_reason: Option<String>,
+    /// The problem document of a denial; `None` where there is no body to read it from.
+    pub problem: Option<Value>,
+    /// The body.
+    pub body: String,
     /// The `X-Crawlward` that the origin received; `None` where the request did not reach it.
     pub at_origin: Option<Option<String>>,
 }
@@ -68,7 +70,8 @@ fn exchange_all(table: &Table, port: u16) -> Vec<Result<Exchange, String>> {
             status: response.status,
             content_type: response.header("content-type").map(str::to_owned),
             cache_control: response.header("cache-control").map(str::to_owned),
-            problem_reason: response.denial_reason(),
+            problem: response.problem(),
+            body: response.text(),
             at_origin: crate::origin::Received::of(&response).map(|received| received.crawlward),
         })
     };

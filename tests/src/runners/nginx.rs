@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Answer, CASE_HEADER, Runner, exchange_all, join, logged};
 use crate::cases::Table;
@@ -75,7 +75,14 @@ fn facts(line: &Value) -> BTreeMap<String, Value> {
     let value = |name: &str| match (name, text(name)) {
         ("enforced", flag) => Value::from(flag == "1"),
         (_, "") => Value::Null,
+        ("rule", text) => rule(text),
         (_, text) => text.into(),
     };
     VARIABLES.iter().map(|name| ((*name).to_owned(), value(name))).collect()
+}
+
+/// `file:line` as the JSON decision writes it.
+fn rule(text: &str) -> Value {
+    let (file, line) = text.rsplit_once(':').unwrap_or((text, ""));
+    json!({ "file": file, "line": line.parse::<u32>().ok() })
 }

@@ -95,7 +95,7 @@ fn what_is_refused_leaves_the_old_ruleset_in_force() {
     in_log(":2:1: error: not JSON");
     gate.replace(&DOCUMENT.replace(
         r#""catalog": "none","#,
-        r#""catalog": "none", "files": { "lab.txt": "404\nnot found\n" },"#,
+        r#""catalog": "none", "files": { "lab.txt": { "text": "404\nnot found\n" } },"#,
     ));
     in_log("lab.txt: error: none of the 2 entries can be used");
     gate.envoy.folder().write(RESOURCE, "{ \"resources\": [");
