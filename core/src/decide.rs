@@ -72,7 +72,8 @@ const ROBOTS_TXT: &[u8] = b"/robots.txt";
 const AUTOMATION_PREFERENCES: &[u8] = b"/automation-preferences.txt";
 const AIWEBINDEX_PROOF: &[u8] = b"/.well-known/aiwebindex-verify.txt";
 
-fn is_always_readable(target: &[u8]) -> bool {
+/// Whether the target of a request (path and query) is one of the three that are never denied.
+pub fn is_always_readable(target: &[u8]) -> bool {
     let path = without_query(target);
     [ROBOTS_TXT, AUTOMATION_PREFERENCES, AIWEBINDEX_PROOF].iter().any(|readable| path.is(readable))
 }

@@ -154,7 +154,7 @@ fn a_missing_feed_condemns_nobody() {
     assert_eq!(identity(&compiled, "10.9.0.1", "ABot/1.0"), Identity::Unverified);
     assert_eq!(
         said(&compiled),
-        "c.json:5:15: warning: the feed `a` is missing: there is no file a.json yet; it proves nobody, and nobody who \
+        "c.json:5:49: warning: the feed `a` is missing: there is no file a.json yet; it proves nobody, and nobody who \
          claims its agents is spoofed\n"
     );
 }

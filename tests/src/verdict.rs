@@ -196,7 +196,7 @@ mod tests {
             content_type: Some("application/problem+json".into()),
             cache_control: Some("no-store".into()),
             problem: Some(json!({ "reason": "spoofed-agent" })),
-            body: Vec::new(),
+            body: String::new(),
             at_origin: None,
         }
     }

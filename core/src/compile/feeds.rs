@@ -244,7 +244,7 @@ impl Compiler<'_> {
     pub(super) fn report_states(&mut self, config: &Config, loaded: &[LoadedFeed]) {
         for feed in loaded.iter().filter(|feed| feed.state != FeedState::Ok) {
             let position =
-                config.feeds.iter().find(|one| **one.name == *feed.name).and_then(|one| one.name.position);
+                config.feeds.iter().find(|one| **one.name == *feed.name).and_then(|one| one.source.position);
             let LoadedFeed { name, state, .. } = feed;
             let why = feed.why.as_deref().unwrap_or_default();
             let effect = match feed.usable {
