@@ -201,7 +201,7 @@ impl Compiler<'_> {
             match PathPattern::new(config.scope.as_bytes()) {
                 Ok(pattern) => patterns.push((pattern, config.mode)),
                 Err(why) => {
-                    self.own.error(config.scope.position, None, format!("`{}`: {why}", *config.scope))
+                    self.own.error(config.scope.position, None, format!("`{}`: {why}", *config.scope));
                 }
             }
         }
