@@ -136,7 +136,7 @@ const fn class_of(byte: u8) -> Class {
 const PLAIN: u128 = {
     let (mut set, mut byte) = (0, 0);
     while byte < 128 {
-        if matches!(class(byte), Class::Plain) {
+        if matches!(class_of(byte), Class::Plain) {
             set |= 1 << byte;
         }
         byte += 1;
