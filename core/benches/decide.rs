@@ -15,7 +15,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 
 use crawlward_core::decision::Identity;
-use crawlward_core::{Files, Overrides, Request, Ruleset, decide};
+use crawlward_core::{Files, FoundFile, Overrides, Request, Ruleset, decide};
 use serde_json::json;
 use texting_robots::Robot;
 
@@ -58,7 +58,7 @@ fn main() {
         }
         return;
     }
-    let prefixes: usize = ruleset.feeds().map(|feed| feed.prefixes).sum();
+    let prefixes: usize = ruleset.feeds(0).map(|feed| feed.prefixes).sum();
     let kib = world.robots.len() / 1024;
     println!(
         "{AGENTS} agents, {prefixes} prefixes, {SITES} sites, a robots.txt of {kib} KiB with {RULES} rules;"
@@ -198,8 +198,8 @@ impl World {
 }
 
 impl Files for World {
-    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, String> {
-        Ok(Some(match path {
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        let bytes = match path {
             "robots.txt" => self.robots.clone().into_bytes(),
             "automation-preferences.txt" => {
                 b"scope: /\nallowed-methods: GET, HEAD\n\nscope: /shop/\nallowed-methods: GET, POST\n\n"
@@ -209,7 +209,8 @@ impl Files for World {
                 let number = feed.strip_suffix(".txt").and_then(|number| number.parse::<usize>().ok());
                 self.feeds[number.ok_or("no such file")?].0.clone().into_bytes()
             }
-        }))
+        };
+        Ok(Some(FoundFile { bytes, modified: None }))
     }
 }
 
@@ -293,6 +294,10 @@ impl Request for Client {
 
     fn method(&self) -> &[u8] {
         b"GET"
+    }
+
+    fn now(&self) -> i64 {
+        0
     }
 
     fn path(&self) -> &[u8] {
