@@ -47,9 +47,9 @@ fn main() {
     let kinds = [
         ("verified", Identity::Verified, world.claiming(&mut random, 0)),
         ("spoofed", Identity::Spoofed, world.claiming(&mut random, 1)),
-        ("generic", Identity::Generic, world.from_elsewhere(&ruleset, &mut random, AUTOMATION)),
-        ("browser", Identity::None, world.from_elsewhere(&ruleset, &mut random, &current)),
-        ("odd browser", Identity::None, world.from_elsewhere(&ruleset, &mut random, PEOPLE)),
+        ("generic", Identity::Generic, world.elsewhere(&ruleset, &mut random, AUTOMATION)),
+        ("browser", Identity::None, world.elsewhere(&ruleset, &mut random, &current)),
+        ("odd browser", Identity::None, world.elsewhere(&ruleset, &mut random, PEOPLE)),
     ];
     if let [kind, rounds] = &*arguments {
         let (_, _, clients) = kinds.iter().find(|(name, ..)| name == kind).expect("a kind of clients");
@@ -181,7 +181,7 @@ impl World {
     }
 
     /// Clients with one of these User-Agents, from addresses in no feed.
-    fn from_elsewhere(&self, ruleset: &Ruleset, random: &mut Random, list: &str) -> Vec<Client> {
+    fn elsewhere(&self, ruleset: &Ruleset, random: &mut Random, list: &str) -> Vec<Client> {
         let list: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
         let client = |_| {
             let number = random.below(RULES);
