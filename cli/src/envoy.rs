@@ -2,19 +2,18 @@
 
 use std::cell::RefCell;
 use std::env;
-use std::fs::{self, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use clap::ValueEnum;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crawlward_core::{Files, Ruleset};
+use crawlward_core::{Files, FoundFile, is_stored};
 use crawlward_host::FilesBeside;
 
 use crate::failure::Failure;
@@ -66,15 +65,15 @@ enum Format {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let document = inlined(&arguments.config)?;
+    let configuration = configuration(&arguments.config)?;
     let wasm = wasm(arguments.wasm.as_deref())?;
     let resource = match arguments.format {
-        Format::Ecds => discovery_response(&arguments.name, &wasm, &document),
-        Format::Filter => filter(&arguments.name, &wasm, &document),
+        Format::Ecds => discovery_response(&arguments.name, &wasm, &configuration),
+        Format::Filter => filter(&arguments.name, &wasm, &configuration),
     };
     let text = format!("{resource:#}\n");
     match &arguments.output {
-        Some(path) => replace(path, &text)
+        Some(path) => crawlward_host::replace(path, text.as_bytes())
             .map_err(|error| Failure::Because(format!("{} can't be written: {error}", path.display())))?,
         None => io::stdout().lock().write_all(text.as_bytes())?,
     }
@@ -85,16 +84,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// happens to the files meanwhile.
 struct Recorder {
     beside: FilesBeside,
-    read: RefCell<Vec<(String, Vec<u8>)>>,
+    read: RefCell<Vec<(String, FoundFile)>>,
 }
 
 impl Files for Recorder {
-    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, String> {
-        let content = self.beside.read(path)?;
-        if let Some(content) = &content {
-            self.read.borrow_mut().push((path.to_string(), content.clone()));
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        let file = self.beside.read(path)?;
+        if let Some(file) = &file {
+            self.read.borrow_mut().push((path.to_string(), file.clone()));
         }
-        Ok(content)
+        Ok(file)
+    }
+
+    fn last_good(&self, path: &str) -> Option<FoundFile> {
+        self.beside.last_good(path)
     }
 
     fn display_name(&self, path: &str) -> String {
@@ -102,20 +105,31 @@ impl Files for Recorder {
     }
 }
 
-/// The document with all its files under `files`. One that is not there is left out; compiling has warned of it.
-fn inlined(config: &Path) -> Result<String, Failure> {
-    let document = source::read(config)?;
+/// The filter's configuration: the document with all its files, or the compiled ruleset as it is.
+fn configuration(config: &Path) -> Result<Value, Failure> {
     let files = Recorder { beside: FilesBeside::new(config), read: RefCell::default() };
-    source::accept(Ruleset::compile(&config.display().to_string(), &document, &files))?;
+    source::compile(config, &files)?;
+    let document = source::read(config)?;
+    let (kind, value) = if is_stored(&document) {
+        ("BytesValue", BASE64_STANDARD.encode(document))
+    } else {
+        ("StringValue", inlined(config, document, &files)?)
+    };
+    Ok(json!({ "@type": format!("type.googleapis.com/google.protobuf.{kind}"), "value": value }))
+}
+
+/// The document with all its files under `files`. One that is not there is left out; compiling has warned of it.
+fn inlined(config: &Path, document: Vec<u8>, files: &Recorder) -> Result<String, Failure> {
+    let not_utf8 = |name: String| {
+        let advice = "write it in UTF-8, or give `envoy` what `crawlward compile` makes of the configuration";
+        Failure::Because(format!("{name} is not UTF-8, and can't be put into a JSON document: {advice}"))
+    };
     let mut texts = Map::new();
-    for (path, content) in files.read.take() {
-        let text = String::from_utf8(content).map_err(|_| {
-            Failure::Because(format!("{} is not UTF-8: it can't be inlined", files.display_name(&path)))
-        })?;
-        texts.insert(path, Value::from(text));
+    for (path, FoundFile { bytes, modified }) in files.read.take() {
+        let text = String::from_utf8(bytes).map_err(|_| not_utf8(files.display_name(&path)))?;
+        texts.insert(path, json!({ "text": text, "modified": modified }));
     }
-    let document = String::from_utf8(document)
-        .map_err(|_| Failure::Because(format!("{} is not UTF-8", config.display())))?;
+    let document = String::from_utf8(document).map_err(|_| not_utf8(config.display().to_string()))?;
     Ok(with_files(document.trim_start_matches('\u{feff}'), texts)?)
 }
 
@@ -173,7 +187,7 @@ fn wasm(given: Option<&Path>) -> Result<String, Failure> {
 }
 
 /// `envoy.extensions.filters.http.wasm.v3.Wasm`.
-fn wasm_filter(name: &str, wasm: &str, document: &str) -> Value {
+fn wasm_filter(name: &str, wasm: &str, configuration: &Value) -> Value {
     json!({
         "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
         "config": {
@@ -186,23 +200,20 @@ fn wasm_filter(name: &str, wasm: &str, document: &str) -> Value {
                 "runtime": "envoy.wasm.runtime.v8",
                 "code": { "local": { "filename": wasm } },
             },
-            "configuration": {
-                "@type": "type.googleapis.com/google.protobuf.StringValue",
-                "value": document,
-            },
+            "configuration": configuration,
         },
     })
 }
 
-fn filter(name: &str, wasm: &str, document: &str) -> Value {
-    json!({ "name": name, "typed_config": wasm_filter(name, wasm, document) })
+fn filter(name: &str, wasm: &str, configuration: &Value) -> Value {
+    json!({ "name": name, "typed_config": wasm_filter(name, wasm, configuration) })
 }
 
-fn discovery_response(name: &str, wasm: &str, document: &str) -> Value {
+fn discovery_response(name: &str, wasm: &str, configuration: &Value) -> Value {
     let resource = json!({
         "@type": "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig",
         "name": name,
-        "typed_config": wasm_filter(name, wasm, document),
+        "typed_config": wasm_filter(name, wasm, configuration),
     });
     json!({ "version_info": version(&resource.to_string()), "resources": [resource] })
 }
@@ -210,18 +221,4 @@ fn discovery_response(name: &str, wasm: &str, document: &str) -> Value {
 /// The first 64 bits of the content's SHA-256, in hexadecimal.
 fn version(content: &str) -> String {
     Sha256::digest(content).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Replaces a file whole, by a rename within its folder.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(io::Error::other("not a regular file"));
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // As for any other new file, the umask says who may read it: Envoy seldom runs as the user who writes it.
-    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }

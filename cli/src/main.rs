@@ -3,6 +3,7 @@
 //! Results go to stdout, everything about what is wrong to stderr. A command ends with 2 where it could not do its
 //! work; the other codes are said in its help.
 
+mod compile;
 mod envoy;
 mod explain;
 mod failure;
@@ -33,6 +34,7 @@ enum Command {
     Explain(explain::Arguments),
     Lint(lint::Arguments),
     Lookup(lookup::Arguments),
+    Compile(compile::Arguments),
     Envoy(envoy::Arguments),
     Schema(schema::Arguments),
 }
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Lookup(arguments) => lookup::run(&arguments),
+        Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
     };

@@ -67,6 +67,10 @@ impl Request for DescribedRequest {
         &self.path
     }
 
+    fn now(&self) -> i64 {
+        crawlward_host::now()
+    }
+
     fn user_agent(&self) -> Option<&[u8]> {
         self.user_agent.as_deref()
     }

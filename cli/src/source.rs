@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crawlward_core::diagnostic::{Diagnostic, Severity};
-use crawlward_core::{Compiled, Ruleset};
+use crawlward_core::{Compiled, Files, Ruleset};
+use crawlward_host::FilesBeside;
 
 use crate::failure::{Failure, say};
 
@@ -26,19 +27,19 @@ pub(crate) fn unreadable(path: &Path, error: impl std::fmt::Display) -> Diagnost
     }
 }
 
-/// The ruleset of the configuration document at `path`, with the files beside it.
+/// The ruleset of the configuration document at `path`, with the files beside it, or the compiled ruleset there.
 pub(crate) fn ruleset(path: &Path) -> Result<Ruleset, Failure> {
-    let compiled = crawlward_host::compile(path).map_err(|error| {
+    compile(path, &FilesBeside::new(path))?.ruleset.ok_or(Failure::Told)
+}
+
+/// Compiles what is at `path` and says what there is to say of it; a failure where it was refused.
+pub(crate) fn compile(path: &Path, files: &dyn Files) -> Result<Compiled, Failure> {
+    let compiled = crawlward_host::compile(path, files).map_err(|error| {
         say(unreadable(path, error));
         Failure::Told
     })?;
-    accept(compiled)
-}
-
-/// Says what there is to say of a configuration, and takes the ruleset unless it was refused.
-pub(crate) fn accept(compiled: Compiled) -> Result<Ruleset, Failure> {
     for diagnostic in &compiled.diagnostics {
         say(diagnostic);
     }
-    compiled.ruleset.ok_or(Failure::Told)
+    if compiled.ruleset.is_some() { Ok(compiled) } else { Err(Failure::Told) }
 }

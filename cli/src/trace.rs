@@ -6,7 +6,7 @@ use std::fmt;
 
 use crawlward_core::config::Mode;
 use crawlward_core::decision::{Action, Decision, Facts, Identity};
-use crawlward_core::{PolicyVerdict, Ruleset};
+use crawlward_core::{PolicyVerdict, Ruleset, is_always_readable};
 
 use crate::request::DescribedRequest;
 
@@ -51,6 +51,7 @@ impl fmt::Display for Trace<'_> {
         write!(f, "action    {}, {}: {}", facts.action, facts.reason, facts.reason.detail())?;
         match facts.rule {
             Some(rule) => writeln!(f, " ({}:{})", rule.file, rule.line),
+            None if is_always_readable(path) => writeln!(f, " (This path is never denied.)"),
             None => writeln!(f),
         }
     }

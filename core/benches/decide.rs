@@ -15,7 +15,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 
 use crawlward_core::decision::Identity;
-use crawlward_core::{Files, Overrides, Request, Ruleset, decide};
+use crawlward_core::{Files, FoundFile, Overrides, Request, Ruleset, decide};
 use serde_json::json;
 use texting_robots::Robot;
 
@@ -47,9 +47,9 @@ fn main() {
     let kinds = [
         ("verified", Identity::Verified, world.claiming(&mut random, 0)),
         ("spoofed", Identity::Spoofed, world.claiming(&mut random, 1)),
-        ("generic", Identity::Generic, world.from_elsewhere(&ruleset, &mut random, AUTOMATION)),
-        ("browser", Identity::None, world.from_elsewhere(&ruleset, &mut random, &current)),
-        ("odd browser", Identity::None, world.from_elsewhere(&ruleset, &mut random, PEOPLE)),
+        ("generic", Identity::Generic, clients_from_elsewhere(&ruleset, &mut random, AUTOMATION)),
+        ("browser", Identity::None, clients_from_elsewhere(&ruleset, &mut random, &current)),
+        ("odd browser", Identity::None, clients_from_elsewhere(&ruleset, &mut random, PEOPLE)),
     ];
     if let [kind, rounds] = &*arguments {
         let (_, _, clients) = kinds.iter().find(|(name, ..)| name == kind).expect("a kind of clients");
@@ -58,7 +58,7 @@ fn main() {
         }
         return;
     }
-    let prefixes: usize = ruleset.feeds().map(|feed| feed.prefixes).sum();
+    let prefixes: usize = ruleset.feeds(0).map(|feed| feed.prefixes).sum();
     let kib = world.robots.len() / 1024;
     println!(
         "{AGENTS} agents, {prefixes} prefixes, {SITES} sites, a robots.txt of {kib} KiB with {RULES} rules;"
@@ -179,27 +179,11 @@ impl World {
         };
         (0..REQUESTS).map(client).collect()
     }
-
-    /// Clients with one of these User-Agents, from addresses in no feed.
-    fn from_elsewhere(&self, ruleset: &Ruleset, random: &mut Random, list: &str) -> Vec<Client> {
-        let list: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
-        let client = |_| {
-            let number = random.below(RULES);
-            let address = loop {
-                let address = IpAddr::V4(Ipv4Addr::from_bits(random.next() as u32));
-                if ruleset.lookup(address).next().is_none() {
-                    break address;
-                }
-            };
-            Client::new(address, list[random.below(list.len())].to_string(), number, random)
-        };
-        (0..REQUESTS).map(client).collect()
-    }
 }
 
 impl Files for World {
-    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, String> {
-        Ok(Some(match path {
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        let bytes = match path {
             "robots.txt" => self.robots.clone().into_bytes(),
             "automation-preferences.txt" => {
                 b"scope: /\nallowed-methods: GET, HEAD\n\nscope: /shop/\nallowed-methods: GET, POST\n\n"
@@ -209,8 +193,25 @@ impl Files for World {
                 let number = feed.strip_suffix(".txt").and_then(|number| number.parse::<usize>().ok());
                 self.feeds[number.ok_or("no such file")?].0.clone().into_bytes()
             }
-        }))
+        };
+        Ok(Some(FoundFile { bytes, modified: None }))
     }
+}
+
+/// Clients with one of these User-Agents, from addresses in no feed.
+fn clients_from_elsewhere(ruleset: &Ruleset, random: &mut Random, list: &str) -> Vec<Client> {
+    let list: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    let client = |_| {
+        let number = random.below(RULES);
+        let address = loop {
+            let address = IpAddr::V4(Ipv4Addr::from_bits(random.next() as u32));
+            if ruleset.lookup(address).next().is_none() {
+                break address;
+            }
+        };
+        Client::new(address, list[random.below(list.len())].to_string(), number, random)
+    };
+    (0..REQUESTS).map(client).collect()
 }
 
 fn feed(random: &mut Random) -> (String, Vec<IpAddr>) {
@@ -301,6 +302,10 @@ impl Request for Client {
 
     fn user_agent(&self) -> Option<&[u8]> {
         Some(self.user_agent.as_bytes())
+    }
+
+    fn now(&self) -> i64 {
+        0
     }
 
     fn header(&self, _: &str) -> Option<&[u8]> {

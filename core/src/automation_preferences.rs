@@ -130,6 +130,7 @@ impl PreferencesFile {
             return None;
         }
         if diagnostics.strictness() == Strictness::Lint {
+            crate::policy_lint::encoding(text, "AUTO-1", diagnostics);
             crate::policy_lint::preferences(&file, diagnostics);
         }
         Some(file)

@@ -1,32 +1,52 @@
 //! From documents to a [`Ruleset`]: everything is read and checked, and every reason against it is reported at once.
 
-use alloc::format;
+mod feeds;
 mod sites;
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use hashbrown::HashMap;
-use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
 
 use crate::catalog::Catalog;
-use crate::config::{AgentAction, AgentConfig, Config, FeedConfig};
+use crate::config::{AgentAction, AgentConfig, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics, Position, Severity, Strictness};
-use crate::feed::{self, FeedFormat, FeedValue, ReadOptions};
-use crate::prefix::{parse_prefix_or_address, unmap};
-use crate::prefix_table::{Entry, PrefixTable};
 use crate::ruleset::{Agent, LoadedFeed, Ruleset, is_token_byte};
 use crate::typed_json::{Placed, suggestion};
 use crate::user_agent::{Claims, check_token};
 
+pub(crate) use feeds::Feeds;
+
+/// A file, as a host found it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundFile {
+    /// What it holds.
+    pub bytes: Vec<u8>,
+    /// When it was last modified, in seconds since the Unix epoch, where the host knows.
+    pub modified: Option<i64>,
+}
+
 /// Where a document's files come from: the host reads, the core does not.
 pub trait Files {
-    /// The bytes of a file that the document names; `None` where there is no such file.
+    /// A file that the document names; `None` where there is no such file.
     ///
     /// # Errors
     ///
     /// Why a file that is there can't be read, for the operator.
-    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, String>;
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String>;
+
+    /// The last version of a feed that was good: what the host keeps of [`Compiled::good_feeds`].
+    fn last_good(&self, path: &str) -> Option<FoundFile> {
+        let _ = path;
+        None
+    }
+
+    /// Whether the operator lets the new version of a feed in, whatever its guard says.
+    fn accepts(&self, feed: &str) -> bool {
+        let _ = feed;
+        false
+    }
 
     /// How diagnostics name the file; the host may show where it looked.
     fn display_name(&self, path: &str) -> String {
@@ -39,7 +59,7 @@ pub trait Files {
 pub struct NoFiles;
 
 impl Files for NoFiles {
-    fn read(&self, _: &str) -> Result<Option<Vec<u8>>, String> {
+    fn read(&self, _: &str) -> Result<Option<FoundFile>, String> {
         Ok(None)
     }
 }
@@ -51,6 +71,19 @@ pub struct Compiled {
     pub ruleset: Option<Ruleset>,
     /// All that is to be said, in the order of the files.
     pub diagnostics: Vec<Diagnostic>,
+    /// New versions of feeds that are good, by the path of the feed: a host that gives [`Files::last_good`] keeps them.
+    pub good_feeds: Vec<(String, Vec<u8>)>,
+    /// What the ruleset was made of, apart from the feeds.
+    pub(crate) sources: Sources,
+}
+
+/// A document and the files that it names, apart from the feeds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sources {
+    /// How diagnostics name the document.
+    pub(crate) name: String,
+    pub(crate) document: Vec<u8>,
+    pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
 impl Ruleset {
@@ -58,38 +91,76 @@ impl Ruleset {
     ///
     /// It is compiled as a whole or refused as a whole, with every reason at once.
     pub fn compile(name: &str, document: &[u8], files: &dyn Files) -> Compiled {
-        let mut own = Diagnostics::new(name, Strictness::Load);
-        let Some(config) = Config::read(document, &mut own) else {
-            return Compiled { ruleset: None, diagnostics: own.into_items_by_position() };
-        };
-        let mut compiler =
-            Compiler { own, others: Vec::new(), files: Inlined { config: &config, beyond: files } };
-        let ruleset = compiler.compile(&config);
-        let mut diagnostics = compiler.own.into_items_by_position();
-        diagnostics.append(&mut compiler.others);
-        let refused = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        Compiled { ruleset: ruleset.filter(|_| !refused), diagnostics }
+        let sources = Sources { name: name.to_string(), document: document.to_vec(), files: Vec::new() };
+        Compiled::new(sources, files, None)
     }
 }
 
-/// The files in the document before those of the host.
-struct Inlined<'c> {
+impl Compiled {
+    /// Compiles sources; their feeds are read from `beyond`, unless they were read before.
+    pub(crate) fn new(sources: Sources, beyond: &dyn Files, feeds: Option<Feeds>) -> Self {
+        let mut own = Diagnostics::new(sources.name.as_str(), Strictness::Load);
+        let Some(config) = Config::read(&sources.document, &mut own) else {
+            return Self::refused(own.into_items_by_position());
+        };
+        let files = KnownFiles { config: &config, sources: &sources, beyond };
+        let mut compiler =
+            Compiler { own, others: Vec::new(), files, read: Vec::new(), good_feeds: Vec::new() };
+        let ruleset = compiler.compile(&config, feeds);
+        let Compiler { own, others, read, good_feeds, .. } = compiler;
+        let mut diagnostics = own.into_items_by_position();
+        diagnostics.extend(others);
+        if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+            return Self::refused(diagnostics);
+        }
+        Self { ruleset, diagnostics, good_feeds, sources: Sources { files: read, ..sources } }
+    }
+
+    /// No ruleset, for these reasons.
+    pub(crate) fn refused(diagnostics: Vec<Diagnostic>) -> Self {
+        Self { ruleset: None, diagnostics, good_feeds: Vec::new(), sources: Sources::default() }
+    }
+}
+
+/// The files in the document and those that were stored with it, before those of the host.
+struct KnownFiles<'c> {
     config: &'c Config,
+    sources: &'c Sources,
     beyond: &'c dyn Files,
 }
 
-impl Files for Inlined<'_> {
-    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, String> {
-        match self.config.files.0.iter().find(|(name, _)| name == path) {
-            Some((_, text)) => Ok(Some(text.clone().into_bytes())),
+impl KnownFiles<'_> {
+    fn inlined(&self, path: &str) -> Option<FoundFile> {
+        let (_, file) = self.config.files.0.iter().find(|(name, _)| name == path)?;
+        Some(FoundFile { bytes: file.text.clone().into_bytes(), modified: file.modified })
+    }
+
+    fn stored(&self, path: &str) -> Option<FoundFile> {
+        let (_, bytes) = self.sources.files.iter().find(|(name, _)| name == path)?;
+        Some(FoundFile { bytes: bytes.clone(), modified: None })
+    }
+}
+
+impl Files for KnownFiles<'_> {
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        match self.inlined(path).or_else(|| self.stored(path)) {
+            Some(file) => Ok(Some(file)),
             None => self.beyond.read(path),
         }
     }
 
+    fn last_good(&self, path: &str) -> Option<FoundFile> {
+        self.beyond.last_good(path)
+    }
+
+    fn accepts(&self, feed: &str) -> bool {
+        self.beyond.accepts(feed)
+    }
+
     fn display_name(&self, path: &str) -> String {
-        match self.config.files.0.iter().any(|(name, _)| name == path) {
-            true => path.to_string(),
-            false => self.beyond.display_name(path),
+        match self.inlined(path).or_else(|| self.stored(path)) {
+            Some(_) => path.to_string(),
+            None => self.beyond.display_name(path),
         }
     }
 }
@@ -99,14 +170,10 @@ struct Compiler<'c> {
     own: Diagnostics,
     /// About the files that it names.
     others: Vec<Diagnostic>,
-    files: Inlined<'c>,
-}
-
-/// A feed of the configuration, under the names by which agents may refer to it.
-struct NamedFeed<'c> {
-    config: &'c FeedConfig,
-    /// `None`: not usable.
-    id: Option<u16>,
+    files: KnownFiles<'c>,
+    /// The files that were read, apart from the feeds.
+    read: Vec<(String, Vec<u8>)>,
+    good_feeds: Vec<(String, Vec<u8>)>,
 }
 
 /// An agent before its feeds are looked up.
@@ -119,27 +186,24 @@ struct AgentDraft {
 }
 
 impl Compiler<'_> {
-    fn compile(&mut self, config: &Config) -> Option<Ruleset> {
+    fn compile(&mut self, config: &Config, feeds: Option<Feeds>) -> Option<Ruleset> {
         let catalog = self.catalog(config)?;
-        let mut values = Values::default();
-        let mut entries = Vec::new();
-        let mut loaded = Vec::new();
-        let feeds = self.feeds(config, &mut loaded, &mut values, &mut entries);
-        let agents = self.agents(config, &catalog, &feeds, &values);
-        name_sole_agents(&mut loaded, &agents);
+        let mut feeds = match feeds {
+            Some(feeds) => feeds,
+            None => self.feeds(config)?,
+        };
+        self.report_states(config, &feeds.loaded);
+        let agents = self.agents(config, &catalog, &feeds);
+        name_sole_agents(&mut feeds.loaded, &agents);
         let sites = self.sites(&config.sites, &agents);
         self.check_purpose_header(&config.purpose_header);
         let claims = match Claims::new(agents.iter().map(|agent| &*agent.token)) {
             Ok(claims) => claims,
             Err(error) => {
-                self.own.error(None, None, format!("the agents' tokens can't be compiled: {error}"));
-                return None;
-            }
-        };
-        let table = match PrefixTable::build(entries) {
-            Ok(table) => table,
-            Err(error) => {
-                self.own.error(None, None, format!("the feeds can't be compiled: {error}"));
+                // A bad token has been reported already, with its place.
+                if !self.own.has_errors() {
+                    self.own.error(None, None, format!("the agents' tokens can't be compiled: {error}"));
+                }
                 return None;
             }
         };
@@ -148,9 +212,10 @@ impl Compiler<'_> {
             purpose_header: config.purpose_header.to_ascii_lowercase().into(),
             agents,
             claims,
-            feeds: loaded,
-            values: values.list,
-            table,
+            first_expiry: feeds.loaded.iter().filter_map(|feed| feed.expires).min(),
+            feeds: feeds.loaded,
+            values: feeds.values,
+            table: feeds.table,
             sites,
         })
     }
@@ -181,7 +246,10 @@ impl Compiler<'_> {
     fn must_read(&mut self, path: &str, position: Option<Position>) -> Option<Vec<u8>> {
         let name = self.display_name(path);
         match self.files.read(path) {
-            Ok(Some(bytes)) => Some(bytes),
+            Ok(Some(FoundFile { bytes, .. })) => {
+                self.read.push((path.to_string(), bytes.clone()));
+                Some(bytes)
+            }
             Ok(None) => {
                 self.own.error(position, None, format!("there is no file {name}"));
                 None
@@ -197,101 +265,7 @@ impl Compiler<'_> {
         self.files.display_name(path)
     }
 
-    fn feeds<'c>(
-        &mut self,
-        config: &'c Config,
-        loaded: &mut Vec<LoadedFeed>,
-        values: &mut Values,
-        entries: &mut Vec<Entry>,
-    ) -> Vec<NamedFeed<'c>> {
-        let mut named: Vec<NamedFeed<'c>> = Vec::new();
-        for feed in &config.feeds {
-            if named.iter().any(|other| *other.config.name == *feed.name) {
-                self.own.error(
-                    feed.name.position,
-                    None,
-                    format!("another feed is named `{}`, too", *feed.name),
-                );
-                continue;
-            }
-            if !is_plain_name(&feed.name) {
-                self.own.error(
-                    feed.name.position,
-                    None,
-                    "a feed's name is 1 to 64 printable ASCII characters",
-                );
-            }
-            let Ok(id) = u16::try_from(loaded.len()) else {
-                self.own.error(feed.name.position, None, format!("more than {} feeds", u16::MAX));
-                break;
-            };
-            let content = self.feed(feed);
-            if let Some(content) = &content {
-                let ids: Vec<u32> = content.values.iter().map(|value| values.intern(value)).collect();
-                entries.extend(content.entries.iter().map(|(prefix, value)| {
-                    let value = usize::try_from(*value).ok().and_then(|value| ids.get(value)).copied();
-                    Entry { prefix: *prefix, feed: id, value: value.unwrap_or_default() }
-                }));
-            }
-            named.push(NamedFeed { config: feed, id: content.as_ref().map(|_| id) });
-            loaded.push(LoadedFeed {
-                name: feed.name.as_str().into(),
-                format: feed.format,
-                prefixes: content.as_ref().map_or(0, |content| content.entries.len()),
-                notes: content.and_then(|content| content.notes),
-                sole_agent: None,
-            });
-        }
-        named
-    }
-
-    /// A feed's content; `None` where it is not usable.
-    fn feed(&mut self, config: &FeedConfig) -> Option<feed::Feed> {
-        let name = self.display_name(&config.source);
-        let authority = self.authority(config);
-        match self.files.read(&config.source) {
-            Ok(Some(bytes)) => self.collect(&name, |diagnostics| {
-                let options = ReadOptions { authority: &authority, ..ReadOptions::default() };
-                feed::read(config.format, &bytes, &options, diagnostics)
-            }),
-            Ok(None) => {
-                let message = format!(
-                    "the feed `{}` has no file {name} yet: it proves nobody, and nobody who claims its agents is spoofed",
-                    *config.name
-                );
-                self.own.warning(config.source.position, None, message);
-                None
-            }
-            Err(why) => {
-                self.own.error(config.source.position, None, format!("can't read {name}: {why}"));
-                None
-            }
-        }
-    }
-
-    fn authority(&mut self, config: &FeedConfig) -> Vec<IpNet> {
-        let mut prefixes = Vec::new();
-        for text in &config.authority {
-            match parse_prefix_or_address(text) {
-                Ok(prefix) => prefixes.push(unmap(prefix)),
-                Err(why) => self.own.error(text.position, "GEO-15", format!("`{}`: {why}", **text)),
-            }
-        }
-        if config.format != FeedFormat::Geofeed
-            && let Some(first) = config.authority.first()
-        {
-            self.own.error(first.position, "GEO-15", "only a geofeed has an authority: remove it here");
-        }
-        prefixes
-    }
-
-    fn agents(
-        &mut self,
-        config: &Config,
-        catalog: &Catalog,
-        feeds: &[NamedFeed<'_>],
-        values: &Values,
-    ) -> Vec<Agent> {
+    fn agents(&mut self, config: &Config, catalog: &Catalog, feeds: &Feeds) -> Vec<Agent> {
         let mut drafts: Vec<AgentDraft> = Vec::new();
         for own in &config.agents {
             self.check_token(&own.token);
@@ -318,25 +292,20 @@ impl Compiler<'_> {
         if drafts.len() > usize::from(u16::MAX) {
             self.own.error(None, None, format!("more than {} agents", u16::MAX));
         }
-        drafts.into_iter().map(|draft| self.agent(draft, catalog, feeds, values)).collect()
+        drafts.into_iter().map(|draft| self.agent(draft, config, catalog, feeds)).collect()
     }
 
-    fn agent(
-        &mut self,
-        draft: AgentDraft,
-        catalog: &Catalog,
-        feeds: &[NamedFeed<'_>],
-        values: &Values,
-    ) -> Agent {
+    fn agent(&mut self, draft: AgentDraft, config: &Config, catalog: &Catalog, feeds: &Feeds) -> Agent {
         let mut ids = Vec::new();
         let mut has_unusable_feed = false;
         for name in &draft.feeds {
-            match self.find_feed(name, catalog, feeds) {
+            let found = self.find_feed(name, config, catalog).and_then(|name| feeds.usable(name));
+            match found {
                 Some(id) => ids.push(id),
                 None => has_unusable_feed = true,
             }
         }
-        let proving_values = (!draft.services.is_empty()).then(|| values.of_services(&draft.services));
+        let proving_values = (!draft.services.is_empty()).then(|| feeds.values_of_services(&draft.services));
         Agent {
             token: draft.token.into(),
             feeds: ids,
@@ -347,27 +316,26 @@ impl Compiler<'_> {
         }
     }
 
-    /// The loaded feed of a name: one that the configuration calls so, or one with the URL of the catalog's feed.
-    fn find_feed(
+    /// The name of the configuration's feed that stands for a name: its own, or that of the catalog's feed with the
+    /// same URL.
+    fn find_feed<'c>(
         &mut self,
         name: &Placed<String>,
+        config: &'c Config,
         catalog: &Catalog,
-        feeds: &[NamedFeed<'_>],
-    ) -> Option<u16> {
-        if let Some(feed) = feeds.iter().find(|feed| *feed.config.name == **name) {
-            return feed.id;
+    ) -> Option<&'c str> {
+        let mut feeds = config.feeds.iter();
+        if let Some(feed) = feeds.clone().find(|feed| *feed.name == **name) {
+            return Some(feed.name.as_str());
         }
         let Some(published) = catalog.feeds.iter().find(|feed| feed.name == **name) else {
-            let known = feeds.iter().map(|feed| feed.config.name.as_str());
+            let known = feeds.map(|feed| feed.name.as_str());
             let suggestion =
                 suggestion(name, known.chain(catalog.feeds.iter().map(|feed| feed.name.as_str())));
             self.own.error(name.position, None, format!("no feed is named `{}`{suggestion}", **name));
             return None;
         };
-        feeds
-            .iter()
-            .find(|feed| feed.config.url.as_deref() == Some(published.url.as_str()))
-            .and_then(|feed| feed.id)
+        feeds.find(|feed| feed.url.as_deref() == Some(published.url.as_str())).map(|feed| feed.name.as_str())
     }
 
     fn check_token(&mut self, token: &Placed<String>) {
@@ -413,44 +381,5 @@ fn name_sole_agents(feeds: &mut [LoadedFeed], agents: &[Agent]) {
         let mut naming = agents.iter().zip(0_u16..).filter(|(agent, _)| agent.feeds.contains(&id));
         let first = naming.next().map(|(_, agent)| agent);
         feed.sole_agent = first.filter(|_| naming.next().is_none());
-    }
-}
-
-/// Names that go into headers, logs and metrics as they are.
-fn is_plain_name(name: &str) -> bool {
-    const LONGEST: usize = 64;
-    (1..=LONGEST).contains(&name.len()) && name.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
-}
-
-/// The values of all feeds, each once.
-#[derive(Default)]
-struct Values {
-    list: Vec<FeedValue>,
-    ids: HashMap<FeedValue, u32>,
-}
-
-impl Values {
-    fn intern(&mut self, value: &FeedValue) -> u32 {
-        if let Some(id) = self.ids.get(value) {
-            return *id;
-        }
-        let id = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
-        self.list.push(value.clone());
-        self.ids.insert(value.clone(), id);
-        id
-    }
-
-    /// The values with one of these services, sorted.
-    fn of_services(&self, services: &[String]) -> Vec<u32> {
-        let is_listed = |value: &FeedValue| match value {
-            FeedValue::Range { service: Some(service) } => {
-                services.iter().any(|listed| **listed == **service)
-            }
-            _ => false,
-        };
-        let mut ids: Vec<u32> =
-            self.ids.iter().filter(|(value, _)| is_listed(value)).map(|(_, id)| *id).collect();
-        ids.sort_unstable();
-        ids
     }
 }

@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use crate::diagnostic::Diagnostics;
 use crate::feed::FeedFormat;
+use crate::guard::Guard;
 use crate::typed_json::{self, Dictionary, FromJson, Node, Placed, Reader, json_object, json_words};
+use crate::units::Seconds;
 
 json_words! {
     /// What is done with decisions.
@@ -67,11 +69,21 @@ json_object! {
         pub purpose_header: Placed<String> = { unplaced("Automation-Purpose") },
         /// The policies, by host.
         pub sites: Vec<SiteConfig> = { Vec::new() },
-        /// The text of files, by the path that names them elsewhere in the document; takes precedence over the file
-        /// system. `crawlward envoy` writes it, because a Wasm filter has no files.
-        pub files: Dictionary<String> = { Dictionary::default() },
+        /// The files, by the path that names them elsewhere in the document; they take precedence over the file system.
+        /// `crawlward envoy` writes them here, because a Wasm filter has no files.
+        pub files: Dictionary<InlinedFile> = { Dictionary::default() },
     }
     later { "filter_state" }
+}
+
+json_object! {
+    /// A file in the document.
+    pub struct InlinedFile {
+        /// What the file holds.
+        pub text: String = required,
+        /// When it was last modified, in seconds since the Unix epoch.
+        pub modified: Option<i64> = { None },
+    }
 }
 
 json_object! {
@@ -86,10 +98,14 @@ json_object! {
         pub source: Placed<String> = required,
         /// The prefixes for which a geofeed's publisher may speak; entries outside are ignored. Empty: all.
         pub authority: Vec<Placed<String>> = { Vec::new() },
+        /// How old the feed may become, by its creationTime or the file's modification, whichever is older, before it
+        /// proves nobody any more. Left out: any age.
+        pub max_age: Option<Seconds> = { None },
+        /// What a new version may change before it is held and the last good one stays in force; `off`: anything.
+        pub guard: Guard = { Guard::default() },
         /// Where the publisher publishes it. A feed with the URL of one of the catalog's feeds stands for that one.
         pub url: Option<String> = { None },
     }
-    later { "max_age", "guard" }
 }
 
 json_object! {

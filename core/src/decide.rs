@@ -35,9 +35,7 @@ pub fn decide(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -
         None => judge(ruleset, site, &who, request),
     };
     let ruling = match ruling.action {
-        Action::Deny if Readable::at(request.path()).is_some() => {
-            Ruling::plain(Action::Allow, Reason::Allowed)
-        }
+        Action::Deny if is_always_readable(request.path()) => Ruling::plain(Action::Allow, Reason::Allowed),
         _ => ruling,
     };
     Decision {
@@ -90,6 +88,11 @@ impl Readable {
     }
 }
 
+/// Whether the target of a request (path and query) is one of the three that are never denied.
+pub fn is_always_readable(target: &[u8]) -> bool {
+    Readable::at(target).is_some()
+}
+
 /// The policy that the site serves itself for this request.
 pub(crate) fn served<'r>(site: Option<&'r Site>, request: &impl Request) -> Option<&'r [u8]> {
     let site = site.filter(|site| site.robots.is_some() || site.preferences.is_some())?;
@@ -129,14 +132,17 @@ fn identify(ruleset: &Ruleset, request: &impl Request) -> Who {
     let user_agent = request.user_agent();
     let claim = user_agent.and_then(|user_agent| ruleset.claims.find(user_agent));
     let matches = request.address().map_or(&[][..], |address| ruleset.table.lookup(address));
-    let place = first_of(ruleset, matches, |format| format == FeedFormat::Geofeed).map(|found| found.value);
+    let fresh = Freshness::new(ruleset, request);
+    let place = first_of(matches, &fresh, |format| format == FeedFormat::Geofeed).map(|found| found.value);
     if let Some(id) = claim
         && let Some(agent) = ruleset.agents.get(id)
     {
-        let proof = matches.iter().find(|matched| agent.is_proven_by(matched));
+        let proof = matches
+            .iter()
+            .find(|matched| agent.is_proven_by(matched) && fresh.format(matched.feed).is_some());
         let identity = match proof {
             Some(_) => Identity::Verified,
-            None if is_condemned(agent, request) => Identity::Spoofed,
+            None if is_condemned(agent, &fresh, request) => Identity::Spoofed,
             None => Identity::Unverified,
         };
         return Who {
@@ -149,7 +155,7 @@ fn identify(ruleset: &Ruleset, request: &impl Request) -> Who {
         };
     }
     let automated = looks_automated(user_agent);
-    match first_of(ruleset, matches, |format| format != FeedFormat::Geofeed) {
+    match first_of(matches, &fresh, |format| format != FeedFormat::Geofeed) {
         Some(matched) => Who {
             identity: Identity::Undeclared,
             agent: None,
@@ -163,15 +169,42 @@ fn identify(ruleset: &Ruleset, request: &impl Request) -> Who {
     }
 }
 
+/// The feeds without those that are stale.
+struct Freshness<'r> {
+    ruleset: &'r Ruleset,
+    /// `None`: no feed can be stale yet.
+    now: Option<i64>,
+}
+
+impl<'r> Freshness<'r> {
+    fn new(ruleset: &'r Ruleset, request: &impl Request) -> Self {
+        let now = ruleset.first_expiry.and_then(|first| Some(request.now()).filter(|now| *now >= first));
+        Self { ruleset, now }
+    }
+
+    /// The format of a feed that is not stale.
+    fn format(&self, id: u16) -> Option<FeedFormat> {
+        let feed = self.ruleset.feeds.get(usize::from(id))?;
+        let is_stale = self.now.zip(feed.expires).is_some_and(|(now, expires)| now >= expires);
+        (!is_stale).then_some(feed.format)
+    }
+}
+
 /// The most specific match in a feed of some format; the matches are in that order.
-fn first_of(ruleset: &Ruleset, matches: &[Match], is_wanted: impl Fn(FeedFormat) -> bool) -> Option<Match> {
-    let format = |id: u16| ruleset.feeds.get(usize::from(id)).map(|feed| feed.format);
-    matches.iter().find(|matched| format(matched.feed).is_some_and(&is_wanted)).copied()
+fn first_of(
+    matches: &[Match],
+    fresh: &Freshness<'_>,
+    is_wanted: impl Fn(FeedFormat) -> bool,
+) -> Option<Match> {
+    matches.iter().find(|matched| fresh.format(matched.feed).is_some_and(&is_wanted)).copied()
 }
 
 /// Whether the lack of a proof is the proof of a forgery: all the agent's ranges are known, and so is the address.
-fn is_condemned(agent: &Agent, request: &impl Request) -> bool {
-    agent.has_feeds() && !agent.has_unusable_feed && request.address().is_some()
+fn is_condemned(agent: &Agent, fresh: &Freshness<'_>, request: &impl Request) -> bool {
+    agent.has_feeds()
+        && !agent.has_unusable_feed
+        && agent.feeds.iter().all(|id| fresh.format(*id).is_some())
+        && request.address().is_some()
 }
 
 /// What becomes of the request, and by which line.
@@ -318,3 +351,6 @@ fn by_preferences(
         }
     })
 }
+
+#[cfg(test)]
+mod tests;

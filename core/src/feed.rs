@@ -8,6 +8,7 @@ use core::hash::BuildHasher;
 use hashbrown::hash_map::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostics, Position, Strictness};
 use crate::prefix::unmap;
@@ -28,7 +29,7 @@ json_words! {
 }
 
 /// What an entry says about its prefix.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FeedValue {
     /// The prefix belongs to the feed's publisher.
     Range {

@@ -315,7 +315,8 @@ mod tests {
 
     #[test]
     fn auto_12_idna_forms_are_equal() {
-        // AUTO-12: A-labels and U-labels, in either place and any case; the sharp s stays one (UTS 46, nontransitional).
+        // AUTO-12: A-labels and U-labels, in either place and any case; the sharp s stays one (UTS 46,
+        // nontransitional).
         for (pattern, hosts) in [
             ("bücher.example", ["xn--bcher-kva.example", "BÜCHER.example", "XN--BCHER-KVA.example"]),
             ("xn--bcher-kva.example", ["bücher.example", "Bücher.Example:80", "xn--bcher-kva.example."]),

@@ -19,8 +19,8 @@
 //! # Cost
 //!
 //! A pattern is compiled once into its literal parts and their Knuth-Morris-Pratt tables. Leftmost matches of the parts
-//! suffice, since a later match never leaves more room for the rest; so each octet of the path is read once, and a
-//! match takes at most two steps an octet, however many `*` the pattern has. Nothing is allocated.
+//! suffice, since a later match never leaves more room for the rest; so each octet of the path in normal form is read once,
+//! and a match takes at most two steps an octet, however many `*` the pattern has. Nothing is allocated.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -37,13 +37,13 @@ impl<'a> RequestPath<'a> {
     pub fn new(raw: &'a [u8]) -> Self {
         let raw = if raw.is_empty() { b"/" } else { raw };
         // Almost every path is in normal form already, and compares faster when that is known.
-        Self { raw, normal: raw.iter().copied().all(is_plain) }
+        Self { raw, normal: raw.iter().all(|byte| class(*byte) == Class::Plain) }
     }
 
-    /// The octets of the normal form, for use with either [`Octets`] or the plain bytes.
+    /// The octets of the normal form.
     pub(crate) fn octets(self) -> PathOctets<'a> {
         if self.normal {
-            PathOctets::Plain(self.raw.iter().copied())
+            PathOctets::Plain(Plain(self.raw))
         } else {
             PathOctets::Encoded(Octets::new(self.raw))
         }
@@ -61,12 +61,43 @@ impl<'a> RequestPath<'a> {
 }
 
 /// The two ways to read a [`RequestPath`], apart so that loops are compiled for each.
-#[derive(Clone, Debug)]
 pub(crate) enum PathOctets<'a> {
     /// The path is its own normal form.
-    Plain(core::iter::Copied<core::slice::Iter<'a, u8>>),
+    Plain(Plain<'a>),
     /// The path is normalised while it is read.
     Encoded(Octets<'a>),
+}
+
+/// Octets in normal form, read from the front.
+pub(crate) trait NormalOctets: Iterator<Item = u8> + Clone {
+    /// Reads as many octets as the literal has, or up to the first that differs; says whether none does.
+    fn skip_literal(&mut self, literal: &[u8]) -> bool {
+        literal.iter().all(|expected| self.next() == Some(*expected))
+    }
+}
+
+impl NormalOctets for Octets<'_> {}
+
+/// A path that is its own normal form.
+#[derive(Clone)]
+pub(crate) struct Plain<'a>(&'a [u8]);
+
+impl Iterator for Plain<'_> {
+    type Item = u8;
+
+    fn next(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+}
+
+impl NormalOctets for Plain<'_> {
+    fn skip_literal(&mut self, literal: &[u8]) -> bool {
+        let rest = self.0.strip_prefix(literal);
+        self.0 = rest.unwrap_or_default();
+        rest.is_some()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,7 +109,22 @@ enum Class {
     Other,
 }
 
-const fn class(byte: u8) -> Class {
+fn class(byte: u8) -> Class {
+    // Looked up: every octet of every request path is classified once.
+    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would refuse a bad index")]
+    const CLASSES: [Class; 256] = {
+        let mut classes = [Class::Plain; 256];
+        let mut byte = 0;
+        while byte < classes.len() {
+            classes[byte] = class_of(byte as u8);
+            byte += 1;
+        }
+        classes
+    };
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Other)
+}
+
+const fn class_of(byte: u8) -> Class {
     match byte {
         b'%' => Class::Percent,
         0..=b' ' | b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0x7F.. => Class::Other,
@@ -86,28 +132,12 @@ const fn class(byte: u8) -> Class {
     }
 }
 
-/// The ASCII characters in [`Class::Plain`], a bit each: every request's path is looked through.
-const PLAIN: u128 = {
-    let (mut set, mut byte) = (0, 0);
-    while byte < 128 {
-        if matches!(class(byte), Class::Plain) {
-            set |= 1 << byte;
-        }
-        byte += 1;
-    }
-    set
-};
-
-const fn is_plain(byte: u8) -> bool {
-    byte < 128 && PLAIN >> byte & 1 == 1
-}
-
 /// Whether the percent-encoding of this character is another spelling of the character itself.
 const fn is_decoded(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'*' | b'$')
 }
 
-/// The octets of a path in normal form, found while reading.
+/// The octets of a path in normal form, found while reading: up to three for one of the path.
 #[derive(Clone, Debug)]
 pub struct Octets<'a> {
     rest: core::slice::Iter<'a, u8>,
@@ -271,11 +301,9 @@ impl PathPattern {
     }
 
     /// As [`Self::matches`], for octets in normal form.
-    pub(crate) fn matches_octets(&self, mut octets: impl Iterator<Item = u8>) -> bool {
-        for expected in &self.prefix {
-            if octets.next() != Some(*expected) {
-                return false;
-            }
+    pub(crate) fn matches_octets(&self, mut octets: impl NormalOctets) -> bool {
+        if !octets.skip_literal(&self.prefix) {
+            return false;
         }
         let Some((last, parts)) = self.parts.split_last() else {
             return !self.anchored || octets.next().is_none();

@@ -2,19 +2,21 @@
 //!
 //! Patterns without `*` are in a compressed trie: one walk down the path meets every one that matches. Patterns with
 //! `*` are found by a *gram*: up to four octets in a row which every matching path must hold, chosen so that few
-//! patterns share it. One pass over the path looks each of its grams up, and only patterns whose gram is there are tried.
+//! patterns share it. One pass over the path looks each of its grams up, and only patterns whose gram is there are
+//! tried.
 //!
 //! # Cost
 //!
-//! For a path of n octets and a set with w patterns that hold a `*`, at most n steps in the trie, and at most 2n steps
-//! for each pattern that is tried. None is tried twice, so 2n(w + 1) is the bound for the worst file and path; with
-//! grams that tell the patterns apart it is a small multiple of n. Nothing is allocated by a match.
+//! For a path of n octets and a set with w different patterns that hold a `*`, at most n steps in the trie, and at most
+//! 2n steps for each pattern that is tried. None is tried twice, so 2n(w + 1) is the bound for the worst file and path;
+//! with grams that tell the patterns apart it is a small multiple of n. Nothing is allocated by a match.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::path_pattern::{PathOctets, PathPattern, RequestPath};
+use crate::path_pattern::{NormalOctets, PathOctets, PathPattern, RequestPath};
 
 /// "No pattern", greater than every index.
 const NONE: u32 = u32::MAX;
@@ -43,9 +45,13 @@ impl PathSet {
     pub fn new<'p>(patterns: impl IntoIterator<Item = &'p PathPattern>) -> Self {
         let mut keys = Vec::new();
         let mut wildcards = Vec::new();
+        let mut seen = BTreeSet::new();
         for (index, pattern) in (0..NONE).zip(patterns) {
             if pattern.has_wildcard() {
-                wildcards.push((index, pattern.clone()));
+                // A pattern that is there twice would be tried twice, and only its first place matters.
+                if seen.insert(pattern) {
+                    wildcards.push((index, pattern.clone()));
+                }
             } else {
                 keys.push(Key { octets: pattern.prefix(), exact: pattern.is_anchored(), index });
             }
@@ -63,7 +69,7 @@ impl PathSet {
         (first != NONE).then_some(first)
     }
 
-    fn first_in(&self, octets: impl Iterator<Item = u8> + Clone) -> u32 {
+    fn first_in(&self, octets: impl NormalOctets) -> u32 {
         let literal = self.trie.first_match(octets.clone());
         self.wildcards.first_before(literal, octets)
     }
@@ -133,7 +139,7 @@ impl Trie {
         Self { nodes: nodes.into(), first: first.into(), labels: labels.into() }
     }
 
-    fn first_match(&self, mut octets: impl Iterator<Item = u8>) -> u32 {
+    fn first_match(&self, mut octets: impl NormalOctets) -> u32 {
         let mut best = NONE;
         let mut node = self.nodes.first();
         while let Some(here) = node {
@@ -146,7 +152,7 @@ impl Trie {
             node = found.ok().and_then(|child| self.nodes.get(here.children_start as usize + child));
             let label = node.map(|node| node.label_start as usize + 1..node.label_end as usize);
             let label = label.and_then(|label| self.labels.get(label)).unwrap_or_default();
-            if label.iter().any(|expected| octets.next() != Some(*expected)) {
+            if !octets.skip_literal(label) {
                 return best;
             }
         }
@@ -183,7 +189,7 @@ impl Wildcards {
     }
 
     /// The least index of a pattern that matches, or `best` if that is less.
-    fn first_before(&self, best: u32, octets: impl Iterator<Item = u8> + Clone) -> u32 {
+    fn first_before(&self, best: u32, octets: impl NormalOctets) -> u32 {
         // Often the trie has found something stronger than every wildcard.
         if self.patterns.first().is_none_or(|(index, _)| *index >= best) {
             return best;
@@ -206,6 +212,8 @@ struct GramIndex {
     masks: Box<[u32]>,
     /// The number of buckets as a power of two.
     bits: u32,
+    /// A bit for each bucket that has entries.
+    occupied: Box<[u64]>,
     /// For each bucket, where its entries begin.
     starts: Box<[u32]>,
     /// Grams and the place of their pattern, by bucket and then by precedence.
@@ -238,36 +246,46 @@ impl GramIndex {
         entries.sort_by_key(|(gram, _)| bucket(*gram));
         let starts =
             (0..=1 << bits).map(|at| offset(entries.partition_point(|(gram, _)| bucket(*gram) < at)));
+        let mut occupied = vec![0_u64; (1 << bits) / 64];
+        for (gram, _) in &entries {
+            let bucket = bucket(*gram);
+            if let Some(word) = occupied.get_mut(bucket / 64) {
+                *word |= 1 << (bucket % 64);
+            }
+        }
         let mut masks: Vec<u32> =
             entries.iter().map(|(gram, _)| NONE >> (gram.leading_zeros() & !7)).collect();
         masks.sort_unstable();
         masks.dedup();
-        Self { masks: masks.into(), bits, starts: starts.collect(), entries: entries.into() }
+        Self {
+            masks: masks.into(),
+            bits,
+            occupied: occupied.into(),
+            starts: starts.collect(),
+            entries: entries.into(),
+        }
     }
 
-    fn first_before(
-        &self,
-        mut best: u32,
-        patterns: &[(u32, PathPattern)],
-        octets: impl Iterator<Item = u8> + Clone,
-    ) -> u32 {
-        let mut tried = [0_u64; Self::WORDS];
+    fn first_before(&self, mut best: u32, patterns: &[(u32, PathPattern)], octets: impl NormalOctets) -> u32 {
+        // The buckets that have entries of which none was tried yet.
+        let mut untried = [0_u64; Self::WORDS];
+        untried.iter_mut().zip(&self.occupied).for_each(|(word, occupied)| *word = *occupied);
         let mut last_four = 0_u32;
         for octet in octets.clone() {
             last_four = last_four << 8 | u32::from(octet);
             for mask in &self.masks {
                 let gram = last_four & mask;
                 let bucket = bucket(gram, self.bits);
+                let Some(word) = untried.get_mut(bucket / 64) else { continue };
+                if *word & 1 << (bucket % 64) == 0 {
+                    continue;
+                }
                 let entries = self.bucket(bucket);
                 if !entries.iter().any(|(other, _)| *other == gram) {
                     continue;
                 }
-                let Some(word) = tried.get_mut(bucket / 64) else { continue };
-                if *word & 1 << (bucket % 64) != 0 {
-                    continue;
-                }
                 // The whole bucket is tried, so that one bit tells that none of it need be tried again.
-                *word |= 1 << (bucket % 64);
+                *word &= !(1 << (bucket % 64));
                 let candidates = entries.iter().filter_map(|(_, place)| patterns.get(*place as usize));
                 let mut stronger = candidates.take_while(|(index, _)| *index < best);
                 if let Some((index, _)) = stronger.find(|(_, pattern)| pattern.matches_octets(octets.clone()))
@@ -392,6 +410,10 @@ mod tests {
         let (steps, found) = steps::of(|| set.first_match(RequestPath::new(path.as_bytes())));
         assert_eq!(found, None);
         assert!(steps <= 2 * path.len() * texts.len(), "{steps}");
+        // A pattern that is repeated is tried once.
+        let same = PathSet::new(&patterns(&alloc::vec![String::from("/*aa*aab"); 1000]));
+        let (steps, _) = steps::of(|| same.first_match(RequestPath::new(path.as_bytes())));
+        assert!(steps <= 2 * path.len(), "{steps}");
         // A trie as deep as its file is long is built and walked without recursion.
         let texts: Vec<String> = (0..1400).map(|n| format!("/{}", "a".repeat(n))).collect();
         let set = PathSet::new(patterns(&texts).iter().rev());

@@ -10,7 +10,16 @@ use crate::automation_preferences::{Group, Placed, PreferencesFile};
 use crate::diagnostic::{Diagnostics, Position};
 use crate::host::HostPattern;
 use crate::path_pattern::PathPattern;
+use crate::policy_lines::position_at;
 use crate::robots::{RobotsFile, Rule};
+
+/// Both files are in UTF-8 (RFC 9309, 2.3; the draft's section on location and format).
+pub(crate) fn encoding(text: &[u8], requirement: &'static str, diagnostics: &mut Diagnostics) {
+    if let Err(error) = core::str::from_utf8(text) {
+        let message = "the file is not in UTF-8 from here on; its octets are compared as they are";
+        diagnostics.lint_error(position_at(text, error.valid_up_to()), requirement, message);
+    }
+}
 
 /// Groups of a `robots.txt` that hold for nobody or say nothing, and rules that another one makes useless.
 pub(crate) fn robots(file: &RobotsFile, diagnostics: &mut Diagnostics) {

@@ -185,6 +185,11 @@ impl PrefixTable {
         words.shrink_to_fit();
         Ok(Self { words, header })
     }
+
+    /// The whole table, for [`PrefixTable::from_words`], without a copy.
+    pub fn into_words(self) -> Vec<u32> {
+        self.words
+    }
 }
 
 impl<W: AsRef<[u32]>> PrefixTable<W> {

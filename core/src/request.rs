@@ -22,6 +22,9 @@ pub trait Request {
     /// The User-Agent header; several lines joined by `,`.
     fn user_agent(&self) -> Option<&[u8]>;
 
+    /// The time, in seconds since the Unix epoch; asked for only where a feed can become stale.
+    fn now(&self) -> i64;
+
     /// The first line of a header, by its lower-case name. `None` where there is none.
     fn header(&self, name: &str) -> Option<&[u8]>;
 }

@@ -11,7 +11,8 @@
 //! * Names are not guessed: `disalow` and `useragent` are unknown names. The one exception is the colon: a line of
 //!   exactly two words, the first being `user-agent`, `allow` or `disallow`, is read as if it were there.
 //! * An empty `allow` or `disallow` is no rule, a path that begins with neither `/` nor `*` matches nothing.
-//! * At most [`DEFAULT_LIMIT`] bytes are read, or what the caller sets, in whole lines. Lines have no limit of their own.
+//! * At most [`DEFAULT_LIMIT`] bytes are read, or what the caller sets, in whole lines. Lines have no limit of their
+//!   own.
 //!
 //! # Deciding
 //!
@@ -122,6 +123,7 @@ impl RobotsFile {
             );
         }
         if diagnostics.strictness() == Strictness::Lint {
+            crate::policy_lint::encoding(within, "ROB-5", diagnostics);
             crate::policy_lint::robots(&file, diagnostics);
         }
         file

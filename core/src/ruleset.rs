@@ -6,6 +6,7 @@ use core::fmt;
 use core::net::IpAddr;
 
 use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
 
 use crate::config::{AgentAction, Mode};
 use crate::decide::served;
@@ -16,6 +17,8 @@ use crate::prefix_table::{Match, PrefixTable};
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::sites::{Preferences, PreferencesPolicy, Sites};
+use crate::stored::StoredWords;
+use crate::typed_json::json_words;
 use crate::user_agent::Claims;
 
 /// Everything that a decision needs.
@@ -40,9 +43,11 @@ pub struct Ruleset {
     pub(crate) agents: Vec<Agent>,
     pub(crate) claims: Claims,
     pub(crate) feeds: Vec<LoadedFeed>,
+    /// When the first feed becomes stale.
+    pub(crate) first_expiry: Option<i64>,
     /// What the prefixes' values mean.
     pub(crate) values: Vec<FeedValue>,
-    pub(crate) table: PrefixTable,
+    pub(crate) table: PrefixTable<StoredWords>,
     pub(crate) sites: Sites,
 }
 
@@ -74,14 +79,36 @@ impl Agent {
 }
 
 /// A feed of the configuration, as it was loaded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LoadedFeed {
     pub(crate) name: Box<str>,
     pub(crate) format: FeedFormat,
     pub(crate) notes: Option<Box<str>>,
     pub(crate) prefixes: usize,
+    /// [`FeedState::Stale`] never stands here: it depends on the time.
+    pub(crate) state: FeedState,
+    /// Why the state is not `ok`.
+    pub(crate) why: Option<Box<str>>,
+    /// Whether any version is in force.
+    pub(crate) usable: bool,
+    /// From when on the feed is stale, in seconds since the Unix epoch.
+    pub(crate) expires: Option<i64>,
     /// The agent that names the feed, where it is the only one: who an undeclared client from here acts as.
     pub(crate) sole_agent: Option<u16>,
+}
+
+json_words! {
+    /// How a feed is.
+    pub enum FeedState {
+        /// The newest version is in force.
+        Ok = "ok",
+        /// Older than `max_age`: it proves nobody, and condemns nobody.
+        Stale = "stale",
+        /// The newest version was not let in; the last good one is in force, if there is one.
+        Held = "held",
+        /// No version was ever loaded.
+        Missing = "missing",
+    }
 }
 
 /// An agent of a [`Ruleset`], for display.
@@ -106,6 +133,10 @@ pub struct FeedInfo<'r> {
     pub format: FeedFormat,
     /// How many distinct prefixes it has.
     pub prefixes: usize,
+    /// How it is.
+    pub state: FeedState,
+    /// Why it is not `ok`.
+    pub why: Option<&'r str>,
 }
 
 /// One thing that a feed says of an address.
@@ -168,12 +199,14 @@ impl Ruleset {
         ids.iter().filter_map(|id| self.feeds.get(usize::from(*id))).map(|feed| &*feed.name)
     }
 
-    /// The feeds, in the order of the configuration.
-    pub fn feeds(&self) -> impl Iterator<Item = FeedInfo<'_>> {
-        self.feeds.iter().map(|feed| FeedInfo {
-            name: &feed.name,
-            format: feed.format,
-            prefixes: feed.prefixes,
+    /// The feeds, in the order of the configuration; `now` is in seconds since the Unix epoch.
+    pub fn feeds(&self, now: i64) -> impl Iterator<Item = FeedInfo<'_>> {
+        self.feeds.iter().map(move |feed| {
+            let (state, why) = match feed.expires {
+                Some(expires) if now >= expires => (FeedState::Stale, Some("it is older than its `max_age`")),
+                _ => (feed.state, feed.why.as_deref()),
+            };
+            FeedInfo { name: &feed.name, format: feed.format, prefixes: feed.prefixes, state, why }
         })
     }
 

@@ -75,6 +75,11 @@ impl<'a> Node<'a> {
         reader.error_at(self.raw.get(), message);
     }
 
+    /// Whether the value is a string.
+    pub fn is_string(&self) -> bool {
+        self.raw.get().starts_with('"')
+    }
+
     /// The value's position in the document.
     pub fn position(&self, reader: &mut Reader<'_, '_>) -> Option<Position> {
         reader.locator.position_of(self.raw.get().as_bytes())
@@ -146,6 +151,16 @@ impl FromJson for bool {
     }
 }
 
+impl FromJson for i64 {
+    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
+        node.parse(reader, "a whole number")
+    }
+
+    fn schema() -> Value {
+        of_type("integer")
+    }
+}
+
 impl FromJson for u8 {
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         node.parse(reader, "a whole number from 0 to 255")
@@ -189,8 +204,14 @@ impl<T: FromJson> FromJson for Vec<T> {
 }
 
 /// An object whose keys are the document's to choose, in their order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dictionary<T>(pub Vec<(String, T)>);
+
+impl<T> Default for Dictionary<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
 
 impl<T: FromJson> FromJson for Dictionary<T> {
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
@@ -425,7 +446,7 @@ macro_rules! json_words {
         $( later { $( $later:literal ),* $(,)? } )?
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $( $(#[$variant_meta])* #[serde(rename = $word)] $variant, )+
         }

@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use crawlward_core::diagnostic::Severity;
 use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER, Reply};
-use crawlward_core::{NoFiles, Overrides, Ruleset, decide};
+use crawlward_core::{Compiled, FeedState, NoFiles, Overrides, Ruleset, decide, is_stored};
 use proxy_wasm::hostcalls;
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::{Action, ContextType, LogLevel, MapType};
@@ -43,12 +43,23 @@ impl Context for Plugin {}
 impl RootContext for Plugin {
     /// Compiles the configuration document. One that can't be compiled is refused, and Envoy keeps what it has.
     fn on_configure(&mut self, _: usize) -> bool {
-        let document = self.get_plugin_configuration().unwrap_or_default();
-        let compiled = Ruleset::compile("configuration", &document, &NoFiles);
+        let configuration = self.get_plugin_configuration().unwrap_or_default();
+        let compiled = match is_stored(&configuration) {
+            true => Compiled::load(NAME, words(&configuration)),
+            false => Ruleset::compile(NAME, &configuration, &NoFiles),
+        };
         for diagnostic in &compiled.diagnostics {
             match diagnostic.severity {
                 Severity::Error => log::error!("crawlward: {diagnostic}"),
                 Severity::Warning => log::warn!("crawlward: {diagnostic}"),
+            }
+        }
+        if let Some(ruleset) = &compiled.ruleset {
+            for feed in ruleset.feeds(request::now()).filter(|feed| feed.state == FeedState::Stale) {
+                log::warn!(
+                    "crawlward: the feed `{}` is stale: it proves nobody until a newer one comes",
+                    feed.name
+                );
             }
         }
         self.ruleset = compiled.ruleset.map(Rc::new);
@@ -62,6 +73,15 @@ impl RootContext for Plugin {
     fn get_type(&self) -> Option<ContextType> {
         Some(ContextType::HttpContext)
     }
+}
+
+/// How diagnostics name the plugin's configuration.
+const NAME: &str = "configuration";
+
+/// The words of a compiled ruleset. A file that is no whole number of words was cut: the rest is dropped, and the length
+/// that the header gives tells.
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).filter_map(|chunk| chunk.first_chunk().copied()).map(u32::from_ne_bytes).collect()
 }
 
 /// One request with its response.

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
+use std::time::SystemTime;
 
 use crawlward_core::Request;
 use proxy_wasm::hostcalls;
@@ -41,9 +42,20 @@ impl Request for HostRequest {
         self.headers.get("user-agent")
     }
 
+    fn now(&self) -> i64 {
+        now()
+    }
+
     fn header(&self, name: &str) -> Option<&[u8]> {
         self.headers.get(name)
     }
+}
+
+/// The time, in seconds since the Unix epoch.
+pub(crate) fn now() -> i64 {
+    let time =
+        hostcalls::get_current_time().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    time.and_then(|time| i64::try_from(time.as_secs()).ok()).unwrap_or_default()
 }
 
 /// The headers that were asked for: a list that only grows, so that what was lent from it stays where it is.

@@ -1,39 +1,98 @@
 //! What the hosts of `crawlward-core` that have a file system share: nginx and the command line.
 
-use std::fs;
-use std::io::{self, Read};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use crawlward_core::{Compiled, Files, Ruleset};
+use crawlward_core::diagnostic::{Diagnostics, Strictness};
+use crawlward_core::{Compiled, FeedState, Files, FoundFile, Ruleset, is_stored};
+use zerocopy::IntoBytes;
 
 /// The largest file that is read, in bytes: over it, a path is more likely a mistake than a feed.
 pub const LARGEST_FILE: u64 = 1 << 30;
+
+/// What is added to the name of a feed's file for that of its last good version.
+const LAST_GOOD: &str = ".last-good";
 
 /// The files beside a configuration document.
 #[derive(Clone, Debug)]
 pub struct FilesBeside {
     folder: PathBuf,
+    accepted: Vec<String>,
 }
 
 impl FilesBeside {
     /// Files relative to the folder of `document`.
     pub fn new(document: &Path) -> Self {
-        Self { folder: document.parent().map(Path::to_path_buf).unwrap_or_default() }
+        Self { folder: document.parent().map(Path::to_path_buf).unwrap_or_default(), accepted: Vec::new() }
+    }
+
+    /// Lets the new versions of these feeds in, whatever their guards say.
+    #[must_use]
+    pub fn accepting(self, feeds: &[String]) -> Self {
+        Self { accepted: feeds.to_vec(), ..self }
+    }
+
+    /// Keeps the versions of feeds that turned out to be good, each beside its source.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file system, with the file's name.
+    pub fn keep(&self, compiled: &Compiled) -> Result<(), String> {
+        for (path, bytes) in &compiled.good_feeds {
+            let path = self.last_good_path(path);
+            replace(&path, bytes).map_err(|error| format!("{} can't be written: {error}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    fn last_good_path(&self, path: &str) -> PathBuf {
+        let mut name = OsString::from(self.folder.join(path));
+        name.push(LAST_GOOD);
+        name.into()
     }
 }
 
 impl Files for FilesBeside {
-    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, String> {
-        match read_file(&self.folder.join(path)) {
-            Ok(bytes) => Ok(Some(bytes)),
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        match found(&self.folder.join(path)) {
+            Ok(file) => Ok(Some(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.to_string()),
         }
     }
 
+    fn last_good(&self, path: &str) -> Option<FoundFile> {
+        found(&self.last_good_path(path)).ok()
+    }
+
+    fn accepts(&self, feed: &str) -> bool {
+        self.accepted.iter().any(|accepted| accepted == feed)
+    }
+
     fn display_name(&self, path: &str) -> String {
         self.folder.join(path).display().to_string()
     }
+}
+
+fn found(path: &Path) -> io::Result<FoundFile> {
+    let bytes = read_file(path)?;
+    let modified = fs::metadata(path)?.modified().ok().map(seconds);
+    Ok(FoundFile { bytes, modified })
+}
+
+fn seconds(time: SystemTime) -> i64 {
+    time.duration_since(UNIX_EPOCH)
+        .ok()
+        .and_then(|since| i64::try_from(since.as_secs()).ok())
+        .unwrap_or_default()
+}
+
+/// The time, in seconds since the Unix epoch.
+pub fn now() -> i64 {
+    seconds(SystemTime::now())
 }
 
 /// Reads a regular file of at most [`LARGEST_FILE`] bytes, whole.
@@ -42,7 +101,15 @@ impl Files for FilesBeside {
 ///
 /// Those of the file system; a folder, a device or a larger file is an error, too.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let file = fs::File::open(path)?;
+    let file = open_regular(path)?;
+    let mut bytes = Vec::new();
+    // The limit holds for a file that grows while it is read, too.
+    file.take(LARGEST_FILE).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn open_regular(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::other("not a regular file"));
@@ -50,18 +117,70 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     if metadata.len() > LARGEST_FILE {
         return Err(io::Error::other(format!("over {LARGEST_FILE} bytes")));
     }
-    let mut bytes = Vec::new();
-    // The limit holds for a file that grows while it is read, too.
-    file.take(LARGEST_FILE).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok(file)
 }
 
-/// Compiles the configuration document at `path` with the files beside it.
+/// Replaces a file in one step: whoever reads it sees the old one or the new one, whole.
 ///
 /// # Errors
 ///
-/// Where the document itself can't be read; all else is in the diagnostics.
-pub fn compile(path: &Path) -> io::Result<Compiled> {
-    let document = read_file(path)?;
-    Ok(Ruleset::compile(&path.display().to_string(), &document, &FilesBeside::new(path)))
+/// Those of the file system; then the old file is as it was.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut name = path.file_name().map(OsString::from).unwrap_or_default();
+    // Two processes that replace the same file don't share their unfinished ones.
+    name.push(format!(".{}.tmp", std::process::id()));
+    let unfinished = path.with_file_name(name);
+    let written = File::create(&unfinished)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&unfinished, path));
+    if written.is_err() {
+        // What can't be removed, either, is no worse than the error that is reported.
+        let _ = fs::remove_file(&unfinished);
+    }
+    written
+}
+
+/// Compiles the configuration document at `path`, or loads the compiled ruleset there, and tells which of its feeds
+/// are stale by now.
+///
+/// # Errors
+///
+/// Where the file itself can't be read; all else is in the diagnostics.
+pub fn compile(path: &Path, files: &dyn Files) -> io::Result<Compiled> {
+    let name = path.display().to_string();
+    let mut file = open_regular(path)?;
+    let mut start = [0; 4];
+    let length = Read::by_ref(&mut file).take(4).read(&mut start)?;
+    let mut compiled = if length == start.len() && is_stored(&start) {
+        drop(file);
+        Compiled::load(&name, words(path)?)
+    } else {
+        Ruleset::compile(&name, &read_file(path)?, files)
+    };
+    if let Some(ruleset) = &compiled.ruleset {
+        let mut diagnostics = Diagnostics::new(name, Strictness::Load);
+        for feed in ruleset.feeds(now()).filter(|feed| feed.state == FeedState::Stale) {
+            let why = feed.why.unwrap_or_default();
+            let message = format!(
+                "the feed `{}` is stale: {why}; it proves nobody, and nobody who claims its agents is spoofed",
+                feed.name
+            );
+            diagnostics.warning(None, None, message);
+        }
+        compiled.diagnostics.extend(diagnostics.into_items());
+    }
+    Ok(compiled)
+}
+
+/// A file of whole words, read into place. What is left over of a file that was cut is dropped; the length that the
+/// file's header gives tells.
+fn words(path: &Path) -> io::Result<Vec<u32>> {
+    let mut file = open_regular(path)?;
+    let count = usize::try_from(file.metadata()?.len() / 4).map_err(io::Error::other)?;
+    let mut words = vec![0_u32; count];
+    file.read_exact(words.as_mut_bytes())?;
+    Ok(words)
 }

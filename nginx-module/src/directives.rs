@@ -5,8 +5,9 @@ use std::path::Path;
 use crawlward_core::Ruleset;
 use crawlward_core::config::Mode;
 use crawlward_core::diagnostic::Severity;
+use crawlward_host::FilesBeside;
 
-use crate::nginx::{ComplexValue, Configuration};
+use crate::nginx::{ComplexValue, Configuration, is_config_test};
 
 /// The configuration of the `http` block.
 #[derive(Debug, Default)]
@@ -28,13 +29,20 @@ impl MainConf {
 }
 
 fn compile(path: &Path, configuration: &Configuration) -> Result<Ruleset, String> {
-    let compiled =
-        crawlward_host::compile(path).map_err(|error| format!("can't read {}: {error}", path.display()))?;
+    let files = FilesBeside::new(path);
+    let compiled = crawlward_host::compile(path, &files)
+        .map_err(|error| format!("can't read {}: {error}", path.display()))?;
     for diagnostic in &compiled.diagnostics {
         match diagnostic.severity {
             Severity::Error => configuration.error(&diagnostic.to_string()),
             Severity::Warning => configuration.warn(&diagnostic.to_string()),
         }
+    }
+    if compiled.ruleset.is_some()
+        && !is_config_test()
+        && let Err(error) = files.keep(&compiled)
+    {
+        configuration.warn(&format!("{error}: a feed that breaks will have no last good version"));
     }
     compiled
         .ruleset

@@ -66,6 +66,10 @@ impl Request for HttpRequest<'_> {
         self.joined_header("user-agent")
     }
 
+    fn now(&self) -> i64 {
+        HttpRequest::now()
+    }
+
     fn header(&self, name: &str) -> Option<&[u8]> {
         self.header_lines(name).next()
     }

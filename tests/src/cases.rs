@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::IpAddr;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::artefacts::repository;
 use crate::http::Request;
 use crate::many_sites;
 use crate::nginx::Folder;
@@ -161,29 +163,36 @@ impl Table {
             serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         table.name = path.file_stem().expect("a file name").to_string_lossy().into_owned();
         // Indexing a mutable value would add the key.
-        for (_, text) in table.config.get_mut("files").and_then(Value::as_object_mut).into_iter().flatten() {
-            join_lines(text);
-        }
-        let inlined = table.config["files"].clone();
-        for feed in table.config.get_mut("feeds").and_then(Value::as_array_mut).into_iter().flatten() {
-            if !feed["source"].as_str().is_some_and(|source| inlined.get(source).is_some()) {
-                make_absolute(&mut feed["source"]);
-            }
-        }
-        if table.config["catalog"].as_str().is_some_and(|catalog| catalog.contains('.')) {
-            make_absolute(&mut table.config["catalog"]);
+        for (_, file) in table.config.get_mut("files").and_then(Value::as_object_mut).into_iter().flatten() {
+            join_lines(file);
         }
         table
     }
 
-    /// The configuration document, with absolute paths.
+    /// The file that it was read from; the document's paths are relative to it.
+    pub fn path(&self) -> PathBuf {
+        folder().join(format!("{}.json", self.name))
+    }
+
+    /// The configuration document.
     pub fn document(&self) -> String {
         format!("{:#}", self.config)
     }
 
-    /// Writes the document into a folder.
+    /// Writes the document into a folder, where its paths lead to the same files as from `cases`.
+    ///
+    /// # Panics
+    ///
+    /// Where the disk is full.
     pub fn write(&self, to: &Folder) -> PathBuf {
-        to.write(&format!("{}.json", self.name), self.document())
+        let document = to.write(&format!("tests/cases/{}.json", self.name), self.document());
+        for shared in ["core", "tests/cases/data"] {
+            let link = to.path().join(shared);
+            if !link.exists() {
+                symlink(repository().join(shared), link).expect("a link in a folder of ours");
+            }
+        }
+        document
     }
 
     /// What the configuration says of a site, by the name that decisions have for it.
@@ -194,7 +203,7 @@ impl Table {
 
     /// The text of an inlined file that a key of a site names.
     pub fn policy(&self, site: &Value, key: &str) -> Option<&str> {
-        self.config["files"][site[key].as_str()?].as_str()
+        self.config["files"][site[key].as_str()?]["text"].as_str()
     }
 
     /// The header in which clients declare their purpose.
@@ -230,20 +239,14 @@ impl Table {
     }
 }
 
-/// The table's files write an inlined file as an array of its lines, so that people can count them.
-fn join_lines(text: &mut Value) {
-    if let Some(lines) = text.as_array() {
+/// The table's files write the text of an inlined file as an array of its lines, so that people can count them.
+fn join_lines(file: &mut Value) {
+    if let Some(lines) = file.as_array() {
         let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
-        *text = lines.join("\n").into();
+        *file = json!({ "text": lines.join("\n") });
     }
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")
-}
-
-fn make_absolute(path: &mut Value) {
-    if let Some(relative) = path.as_str() {
-        *path = Value::from(folder().join(relative).to_string_lossy().into_owned());
-    }
+    repository().join("tests/cases")
 }

@@ -15,9 +15,6 @@ use crate::process::{Server, wait_for};
 /// The type of the Wasm filter's configuration.
 const WASM_TYPE: &str = "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm";
 
-/// The headers by which Envoy's listeners here are told the client's address.
-pub const ADDRESS_HEADER: &str = "X-Forwarded-For";
-
 /// A listener on a port of 127.0.0.1, with one HTTP filter before the origin.
 #[derive(Clone, Debug)]
 pub struct Listener {
@@ -48,6 +45,8 @@ impl Envoy {
         command.arg("-c").arg(folder.path().join("envoy.json")).arg("--log-path").arg(&log);
         // Two workers, so that each has a virtual machine of its own; logs at once, because tests wait for them.
         command.args(["--disable-hot-restart", "--concurrency", "2", "--file-flush-interval-msec", "10"]);
+        // Which else lists all of its extensions.
+        command.args(["--component-log-level", "main:warning"]);
         let mut server = Server::start("envoy", &mut command, &stderr, &[log]);
         server.wait_until("Envoy is ready", || {
             let response = crate::http::send(crate::nginx::local(admin), &Request::get("/ready")).ok()?;

@@ -11,6 +11,7 @@ use std::time::Duration;
 pub struct Request {
     method: String,
     target: Vec<u8>,
+    version: &'static str,
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
 }
@@ -23,7 +24,15 @@ impl Request {
 
     /// A request without any header.
     pub fn bare(method: &str, target: &str) -> Self {
-        Self { method: method.into(), target: target.into(), headers: Vec::new(), body: Vec::new() }
+        let (method, target) = (method.into(), target.into());
+        Self { method, target, version: "HTTP/1.1", headers: Vec::new(), body: Vec::new() }
+    }
+
+    /// The same in HTTP/1.0, which asks for no header at all.
+    #[must_use]
+    pub fn http_1_0(mut self) -> Self {
+        self.version = "HTTP/1.0";
+        self
     }
 
     /// `GET` from `example.com`.
@@ -57,7 +66,8 @@ impl Request {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let mut bytes = [self.method.as_bytes(), b" ", &self.target, b" HTTP/1.1\r\n"].concat();
+        let line = [self.method.as_bytes(), &self.target, self.version.as_bytes()].join(&b' ');
+        let mut bytes = [&line[..], b"\r\n"].concat();
         for (name, value) in &self.headers {
             bytes.extend_from_slice(&[name.as_bytes(), b": ", value, b"\r\n"].concat());
         }

@@ -9,6 +9,7 @@ pub mod artefacts;
 pub mod cases;
 pub mod envoy;
 pub mod http;
+pub mod lab;
 pub mod load;
 mod many_sites;
 pub mod nginx;

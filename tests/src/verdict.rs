@@ -174,3 +174,76 @@ pub fn parse_dictionary(text: &str) -> BTreeMap<String, String> {
         .map(|(key, value)| (key.to_owned(), value.trim_matches('"').to_owned()))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn table() -> Vec<Table> {
+        let cases =
+            json!([{ "name": "a case", "request": { "ip": "192.0.2.1" }, "expect": { "action": "deny" } }]);
+        vec![serde_json::from_value(json!({ "about": "", "config": {}, "cases": cases })).unwrap()]
+    }
+
+    fn answers(facts: Value, exchange: Option<Exchange>) -> Answers {
+        vec![vec![Ok(Answer { facts: serde_json::from_value(facts).unwrap(), exchange })]]
+    }
+
+    fn denied() -> Exchange {
+        Exchange {
+            status: 403,
+            content_type: Some("application/problem+json".into()),
+            cache_control: Some("no-store".into()),
+            problem: Some(json!({ "reason": "spoofed-agent" })),
+            body: String::new(),
+            at_origin: None,
+        }
+    }
+
+    #[test]
+    fn a_wrong_answer_and_a_missing_one_are_told() {
+        assert_eq!(against_table("r", &table(), &answers(json!({ "action": "deny" }), None)), "");
+        let report = against_table("r", &table(), &answers(json!({ "action": "allow" }), None));
+        assert!(report.contains(r#"action: expected "deny", got "allow""#), "{report}");
+        let report = against_table("r", &table(), &vec![vec![Err("no way".into())]]);
+        assert!(report.contains("can't be put: no way"), "{report}");
+    }
+
+    #[test]
+    fn a_gate_that_does_otherwise_than_the_core_decides_is_told() {
+        let decision = json!({ "action": "deny", "enforced": true, "reason": "spoofed-agent",
+            "identity": "spoofed", "agent": "A", "feed": null, "service": null, "country": null, "region": null, "site": null, "rule": null });
+        let core = answers(decision.clone(), None);
+        let report =
+            |shown: Value, exchange| against_core("r", &table(), &core, &answers(shown, Some(exchange)));
+        assert_eq!(report(decision.clone(), denied()), "");
+        assert_eq!(report(json!({}), denied()), "", "a gate may show less");
+        assert!(report(json!({ "agent": "B" }), denied()).contains("agent"));
+        let broken: [(&str, Exchange); 5] = [
+            ("status", Exchange { status: 200, ..denied() }),
+            ("content type", Exchange { content_type: None, ..denied() }),
+            ("cache control", Exchange { cache_control: None, ..denied() }),
+            ("reason in the body", Exchange { problem: Some(json!({ "reason": "other" })), ..denied() }),
+            ("the request at the origin", Exchange { at_origin: Some(None), ..denied() }),
+        ];
+        for (what, exchange) in broken {
+            assert!(report(json!({}), exchange).contains(what), "{what}");
+        }
+    }
+
+    #[test]
+    fn what_the_origin_is_told_is_checked() {
+        let decision = json!({ "action": "deny", "enforced": false, "reason": "spoofed-agent",
+            "identity": "spoofed", "agent": "A", "feed": null, "service": null, "country": null, "region": null, "site": null, "rule": null });
+        let core = answers(decision, None);
+        let report = |told: Option<&str>| {
+            let at_origin = Some(told.map(str::to_owned));
+            let exchange = Exchange { status: 200, at_origin, ..denied() };
+            against_core("r", &table(), &core, &answers(json!({}), Some(exchange)))
+        };
+        assert_eq!(report(Some(r#"action=deny, identity=spoofed, agent="A""#)), "");
+        assert!(report(Some("action=allow")).contains("X-Crawlward at the origin"));
+        assert!(report(None).contains("X-Crawlward at the origin"));
+    }
+}

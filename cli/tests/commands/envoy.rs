@@ -58,7 +58,7 @@ fn a_static_filter_has_its_name_and_the_same_configuration() {
 #[test]
 fn files_of_the_document_win_over_those_beside_it() {
     let folder = Folder::new();
-    let files = r#", "files": { "partners.txt": "192.0.2.1\n" }, "mode": "observe" }"#;
+    let files = r#", "files": { "partners.txt": { "text": "192.0.2.1\n" } }, "mode": "observe" }"#;
     let feeds = r#""feeds": [ { "name": "p", "format": "cidr", "source": "partners.txt" },
                                { "name": "googlebot", "format": "jafar", "source": "googlebot.json" } ]"#;
     folder.write("crawlward.json", format!("\u{feff}{{ {feeds}{files}"));

@@ -21,7 +21,7 @@ pub(crate) const CONFIG: &str = r#"{
 "#;
 
 /// The warning that [`CONFIG`] gives.
-pub(crate) const WARNING: &str = "crawlward.json:5:55: warning: the feed `partners` has no file partners.txt yet: it proves nobody, and nobody who claims its agents is spoofed\n";
+pub(crate) const WARNING: &str = "crawlward.json:5:55: warning: the feed `partners` is missing: there is no file partners.txt yet; it proves nobody, and nobody who claims its agents is spoofed\n";
 
 /// An address of Googlebot.
 pub(crate) const GOOGLEBOT: &str = "66.249.66.1";

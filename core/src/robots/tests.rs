@@ -175,5 +175,11 @@ fn lint_says_what_is_wrong_and_where() {
             "r:14:1: warning: the group has no rules, so it allows everything [ROB-1]",
         ]
     );
+    let mut diagnostics = Diagnostics::new("r", Strictness::Lint);
+    RobotsFile::parse(b"User-agent: *\nDisallow: /\xE9\n", &mut diagnostics);
+    assert_eq!(
+        diagnostics.items()[0].to_string(),
+        "r:2:12: error: the file is not in UTF-8 from here on; its octets are compared as they are [ROB-5]"
+    );
     assert_eq!(lint("User-agent: *\nAllow: /\nDisallow:\nSitemap: x\n"), Vec::<String>::new());
 }

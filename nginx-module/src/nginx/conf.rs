@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 use ngx::ffi::{
     NGX_LOG_EMERG, NGX_LOG_WARN, NGX_OK, ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t,
     ngx_http_compile_complex_value, ngx_http_compile_complex_value_t, ngx_http_complex_value_t,
-    ngx_log_error_core, ngx_log_t, ngx_pcalloc, ngx_str_t, ngx_uint_t,
+    ngx_log_error_core, ngx_log_t, ngx_pcalloc, ngx_str_t, ngx_test_config, ngx_uint_t,
 };
 
 /// `NGX_CONF_OK` and `NGX_CONF_ERROR`, which are casts in C.
@@ -95,6 +95,12 @@ impl Configuration {
             );
         }
     }
+}
+
+/// Whether this is `nginx -t`, which changes nothing.
+pub(crate) fn is_config_test() -> bool {
+    // SAFETY: a plain integer that nginx sets while it reads its command line, before any configuration.
+    unsafe { ngx_test_config != 0 }
 }
 
 /// Writes a line to an nginx log, if its level asks for it.

@@ -10,5 +10,5 @@ mod headers;
 mod module;
 mod request;
 
-pub(crate) use conf::{ComplexValue, Configuration};
+pub(crate) use conf::{ComplexValue, Configuration, is_config_test};
 pub(crate) use request::HttpRequest;

@@ -9,7 +9,7 @@ use ngx::ffi::{
     AF_INET, AF_INET6, NGX_ERROR, NGX_LOG_ERR, NGX_OK, ngx_buf_t, ngx_chain_t, ngx_http_complex_value,
     ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_http_discard_request_body, ngx_http_err_page_t,
     ngx_http_finalize_request, ngx_http_output_filter, ngx_http_request_t, ngx_http_send_header, ngx_pcalloc,
-    ngx_pool_cleanup_add, ngx_str_t, sockaddr_in, sockaddr_in6,
+    ngx_pool_cleanup_add, ngx_str_t, ngx_time, sockaddr_in, sockaddr_in6,
 };
 
 use super::conf::{ComplexValue, bytes, log_line};
@@ -86,6 +86,11 @@ impl<'r> HttpRequest<'r> {
     /// The host of the request line or of the Host header, without port, in lower case.
     pub(crate) fn host(self) -> Option<&'r [u8]> {
         Some(bytes(&self.get().headers_in.server)).filter(|host| !host.is_empty())
+    }
+
+    /// The time of the current event, in seconds since the Unix epoch.
+    pub(crate) fn now() -> i64 {
+        ngx_time()
     }
 
     /// The method as the client sent it.

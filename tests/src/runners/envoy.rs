@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Answer, Runner, exchange_all, join, logged};
 use crate::cases::Table;
-use crate::envoy::{self, ADDRESS_HEADER, Listener};
+use crate::envoy::{self, Listener};
 use crate::nginx::Folder;
 use crate::origin::Origin;
 use crate::ports::free_port;
@@ -36,7 +36,7 @@ impl Runner for Envoy {
         let listeners: Vec<Listener> = tables.iter().map(listener).collect();
         let envoy = envoy::Envoy::start(folder, &listeners, origin.port());
         let run_table = |(table, listener): (&Table, &Listener)| {
-            let exchanges = exchange_all(table, listener.port, ADDRESS_HEADER);
+            let exchanges = exchange_all(table, listener.port);
             let log = wait_for("a line of each case in Envoy's access log", || {
                 logged(&envoy.folder().read(&listener.access_log), table.cases.len())
             });

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::cases::{Case, Table};
+use crate::lab::ADDRESS_HEADER;
 
 mod cli;
-mod core;
+pub mod core;
 mod envoy;
 mod nginx;
 
@@ -57,11 +58,11 @@ pub struct Exchange {
 const CASE_HEADER: &str = "X-Test-Case";
 
 /// Sends the cases of a table to a gate, one after the other, each with a header that tells the client's address.
-fn exchange_all(table: &Table, port: u16, address_header: &str) -> Vec<Result<Exchange, String>> {
+fn exchange_all(table: &Table, port: u16) -> Vec<Result<Exchange, String>> {
     let send = |(number, case): (usize, &Case)| {
         let request = table
             .http_request(case)
-            .header(address_header, case.request.ip.to_string())
+            .header(ADDRESS_HEADER, case.request.ip.to_string())
             .header(CASE_HEADER, number.to_string());
         let response = crate::http::send(crate::nginx::local(port), &request)
             .map_err(|error| format!("no response: {error}"))?;

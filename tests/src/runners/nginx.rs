@@ -49,7 +49,7 @@ fn run_table(table: &Table, origin: &Origin) -> Vec<Result<Answer, String>> {
     underscores_in_headers on;
     large_client_header_buffers 4 16k;
     set_real_ip_from 127.0.0.1;
-    real_ip_header X-Test-Client;
+    real_ip_header X-Forwarded-For;
     server {{
         listen 127.0.0.1:{port};
         access_log decisions.log decision;
@@ -58,7 +58,7 @@ fn run_table(table: &Table, origin: &Origin) -> Vec<Result<Answer, String>> {
         document = document.display(),
     );
     let nginx = nginx::Nginx::start(folder, &http);
-    let exchanges = exchange_all(table, port, "X-Test-Client");
+    let exchanges = exchange_all(table, port);
     // A request that nginx refuses is logged, too.
     let log = wait_for("a line of each case in nginx's access log", || {
         logged(&nginx.folder().read("decisions.log"), table.cases.len())

@@ -1,0 +1,96 @@
+//! Quantities with units, as the configuration writes them: `7d`, `50%`, `10x`.
+
+use serde_json::Value;
+
+use crate::typed_json::{FromJson, Node, Reader, insert, of_type};
+
+/// A length of time in whole seconds: `90s`, `15m`, `24h`, `7d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seconds(pub i64);
+
+/// A share in whole percent, 0 to 100: `50%`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Percent(pub u8);
+
+/// How many times as many, from 1: `10x`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Times(pub u32);
+
+impl Seconds {
+    fn parse(text: &str) -> Option<Self> {
+        let (number, unit) = split(text)?;
+        let seconds: i64 = match unit {
+            "s" => 1,
+            "m" => 60,
+            "h" => 60 * 60,
+            "d" => 24 * 60 * 60,
+            _ => return None,
+        };
+        i64::from(number).checked_mul(seconds).map(Self)
+    }
+}
+
+impl Percent {
+    fn parse(text: &str) -> Option<Self> {
+        let (number, unit) = split(text)?;
+        u8::try_from(number).ok().filter(|number| unit == "%" && *number <= 100).map(Self)
+    }
+}
+
+impl Times {
+    fn parse(text: &str) -> Option<Self> {
+        let (number, unit) = split(text)?;
+        (unit == "x" && number >= 1).then_some(Self(number))
+    }
+}
+
+/// A number in plain digits, and what follows it.
+fn split(text: &str) -> Option<(u32, &str)> {
+    let end = text.find(|character: char| !character.is_ascii_digit())?;
+    let (number, unit) = text.split_at_checked(end)?;
+    Some((number.parse().ok()?, unit))
+}
+
+/// Reads a string with `parse`, or reports what was expected.
+macro_rules! quantity {
+    ($name:ident, $expected:literal, $pattern:literal) => {
+        impl FromJson for $name {
+            fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
+                let text = alloc::string::String::from_json(node, reader)?;
+                let value = Self::parse(&text);
+                if value.is_none() {
+                    node.report(reader, alloc::format!("`{text}` is not {}", $expected));
+                }
+                value
+            }
+
+            fn schema() -> Value {
+                let mut schema = of_type("string");
+                insert(&mut schema, "pattern", Value::from($pattern));
+                schema
+            }
+        }
+    };
+}
+
+quantity!(Seconds, "a time such as `24h` or `7d` (s, m, h, d)", "^[0-9]+[smhd]$");
+quantity!(Percent, "a share such as `50%`", "^[0-9]{1,3}%$");
+quantity!(Times, "a factor such as `10x`", "^[1-9][0-9]*x$");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_a_number_and_a_unit() {
+        assert_eq!(Seconds::parse("7d"), Some(Seconds(604_800)));
+        assert_eq!(Seconds::parse("0s"), Some(Seconds(0)));
+        assert_eq!(Percent::parse("100%"), Some(Percent(100)));
+        assert_eq!(Times::parse("10x"), Some(Times(10)));
+        for text in ["", "7", "d", "7 d", "-7d", "7w", "7dd", "99999999999d", "+7d", "7.5d", "٧d"] {
+            assert_eq!(Seconds::parse(text), None, "{text}");
+        }
+        assert_eq!((Percent::parse("101%"), Percent::parse("5")), (None, None));
+        assert_eq!((Times::parse("0x"), Times::parse("10")), (None, None));
+    }
+}

@@ -1,0 +1,247 @@
+//! `make demo`: nginx and Envoy with the files in `examples/demo`, asked the same questions.
+//!
+//! Everything runs on free loopback ports and below one temporary folder. `KEEP=1` leaves it running.
+
+use std::env;
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+use crawlward_tests::artefacts;
+use crawlward_tests::envoy::write_resource;
+use crawlward_tests::http::{self, Request, Response};
+use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX};
+use crawlward_tests::nginx::{Folder, local};
+use crawlward_tests::origin::Received;
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::Server;
+use crawlward_tests::verdict::parse_dictionary;
+use serde_json::{Value, json};
+
+/// Who asks.
+struct Client {
+    who: &'static str,
+    address: &'static str,
+    user_agent: Option<&'static str>,
+    host: &'static str,
+    path: &'static str,
+}
+
+const fn client(who: &'static str, address: &'static str, user_agent: &'static str) -> Client {
+    Client { who, address, user_agent: Some(user_agent), host: "example.com", path: "/" }
+}
+
+const GOOGLEBOT: &str = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
+const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+const PERPLEXITY: &str = "Mozilla/5.0 (compatible; PerplexityBot/1.0; +https://perplexity.ai/perplexitybot)";
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+
+const CLIENTS: [Client; 21] = [
+    client("Googlebot, from Google", "66.249.66.1", GOOGLEBOT),
+    client("Googlebot, from Google by IPv6", "2001:4860:4801:10::1", GOOGLEBOT),
+    client("Googlebot-Image, from Google", "66.249.66.1", "Googlebot-Image/1.0"),
+    client("\"Googlebot\", from anywhere", "198.51.100.7", GOOGLEBOT),
+    Client { path: "/robots.txt", ..client("the same, reading the rules", "198.51.100.7", GOOGLEBOT) },
+    client("\"Googlebot\", from OpenAI", "132.196.86.7", GOOGLEBOT),
+    client("a look-alike, from anywhere", "198.51.100.7", "NotGooglebot/2.1 (+http://bot.example)"),
+    client("GPTBot from OpenAI, denied here", "132.196.86.7", GPTBOT),
+    client("\"GPTBot\", from anywhere", "198.51.100.7", GPTBOT),
+    client("ChatGPT-User, from OpenAI", "104.208.184.200", "Mozilla/5.0 (compatible; ChatGPT-User/1.0)"),
+    client("PerplexityBot, from its address", "107.20.236.150", PERPLEXITY),
+    client("PerplexityBot, one address off", "107.20.236.151", PERPLEXITY),
+    client("PartnerBot, always allowed", "192.0.2.10", "PartnerBot/2.0"),
+    client("bingbot, whose feed we lack", "198.51.100.7", BINGBOT),
+    Client { host: "strict.example", ..client("the same, on a strict site", "198.51.100.7", BINGBOT) },
+    client("curl", "198.51.100.7", "curl/8.5.0"),
+    Client { user_agent: None, ..client("no User-Agent", "198.51.100.7", "") },
+    client("curl, from Google", "66.249.66.1", "curl/8.5.0"),
+    client("Firefox, from Google", "66.249.66.1", FIREFOX),
+    Client { host: "strict.example", ..client("the same, on a strict site", "66.249.66.1", FIREFOX) },
+    client("Firefox, from home", "203.0.113.9", FIREFOX),
+];
+
+/// What a gate did: its status, and why or who, as far as it tells.
+fn outcome(response: &Response) -> String {
+    let told = match Received::of(response) {
+        None => response.denial_reason(),
+        Some(received) => received.crawlward.and_then(|text| parse_dictionary(&text).remove("identity")),
+    };
+    format!("{} {}", response.status, told.as_deref().unwrap_or("-"))
+}
+
+/// Both gates in front of one origin.
+struct Demo {
+    folder: Folder,
+    nginx: Server,
+    nginx_port: u16,
+    envoy: Server,
+    envoy_port: u16,
+}
+
+fn example(file: &str) -> PathBuf {
+    artefacts::repository().join("examples/demo").join(file)
+}
+
+/// An example's text with ports and paths of our own.
+fn adapted(file: &str, changes: &[(&str, String)]) -> String {
+    let mut text = fs::read_to_string(example(file)).expect("an example that is there");
+    for (from, to) in changes {
+        assert!(text.contains(from), "examples/demo/{file} has no {from:?} to replace");
+        text = text.replace(from, to);
+    }
+    text
+}
+
+impl Demo {
+    fn start(keep: bool) -> Self {
+        let folder = Folder::new();
+        let path = |name: &str| folder.path().join(name);
+        let (nginx_port, envoy_port, admin, origin) = (free_port(), free_port(), free_port(), free_port());
+
+        let module = artefacts::nginx_module().canonicalize().expect("a file that is there");
+        let changes = [
+            ("modules/ngx_http_crawlward_module.so", module.display().to_string()),
+            (
+                "crawlward_config crawlward.json",
+                format!("crawlward_config {}", example("crawlward.json").display()),
+            ),
+            ("127.0.0.1:8080", format!("127.0.0.1:{nginx_port}")),
+            ("127.0.0.1:8000", format!("127.0.0.1:{origin}")),
+        ];
+        let conf = folder.write("nginx.conf", adapted("nginx.conf", &changes));
+        let mut nginx = Command::new(artefacts::nginx());
+        nginx.arg("-p").arg(folder.path()).arg("-c").arg(conf).args(["-e", "error.log"]);
+
+        let filter = path("filter.json");
+        let output = write_resource(&example("crawlward.json"), &filter);
+        assert!(output.status.success(), "crawlward envoy: {}", String::from_utf8_lossy(&output.stderr));
+        let changes = [
+            ("/tmp/crawlward-filter.json", filter.display().to_string()),
+            ("/dev/stdout", path("envoy-access.log").display().to_string()),
+            ("port_value: 8090", format!("port_value: {envoy_port}")),
+            ("port_value: 9901", format!("port_value: {admin}")),
+            ("port_value: 8000", format!("port_value: {origin}")),
+        ];
+        let conf = folder.write("envoy.yaml", adapted("envoy.yaml", &changes));
+        let mut envoy = Command::new(artefacts::envoy());
+        envoy.arg("-c").arg(conf).arg("--log-path").arg(path("envoy.log"));
+        envoy.args(["--disable-hot-restart", "--concurrency", "2"]);
+
+        if keep {
+            // Ctrl-C in this terminal, later, is not meant for them.
+            nginx.process_group(0);
+            envoy.process_group(0);
+        }
+        let mut nginx = Server::start("nginx", &mut nginx, &path("nginx-stderr.log"), &[path("error.log")]);
+        let mut envoy = Server::start("envoy", &mut envoy, &path("envoy-stderr.log"), &[path("envoy.log")]);
+        let answers = |port, target| {
+            let response = http::send(local(port), &Request::get(target).agent(FIREFOX)).ok()?;
+            (response.status == 200).then_some(())
+        };
+        nginx.wait_until("nginx answers", || answers(nginx_port, "/"));
+        envoy.wait_until("Envoy is ready", || answers(admin, "/ready"));
+        Self { folder, nginx, nginx_port, envoy, envoy_port }
+    }
+
+    fn ask(port: u16, client: &Client) -> String {
+        let mut request =
+            Request::new("GET", client.path, client.host).header(ADDRESS_HEADER, client.address);
+        if let Some(user_agent) = client.user_agent {
+            request = request.agent(user_agent);
+        }
+        http::send(local(port), &request)
+            .map_or_else(|error| error.to_string(), |response| outcome(&response))
+    }
+
+    /// Prints a line for each client; whether the gates agree on all of them.
+    fn show(&self) -> bool {
+        let mut agreed = true;
+        let decisions = explain();
+        say(&format!(
+            "{:<31} {:<20} {:<10} {:<6} nginx Envoy why",
+            "client", "address", "identity", "action"
+        ));
+        say(&"-".repeat(100));
+        for (client, decision) in CLIENTS.iter().zip(&decisions) {
+            let (nginx, envoy) = (Self::ask(self.nginx_port, client), Self::ask(self.envoy_port, client));
+            let text = |key: &str| decision[key].as_str().unwrap_or("-").to_owned();
+            let expected = match decision["action"].as_str() {
+                Some("deny") => format!("403 {}", text("reason")),
+                _ if text("identity") == "none" => "200 -".to_owned(),
+                _ => format!("200 {}", text("identity")),
+            };
+            let same = nginx == envoy && nginx == expected;
+            agreed &= same;
+            let status = |outcome: &str| outcome.split(' ').next().unwrap_or_default().to_owned();
+            let (who, address) = (client.who, client.address);
+            let (identity, action) = (text("identity"), text("action"));
+            let (nginx_status, envoy_status) = (status(&nginx), status(&envoy));
+            say(&format!(
+                "{who:<31} {address:<20} {identity:<10} {action:<6} {nginx_status:<5} {envoy_status:<5} {}",
+                text("reason")
+            ));
+            if !same {
+                say(&format!("    they differ! expected {expected}; nginx: {nginx}; Envoy: {envoy}"));
+            }
+        }
+        say("");
+        agreed
+    }
+
+    fn leave_running(mut self) {
+        let (nginx_port, envoy_port, folder) =
+            (self.nginx_port, self.envoy_port, self.folder.path().display().to_string());
+        say("Both servers go on. The address is what you say in X-Forwarded-For:");
+        for port in [nginx_port, envoy_port] {
+            say(&format!(
+                "  curl -i -A Googlebot -H 'X-Forwarded-For: 66.249.66.1' http://127.0.0.1:{port}/"
+            ));
+            say(&format!(
+                "  curl -i -A Googlebot -H 'X-Forwarded-For: 198.51.100.7' http://127.0.0.1:{port}/"
+            ));
+        }
+        say(&format!("What they log: {folder}/access.log (nginx), {folder}/envoy-access.log (Envoy)"));
+        say("To stop them:");
+        let (nginx, envoy) = (self.nginx.pid().as_raw_nonzero(), self.envoy.pid().as_raw_nonzero());
+        say(&format!("  kill {nginx} {envoy}; rm -rf {folder}"));
+        self.nginx.leave_running();
+        self.envoy.leave_running();
+        self.folder.keep();
+    }
+}
+
+/// Prints a line. Who pipes us into `head` wants no more of them, and no panic.
+fn say(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// What the command line says of the clients.
+fn explain() -> Vec<Value> {
+    let mut command = Command::new(artefacts::cli());
+    command.args(["explain", "--stdin", "--config"]).arg(example("crawlward.json"));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command line");
+    let mut input = String::new();
+    for Client { address, user_agent, host, path, .. } in &CLIENTS {
+        let line = json!({ "ip": address, "user_agent": user_agent, "host": host, "path": path });
+        input.push_str(&format!("{line}\n"));
+    }
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the command line reads");
+    let output = child.wait_with_output().expect("a child of ours");
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().map(|line| serde_json::from_str(line).expect("a decision")).collect()
+}
+
+fn main() -> ExitCode {
+    let keep = env::var_os("KEEP").is_some_and(|value| !value.is_empty() && value != "0");
+    let demo = Demo::start(keep);
+    let agreed = demo.show();
+    if agreed {
+        say(&format!("nginx, Envoy and `crawlward explain` agree on all {} requests.", CLIENTS.len()));
+    }
+    if keep {
+        demo.leave_running();
+    }
+    if agreed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,4 @@
+//! What only a running Envoy can show. The decisions themselves are in the table of cases.
+
+mod discovery;
+mod requests;

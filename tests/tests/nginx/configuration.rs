@@ -1,0 +1,181 @@
+//! What `nginx -t` says.
+
+use crawlward_tests::lab::{DOCUMENT, lab};
+use crawlward_tests::nginx::{Folder, Nginx};
+
+const LOAD: &str = "crawlward_config crawlward.json;";
+
+/// Names and contents, in place of the good ones.
+type Files = Vec<(&'static str, String)>;
+
+/// Whether the configuration holds, and what nginx says.
+fn check(folder: &Folder, http: &str) -> (bool, String) {
+    let output = Nginx::check(folder, http);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {text}", output.status);
+    (output.status.success(), text)
+}
+
+#[test]
+fn a_good_configuration_passes() {
+    let (passes, text) = check(&lab(), LOAD);
+    assert!(passes && text.contains("test is successful"), "{text}");
+    let (passes, text) = check(&lab(), "");
+    assert!(passes, "without crawlward_config: {text}");
+}
+
+#[test]
+fn broken_inputs_are_refused_where_they_are_broken() {
+    let with = |from: &str, to: &str| {
+        assert!(DOCUMENT.contains(from), "{from}");
+        DOCUMENT.replace(from, to)
+    };
+    let jafar = || with(r#""cidr", "source": "lab.txt""#, r#""jafar", "source": "lab.json""#);
+    let catalog = || with(r#""none""#, r#""agents.json""#);
+    let document = |text: String| -> Files { vec![("crawlward.json", text)] };
+    let table: Vec<(&str, Files, &str)> = vec![
+        ("an empty document", document(String::new()), "crawlward.json:1:1: error: not JSON"),
+        ("a document that is cut off", document(DOCUMENT[..60].into()), "crawlward.json:4:"),
+        (
+            "a comma too many",
+            document(with(r#""none","#, r#""none",,"#)),
+            "crawlward.json:3:21: error: not JSON",
+        ),
+        (
+            "an unknown key",
+            document(with(r#""mode""#, r#""mood""#)),
+            "crawlward.json:2:3: error: unknown key `mood` (did you mean `mode`?)",
+        ),
+        (
+            "an unknown mode",
+            document(with("enforce", "enforced")),
+            "crawlward.json:2:11: error: `mode`: unknown value `enforced` (did you mean `enforce`?)",
+        ),
+        (
+            "an agent with an unknown feed",
+            document(with(r#"["lab"]"#, r#"["lib"]"#)),
+            "crawlward.json:5:46: error: no feed is named `lib`",
+        ),
+        (
+            "a token that is none",
+            document(with(r#""FreeBot""#, r#""Free\tBot""#)),
+            "crawlward.json:5:67: error: `Free\tBot` is no agent token: ",
+        ),
+        (
+            "a catalog that is not there",
+            document(with(r#""none""#, r#""nowhere.json""#)),
+            "crawlward.json:3:14: error: there is no file ",
+        ),
+        (
+            "a catalog that is no catalog",
+            vec![("crawlward.json", catalog()), ("agents.json", r#"{ "agents": 5 }"#.into())],
+            "agents.json:1:13: error: ",
+        ),
+        (
+            "a feed that is no JSON",
+            vec![("crawlward.json", jafar()), ("lab.json", "{\n  oops\n}".into())],
+            "lab.json:2:3: error: not JSON",
+        ),
+        (
+            "a feed of another major version",
+            vec![
+                ("crawlward.json", jafar()),
+                ("lab.json", r#"{ "formatVersion": "2.0", "prefixes": [] }"#.into()),
+            ],
+            "lab.json:1:20: error: ",
+        ),
+        (
+            "a web page instead of a feed",
+            vec![("lab.txt", "<html>\n<title>404</title>\n".into())],
+            "lab.txt: error: this is HTML, not a list of prefixes",
+        ),
+        (
+            "a feed without any prefix that can be used",
+            vec![("lab.txt", "404\nnot found\n".into())],
+            "lab.txt: error: none of the 2 entries can be used",
+        ),
+        (
+            "a feed that is not text",
+            vec![("lab.txt", "192.0.2.0/24\u{0}\n".into())],
+            "lab.txt: error: none of the 1 entries can be used",
+        ),
+    ];
+    let mut wrong = String::new();
+    for (name, files, expected) in table {
+        let folder = lab();
+        for (file, text) in files {
+            folder.write(file, text);
+        }
+        let (passes, text) = check(&folder, LOAD);
+        if passes || !text.contains(expected) || !text.contains("mend it and check with nginx -t") {
+            wrong.push_str(&format!("\n{name}: expected {expected}\n{text}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn every_mistake_is_told_at_once() {
+    let folder = lab();
+    folder.write("crawlward.json", r#"{ "mood": 1, "catalog": "none", "feedz": [] }"#);
+    let (passes, text) = check(&folder, LOAD);
+    assert!(!passes);
+    assert!(text.contains("did you mean `mode`") && text.contains("did you mean `feeds`"), "{text}");
+}
+
+#[test]
+fn a_mistake_is_told_once() {
+    let folder = lab();
+    let twice = r#"{ "catalog": "none", "agents": [ { "token": "A" }, { "token": "a" }, { "token": "" } ] }"#;
+    folder.write("crawlward.json", twice);
+    let (_, text) = check(&folder, LOAD);
+    assert!(text.contains("crawlward.json:1:63: error: another agent has the token `a`, too"), "{text}");
+    assert!(text.contains("crawlward.json:1:81: error: `` is no agent token: it is empty"), "{text}");
+    assert_eq!(text.matches(": error: ").count(), 2, "{text}");
+}
+
+#[test]
+fn what_is_lost_of_a_feed_is_a_warning() {
+    let folder = lab();
+    folder.write("lab.txt", "192.0.2.0/24\n192.0.2.1/33\n");
+    let (passes, text) = check(&folder, LOAD);
+    assert!(passes, "{text}");
+    assert!(text.contains("[warn]") && text.contains("lab.txt:2:1: warning: "), "{text}");
+}
+
+#[test]
+fn a_feed_that_is_not_there_yet_is_a_warning() {
+    let folder = lab();
+    std::fs::remove_file(folder.path().join("lab.txt")).unwrap();
+    let (passes, text) = check(&folder, LOAD);
+    assert!(passes, "{text}");
+    assert!(
+        text.contains("crawlward.json:4:59: warning: the feed `lab` is missing: there is no file"),
+        "{text}"
+    );
+}
+
+#[test]
+fn directives_are_checked() {
+    let table = [
+        ("crawlward_config nowhere.json;", "nowhere.json"),
+        ("crawlward_config .;", "not a regular file"),
+        ("crawlward_config crawlward.json; crawlward_config crawlward.json;", "is given twice"),
+        ("server { crawlward_config crawlward.json; }", "directive is not allowed here"),
+        ("crawlward_config;", "invalid number of arguments"),
+        ("crawlward maybe;", r#"invalid value "maybe" of "crawlward": give "off", "observe", "enforce""#),
+        ("crawlward Enforce;", r#"invalid value "Enforce""#),
+        ("crawlward off; crawlward observe;", r#""crawlward" is given twice at one level"#),
+        ("crawlward off observe;", "invalid number of arguments"),
+        ("crawlward $no_such_variable;", r#"unknown "no_such_variable" variable"#),
+        ("crawlward_configuration x;", "unknown directive"),
+    ];
+    let mut wrong = String::new();
+    for (http, expected) in table {
+        let (passes, text) = check(&lab(), http);
+        if passes || !text.contains(expected) {
+            wrong.push_str(&format!("\n{http}: expected {expected}\n{text}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}

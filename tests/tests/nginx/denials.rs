@@ -1,0 +1,132 @@
+//! What a denied client gets, and what can't change that.
+
+use crawlward_tests::http::{Connection, Request};
+use crawlward_tests::lab::{ADDRESS_HEADER, HTTP, lab, person, spoofed, verified};
+use crawlward_tests::nginx::{Nginx, ask, local};
+use crawlward_tests::ports::free_port;
+
+const FILE: &str = "root .; location / { try_files /lab.txt =404; }";
+
+fn start(server: &str) -> (Nginx, u16) {
+    let port = free_port();
+    let folder = lab();
+    folder.write("denied.html", "our own page");
+    // user: crawler, password: secret
+    folder.write("passwords", "crawler:{PLAIN}secret\n");
+    let http = format!("{HTTP} server {{ listen 127.0.0.1:{port}; {server} }}");
+    (Nginx::start(folder, &http), port)
+}
+
+fn with_password(request: Request) -> Request {
+    request.header("Authorization", "Basic Y3Jhd2xlcjpzZWNyZXQ=")
+}
+
+#[test]
+fn a_denial_is_a_problem_document_that_no_cache_keeps() {
+    let (_nginx, port) = start(FILE);
+    let response = ask(port, &spoofed("/a?b"));
+    assert_eq!(response.status, 403);
+    assert_eq!(response.header("content-type"), Some("application/problem+json"));
+    assert_eq!(response.header("cache-control"), Some("no-store"));
+    assert_eq!(response.header("content-length"), Some(response.body.len().to_string().as_str()));
+    let problem: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
+    assert_eq!(problem["status"], 403);
+    assert_eq!(problem["title"], "Forbidden");
+    assert_eq!(problem["reason"], "spoofed-agent");
+}
+
+#[test]
+fn a_connection_is_usable_after_denials() {
+    let (_nginx, port) = start(FILE);
+    let mut connection = Connection::open(local(port)).unwrap();
+    let as_spoofed = |method| {
+        Request::new(method, "/", "example.com").agent("LabBot/1.0").header(ADDRESS_HEADER, "203.0.113.9")
+    };
+    let length = ask(port, &spoofed("/")).header("content-length").map(str::to_owned);
+    for _ in 0..3 {
+        let head = connection.send(&as_spoofed("HEAD")).unwrap();
+        assert_eq!((head.status, head.body.len()), (403, 0));
+        assert_eq!(head.header("content-length").map(str::to_owned), length);
+        // Larger than any buffer: nginx has to read it, and must not take it for the next request.
+        let post = connection.send(&as_spoofed("POST").body(&vec![b'x'; 300_000])).unwrap();
+        assert_eq!(post.denial_reason().as_deref(), Some("spoofed-agent"));
+        assert_eq!(connection.send(&spoofed("/")).unwrap().status, 403);
+        assert_eq!(connection.send(&verified("/")).unwrap().status, 200);
+        assert_eq!(connection.send(&person("/")).unwrap().status, 200);
+    }
+}
+
+#[test]
+fn the_operators_error_page_is_shown_with_the_status() {
+    let (nginx, port) = start(
+        "root .;
+        error_page 403 /denied.html;
+        location = /denied.html { internal; }
+        location / { try_files /lab.txt =404; }",
+    );
+    let response = ask(port, &spoofed("/"));
+    assert_eq!((response.status, response.text().as_str()), (403, "our own page"));
+    assert_eq!(ask(port, &verified("/")).status, 200);
+    let error_log = nginx.folder().read("error.log");
+    assert_eq!(error_log.matches("crawlward: denied").count(), 1, "{error_log}");
+}
+
+#[test]
+fn the_operators_error_page_may_change_the_status_or_be_a_named_location() {
+    let (_nginx, port) = start(
+        "root .;
+        location / { error_page 403 =451 /denied.html; try_files /lab.txt =404; }
+        location = /denied.html { internal; }
+        location /named { error_page 403 = @refused; try_files /lab.txt =404; }
+        location @refused { return 410 $crawlward_reason; }
+        location /other { error_page 404 500 /denied.html; try_files /lab.txt =404; }",
+    );
+    let response = ask(port, &spoofed("/"));
+    assert_eq!((response.status, response.text().as_str()), (451, "our own page"));
+    let response = ask(port, &spoofed("/named"));
+    assert_eq!((response.status, response.text().as_str()), (410, "spoofed-agent"));
+    assert_eq!(ask(port, &spoofed("/other")).denial_reason().as_deref(), Some("spoofed-agent"));
+}
+
+#[test]
+fn satisfy_any_does_not_let_a_denied_client_in() {
+    let (_nginx, port) = start(
+        "root .; satisfy any;
+        location / { allow all; try_files /lab.txt =404; }
+        location /password {
+            deny all; auth_basic x; auth_basic_user_file passwords; try_files /lab.txt =404;
+        }",
+    );
+    assert_eq!(ask(port, &spoofed("/")).denial_reason().as_deref(), Some("spoofed-agent"));
+    assert_eq!(ask(port, &verified("/")).status, 200);
+    assert_eq!(ask(port, &person("/")).status, 200);
+    let response = ask(port, &with_password(spoofed("/password")));
+    assert_eq!(response.denial_reason().as_deref(), Some("spoofed-agent"));
+}
+
+#[test]
+fn an_allowed_crawler_does_not_get_past_other_locks() {
+    let lock = "auth_basic x; auth_basic_user_file passwords; try_files /lab.txt =404;";
+    let (_nginx, port) = start(&format!(
+        "root .;
+        location /any {{ satisfy any; deny all; {lock} }}
+        location /all {{ satisfy all; {lock} }}
+        location /deny {{ deny all; try_files /lab.txt =404; }}"
+    ));
+    for request in [verified, person] {
+        assert_eq!(ask(port, &request("/any")).status, 401);
+        assert_eq!(ask(port, &request("/all")).status, 401);
+        assert_eq!(ask(port, &with_password(request("/any"))).status, 200);
+        assert_eq!(ask(port, &with_password(request("/all"))).status, 200);
+        let response = ask(port, &request("/deny"));
+        assert_eq!((response.status, response.denial_reason()), (403, None));
+    }
+}
+
+#[test]
+fn a_denied_client_with_http_1_0() {
+    let (_nginx, port) = start(FILE);
+    let request = Request::bare("GET", "/").http_1_0().agent("LabBot").header(ADDRESS_HEADER, "203.0.113.9");
+    let response = Connection::open(local(port)).unwrap().send(&request).unwrap();
+    assert_eq!(response.denial_reason().as_deref(), Some("spoofed-agent"));
+}

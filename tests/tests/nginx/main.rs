@@ -1,0 +1,10 @@
+//! What only a running nginx can show. The decisions themselves are in the table of cases.
+
+mod addresses;
+mod configuration;
+mod denials;
+mod headers;
+mod modes;
+mod redirects;
+mod reload;
+mod variables;

@@ -1,0 +1,126 @@
+//! Where `crawlward off|observe|enforce|$variable` counts.
+
+use crawlward_tests::http::Request;
+use crawlward_tests::lab::{DOCUMENT, FIREFOX, HTTP, from, lab, person, spoofed, verified};
+use crawlward_tests::nginx::{Nginx, ask};
+use crawlward_tests::origin::{Origin, Received};
+use crawlward_tests::ports::free_port;
+
+/// What a client finds: a denial, or what the origin was told.
+fn seen(port: u16, request: &Request) -> Option<Option<String>> {
+    let response = ask(port, request);
+    match Received::of(&response) {
+        Some(received) => Some(received.crawlward),
+        None => {
+            assert_eq!(response.denial_reason().as_deref(), Some("spoofed-agent"), "{response:?}");
+            None
+        }
+    }
+}
+
+const OBSERVED: &str = r#"action=deny, identity=spoofed, agent="LabBot""#;
+
+#[test]
+fn the_innermost_level_counts() {
+    let (origin, inner, outer) = (Origin::start(), free_port(), free_port());
+    let pass = format!("proxy_pass http://127.0.0.1:{};", origin.port());
+    let http = format!(
+        "{HTTP}
+        crawlward observe;
+        server {{
+            listen 127.0.0.1:{inner};
+            crawlward enforce;
+            location / {{ {pass} }}
+            location /off {{ crawlward off; {pass} location /off/on {{ crawlward enforce; {pass} }} }}
+            location /observe {{ crawlward observe; {pass} }}
+        }}
+        server {{ listen 127.0.0.1:{outer}; location / {{ {pass} }} }}"
+    );
+    let _nginx = Nginx::start(lab(), &http);
+    assert_eq!(seen(inner, &spoofed("/")), None);
+    assert_eq!(seen(inner, &spoofed("/off")), Some(None));
+    assert_eq!(seen(inner, &spoofed("/off/on")), None);
+    assert_eq!(seen(inner, &spoofed("/observe")), Some(Some(OBSERVED.into())));
+    assert_eq!(seen(outer, &spoofed("/")), Some(Some(OBSERVED.into())));
+}
+
+#[test]
+fn a_document_without_a_mode_denies_nobody() {
+    let (origin, port) = (Origin::start(), free_port());
+    let folder = lab();
+    folder.write("crawlward.json", DOCUMENT.replace(r#""mode": "enforce","#, ""));
+    let pass = format!("proxy_pass http://127.0.0.1:{};", origin.port());
+    let http = format!(
+        "{HTTP} server {{
+            listen 127.0.0.1:{port};
+            location / {{ {pass} }}
+            location /private {{ crawlward enforce; {pass} }}
+        }}"
+    );
+    let _nginx = Nginx::start(folder, &http);
+    assert_eq!(seen(port, &spoofed("/")), Some(Some(OBSERVED.into())));
+    assert_eq!(seen(port, &spoofed("/private")), None);
+}
+
+#[test]
+fn without_a_document_the_module_does_nothing() {
+    let (origin, port) = (Origin::start(), free_port());
+    let http = format!(
+        "crawlward enforce;
+        server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://127.0.0.1:{}; }} }}",
+        origin.port()
+    );
+    let _nginx = Nginx::start(lab(), &http);
+    assert_eq!(seen(port, &spoofed("/")), Some(None));
+}
+
+#[test]
+fn a_map_from_the_agent_to_the_mode() {
+    let (origin, port) = (Origin::start(), free_port());
+    let http = format!(
+        "{HTTP}
+        map $crawlward_agent $mode {{ LabBot observe; FreeBot off; default enforce; }}
+        map $http_x_mode $asked {{ default $http_x_mode; }}
+        server {{
+            listen 127.0.0.1:{port};
+            location / {{ crawlward $mode; proxy_pass http://127.0.0.1:{origin}; }}
+            location /asked {{ crawlward $asked; proxy_pass http://127.0.0.1:{origin}; }}
+        }}",
+        origin = origin.port()
+    );
+    let nginx = Nginx::start(lab(), &http);
+    assert_eq!(seen(port, &spoofed("/")), Some(Some(OBSERVED.into())));
+    let free = from("203.0.113.9", Request::get("/").agent("FreeBot"));
+    assert_eq!(seen(port, &free), Some(None));
+    assert_eq!(seen(port, &person("/")), Some(None));
+
+    let asked = |mode: &str| seen(port, &spoofed("/asked").header("X-Mode", mode));
+    assert_eq!(asked("observe"), Some(Some(OBSERVED.into())));
+    assert_eq!(asked("off"), Some(None));
+    assert_eq!(asked("enforce"), None);
+    assert_eq!(asked(""), None, "an empty value: the document's mode");
+    assert_eq!(asked("maybe"), None, "an unknown value: the document's mode");
+    nginx.wait_for_line("error.log", r#""maybe" is no mode"#);
+}
+
+#[test]
+fn the_mode_of_the_location_that_serves_counts() {
+    let (origin, port) = (Origin::start(), free_port());
+    let http = format!(
+        "{HTTP}
+        server {{
+            listen 127.0.0.1:{port};
+            location /old {{ crawlward off; rewrite ^/old(.*) /new$1 last; }}
+            location /new {{ crawlward enforce; proxy_pass http://127.0.0.1:{origin}; }}
+            location /lenient {{ crawlward off; proxy_pass http://127.0.0.1:{origin}; }}
+            location /strict {{ crawlward enforce; rewrite ^/strict(.*) /lenient$1 last; }}
+        }}",
+        origin = origin.port()
+    );
+    let _nginx = Nginx::start(lab(), &http);
+    assert_eq!(seen(port, &spoofed("/old/a")), None);
+    // A rewrite comes before the access phase: nothing but the last location is ever entered.
+    assert_eq!(seen(port, &spoofed("/strict/a")), Some(None));
+    assert!(seen(port, &verified("/old/a")).flatten().is_some());
+    assert!(ask(port, &person("/old/a")).text().contains(FIREFOX));
+}

@@ -1,0 +1,102 @@
+//! SIGHUP: a new ruleset, or the old one where the new one is refused.
+
+use std::collections::BTreeMap;
+
+use crawlward_tests::lab::{DOCUMENT, HTTP, lab, person, spoofed, verified};
+use crawlward_tests::load::{Probe, ten_seconds};
+use crawlward_tests::nginx::{Nginx, ask, local};
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::wait_for;
+
+fn start() -> (Nginx, u16) {
+    let port = free_port();
+    let http = format!(
+        "{HTTP} server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /crawlward.json =404; }} }}"
+    );
+    (Nginx::start(lab(), &http), port)
+}
+
+/// The document without the guard that holds a feed of which everything changed.
+fn unguarded() -> String {
+    DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "guard": "off","#)
+}
+
+#[test]
+fn a_changed_feed_counts_after_a_reload() {
+    let (nginx, port) = start();
+    // Another address altogether, as when a partner moves.
+    nginx.folder().write("crawlward.json", unguarded());
+    nginx.reload();
+    assert_eq!(ask(port, &spoofed("/")).status, 403);
+    nginx.folder().write("lab.txt", "203.0.113.9\n");
+    assert_eq!(ask(port, &spoofed("/")).status, 403, "not before");
+    nginx.reload();
+    wait_for("the new feed", || (ask(port, &spoofed("/")).status == 200).then_some(()));
+    wait_for("the end of the old feed", || (ask(port, &verified("/")).status == 403).then_some(()));
+}
+
+#[test]
+fn a_ruleset_that_is_refused_leaves_the_old_one_in_force() {
+    let (nginx, port) = start();
+    let broken = [
+        ("crawlward.json", r#"{ "mode": "enforced" }"#, "crawlward.json:1:11: error: `mode`: unknown value"),
+        ("crawlward.json", "", "crawlward.json:1:1: error: not JSON"),
+    ];
+    let good = BTreeMap::from([("crawlward.json", DOCUMENT), ("lab.txt", "192.0.2.0/24\n")]);
+    for (file, text, expected) in broken {
+        nginx.folder().write(file, text);
+        nginx.reload();
+        nginx.wait_for_line("error.log", expected);
+        for _ in 0..5 {
+            assert_eq!(ask(port, &spoofed("/")).status, 403);
+            assert_eq!(ask(port, &verified("/")).status, 200);
+            assert_eq!(ask(port, &person("/")).status, 200);
+        }
+        nginx.folder().write(file, good[file]);
+    }
+    // It goes on from there.
+    nginx.folder().write("crawlward.json", unguarded());
+    nginx.folder().write("lab.txt", "203.0.113.0/24\n");
+    nginx.reload();
+    wait_for("the new feed", || (ask(port, &spoofed("/")).status == 200).then_some(()));
+}
+
+#[test]
+fn the_last_good_version_of_a_feed_stays_in_force() {
+    let (nginx, port) = start();
+    let good = nginx.folder().read("lab.txt");
+    for (broken, expected) in [
+        ("404\n", "lab.txt: warning: none of the 1 entries can be used"),
+        ("0.0.0.0/0\n", "the feed `lab` is held: it claims 0.0.0.0/0, wider than `widest` allows"),
+        ("203.0.113.0/24\n", "the feed `lab` is held: 2 of its 2 prefixes are gone, more than 70%"),
+    ] {
+        nginx.folder().write("lab.txt", broken);
+        nginx.reload();
+        nginx.wait_for_line("error.log", expected);
+        for _ in 0..5 {
+            assert_eq!(ask(port, &spoofed("/")).status, 403);
+            assert_eq!(ask(port, &verified("/")).status, 200);
+        }
+    }
+    assert_eq!(nginx.folder().read("lab.txt.last-good"), good);
+}
+
+#[test]
+fn no_request_fails_under_reloads() {
+    let (nginx, port) = start();
+    let probes = [
+        Probe { request: verified("/"), status: 200 },
+        Probe { request: spoofed("/"), status: 403 },
+        Probe { request: person("/"), status: 200 },
+    ];
+    let report = ten_seconds(local(port), &probes, |number| {
+        // Every third one is refused; the others change nothing that a probe sees.
+        let document = if number % 3 == 2 { "{ broken".to_owned() } else { DOCUMENT.replace(' ', "") };
+        nginx.folder().write("crawlward.json", document);
+        nginx.reload();
+    });
+    assert!(report.failures.is_empty(), "of {} requests: {:#?}", report.requests, report.failures);
+    assert!(report.requests > 0);
+    let log = nginx.folder().read("error.log");
+    assert!(!log.contains("exited on signal") && !log.contains("[alert]"), "{log}");
+}
