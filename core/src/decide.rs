@@ -35,9 +35,7 @@ pub fn decide(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -
         None => judge(ruleset, site, &who, request),
     };
     let ruling = match ruling.action {
-        Action::Deny if Readable::at(request.path()).is_some() => {
-            Ruling::plain(Action::Allow, Reason::Allowed)
-        }
+        Action::Deny if is_always_readable(request.path()) => Ruling::plain(Action::Allow, Reason::Allowed),
         _ => ruling,
     };
     Decision {
@@ -77,11 +75,6 @@ enum Readable {
     AiwebindexProof,
 }
 
-/// Whether the target of a request (path and query) is one of the three that are never denied.
-pub fn is_always_readable(target: &[u8]) -> bool {
-    Readable::at(target).is_some()
-}
-
 impl Readable {
     /// What is asked for by this path, its query aside.
     fn at(target: &[u8]) -> Option<Self> {
@@ -93,6 +86,11 @@ impl Readable {
         let found = known.into_iter().find(|(path, _)| RequestPath::is_before_query(target, path));
         found.map(|(_, readable)| readable)
     }
+}
+
+/// Whether the target of a request (path and query) is one of the three that are never denied.
+pub fn is_always_readable(target: &[u8]) -> bool {
+    Readable::at(target).is_some()
 }
 
 /// The policy that the site serves itself for this request.
@@ -353,3 +351,6 @@ fn by_preferences(
         }
     })
 }
+
+#[cfg(test)]
+mod tests;
