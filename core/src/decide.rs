@@ -30,12 +30,14 @@ pub fn decide(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -
     let mode = overrides.mode.unwrap_or_else(|| mode(ruleset, site, request));
     let who = if mode == Mode::Off { Who::PERSON } else { identify(ruleset, request) };
     let enforced = mode == Mode::Enforce && site.is_none_or(|site| site.enforces_on(request.address()));
-    let ruling = match served(site, request) {
-        Some(_) if mode != Mode::Off => Ruling::plain(Action::Serve, Reason::Served),
-        _ => judge(ruleset, site, &who, request),
+    let ruling = match served(site.filter(|_| mode != Mode::Off), request) {
+        Some(_) => Ruling::plain(Action::Serve, Reason::Served),
+        None => judge(ruleset, site, &who, request),
     };
     let ruling = match ruling.action {
-        Action::Deny if is_always_readable(request.path()) => Ruling::plain(Action::Allow, Reason::Allowed),
+        Action::Deny if Readable::at(request.path()).is_some() => {
+            Ruling::plain(Action::Allow, Reason::Allowed)
+        }
         _ => ruling,
     };
     Decision {
@@ -67,29 +69,40 @@ fn mode(ruleset: &Ruleset, site: Option<&Site>, request: &impl Request) -> Mode 
     of_part.and_then(|site| site.mode(RequestPath::new(request.path()))).unwrap_or(ruleset.mode)
 }
 
-/// The paths that are never denied: who must obey a rule must be able to read it.
-const ROBOTS_TXT: &[u8] = b"/robots.txt";
-const AUTOMATION_PREFERENCES: &[u8] = b"/automation-preferences.txt";
-const AIWEBINDEX_PROOF: &[u8] = b"/.well-known/aiwebindex-verify.txt";
+/// What is never denied: who must obey a rule must be able to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readable {
+    RobotsTxt,
+    AutomationPreferences,
+    AiwebindexProof,
+}
 
 /// Whether the target of a request (path and query) is one of the three that are never denied.
 pub fn is_always_readable(target: &[u8]) -> bool {
-    let path = without_query(target);
-    [ROBOTS_TXT, AUTOMATION_PREFERENCES, AIWEBINDEX_PROOF].iter().any(|readable| path.is(readable))
+    Readable::at(target).is_some()
 }
 
-fn without_query(target: &[u8]) -> RequestPath<'_> {
-    RequestPath::new(target.split(|byte| *byte == b'?').next().unwrap_or(target))
+impl Readable {
+    /// What is asked for by this path, its query aside.
+    fn at(target: &[u8]) -> Option<Self> {
+        let known: [(&[u8], Self); 3] = [
+            (b"/robots.txt", Self::RobotsTxt),
+            (b"/automation-preferences.txt", Self::AutomationPreferences),
+            (b"/.well-known/aiwebindex-verify.txt", Self::AiwebindexProof),
+        ];
+        let found = known.into_iter().find(|(path, _)| RequestPath::is_before_query(target, path));
+        found.map(|(_, readable)| readable)
+    }
 }
 
 /// The policy that the site serves itself for this request.
 pub(crate) fn served<'r>(site: Option<&'r Site>, request: &impl Request) -> Option<&'r [u8]> {
     let site = site.filter(|site| site.robots.is_some() || site.preferences.is_some())?;
-    let path = without_query(request.path());
-    let robots = site.robots.as_ref().filter(|_| path.is(ROBOTS_TXT)).map(|policy| &*policy.file.text);
-    let text = robots.or_else(|| {
-        site.preferences.as_ref().filter(|_| path.is(AUTOMATION_PREFERENCES)).map(|policy| &*policy.file.text)
-    })?;
+    let text = match Readable::at(request.path())? {
+        Readable::RobotsTxt => &*site.robots.as_ref()?.file.text,
+        Readable::AutomationPreferences => &*site.preferences.as_ref()?.file.text,
+        Readable::AiwebindexProof => return None,
+    };
     matches!(request.method(), b"GET" | b"HEAD").then_some(text)
 }
 
@@ -255,9 +268,10 @@ fn by_policy(ruleset: &Ruleset, site: &Site, who: &Who, request: &impl Request) 
         return settled;
     }
     let agent = ruleset.acting_agent(who.agent, who.feed);
-    match by_robots(site, agent, request) {
+    let path = RequestPath::new(request.path());
+    match by_robots(site, agent, path) {
         Some(ruling) if ruling.action == Action::Deny => ruling,
-        by_robots => by_preferences(ruleset, site, agent, request)
+        by_robots => by_preferences(ruleset, site, agent, path, request)
             .or(by_robots)
             .unwrap_or(Ruling::plain(Action::Allow, Reason::Allowed)),
     }
@@ -275,9 +289,10 @@ impl Ruleset {
             let rule = self.rule(&Decision { rule: ruling.rule, ..*decision })?;
             Some(PolicyVerdict { action: ruling.action, reason: ruling.reason, rule })
         };
+        let path = RequestPath::new(request.path());
         [
-            by_robots(site, agent, request).and_then(verdict),
-            by_preferences(self, site, agent, request).and_then(verdict),
+            by_robots(site, agent, path).and_then(verdict),
+            by_preferences(self, site, agent, path, request).and_then(verdict),
         ]
     }
 }
@@ -298,10 +313,10 @@ fn of_agent<T: Copy>(list: &[T], agent: Option<u16>) -> Option<T> {
     agent.and_then(|id| list.get(usize::from(id))).or(list.last()).copied()
 }
 
-fn by_robots(site: &Site, agent: Option<u16>, request: &impl Request) -> Option<Ruling> {
+fn by_robots(site: &Site, agent: Option<u16>, path: RequestPath<'_>) -> Option<Ruling> {
     let policy = site.robots.as_ref()?;
     let group = of_agent(&policy.groups, agent)?;
-    let verdict = policy.file.rules.decide(group, RequestPath::new(request.path()));
+    let verdict = policy.file.rules.decide(group, path);
     let rule = verdict.line.map(|line| RuleRef { file: PolicyKind::Robots, line });
     Some(match verdict.allowed {
         true => Ruling { action: Action::Allow, reason: Reason::Allowed, rule },
@@ -313,13 +328,14 @@ fn by_preferences(
     ruleset: &Ruleset,
     site: &Site,
     agent: Option<u16>,
+    path: RequestPath<'_>,
     request: &impl Request,
 ) -> Option<Ruling> {
     let policy = site.preferences.as_ref()?;
     let asked = automation_preferences::Request {
         agent: of_agent(&policy.agents, agent)?,
         host: RequestHost::new(request.host().unwrap_or_default()),
-        path: RequestPath::new(request.path()),
+        path,
         method: request.method(),
     };
     let declared = ruleset.declared_purpose(Some(policy), request);

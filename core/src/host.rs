@@ -7,12 +7,12 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
-use alloc::vec::Vec;
-use core::cmp::Ordering;
 use core::fmt;
 use core::net::Ipv6Addr;
 
+use hashbrown::HashTable;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+use memchr::memrchr2;
 
 /// Why a text is no host pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,8 +111,9 @@ impl HostPattern {
 
     /// Whether the pattern holds for this host.
     pub fn matches(&self, host: RequestHost<'_>) -> bool {
-        let is = |host: RequestHost<'_>| self.forms().any(|form| host.compare(form) == Ordering::Equal);
-        if self.below { host.parents().any(is) } else { is(host) }
+        host.names()
+            .filter(|name| name.is_above == self.below)
+            .any(|name| self.forms().any(|form| name.name.is(form)))
     }
 
     fn forms(&self) -> impl Iterator<Item = &str> {
@@ -140,7 +141,7 @@ impl<'a> RequestHost<'a> {
 
     /// Takes the value as received.
     pub fn new(value: &'a [u8]) -> Self {
-        let name = match value.iter().rposition(|byte| matches!(byte, b':' | b']')) {
+        let name = match memrchr2(b':', b']', value) {
             Some(colon) if value.get(colon) == Some(&b':') => value.get(..colon).unwrap_or_default(),
             _ => value,
         };
@@ -148,66 +149,139 @@ impl<'a> RequestHost<'a> {
         Self { name: if name.len() > Self::LONGEST { &[] } else { name } }
     }
 
-    /// The names above this one, the longest first: for `a.b.c`, `b.c` and `c`.
-    fn parents(self) -> impl Iterator<Item = Self> {
-        let dots = (1..self.name.len()).filter(move |index| self.name.get(*index) == Some(&b'.'));
-        dots.filter_map(move |dot| Some(Self { name: self.name.get(dot + 1..)? }))
+    /// Whether this is a name, which is in lower case.
+    fn is(self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name.as_bytes())
+            || !self.name.is_ascii()
+                && core::str::from_utf8(self.name)
+                    .is_ok_and(|host| host.chars().flat_map(char::to_lowercase).eq(name.chars()))
     }
 
-    /// Compares the lower-case form with a name in lower case.
-    fn compare(self, name: &str) -> Ordering {
-        match core::str::from_utf8(self.name) {
-            Ok(host) if !host.is_ascii() => host.chars().flat_map(char::to_lowercase).cmp(name.chars()),
-            _ => self.name.iter().map(u8::to_ascii_lowercase).cmp(name.bytes()),
-        }
+    /// The names above this one, the shortest first, and then itself; each with its hash, all in one pass.
+    fn names(self) -> impl Iterator<Item = HashedName<'a>> {
+        let mut hash = NameHash::default();
+        let mut rest = Some(self.name);
+        core::iter::from_fn(move || {
+            while let [before @ .., byte] = rest? {
+                let found = (*byte == b'.' && !before.is_empty()).then(|| HashedName {
+                    name: Self { name: self.name.get(before.len() + 1..).unwrap_or_default() },
+                    hash,
+                    is_above: true,
+                });
+                hash.add(*byte);
+                rest = Some(before);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            rest = None;
+            Some(HashedName { name: self, hash, is_above: false })
+        })
     }
 }
 
-/// Finds the patterns that hold for a host among any number of them, by binary search for the host and each name above.
+/// The host of a request, or a name above it.
+struct HashedName<'a> {
+    name: RequestHost<'a>,
+    hash: NameHash,
+    is_above: bool,
+}
+
+/// A hash of a name in whatever case, made from its end.
+///
+/// Only ASCII counts: the case of other letters is for the comparison that follows. Quick rather than strong, since
+/// those who could make names collide are those who write the configuration.
+#[derive(Clone, Copy, Debug, Default)]
+struct NameHash(u64);
+
+impl NameHash {
+    fn of(name: &str) -> Self {
+        let mut hash = Self::default();
+        name.bytes().rev().for_each(|byte| hash.add(byte));
+        hash
+    }
+
+    fn add(&mut self, byte: u8) {
+        if byte.is_ascii() {
+            self.0 = self.0.rotate_left(5) ^ u64::from(byte.to_ascii_lowercase());
+        }
+    }
+
+    fn finish(self) -> u64 {
+        // The high bits depend on all others then, the low ones on the high.
+        let mixed = self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 32)
+    }
+}
+
+/// Finds the patterns that hold for a host among any number of them, in one pass over the host.
 #[derive(Clone, Debug, Default)]
 pub struct HostIndex {
-    exact: Box<[(Box<str>, u32)]>,
-    below: Box<[(Box<str>, u32)]>,
+    exact: NameTable,
+    below: NameTable,
 }
 
 impl HostIndex {
     /// Indexes patterns, each with a value; of two equal patterns the first counts.
     pub fn new<'p>(patterns: impl IntoIterator<Item = (&'p HostPattern, u32)>) -> Self {
-        let (mut exact, mut below) = (Vec::new(), Vec::new());
+        let mut index = Self::default();
         for (pattern, value) in patterns {
-            let table = if pattern.below { &mut below } else { &mut exact };
-            table.extend(pattern.forms().map(|form| (Box::from(form), value)));
+            let table = if pattern.below { &mut index.below } else { &mut index.exact };
+            pattern.forms().for_each(|form| table.insert(form, value));
         }
-        let sorted = |mut table: Vec<(Box<str>, u32)>| {
-            table.sort_by(|(a, _), (b, _)| a.cmp(b));
-            table.dedup_by(|(a, _), (b, _)| a == b);
-            table.into_boxed_slice()
-        };
-        Self { exact: sorted(exact), below: sorted(below) }
+        index
+    }
+
+    /// The value of the exact pattern for this host, or else of the longest wildcard pattern.
+    pub fn best(&self, host: RequestHost<'_>) -> Option<u32> {
+        let mut longest = None;
+        for name in host.names() {
+            let table = if name.is_above { &self.below } else { &self.exact };
+            longest = table.find(&name).or(longest);
+        }
+        longest
     }
 
     /// The value of the exact pattern for this host.
     pub fn exact(&self, host: RequestHost<'_>) -> Option<u32> {
-        find(&self.exact, host)
+        let table = Some(&self.exact).filter(|table| !table.is_empty())?;
+        host.names().find(|name| !name.is_above).and_then(|name| table.find(&name))
     }
 
-    /// The values of the wildcard patterns for this host, the longest pattern first.
+    /// The values of the wildcard patterns for this host, the shortest pattern first.
     pub fn wildcards<'h>(&'h self, host: RequestHost<'h>) -> impl Iterator<Item = u32> + 'h {
-        let parents = (!self.below.is_empty()).then(|| host.parents());
-        parents.into_iter().flatten().filter_map(|parent| find(&self.below, parent))
+        let names = (!self.below.is_empty()).then(|| host.names());
+        names.into_iter().flatten().filter(|name| name.is_above).filter_map(|name| self.below.find(&name))
     }
 }
 
-fn find(table: &[(Box<str>, u32)], host: RequestHost<'_>) -> Option<u32> {
-    // UTF-8 sorts by code point, as `compare` does.
-    let place = table.binary_search_by(|(name, _)| host.compare(name).reverse()).ok()?;
-    table.get(place).map(|(_, value)| *value)
+/// Names in lower case, each with a value.
+#[derive(Clone, Debug, Default)]
+struct NameTable(HashTable<(Box<str>, u32)>);
+
+impl NameTable {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Does nothing where the name is there already.
+    fn insert(&mut self, name: &str, value: u32) {
+        let hash = |(name, _): &(Box<str>, u32)| NameHash::of(name).finish();
+        self.0
+            .entry(NameHash::of(name).finish(), |(known, _)| **known == *name, hash)
+            .or_insert_with(|| (name.into(), value));
+    }
+
+    fn find(&self, name: &HashedName<'_>) -> Option<u32> {
+        self.0.find(name.hash.finish(), |(known, _)| name.name.is(known)).map(|(_, value)| *value)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::string::ToString;
+    use alloc::vec::Vec;
 
     fn matches(pattern: &str, host: &str) -> bool {
         HostPattern::new(pattern).unwrap().matches(RequestHost::new(host.as_bytes()))
@@ -291,9 +365,11 @@ mod tests {
             let host = RequestHost::new(host.as_bytes());
             (index.exact(host), index.wildcards(host).collect::<Vec<_>>())
         };
-        assert_eq!(found("A.B.example:1"), (Some(5), alloc::vec![2, 1]));
-        assert_eq!(found("x.xn--4ca.example"), (None, alloc::vec![4, 1]));
+        assert_eq!(found("A.B.example:1"), (Some(5), alloc::vec![1, 2]));
+        assert_eq!(found("x.xn--4ca.example"), (None, alloc::vec![1, 4]));
         assert_eq!(found("Ä.example."), (Some(3), alloc::vec![1]));
+        let best = |host: &str| index.best(RequestHost::new(host.as_bytes()));
+        assert_eq!([best("A.B.example:1"), best("c.B.example"), best("example")], [Some(5), Some(2), None]);
         assert_eq!(found("example"), (None, alloc::vec![]));
         assert_eq!(found(""), (None, alloc::vec![]));
     }

@@ -37,7 +37,7 @@ impl<'a> RequestPath<'a> {
     pub fn new(raw: &'a [u8]) -> Self {
         let raw = if raw.is_empty() { b"/" } else { raw };
         // Almost every path is in normal form already, and compares faster when that is known.
-        Self { raw, normal: raw.iter().all(|byte| class(*byte) == Class::Plain) }
+        Self { raw, normal: raw.iter().copied().all(is_plain) }
     }
 
     /// The octets of the normal form.
@@ -52,6 +52,11 @@ impl<'a> RequestPath<'a> {
     /// Whether this path is `other` in normal form.
     pub fn is(self, other: &[u8]) -> bool {
         Octets::new(self.raw).eq(other.iter().copied())
+    }
+
+    /// Whether the part of a request target before its query is `other` in normal form.
+    pub(crate) fn is_before_query(target: &[u8], other: &[u8]) -> bool {
+        Octets::new(target).take_while(|octet| *octet != b'?').eq(other.iter().copied())
     }
 }
 
@@ -125,6 +130,22 @@ const fn class_of(byte: u8) -> Class {
         0..=b' ' | b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0x7F.. => Class::Other,
         _ => Class::Plain,
     }
+}
+
+/// The ASCII characters in [`Class::Plain`], a bit each: every request's path is looked through.
+const PLAIN: u128 = {
+    let (mut set, mut byte) = (0, 0);
+    while byte < 128 {
+        if matches!(class_of(byte), Class::Plain) {
+            set |= 1 << byte;
+        }
+        byte += 1;
+    }
+    set
+};
+
+const fn is_plain(byte: u8) -> bool {
+    byte < 128 && PLAIN >> byte & 1 == 1
 }
 
 /// Whether the percent-encoding of this character is another spelling of the character itself.

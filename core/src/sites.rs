@@ -153,8 +153,7 @@ impl Sites {
 
     /// The site of a host as it came in a request: exact names, then wildcards, then the default.
     pub(crate) fn find(&self, host: &[u8]) -> Option<u16> {
-        let host = RequestHost::new(host);
-        let found = self.hosts.exact(host).or_else(|| self.hosts.wildcards(host).next());
+        let found = self.hosts.best(RequestHost::new(host));
         found.and_then(|id| u16::try_from(id).ok()).or(self.default)
     }
 }

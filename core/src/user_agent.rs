@@ -4,6 +4,7 @@ mod automation;
 mod byte_mask;
 mod claims;
 mod lists;
+mod phrases;
 mod window_filter;
 
 pub use automation::looks_automated;

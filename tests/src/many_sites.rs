@@ -14,7 +14,7 @@ pub(crate) fn table() -> Table {
     let mut sites = Vec::new();
     for number in 0..SITES {
         let host = format!("site-{number}.test");
-        let below = (number % WILDCARD_EVERY == 0).then(|| format!("*.{host}"));
+        let below = (number.is_multiple_of(WILDCARD_EVERY)).then(|| format!("*.{host}"));
         let robots = format!("{host}/robots.txt");
         files.insert(
             robots.clone(),
@@ -41,7 +41,8 @@ fn cases_of(number: usize) -> [Value; 3] {
         "rule": { "file": format!("{site}/robots.txt"), "line": number + 2 }
     });
     let allowed = json!({ "action": "allow", "reason": "allowed", "site": site, "rule": null });
-    let below_is = if number % WILDCARD_EVERY == 0 { denied.clone() } else { json!({ "site": null }) };
+    let below_is =
+        if number.is_multiple_of(WILDCARD_EVERY) { denied.clone() } else { json!({ "site": null }) };
     let case = |name: &str, host: String, path: String, expect: Value| {
         json!({
             "name": format!("many sites: {name} {number}"),

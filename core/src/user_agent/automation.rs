@@ -4,6 +4,8 @@
 //! has a browser's shape, and then whether something in it says that no person is behind it. Where a doubt is left,
 //! it is a person: stopping one costs more than letting one more bot through. `docs/identity.md` tells it in prose.
 
+use memchr::{memchr, memchr2_iter};
+
 use super::byte_mask::{BLOCK, blocks, mask, positions};
 use super::lists::{
     COMPATIBLE, DEVICES, EDITORS, ELECTRON, ENGINES, NETSCAPE_PLATFORMS, OTHER_BROWSERS, OTHER_ENGINES,
@@ -49,21 +51,21 @@ fn has_shape_of_browser(text: &[u8]) -> bool {
     let Some(rest) = without_mozilla(text) else {
         // A tool puts its own name before a desktop browser's that it plays. Phones and TV sets do so, too.
         let plays = contains(text, "Mozilla/") && contains_any(text, &["(Windows", "(Macintosh", "(X11"]);
-        return !plays && (begins_with_any(text, OTHER_BROWSERS) || contains_any(text, OTHER_ENGINES));
+        return !plays && (begins_with_any(text, OTHER_BROWSERS) || OTHER_ENGINES.is_any_in(text));
     };
     let (comment, after) = first_comment(rest);
     // Google's services, and others since, write their name into the remark on the engine.
     let (remark, _) = first_comment(after);
-    if remark.contains(&b';') && contains(remark, "like Gecko;") {
+    if memchr(b';', remark).is_some() && contains(remark, "like Gecko;") {
         return false;
     }
     if begins_with_any(after, &[" AppleWebKit/", " Gecko/"]) {
         return !begins_with_host(comment);
     }
     let compatible = comment.starts_with(b"compatible");
-    contains_any(rest, ENGINES)
-        || !compatible && contains_any(rest, DEVICES)
-        || !rest.starts_with(b"5") && !compatible && contains_any(rest, NETSCAPE_PLATFORMS)
+    ENGINES.is_any_in(rest)
+        || !compatible && DEVICES.is_any_in(rest)
+        || !rest.starts_with(b"5") && !compatible && NETSCAPE_PLATFORMS.is_any_in(rest)
 }
 
 /// What follows `Mozilla/`, which some phones write in small letters or without the slash.
@@ -76,7 +78,7 @@ fn without_mozilla(text: &[u8]) -> Option<&[u8]> {
 
 /// Whether there is a mail address. An `@` before a number is a version: `Ecosia android@88.0`.
 fn has_mail_address(text: &[u8]) -> bool {
-    text.contains(&b'@')
+    memchr(b'@', text).is_some()
         && text.split(|byte| *byte == b'@').skip(1).any(|rest| {
             let is_domain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
             let domain = rest.split(|byte| !is_domain(byte)).next().unwrap_or_default();
@@ -96,9 +98,12 @@ fn has_word_of_automation(text: &[u8]) -> bool {
         // A word ends before what is no letter, and before a capital after a small letter, as in `camelCase`.
         let ended = after_letter & !letters | after_small & letters & !small;
         for at in positions(ended) {
-            let Some((before, after)) = text.split_at_checked(index * BLOCK + at) else { break };
-            let tail = before.len().checked_sub(WINDOW).and_then(|start| before.get(start..));
-            if tail.is_some_and(|tail| WORD_ENDS.contains(tail)) && tells_automation(before, after) {
+            let end = index * BLOCK + at;
+            let tail = end.checked_sub(WINDOW).and_then(|start| text.get(start..end));
+            if tail.is_some_and(|tail| WORD_ENDS.contains(tail))
+                && let Some((before, after)) = text.split_at_checked(end)
+                && tells_automation(before, after)
+            {
                 return true;
             }
         }
@@ -166,10 +171,10 @@ fn signs_as_tool(text: &[u8]) -> bool {
 
 /// What stands between the first parenthesis and the one that closes it, and what comes after that.
 fn first_comment(text: &[u8]) -> (&[u8], &[u8]) {
-    let start = text.iter().position(|byte| *byte == b'(').map_or(text.len(), |at| at + 1);
+    let start = memchr(b'(', text).map_or(text.len(), |at| at + 1);
     let inside = text.get(start..).unwrap_or_default();
-    let mut end = inside.iter().position(|byte| *byte == b')');
-    if end.and_then(|end| inside.get(..end)).is_some_and(|comment| comment.contains(&b'(')) {
+    let mut end = memchr(b')', inside);
+    if end.and_then(|end| inside.get(..end)).is_some_and(|comment| memchr(b'(', comment).is_some()) {
         let mut depth = 1_usize;
         end = inside.iter().position(|byte| {
             depth += usize::from(*byte == b'(');
@@ -194,14 +199,18 @@ fn begins_with_any(text: &[u8], beginnings: &[&str]) -> bool {
 }
 
 fn ends_with(text: &[u8], end: &str) -> bool {
-    text.len()
-        .checked_sub(end.len())
-        .and_then(|start| text.get(start..))
-        .is_some_and(|part| part.eq_ignore_ascii_case(end.as_bytes()))
+    let part = text.len().checked_sub(end.len()).and_then(|start| text.get(start..)).unwrap_or_default();
+    // Nearly all differ in the last byte already.
+    let last = |text: &[u8]| text.last().map(u8::to_ascii_lowercase);
+    last(part) == last(end.as_bytes()) && part.eq_ignore_ascii_case(end.as_bytes())
 }
 
 fn contains(text: &[u8], part: &str) -> bool {
-    text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
+    let Some(first) = part.bytes().next() else { return true };
+    memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text).any(|at| {
+        let found = text.get(at..).and_then(|rest| rest.get(..part.len()));
+        found.is_some_and(|found| found.eq_ignore_ascii_case(part.as_bytes()))
+    })
 }
 
 fn contains_any(text: &[u8], parts: &[&str]) -> bool {

@@ -113,8 +113,8 @@ pub struct Claims {
     /// memory, since most walks are given up within a few bytes.
     tokens: NFA,
     beginnings: WindowFilter,
-    /// All bits when a token begins with something else than a word, as `.bot`; else none.
-    symbols_begin: u64,
+    /// All bits when a token begins with something else than a letter, as `.bot` and `360Spider` do; else none.
+    others_begin: u64,
 }
 
 impl Claims {
@@ -135,15 +135,16 @@ impl Claims {
             }
         }
         let beginnings = beginnings(&tokens);
-        let words_only = tokens.iter().all(|token| token.bytes().next().is_some_and(continues_word));
-        let symbols_begin = if words_only { 0 } else { u64::MAX };
+        let letters_only =
+            tokens.iter().all(|token| token.starts_with(|first: char| first.is_ascii_alphabetic()));
+        let others_begin = if letters_only { 0 } else { u64::MAX };
         let automaton = NFA::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
             .prefilter(false)
             .build(&tokens)
             .map_err(|_| ClaimsError::TooMany)?;
-        Ok(Self { tokens: automaton, beginnings, symbols_begin })
+        Ok(Self { tokens: automaton, beginnings, others_begin })
     }
 
     /// The index of the token that the User-Agent claims: of those that stand alone in it the longest, of equally
@@ -158,7 +159,9 @@ impl Claims {
         let mut word_before = false;
         for (index, block) in blocks(user_agent).enumerate() {
             let word = mask(&block, continues_word);
-            let begins = !(word << 1 | u64::from(word_before)) & (word | self.symbols_begin);
+            let letters = mask(&block, |byte| byte.is_ascii_alphabetic());
+            // Versions have many places after a word's end that begin with a digit.
+            let begins = !(word << 1 | u64::from(word_before)) & (letters | self.others_begin);
             word_before = word >> (BLOCK - 1) == 1;
             for at in positions(begins) {
                 let Some((_, text)) = user_agent.split_at_checked(index * BLOCK + at) else { break };

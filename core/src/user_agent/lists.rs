@@ -1,5 +1,7 @@
 //! What tells people's browsers from automation, as short lists that a reader can judge line by line.
 
+use super::phrases::Phrases;
+
 /// Words that say what a program does, as the ends of words: `Bot` is in `UrlBeeBot/1.0` and `trendictionbot0.5`,
 /// `headless` in `HeadlessChrome`. None of the usual words of browsers ends with the same three letters, so that
 /// the filter of their ends skips nearly all of a browser's User-Agent.
@@ -123,7 +125,7 @@ pub(super) const PEOPLES_WORDS: &[&str] =
     &["cubot", "libwww", "wap proxy", "speedmode; proxy", "bsalsa.com", "avantbrowser.com", "ant.com"];
 
 /// Engines and browsers: what follows `Mozilla/` in a browser's User-Agent names one of them.
-pub(super) const ENGINES: &[&str] = &[
+pub(super) static ENGINES: Phrases = Phrases::new(&[
     "AppleWebKit",
     "Gecko",
     "KHTML",
@@ -151,10 +153,10 @@ pub(super) const ENGINES: &[&str] = &[
     "IBrowse",
     "AvantGo",
     "Kindle/",
-];
+]);
 
 /// Devices whose built-in browsers name no engine.
-pub(super) const DEVICES: &[&str] = &[
+pub(super) static DEVICES: Phrases = Phrases::new(&[
     "PlayStation",
     "Nintendo",
     "BlackBerry",
@@ -168,10 +170,10 @@ pub(super) const DEVICES: &[&str] = &[
     "PalmOS",
     "Polaris",
     "BREW",
-];
+]);
 
 /// Where the browsers ran that wrote `Mozilla/` before there were names of engines.
-pub(super) const NETSCAPE_PLATFORMS: &[&str] = &["(Win", "(X11", "(Mac", "(OS/2", "(Amiga"];
+pub(super) static NETSCAPE_PLATFORMS: Phrases = Phrases::new(&["(Win", "(X11", "(Mac", "(OS/2", "(Amiga"]);
 
 /// Products of people's browsers that don't begin with `Mozilla/`: text browsers, those of odd systems and of TV
 /// sets, and Safari where it fetches icons under its own name.
@@ -204,7 +206,7 @@ pub(super) const OTHER_BROWSERS: &[&str] = &[
 ];
 
 /// What other browsers that don't begin with `Mozilla/` have: an engine, or what phones had before they had one.
-pub(super) const OTHER_ENGINES: &[&str] = &[
+pub(super) static OTHER_ENGINES: Phrases = Phrases::new(&[
     "AppleWebKit",
     "Browser/",
     "Opera Mobi",
@@ -236,4 +238,4 @@ pub(super) const OTHER_ENGINES: &[&str] = &[
     "NetFront/",
     "UCBrowser",
     "Bunjalloo/",
-];
+]);

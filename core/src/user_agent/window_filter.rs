@@ -23,7 +23,7 @@ impl WindowFilter {
     }
 
     /// From now on it contains every window.
-    pub(super) fn insert_all(&mut self) {
+    pub(super) const fn insert_all(&mut self) {
         self.bits = [u64::MAX; Self::WORDS];
     }
 

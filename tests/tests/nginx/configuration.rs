@@ -149,7 +149,10 @@ fn a_feed_that_is_not_there_yet_is_a_warning() {
     std::fs::remove_file(folder.path().join("lab.txt")).unwrap();
     let (passes, text) = check(&folder, LOAD);
     assert!(passes, "{text}");
-    assert!(text.contains("crawlward.json:4:59: warning: the feed `lab` has no file"), "{text}");
+    assert!(
+        text.contains("crawlward.json:4:59: warning: the feed `lab` is missing: there is no file"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -16,9 +16,17 @@ fn start() -> (Nginx, u16) {
     (Nginx::start(lab(), &http), port)
 }
 
+/// The document without the guard that holds a feed of which everything changed.
+fn unguarded() -> String {
+    DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "guard": "off","#)
+}
+
 #[test]
 fn a_changed_feed_counts_after_a_reload() {
     let (nginx, port) = start();
+    // Another address altogether, as when a partner moves.
+    nginx.folder().write("crawlward.json", unguarded());
+    nginx.reload();
     assert_eq!(ask(port, &spoofed("/")).status, 403);
     nginx.folder().write("lab.txt", "203.0.113.9\n");
     assert_eq!(ask(port, &spoofed("/")).status, 403, "not before");
@@ -33,7 +41,6 @@ fn a_ruleset_that_is_refused_leaves_the_old_one_in_force() {
     let broken = [
         ("crawlward.json", r#"{ "mode": "enforced" }"#, "crawlward.json:1:11: error: `mode`: unknown value"),
         ("crawlward.json", "", "crawlward.json:1:1: error: not JSON"),
-        ("lab.txt", "404\n", "lab.txt: error: none of the 1 entries can be used"),
     ];
     let good = BTreeMap::from([("crawlward.json", DOCUMENT), ("lab.txt", "192.0.2.0/24\n")]);
     for (file, text, expected) in broken {
@@ -48,9 +55,30 @@ fn a_ruleset_that_is_refused_leaves_the_old_one_in_force() {
         nginx.folder().write(file, good[file]);
     }
     // It goes on from there.
+    nginx.folder().write("crawlward.json", unguarded());
     nginx.folder().write("lab.txt", "203.0.113.0/24\n");
     nginx.reload();
     wait_for("the new feed", || (ask(port, &spoofed("/")).status == 200).then_some(()));
+}
+
+#[test]
+fn the_last_good_version_of_a_feed_stays_in_force() {
+    let (nginx, port) = start();
+    let good = nginx.folder().read("lab.txt");
+    for (broken, expected) in [
+        ("404\n", "lab.txt: warning: none of the 1 entries can be used"),
+        ("0.0.0.0/0\n", "the feed `lab` is held: it claims 0.0.0.0/0, wider than `widest` allows"),
+        ("203.0.113.0/24\n", "the feed `lab` is held: 2 of its 2 prefixes are gone, more than 70%"),
+    ] {
+        nginx.folder().write("lab.txt", broken);
+        nginx.reload();
+        nginx.wait_for_line("error.log", expected);
+        for _ in 0..5 {
+            assert_eq!(ask(port, &spoofed("/")).status, 403);
+            assert_eq!(ask(port, &verified("/")).status, 200);
+        }
+    }
+    assert_eq!(nginx.folder().read("lab.txt.last-good"), good);
 }
 
 #[test]
