@@ -223,7 +223,9 @@ fn unknown(line: &Line<'_>, directive: Option<Directive<'_>>, diagnostics: &mut 
             diagnostics.lint_error(position, "ROB-4", message);
         }
         None => {
-            diagnostics.lint_warning(position, "ROB-4", format!("unknown name `{name_shown}` is ignored"));
+            let meant = nearest(name, &OTHERS).map(|meant| format!("; did you mean `{meant}`?"));
+            let message = format!("unknown name `{name_shown}` is ignored{}", meant.unwrap_or_default());
+            diagnostics.lint_warning(position, "ROB-4", message);
         }
     }
 }

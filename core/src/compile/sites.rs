@@ -163,7 +163,7 @@ impl Compiler<'_> {
         }
         let text = self.must_read(path, path.position)?;
         let name = self.display_name(path);
-        let rules = self.collect(&name, |diagnostics| parse(&text, diagnostics))?;
+        let rules = self.collect(&name, self.policies, |diagnostics| parse(&text, diagnostics))?;
         let file = Arc::new(PolicyFile { path: path.as_str().into(), text: text.into(), rules });
         known.push(file.clone());
         Some(file)
