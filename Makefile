@@ -16,13 +16,16 @@ WASM_TOOLCHAIN ?=
 SETUP ?= .ci/setup
 # Arguments for the test programs, such as a name to select by: make test ARGS=robots
 ARGS ?=
+# How long each fuzz target runs, and which: names, or all.
+FUZZ_SECONDS ?= 30
+FUZZ_TARGETS ?= all
 
 WASM_TARGET := wasm32-wasip1
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm test demo lint fmt deny bench-core clean
+.PHONY: help setup build native wasm test fuzz demo lint fmt deny bench-core clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -31,6 +34,7 @@ help: ## Show this help
 	@echo 'Variables:'
 	@echo '  KEEP=1                               demo: leave both servers running, and tell how to talk to them'
 	@echo '  ARGS=…                               test: passed to the test programs, such as a name to select by'
+	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: how long each target runs, and which'
 	@echo '  WASM_TOOLCHAIN=rustup|debian         build: the compiler for the filter (default: what is there)'
 	@echo '  SETUP=true                           all: install and check nothing, the machine is as it should be'
 	@echo '  NGINX_SOURCE_DIR, NGINX_BUILD_DIR    build: a configured nginx of your own (default: as the installed nginx)'
@@ -75,13 +79,17 @@ test: build ## Build, then run every test: units, docs, and the table of cases i
 	    END { printf "%d passed, %d failed, %d skipped\n", passed, failed, ignored }' $(TARGET_DIR)/test.log; \
 	exit $$status
 
+fuzz: ## Run the fuzz targets of the core, FUZZ_SECONDS each (stable Rust and g++ will do)
+	@$(SETUP) fuzz
+	@core/fuzz/run $(FUZZ_SECONDS) $(filter-out all,$(FUZZ_TARGETS))
+
 demo: build ## See real crawlers told from impostors by nginx and by Envoy
 	@$(CARGO) run -q -p crawlward-tests --bin demo
 
 lint: setup ## Check formatting, shell scripts, and clippy for both targets, warnings being errors
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "there is no 'cargo $$tool' here: rustup component add rustfmt clippy" >&2; exit 1; }; done
-	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run; fi
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run core/fuzz/run; fi
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
 	@if compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \

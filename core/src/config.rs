@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use crate::diagnostic::Diagnostics;
-use crate::feed::FeedFormat;
+use crate::feed::{FeedBounds, FeedFormat};
 use crate::guard::Guard;
 use crate::typed_json::{self, Dictionary, FromJson, Node, Placed, Reader, json_object, json_words};
 use crate::units::Seconds;
@@ -103,6 +103,8 @@ json_object! {
         pub max_age: Option<Seconds> = { None },
         /// What a new version may change before it is held and the last good one stays in force; `off`: anything.
         pub guard: Guard = { Guard::default() },
+        /// What reading the file may cost, whoever wrote it.
+        pub limits: FeedBounds = { FeedBounds::default() },
         /// Where the publisher publishes it. A feed with the URL of one of the catalog's feeds stands for that one.
         pub url: Option<String> = { None },
     }

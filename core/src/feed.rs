@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::{Diagnostics, Position, Strictness};
 use crate::prefix::unmap;
 use crate::source_text::Expected;
-use crate::typed_json::json_words;
+use crate::typed_json::{json_object, json_words};
 use crate::{cidr, geofeed, jafar, source_text};
 
 json_words! {
@@ -60,18 +60,21 @@ pub struct Feed {
     pub notes: Option<Box<str>>,
 }
 
-/// What one feed may cost. A feed over `bytes`, `entries` or `nesting` is unusable; a line over `line` is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FeedBounds {
-    /// The size of the source in bytes; default 256 MiB.
-    pub bytes: usize,
-    /// The number of distinct prefixes; default 4 million, four times the IPv4 routes of the whole Internet.
-    pub entries: usize,
-    /// The length of a line in bytes, or of a CSV record that spans several; default 64 KiB.
-    pub line: usize,
-    /// How deep JSON arrays and objects may be nested; default 64. The format itself needs 3.
-    pub nesting: usize,
+json_object! {
+    /// What one feed may cost. A feed over `bytes`, `entries` or `nesting` is unusable; a line over `line` is lost.
+    pub struct FeedBounds {
+        /// The size of the source in bytes; default 256 MiB.
+        pub bytes: usize = { FeedBounds::default().bytes },
+        /// The number of distinct prefixes; default 4 million, four times the IPv4 routes of the whole Internet.
+        pub entries: usize = { FeedBounds::default().entries },
+        /// The length of a line in bytes, or of a CSV record that spans several; default 64 KiB.
+        pub line: usize = { FeedBounds::default().line },
+        /// How deep JSON arrays and objects may be nested; default 64. The format itself needs 3.
+        pub nesting: usize = { FeedBounds::default().nesting },
+    }
 }
+
+impl Copy for FeedBounds {}
 
 impl Default for FeedBounds {
     fn default() -> Self {

@@ -174,6 +174,18 @@ impl FromJson for u8 {
     }
 }
 
+impl FromJson for usize {
+    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
+        node.parse(reader, "a whole number that is not negative")
+    }
+
+    fn schema() -> Value {
+        let mut schema = of_type("integer");
+        insert(&mut schema, "minimum", Value::from(0));
+        schema
+    }
+}
+
 impl<T: FromJson> FromJson for Option<T> {
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         T::from_json(node, reader).map(Some)

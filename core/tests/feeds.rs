@@ -233,6 +233,24 @@ fn a_first_feed_that_claims_everything_proves_nobody() {
 }
 
 #[test]
+fn the_limits_of_a_feed_are_those_of_the_document() {
+    for (limits, message) in [
+        (r#"{ "entries": 39 }"#, "error: over 39 entries: the feed is refused"),
+        (r#"{ "bytes": 1000 }"#, "bytes, over the bound of 1000 [JAFAR-1]"),
+        (r#"{ "nesting": 2 }"#, "arrays and objects nested over 2 deep [JAFAR-1]"),
+        (r#"{ "lines": 2 }"#, "c.json:5:83: error: unknown key `feeds[0].limits.lines` (did you mean `line`?)"),
+    ] {
+        let document = DOCUMENT.replace(r#""max_age": "7d""#, &format!(r#""limits": {limits}"#));
+        let compiled = Ruleset::compile("c.json", document.as_bytes(), &Memory::new());
+        assert!(compiled.ruleset.is_none());
+        assert!(said(&compiled).contains(message), "{}", said(&compiled));
+    }
+    let document = DOCUMENT.replace(r#""max_age": "7d""#, r#""limits": { "entries": 40, "nesting": 3 }"#);
+    let compiled = Ruleset::compile("c.json", document.as_bytes(), &Memory::new());
+    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+}
+
+#[test]
 fn a_stale_feed_neither_proves_nor_condemns() {
     let compiled = Memory::new().load();
     let ruleset = compiled.ruleset.as_ref().unwrap();

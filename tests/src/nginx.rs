@@ -52,6 +52,23 @@ impl Folder {
         path
     }
 
+    /// Copies the files in a folder of the repository to the same place below this one: a gate keeps last good versions
+    /// of feeds beside them, which have no business in the repository.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such folder, or the disk is full.
+    pub fn copy_of_repository(&self, folder: &str) {
+        let from = artefacts::repository().join(folder);
+        for entry in fs::read_dir(&from).unwrap_or_else(|error| panic!("{}: {error}", from.display())) {
+            let path = entry.expect("a readable folder").path();
+            if path.is_file() {
+                let name = path.file_name().expect("a name").to_string_lossy();
+                self.write(&format!("{folder}/{name}"), fs::read(&path).expect("a readable file"));
+            }
+        }
+    }
+
     /// A file's text; empty where it is not there yet.
     pub fn read(&self, name: &str) -> String {
         String::from_utf8_lossy(&fs::read(self.path().join(name)).unwrap_or_default()).into_owned()

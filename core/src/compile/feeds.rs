@@ -275,7 +275,7 @@ fn read(
     authority: &[IpNet],
 ) -> (Option<Feed>, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::new(name, Strictness::Load);
-    let options = ReadOptions { authority, ..ReadOptions::default() };
+    let options = ReadOptions { bounds: config.limits, authority };
     let content = feed::read(config.format, &file.bytes, &options, &mut diagnostics);
     (content, diagnostics.into_items())
 }

@@ -10,6 +10,7 @@ use super::Compiler;
 use crate::automation_preferences::{PreferencesFile, Undeclared};
 use crate::config::{GeoConfig, ModeConfig, SiteConfig, UndeclaredPurpose};
 use crate::diagnostic::{Diagnostics, Position};
+use crate::geofeed::is_region;
 use crate::host::{HostIndex, HostPattern};
 use crate::path_pattern::PathPattern;
 use crate::path_set::PathSet;
@@ -212,16 +213,6 @@ impl Compiler<'_> {
             modes: patterns.iter().map(|(_, mode)| *mode).collect(),
         }
     }
-}
-
-/// Two letters, a hyphen, one to three letters or digits.
-fn is_region(code: &str) -> bool {
-    code.split_once('-').is_some_and(|(country, part)| {
-        country.len() == 2
-            && country.bytes().all(|byte| byte.is_ascii_uppercase())
-            && (1..=3).contains(&part.len())
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    })
 }
 
 fn site_name(sites: &[Site], id: u32) -> &str {

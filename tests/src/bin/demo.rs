@@ -97,16 +97,16 @@ fn adapted(file: &str, changes: &[(&str, String)]) -> String {
 impl Demo {
     fn start(keep: bool) -> Self {
         let folder = Folder::new();
+        folder.copy_of_repository("examples/demo");
+        folder.copy_of_repository("core/data/feeds");
         let path = |name: &str| folder.path().join(name);
+        let document = path("examples/demo/crawlward.json");
         let (nginx_port, envoy_port, admin, origin) = (free_port(), free_port(), free_port(), free_port());
 
         let module = artefacts::nginx_module().canonicalize().expect("a file that is there");
         let changes = [
             ("modules/ngx_http_crawlward_module.so", module.display().to_string()),
-            (
-                "crawlward_config crawlward.json",
-                format!("crawlward_config {}", example("crawlward.json").display()),
-            ),
+            ("crawlward_config crawlward.json", format!("crawlward_config {}", document.display())),
             ("127.0.0.1:8080", format!("127.0.0.1:{nginx_port}")),
             ("127.0.0.1:8000", format!("127.0.0.1:{origin}")),
         ];
@@ -115,7 +115,7 @@ impl Demo {
         nginx.arg("-p").arg(folder.path()).arg("-c").arg(conf).args(["-e", "error.log"]);
 
         let filter = path("filter.json");
-        let output = write_resource(&example("crawlward.json"), &filter);
+        let output = write_resource(&document, &filter);
         assert!(output.status.success(), "crawlward envoy: {}", String::from_utf8_lossy(&output.stderr));
         let changes = [
             ("/tmp/crawlward-filter.json", filter.display().to_string()),

@@ -1,0 +1,147 @@
+use base64::prelude::{BASE64_STANDARD, Engine};
+use serde_json::Value;
+
+use crawlward_core::{Compiled, is_stored};
+
+use crate::fixture::{Done, Folder, GOOGLEBOT, WARNING};
+
+/// A folder in which the configuration has a feed with places, and policies.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let config = folder.read("crawlward.json");
+    let config = config.replace(
+        r#""feeds": ["#,
+        r#""feeds": [ { "name": "offices", "format": "geofeed", "source": "offices.csv" },"#,
+    );
+    let site = r#""hosts": ["example.com", "*.example.com"], "robots_txt": "robots.txt""#;
+    folder.write(
+        "crawlward.json",
+        config.replace(r#""hosts": ["example.com", "*.example.com"]"#, site),
+    );
+    folder.write("offices.csv", "66.249.66.0/24,US,US-CA,Mountain View,\n");
+    folder.write("robots.txt", "User-agent: Googlebot\nDisallow: /private\n");
+    folder
+}
+
+fn compile(folder: &Folder, more: &[&str]) -> Done {
+    folder.run(&[&["compile", "--config", "crawlward.json", "--output", "crawlward.bin"], more].concat())
+}
+
+#[test]
+fn every_command_says_the_same_of_the_compiled_file() {
+    let folder = folder();
+    let done = compile(&folder, &[]);
+    assert_eq!((done.status, done.stderr.contains("the feed `partners` is missing")), (0, true), "{done:?}");
+    assert_eq!(
+        done.stdout,
+        "geofeed offices: 1 prefixes, ok\njafar googlebot: 315 prefixes, ok\ncidr partners: 0 prefixes, missing\n"
+    );
+    // The compiled file needs none of those that it was made of.
+    let sources = ["googlebot.json", "offices.csv", "robots.txt"].map(|name| (name, folder.read(name)));
+    let answers = |config: &str| {
+        let explain =
+            ["explain", "--config", config, "--json", "--ip", GOOGLEBOT, "--user-agent", "Googlebot/2.1"];
+        [
+            folder.run(&[&explain[..], &["--host", "example.com", "--path", "/private"]].concat()),
+            folder.run(&[&explain[..], &["--host", "example.com", "--path", "/robots.txt"]].concat()),
+            folder.run(&["lookup", "--config", config, GOOGLEBOT, "192.0.2.1", "2001:4860:4801:10::1"]),
+            folder.run(&["lint", "--format", "config", config]),
+        ]
+        .map(|done| (done.status, done.stdout))
+    };
+    let expected = answers("crawlward.json");
+    assert!(expected[0].1.contains(r#""reason":"robots-disallowed""#), "{expected:?}");
+    assert!(expected[0].1.contains(r#""country":"US""#), "{expected:?}");
+    for (name, _) in &sources {
+        std::fs::remove_file(folder.path(name)).unwrap();
+    }
+    assert_eq!(answers("crawlward.bin"), expected);
+}
+
+#[test]
+fn the_envoy_resource_carries_the_compiled_file() {
+    let folder = folder();
+    compile(&folder, &[]);
+    folder.write("crawlward.wasm", "\0asm");
+    let done = folder.run(&["envoy", "--config", "crawlward.bin", "--wasm", "crawlward.wasm"]);
+    assert_eq!(done.status, 0, "{done:?}");
+    let response: Value = serde_json::from_str(&done.stdout).unwrap();
+    let configuration = &response["resources"][0]["typed_config"]["config"]["configuration"];
+    assert_eq!(configuration["@type"], "type.googleapis.com/google.protobuf.BytesValue");
+    let bytes = BASE64_STANDARD.decode(configuration["value"].as_str().unwrap()).unwrap();
+    assert_eq!(bytes, std::fs::read(folder.path("crawlward.bin")).unwrap());
+    assert!(is_stored(&bytes));
+    let words = bytes.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word)).collect();
+    let ruleset = Compiled::load("configuration", words).ruleset.unwrap();
+    assert_eq!(ruleset.lookup(GOOGLEBOT.parse().unwrap()).count(), 2);
+}
+
+#[test]
+fn a_cut_or_altered_file_is_refused_with_the_reason() {
+    let folder = folder();
+    compile(&folder, &[]);
+    folder.write("crawlward.wasm", "\0asm");
+    let good = std::fs::read(folder.path("crawlward.bin")).unwrap();
+    let altered_at = |at: usize| {
+        let mut altered = good.clone();
+        altered[at] ^= 4;
+        altered
+    };
+    for (bytes, reason) in [
+        (good[..good.len() - 4].to_vec(), "the compiled ruleset is cut short or has bytes added"),
+        (good[..good.len() / 2 + 1].to_vec(), "the compiled ruleset is cut short or has bytes added"),
+        (good[..7].to_vec(), "not a compiled ruleset"),
+        (altered_at(good.len() - 9), "the compiled ruleset was altered: its checksum does not hold"),
+        (altered_at(100), "the compiled ruleset was altered: its checksum does not hold"),
+        (altered_at(4), "a compiled ruleset of format 5, not 1: compile it with this version"),
+    ] {
+        folder.write("crawlward.bin", bytes);
+        for command in [
+            &["explain", "--config", "crawlward.bin", "--ip", GOOGLEBOT][..],
+            &["lookup", "--config", "crawlward.bin", GOOGLEBOT],
+            &["envoy", "--config", "crawlward.bin", "--wasm", "crawlward.wasm"],
+        ] {
+            let done = folder.run(command);
+            assert_eq!((done.status, &*done.stdout), (2, ""), "{command:?} {done:?}");
+            assert_eq!(done.stderr, format!("crawlward.bin: error: {reason}\n"));
+        }
+    }
+}
+
+#[test]
+fn what_a_guard_holds_is_let_in_by_accept() {
+    let folder = folder();
+    compile(&folder, &[]);
+    let good = folder.read("googlebot.json");
+    assert_eq!(folder.read("googlebot.json.last-good"), good);
+    // Cut to 12 prefixes, and still JSON.
+    let feed: Value = serde_json::from_str(&good).unwrap();
+    let few = serde_json::json!({ "prefixes": feed["prefixes"].as_array().unwrap()[..12] }).to_string();
+    folder.write("googlebot.json", &few);
+    let held = compile(&folder, &[]);
+    assert_eq!(held.status, 0);
+    assert!(held.stderr.contains("is held: it shrank from 315 to 12 prefixes, by more than 50%"), "{held:?}");
+    assert!(held.stdout.contains("jafar googlebot: 315 prefixes, held\n"), "{held:?}");
+    assert_eq!(folder.read("googlebot.json.last-good"), good);
+
+    let unknown = compile(&folder, &["--accept", "gogglebot"]);
+    assert_eq!((unknown.status, &*unknown.stdout), (2, ""));
+    assert!(unknown.stderr.ends_with("--accept gogglebot: no feed has this name\n"), "{unknown:?}");
+    let accepted = compile(&folder, &["--accept", "googlebot"]);
+    assert_eq!(accepted.stderr.matches("held").count(), 0, "{accepted:?}");
+    assert!(accepted.stdout.contains("jafar googlebot: 12 prefixes, ok\n"), "{accepted:?}");
+    assert_eq!(folder.read("googlebot.json.last-good"), few);
+    // Without --accept, too, from now on.
+    assert_eq!(compile(&folder, &[]).stdout, accepted.stdout);
+}
+
+#[test]
+fn nothing_is_written_for_a_configuration_that_is_refused() {
+    let folder = Folder::new();
+    folder.write("googlebot.json", "<html>502</html>");
+    let done = compile(&folder, &[]);
+    assert_eq!((done.status, &*done.stdout), (2, ""));
+    assert!(done.stderr.contains("googlebot.json: error: this is HTML, not JSON"), "{}", done.stderr);
+    assert!(done.stderr.contains(WARNING.trim_end()), "{}", done.stderr);
+    assert!(!folder.path("crawlward.bin").exists() && !folder.path("googlebot.json.last-good").exists());
+}
