@@ -319,6 +319,11 @@ impl Robots {
         found.and_then(|place| self.tokens.get(place)).map_or(GroupId(0), |(_, id)| *id)
     }
 
+    /// The token in lower case, or `*`, whose groups these are.
+    pub fn token_of(&self, group: GroupId) -> Option<&str> {
+        self.tokens.iter().find(|(_, id)| *id == group).map(|(token, _)| &**token)
+    }
+
     /// What the groups say about a path.
     pub fn decide(&self, group: GroupId, path: RequestPath<'_>) -> Verdict {
         let selection = self.selections.get(group.0 as usize).map_or(&[][..], |sets| sets);
