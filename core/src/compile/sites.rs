@@ -164,7 +164,7 @@ impl Compiler<'_> {
         }
         let text = self.must_read(path, path.position)?;
         let name = self.display_name(path);
-        let rules = self.collect(&name, |diagnostics| parse(&text, diagnostics))?;
+        let rules = self.collect(&name, self.policies, |diagnostics| parse(&text, diagnostics))?;
         let file = Arc::new(PolicyFile { path: path.as_str().into(), text: text.into(), rules });
         known.push(file.clone());
         Some(file)
@@ -200,7 +200,7 @@ impl Compiler<'_> {
         let mut patterns = Vec::new();
         for config in configs {
             match PathPattern::new(config.scope.as_bytes()) {
-                Ok(pattern) => patterns.push((pattern, config.mode)),
+                Ok(pattern) => patterns.push((pattern, (config.mode, config.scope.as_str().into()))),
                 Err(why) => {
                     self.own.error(config.scope.position, None, format!("`{}`: {why}", *config.scope));
                 }
@@ -210,7 +210,7 @@ impl Compiler<'_> {
         patterns.sort_by_key(|(pattern, _)| core::cmp::Reverse(pattern.length()));
         Modes {
             scopes: PathSet::new(patterns.iter().map(|(pattern, _)| pattern)),
-            modes: patterns.iter().map(|(_, mode)| *mode).collect(),
+            modes: patterns.into_iter().map(|(_, mode)| mode).collect(),
         }
     }
 }
