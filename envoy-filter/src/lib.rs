@@ -62,8 +62,11 @@ impl RootContext for Plugin {
                 );
             }
         }
-        self.ruleset = compiled.ruleset.map(Rc::new);
-        self.ruleset.is_some()
+        let Some(ruleset) = compiled.ruleset else {
+            return false;
+        };
+        self.ruleset = Some(Rc::new(ruleset));
+        true
     }
 
     fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
