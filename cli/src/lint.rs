@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crawlward_core::Ruleset;
 use crawlward_core::automation_preferences::PreferencesFile;
 use crawlward_core::diagnostic::{Diagnostic, Diagnostics, Severity, Strictness};
 use crawlward_core::feed::{self, FeedFormat, ReadOptions};
 use crawlward_core::robots::RobotsFile;
+use crawlward_core::{Ruleset, is_stored};
 use crawlward_host::FilesBeside;
 
 use crate::failure::{Failure, UNUSABLE, say};
@@ -90,6 +90,11 @@ fn check(format: Format, path: &Path, content: &[u8]) -> Vec<Diagnostic> {
     let mut diagnostics = Diagnostics::new(&*name, Strictness::Lint);
     // What the file says is no matter; what is wrong with it is in the diagnostics.
     match format {
+        // A compiled ruleset was accepted when it was made; what can be wrong with it now is found by loading it.
+        Format::Config if is_stored(content) => {
+            return crawlward_host::compile(path, &FilesBeside::new(path))
+                .map_or_else(|error| vec![source::unreadable(path, error)], |compiled| compiled.diagnostics);
+        }
         Format::Config => return Ruleset::lint(&name, content, &FilesBeside::new(path)),
         Format::Robots => drop(RobotsFile::parse(content, &mut diagnostics)),
         Format::AutomationPreferences => drop(PreferencesFile::parse(content, &mut diagnostics)),
