@@ -238,7 +238,10 @@ fn the_limits_of_a_feed_are_those_of_the_document() {
         (r#"{ "entries": 39 }"#, "error: over 39 entries: the feed is refused"),
         (r#"{ "bytes": 1000 }"#, "bytes, over the bound of 1000 [JAFAR-1]"),
         (r#"{ "nesting": 2 }"#, "arrays and objects nested over 2 deep [JAFAR-1]"),
-        (r#"{ "lines": 2 }"#, "c.json:5:83: error: unknown key `feeds[0].limits.lines` (did you mean `line`?)"),
+        (
+            r#"{ "lines": 2 }"#,
+            "c.json:5:83: error: unknown key `feeds[0].limits.lines` (did you mean `line`?)",
+        ),
     ] {
         let document = DOCUMENT.replace(r#""max_age": "7d""#, &format!(r#""limits": {limits}"#));
         let compiled = Ruleset::compile("c.json", document.as_bytes(), &Memory::new());
