@@ -164,6 +164,8 @@ pub(crate) fn variable(request: HttpRequest<'_>, value: Value) -> Option<String>
 
 /// The decision about a request, made once as long as its basis holds.
 fn decided(request: HttpRequest<'_>, ruleset: &Ruleset, state: &State) -> Decided {
+    #[cfg(feature = "panic-for-tests")]
+    panic_if_asked(request);
     let known = state.decided.get();
     if let Some(known) = known.filter(|known| known.is_final) {
         return known;
@@ -177,6 +179,14 @@ fn decided(request: HttpRequest<'_>, ruleset: &Ruleset, state: &State) -> Decide
     let decided = Decided { basis, decision, is_final: false };
     state.decided.set(Some(decided));
     decided
+}
+
+#[cfg(feature = "panic-for-tests")]
+#[expect(clippy::panic, reason = "that is what the feature is for")]
+fn panic_if_asked(request: HttpRequest<'_>) {
+    if request.header_lines("x-panic").next().is_some() {
+        panic!("a request asked for it");
+    }
 }
 
 /// The mode of the location; `None`: the document's, of the site's part or of all.
