@@ -238,7 +238,10 @@ fn the_limits_of_a_feed_are_those_of_the_document() {
         (r#"{ "entries": 39 }"#, "error: over 39 entries: the feed is refused"),
         (r#"{ "bytes": 1000 }"#, "bytes, over the bound of 1000 [JAFAR-1]"),
         (r#"{ "nesting": 2 }"#, "arrays and objects nested over 2 deep [JAFAR-1]"),
-        (r#"{ "lines": 2 }"#, "c.json:5:83: error: unknown key `feeds[0].limits.lines` (did you mean `line`?)"),
+        (
+            r#"{ "lines": 2 }"#,
+            "c.json:5:83: error: unknown key `feeds[0].limits.lines` (did you mean `line`?)",
+        ),
     ] {
         let document = DOCUMENT.replace(r#""max_age": "7d""#, &format!(r#""limits": {limits}"#));
         let compiled = Ruleset::compile("c.json", document.as_bytes(), &Memory::new());
@@ -248,6 +251,30 @@ fn the_limits_of_a_feed_are_those_of_the_document() {
     let document = DOCUMENT.replace(r#""max_age": "7d""#, r#""limits": { "entries": 40, "nesting": 3 }"#);
     let compiled = Ruleset::compile("c.json", document.as_bytes(), &Memory::new());
     assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+}
+
+#[test]
+fn any_number_of_lost_entries_hides_no_error() {
+    let mut memory = Memory::new();
+    let bad = r#"{"ipv4Prefix":"x"},"#.repeat(1000);
+    memory.put("a.json", jafar(1, 40).replace(r#""prefixes":["#, &format!(r#""prefixes":[{bad}"#)));
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+    assert_eq!(compiled.diagnostics.len(), 101);
+    assert!(
+        said(&compiled).ends_with("a.json: warning: not shown: errors 0, warnings 900\n"),
+        "{}",
+        said(&compiled)
+    );
+    // JAFAR-11: nothing is left of it.
+    memory.put("a.json", format!(r#"{{"prefixes":[{}]}}"#, bad.trim_end_matches(',')));
+    let first =
+        Ruleset::compile("c.json", DOCUMENT.as_bytes(), &Memory { good: HashMap::new(), ..memory.clone() });
+    assert!(first.ruleset.is_none(), "{}", said(&first));
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
+    let reason = "is held: a.json: error: none of the 1000 entries can be used";
+    assert!(said(&compiled).contains(reason), "{}", said(&compiled));
 }
 
 #[test]

@@ -14,10 +14,7 @@ fn folder() -> Folder {
         r#""feeds": [ { "name": "offices", "format": "geofeed", "source": "offices.csv" },"#,
     );
     let site = r#""hosts": ["example.com", "*.example.com"], "robots_txt": "robots.txt""#;
-    folder.write(
-        "crawlward.json",
-        config.replace(r#""hosts": ["example.com", "*.example.com"]"#, site),
-    );
+    folder.write("crawlward.json", config.replace(r#""hosts": ["example.com", "*.example.com"]"#, site));
     folder.write("offices.csv", "66.249.66.0/24,US,US-CA,Mountain View,\n");
     folder.write("robots.txt", "User-agent: Googlebot\nDisallow: /private\n");
     folder

@@ -12,8 +12,11 @@ fn nothing_is_said_about_files_that_are_right() {
     let folder = Folder::new();
     folder.write("good.json", CONFORMING);
     folder.write("good.txt", "192.0.2.0/24\n");
+    folder.write("good.csv", "192.0.2.0/24,US,US-CA,Fremont,\n");
     folder.write("empty.json", "{}");
-    for (format, file) in [("jafar", "good.json"), ("cidr", "good.txt"), ("config", "empty.json")] {
+    for (format, file) in
+        [("jafar", "good.json"), ("cidr", "good.txt"), ("geofeed", "good.csv"), ("config", "empty.json")]
+    {
         let done = folder.run(&["lint", "--format", format, file]);
         assert_eq!((done.status, &*done.stdout, &*done.stderr), (0, "", ""), "{format}");
     }
@@ -46,6 +49,26 @@ fn errors_have_their_place_and_their_requirement() {
 }
 
 #[test]
+fn geofeeds_are_checked_strictly() {
+    let folder = Folder::new();
+    folder.write(
+        "bad.csv",
+        "# ours\n192.0.2.0/24,US,US-CA,Fremont,\n192.0.2.128/25,USA,,,\n2001:db8::/32,PL\n",
+    );
+    let done = folder.run(&["lint", "--format", "geofeed", "bad.csv"]);
+    assert_eq!((done.status, &*done.stdout), (1, ""));
+    let lines: Vec<&str> = done.stderr.lines().collect();
+    assert!(
+        lines.iter().any(|line| line.starts_with("bad.csv:3:") && line.ends_with("[GEO-6]")),
+        "{lines:?}"
+    );
+    assert!(
+        lines.iter().any(|line| line.starts_with("bad.csv:4:") && line.ends_with("[GEO-14]")),
+        "{lines:?}"
+    );
+}
+
+#[test]
 fn a_configuration_is_checked_with_its_files() {
     let folder = Folder::new();
     folder.write("googlebot.json", "<html>");
@@ -57,7 +80,7 @@ fn a_configuration_is_checked_with_its_files() {
 #[test]
 fn errors_past_those_that_are_kept_are_counted() {
     let folder = Folder::new();
-    folder.write("bad.txt", "192.0.2.0/24\n".repeat(101) + "oops\n");
+    folder.write("bad.txt", "oops\n".repeat(101) + "192.0.2.0/24\n");
     let done = folder.run(&["lint", "--format", "cidr", "bad.txt"]);
     assert_eq!(done.status, 1);
     let last = done.stderr.lines().last().unwrap();
