@@ -240,7 +240,7 @@ fn the_limits_of_a_feed_are_those_of_the_document() {
         (r#"{ "nesting": 2 }"#, "arrays and objects nested over 2 deep [JAFAR-1]"),
         (
             r#"{ "lines": 2 }"#,
-            "c.json:5:83: error: unknown key `feeds[0].limits.lines` (did you mean `line`?)",
+            "c.json:5:71: error: unknown key `feeds[0].limits.lines` (did you mean `line`?)",
         ),
     ] {
         let document = DOCUMENT.replace(r#""max_age": "7d""#, &format!(r#""limits": {limits}"#));
