@@ -54,22 +54,24 @@ fn a_compiled_ruleset_loads_in_place_of_the_document() {
     let http = HTTP.replace("crawlward.json", "crawlward.bin");
     let nginx = Nginx::start(
         folder,
-        &format!("{http} server {{ listen 127.0.0.1:{port}; location / {{ return 204; }} }}"),
+        &format!(
+            "{http} server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /crawlward.bin =404; }} }}"
+        ),
     );
     let statuses = || [verified("/"), spoofed("/"), person("/")].map(|request| ask(port, &request).status);
-    assert_eq!(statuses(), [204, 403, 204]);
+    assert_eq!(statuses(), [200, 403, 200]);
 
     let good = fs::read(nginx.folder().path().join("crawlward.bin")).unwrap();
     nginx.folder().write("crawlward.bin", &good[..good.len() - 8]);
     nginx.reload();
     nginx.wait_for_line("error.log", "crawlward.bin: error: the compiled ruleset is cut short");
-    assert_eq!(statuses(), [204, 403, 204], "the old one stays in force");
+    assert_eq!(statuses(), [200, 403, 200], "the old one stays in force");
 
     nginx.folder().write("crawlward.json", unguarded());
     nginx.folder().write("lab.txt", "203.0.113.9\n");
     compile(nginx.folder());
     nginx.reload();
-    wait_for("the new ruleset", || (statuses() == [403, 204, 204]).then_some(()));
+    wait_for("the new ruleset", || (statuses() == [403, 200, 200]).then_some(()));
 }
 
 #[test]
