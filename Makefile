@@ -16,6 +16,8 @@ WASM_TOOLCHAIN ?=
 SETUP ?= .ci/setup
 # Arguments for the test programs, such as a name to select by: make test ARGS=robots
 ARGS ?=
+# Which benchmarks of the core to run.
+BENCHES ?= prefix_table load feeds user_agent robots decide
 # How long each fuzz target runs, and which: names, or all.
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= all
@@ -38,6 +40,7 @@ help: ## Show this help
 	@echo 'Variables:'
 	@echo '  KEEP=1                               demo: leave both servers running, and tell how to talk to them'
 	@echo '  ARGS=…                               test: passed to the test programs, such as a name to select by'
+	@echo '  BENCHES=prefix_table                 bench-core: which benchmarks to run (default: all)'
 	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: how long each target runs, and which'
 	@echo '  WASM_TOOLCHAIN=rustup|debian         build: the compiler for the filter (default: what is there)'
 	@echo '  SETUP=true                           all: install and check nothing, the machine is as it should be'
@@ -117,8 +120,12 @@ deny: ## Check licences, advisories and sources of the dependencies (needs cargo
 	@$(CARGO) deny --version >/dev/null 2>&1 || { echo 'cargo-deny is not installed: cargo install --locked cargo-deny'; exit 1; }
 	$(CARGO) deny check
 
-bench-core: ## Measure the core, without servers
-	$(CARGO) bench -p crawlward-core
+# Cargo's own lines go to stderr, so the report is all of stdout.
+bench-core: ## Measure the core, without servers, beside published crates: one report
+	@for bench in $(BENCHES); do \
+	    printf '\n== %s ==\n' "$$bench"; \
+	    $(CARGO) bench -q -p crawlward-core -p crawlward-host --bench "$$bench"; \
+	done | tee $(TARGET_DIR)/bench-core.txt
 
 clean: ## Remove all that was built, and what setup put under target/
 	$(CARGO) clean

@@ -1,5 +1,6 @@
 //! What is wrong with a source (configuration, feed, policy): where, how badly, and what to do about it.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -76,8 +77,8 @@ pub enum Strictness {
 
 /// Collects the diagnostics of one source.
 ///
-/// At most [`Diagnostics::KEPT`] are kept, so that a hostile source can't fill the memory or the log; all are
-/// counted.
+/// At most [`Diagnostics::KEPT`] of each severity are kept, so that a hostile source can't fill the memory or the log,
+/// and warnings can't hide the error that makes it unusable; all are counted.
 ///
 /// ```
 /// use crawlward_core::diagnostic::{Diagnostics, Locator, Strictness};
@@ -180,7 +181,8 @@ impl Diagnostics {
             Severity::Error => self.errors += 1,
             Severity::Warning => self.warnings += 1,
         }
-        if self.items.len() < Self::KEPT {
+        let alike = if severity == Severity::Error { self.errors } else { self.warnings };
+        if alike <= Self::KEPT {
             self.items.push(Diagnostic { severity, file: self.file.clone(), position, requirement, message });
         }
     }
@@ -190,15 +192,29 @@ impl Diagnostics {
         &self.items
     }
 
-    /// The diagnostics that were kept, in the order in which they were found.
-    pub fn into_items(self) -> Vec<Diagnostic> {
+    /// The diagnostics that were kept, in the order in which they were found, and a last one that counts the others.
+    pub fn into_items(mut self) -> Vec<Diagnostic> {
+        self.items.extend(self.not_shown());
         self.items
     }
 
-    /// The diagnostics that were kept, in the order of their places, as somebody mends them.
+    /// The same in the order of their places, as somebody mends them.
     pub fn into_items_by_position(mut self) -> Vec<Diagnostic> {
         self.items.sort_by_key(|item| item.position);
-        self.items
+        self.into_items()
+    }
+
+    /// A source that has more to be said of than is kept must not pass for one that has no more.
+    fn not_shown(&self) -> Option<Diagnostic> {
+        let errors = self.errors.saturating_sub(Self::KEPT);
+        let warnings = self.warnings.saturating_sub(Self::KEPT);
+        (errors + warnings > 0).then(|| Diagnostic {
+            severity: if errors > 0 { Severity::Error } else { Severity::Warning },
+            file: self.file.clone(),
+            position: None,
+            requirement: None,
+            message: format!("not shown: errors {errors}, warnings {warnings}"),
+        })
     }
 
     /// How many errors there were, kept or not.

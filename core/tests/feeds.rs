@@ -254,6 +254,30 @@ fn the_limits_of_a_feed_are_those_of_the_document() {
 }
 
 #[test]
+fn any_number_of_lost_entries_hides_no_error() {
+    let mut memory = Memory::new();
+    let bad = r#"{"ipv4Prefix":"x"},"#.repeat(1000);
+    memory.put("a.json", jafar(1, 40).replace(r#""prefixes":["#, &format!(r#""prefixes":[{bad}"#)));
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+    assert_eq!(compiled.diagnostics.len(), 101);
+    assert!(
+        said(&compiled).ends_with("a.json: warning: not shown: errors 0, warnings 900\n"),
+        "{}",
+        said(&compiled)
+    );
+    // JAFAR-11: nothing is left of it.
+    memory.put("a.json", format!(r#"{{"prefixes":[{}]}}"#, bad.trim_end_matches(',')));
+    let first =
+        Ruleset::compile("c.json", DOCUMENT.as_bytes(), &Memory { good: HashMap::new(), ..memory.clone() });
+    assert!(first.ruleset.is_none(), "{}", said(&first));
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
+    let reason = "is held: a.json: error: none of the 1000 entries can be used";
+    assert!(said(&compiled).contains(reason), "{}", said(&compiled));
+}
+
+#[test]
 fn a_stale_feed_neither_proves_nor_condemns() {
     let compiled = Memory::new().load();
     let ruleset = compiled.ruleset.as_ref().unwrap();

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 /// The root of the checkout.
 pub fn repository() -> &'static Path {
@@ -26,6 +27,17 @@ pub fn wasm() -> PathBuf {
 /// The command line.
 pub fn cli() -> PathBuf {
     built("crawlward")
+}
+
+/// Runs `crawlward compile`.
+///
+/// # Panics
+///
+/// Where the command can't be started.
+pub fn compile_ruleset(config: &Path, to: &Path) -> Output {
+    let mut command = Command::new(cli());
+    command.arg("compile").arg("--config").arg(config).arg("--output").arg(to);
+    command.output().expect("the command line can be started")
 }
 
 /// The nginx binary: `$NGINX`, or the one that `.ci/setup` found.

@@ -231,7 +231,8 @@ impl Compiler<'_> {
                 held("it can't be used".to_string())
             }
             (Err(Unreadable::Broken(diagnostics)), last_good, _) => {
-                let why = diagnostics.last().map(ToString::to_string).unwrap_or_default();
+                let mut reasons = diagnostics.iter().rev().filter(|one| one.severity == Severity::Error);
+                let why = reasons.next().map(ToString::to_string).unwrap_or_default();
                 self.others.extend(
                     diagnostics.into_iter().map(|one| Diagnostic { severity: Severity::Warning, ..one }),
                 );

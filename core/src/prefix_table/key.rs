@@ -4,8 +4,8 @@ use super::node::Root;
 
 /// An address, or what remains of it, left-aligned.
 pub(super) trait Key: Copy + Ord {
-    /// The most leading bits that the root takes.
-    const ROOT_BITS: u32;
+    /// How many leading bits the root takes, for a number of intervals with this logarithm.
+    fn root_bits(log_intervals: u32) -> u32;
 
     /// The first 32 bits.
     fn top(self) -> u32;
@@ -32,8 +32,12 @@ pub(super) trait Key: Copy + Ord {
 }
 
 impl Key for u32 {
-    // A bitmap node below has a bit for each /24.
-    const ROOT_BITS: u32 = Root::MAX_BITS;
+    /// 256 KiB serve tables of about a thousand up to 16 thousand intervals. Of the most bits, a bitmap node below has a
+    /// bit for each /24.
+    fn root_bits(log_intervals: u32) -> u32 {
+        let small = (log_intervals + 6).min(16);
+        small.max(log_intervals + 2).min(Root::MAX_BITS)
+    }
 
     #[inline]
     fn top(self) -> u32 {
@@ -64,8 +68,12 @@ impl Key for u32 {
 }
 
 impl Key for u128 {
-    // Few values of the first bits are in use, so a larger root would be mostly empty.
-    const ROOT_BITS: u32 = 16;
+    /// Few values of the first bits are in use, so a larger root would be mostly empty. With 16 bits, and 32 in a node
+    /// of ranges, what remains of the /64 of a small feed is what one direct node can take.
+    fn root_bits(log_intervals: u32) -> u32 {
+        const TINY: u32 = 6;
+        if log_intervals < TINY { log_intervals + 6 } else { 16 }
+    }
 
     #[inline]
     fn top(self) -> u32 {

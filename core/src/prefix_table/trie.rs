@@ -18,16 +18,10 @@ fn spread(log_intervals: u32) -> u32 {
     16_u32.saturating_sub(log_intervals).clamp(1, 5)
 }
 
-/// How many bits the root takes: 256 KiB of it serve tables of about a thousand up to 16 thousand intervals.
-fn root_bits<K: Key>(log_intervals: u32) -> u32 {
-    let small = (log_intervals + 6).min(16);
-    small.max(log_intervals + 2).min(K::ROOT_BITS)
-}
-
 /// Appends the trie of one address family.
 pub(super) fn build<K: Key>(intervals: &[Interval<K>], words: &mut Vec<u32>) -> Result<Root, TableError> {
     let (bits, spread) =
-        intervals.len().checked_ilog2().map_or((0, 0), |log| (root_bits::<K>(log), spread(log)));
+        intervals.len().checked_ilog2().map_or((0, 0), |log| (K::root_bits(log), spread(log)));
     let block = Block { first: NO_MATCHES, inner: intervals, position: 0 };
     let offset = Builder { words, spread }.direct(&block, bits)?;
     Ok(Root { offset: super::match_set::count(offset)?, bits })

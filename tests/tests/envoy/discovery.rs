@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crawlward_tests::artefacts::compile_ruleset;
 use crawlward_tests::envoy::{
     Envoy, Listener, discovered_filter, plugin_configuration, read_resource, replace_resource, write_resource,
 };
@@ -72,6 +73,36 @@ fn a_changed_feed_counts_when_its_resource_is_moved_there() {
     wait_for("the new feed", || (gate.status(&spoofed("/")) == 200).then_some(()));
     wait_for("the end of the old feed", || (gate.status(&verified("/")) == 403).then_some(()));
     assert_eq!(gate.status(&person("/")), 200);
+}
+
+#[test]
+fn a_compiled_ruleset_is_taken_as_bytes() {
+    let gate = Gate::start();
+    let folder = gate.envoy.folder();
+    // The other way round, so that the answers tell which ruleset is in force.
+    folder.write("lab.txt", "203.0.113.9\n");
+    folder
+        .write("crawlward.json", DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "guard": "off","#));
+    let (document, compiled) = (folder.path().join("crawlward.json"), folder.path().join("crawlward.bin"));
+    let output = compile_ruleset(&document, &compiled);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let resource = folder.path().join(RESOURCE);
+    assert!(write_resource(&compiled, &resource).status.success());
+    let mut written = read_resource(&resource);
+    assert_eq!(
+        written.pointer("/typed_config/config/configuration/@type").unwrap(),
+        "type.googleapis.com/google.protobuf.BytesValue"
+    );
+    wait_for("the compiled ruleset", || (gate.status(&spoofed("/")) == 200).then_some(()));
+    wait_for("the end of the document", || (gate.status(&verified("/")) == 403).then_some(()));
+
+    // Half of it: whole groups of four, so that it still is base64.
+    let configuration = plugin_configuration(&mut written);
+    let base64 = configuration.as_str().unwrap().trim_end_matches('=').to_owned();
+    *configuration = base64[..base64.len() / 8 * 4].into();
+    replace_resource(folder, RESOURCE, &written);
+    gate.envoy.wait_for_line("envoy.log", "configuration: error: the compiled ruleset is cut short");
+    assert_eq!((gate.status(&spoofed("/")), gate.status(&verified("/"))), (200, 403), "the old one stays");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! SIGHUP: a new ruleset, or the old one where the new one is refused.
 
 use std::collections::BTreeMap;
+use std::fs;
 
+use crawlward_tests::artefacts::compile_ruleset;
 use crawlward_tests::lab::{DOCUMENT, HTTP, lab, person, spoofed, verified};
 use crawlward_tests::load::{Probe, ten_seconds};
-use crawlward_tests::nginx::{Nginx, ask, local};
+use crawlward_tests::nginx::{Folder, Nginx, ask, local};
 use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
 
@@ -14,6 +16,12 @@ fn start() -> (Nginx, u16) {
         "{HTTP} server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /crawlward.json =404; }} }}"
     );
     (Nginx::start(lab(), &http), port)
+}
+
+/// Makes `crawlward.bin` of the document.
+fn compile(folder: &Folder) {
+    let output = compile_ruleset(&folder.path().join("crawlward.json"), &folder.path().join("crawlward.bin"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The document without the guard that holds a feed of which everything changed.
@@ -33,6 +41,37 @@ fn a_changed_feed_counts_after_a_reload() {
     nginx.reload();
     wait_for("the new feed", || (ask(port, &spoofed("/")).status == 200).then_some(()));
     wait_for("the end of the old feed", || (ask(port, &verified("/")).status == 403).then_some(()));
+}
+
+#[test]
+fn a_compiled_ruleset_loads_in_place_of_the_document() {
+    let (folder, port) = (lab(), free_port());
+    compile(&folder);
+    // What the file was made of is gone.
+    for name in ["crawlward.json", "lab.txt"] {
+        fs::rename(folder.path().join(name), folder.path().join(name).with_extension("away")).unwrap();
+    }
+    let http = HTTP.replace("crawlward.json", "crawlward.bin");
+    let nginx = Nginx::start(
+        folder,
+        &format!(
+            "{http} server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /crawlward.bin =404; }} }}"
+        ),
+    );
+    let statuses = || [verified("/"), spoofed("/"), person("/")].map(|request| ask(port, &request).status);
+    assert_eq!(statuses(), [200, 403, 200]);
+
+    let good = fs::read(nginx.folder().path().join("crawlward.bin")).unwrap();
+    nginx.folder().write("crawlward.bin", &good[..good.len() - 8]);
+    nginx.reload();
+    nginx.wait_for_line("error.log", "crawlward.bin: error: the compiled ruleset is cut short");
+    assert_eq!(statuses(), [200, 403, 200], "the old one stays in force");
+
+    nginx.folder().write("crawlward.json", unguarded());
+    nginx.folder().write("lab.txt", "203.0.113.9\n");
+    compile(nginx.folder());
+    nginx.reload();
+    wait_for("the new ruleset", || (statuses() == [403, 200, 200]).then_some(()));
 }
 
 #[test]
