@@ -74,6 +74,7 @@ fn outcome(response: &Response) -> String {
 /// Both gates in front of one origin.
 struct Demo {
     folder: Folder,
+    origin: Server,
     nginx: Server,
     nginx_port: u16,
     envoy: Server,
@@ -101,18 +102,24 @@ impl Demo {
         folder.copy_of_repository("core/data/feeds");
         let path = |name: &str| folder.path().join(name);
         let document = path("examples/demo/crawlward.json");
-        let (nginx_port, envoy_port, admin, origin) = (free_port(), free_port(), free_port(), free_port());
+        let (nginx_port, envoy_port, admin, origin_port) =
+            (free_port(), free_port(), free_port(), free_port());
 
         let module = artefacts::nginx_module().canonicalize().expect("a file that is there");
         let changes = [
             ("modules/ngx_http_crawlward_module.so", module.display().to_string()),
             ("crawlward_config crawlward.json", format!("crawlward_config {}", document.display())),
             ("127.0.0.1:8080", format!("127.0.0.1:{nginx_port}")),
-            ("127.0.0.1:8000", format!("127.0.0.1:{origin}")),
+            ("127.0.0.1:8000", format!("127.0.0.1:{origin_port}")),
         ];
         let conf = folder.write("nginx.conf", adapted("nginx.conf", &changes));
         let mut nginx = Command::new(artefacts::nginx());
         nginx.arg("-p").arg(folder.path()).arg("-c").arg(conf).args(["-e", "error.log"]);
+
+        let changes = [("127.0.0.1:8000", format!("127.0.0.1:{origin_port}"))];
+        let conf = folder.write("origin/origin.conf", adapted("origin.conf", &changes));
+        let mut origin = Command::new(artefacts::nginx());
+        origin.arg("-p").arg(path("origin")).arg("-c").arg(conf).args(["-e", "error.log"]);
 
         let filter = path("filter.json");
         let output = write_resource(&document, &filter);
@@ -122,7 +129,7 @@ impl Demo {
             ("/dev/stdout", path("envoy-access.log").display().to_string()),
             ("port_value: 8090", format!("port_value: {envoy_port}")),
             ("port_value: 9901", format!("port_value: {admin}")),
-            ("port_value: 8000", format!("port_value: {origin}")),
+            ("port_value: 8000", format!("port_value: {origin_port}")),
         ];
         let conf = folder.write("envoy.yaml", adapted("envoy.yaml", &changes));
         let mut envoy = Command::new(artefacts::envoy());
@@ -131,18 +138,22 @@ impl Demo {
 
         if keep {
             // Ctrl-C in this terminal, later, is not meant for them.
-            nginx.process_group(0);
-            envoy.process_group(0);
+            for server in [&mut origin, &mut nginx, &mut envoy] {
+                server.process_group(0);
+            }
         }
+        let mut origin =
+            Server::start("origin", &mut origin, &path("origin-stderr.log"), &[path("origin/error.log")]);
         let mut nginx = Server::start("nginx", &mut nginx, &path("nginx-stderr.log"), &[path("error.log")]);
         let mut envoy = Server::start("envoy", &mut envoy, &path("envoy-stderr.log"), &[path("envoy.log")]);
         let answers = |port, target| {
             let response = http::send(local(port), &Request::get(target).agent(FIREFOX)).ok()?;
             (response.status == 200).then_some(())
         };
+        origin.wait_until("the origin answers", || answers(origin_port, "/"));
         nginx.wait_until("nginx answers", || answers(nginx_port, "/"));
         envoy.wait_until("Envoy is ready", || answers(admin, "/ready"));
-        Self { folder, nginx, nginx_port, envoy, envoy_port }
+        Self { folder, origin, nginx, nginx_port, envoy, envoy_port }
     }
 
     fn ask(port: u16, client: &Client) -> String {
@@ -204,10 +215,11 @@ impl Demo {
         }
         say(&format!("What they log: {folder}/access.log (nginx), {folder}/envoy-access.log (Envoy)"));
         say("To stop them:");
-        let (nginx, envoy) = (self.nginx.pid().as_raw_nonzero(), self.envoy.pid().as_raw_nonzero());
-        say(&format!("  kill {nginx} {envoy}; rm -rf {folder}"));
-        self.nginx.leave_running();
-        self.envoy.leave_running();
+        let servers = [&mut self.origin, &mut self.nginx, &mut self.envoy];
+        let pids: Vec<String> =
+            servers.iter().map(|server| server.pid().as_raw_nonzero().to_string()).collect();
+        say(&format!("  kill {}; rm -rf {folder}", pids.join(" ")));
+        servers.into_iter().for_each(Server::leave_running);
         self.folder.keep();
     }
 }
