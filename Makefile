@@ -93,7 +93,7 @@ fuzz: ## Run the fuzz targets of the core, FUZZ_SECONDS each (stable Rust and g+
 # The gates with a bug on demand are in a folder of their own: what is in dist/ is for users.
 test-panics: setup ## Build gates that panic on demand, and test that a panic takes no server down
 	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 DIST=$(abspath $(TARGET_DIR))/panicking
-	CRAWLWARD_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test -p crawlward-tests --test panics -- --ignored $(ARGS)
+	CRAWLWARD_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test -p crawlward-tests --features panics --test panics -- $(ARGS)
 
 memcheck: build ## Run the tests of nginx under valgrind (needs valgrind; some minutes)
 	@tests/memcheck/run $(ARGS)

@@ -14,7 +14,6 @@ fn panicking(request: Request) -> Request {
 }
 
 #[test]
-#[ignore = "needs gates that panic: make test-panics"]
 fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
     let (origin, port) = (Origin::start(), free_port());
     let http = format!(
@@ -47,7 +46,6 @@ fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
 }
 
 #[test]
-#[ignore = "needs gates that panic: make test-panics"]
 fn envoy_starts_the_filter_anew() {
     let (folder, origin, port) = (lab(), Origin::start(), free_port());
     let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
