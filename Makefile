@@ -22,12 +22,16 @@ BENCHES ?= prefix_table load feeds user_agent robots decide
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= all
 
+# Where the results go; and whether the gates panic on demand, which is for tests only.
+DIST := dist
+PANICS :=
+
 WASM_TARGET := wasm32-wasip1
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm test fuzz demo lint fmt deny bench-core clean
+.PHONY: help setup build native wasm test test-panics memcheck fuzz demo lint fmt deny bench-core clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -50,9 +54,9 @@ build: native wasm ## Build dist/ngx_http_crawlward_module.so, dist/crawlward.wa
 
 # install(1) unlinks what it replaces: writing into a module that a running nginx has mapped would kill it.
 native: setup
-	$(CARGO) build --release -p crawlward-nginx -p crawlward
-	@install -D -m 755 $(TARGET_DIR)/release/libcrawlward_nginx.so dist/ngx_http_crawlward_module.so
-	@install -D -m 755 $(TARGET_DIR)/release/crawlward dist/crawlward
+	$(CARGO) build --release -p crawlward-nginx -p crawlward $(if $(PANICS),--features crawlward-nginx/panic-for-tests)
+	@install -D -m 755 $(TARGET_DIR)/release/libcrawlward_nginx.so $(DIST)/ngx_http_crawlward_module.so
+	@install -D -m 755 $(TARGET_DIR)/release/crawlward $(DIST)/crawlward
 
 # Debian's rustc-web has no standard library for the target, only its source: cargo builds that too (which needs
 # RUSTC_BOOTSTRAP), for a nightly-only flag. It has a folder of its own, since both compilers would otherwise
@@ -69,10 +73,10 @@ wasm: setup
 	        RUSTFLAGS="$${RUSTFLAGS:-} -L /usr/lib/wasm32-wasi" \
 	        /usr/bin/cargo build -Zbuild-std=std,panic_abort); \
 	fi; \
-	run+=(--release -p crawlward-envoy --target $(WASM_TARGET)); \
+	run+=(--release -p crawlward-envoy $(if $(PANICS),--features panic-for-tests) --target $(WASM_TARGET)); \
 	printf '%q ' "$${run[@]}"; echo; \
 	"$${run[@]}"; \
-	install -D -m 644 "$$out/$(WASM_TARGET)/release/crawlward_envoy.wasm" dist/crawlward.wasm
+	install -D -m 644 "$$out/$(WASM_TARGET)/release/crawlward_envoy.wasm" $(DIST)/crawlward.wasm
 
 # Cargo's own output stays as it is; the last line adds up its "test result:" lines.
 test: build ## Build, then run every test: units, docs, and the table of cases in all four runners
@@ -85,6 +89,14 @@ test: build ## Build, then run every test: units, docs, and the table of cases i
 fuzz: ## Run the fuzz targets of the core, FUZZ_SECONDS each (stable Rust and g++ will do)
 	@$(SETUP) fuzz
 	@core/fuzz/run $(FUZZ_SECONDS) $(filter-out all,$(FUZZ_TARGETS))
+
+# The gates with a bug on demand are in a folder of their own: what is in dist/ is for users.
+test-panics: setup ## Build gates that panic on demand, and test that a panic takes no server down
+	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 DIST=$(abspath $(TARGET_DIR))/panicking
+	CRAWLWARD_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test -p crawlward-tests --test panics -- --ignored $(ARGS)
+
+memcheck: build ## Run the tests of nginx under valgrind (needs valgrind; some minutes)
+	@tests/memcheck/run $(ARGS)
 
 demo: build ## See real crawlers told from impostors by nginx and by Envoy
 	@$(CARGO) run -q -p crawlward-tests --bin demo

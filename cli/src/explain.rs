@@ -11,7 +11,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;
 
 use crawlward_core::diagnostic::{Diagnostic, Locator};
-use crawlward_core::{Overrides, Ruleset, decide};
+use crawlward_core::{Overrides, Ruleset, decide, decide_telling};
 
 use crate::failure::{Failure, UNUSABLE, say};
 use crate::lines::{self, Line};
@@ -97,8 +97,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         print_decision(&ruleset, &request, &mut output)?;
     } else {
-        let decision = decide(&ruleset, &request, Overrides::default());
-        write!(output, "{}", Trace { ruleset: &ruleset, request: &request, decision: &decision })?;
+        let mut steps = Vec::new();
+        let decision = decide_telling(&ruleset, &request, Overrides::default(), &mut |step| steps.push(step));
+        let trace = Trace { ruleset: &ruleset, request: &request, decision: &decision, steps: &steps };
+        write!(output, "{trace}")?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,8 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crawlward_core::automation_preferences::PreferencesFile;
 use crawlward_core::diagnostic::{Diagnostic, Diagnostics, Severity, Strictness};
 use crawlward_core::feed::{self, FeedFormat, ReadOptions};
+use crawlward_core::robots::RobotsFile;
+use crawlward_core::{Ruleset, is_stored};
 use crawlward_host::FilesBeside;
 
 use crate::failure::{Failure, UNUSABLE, say};
@@ -19,10 +22,11 @@ use crate::source;
 #[command(after_help = "\
 Examples:
   crawlward lint --format config crawlward.json
+  crawlward lint --format robots robots.txt
   crawlward lint --format jafar googlebot.json gptbot.json
   crawlward lint --format jafar --json feeds/*.json | jq -r .message")]
 pub(crate) struct Arguments {
-    /// What the files are: config (with the files that it names), jafar, geofeed or cidr
+    /// What the files are: config (with the files that it names), robots, automation-preferences, jafar, geofeed or cidr
     #[arg(long, value_parser = Format::parse)]
     format: Format,
     /// Print diagnostics to stdout as JSON, one object a line
@@ -36,6 +40,8 @@ pub(crate) struct Arguments {
 #[derive(Clone, Copy, Debug)]
 enum Format {
     Config,
+    Robots,
+    AutomationPreferences,
     Feed(FeedFormat),
 }
 
@@ -43,13 +49,12 @@ impl Format {
     fn parse(word: &str) -> Result<Self, String> {
         match word {
             "config" => Ok(Self::Config),
-            "jafar" => Ok(Self::Feed(FeedFormat::Jafar)),
-            "geofeed" => Ok(Self::Feed(FeedFormat::Geofeed)),
-            "cidr" => Ok(Self::Feed(FeedFormat::Cidr)),
-            "robots" | "automation-preferences" | "robots-tag" => {
-                Err("not yet supported by this version of Crawlward".to_string())
-            }
-            _ => Err("known: config, jafar, geofeed, cidr".to_string()),
+            "robots" => Ok(Self::Robots),
+            "automation-preferences" => Ok(Self::AutomationPreferences),
+            "robots-tag" => Err("not yet supported by this version of Crawlward".to_string()),
+            _ => FeedFormat::from_word(word).map(Self::Feed).ok_or_else(|| {
+                "known: config, robots, automation-preferences, jafar, geofeed, cidr".to_string()
+            }),
         }
     }
 }
@@ -59,8 +64,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut output = io::stdout().lock();
     let mut status = 0;
     for path in &arguments.files {
-        let (diagnostics, worst) = match check(arguments.format, path) {
-            Ok(diagnostics) => {
+        let (diagnostics, worst) = match crawlward_host::read_file(path) {
+            Ok(content) => {
+                let diagnostics = check(arguments.format, path, &content);
                 let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
                 (diagnostics, u8::from(has_errors))
             }
@@ -79,16 +85,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(status))
 }
 
-fn check(format: Format, path: &Path) -> io::Result<Vec<Diagnostic>> {
+fn check(format: Format, path: &Path, content: &[u8]) -> Vec<Diagnostic> {
+    let name = path.display().to_string();
+    let mut diagnostics = Diagnostics::new(&*name, Strictness::Lint);
+    // What the file says is no matter; what is wrong with it is in the diagnostics.
     match format {
-        Format::Config => Ok(crawlward_host::compile(path, &FilesBeside::new(path))?.diagnostics),
+        // A compiled ruleset was accepted when it was made; what can be wrong with it now is found by loading it.
+        Format::Config if is_stored(content) => {
+            return crawlward_host::compile(path, &FilesBeside::new(path))
+                .map_or_else(|error| vec![source::unreadable(path, error)], |compiled| compiled.diagnostics);
+        }
+        Format::Config => return Ruleset::lint(&name, content, &FilesBeside::new(path)),
+        Format::Robots => drop(RobotsFile::parse(content, &mut diagnostics)),
+        Format::AutomationPreferences => drop(PreferencesFile::parse(content, &mut diagnostics)),
         Format::Feed(format) => {
-            let content = crawlward_host::read_file(path)?;
-            let name = path.display().to_string();
-            let mut diagnostics = Diagnostics::new(&*name, Strictness::Lint);
-            // What the feed says is no matter; what is wrong with it is in the diagnostics.
-            let _ = feed::read(format, &content, &ReadOptions::default(), &mut diagnostics);
-            Ok(diagnostics.into_items_by_position())
+            drop(feed::read(format, content, &ReadOptions::default(), &mut diagnostics));
         }
     }
+    diagnostics.into_items_by_position()
 }

@@ -1,12 +1,13 @@
 //! A decision for people to read: what was found out about the request, step by step.
 //!
-//! Nothing is decided here: each line shows a part of the decision, or what the ruleset says when asked for it.
+//! Nothing is decided here: each line shows a part of the decision, a step that the core told while it decided, or what
+//! the ruleset says when asked for it.
 
 use std::fmt;
 
-use crawlward_core::config::Mode;
+use crawlward_core::config::{AgentAction, Mode};
 use crawlward_core::decision::{Action, Decision, Facts, Identity};
-use crawlward_core::{PolicyVerdict, Ruleset, is_always_readable};
+use crawlward_core::{PolicyVerdict, Ruleset, Step};
 
 use crate::request::DescribedRequest;
 
@@ -16,19 +17,23 @@ pub(crate) struct Trace<'r> {
     pub(crate) request: &'r DescribedRequest,
     /// What the ruleset decided about the request.
     pub(crate) decision: &'r Decision,
+    /// How it came to that.
+    pub(crate) steps: &'r [Step<'r>],
 }
 
 impl fmt::Display for Trace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let facts = self.ruleset.describe(self.decision, self.request);
         summary(f, &facts)?;
-        if self.ruleset.mode() == Mode::Off {
-            return writeln!(f, "\nThe mode is `off`: requests are not looked at.");
-        }
         let DescribedRequest { address, method, path, .. } = self.request;
         writeln!(f, "\nrequest   {method} {}", path.escape_ascii())?;
         self.site(f, &facts)?;
-        writeln!(f, "mode      {}", self.ruleset.mode())?;
+        let (modes, others): (Vec<_>, Vec<_>) =
+            self.steps.iter().partition(|step| matches!(step, Step::Mode(..) | Step::Share { .. }));
+        modes.into_iter().try_for_each(|step| self.step(f, step, &facts))?;
+        if matches!(self.steps.first(), Some(Step::Mode(Mode::Off, _))) {
+            return writeln!(f, "\nThe mode is `off`: requests are not looked at.");
+        }
         writeln!(f, "address   {address}")?;
         let mut is_known = false;
         for finding in self.ruleset.lookup(*address) {
@@ -44,14 +49,11 @@ impl fmt::Display for Trace<'_> {
         if let Some(purpose) = facts.purpose {
             writeln!(f, "purpose   {purpose}")?;
         }
-        for verdict in self.ruleset.verdicts(self.decision, self.request).into_iter().flatten() {
-            let PolicyVerdict { action, reason, rule } = verdict;
-            writeln!(f, "policy    {}:{} says {action}, {reason}", rule.file, rule.line)?;
-        }
+        others.iter().try_for_each(|step| self.step(f, step, &facts))?;
+        overridden(f, &others)?;
         write!(f, "action    {}, {}: {}", facts.action, facts.reason, facts.reason.detail())?;
         match facts.rule {
             Some(rule) => writeln!(f, " ({}:{})", rule.file, rule.line),
-            None if is_always_readable(path) => writeln!(f, " (This path is never denied.)"),
             None => writeln!(f),
         }
     }
@@ -73,7 +75,78 @@ fn summary(f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
     writeln!(f)
 }
 
+/// What an agent's action means for the request.
+fn effect(action: AgentAction, facts: &Facts<'_>) -> &'static str {
+    match action {
+        AgentAction::Policy => "the site's policy decides",
+        AgentAction::Deny => "it is not admitted",
+        AgentAction::Allow if facts.identity == Identity::Verified => "verified, it passes by the policy",
+        AgentAction::Allow => "not verified, it is under the site's policy all the same",
+    }
+}
+
+/// What a policy file says, with the line's text.
+fn policy(f: &mut fmt::Formatter<'_>, verdict: &PolicyVerdict<'_>) -> fmt::Result {
+    write!(f, "policy    {}", verdict.file())?;
+    let Some(group) = verdict.group() else {
+        return writeln!(f, ": no group holds for the request");
+    };
+    write!(f, ", {group}: ")?;
+    match (verdict.line, verdict.text()) {
+        (Some(line), Some(text)) => {
+            let (action, reason) = (verdict.action, verdict.reason);
+            writeln!(f, "line {line}, `{}`, says {action}, {reason}", text.escape_debug())
+        }
+        _ => writeln!(f, "no rule matches the path, so it is allowed"),
+    }
+}
+
+/// Where a policy is stricter than the one before it, that one's permission is overridden.
+fn overridden(f: &mut fmt::Formatter<'_>, steps: &[&Step<'_>]) -> fmt::Result {
+    let [.., Step::Policy(first), Step::Policy(second)] = steps else { return Ok(()) };
+    if second.action != Action::Deny {
+        return Ok(());
+    }
+    write!(f, "          {} allows it", first.file())?;
+    if let Some(line) = first.line {
+        write!(f, " in line {line}")?;
+    }
+    writeln!(f, "; {} is stricter, and the stricter of the two holds", second.file())
+}
+
 impl Trace<'_> {
+    fn step(&self, f: &mut fmt::Formatter<'_>, step: &Step<'_>, facts: &Facts<'_>) -> fmt::Result {
+        match *step {
+            Step::Mode(mode, Some(scope)) => writeln!(f, "mode      {mode}, set by the site for {scope}"),
+            Step::Mode(mode, None) => writeln!(f, "mode      {mode}"),
+            Step::Share { percent, is_enforced_on } => {
+                let this = if is_enforced_on { "this one too" } else { "not this one" };
+                writeln!(f, "          enforced on {percent} % of the addresses, {this}")
+            }
+            Step::Treatment(identity, treatment) => {
+                let source = if facts.site.is_some() { "the site" } else { "the default" };
+                writeln!(f, "setting   `{identity}` is `{treatment}`, says {source}")
+            }
+            Step::UndeclaredAutomation => {
+                writeln!(
+                    f,
+                    "          its User-Agent is that of automation: the policy decides, whatever `undeclared` says"
+                )
+            }
+            Step::Agent(action) => {
+                writeln!(f, "agent     its action is `{action}`: {}", effect(action, facts))
+            }
+            Step::Place(treatment) => {
+                let place = facts.region.or(facts.country).unwrap_or_default();
+                writeln!(f, "place     {place}: a rule of the site says {treatment}")
+            }
+            Step::Policy(verdict) => policy(f, &verdict),
+            Step::AlwaysReadable(reason) => {
+                writeln!(f, "          {reason} does not count: this path is never denied")
+            }
+        }
+    }
+
     fn site(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
         match facts.site {
             Some(site) => writeln!(f, "site      {site}"),

@@ -47,9 +47,9 @@ fn main() {
     let kinds = [
         ("verified", Identity::Verified, world.claiming(&mut random, 0)),
         ("spoofed", Identity::Spoofed, world.claiming(&mut random, 1)),
-        ("generic", Identity::Generic, world.from_elsewhere(&ruleset, &mut random, AUTOMATION)),
-        ("browser", Identity::None, world.from_elsewhere(&ruleset, &mut random, &current)),
-        ("odd browser", Identity::None, world.from_elsewhere(&ruleset, &mut random, PEOPLE)),
+        ("generic", Identity::Generic, clients_from_elsewhere(&ruleset, &mut random, AUTOMATION)),
+        ("browser", Identity::None, clients_from_elsewhere(&ruleset, &mut random, &current)),
+        ("odd browser", Identity::None, clients_from_elsewhere(&ruleset, &mut random, PEOPLE)),
     ];
     if let [kind, rounds] = &*arguments {
         let (_, _, clients) = kinds.iter().find(|(name, ..)| name == kind).expect("a kind of clients");
@@ -179,22 +179,6 @@ impl World {
         };
         (0..REQUESTS).map(client).collect()
     }
-
-    /// Clients with one of these User-Agents, from addresses in no feed.
-    fn from_elsewhere(&self, ruleset: &Ruleset, random: &mut Random, list: &str) -> Vec<Client> {
-        let list: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
-        let client = |_| {
-            let number = random.below(RULES);
-            let address = loop {
-                let address = IpAddr::V4(Ipv4Addr::from_bits(random.next() as u32));
-                if ruleset.lookup(address).next().is_none() {
-                    break address;
-                }
-            };
-            Client::new(address, list[random.below(list.len())].to_string(), number, random)
-        };
-        (0..REQUESTS).map(client).collect()
-    }
 }
 
 impl Files for World {
@@ -212,6 +196,22 @@ impl Files for World {
         };
         Ok(Some(FoundFile { bytes, modified: None }))
     }
+}
+
+/// Clients with one of these User-Agents, from addresses in no feed.
+fn clients_from_elsewhere(ruleset: &Ruleset, random: &mut Random, list: &str) -> Vec<Client> {
+    let list: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    let client = |_| {
+        let number = random.below(RULES);
+        let address = loop {
+            let address = IpAddr::V4(Ipv4Addr::from_bits(random.next() as u32));
+            if ruleset.lookup(address).next().is_none() {
+                break address;
+            }
+        };
+        Client::new(address, list[random.below(list.len())].to_string(), number, random)
+    };
+    (0..REQUESTS).map(client).collect()
 }
 
 fn feed(random: &mut Random) -> (String, Vec<IpAddr>) {
@@ -296,16 +296,16 @@ impl Request for Client {
         b"GET"
     }
 
-    fn now(&self) -> i64 {
-        0
-    }
-
     fn path(&self) -> &[u8] {
         self.path.as_bytes()
     }
 
     fn user_agent(&self) -> Option<&[u8]> {
         Some(self.user_agent.as_bytes())
+    }
+
+    fn now(&self) -> i64 {
+        0
     }
 
     fn header(&self, _: &str) -> Option<&[u8]> {

@@ -1,6 +1,7 @@
 //! From documents to a [`Ruleset`]: everything is read and checked, and every reason against it is reported at once.
 
 mod feeds;
+mod lint;
 mod sites;
 
 use alloc::format;
@@ -94,18 +95,37 @@ impl Ruleset {
         let sources = Sources { name: name.to_string(), document: document.to_vec(), files: Vec::new() };
         Compiled::new(sources, files, None)
     }
+
+    /// Checks a configuration document with the files that it names as strictly as their authors may want it: what
+    /// [`Self::compile`] says, the policies read like `lint` reads them, and what has no effect.
+    pub fn lint(name: &str, document: &[u8], files: &dyn Files) -> Vec<Diagnostic> {
+        let sources = Sources { name: name.to_string(), document: document.to_vec(), files: Vec::new() };
+        let beyond = lint::without_effect(&sources, files);
+        let mut diagnostics = Compiled::read(sources, files, None, Strictness::Lint).diagnostics;
+        diagnostics.extend(beyond);
+        let (mut own, others): (Vec<_>, Vec<_>) =
+            diagnostics.into_iter().partition(|diagnostic| diagnostic.file == name);
+        own.sort_by_key(|diagnostic| diagnostic.position);
+        own.extend(others);
+        own
+    }
 }
 
 impl Compiled {
     /// Compiles sources; their feeds are read from `beyond`, unless they were read before.
     pub(crate) fn new(sources: Sources, beyond: &dyn Files, feeds: Option<Feeds>) -> Self {
+        Self::read(sources, beyond, feeds, Strictness::Load)
+    }
+
+    /// As [`Self::new`]; `policies` tells how strictly the sites' policies are read.
+    fn read(sources: Sources, beyond: &dyn Files, feeds: Option<Feeds>, policies: Strictness) -> Self {
         let mut own = Diagnostics::new(sources.name.as_str(), Strictness::Load);
         let Some(config) = Config::read(&sources.document, &mut own) else {
             return Self::refused(own.into_items_by_position());
         };
         let files = KnownFiles { config: &config, sources: &sources, beyond };
         let mut compiler =
-            Compiler { own, others: Vec::new(), files, read: Vec::new(), good_feeds: Vec::new() };
+            Compiler { own, others: Vec::new(), files, policies, read: Vec::new(), good_feeds: Vec::new() };
         let ruleset = compiler.compile(&config, feeds);
         let Compiler { own, others, read, good_feeds, .. } = compiler;
         let mut diagnostics = own.into_items_by_position();
@@ -171,6 +191,8 @@ struct Compiler<'c> {
     /// About the files that it names.
     others: Vec<Diagnostic>,
     files: KnownFiles<'c>,
+    /// How strictly the sites' policies are read.
+    policies: Strictness,
     /// The files that were read, apart from the feeds.
     read: Vec<(String, Vec<u8>)>,
     good_feeds: Vec<(String, Vec<u8>)>,
@@ -227,18 +249,23 @@ impl Compiler<'_> {
         }
         if path == "builtin" {
             let (name, bytes) = Catalog::builtin();
-            return self.collect(name, |diagnostics| Catalog::parse(bytes, diagnostics));
+            return self.collect(name, Strictness::Load, |diagnostics| Catalog::parse(bytes, diagnostics));
         }
         let bytes = self.must_read(path, config.catalog.position)?;
         let name = self.display_name(path);
-        self.collect(&name, |diagnostics| Catalog::parse(&bytes, diagnostics))
+        self.collect(&name, Strictness::Load, |diagnostics| Catalog::parse(&bytes, diagnostics))
     }
 
     /// Reads one more source and keeps what there is to say of it.
-    fn collect<T>(&mut self, name: &str, read: impl FnOnce(&mut Diagnostics) -> T) -> T {
-        let mut diagnostics = Diagnostics::new(name, Strictness::Load);
+    fn collect<T>(
+        &mut self,
+        name: &str,
+        strictness: Strictness,
+        read: impl FnOnce(&mut Diagnostics) -> T,
+    ) -> T {
+        let mut diagnostics = Diagnostics::new(name, strictness);
         let result = read(&mut diagnostics);
-        self.others.extend(diagnostics.into_items());
+        self.others.extend(diagnostics.into_items_by_position());
         result
     }
 

@@ -2,15 +2,20 @@
 
 use crate::automation_preferences::{self, Outcome};
 use crate::config::{AgentAction, Mode, Treatment};
-use crate::decision::{Action, Decision, Identity, PolicyKind, Reason, Rule, RuleRef};
+use crate::decision::{Action, Decision, Identity, PolicyKind, Reason, RuleRef};
 use crate::feed::{FeedFormat, FeedValue};
 use crate::host::RequestHost;
 use crate::path_pattern::RequestPath;
 use crate::prefix_table::Match;
 use crate::request::Request;
 use crate::ruleset::{Agent, Ruleset};
-use crate::sites::{Site, Treatments};
+use crate::sites::{PreferencesPolicy, RobotsPolicy, Site, Treatments};
 use crate::user_agent::looks_automated;
+
+mod step;
+
+use self::step::Source;
+pub use self::step::{PolicyVerdict, Step};
 
 /// What a host sets for a request beside the configuration document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,17 +30,30 @@ pub struct Overrides {
 ///
 /// Allocates nothing, takes no lock, asks no clock, and asks the request only for what it needs.
 pub fn decide(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -> Decision {
+    decide_telling(ruleset, request, overrides, &mut |_| {})
+}
+
+/// As [`decide()`], and tells each step as it is taken.
+pub fn decide_telling<'r>(
+    ruleset: &'r Ruleset,
+    request: &impl Request,
+    overrides: Overrides,
+    tell: &mut impl FnMut(Step<'r>),
+) -> Decision {
     let site_id = overrides.site.or_else(|| find_site(ruleset, request));
     let site = site_id.and_then(|id| ruleset.sites.get(id));
-    let mode = overrides.mode.unwrap_or_else(|| mode(ruleset, site, request));
+    let of_part = if overrides.mode.is_none() { mode_of_part(site, request) } else { None };
+    let mode = overrides.mode.or(of_part.map(|(mode, _)| mode)).unwrap_or(ruleset.mode);
+    tell(Step::Mode(mode, of_part.map(|(_, scope)| scope)));
     let who = if mode == Mode::Off { Who::PERSON } else { identify(ruleset, request) };
-    let enforced = mode == Mode::Enforce && site.is_none_or(|site| site.enforces_on(request.address()));
+    let enforced = mode == Mode::Enforce && site.is_none_or(|site| is_enforced_on(site, request, tell));
     let ruling = match served(site.filter(|_| mode != Mode::Off), request) {
         Some(_) => Ruling::plain(Action::Serve, Reason::Served),
-        None => judge(ruleset, site, &who, request),
+        None => judge(ruleset, site, &who, request, tell),
     };
     let ruling = match ruling.action {
         Action::Deny if Readable::at(request.path()).is_some() => {
+            tell(Step::AlwaysReadable(ruling.reason));
             Ruling::plain(Action::Allow, Reason::Allowed)
         }
         _ => ruling,
@@ -63,10 +81,17 @@ fn find_site(ruleset: &Ruleset, request: &impl Request) -> Option<u16> {
     request.host().map_or(sites.default, |host| sites.find(host))
 }
 
-/// The mode of the part of the site that is asked for, or else that of the document.
-fn mode(ruleset: &Ruleset, site: Option<&Site>, request: &impl Request) -> Mode {
-    let of_part = site.filter(|site| !site.modes.modes.is_empty());
-    of_part.and_then(|site| site.mode(RequestPath::new(request.path()))).unwrap_or(ruleset.mode)
+/// The mode of the part of the site that is asked for, with the part's scope.
+fn mode_of_part<'r>(site: Option<&'r Site>, request: &impl Request) -> Option<(Mode, &'r str)> {
+    site.filter(|site| !site.modes.modes.is_empty())?.mode(RequestPath::new(request.path()))
+}
+
+fn is_enforced_on<'r>(site: &Site, request: &impl Request, tell: &mut impl FnMut(Step<'r>)) -> bool {
+    let is_enforced_on = site.enforces_on(request.address());
+    if site.enforce_percent < 100 {
+        tell(Step::Share { percent: site.enforce_percent, is_enforced_on });
+    }
+    is_enforced_on
 }
 
 /// What is never denied: who must obey a rule must be able to read it.
@@ -75,11 +100,6 @@ enum Readable {
     RobotsTxt,
     AutomationPreferences,
     AiwebindexProof,
-}
-
-/// Whether the target of a request (path and query) is one of the three that are never denied.
-pub fn is_always_readable(target: &[u8]) -> bool {
-    Readable::at(target).is_some()
 }
 
 impl Readable {
@@ -224,30 +244,46 @@ impl Ruling {
 }
 
 /// Steps 3 to 7 of the decision.
-fn judge(ruleset: &Ruleset, site: Option<&Site>, who: &Who, request: &impl Request) -> Ruling {
+fn judge<'r>(
+    ruleset: &'r Ruleset,
+    site: Option<&'r Site>,
+    who: &Who,
+    request: &impl Request,
+    tell: &mut impl FnMut(Step<'r>),
+) -> Ruling {
     let treatments = site.map_or(Treatments::DEFAULT, |site| site.treatments);
     let (treatment, denial) = match who.identity {
         Identity::None => return Ruling::plain(Action::Allow, Reason::NotAutomated),
-        Identity::Undeclared if who.automated => (Treatment::Policy, Reason::UndeclaredAgent),
-        Identity::Undeclared if treatments.undeclared == Treatment::Allow => {
-            return Ruling::plain(Action::Allow, Reason::NotAutomated);
-        }
+        Identity::Undeclared if who.automated => (Treatment::Policy, Reason::Allowed),
         Identity::Undeclared => (treatments.undeclared, Reason::UndeclaredAgent),
         Identity::Spoofed => (treatments.spoofed, Reason::SpoofedAgent),
         Identity::Unverified => (treatments.unverified, Reason::UnverifiedAgent),
         Identity::Verified | Identity::Generic => (Treatment::Policy, Reason::Allowed),
     };
-    if let Some(settled) = settle(treatment, denial) {
-        return settled;
+    match denial {
+        Reason::Allowed if who.identity == Identity::Undeclared => tell(Step::UndeclaredAutomation),
+        Reason::Allowed => {}
+        _ => tell(Step::Treatment(who.identity, treatment)),
     }
-    match who.agent.and_then(|id| ruleset.agents.get(usize::from(id))).map(|agent| agent.action) {
-        Some(AgentAction::Deny) => return Ruling::plain(Action::Deny, Reason::AgentDenied),
-        Some(AgentAction::Allow) if who.identity == Identity::Verified => {
-            return Ruling::plain(Action::Allow, Reason::AgentAllowed);
+    match settle(treatment, denial) {
+        Some(Ruling { action: Action::Allow, .. }) if who.identity == Identity::Undeclared => {
+            return Ruling::plain(Action::Allow, Reason::NotAutomated);
         }
-        _ => {}
+        Some(settled) => return settled,
+        None => {}
     }
-    site.map_or(Ruling::plain(Action::Allow, Reason::Allowed), |site| by_policy(ruleset, site, who, request))
+    if let Some(agent) = who.agent.and_then(|id| ruleset.agents.get(usize::from(id))) {
+        tell(Step::Agent(agent.action));
+        match agent.action {
+            AgentAction::Deny => return Ruling::plain(Action::Deny, Reason::AgentDenied),
+            AgentAction::Allow if who.identity == Identity::Verified => {
+                return Ruling::plain(Action::Allow, Reason::AgentAllowed);
+            }
+            AgentAction::Allow | AgentAction::Policy => {}
+        }
+    }
+    let allowed = Ruling::plain(Action::Allow, Reason::Allowed);
+    site.map_or(allowed, |site| by_policy(ruleset, site, who, request, tell))
 }
 
 /// What a treatment settles at once.
@@ -260,52 +296,43 @@ fn settle(treatment: Treatment, denial: Reason) -> Option<Ruling> {
 }
 
 /// Steps 5 to 7: the site's rules on places, its robots.txt and its automation-preferences.txt.
-fn by_policy(ruleset: &Ruleset, site: &Site, who: &Who, request: &impl Request) -> Ruling {
+fn by_policy<'r>(
+    ruleset: &'r Ruleset,
+    site: &'r Site,
+    who: &Who,
+    request: &impl Request,
+    tell: &mut impl FnMut(Step<'r>),
+) -> Ruling {
     if let Some(FeedValue::Place { country, region, .. }) = who.place.and_then(|id| ruleset.value(id))
         && let Some(treatment) = site.treatment_of_place(*country, region.as_deref())
-        && let Some(settled) = settle(treatment, Reason::GeoDenied)
     {
-        return settled;
+        tell(Step::Place(treatment));
+        if let Some(settled) = settle(treatment, Reason::GeoDenied) {
+            return settled;
+        }
     }
     let agent = ruleset.acting_agent(who.agent, who.feed);
     let path = RequestPath::new(request.path());
-    match by_robots(site, agent, path) {
-        Some(ruling) if ruling.action == Action::Deny => ruling,
-        by_robots => by_preferences(ruleset, site, agent, path, request)
-            .or(by_robots)
-            .unwrap_or(Ruling::plain(Action::Allow, Reason::Allowed)),
+    let robots = site.robots.as_ref().and_then(|policy| by_robots(policy, agent, path));
+    robots.into_iter().for_each(|verdict| tell(Step::Policy(verdict)));
+    if let Some(denied) = robots.filter(|verdict| verdict.action == Action::Deny) {
+        return denied.into();
     }
+    let preferences =
+        site.preferences.as_ref().and_then(|policy| by_preferences(ruleset, policy, agent, path, request));
+    preferences.into_iter().for_each(|verdict| tell(Step::Policy(verdict)));
+    let decisive = preferences.filter(|verdict| verdict.line.is_some()).or(robots);
+    decisive.map_or(Ruling::plain(Action::Allow, Reason::Allowed), Ruling::from)
 }
 
-impl Ruleset {
-    /// What each policy file of the site says of the request, whichever of them decided: robots.txt, then
-    /// automation-preferences.txt; `None` where the site has none, or no rule of it holds.
-    pub fn verdicts(&self, decision: &Decision, request: &impl Request) -> [Option<PolicyVerdict<'_>>; 2] {
-        let Some(site) = decision.site.and_then(|id| self.sites.get(id)) else {
-            return [None; 2];
+impl From<PolicyVerdict<'_>> for Ruling {
+    fn from(PolicyVerdict { action, reason, line, source }: PolicyVerdict<'_>) -> Self {
+        let file = match source {
+            Source::Robots(..) => PolicyKind::Robots,
+            Source::Preferences(..) => PolicyKind::AutomationPreferences,
         };
-        let agent = self.acting_agent(decision.agent, decision.feed);
-        let verdict = |ruling: Ruling| {
-            let rule = self.rule(&Decision { rule: ruling.rule, ..*decision })?;
-            Some(PolicyVerdict { action: ruling.action, reason: ruling.reason, rule })
-        };
-        let path = RequestPath::new(request.path());
-        [
-            by_robots(site, agent, path).and_then(verdict),
-            by_preferences(self, site, agent, path, request).and_then(verdict),
-        ]
+        Self { action, reason, rule: line.map(|line| RuleRef { file, line }) }
     }
-}
-
-/// What one policy file says of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PolicyVerdict<'r> {
-    /// What is to be done, were it alone.
-    pub action: Action,
-    /// Why.
-    pub reason: Reason,
-    /// The rule that says so.
-    pub rule: Rule<'r>,
 }
 
 /// Of a list by agent whose last item is for whoever is none, the item of this one.
@@ -313,25 +340,27 @@ fn of_agent<T: Copy>(list: &[T], agent: Option<u16>) -> Option<T> {
     agent.and_then(|id| list.get(usize::from(id))).or(list.last()).copied()
 }
 
-fn by_robots(site: &Site, agent: Option<u16>, path: RequestPath<'_>) -> Option<Ruling> {
-    let policy = site.robots.as_ref()?;
+fn by_robots<'r>(
+    policy: &'r RobotsPolicy,
+    agent: Option<u16>,
+    path: RequestPath<'_>,
+) -> Option<PolicyVerdict<'r>> {
     let group = of_agent(&policy.groups, agent)?;
     let verdict = policy.file.rules.decide(group, path);
-    let rule = verdict.line.map(|line| RuleRef { file: PolicyKind::Robots, line });
-    Some(match verdict.allowed {
-        true => Ruling { action: Action::Allow, reason: Reason::Allowed, rule },
-        false => Ruling { action: Action::Deny, reason: Reason::RobotsDisallowed, rule },
-    })
+    let (action, reason) = match verdict.allowed {
+        true => (Action::Allow, Reason::Allowed),
+        false => (Action::Deny, Reason::RobotsDisallowed),
+    };
+    Some(PolicyVerdict { action, reason, line: verdict.line, source: Source::Robots(policy, group) })
 }
 
-fn by_preferences(
+fn by_preferences<'r>(
     ruleset: &Ruleset,
-    site: &Site,
+    policy: &'r PreferencesPolicy,
     agent: Option<u16>,
     path: RequestPath<'_>,
     request: &impl Request,
-) -> Option<Ruling> {
-    let policy = site.preferences.as_ref()?;
+) -> Option<PolicyVerdict<'r>> {
     let asked = automation_preferences::Request {
         agent: of_agent(&policy.agents, agent)?,
         host: RequestHost::new(request.host().unwrap_or_default()),
@@ -343,13 +372,15 @@ fn by_preferences(
     let known = known.map_or(&[][..], |agent| &agent.purposes);
     let purposes =
         declared.into_iter().map(str::as_bytes).chain(known.iter().map(|purpose| purpose.as_bytes()));
-    let verdict = policy.file.rules.rules.decide(&asked, purposes, policy.undeclared)?;
-    let rule = Some(RuleRef { file: PolicyKind::AutomationPreferences, line: verdict.line });
-    Some(match verdict.outcome {
-        Outcome::Allowed => Ruling { action: Action::Allow, reason: Reason::Allowed, rule },
-        Outcome::MethodNotAllowed => Ruling { action: Action::Deny, reason: Reason::MethodNotAllowed, rule },
-        Outcome::PurposeNotAllowed => {
-            Ruling { action: Action::Deny, reason: Reason::PurposeNotAllowed, rule }
-        }
-    })
+    let verdict = policy.file.rules.rules.decide(&asked, purposes, policy.undeclared);
+    let (action, reason) = match verdict.map(|verdict| verdict.outcome) {
+        None | Some(Outcome::Allowed) => (Action::Allow, Reason::Allowed),
+        Some(Outcome::MethodNotAllowed) => (Action::Deny, Reason::MethodNotAllowed),
+        Some(Outcome::PurposeNotAllowed) => (Action::Deny, Reason::PurposeNotAllowed),
+    };
+    let source = Source::Preferences(policy, verdict.map(|verdict| verdict.group));
+    Some(PolicyVerdict { action, reason, line: verdict.map(|verdict| verdict.line), source })
 }
+
+#[cfg(test)]
+mod tests;

@@ -230,7 +230,7 @@ impl<'a> Reader<'a, '_> {
 }
 
 /// Two letters, a dash, one to three letters or digits (ISO 3166-2).
-fn is_region(text: &str) -> bool {
+pub(crate) fn is_region(text: &str) -> bool {
     text.split_once('-').is_some_and(|(country, subdivision)| {
         country.len() == 2
             && country.bytes().all(|byte| byte.is_ascii_alphabetic())

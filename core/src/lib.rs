@@ -47,7 +47,7 @@ pub mod units;
 pub mod user_agent;
 
 pub use compile::{Compiled, Files, FoundFile, NoFiles};
-pub use decide::{Overrides, PolicyVerdict, decide, is_always_readable};
+pub use decide::{Overrides, PolicyVerdict, Step, decide, decide_telling};
 pub use request::Request;
 pub use ruleset::{AgentInfo, FeedInfo, FeedState, Finding, Ruleset, is_token_byte};
 pub use stored::{StoredError, is_stored};

@@ -37,7 +37,7 @@ impl<'a> RequestPath<'a> {
     pub fn new(raw: &'a [u8]) -> Self {
         let raw = if raw.is_empty() { b"/" } else { raw };
         // Almost every path is in normal form already, and compares faster when that is known.
-        Self { raw, normal: raw.iter().copied().all(is_plain) }
+        Self { raw, normal: raw.iter().all(|byte| class(*byte) == Class::Plain) }
     }
 
     /// The octets of the normal form.
@@ -130,22 +130,6 @@ const fn class_of(byte: u8) -> Class {
         0..=b' ' | b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0x7F.. => Class::Other,
         _ => Class::Plain,
     }
-}
-
-/// The ASCII characters in [`Class::Plain`], a bit each: every request's path is looked through.
-const PLAIN: u128 = {
-    let (mut set, mut byte) = (0, 0);
-    while byte < 128 {
-        if matches!(class_of(byte), Class::Plain) {
-            set |= 1 << byte;
-        }
-        byte += 1;
-    }
-    set
-};
-
-const fn is_plain(byte: u8) -> bool {
-    byte < 128 && PLAIN >> byte & 1 == 1
 }
 
 /// Whether the percent-encoding of this character is another spelling of the character itself.

@@ -105,6 +105,11 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
+    /// What stands before a comment, trimmed.
+    pub fn content(&self) -> &'a [u8] {
+        trim(self.content)
+    }
+
     /// Nothing but white space, and no comment either.
     pub fn is_blank(&self) -> bool {
         !self.comment && self.is_empty()

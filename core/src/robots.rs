@@ -223,7 +223,9 @@ fn unknown(line: &Line<'_>, directive: Option<Directive<'_>>, diagnostics: &mut 
             diagnostics.lint_error(position, "ROB-4", message);
         }
         None => {
-            diagnostics.lint_warning(position, "ROB-4", format!("unknown name `{name_shown}` is ignored"));
+            let meant = nearest(name, &OTHERS).map(|meant| format!("; did you mean `{meant}`?"));
+            let message = format!("unknown name `{name_shown}` is ignored{}", meant.unwrap_or_default());
+            diagnostics.lint_warning(position, "ROB-4", message);
         }
     }
 }
@@ -315,6 +317,11 @@ impl Robots {
         let token = product_token(token).to_ascii_lowercase();
         let found = self.tokens.binary_search_by(|(known, _)| (**known).cmp(&token)).ok();
         found.and_then(|place| self.tokens.get(place)).map_or(GroupId(0), |(_, id)| *id)
+    }
+
+    /// The token in lower case, or `*`, whose groups these are.
+    pub fn token_of(&self, group: GroupId) -> Option<&str> {
+        self.tokens.iter().find(|(_, id)| *id == group).map(|(token, _)| &**token)
     }
 
     /// What the groups say about a path.

@@ -85,8 +85,8 @@ impl GeoRule {
 pub(crate) struct Modes {
     /// The longest scope first.
     pub(crate) scopes: PathSet,
-    /// In the order of `scopes`.
-    pub(crate) modes: Vec<Mode>,
+    /// In the order of `scopes`; each with its scope as it was written.
+    pub(crate) modes: Vec<(Mode, Box<str>)>,
 }
 
 /// A site's compiled policies.
@@ -105,10 +105,11 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// The mode that the site gives a path; `None`: that of the document.
-    pub(crate) fn mode(&self, path: RequestPath<'_>) -> Option<Mode> {
+    /// The mode that the site gives a path, and the scope for which it does; `None`: that of the document.
+    pub(crate) fn mode(&self, path: RequestPath<'_>) -> Option<(Mode, &str)> {
         let place = self.modes.scopes.first_match(path)?;
-        usize::try_from(place).ok().and_then(|place| self.modes.modes.get(place)).copied()
+        let found = usize::try_from(place).ok().and_then(|place| self.modes.modes.get(place));
+        found.map(|(mode, scope)| (*mode, &**scope))
     }
 
     /// What the rules on places make of a client; `None`: nothing.

@@ -62,8 +62,11 @@ impl RootContext for Plugin {
                 );
             }
         }
-        self.ruleset = compiled.ruleset.map(Rc::new);
-        self.ruleset.is_some()
+        let Some(ruleset) = compiled.ruleset else {
+            return false;
+        };
+        self.ruleset = Some(Rc::new(ruleset));
+        true
     }
 
     fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
@@ -107,6 +110,8 @@ fn handle(ruleset: &Ruleset) -> Action {
         let _ = hostcalls::remove_map_value(MapType::HttpRequestHeaders, name);
     }
     let request = HostRequest::default();
+    #[cfg(feature = "panic-for-tests")]
+    panic_if_asked(&request);
     let decision = decide(ruleset, &request, Overrides::default());
     let reply = ruleset.reply(&decision, &request, None).filter(|_| decision.is_answered());
     if let Some(value) = ruleset.describe(&decision, &request).header_value() {
@@ -118,6 +123,14 @@ fn handle(ruleset: &Ruleset) -> Action {
     match reply {
         Some(reply) => answer(&reply),
         None => Action::Continue,
+    }
+}
+
+#[cfg(feature = "panic-for-tests")]
+#[expect(clippy::panic, reason = "that is what the feature is for")]
+fn panic_if_asked(request: &HostRequest) {
+    if crawlward_core::Request::header(request, "x-panic").is_some() {
+        panic!("a request asked for it");
     }
 }
 

@@ -133,7 +133,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Two processes that replace the same file don't share their unfinished ones.
     name.push(format!(".{}.tmp", std::process::id()));
     let unfinished = path.with_file_name(name);
-    let written = File::create(&unfinished)
+    // A crash can have left one, of a process with the same id.
+    let _ = fs::remove_file(&unfinished);
+    let written = create(&unfinished)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&unfinished, path));
     if written.is_err() {
@@ -141,6 +143,16 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&unfinished);
     }
     written
+}
+
+/// A new file that its owner alone can write: nginx's master, which is root, has no umask when it reloads. A link that
+/// somebody else laid there is not followed.
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
+    options.open(path)
 }
 
 /// Compiles the configuration document at `path`, or loads the compiled ruleset there, and tells which of its feeds
@@ -183,4 +195,29 @@ fn words(path: &Path) -> io::Result<Vec<u32>> {
     let mut words = vec![0_u32; count];
     file.read_exact(words.as_mut_bytes())?;
     Ok(words)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn only_the_owner_can_write_what_is_made_and_no_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, elsewhere) = (folder.path().join("feed"), folder.path().join("elsewhere"));
+        fs::write(&elsewhere, "theirs").unwrap();
+        let unfinished = folder.path().join(format!("feed.{}.tmp", std::process::id()));
+        symlink(&elsewhere, &unfinished).unwrap();
+        // As in a daemon, nginx's being one.
+        let before = rustix::process::umask(rustix::fs::Mode::empty());
+        let replaced = replace(&path, b"ours");
+        rustix::process::umask(before);
+        replaced.unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"ours");
+        assert_eq!(fs::read(&elsewhere).unwrap(), b"theirs");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
+        assert!(!unfinished.exists());
+    }
 }

@@ -9,7 +9,7 @@ use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER};
 use crawlward_core::{Overrides, Request, Ruleset, decide};
 
 use crate::directives::{LocationConf, ModeSource};
-use crate::nginx::HttpRequest;
+use crate::nginx::{HttpRequest, Seldom};
 use crate::variables::Value;
 
 /// What is kept of a request between two of our handlers.
@@ -75,18 +75,29 @@ impl Request for HttpRequest<'_> {
     }
 }
 
-/// Removes the client's own `X-Crawlward`, decides, and denies or tells upstreams what is known.
+/// Removes the client's own `X-Crawlward` before `$http_x_crawlward` can show it, and notes that nginx serves the request.
+pub(crate) fn on_read(request: HttpRequest<'_>) {
+    if ruleset(request).is_some() {
+        // Without memory for it here, the access phase tries again.
+        let _ = remove_ours(request);
+        request.begin();
+    }
+}
+
+/// Decides, and denies or tells upstreams what is known.
 pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
-    let Some(ruleset) = request.main_conf().and_then(|conf| conf.ruleset.as_ref()) else {
+    let Some(ruleset) = ruleset(request) else {
         return Next::Continue;
     };
+    // What stands there after a redirect within nginx was told about another location.
+    let removed = remove_ours(request);
+    // Nothing is decided about a request that nginx refused while it read it, which an `error_page` leads here: its
+    // User-Agent may be among what was not read.
     let Some(state) = request.state() else {
         return Next::Continue;
     };
-    let forged = request
-        .remove_headers(|name| FORGEABLE.iter().any(|ours| name.eq_ignore_ascii_case(ours.as_bytes())));
     let decided = decided(request, ruleset, state);
-    if forged.is_err() || decided.is_final {
+    if removed.is_err() || decided.is_final {
         return Next::Continue;
     }
     let decision = decided.decision;
@@ -101,6 +112,14 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
         let _ = request.add_header(REQUEST_HEADER, FORGEABLE[0], &value);
     }
     Next::Continue
+}
+
+fn ruleset(request: HttpRequest<'_>) -> Option<&Ruleset> {
+    request.main_conf()?.ruleset.as_ref()
+}
+
+fn remove_ours(request: HttpRequest<'_>) -> Result<(), ()> {
+    request.remove_headers(|name| FORGEABLE.iter().any(|ours| name.eq_ignore_ascii_case(ours.as_bytes())))
 }
 
 fn answer(request: HttpRequest<'_>, ruleset: &Ruleset, decision: &Decision) -> Next {
@@ -132,10 +151,10 @@ fn denial_line(facts: &Facts<'_>) -> String {
     line
 }
 
-/// The value of a variable; `None`: not found, as for people.
+/// The value of a variable; `None`: not found, as for people and for what nginx did not take as a request.
 pub(crate) fn variable(request: HttpRequest<'_>, value: Value) -> Option<String> {
     let request = request.main();
-    let ruleset = request.main_conf()?.ruleset.as_ref()?;
+    let ruleset = ruleset(request)?;
     let decision = decided(request, ruleset, request.state()?).decision;
     if decision.identity == Identity::None {
         return None;
@@ -145,6 +164,8 @@ pub(crate) fn variable(request: HttpRequest<'_>, value: Value) -> Option<String>
 
 /// The decision about a request, made once as long as its basis holds.
 fn decided(request: HttpRequest<'_>, ruleset: &Ruleset, state: &State) -> Decided {
+    #[cfg(feature = "panic-for-tests")]
+    panic_if_asked(request);
     let known = state.decided.get();
     if let Some(known) = known.filter(|known| known.is_final) {
         return known;
@@ -160,6 +181,14 @@ fn decided(request: HttpRequest<'_>, ruleset: &Ruleset, state: &State) -> Decide
     decided
 }
 
+#[cfg(feature = "panic-for-tests")]
+#[expect(clippy::panic, reason = "that is what the feature is for")]
+fn panic_if_asked(request: HttpRequest<'_>) {
+    if request.header_lines("x-panic").next().is_some() {
+        panic!("a request asked for it");
+    }
+}
+
 /// The mode of the location; `None`: the document's, of the site's part or of all.
 fn mode(request: HttpRequest<'_>, state: &State) -> Option<Mode> {
     let source = request.location_conf().map_or(ModeSource::Inherited, |LocationConf { mode }| *mode);
@@ -173,8 +202,10 @@ fn mode(request: HttpRequest<'_>, state: &State) -> Option<Mode> {
     state.asking_for_mode.set(true);
     let word = request.evaluate(value).unwrap_or_default();
     state.asking_for_mode.set(false);
+    // Evaluated for every variable of ours that is read: a mistake would fill the log.
+    static NO_MODE: Seldom = Seldom::new();
     let mode = std::str::from_utf8(word).ok().and_then(Mode::from_word);
-    if mode.is_none() && !word.is_empty() {
+    if mode.is_none() && !word.is_empty() && NO_MODE.is_due() {
         let word = String::from_utf8_lossy(word);
         request.log_error(&format!("crawlward: \"{word}\" is no mode; that of the document counts"));
     }

@@ -15,6 +15,10 @@ use crate::process::{Server, wait_for};
 /// The type of the Wasm filter's configuration.
 const WASM_TYPE: &str = "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm";
 
+/// The type of the filter that stands in for it.
+const HEADER_MUTATION_TYPE: &str =
+    "type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation";
+
 /// A listener on a port of 127.0.0.1, with one HTTP filter before the origin.
 #[derive(Clone, Debug)]
 pub struct Listener {
@@ -120,7 +124,12 @@ pub fn discovered_filter(resource: &Path) -> Value {
         "name": "crawlward",
         "config_discovery": {
             "config_source": { "path_config_source": { "path": resource }, "resource_api_version": "V3" },
-            "type_urls": [WASM_TYPE],
+            // Where the first one is refused; see examples/demo/envoy.yaml.
+            "default_config": {
+                "@type": HEADER_MUTATION_TYPE,
+                "mutations": { "request_mutations": [{ "remove": "x-crawlward" }, { "remove": "x_crawlward" }] },
+            },
+            "type_urls": [WASM_TYPE, HEADER_MUTATION_TYPE],
         },
     })
 }

@@ -250,6 +250,22 @@ impl Framing {
     }
 }
 
+/// Sends bytes, which need be no request, and gives all that comes until the server closes the connection.
+///
+/// # Errors
+///
+/// Those of the socket; a connection that is reset after an answer is none.
+pub fn send_bytes(address: SocketAddr, bytes: &[u8]) -> io::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(TIMEOUT)?;
+    stream.write_all(bytes)?;
+    let mut answer = Vec::new();
+    match stream.read_to_end(&mut answer) {
+        Err(error) if answer.is_empty() => Err(error),
+        _ => Ok(String::from_utf8_lossy(&answer).into_owned()),
+    }
+}
+
 /// Sends one request over a connection of its own.
 ///
 /// # Errors

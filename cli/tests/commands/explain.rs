@@ -112,9 +112,71 @@ address   192.0.2.1
           in no feed
 claim     Googlebot, proven by googlebot
 identity  spoofed: all feeds of Googlebot are usable, and no prefix in them proves it for the address
+setting   `spoofed` is `deny`, says the site
 action    deny, spoofed-agent: The User-Agent claims an agent whose operator does not publish this address as the agent's.
 "
     );
+}
+
+#[test]
+fn an_explanation_shows_the_rules_of_the_policies() {
+    let folder = Folder::new();
+    folder.write(
+        "crawlward.json",
+        r#"{ "mode": "enforce",
+  "feeds": [
+    { "name": "googlebot", "format": "jafar", "source": "googlebot.json" },
+    { "name": "places", "format": "geofeed", "source": "places.csv" }
+  ],
+  "agents": [ { "token": "Googlebot", "feeds": ["googlebot"] } ],
+  "sites": [ { "name": "shop", "robots_txt": "robots.txt", "automation_preferences": "prefs.txt",
+    "modes": [ { "scope": "/shop/", "mode": "observe" } ], "enforce_percent": 100,
+    "geo": [ { "country": ["US"], "action": "policy" } ] } ] }"#,
+    );
+    folder.write("places.csv", "66.249.66.0/24,US,US-CA,,\n");
+    folder.write(
+        "robots.txt",
+        "User-agent: *\nDisallow: /\n\nUser-agent: Googlebot\nAllow: /shop/  # all\nDisallow: /shop/cart\n",
+    );
+    folder.write("prefs.txt", "scope: /shop/\nallowed-methods: GET\n\n");
+    let ask = |arguments: &[&str]| {
+        let done = explain(&folder, &[&["--ip", GOOGLEBOT, "--user-agent", "Googlebot"], arguments].concat());
+        assert_eq!(done.status, 0, "{}", done.stderr);
+        done.stdout
+    };
+    assert_eq!(
+        ask(&["--path", "/shop/a", "--method", "POST"]),
+        "\
+deny with 403: method-not-allowed, identity verified, agent Googlebot; not enforced: the request passes
+
+request   POST /shop/a
+site      shop
+mode      observe, set by the site for /shop/
+address   66.249.66.1
+          in googlebot 66.249.66.0/27
+          in places 66.249.66.0/24 country=\"US\" region=\"US-CA\"
+claim     Googlebot, proven by googlebot
+identity  verified: the address is in a prefix of googlebot that proves Googlebot
+agent     its action is `policy`: the site's policy decides
+place     US-CA: a rule of the site says policy
+policy    robots.txt, the group of googlebot: line 5, `Allow: /shop/`, says allow, allowed
+policy    prefs.txt, the group in line 1: line 2, `allowed-methods: GET`, says deny, method-not-allowed
+          robots.txt allows it in line 5; prefs.txt is stricter, and the stricter of the two holds
+action    deny, method-not-allowed: This site's /automation-preferences.txt does not allow the method here. (prefs.txt:2)
+"
+    );
+    let forbidden = ask(&["--path", "/shop/cart?x"]);
+    assert!(
+        forbidden.contains("policy    robots.txt, the group of googlebot: line 6, `Disallow: /shop/cart`, says deny, robots-disallowed\naction "),
+        "{forbidden}"
+    );
+    let unrestricted = ask(&["--path", "/other"]);
+    assert!(
+        unrestricted.contains("policy    robots.txt, the group of googlebot: no rule matches the path, so it is allowed\npolicy    prefs.txt: no group holds for the request\n"),
+        "{unrestricted}"
+    );
+    let undeclared = explain(&folder, &["--ip", GOOGLEBOT, "--user-agent", "curl/8"]).stdout;
+    assert!(undeclared.contains("whatever `undeclared` says\n"), "{undeclared}");
 }
 
 #[test]
@@ -128,7 +190,11 @@ fn an_explanation_tells_what_is_not_carried_out_and_why() {
         "{observed}"
     );
     let readable = explain(&folder, &[&spoofed[..], &["--path", "/robots.txt?x"]].concat()).stdout;
-    assert!(readable.ends_with("(This path is never denied.)\n"), "{readable}");
+    assert!(
+        readable
+            .contains("\n          spoofed-agent does not count: this path is never denied\naction    allow"),
+        "{readable}"
+    );
     folder.write("crawlward.json", folder.read("crawlward.json").replace("observe", "off"));
     let off = explain(&folder, &spoofed).stdout;
     assert!(off.ends_with("The mode is `off`: requests are not looked at.\n"), "{off}");

@@ -12,11 +12,21 @@ fn nothing_is_said_about_files_that_are_right() {
     let folder = Folder::new();
     folder.write("good.json", CONFORMING);
     folder.write("good.txt", "192.0.2.0/24\n");
-    folder.write("good.csv", "192.0.2.0/24,US,US-CA,Fremont,\n");
+    folder.write("good.csv", "192.0.2.0/24,PL,PL-14,Warszawa,\n");
+    folder.write(
+        "robots.txt",
+        "User-agent: *\nDisallow: /private/\nSitemap: https://example.com/sitemap.xml\n",
+    );
+    folder.write("prefs.txt", "scope: /\nallowed-methods: GET, HEAD\n\n");
     folder.write("empty.json", "{}");
-    for (format, file) in
-        [("jafar", "good.json"), ("cidr", "good.txt"), ("geofeed", "good.csv"), ("config", "empty.json")]
-    {
+    for (format, file) in [
+        ("jafar", "good.json"),
+        ("cidr", "good.txt"),
+        ("geofeed", "good.csv"),
+        ("robots", "robots.txt"),
+        ("automation-preferences", "prefs.txt"),
+        ("config", "empty.json"),
+    ] {
         let done = folder.run(&["lint", "--format", format, file]);
         assert_eq!((done.status, &*done.stdout, &*done.stderr), (0, "", ""), "{format}");
     }
@@ -49,26 +59,6 @@ fn errors_have_their_place_and_their_requirement() {
 }
 
 #[test]
-fn geofeeds_are_checked_strictly() {
-    let folder = Folder::new();
-    folder.write(
-        "bad.csv",
-        "# ours\n192.0.2.0/24,US,US-CA,Fremont,\n192.0.2.128/25,USA,,,\n2001:db8::/32,PL\n",
-    );
-    let done = folder.run(&["lint", "--format", "geofeed", "bad.csv"]);
-    assert_eq!((done.status, &*done.stdout), (1, ""));
-    let lines: Vec<&str> = done.stderr.lines().collect();
-    assert!(
-        lines.iter().any(|line| line.starts_with("bad.csv:3:") && line.ends_with("[GEO-6]")),
-        "{lines:?}"
-    );
-    assert!(
-        lines.iter().any(|line| line.starts_with("bad.csv:4:") && line.ends_with("[GEO-14]")),
-        "{lines:?}"
-    );
-}
-
-#[test]
 fn a_configuration_is_checked_with_its_files() {
     let folder = Folder::new();
     folder.write("googlebot.json", "<html>");
@@ -80,7 +70,7 @@ fn a_configuration_is_checked_with_its_files() {
 #[test]
 fn errors_past_those_that_are_kept_are_counted() {
     let folder = Folder::new();
-    folder.write("bad.txt", "oops\n".repeat(101) + "192.0.2.0/24\n");
+    folder.write("bad.txt", "192.0.2.0/24\n".repeat(101) + "oops\n");
     let done = folder.run(&["lint", "--format", "cidr", "bad.txt"]);
     assert_eq!(done.status, 1);
     let last = done.stderr.lines().last().unwrap();
@@ -98,9 +88,121 @@ fn unreadable_files_and_wrong_arguments_end_with_2() {
     assert!(done.stderr.contains("\n.: error: can't be read: not a regular file\n"), "{}", done.stderr);
     assert!(done.stderr.contains("\nbad.json:1:1: error: "), "{}", done.stderr);
 
-    let done = folder.run(&["lint", "--format", "robots", "good.json"]);
+    let done = folder.run(&["lint", "--format", "robots-tag", "good.json"]);
     assert_eq!(done.status, 2);
     assert!(done.stderr.contains("not yet supported"), "{}", done.stderr);
     assert_eq!(folder.run(&["lint", "--format", "jafra", "good.json"]).status, 2);
     assert_eq!(folder.run(&["lint", "--format", "jafar"]).status, 2);
+}
+
+#[test]
+fn a_robots_txt_is_checked_strictly() {
+    let folder = Folder::new();
+    folder.write(
+        "robots.txt",
+        "Disallow: /early\n\nUser-agent: Googlebot/2.1\nDisalow: /a\nDisallow /b\nAllow: /c\nDisallow: /c\nAllow: d\n",
+    );
+    let done = folder.run(&["lint", "--format", "robots", "robots.txt"]);
+    assert_eq!((done.status, &*done.stdout), (1, ""));
+    let lines: Vec<&str> = done.stderr.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "robots.txt:1:1: error: a rule before the first user-agent line holds for nobody [ROB-4]",
+            "robots.txt:3:13: warning: of `Googlebot/2.1`, only the product token `Googlebot` counts [ROB-1]",
+            "robots.txt:4:1: error: unknown name `Disalow` is ignored; did you mean `disallow`? [ROB-4]",
+            "robots.txt:5:1: error: no colon after `disallow`; it is read as if there were one [ROB-4]",
+            "robots.txt:7:1: warning: no effect: line 6 allows the same path, and allow wins [ROB-2]",
+            "robots.txt:8:8: error: a path pattern begins with / or *; this one matches no path [ROB-3]",
+        ]
+    );
+}
+
+#[test]
+fn an_automation_preferences_txt_is_checked_strictly() {
+    let folder = Folder::new();
+    folder.write(
+        "prefs.txt",
+        "scope: /a\nallowed-methods: GET\n\nscope: /a\nallowed-methods: POST, FETCH\nalowed-purposes: x\n\nhost: a:80\nscope: /b\n\n",
+    );
+    let done = folder.run(&["lint", "--format", "automation-preferences", "prefs.txt"]);
+    assert_eq!((done.status, &*done.stdout), (1, ""));
+    for expected in [
+        "prefs.txt:1:1: warning: unreachable group: later groups (line 4) hold for all that it holds for [AUTO-14]",
+        "prefs.txt:5:24: error: `FETCH` is no method that the grammar knows; it is ignored [AUTO-7]",
+        "prefs.txt:6:1: error: unknown name `alowed-purposes` is ignored; did you mean `allowed-purposes`? [AUTO-4]",
+        "prefs.txt:8:1: warning: the grammar begins a group with a scope; other readers may not find this one [AUTO-20]",
+        "prefs.txt:8:7: error: a host is given without a port; it holds for every port [AUTO-12]",
+        "prefs.txt:8:1: error: the group has no usable host, so it is ignored [AUTO-12]",
+    ] {
+        assert!(done.stderr.lines().any(|line| line == expected), "{expected}\n{}", done.stderr);
+    }
+}
+
+#[test]
+fn a_geofeed_is_checked_strictly() {
+    let folder = Folder::new();
+    folder.write("places.csv", "192.0.2.0/24,US,US-CA,,\n192.0.2.0/24,PL,,,\n198.51.100.0/24,USA,,,\n");
+    let done = folder.run(&["lint", "--format", "geofeed", "places.csv"]);
+    assert_eq!(done.status, 1);
+    assert!(done.stderr.contains("places.csv:2:1: error: "), "{}", done.stderr);
+    assert!(done.stderr.contains("places.csv:3:17: error: "), "{}", done.stderr);
+}
+
+#[test]
+fn a_configuration_is_checked_with_its_policies_and_for_what_has_no_effect() {
+    let folder = Folder::new();
+    folder.write(
+        "crawlward.json",
+        r#"{
+  "feeds": [ { "name": "partners", "format": "cidr", "source": "partners.txt" } ],
+  "agents": [
+    { "token": "GPTBot" },
+    { "token": "Bingbot", "feeds": [] }
+  ],
+  "sites": [
+    { "hosts": ["example.com"], "robots_txt": "robots.txt", "automation_preferences": "prefs.txt",
+      "geo": [
+        { "country": ["PL", "DE"], "action": "deny" },
+        { "country": ["de"], "region": ["DE-BE"], "action": "allow" },
+        { "country": ["US"], "region": ["CA-QC"], "action": "deny" }
+      ],
+      "modes": [ { "scope": "/a%62c", "mode": "off" }, { "scope": "/abc", "mode": "enforce" } ]
+    },
+    { "hosts": ["example.org"], "robots_txt": "robots.txt", "automation_preferences": "prefs.txt" }
+  ]
+}"#,
+    );
+    folder.write("partners.txt", "192.0.2.0/24\n");
+    folder.write("robots.txt", "User-agent: *\nDisallow: /admin/\nNoindexx: /a\n");
+    folder.write("prefs.txt", "scope: /admin/api/\nallowed-methods: GET\n\n");
+    let done = folder.run(&["lint", "--format", "config", "crawlward.json"]);
+    assert_eq!((done.status, &*done.stdout), (0, ""));
+    let lines: Vec<&str> = done.stderr.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "crawlward.json:4:16: warning: the ranges of `GPTBot` are published at https://openai.com/gptbot.json, but no feed has that url: claims can't be verified",
+            "crawlward.json:10:23: warning: no feed of the document is a geofeed, so no rule on places ever holds",
+            "crawlward.json:11:23: warning: no effect: the rule at 10:23 holds wherever this one does",
+            "crawlward.json:12:41: warning: no effect: `CA-QC` is in none of the rule's countries",
+            "crawlward.json:14:67: warning: no effect: the scope has a mode already at 14:29",
+            "robots.txt:3:1: warning: unknown name `Noindexx` is ignored; did you mean `noindex`? [ROB-4]",
+            "prefs.txt:1:8: warning: robots.txt (line 2) forbids everything in this scope anyway [AUTO-15]",
+        ],
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn policies_of_a_configuration_are_read_strictly_by_lint_only() {
+    let folder = Folder::new();
+    folder.write("crawlward.json", r#"{ "sites": [ { "robots_txt": "robots.txt" } ] }"#);
+    folder.write("robots.txt", "User-agent: *\nDisalow: /\n");
+    let done = folder.run(&["lint", "--format", "config", "crawlward.json"]);
+    assert_eq!(done.status, 1);
+    assert!(done.stderr.contains("robots.txt:2:1: error: unknown name `Disalow`"), "{}", done.stderr);
+    let done = folder.run(&["explain", "--config", "crawlward.json", "--ip", "192.0.2.1"]);
+    assert_eq!((done.status, &*done.stderr), (0, ""));
 }

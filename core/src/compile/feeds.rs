@@ -249,10 +249,10 @@ impl Compiler<'_> {
             let LoadedFeed { name, state, .. } = feed;
             let why = feed.why.as_deref().unwrap_or_default();
             let effect = match feed.usable {
-                true => {
-                    "the last good version stays in force; look at the new one, and let it in with --accept"
-                }
-                false => "it proves nobody, and nobody who claims its agents is spoofed",
+                true => format!(
+                    "the last good version stays in force; if the new one is right, let it in with `crawlward compile --accept {name}`"
+                ),
+                false => "it proves nobody, and nobody who claims its agents is spoofed".to_string(),
             };
             self.own.warning(position, None, format!("the feed `{name}` is {state}: {why}; {effect}"));
         }

@@ -10,6 +10,7 @@ use super::Compiler;
 use crate::automation_preferences::{PreferencesFile, Undeclared};
 use crate::config::{GeoConfig, ModeConfig, SiteConfig, UndeclaredPurpose};
 use crate::diagnostic::{Diagnostics, Position};
+use crate::geofeed::is_region;
 use crate::host::{HostIndex, HostPattern};
 use crate::path_pattern::PathPattern;
 use crate::path_set::PathSet;
@@ -163,7 +164,7 @@ impl Compiler<'_> {
         }
         let text = self.must_read(path, path.position)?;
         let name = self.display_name(path);
-        let rules = self.collect(&name, |diagnostics| parse(&text, diagnostics))?;
+        let rules = self.collect(&name, self.policies, |diagnostics| parse(&text, diagnostics))?;
         let file = Arc::new(PolicyFile { path: path.as_str().into(), text: text.into(), rules });
         known.push(file.clone());
         Some(file)
@@ -199,7 +200,7 @@ impl Compiler<'_> {
         let mut patterns = Vec::new();
         for config in configs {
             match PathPattern::new(config.scope.as_bytes()) {
-                Ok(pattern) => patterns.push((pattern, config.mode)),
+                Ok(pattern) => patterns.push((pattern, (config.mode, config.scope.as_str().into()))),
                 Err(why) => {
                     self.own.error(config.scope.position, None, format!("`{}`: {why}", *config.scope));
                 }
@@ -209,19 +210,9 @@ impl Compiler<'_> {
         patterns.sort_by_key(|(pattern, _)| core::cmp::Reverse(pattern.length()));
         Modes {
             scopes: PathSet::new(patterns.iter().map(|(pattern, _)| pattern)),
-            modes: patterns.iter().map(|(_, mode)| *mode).collect(),
+            modes: patterns.into_iter().map(|(_, mode)| mode).collect(),
         }
     }
-}
-
-/// Two letters, a hyphen, one to three letters or digits.
-fn is_region(code: &str) -> bool {
-    code.split_once('-').is_some_and(|(country, part)| {
-        country.len() == 2
-            && country.bytes().all(|byte| byte.is_ascii_uppercase())
-            && (1..=3).contains(&part.len())
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    })
 }
 
 fn site_name(sites: &[Site], id: u32) -> &str {

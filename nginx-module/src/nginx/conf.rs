@@ -1,5 +1,6 @@
 //! Configuration time: directives' arguments, messages, and what a directive's value becomes.
 
+use std::borrow::Cow;
 use std::ffi::c_char;
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
@@ -83,6 +84,7 @@ impl Configuration {
     }
 
     fn log(&self, level: ngx_uint_t, message: &str) {
+        let message = printable(message);
         // SAFETY: cf is valid (see `new`); `%*s` takes a length and that many bytes.
         unsafe {
             ngx_conf_log_error(
@@ -108,9 +110,26 @@ pub(super) fn log_line(level: ngx_uint_t, log: *mut ngx_log_t, message: &str) {
     // SAFETY: callers pass the log of a live cycle or connection; `%*s` takes a length and that many bytes.
     unsafe {
         if log.as_ref().is_some_and(|log| log.log_level >= level) {
+            let message = printable(message);
             ngx_log_error_core(level, log, 0, c"%*s".as_ptr(), message.len(), message.as_ptr());
         }
     }
+}
+
+/// The message with its control characters written out: names come from files, and the value of a variable can come
+/// from a client. Neither may begin a line of its own, nor talk to the terminal of whoever reads the log.
+fn printable(message: &str) -> Cow<'_, str> {
+    if !message.contains(char::is_control) {
+        return Cow::Borrowed(message);
+    }
+    let mut text = String::with_capacity(message.len());
+    for character in message.chars() {
+        match character.is_control() {
+            true => text.extend(character.escape_default()),
+            false => text.push(character),
+        }
+    }
+    Cow::Owned(text)
 }
 
 /// The bytes of an nginx string, which live as long as the pool that holds them; callers keep them no longer than a

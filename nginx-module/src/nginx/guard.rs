@@ -9,11 +9,33 @@ use ngx::ffi::{NGX_LOG_ALERT, ngx_cycle, ngx_time};
 
 use super::conf::log_line;
 
-/// Seconds between two log lines about internal errors.
+/// Seconds between two log lines about the same thing.
 const QUIET: i64 = 60;
 
-/// When a worker last logged an internal error, in seconds since the epoch.
-static LAST_LOGGED: AtomicI64 = AtomicI64::new(i64::MIN);
+/// When a worker last logged an internal error.
+static LAST_LOGGED: Seldom = Seldom::new();
+
+/// Something that is said at most once a minute and worker, however often there is cause.
+pub(crate) struct Seldom {
+    /// When it was last said, in seconds since the epoch.
+    last: AtomicI64,
+}
+
+impl Seldom {
+    pub(crate) const fn new() -> Self {
+        Self { last: AtomicI64::new(i64::MIN) }
+    }
+
+    /// Whether it is to be said now.
+    pub(crate) fn is_due(&self) -> bool {
+        let now = ngx_time();
+        let is_due = now.saturating_sub(self.last.load(Ordering::Relaxed)) >= QUIET;
+        if is_due {
+            self.last.store(now, Ordering::Relaxed);
+        }
+        is_due
+    }
+}
 
 thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
@@ -25,7 +47,7 @@ pub(super) fn guard<T>(instead: T, entry: impl FnOnce() -> T) -> T {
     // The default hook would print a line for each panic, into nginx's error log.
     HOOK.call_once(|| {
         set_hook(Box::new(|info| {
-            LAST_PANIC.with(|last| {
+            let _ = LAST_PANIC.try_with(|last| {
                 if let Ok(mut last) = last.try_borrow_mut() {
                     *last = info.to_string();
                 }
@@ -35,8 +57,8 @@ pub(super) fn guard<T>(instead: T, entry: impl FnOnce() -> T) -> T {
     match catch_unwind(AssertUnwindSafe(entry)) {
         Ok(value) => value,
         Err(_) => {
-            let what = LAST_PANIC.with(|last| last.try_borrow().map(|last| last.clone()).unwrap_or_default());
-            internal_error(&what);
+            let last = LAST_PANIC.try_with(|last| last.try_borrow().map(|last| last.clone()).ok());
+            internal_error(&last.ok().flatten().unwrap_or_default());
             instead
         }
     }
@@ -44,12 +66,9 @@ pub(super) fn guard<T>(instead: T, entry: impl FnOnce() -> T) -> T {
 
 /// Logs an internal error, at most once a minute and worker.
 pub(super) fn internal_error(what: &str) {
-    let now = ngx_time();
-    let last = LAST_LOGGED.load(Ordering::Relaxed);
-    if now.saturating_sub(last) < QUIET {
+    if !LAST_LOGGED.is_due() {
         return;
     }
-    LAST_LOGGED.store(now, Ordering::Relaxed);
     // SAFETY: nginx sets ngx_cycle before it calls any module, and its log lives as long as the cycle.
     let log = unsafe { ngx_cycle.as_ref() }.map(|cycle| cycle.log);
     if let Some(log) = log {

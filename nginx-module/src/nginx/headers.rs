@@ -41,8 +41,8 @@ pub(super) fn remove(list: &mut ngx_list_t, is_unwanted: impl Fn(&[u8]) -> bool)
     let mut runs = runs.into_iter();
     let Some(first) = runs.next() else {
         // Nothing stays: an empty first part is what a new list has, with the room that `nalloc` promises.
-        list.part.nelts = 0;
         list.part.elts = allocate(list.pool, list.nalloc * list.size)?.as_ptr();
+        list.part.nelts = 0;
         list.part.next = ptr::null_mut();
         list.last = &raw mut list.part;
         return Ok(());
@@ -102,6 +102,10 @@ pub(super) fn push(
     lowercase: &'static str,
     value: &[u8],
 ) -> Result<(), ()> {
+    // nginx makes the list when it has read a request line. A bad one can still get to a location, by `error_page 400`.
+    if list.pool.is_null() {
+        return Err(());
+    }
     let copy = copy(list.pool, value)?;
     // SAFETY: the list is initialised; a push gives room for one element of its type.
     let header = NonNull::new(unsafe { ngx_list_push(list) }).ok_or(())?.cast::<ngx_table_elt_t>();

@@ -11,4 +11,5 @@ mod module;
 mod request;
 
 pub(crate) use conf::{ComplexValue, Configuration, is_config_test};
+pub(crate) use guard::Seldom;
 pub(crate) use request::HttpRequest;

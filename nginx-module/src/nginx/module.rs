@@ -8,8 +8,9 @@ use ngx::ffi::{
     NGX_CONF_TAKE1, NGX_DECLINED, NGX_DONE, NGX_ERROR, NGX_HTTP_LOC_CONF, NGX_HTTP_MAIN_CONF,
     NGX_HTTP_MODULE, NGX_HTTP_SRV_CONF, NGX_HTTP_VAR_NOCACHEABLE, NGX_OK, ngx_array_push, ngx_command_t,
     ngx_conf_t, ngx_http_add_variable, ngx_http_conf_ctx_t, ngx_http_core_main_conf_t, ngx_http_core_module,
-    ngx_http_handler_pt, ngx_http_module_t, ngx_http_phases_NGX_HTTP_ACCESS_PHASE, ngx_http_request_t,
-    ngx_int_t, ngx_module_t, ngx_pool_cleanup_add, ngx_pool_t, ngx_str_t, ngx_uint_t, ngx_variable_value_t,
+    ngx_http_handler_pt, ngx_http_module_t, ngx_http_phases, ngx_http_phases_NGX_HTTP_ACCESS_PHASE,
+    ngx_http_phases_NGX_HTTP_POST_READ_PHASE, ngx_http_request_t, ngx_int_t, ngx_module_t,
+    ngx_pool_cleanup_add, ngx_pool_t, ngx_str_t, ngx_uint_t, ngx_variable_value_t,
 };
 
 use super::conf::{CONF_ERROR, CONF_OK, Configuration};
@@ -78,6 +79,9 @@ static mut ngx_module_names: [*const c_char; 2] = [c"ngx_http_crawlward_module".
 #[unsafe(no_mangle)]
 static mut ngx_module_order: [*const c_char; 1] = [ptr::null()];
 
+/// How a pool aligns what it gives (`NGX_ALIGNMENT`).
+pub(super) const POOL_ALIGNMENT: usize = size_of::<usize>();
+
 /// Puts a value into a pool that drops it when it is destroyed.
 ///
 /// # Safety
@@ -89,7 +93,8 @@ unsafe fn keep_in<T>(pool: *mut ngx_pool_t, value: T) -> *mut c_void {
         guard((), || unsafe { ptr::drop_in_place(data.cast::<T>()) });
     }
 
-    // SAFETY: the cleanup gives memory for a T, aligned for any type of nginx's alignment.
+    const { assert!(align_of::<T>() <= POOL_ALIGNMENT, "a pool does not align for this type") };
+    // SAFETY: the cleanup gives memory for a T, aligned for it (see above).
     unsafe {
         let Some(cleanup) = ngx_pool_cleanup_add(pool, size_of::<T>()).as_mut() else {
             return ptr::null_mut();
@@ -211,22 +216,39 @@ unsafe extern "C" fn get_variable(
 
 unsafe extern "C" fn add_handlers(cf: *mut ngx_conf_t) -> ngx_int_t {
     guard(NGX_ERROR as ngx_int_t, || {
-        // SAFETY: `cf->ctx` is the http block's context while its configuration is read; the core module's main
-        // configuration has this type, and `handlers` is an initialised array of this type.
-        let slot: Option<&mut ngx_http_handler_pt> = unsafe {
-            let context = (*cf).ctx.cast::<ngx_http_conf_ctx_t>();
-            let core = (*(*context).main_conf.add(ngx_http_core_module.ctx_index))
-                .cast::<ngx_http_core_main_conf_t>();
-            (*core).phases.get_mut(ngx_http_phases_NGX_HTTP_ACCESS_PHASE as usize).and_then(|phase| {
-                ngx_array_push(&raw mut phase.handlers).cast::<ngx_http_handler_pt>().as_mut()
-            })
-        };
-        let Some(slot) = slot else {
-            return NGX_ERROR as ngx_int_t;
-        };
-        *slot = Some(on_access);
+        let handlers: [(ngx_http_phases, ngx_http_handler_pt); 2] = [
+            (ngx_http_phases_NGX_HTTP_POST_READ_PHASE, Some(on_read)),
+            (ngx_http_phases_NGX_HTTP_ACCESS_PHASE, Some(on_access)),
+        ];
+        for (phase, handler) in handlers {
+            // SAFETY: `cf->ctx` is the http block's context while its configuration is read; the core module's main
+            // configuration has this type, and `handlers` is an initialised array of this type.
+            let slot: Option<&mut ngx_http_handler_pt> = unsafe {
+                let context = (*cf).ctx.cast::<ngx_http_conf_ctx_t>();
+                let core = (*(*context).main_conf.add(ngx_http_core_module.ctx_index))
+                    .cast::<ngx_http_core_main_conf_t>();
+                (*core).phases.get_mut(phase as usize).and_then(|phase| {
+                    ngx_array_push(&raw mut phase.handlers).cast::<ngx_http_handler_pt>().as_mut()
+                })
+            };
+            let Some(slot) = slot else {
+                return NGX_ERROR as ngx_int_t;
+            };
+            *slot = handler;
+        }
         NGX_OK as ngx_int_t
     })
+}
+
+/// The first phase, before `rewrite` and before any variable of the configuration is read.
+unsafe extern "C" fn on_read(request: *mut ngx_http_request_t) -> ngx_int_t {
+    // SAFETY: nginx passes the request that it serves.
+    guard((), || {
+        if let Some(request) = unsafe { HttpRequest::new(request) } {
+            gate::on_read(request);
+        }
+    });
+    NGX_DECLINED as ngx_int_t
 }
 
 /// The access phase. It never answers `NGX_OK` nor a status: under `satisfy any` the first would let a request past

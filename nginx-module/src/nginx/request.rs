@@ -14,7 +14,7 @@ use ngx::ffi::{
 
 use super::conf::{ComplexValue, bytes, log_line};
 use super::headers;
-use super::module::module_index;
+use super::module::{POOL_ALIGNMENT, module_index};
 use crate::directives::{LocationConf, MainConf};
 use crate::gate::State;
 
@@ -65,19 +65,25 @@ impl<'r> HttpRequest<'r> {
 
     /// The client's address, after `realip`. `None` over a unix socket.
     pub(crate) fn client_address(self) -> Option<IpAddr> {
-        // SAFETY: a request has a connection, and a connection the address of its peer.
-        let address = unsafe { self.get().connection.as_ref()?.sockaddr.as_ref()? };
-        match u32::from(address.sa_family) {
+        // Raw pointers all the way: a reference to a `sockaddr` would not reach the end of the longer structures.
+        // SAFETY: a request has a connection, and a connection the address of its peer, or null.
+        let address = unsafe { self.get().connection.as_ref()? }.sockaddr;
+        if address.is_null() {
+            return None;
+        }
+        // SAFETY: every address begins with its family.
+        match u32::from(unsafe { (*address).sa_family }) {
             AF_INET => {
-                // SAFETY: the family says which structure it is; nginx stores it aligned.
-                let v4 = unsafe { ptr::from_ref(address).cast::<sockaddr_in>().read_unaligned() };
+                // SAFETY: the family says which structure it is.
+                let v4 = unsafe { address.cast::<sockaddr_in>().read_unaligned() };
                 Some(IpAddr::V4(Ipv4Addr::from(v4.sin_addr.s_addr.to_ne_bytes())))
             }
             AF_INET6 => {
-                // SAFETY: as above; every field of the union is sixteen bytes without invalid values.
-                let v6 = unsafe { ptr::from_ref(address).cast::<sockaddr_in6>().read_unaligned() };
-                // SAFETY: as above.
-                Some(IpAddr::V6(Ipv6Addr::from(unsafe { v6.sin6_addr.__in6_u.__u6_addr8 })))
+                // SAFETY: as above; an in6_addr is sixteen bytes, whatever a C library calls its fields.
+                let octets: [u8; 16] = unsafe {
+                    (&raw const (*address.cast::<sockaddr_in6>()).sin6_addr).cast::<[u8; 16]>().read()
+                };
+                Some(IpAddr::V6(Ipv6Addr::from(octets)))
             }
             _ => None,
         }
@@ -100,7 +106,12 @@ impl<'r> HttpRequest<'r> {
 
     /// The path and query as the client sent them, whatever `rewrite` made of them.
     pub(crate) fn target(self) -> &'r [u8] {
-        bytes(&self.get().unparsed_uri)
+        let target = bytes(&self.get().unparsed_uri);
+        // `GET http://example.com?a` asks for `/?a`, which nginx serves; a rule on `/` has to see it so.
+        if target.starts_with(b"?") {
+            return self.keep(&[b"/", target].concat()).map_or(target, |copy| bytes(&copy));
+        }
+        target
     }
 
     /// The lines of a header, by its lower-case name.
@@ -156,28 +167,39 @@ impl<'r> HttpRequest<'r> {
     }
 
     /// What we keep of the client's request, through internal redirects (which forget modules' contexts) and in
-    /// subrequests; made when first asked for.
+    /// subrequests. `None` where [`Self::begin`] was not called: nginx refused the request while it read it.
     pub(crate) fn state(self) -> Option<&'r State> {
-        let pool = self.get().pool;
         // SAFETY: the chain of a live pool's cleanups is valid, and those with our handler hold our State.
         unsafe {
-            let mut cleanup = (*pool).cleanup;
+            let mut cleanup = (*self.get().pool).cleanup;
             while let Some(entry) = cleanup.as_ref() {
                 if entry.handler.is_some_and(|handler| ptr::fn_addr_eq(handler, MARK)) {
                     return entry.data.cast::<State>().as_ref();
                 }
                 cleanup = entry.next;
             }
-            let entry = ngx_pool_cleanup_add(pool, size_of::<State>()).as_mut()?;
-            entry.handler = Some(MARK);
-            let state = entry.data.cast::<State>();
-            state.write(State::default());
-            state.as_ref()
+        }
+        None
+    }
+
+    /// Makes what we keep of the request. Without memory for it, the request passes undecided.
+    pub(crate) fn begin(self) {
+        const { assert!(align_of::<State>() <= POOL_ALIGNMENT, "a pool does not align for this type") };
+        // SAFETY: the pool is live, and the cleanup gives aligned memory (see above) for a State, which needs no drop.
+        unsafe {
+            if let Some(entry) = ngx_pool_cleanup_add(self.get().pool, size_of::<State>()).as_mut() {
+                entry.data.cast::<State>().write(State::default());
+                entry.handler = Some(MARK);
+            }
         }
     }
 
-    /// Whether the operator has an `error_page` for a status where the request is served.
+    /// Whether nginx would answer a status with an `error_page` of the operator where the request is served.
     pub(crate) fn has_error_page(self, status: u16) -> bool {
+        // As nginx does: no page of a page's own error, unless `recursive_error_pages` left this unset.
+        if self.get().error_page() != 0 || self.get().uri_changes() == 0 {
+            return false;
+        }
         // SAFETY: the index is that of nginx's core module, whose location configuration has this type; its
         // `error_pages` is null or an array of this type.
         let pages = unsafe {
@@ -209,12 +231,17 @@ impl<'r> HttpRequest<'r> {
         // SAFETY: the request is live; each field is set as nginx's own handlers set it, and the strings live in the
         // request's pool or in this module.
         unsafe {
+            // Whoever waits for "100 Continue" need not send a body that nobody reads.
+            (*raw).set_expect_tested(1);
             let status = ngx_http_discard_request_body(raw);
             if status != NGX_OK as isize {
                 return Some(status);
             }
+            // An `error_page` that led here would put its own status in the place of ours.
+            (*raw).err_status = 0;
             let out = &mut (*raw).headers_out;
             out.status = usize::from(reply.status);
+            out.status_line = headers::string(b"");
             out.content_type = headers::string(reply.content_type.as_bytes());
             out.content_type_len = reply.content_type.len();
             out.content_type_lowcase = ptr::null_mut();

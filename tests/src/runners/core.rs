@@ -23,21 +23,35 @@ impl Runner for Core {
 }
 
 fn run_table(table: &Table) -> Vec<Result<Answer, String>> {
-    let files = FilesBeside::new(&table.path());
-    let compiled = Ruleset::compile(&table.name, table.document().as_bytes(), &files);
-    let ruleset = compiled.ruleset.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
-    let decide_one = |case: &Case| {
-        let request = InMemory::new(table, case);
+    let ruleset = ruleset(table);
+    let decide_one = |request: InMemory<'_>| {
         let decision = decide(&ruleset, &request, Overrides::default());
         let facts = serde_json::to_value(ruleset.describe(&decision, &request)).map_err(|e| e.to_string())?;
         let facts = serde_json::from_value(facts).map_err(|e| e.to_string())?;
         Ok(Answer { facts, exchange: None })
     };
-    table.cases.iter().map(decide_one).collect()
+    requests(table).map(decide_one).collect()
+}
+
+/// The table's configuration, compiled.
+///
+/// # Panics
+///
+/// Where the configuration is wrong.
+pub fn ruleset(table: &Table) -> Ruleset {
+    let files = FilesBeside::new(&table.path());
+    let compiled = Ruleset::compile(&table.name, table.document().as_bytes(), &files);
+    compiled.ruleset.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics))
+}
+
+/// The table's requests, as the core takes them.
+pub fn requests(table: &Table) -> impl Iterator<Item = InMemory<'_>> {
+    table.cases.iter().map(|case| InMemory::new(table, case))
 }
 
 /// A request of the table, as a host would give it to the core.
-struct InMemory<'c> {
+#[derive(Clone, Debug)]
+pub struct InMemory<'c> {
     case: &'c Case,
     user_agent: Option<Vec<u8>>,
     /// By lower-case name.

@@ -8,7 +8,7 @@ use crate::cases::{Case, Table};
 use crate::lab::ADDRESS_HEADER;
 
 mod cli;
-mod core;
+pub mod core;
 mod envoy;
 mod nginx;
 

@@ -10,9 +10,10 @@ use crawlward_tests::http::Request;
 use crawlward_tests::lab::{DOCUMENT, lab, person, spoofed, verified};
 use crawlward_tests::load::{Probe, ten_seconds};
 use crawlward_tests::nginx::{ask, local};
-use crawlward_tests::origin::Origin;
+use crawlward_tests::origin::{Origin, Received};
 use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
+use serde_json::Value;
 
 const RESOURCE: &str = "resource.json";
 
@@ -25,10 +26,18 @@ struct Gate {
 
 impl Gate {
     fn start() -> Self {
+        Self::start_with(|_| {})
+    }
+
+    /// Starts it with a plugin configuration that `change` made of the good one.
+    fn start_with(change: impl FnOnce(&mut Value)) -> Self {
         let (folder, origin, port) = (lab(), Origin::start(), free_port());
         let resource = folder.path().join(RESOURCE);
         let output = write_resource(&folder.path().join("crawlward.json"), &resource);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut first = read_resource(&resource);
+        change(plugin_configuration(&mut first));
+        replace_resource(&folder, RESOURCE, &first);
         let listener =
             Listener { port, filter: discovered_filter(&resource), access_log: "access.log".into() };
         Self { envoy: Envoy::start(folder, &[listener], origin.port()), port, _origin: origin }
@@ -137,6 +146,18 @@ fn what_is_refused_leaves_the_old_ruleset_in_force() {
     gate.envoy.folder().write("lab.txt", "203.0.113.0/24\n");
     assert_eq!(gate.write().0, Some(0));
     wait_for("the new feed", || (gate.status(&spoofed("/")) == 200).then_some(()));
+}
+
+#[test]
+fn where_the_first_one_is_refused_requests_pass_until_a_good_one_comes() {
+    let gate = Gate::start_with(|configuration| *configuration = "{ broken".into());
+    for request in [verified("/"), spoofed("/"), person("/")] {
+        let response = ask(gate.port, &request.header("X-Crawlward", "action=allow, identity=verified"));
+        assert_eq!(Received::of(&response).map(|received| received.crawlward), Some(None), "{response:?}");
+    }
+    assert_eq!(gate.write().0, Some(0));
+    wait_for("the first good one", || (gate.status(&spoofed("/")) == 403).then_some(()));
+    assert_eq!((gate.status(&verified("/")), gate.status(&person("/"))), (200, 200));
 }
 
 #[test]

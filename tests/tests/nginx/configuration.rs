@@ -59,7 +59,7 @@ fn broken_inputs_are_refused_where_they_are_broken() {
         (
             "a token that is none",
             document(with(r#""FreeBot""#, r#""Free\tBot""#)),
-            "crawlward.json:5:67: error: `Free\tBot` is no agent token: ",
+            "crawlward.json:5:67: error: `Free\\tBot` is no agent token: ",
         ),
         (
             "a catalog that is not there",

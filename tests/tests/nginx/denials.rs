@@ -130,3 +130,32 @@ fn a_denied_client_with_http_1_0() {
     let response = Connection::open(local(port)).unwrap().send(&request).unwrap();
     assert_eq!(response.denial_reason().as_deref(), Some("spoofed-agent"));
 }
+
+#[test]
+fn a_denial_on_the_way_to_an_error_page_has_its_own_status() {
+    let (_nginx, port) = start(
+        "root .;
+        error_page 404 /lab.txt;
+        error_page 410 =200 /lab.txt;
+        error_page 403 =451 /denied.html;
+        location = /lab.txt { }
+        location /gone { return 404; }
+        location /instead { return 410; }",
+    );
+    assert_eq!(ask(port, &verified("/gone")).status, 404);
+    assert_eq!(ask(port, &verified("/instead")).status, 200);
+    for target in ["/gone", "/instead"] {
+        let response = ask(port, &spoofed(target));
+        assert_eq!(response.status, 403, "{target}");
+        assert_eq!(response.denial_reason().as_deref(), Some("spoofed-agent"), "{target}");
+    }
+}
+
+#[test]
+fn a_denied_client_is_not_asked_for_its_body() {
+    let (_nginx, port) = start(FILE);
+    let request = spoofed("/").header("Expect", "100-continue").header("Content-Length", "500000");
+    let mut connection = Connection::open(local(port)).unwrap();
+    let response = connection.send(&request).unwrap();
+    assert_eq!((response.status, response.denial_reason().as_deref()), (403, Some("spoofed-agent")));
+}

@@ -2,7 +2,7 @@
 
 use crawlward_tests::http::{Connection, Request};
 use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX, HTTP, VERIFIED, lab};
-use crawlward_tests::nginx::{Nginx, local};
+use crawlward_tests::nginx::{Nginx, ask, local};
 use crawlward_tests::origin::start_echo;
 use crawlward_tests::ports::free_port;
 
@@ -150,4 +150,23 @@ fn what_nginx_itself_reads_of_headers_is_still_right() {
     assert_eq!(value("Content-Length"), Some("8"));
     assert_eq!(value("User-Agent"), Some("LabBot/1.0"));
     assert_eq!(value("X-Crawlward"), Some(VERIFIED));
+}
+
+#[test]
+fn nginx_itself_does_not_see_a_forged_header() {
+    let port = free_port();
+    let http = format!(
+        r#"{HTTP}
+        map $http_x_crawlward $claimed {{ "" nothing; default $http_x_crawlward; }}
+        server {{
+            listen 127.0.0.1:{port};
+            if ($http_x_crawlward) {{ return 200 "forged: $http_x_crawlward"; }}
+            return 200 $claimed;
+        }}"#
+    );
+    let _nginx = Nginx::start(lab(), &http);
+    for name in ["X-Crawlward", "x-crawlward"] {
+        let request = Request::get("/").agent(FIREFOX).header(name, "action=allow, identity=verified");
+        assert_eq!(ask(port, &request).text(), "nothing");
+    }
 }

@@ -6,5 +6,6 @@ mod denials;
 mod headers;
 mod modes;
 mod redirects;
+mod refused;
 mod reload;
 mod variables;

@@ -124,3 +124,29 @@ fn the_mode_of_the_location_that_serves_counts() {
     assert!(seen(port, &verified("/old/a")).flatten().is_some());
     assert!(ask(port, &person("/old/a")).text().contains(FIREFOX));
 }
+
+#[test]
+fn a_variable_that_is_no_mode_is_told_once_and_forges_no_line() {
+    let (origin, port) = (Origin::start(), free_port());
+    let http = format!(
+        "{HTTP}
+        log_format told '$crawlward_action $crawlward_reason $crawlward_agent';
+        map $uri $mode {{ ~^/mode/(?<said>[\\s\\S]+) $said; }}
+        server {{
+            listen 127.0.0.1:{port};
+            access_log told.log told;
+            crawlward $mode;
+            location / {{ proxy_pass http://127.0.0.1:{}; }}
+        }}",
+        origin.port()
+    );
+    let nginx = Nginx::start(lab(), &http);
+    for _ in 0..3 {
+        assert_eq!(seen(port, &spoofed("/mode/x%0a%1b%5b31mforged")), None, "the document's mode counts");
+    }
+    assert_eq!(seen(port, &spoofed("/mode/observe")), Some(Some(OBSERVED.into())));
+    let line = nginx.wait_for_line("error.log", "is no mode");
+    assert!(line.contains(r#""x\n\u{1b}[31mforged" is no mode; that of the document counts"#), "{line}");
+    // Each worker says it once a minute.
+    assert!(nginx.folder().read("error.log").matches("is no mode").count() <= 2);
+}

@@ -1,0 +1,87 @@
+//! The steps of a decision, for those who explain it: told by the very code that decides.
+
+use alloc::borrow::Cow;
+use alloc::format;
+
+use crate::config::{AgentAction, Mode, Treatment};
+use crate::decision::{Action, Identity, Reason};
+use crate::policy_lines::Lines;
+use crate::robots::GroupId;
+use crate::sites::{PreferencesPolicy, RobotsPolicy};
+
+/// A step of a decision, in the order in which they are taken; steps that are not reached are not told.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'r> {
+    /// The mode, and the scope of the part of the site that sets it; `None`: the document or the host does.
+    Mode(Mode, Option<&'r str>),
+    /// Only a share of the client addresses is enforced on, and whether this one is.
+    Share {
+        /// How many of a hundred.
+        percent: u8,
+        /// Whether the client's address is among them.
+        is_enforced_on: bool,
+    },
+    /// What the site, or the default, does with clients of this identity.
+    Treatment(Identity, Treatment),
+    /// The next steps judge an undeclared client whatever the site does with browsers from there.
+    UndeclaredAutomation,
+    /// What is done with the agent, whatever the site.
+    Agent(AgentAction),
+    /// A rule of the site on the client's place holds.
+    Place(Treatment),
+    /// What a policy file of the site says.
+    Policy(PolicyVerdict<'r>),
+    /// The request would be denied for this reason, but its path is one that never is.
+    AlwaysReadable(Reason),
+}
+
+/// What one policy file says of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyVerdict<'r> {
+    /// What is to be done, were it alone.
+    pub action: Action,
+    /// Why.
+    pub reason: Reason,
+    /// The line that says so; `None` where no rule holds, so that all is allowed.
+    pub line: Option<u32>,
+    pub(super) source: Source<'r>,
+}
+
+/// The policy that a verdict comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source<'r> {
+    Robots(&'r RobotsPolicy, GroupId),
+    /// With the first line of the group that decides.
+    Preferences(&'r PreferencesPolicy, Option<u32>),
+}
+
+impl<'r> PolicyVerdict<'r> {
+    /// The file, as the configuration names it.
+    pub fn file(&self) -> &'r str {
+        match self.source {
+            Source::Robots(policy, _) => &policy.file.path,
+            Source::Preferences(policy, _) => &policy.file.path,
+        }
+    }
+
+    /// The group that decides, in words; `None` where none holds for the request.
+    pub fn group(&self) -> Option<Cow<'r, str>> {
+        match self.source {
+            Source::Robots(policy, group) => {
+                policy.file.rules.token_of(group).map(|token| format!("the group of {token}").into())
+            }
+            Source::Preferences(_, line) => line.map(|line| format!("the group in line {line}").into()),
+        }
+    }
+
+    /// The text of its line, without comment.
+    pub fn text(&self) -> Option<Cow<'r, str>> {
+        let file: &[u8] = match self.source {
+            Source::Robots(policy, _) => &policy.file.text,
+            Source::Preferences(policy, _) => &policy.file.text,
+        };
+        let wanted = self.line?;
+        let found = Lines::new(file).find(|line| line.number == wanted)?;
+        Some(alloc::string::String::from_utf8_lossy(found.content()))
+    }
+}

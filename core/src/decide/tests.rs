@@ -1,0 +1,233 @@
+//! What each step decides, which comes first, and what is asked of a request for it.
+
+use alloc::collections::BTreeSet;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::net::IpAddr;
+
+use super::*;
+use crate::NoFiles;
+
+const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+const GOOD: &str = "192.0.2.1";
+const FRIENDLY: &str = "198.51.100.1";
+const ABROAD: &str = "203.0.113.1";
+const NOWHERE: &str = "100.64.0.1";
+
+/// Every step has something to deny at `strict.test`; at the same paths of `mild.test` only the later ones have.
+const DOCUMENT: &str = r#"{
+  "mode": "enforce", "catalog": "none",
+  "feeds": [
+    { "name": "good", "format": "cidr", "source": "good" },
+    { "name": "friendly", "format": "cidr", "source": "friendly" },
+    { "name": "lost", "format": "cidr", "source": "never loaded" },
+    { "name": "places", "format": "geofeed", "source": "places" }
+  ],
+  "agents": [
+    { "token": "GoodBot", "feeds": ["good"] },
+    { "token": "BadBot", "feeds": ["good"], "action": "deny" },
+    { "token": "FriendBot", "feeds": ["friendly"], "action": "allow" },
+    { "token": "LoneBot" },
+    { "token": "LostBot", "feeds": ["good", "lost"] }
+  ],
+  "sites": [
+    { "hosts": ["strict.test"], "robots_txt": "robots", "automation_preferences": "preferences",
+      "unverified": "deny", "undeclared": "deny", "geo": [ { "country": ["AQ"], "action": "deny" } ] },
+    { "hosts": ["mild.test"], "robots_txt": "robots", "automation_preferences": "preferences",
+      "spoofed": "policy", "geo": [ { "country": ["AQ"], "action": "deny" } ] },
+    { "hosts": ["kind.test"], "robots_txt": "robots", "spoofed": "allow", "unverified": "allow" },
+    { "hosts": ["plain.test"] },
+    { "hosts": ["parts.test"], "modes": [ { "scope": "/off", "mode": "off" } ] },
+    { "hosts": ["half.test"], "enforce_percent": 50 }
+  ],
+  "files": {
+    "good": { "text": "192.0.2.0/24\n203.0.113.0/24\n" }, "friendly": { "text": "198.51.100.0/24\n" }, "places": { "text": "203.0.113.0/24,AQ,,,\n" },
+    "robots": { "text": "User-agent: *\nDisallow: /closed\n" },
+    "preferences": { "text": "scope: /\nallowed-methods: GET\n\nscope: /search\nallowed-methods: GET\nallowed-purposes: search\n\n" }
+  }
+}"#;
+
+/// A request that notes what it is asked for.
+struct Asked {
+    address: Option<IpAddr>,
+    host: &'static str,
+    method: &'static str,
+    path: &'static str,
+    user_agent: &'static str,
+    facts: RefCell<BTreeSet<String>>,
+}
+
+impl Asked {
+    fn note(&self, fact: &str) {
+        self.facts.borrow_mut().insert(fact.to_string());
+    }
+
+    fn facts(&self) -> Vec<String> {
+        self.facts.borrow().iter().cloned().collect()
+    }
+}
+
+impl Request for Asked {
+    fn address(&self) -> Option<IpAddr> {
+        self.note("address");
+        self.address
+    }
+
+    fn host(&self) -> Option<&[u8]> {
+        self.note("host");
+        Some(self.host.as_bytes())
+    }
+
+    fn method(&self) -> &[u8] {
+        self.note("method");
+        self.method.as_bytes()
+    }
+
+    fn path(&self) -> &[u8] {
+        self.note("path");
+        self.path.as_bytes()
+    }
+
+    fn user_agent(&self) -> Option<&[u8]> {
+        self.note("user-agent");
+        Some(self.user_agent.as_bytes())
+    }
+
+    fn now(&self) -> i64 {
+        self.note("now");
+        0
+    }
+
+    fn header(&self, name: &str) -> Option<&[u8]> {
+        self.note(name);
+        None
+    }
+}
+
+fn request(address: &str, user_agent: &'static str, url: &'static str) -> Asked {
+    let start = url.find('/').unwrap();
+    let (host, path) = url.split_at(start);
+    Asked { address: address.parse().ok(), host, method: "GET", path, user_agent, facts: RefCell::default() }
+}
+
+fn ruleset(document: &str) -> Ruleset {
+    let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);
+    compiled.ruleset.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
+}
+
+#[test]
+fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
+    use Identity::{Generic, None as Nobody, Spoofed, Undeclared, Unverified, Verified};
+    use Reason::*;
+    let ruleset = ruleset(DOCUMENT);
+    let mut told = BTreeSet::new();
+    for (address, user_agent, url, identity, reason) in [
+        // 1. Served resources come before everything else.
+        (ABROAD, "BadBot", "strict.test/robots.txt", Verified, Served),
+        (NOWHERE, "GoodBot", "strict.test/automation-preferences.txt?x", Spoofed, Served),
+        // What is not served is let through, whatever the later steps say.
+        (NOWHERE, "GoodBot", "kind.test/automation-preferences.txt", Spoofed, Allowed),
+        (NOWHERE, "GoodBot", "plain.test/robots.txt", Spoofed, Allowed),
+        (GOOD, "BadBot", "strict.test/.well-known/aiwebindex-verify.txt", Verified, Allowed),
+        // 3. People.
+        (ABROAD, BROWSER, "mild.test/closed", Undeclared, NotAutomated),
+        (NOWHERE, BROWSER, "strict.test/closed", Nobody, NotAutomated),
+        // 4. Spoofed, unverified, undeclared, then the agent's action.
+        (NOWHERE, "BadBot", "strict.test/closed", Spoofed, SpoofedAgent),
+        (NOWHERE, "LoneBot", "strict.test/closed", Unverified, UnverifiedAgent),
+        (NOWHERE, "LostBot", "strict.test/closed", Unverified, UnverifiedAgent),
+        (GOOD, "LostBot", "strict.test/open", Verified, Allowed),
+        (ABROAD, BROWSER, "strict.test/closed", Undeclared, UndeclaredAgent),
+        (NOWHERE, "BadBot", "mild.test/closed", Spoofed, AgentDenied),
+        (NOWHERE, "BadBot", "kind.test/closed", Spoofed, Allowed),
+        (ABROAD, "BadBot", "mild.test/closed", Verified, AgentDenied),
+        (FRIENDLY, "FriendBot", "strict.test/closed", Verified, AgentAllowed),
+        (NOWHERE, "FriendBot", "mild.test/closed", Spoofed, RobotsDisallowed),
+        (NOWHERE, "LoneBot", "kind.test/closed", Unverified, Allowed),
+        // 5. Places.
+        (ABROAD, "GoodBot", "mild.test/closed", Verified, GeoDenied),
+        (ABROAD, "curl/8", "strict.test/closed", Undeclared, GeoDenied),
+        // 6. robots.txt.
+        (GOOD, "GoodBot", "mild.test/closed", Verified, RobotsDisallowed),
+        (NOWHERE, "curl/8", "strict.test/closed", Generic, RobotsDisallowed),
+        // 7. automation-preferences.txt.
+        (GOOD, "GoodBot", "mild.test/search", Verified, PurposeNotAllowed),
+        (GOOD, "GoodBot", "mild.test/open", Verified, Allowed),
+        // No site: the defaults.
+        (NOWHERE, "GoodBot", "unknown.test/", Spoofed, SpoofedAgent),
+        (NOWHERE, "LoneBot", "unknown.test/", Unverified, Allowed),
+        (GOOD, BROWSER, "unknown.test/", Undeclared, NotAutomated),
+    ] {
+        let decision = decide(&ruleset, &request(address, user_agent, url), Overrides::default());
+        assert_eq!((decision.identity, decision.reason), (identity, reason), "{user_agent} at {url}");
+        told.insert(reason.to_string());
+    }
+    let post = Asked { method: "POST", ..request(GOOD, "GoodBot", "mild.test/search") };
+    let decision = decide(&ruleset, &post, Overrides::default());
+    assert_eq!(decision.reason, MethodNotAllowed);
+    told.insert(decision.reason.to_string());
+    let all: BTreeSet<String> = Reason::ALL.iter().map(ToString::to_string).collect();
+    assert_eq!(told, all, "each reason is shown");
+}
+
+#[test]
+fn an_override_beats_every_mode_of_the_document() {
+    let ruleset = ruleset(DOCUMENT);
+    let spoofed = |url, mode, site| {
+        let overrides = Overrides { mode, site: ruleset.site(site) };
+        let decision = decide(&ruleset, &request(NOWHERE, "GoodBot", url), overrides);
+        (decision.identity, decision.is_answered())
+    };
+    assert_eq!(spoofed("parts.test/off", None, ""), (Identity::None, false));
+    assert_eq!(spoofed("parts.test/off", Some(Mode::Enforce), ""), (Identity::Spoofed, true));
+    assert_eq!(spoofed("parts.test/off", Some(Mode::Observe), ""), (Identity::Spoofed, false));
+    assert_eq!(spoofed("parts.test/on", Some(Mode::Off), ""), (Identity::None, false));
+    assert_eq!(spoofed("strict.test/", None, "kind.test"), (Identity::Spoofed, false));
+}
+
+#[test]
+fn without_an_address_nothing_is_a_forgery() {
+    let ruleset = ruleset(DOCUMENT);
+    let decision = decide(&ruleset, &request("a unix socket", "GoodBot", "mild.test/"), Overrides::default());
+    assert_eq!((decision.identity, decision.reason), (Identity::Unverified, Reason::Allowed));
+}
+
+#[test]
+fn a_request_is_asked_for_what_is_needed() {
+    let ruleset = ruleset(DOCUMENT);
+    let without_sites = self::ruleset(r#"{ "mode": "enforce" }"#);
+    let one_for_all = self::ruleset(r#"{ "mode": "enforce", "sites": [ {} ] }"#);
+    let off = self::ruleset(r#"{ "mode": "off" }"#);
+    let purpose = "automation-purpose";
+    for (ruleset, user_agent, url, facts) in [
+        (&off, "curl/8", "any.test/", &[][..]),
+        (&without_sites, BROWSER, "any.test/", &["address", "user-agent"]),
+        (&without_sites, "curl/8", "any.test/", &["address", "user-agent"]),
+        (&one_for_all, BROWSER, "any.test/", &["address", "user-agent"]),
+        (&ruleset, BROWSER, "plain.test/", &["address", "host", "user-agent"]),
+        (&ruleset, BROWSER, "parts.test/off", &["host", "path"]),
+        // The path may be one that the site serves.
+        (&ruleset, BROWSER, "kind.test/", &["address", "host", "path", "user-agent"]),
+        (&ruleset, "curl/8", "kind.test/", &["address", "host", "path", "user-agent"]),
+        (&ruleset, BROWSER, "kind.test/robots.txt", &["address", "host", "method", "path", "user-agent"]),
+        (&ruleset, "curl/8", "mild.test/closed", &["address", "host", "path", "user-agent"]),
+        (&ruleset, "curl/8", "mild.test/open", &["address", purpose, "host", "method", "path", "user-agent"]),
+    ] {
+        let request = request(NOWHERE, user_agent, url);
+        decide(ruleset, &request, Overrides::default());
+        assert_eq!(request.facts(), facts, "{user_agent} at {url}");
+    }
+}
+
+#[test]
+fn a_share_of_the_addresses_is_enforced_on() {
+    let ruleset = ruleset(DOCUMENT);
+    let enforced = (0..=255_u8).filter(|last| {
+        let address = IpAddr::from([100, 64, 0, *last]).to_string();
+        let decision = decide(&ruleset, &request(&address, "GoodBot", "half.test/"), Overrides::default());
+        assert_eq!(decision.action, Action::Deny);
+        decision.enforced
+    });
+    assert!((96..=160).contains(&enforced.count()));
+}

@@ -1,0 +1,79 @@
+//! What is no whole request: nginx refuses it while it reads it, and its own answer stays.
+
+use crawlward_tests::http::send_bytes;
+use crawlward_tests::lab::{DOCUMENT, FIREFOX, HTTP, lab};
+use crawlward_tests::nginx::{Nginx, local};
+use crawlward_tests::origin::start_echo;
+use crawlward_tests::ports::free_port;
+
+/// nginx with an operator's page for every refusal, which comes from an origin that shows what it is sent; in a site
+/// that denies all automation.
+fn start() -> (Nginx, u16) {
+    let (echo, port) = (start_echo(), free_port());
+    let folder = lab();
+    let site = r#""sites": [ { "robots_txt": "robots.txt" } ], "catalog""#;
+    folder.write("crawlward.json", DOCUMENT.replace(r#""catalog""#, site));
+    folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
+    let http = format!(
+        "{HTTP}
+        log_format told '$status:$crawlward_identity:$crawlward_action:$crawlward_rate_key:$http_x_crawlward';
+        client_header_timeout 1s;
+        large_client_header_buffers 2 1k;
+        server {{
+            listen 127.0.0.1:{port};
+            access_log told.log told;
+            error_page 400 405 414 494 /refused;
+            location = /refused {{ proxy_pass http://{echo}; }}
+            location / {{ proxy_pass http://{echo}; }}
+        }}"
+    );
+    (Nginx::start(folder, &http), port)
+}
+
+#[test]
+fn what_is_no_request_is_not_decided_about() {
+    let (nginx, port) = start();
+    let long = "a".repeat(4000);
+    let table = [
+        ("a TLS handshake", "\u{16}\u{3}\u{1}\r\n\r\n".to_owned(), "400"),
+        ("one byte", "\0\r\n\r\n".to_owned(), "400"),
+        ("no version", "GET / HTTP/9.9\r\n\r\n".to_owned(), "505"),
+        ("a long target", format!("GET /{long} HTTP/1.1\r\n\r\n"), "414"),
+        ("a long header, before the browser's name", header("x-long", &long), "400"),
+        ("no Host", "GET / HTTP/1.1\r\nX-Crawlward: forged\r\n\r\n".to_owned(), "400"),
+        ("an asterisk", "OPTIONS * HTTP/1.1\r\nHost: example.com\r\n\r\n".to_owned(), "400"),
+        ("a tunnel", "CONNECT example.com:80 HTTP/1.1\r\nHost: example.com\r\n\r\n".to_owned(), "400"),
+        ("a trace", "TRACE / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: curl/8\r\n\r\n".to_owned(), "405"),
+    ];
+    for (name, bytes, status) in &table {
+        let answer = send_bytes(local(port), bytes.as_bytes()).unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{name}: {answer}");
+        let answer = answer.to_ascii_lowercase();
+        assert!(!answer.contains("problem") && !answer.contains("crawlward"), "{name}: {answer}");
+    }
+    // Whoever sends half a header has no User-Agent yet.
+    let _ = send_bytes(local(port), b"GET /slow HTTP/1.1\r\nHost: example.com\r\n");
+    nginx.wait_for_line("told.log", "408:-:-:-:-");
+    let told = nginx.folder().read("told.log");
+    assert_eq!(told.matches(":-:-:-:").count(), table.len() + 1, "{told}");
+    let log = nginx.folder().read("error.log");
+    assert!(!log.contains("exited on signal") && !log.contains("crawlward: denied"), "{log}");
+}
+
+fn header(name: &str, value: &str) -> String {
+    format!(
+        "GET / HTTP/1.1\r\nHost: example.com\r\nX-Crawlward: forged\r\n{name}: {value}\r\nUser-Agent: {FIREFOX}\r\n\r\n"
+    )
+}
+
+#[test]
+fn targets_that_name_the_server_are_judged_as_what_is_served() {
+    let (_nginx, port) = start();
+    for target in ["http://example.com", "http://example.com?a", "http://example.com/", "/"] {
+        let request = format!(
+            "GET {target} HTTP/1.1\r\nHost: example.com\r\nUser-Agent: curl/8\r\nConnection: close\r\n\r\n"
+        );
+        let answer = send_bytes(local(port), request.as_bytes()).unwrap();
+        assert!(answer.contains("robots-disallowed"), "{target}: {answer}");
+    }
+}

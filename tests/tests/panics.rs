@@ -1,0 +1,70 @@
+//! What a bug of ours does to requests: `make test-panics` builds gates that panic when a request has the header
+//! `X-Panic`, and runs this.
+
+use crawlward_tests::envoy::{Envoy, Listener, static_filter};
+use crawlward_tests::http::Request;
+use crawlward_tests::lab::{HTTP, VERIFIED, lab, person, spoofed, verified};
+use crawlward_tests::nginx::{Nginx, ask};
+use crawlward_tests::origin::{Origin, Received};
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::wait_for;
+
+fn panicking(request: Request) -> Request {
+    request.header("X-Panic", "now").header("X-Crawlward", "forged")
+}
+
+#[test]
+#[ignore = "needs gates that panic: make test-panics"]
+fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
+    let (origin, port) = (Origin::start(), free_port());
+    let http = format!(
+        "{HTTP}
+        log_format told '$status:$crawlward_identity';
+        server {{
+            listen 127.0.0.1:{port};
+            access_log told.log told;
+            location / {{ proxy_pass http://127.0.0.1:{}; }}
+        }}",
+        origin.port()
+    );
+    let nginx = Nginx::start(lab(), &http);
+    let relayed = |request: &Request| Received::of(&ask(port, request)).map(|received| received.crawlward);
+    for _ in 0..50 {
+        assert_eq!(relayed(&panicking(spoofed("/"))), Some(None), "passed, the forged header removed");
+        assert_eq!(ask(port, &spoofed("/")).status, 403);
+        assert_eq!(relayed(&verified("/")), Some(Some(VERIFIED.to_owned())));
+    }
+    nginx.wait_for_line("told.log", "200:-");
+    let log = nginx.folder().read("error.log");
+    let told: Vec<&str> = log.lines().filter(|line| line.contains("internal error")).collect();
+    // Each of the two workers says it once.
+    assert!((1..=2).contains(&told.len()), "{told:#?}");
+    for line in told {
+        assert!(line.contains("[alert]") && line.contains("the request passes: panicked at "), "{line}");
+        assert!(line.ends_with("a request asked for it"), "{line}");
+    }
+    assert!(!log.contains("exited on signal"), "{log}");
+}
+
+#[test]
+#[ignore = "needs gates that panic: make test-panics"]
+fn envoy_starts_the_filter_anew() {
+    let (folder, origin, port) = (lab(), Origin::start(), free_port());
+    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+    let listener = Listener { port, filter, access_log: "access.log".into() };
+    let envoy = Envoy::start(folder, &[listener], origin.port());
+    let good = || {
+        [verified("/"), person("/")].iter().all(|request| ask(port, request).status == 200)
+            && ask(port, &spoofed("/")).status == 403
+    };
+    assert!(good());
+    // A panic ends the virtual machine of one worker; the request it happened to can't pass.
+    assert_eq!(ask(port, &panicking(verified("/"))).status, 503);
+    envoy.wait_for_line("envoy.log", "a request asked for it");
+    let mut in_a_row = 0;
+    // Each worker has to be met.
+    wait_for("a filter on each worker", || {
+        in_a_row = if good() { in_a_row + 1 } else { 0 };
+        (in_a_row == 20).then_some(())
+    });
+}
