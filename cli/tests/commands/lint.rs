@@ -70,7 +70,7 @@ fn a_configuration_is_checked_with_its_files() {
 #[test]
 fn errors_past_those_that_are_kept_are_counted() {
     let folder = Folder::new();
-    folder.write("bad.txt", "192.0.2.0/24\n".repeat(101) + "oops\n");
+    folder.write("bad.txt", "oops\n".repeat(101) + "192.0.2.0/24\n");
     let done = folder.run(&["lint", "--format", "cidr", "bad.txt"]);
     assert_eq!(done.status, 1);
     let last = done.stderr.lines().last().unwrap();
