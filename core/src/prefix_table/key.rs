@@ -4,6 +4,12 @@ use super::node::Root;
 
 /// An address, or what remains of it, left-aligned.
 pub(super) trait Key: Copy + Ord {
+    /// What entries are sorted by: the first address, then the length, then the feed.
+    type Order: Ord;
+
+    /// The order of an entry that begins at this address.
+    fn order(self, prefix_len: u8, feed: u16) -> Self::Order;
+
     /// How many leading bits the root takes, for a number of intervals with this logarithm.
     fn root_bits(log_intervals: u32) -> u32;
 
@@ -32,6 +38,14 @@ pub(super) trait Key: Copy + Ord {
 }
 
 impl Key for u32 {
+    // One integer, because comparing it needs no branches, which would be wrongly predicted half of the time.
+    type Order = u64;
+
+    #[inline]
+    fn order(self, prefix_len: u8, feed: u16) -> u64 {
+        u64::from(self) << 24 | u64::from(prefix_len) << 16 | u64::from(feed)
+    }
+
     /// 256 KiB serve tables of about a thousand up to 16 thousand intervals. Of the most bits, a bitmap node below has a
     /// bit for each /24.
     fn root_bits(log_intervals: u32) -> u32 {
@@ -68,6 +82,13 @@ impl Key for u32 {
 }
 
 impl Key for u128 {
+    type Order = (u128, u32);
+
+    #[inline]
+    fn order(self, prefix_len: u8, feed: u16) -> (u128, u32) {
+        (self, u32::from(prefix_len) << 16 | u32::from(feed))
+    }
+
     /// Few values of the first bits are in use, so a larger root would be mostly empty. With 16 bits, and 32 in a node
     /// of ranges, what remains of the /64 of a small feed is what one direct node can take.
     fn root_bits(log_intervals: u32) -> u32 {

@@ -47,9 +47,15 @@ pub(super) fn count(number: usize) -> Result<u32, TableError> {
 /// Finds the sets that were already stored.
 #[derive(Default)]
 pub(super) struct Interner {
-    stored: HashTable<u32>,
+    stored: HashTable<Stored>,
     /// The set in question, kept for its memory.
     wanted: Vec<Match>,
+}
+
+/// A set that was stored. With its hash, so that neither other sets nor a growing table need to read it.
+struct Stored {
+    hash: u32,
+    word: u32,
 }
 
 impl Interner {
@@ -71,8 +77,10 @@ impl Interner {
     /// The word of the wanted set.
     fn intern(&mut self, words: &mut Vec<u32>) -> Result<u32, TableError> {
         let wanted = self.wanted.as_slice();
-        if let Some(word) = self.stored.find(hash(wanted), |word| read(words, *word) == wanted) {
-            return Ok(*word);
+        let hash = hash(wanted);
+        let is_wanted = |stored: &Stored| stored.hash == hash && read(words, stored.word) == wanted;
+        if let Some(stored) = self.stored.find(spread(hash), is_wanted) {
+            return Ok(stored.word);
         }
         let count_word = usize::from(wanted.len() >= COUNTED);
         if words.len() + count_word + wanted.len() * MATCH_WORDS > MAX_WORDS {
@@ -86,17 +94,24 @@ impl Interner {
             let [feed_first, feed_second] = feed.to_ne_bytes();
             words.extend([*value, u32::from_ne_bytes([feed_first, feed_second, *prefix_len, 0])]);
         }
-        self.stored.insert_unique(hash(wanted), word, |word| hash(read(words, *word)));
+        self.stored.insert_unique(spread(hash), Stored { hash, word }, |stored| spread(stored.hash));
         Ok(word)
     }
 }
 
-/// Spreads sets over the table of the interner; the quality of wyhash's multiply-and-fold is enough for that.
-fn hash(set: &[Match]) -> u64 {
-    const SECRET: u64 = 0x9E37_79B9_7F4A_7C15;
-    set.iter().fold(SECRET, |hash, Match { value, feed, prefix_len }| {
+/// The quality of wyhash's multiply-and-fold is enough to tell sets apart.
+fn hash(set: &[Match]) -> u32 {
+    let folded = set.iter().fold(SECRET, |hash, Match { value, feed, prefix_len }| {
         let bits = u64::from(*value) << 32 | u64::from(*feed) << 8 | u64::from(*prefix_len);
         let product = u128::from(hash ^ bits) * u128::from(SECRET);
         (product >> 64) as u64 ^ product as u64
-    })
+    });
+    (folded >> 32) as u32
 }
+
+/// Where a hash stands in the table, which looks at the highest bits and at the lowest.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(SECRET)
+}
+
+const SECRET: u64 = 0x9E37_79B9_7F4A_7C15;
