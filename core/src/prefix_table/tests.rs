@@ -205,6 +205,26 @@ fn large_tables_agree_with_the_model() {
     agrees_with_model(&varied());
 }
 
+/// JAFAR-18: so many that they are dealt into buckets before they are sorted; a third of them is there twice.
+#[test]
+fn of_a_hundred_thousand_entries_each_is_found() {
+    let bits = |n: u32| n.wrapping_mul(0x9E37_79B1);
+    let entries: Vec<Entry> = (0..100_000_u32)
+        .map(|n| {
+            let place = bits(n % 66_000);
+            let v4 = Ipv4Net::new(place.into(), 14 + (place % 19) as u8).unwrap().trunc();
+            let v6 = Ipv6Net::new((u128::from(place) << 90).into(), 32 + (place % 33) as u8).unwrap().trunc();
+            let prefix = if n % 6 == 0 { IpNet::V6(v6) } else { IpNet::V4(v4) };
+            Entry { prefix, feed: (place % 3) as u16, value: n }
+        })
+        .collect();
+    let table = table(&entries);
+    for entry in entries.iter().step_by(991) {
+        let address = entry.prefix.network();
+        assert_eq!(table.lookup(address), model(&entries, address), "{entry:?}");
+    }
+}
+
 #[test]
 fn what_is_no_table_is_refused() {
     let good = table(&varied()).as_words().to_vec();
