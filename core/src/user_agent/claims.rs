@@ -193,7 +193,8 @@ impl Claims {
                 }
                 let len = index + 1;
                 if self.tokens.is_match(state) && !text.get(len).copied().is_some_and(continues_word) {
-                    longest = Some((len, self.whole_token(state, len)?));
+                    // Not every match is a token from here: `indexer` ends within `Sidetrade indexer bot`, too.
+                    longest = self.whole_token(state, len).map(|token| (len, token)).or(longest);
                 }
             }
         }
@@ -234,6 +235,14 @@ mod tests {
     use alloc::string::String;
     use alloc::vec;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_token_that_ends_within_a_longer_one_hides_nothing() {
+        let claims = Claims::new(["indexer", "Sidetrade indexer bot", "-aa b", "a"]).unwrap();
+        assert_eq!(claims.find(b"Mozilla/5.0 (compatible; Sidetrade indexer bot/1.0)"), Some(1));
+        assert_eq!(claims.find(b"Sidetrade indexer"), Some(0));
+        assert_eq!(claims.find(b"-aa b."), Some(2));
+    }
 
     fn catalog_claims() -> (Vec<String>, Claims) {
         use crate::catalog::Catalog;
