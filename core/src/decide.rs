@@ -10,7 +10,7 @@ use crate::prefix_table::Match;
 use crate::request::Request;
 use crate::ruleset::{Agent, Ruleset};
 use crate::sites::{PreferencesPolicy, RobotsPolicy, Site, Treatments};
-use crate::user_agent::looks_automated;
+use crate::user_agent::Speaker;
 
 mod step;
 
@@ -151,12 +151,11 @@ impl Who {
 
 /// Finds out who sent the request.
 fn identify(ruleset: &Ruleset, request: &impl Request) -> Who {
-    let user_agent = request.user_agent();
-    let claim = user_agent.and_then(|user_agent| ruleset.claims.find(user_agent));
+    let speaker = ruleset.claims.speaker(request.user_agent());
     let matches = request.address().map_or(&[][..], |address| ruleset.table.lookup(address));
     let fresh = Freshness::new(ruleset, request);
     let place = first_of(matches, &fresh, |format| format == FeedFormat::Geofeed).map(|found| found.value);
-    if let Some(id) = claim
+    if let Speaker::Agent(id) = speaker
         && let Some(agent) = ruleset.agents.get(id)
     {
         let proof = matches
@@ -176,7 +175,7 @@ fn identify(ruleset: &Ruleset, request: &impl Request) -> Who {
             automated: true,
         };
     }
-    let automated = looks_automated(user_agent);
+    let automated = speaker == Speaker::Automation;
     match first_of(matches, &fresh, |format| format != FeedFormat::Geofeed) {
         Some(matched) => Who {
             identity: Identity::Undeclared,

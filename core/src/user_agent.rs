@@ -5,7 +5,8 @@ mod byte_mask;
 mod claims;
 mod lists;
 mod phrases;
+mod plain_browser;
 mod window_filter;
 
 pub use automation::looks_automated;
-pub use claims::{Claims, ClaimsError, MAX_TOKEN, TokenError, check_token};
+pub use claims::{Claims, ClaimsError, MAX_TOKEN, Speaker, TokenError, check_token};

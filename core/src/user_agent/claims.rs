@@ -12,7 +12,9 @@ use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};
 
+use super::automation::looks_automated;
 use super::byte_mask::{BLOCK, blocks, mask, positions};
+use super::plain_browser::{self, is_plain_browser};
 use super::window_filter::{WINDOW, WindowFilter};
 
 /// The longest token that is accepted, in bytes.
@@ -96,6 +98,17 @@ impl fmt::Display for ClaimsError {
 
 impl core::error::Error for ClaimsError {}
 
+/// Who a User-Agent says its client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// The agent whose token has this index.
+    Agent(usize),
+    /// Some automation or other.
+    Automation,
+    /// A person's browser.
+    Browser,
+}
+
 /// The tokens of all agents, ready to be found in a User-Agent.
 ///
 /// ```
@@ -113,6 +126,8 @@ pub struct Claims {
     /// memory, since most walks are given up within a few bytes.
     tokens: NFA,
     beginnings: WindowFilter,
+    /// Whether no token can stand in the User-Agent of a plain browser, so that those need not be looked through.
+    spares_plain_browsers: bool,
     /// All bits when a token begins with something else than a letter, as `.bot` and `360Spider` do; else none.
     others_begin: u64,
 }
@@ -144,7 +159,22 @@ impl Claims {
             .prefilter(false)
             .build(&tokens)
             .map_err(|_| ClaimsError::TooMany)?;
-        Ok(Self { tokens: automaton, beginnings, others_begin })
+        let spares_plain_browsers = tokens.iter().all(|token| has_word_of_its_own(token));
+        Ok(Self { tokens: automaton, beginnings, spares_plain_browsers, others_begin })
+    }
+
+    /// Who the User-Agent says its client is: the one question that a decision asks of it.
+    ///
+    /// The same as asking [`Claims::find`] and then [`looks_automated`], only that most browsers are told at once.
+    pub fn speaker(&self, user_agent: Option<&[u8]>) -> Speaker {
+        if self.spares_plain_browsers && user_agent.is_some_and(is_plain_browser) {
+            return Speaker::Browser;
+        }
+        match user_agent.and_then(|user_agent| self.find(user_agent)) {
+            Some(token) => Speaker::Agent(token),
+            None if looks_automated(user_agent) => Speaker::Automation,
+            None => Speaker::Browser,
+        }
     }
 
     /// The index of the token that the User-Agent claims: of those that stand alone in it the longest, of equally
@@ -210,6 +240,14 @@ impl Claims {
     }
 }
 
+/// Whether a token has a run of letters that no plain browser's User-Agent has. It can't stand in one then, since a token
+/// that stands alone begins and ends where words do.
+fn has_word_of_its_own(token: &str) -> bool {
+    token
+        .split(|character: char| !character.is_ascii_alphabetic())
+        .any(|run| !run.is_empty() && plain_browser::words().all(|word| !word.eq_ignore_ascii_case(run)))
+}
+
 /// The filter that lets every place through where one of the tokens may begin.
 fn beginnings(tokens: &[&str]) -> WindowFilter {
     let mut filter = WindowFilter::new();
@@ -235,6 +273,21 @@ mod tests {
     use alloc::string::String;
     use alloc::vec;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_token_made_of_a_browsers_words_is_found_in_a_browsers_user_agent() {
+        let text = b"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36";
+        for (token, speaker) in [
+            ("Chrome", Speaker::Agent(0)),
+            ("linux x86_64", Speaker::Agent(0)),
+            ("5.0", Speaker::Agent(0)),
+            ("ChromeBot", Speaker::Browser),
+            ("Chrome-Lighthouse", Speaker::Browser),
+        ] {
+            assert_eq!(Claims::new([token]).unwrap().speaker(Some(text)), speaker, "{token}");
+        }
+        assert_eq!(Claims::new(["X"]).unwrap().speaker(None), Speaker::Automation);
+    }
 
     #[test]
     fn a_token_that_ends_within_a_longer_one_hides_nothing() {
