@@ -33,6 +33,8 @@ const PRODUCTS: &[&str] = &[
     "FxiOS/",
     "EdgA/",
     "EdgiOS/",
+    "GSA/",
+    "SamsungBrowser/",
 ];
 
 /// Whether the text is one of these shapes from its first to its last byte.
@@ -66,7 +68,12 @@ pub(super) fn words() -> impl Iterator<Item = &'static str> {
 }
 
 fn after_any<'t>(text: &'t [u8], patterns: &[&str]) -> Option<&'t [u8]> {
-    patterns.iter().find_map(|pattern| after(text, pattern))
+    let first = text.first();
+    // Most patterns differ in the first byte, which is compared faster than a text.
+    patterns
+        .iter()
+        .filter(|pattern| pattern.as_bytes().first() == first)
+        .find_map(|pattern| after(text, pattern))
 }
 
 /// What follows a pattern that the text begins with.
