@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::Catalog;
 use crate::config::{AgentAction, AgentConfig, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics, Position, Severity, Strictness};
-use crate::ruleset::{Agent, LoadedFeed, Ruleset, is_token_byte};
+use crate::ruleset::{Agent, FeedState, LoadedFeed, Ruleset, is_token_byte};
 use crate::typed_json::{Placed, suggestion};
 use crate::user_agent::{Claims, check_token};
 
@@ -136,6 +136,22 @@ impl Compiled {
         Self { ruleset, diagnostics, good_feeds, sources: Sources { files: read, ..sources } }
     }
 
+    /// Adds a warning for each feed that is stale at `now`, in seconds since the Unix epoch: what a host that has loaded
+    /// the ruleset tells its operator.
+    pub fn warn_of_stale_feeds(&mut self, name: &str, now: i64) {
+        let Some(ruleset) = &self.ruleset else { return };
+        let mut diagnostics = Diagnostics::new(name, Strictness::Load);
+        for feed in ruleset.feeds(now).filter(|feed| feed.state == FeedState::Stale) {
+            let why = feed.why.unwrap_or_default();
+            let message = format!(
+                "the feed `{}` is stale: {why}; it proves nobody, and nobody who claims its agents is spoofed",
+                feed.name
+            );
+            diagnostics.warning(None, None, message);
+        }
+        self.diagnostics.extend(diagnostics.into_items());
+    }
+
     /// No ruleset, for these reasons.
     pub(crate) fn refused(diagnostics: Vec<Diagnostic>) -> Self {
         Self { ruleset: None, diagnostics, good_feeds: Vec::new(), sources: Sources::default() }
@@ -178,10 +194,9 @@ impl Files for KnownFiles<'_> {
     }
 
     fn display_name(&self, path: &str) -> String {
-        match self.inlined(path).or_else(|| self.stored(path)) {
-            Some(_) => path.to_string(),
-            None => self.beyond.display_name(path),
-        }
+        let is_inlined = self.config.files.0.iter().any(|(name, _)| name == path);
+        let is_stored = || self.sources.files.iter().any(|(name, _)| name == path);
+        if is_inlined || is_stored() { path.to_string() } else { self.beyond.display_name(path) }
     }
 }
 

@@ -277,8 +277,12 @@ impl Ruleset {
         Some(Rule { file, line: rule.line })
     }
 
-    /// What a gate answers where [`Decision::is_answered`]; `status` is that of a denial, where the operator chose one.
+    /// What a gate answers; `None` unless [`Decision::is_answered`]. `status` is that of a denial, where the operator
+    /// chose one.
     pub fn reply(&self, decision: &Decision, request: &impl Request, status: Option<u16>) -> Option<Reply> {
+        if !decision.is_answered() {
+            return None;
+        }
         let site = decision.site.and_then(|id| self.sites.get(id));
         match decision.action {
             Action::Allow => None,

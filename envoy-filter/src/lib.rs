@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use crawlward_core::diagnostic::Severity;
 use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER, Reply};
-use crawlward_core::{Compiled, FeedState, NoFiles, Overrides, Ruleset, decide, is_stored};
+use crawlward_core::{Compiled, NoFiles, Overrides, Ruleset, decide, is_stored};
 use proxy_wasm::hostcalls;
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::{Action, ContextType, LogLevel, MapType};
@@ -44,22 +44,15 @@ impl RootContext for Plugin {
     /// Compiles the configuration document. One that can't be compiled is refused, and Envoy keeps what it has.
     fn on_configure(&mut self, _: usize) -> bool {
         let configuration = self.get_plugin_configuration().unwrap_or_default();
-        let compiled = match is_stored(&configuration) {
+        let mut compiled = match is_stored(&configuration) {
             true => Compiled::load(NAME, words(&configuration)),
             false => Ruleset::compile(NAME, &configuration, &NoFiles),
         };
+        compiled.warn_of_stale_feeds(NAME, request::now());
         for diagnostic in &compiled.diagnostics {
             match diagnostic.severity {
                 Severity::Error => log::error!("crawlward: {diagnostic}"),
                 Severity::Warning => log::warn!("crawlward: {diagnostic}"),
-            }
-        }
-        if let Some(ruleset) = &compiled.ruleset {
-            for feed in ruleset.feeds(request::now()).filter(|feed| feed.state == FeedState::Stale) {
-                log::warn!(
-                    "crawlward: the feed `{}` is stale: it proves nobody until a newer one comes",
-                    feed.name
-                );
             }
         }
         let Some(ruleset) = compiled.ruleset else {
@@ -113,7 +106,7 @@ fn handle(ruleset: &Ruleset) -> Action {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(&request);
     let decision = decide(ruleset, &request, Overrides::default());
-    let reply = ruleset.reply(&decision, &request, None).filter(|_| decision.is_answered());
+    let reply = ruleset.reply(&decision, &request, None);
     if let Some(value) = ruleset.describe(&decision, &request).header_value() {
         let _ = hostcalls::set_property(vec![FILTER_STATE], Some(value.as_bytes()));
         if reply.is_none() {

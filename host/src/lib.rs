@@ -6,8 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crawlward_core::diagnostic::{Diagnostics, Strictness};
-use crawlward_core::{Compiled, FeedState, Files, FoundFile, Ruleset, is_stored};
+use crawlward_core::{Compiled, Files, FoundFile, Ruleset, is_stored};
 use zerocopy::IntoBytes;
 
 /// The largest file that is read, in bytes: over it, a path is more likely a mistake than a feed.
@@ -172,18 +171,7 @@ pub fn compile(path: &Path, files: &dyn Files) -> io::Result<Compiled> {
     } else {
         Ruleset::compile(&name, &read_file(path)?, files)
     };
-    if let Some(ruleset) = &compiled.ruleset {
-        let mut diagnostics = Diagnostics::new(name, Strictness::Load);
-        for feed in ruleset.feeds(now()).filter(|feed| feed.state == FeedState::Stale) {
-            let why = feed.why.unwrap_or_default();
-            let message = format!(
-                "the feed `{}` is stale: {why}; it proves nobody, and nobody who claims its agents is spoofed",
-                feed.name
-            );
-            diagnostics.warning(None, None, message);
-        }
-        compiled.diagnostics.extend(diagnostics.into_items());
-    }
+    compiled.warn_of_stale_feeds(&name, now());
     Ok(compiled)
 }
 
