@@ -1,6 +1,6 @@
 //! What a gate sends and edits, made here once so that both gates do the same.
 
-use alloc::vec::Vec;
+use alloc::borrow::Cow;
 
 use serde::Serialize;
 
@@ -15,15 +15,23 @@ pub const FORGEABLE: [&str; 2] = ["x-crawlward", "x_crawlward"];
 
 /// A response that a gate sends itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct Reply<'r> {
     /// The status code.
     pub status: u16,
-    /// The `Content-Type`.
-    pub content_type: &'static str,
+    /// The `Content-Type`, where there is content.
+    pub content_type: Option<&'static str>,
     /// The `Cache-Control`, where one is sent.
     pub cache_control: Option<&'static str>,
-    /// The body.
-    pub body: Vec<u8>,
+    /// The body. A `HEAD` request is answered with its length and without it.
+    pub body: Cow<'r, [u8]>,
+}
+
+impl Reply<'_> {
+    /// The headers, apart from what the server itself knows (`Content-Length`, `Date`).
+    pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let headers = [("Content-Type", self.content_type), ("Cache-Control", self.cache_control)];
+        headers.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
 }
 
 #[derive(Serialize)]
@@ -36,23 +44,28 @@ struct Problem<'r> {
     rule: Option<Rule<'r>>,
 }
 
-impl Reply {
+impl<'r> Reply<'r> {
     /// The denial of a request: a problem document (RFC 9457) that no cache keeps.
     pub(crate) fn denial(reason: Reason, rule: Option<Rule<'_>>, status: u16) -> Self {
         let problem = Problem { title: title(status), status, detail: reason.detail(), reason, rule };
         // Serialising plain strings and numbers can't fail; an empty body would still be a denial.
         let mut body = serde_json::to_vec(&problem).unwrap_or_default();
         body.push(b'\n');
-        Self { status, content_type: "application/problem+json", cache_control: Some("no-store"), body }
+        Self {
+            status,
+            content_type: Some("application/problem+json"),
+            cache_control: Some("no-store"),
+            body: body.into(),
+        }
     }
 
     /// A policy of the site.
-    pub(crate) fn policy(text: &[u8]) -> Self {
+    pub(crate) fn policy(text: &'r [u8]) -> Self {
         Self {
             status: 200,
-            content_type: "text/plain; charset=utf-8",
+            content_type: Some("text/plain; charset=utf-8"),
             cache_control: None,
-            body: text.to_vec(),
+            body: text.into(),
         }
     }
 }

@@ -279,7 +279,12 @@ impl Ruleset {
 
     /// What a gate answers; `None` unless [`Decision::is_answered`]. `status` is that of a denial, where the operator
     /// chose one.
-    pub fn reply(&self, decision: &Decision, request: &impl Request, status: Option<u16>) -> Option<Reply> {
+    pub fn reply(
+        &self,
+        decision: &Decision,
+        request: &impl Request,
+        status: Option<u16>,
+    ) -> Option<Reply<'_>> {
         if !decision.is_answered() {
             return None;
         }

@@ -127,9 +127,8 @@ fn panic_if_asked(request: &HostRequest) {
     }
 }
 
-fn answer(reply: &Reply) -> Action {
-    let mut headers = vec![("content-type", reply.content_type)];
-    headers.extend(reply.cache_control.map(|value| ("cache-control", value)));
+fn answer(reply: &Reply<'_>) -> Action {
+    let headers = reply.headers().collect();
     match hostcalls::send_http_response(u32::from(reply.status), headers, Some(&reply.body)) {
         Ok(()) => Action::Pause,
         Err(_) => Action::Continue,

@@ -219,13 +219,13 @@ impl<'r> HttpRequest<'r> {
     }
 
     /// Ends the request with a response of ours.
-    pub(crate) fn finish_with_reply(self, reply: &Reply) {
+    pub(crate) fn finish_with_reply(self, reply: &Reply<'_>) {
         let status = self.send(reply).unwrap_or(NGX_ERROR as isize);
         // SAFETY: as in `finish_with_status`.
         unsafe { ngx_http_finalize_request(self.raw.as_ptr(), status) };
     }
 
-    fn send(self, reply: &Reply) -> Option<isize> {
+    fn send(self, reply: &Reply<'_>) -> Option<isize> {
         let raw = self.raw.as_ptr();
         let pool = self.get().pool;
         // SAFETY: the request is live; each field is set as nginx's own handlers set it, and the strings live in the
@@ -242,8 +242,9 @@ impl<'r> HttpRequest<'r> {
             let out = &mut (*raw).headers_out;
             out.status = usize::from(reply.status);
             out.status_line = headers::string(b"");
-            out.content_type = headers::string(reply.content_type.as_bytes());
-            out.content_type_len = reply.content_type.len();
+            let content_type = reply.content_type.unwrap_or_default();
+            out.content_type = headers::string(content_type.as_bytes());
+            out.content_type_len = content_type.len();
             out.content_type_lowcase = ptr::null_mut();
             out.content_length_n = i64::try_from(reply.body.len()).ok()?;
             if let Some(value) = reply.cache_control {
