@@ -63,6 +63,7 @@ pub fn decide_telling<'r>(
         reason: ruling.reason,
         identity: who.identity,
         enforced,
+        ignored: mode == Mode::Off,
         rule: ruling.rule,
         agent: who.agent,
         feed: who.feed,

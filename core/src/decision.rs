@@ -116,6 +116,8 @@ pub struct Decision {
     pub identity: Identity,
     /// False where the mode is `observe`: then `action` tells what would have been done.
     pub enforced: bool,
+    /// The mode is `off`: nobody looked who the client is.
+    pub(crate) ignored: bool,
     pub(crate) rule: Option<RuleRef>,
     pub(crate) agent: Option<u16>,
     pub(crate) feed: Option<u16>,

@@ -29,6 +29,7 @@ pub mod guard;
 pub mod host;
 mod jafar;
 mod json;
+pub mod measures;
 pub mod path_pattern;
 pub mod path_set;
 pub mod policy_lines;

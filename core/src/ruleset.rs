@@ -91,6 +91,9 @@ pub(crate) struct LoadedFeed {
     pub(crate) why: Option<Box<str>>,
     /// Whether any version is in force.
     pub(crate) usable: bool,
+    /// From when on its age counts, in seconds since the Unix epoch: when the publisher made it or when we got it,
+    /// whichever is longer ago.
+    pub(crate) dated: Option<i64>,
     /// From when on the feed is stale, in seconds since the Unix epoch.
     pub(crate) expires: Option<i64>,
     /// The agent that names the feed, where it is the only one: who an undeclared client from here acts as.
@@ -137,6 +140,8 @@ pub struct FeedInfo<'r> {
     pub state: FeedState,
     /// Why it is not `ok`.
     pub why: Option<&'r str>,
+    /// How old it is in seconds, as `max_age` counts; `None` where neither the publisher nor the host gave a date.
+    pub age: Option<u64>,
 }
 
 /// One thing that a feed says of an address.
@@ -206,7 +211,9 @@ impl Ruleset {
                 Some(expires) if now >= expires => (FeedState::Stale, Some("it is older than its `max_age`")),
                 _ => (feed.state, feed.why.as_deref()),
             };
-            FeedInfo { name: &feed.name, format: feed.format, prefixes: feed.prefixes, state, why }
+            // A date in the future is that of a clock that is wrong, ours or the publisher's.
+            let age = feed.dated.map(|dated| u64::try_from(now.saturating_sub(dated)).unwrap_or(0));
+            FeedInfo { name: &feed.name, format: feed.format, prefixes: feed.prefixes, state, why, age }
         })
     }
 

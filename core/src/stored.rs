@@ -30,7 +30,7 @@ use crate::ruleset::LoadedFeed;
 
 /// "CWR", and a byte that tells this file from text; the same in both halves of no word.
 const MAGIC: u32 = 0x4357_52f1;
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 6;
 
 /// The words of a prefix table inside those of a compiled ruleset.

@@ -99,7 +99,7 @@ impl Compiler<'_> {
             if let Some(content) = content {
                 values.add(content, id, &mut entries);
             }
-            let age_from = chosen.version.as_ref().and_then(Version::age_from);
+            let dated = chosen.version.as_ref().and_then(Version::dated);
             loaded.push(LoadedFeed {
                 name: config.name.as_str().into(),
                 format: config.format,
@@ -108,7 +108,8 @@ impl Compiler<'_> {
                 state: chosen.state,
                 why: chosen.why.map(Into::into),
                 usable: chosen.version.is_some(),
-                expires: config.max_age.zip(age_from).map(|(Seconds(age), from)| from.saturating_add(age)),
+                dated,
+                expires: config.max_age.zip(dated).map(|(Seconds(age), from)| from.saturating_add(age)),
                 sole_agent: None,
             });
         }
@@ -260,8 +261,8 @@ impl Compiler<'_> {
 }
 
 impl Version {
-    /// From when on its age counts: when the publisher made it or when we got it, whichever is longer ago.
-    fn age_from(&self) -> Option<i64> {
+    /// See [`LoadedFeed::dated`].
+    fn dated(&self) -> Option<i64> {
         match (self.content.created, self.file.modified) {
             (Some(created), Some(modified)) => Some(created.min(modified)),
             (created, modified) => created.or(modified),
