@@ -1,6 +1,8 @@
 //! What the directives set.
 
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 
 use crawlward_core::Ruleset;
 use crawlward_core::config::Mode;
@@ -13,17 +15,28 @@ use crate::nginx::{ComplexValue, Configuration, is_config_test};
 #[derive(Debug, Default)]
 pub(crate) struct MainConf {
     /// `None` without `crawlward_config`: then the module does nothing.
-    pub(crate) ruleset: Option<Ruleset>,
+    ruleset: RefCell<Option<Rc<Ruleset>>>,
 }
 
 impl MainConf {
+    /// The ruleset in force. A request takes it once, when it begins, and keeps it: numbers in a decision mean something
+    /// only in the ruleset that made it.
+    pub(crate) fn ruleset(&self) -> Option<Rc<Ruleset>> {
+        self.ruleset.borrow().clone()
+    }
+
+    /// Whether there is one, at all times: what replaces a ruleset is a ruleset.
+    pub(crate) fn is_on(&self) -> bool {
+        self.ruleset.borrow().is_some()
+    }
+
     /// `crawlward_config FILE;`
     pub(crate) fn load(&mut self, configuration: &Configuration) -> Result<(), String> {
-        if self.ruleset.is_some() {
+        if self.ruleset.get_mut().is_some() {
             return Err("\"crawlward_config\" is given twice: one document holds all sites".to_owned());
         }
         let path = configuration.file_argument().ok_or("out of memory")?;
-        self.ruleset = Some(compile(&path, configuration)?);
+        *self.ruleset.get_mut() = Some(Rc::new(compile(&path, configuration)?));
         Ok(())
     }
 }

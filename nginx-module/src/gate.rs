@@ -2,22 +2,31 @@
 
 use std::cell::Cell;
 use std::net::IpAddr;
+use std::rc::Rc;
 
 use crawlward_core::config::Mode;
 use crawlward_core::decision::{Action, Decision, Facts, Identity};
 use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER};
 use crawlward_core::{Overrides, Request, Ruleset, decide};
 
-use crate::directives::{LocationConf, ModeSource};
+use crate::directives::{LocationConf, MainConf, ModeSource};
 use crate::nginx::{HttpRequest, Seldom};
 use crate::variables::Value;
 
 /// What is kept of a request between two of our handlers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct State {
+    /// All that happens to the request happens by this one, whatever is in force meanwhile.
+    ruleset: Rc<Ruleset>,
     decided: Cell<Option<Decided>>,
     /// Whether the mode's variable is being evaluated: it may itself read our variables.
     asking_for_mode: Cell<bool>,
+}
+
+impl State {
+    fn new(ruleset: Rc<Ruleset>) -> Self {
+        Self { ruleset, decided: Cell::new(None), asking_for_mode: Cell::new(false) }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,18 +86,18 @@ impl Request for HttpRequest<'_> {
 
 /// Removes the client's own `X-Crawlward` before `$http_x_crawlward` can show it, and notes that nginx serves the request.
 pub(crate) fn on_read(request: HttpRequest<'_>) {
-    if ruleset(request).is_some() {
+    if let Some(ruleset) = request.main_conf().and_then(MainConf::ruleset) {
         // Without memory for it here, the access phase tries again.
         let _ = remove_ours(request);
-        request.begin();
+        request.begin(State::new(ruleset));
     }
 }
 
 /// Decides, and denies or tells upstreams what is known.
 pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
-    let Some(ruleset) = ruleset(request) else {
+    if !request.main_conf().is_some_and(MainConf::is_on) {
         return Next::Continue;
-    };
+    }
     // What stands there after a redirect within nginx was told about another location.
     let removed = remove_ours(request);
     // Nothing is decided about a request that nginx refused while it read it, which an `error_page` leads here: its
@@ -96,7 +105,8 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
     let Some(state) = request.state() else {
         return Next::Continue;
     };
-    let decided = decided(request, ruleset, state);
+    let ruleset = &*state.ruleset;
+    let decided = decided(request, state);
     if removed.is_err() || decided.is_final {
         return Next::Continue;
     }
@@ -112,10 +122,6 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
         let _ = request.add_header(REQUEST_HEADER, FORGEABLE[0], &value);
     }
     Next::Continue
-}
-
-fn ruleset(request: HttpRequest<'_>) -> Option<&Ruleset> {
-    request.main_conf()?.ruleset.as_ref()
 }
 
 fn remove_ours(request: HttpRequest<'_>) -> Result<(), ()> {
@@ -154,16 +160,16 @@ fn denial_line(facts: &Facts<'_>) -> String {
 /// The value of a variable; `None`: not found, as for people and for what nginx did not take as a request.
 pub(crate) fn variable(request: HttpRequest<'_>, value: Value) -> Option<String> {
     let request = request.main();
-    let ruleset = ruleset(request)?;
-    let decision = decided(request, ruleset, request.state()?).decision;
+    let state = request.state()?;
+    let decision = decided(request, state).decision;
     if decision.identity == Identity::None {
         return None;
     }
-    value(&ruleset.describe(&decision, &request), request.client_address())
+    value(&state.ruleset.describe(&decision, &request), request.client_address())
 }
 
 /// The decision about a request, made once as long as its basis holds.
-fn decided(request: HttpRequest<'_>, ruleset: &Ruleset, state: &State) -> Decided {
+fn decided(request: HttpRequest<'_>, state: &State) -> Decided {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(request);
     let known = state.decided.get();
@@ -175,7 +181,7 @@ fn decided(request: HttpRequest<'_>, ruleset: &Ruleset, state: &State) -> Decide
     if let Some(known) = known.filter(|known| known.basis == basis) {
         return known;
     }
-    let decision = decide(ruleset, &request, Overrides { mode, site: None });
+    let decision = decide(&state.ruleset, &request, Overrides { mode, site: None });
     let decided = Decided { basis, decision, is_final: false };
     state.decided.set(Some(decided));
     decided

@@ -13,6 +13,7 @@ use ngx::ffi::{
 };
 
 use super::conf::{ComplexValue, bytes, log_line};
+use super::guard::guard;
 use super::headers;
 use super::module::{POOL_ALIGNMENT, module_index};
 use crate::directives::{LocationConf, MainConf};
@@ -173,7 +174,7 @@ impl<'r> HttpRequest<'r> {
         unsafe {
             let mut cleanup = (*self.get().pool).cleanup;
             while let Some(entry) = cleanup.as_ref() {
-                if entry.handler.is_some_and(|handler| ptr::fn_addr_eq(handler, MARK)) {
+                if entry.handler.is_some_and(|handler| ptr::fn_addr_eq(handler, DROP_STATE)) {
                     return entry.data.cast::<State>().as_ref();
                 }
                 cleanup = entry.next;
@@ -182,14 +183,14 @@ impl<'r> HttpRequest<'r> {
         None
     }
 
-    /// Makes what we keep of the request. Without memory for it, the request passes undecided.
-    pub(crate) fn begin(self) {
+    /// Keeps the state with the request, to whose end it lives. Without memory for it, the request passes undecided.
+    pub(crate) fn begin(self, state: State) {
         const { assert!(align_of::<State>() <= POOL_ALIGNMENT, "a pool does not align for this type") };
-        // SAFETY: the pool is live, and the cleanup gives aligned memory (see above) for a State, which needs no drop.
+        // SAFETY: the pool is live, and the cleanup gives aligned memory (see above) for a State.
         unsafe {
             if let Some(entry) = ngx_pool_cleanup_add(self.get().pool, size_of::<State>()).as_mut() {
-                entry.data.cast::<State>().write(State::default());
-                entry.handler = Some(MARK);
+                entry.data.cast::<State>().write(state);
+                entry.handler = Some(DROP_STATE);
             }
         }
     }
@@ -277,7 +278,10 @@ impl<'r> HttpRequest<'r> {
     }
 }
 
-/// Marks the cleanup entry that holds our State; there is nothing to clean.
-unsafe extern "C" fn mark(_: *mut c_void) {}
+/// The end of a request's State; it also marks the cleanup entry that holds one.
+unsafe extern "C" fn drop_state(data: *mut c_void) {
+    // SAFETY: the cleanup was made for this very value, and runs once.
+    guard((), || unsafe { ptr::drop_in_place(data.cast::<State>()) });
+}
 
-const MARK: unsafe extern "C" fn(*mut c_void) = mark;
+const DROP_STATE: unsafe extern "C" fn(*mut c_void) = drop_state;
