@@ -222,6 +222,11 @@ impl Ruleset {
         self.sites.list.iter().position(|site| *site.name == *name).and_then(|at| u16::try_from(at).ok())
     }
 
+    /// The names of the sites, in the order of the configuration: that of `name`, else the first host, else `default`.
+    pub fn site_names(&self) -> impl Iterator<Item = &str> {
+        self.sites.list.iter().map(|site| &*site.name)
+    }
+
     /// What each feed that covers the address says of it, the longest prefix first.
     pub fn lookup(&self, address: IpAddr) -> impl Iterator<Item = Finding<'_>> {
         let address = address.to_canonical();

@@ -7,9 +7,10 @@ use std::rc::Rc;
 use crawlward_core::Ruleset;
 use crawlward_core::config::Mode;
 use crawlward_core::diagnostic::Severity;
+use crawlward_core::typed_json::suggestion;
 use crawlward_host::FilesBeside;
 
-use crate::nginx::{ComplexValue, Configuration, is_config_test};
+use crate::nginx::{ComplexValue, Configuration, LogLevel, Place, is_config_test};
 
 /// The configuration of the `http` block.
 #[derive(Debug, Default)]
@@ -38,6 +39,19 @@ impl MainConf {
         let path = configuration.file_argument().ok_or("out of memory")?;
         *self.ruleset.get_mut() = Some(Rc::new(compile(&path, configuration)?));
         Ok(())
+    }
+
+    /// The number of a site that `crawlward_site` names.
+    fn site(&self, name: &str) -> Result<u16, String> {
+        let Some(ruleset) = self.ruleset() else {
+            return Err(format!(
+                "\"crawlward_site\" names the site `{name}` of a document, and there is no \"crawlward_config\""
+            ));
+        };
+        ruleset.site(name).ok_or_else(|| {
+            let suggestion = suggestion(name, ruleset.site_names());
+            format!("\"crawlward_site\": no site is named `{name}`{suggestion}")
+        })
     }
 }
 
@@ -78,15 +92,23 @@ pub(crate) enum ModeSource {
 #[derive(Debug, Default)]
 pub(crate) struct LocationConf {
     pub(crate) mode: ModeSource,
+    /// Of a denial; `None`: that of the decision.
+    pub(crate) deny_status: Option<u16>,
+    /// Of the line that a denial writes to the error log; `None`: an error.
+    pub(crate) log_level: Option<LogLevel>,
+    /// The name of the site that counts whatever the host, and where it is given. The document may be read after it.
+    site_name: Option<(String, Place)>,
+    /// The number of that site in the ruleset that was there when the levels were merged.
+    site_number: Option<u16>,
 }
 
 impl LocationConf {
     /// `crawlward off|observe|enforce|$variable;`
     pub(crate) fn set_mode(&mut self, configuration: &Configuration) -> Result<(), String> {
         if !matches!(self.mode, ModeSource::Inherited) {
-            return Err("\"crawlward\" is given twice at one level".to_owned());
+            return Err(given_twice("crawlward"));
         }
-        let argument = String::from_utf8_lossy(configuration.argument()).into_owned();
+        let argument = argument(configuration);
         self.mode = if argument.contains('$') {
             ModeSource::Variable(
                 configuration.complex_value().ok_or_else(|| format!("invalid value \"{argument}\""))?,
@@ -94,17 +116,76 @@ impl LocationConf {
         } else {
             let mode = Mode::from_word(&argument);
             let known = "give \"off\", \"observe\", \"enforce\" or a variable";
-            ModeSource::Fixed(
-                mode.ok_or_else(|| format!("invalid value \"{argument}\" of \"crawlward\": {known}"))?,
-            )
+            ModeSource::Fixed(mode.ok_or_else(|| invalid("crawlward", &argument, known))?)
         };
         Ok(())
     }
 
-    /// Takes from the level above what this one does not say.
-    pub(crate) fn inherit(&mut self, outer: &Self) {
+    /// `crawlward_deny_status CODE;`
+    pub(crate) fn set_deny_status(&mut self, configuration: &Configuration) -> Result<(), String> {
+        const NAME: &str = "crawlward_deny_status";
+        let argument = argument(configuration);
+        let is_number = argument.bytes().all(|byte| byte.is_ascii_digit());
+        let status = argument.parse().ok().filter(|status| is_number && (400..=599).contains(status));
+        let status = status.ok_or_else(|| invalid(NAME, &argument, "give a status from 400 to 599"))?;
+        set_once(&mut self.deny_status, NAME, status)
+    }
+
+    /// `crawlward_log_level info|notice|warn|error;`
+    pub(crate) fn set_log_level(&mut self, configuration: &Configuration) -> Result<(), String> {
+        const NAME: &str = "crawlward_log_level";
+        let argument = argument(configuration);
+        let known = "give \"info\", \"notice\", \"warn\" or \"error\"";
+        let level = LogLevel::from_word(&argument).ok_or_else(|| invalid(NAME, &argument, known))?;
+        set_once(&mut self.log_level, NAME, level)
+    }
+
+    /// `crawlward_site NAME;`
+    pub(crate) fn set_site(&mut self, configuration: &Configuration) -> Result<(), String> {
+        let named = (argument(configuration), configuration.place());
+        set_once(&mut self.site_name, "crawlward_site", named)
+    }
+
+    /// Takes from the level above what this one does not say, and finds its site, now that all is read.
+    pub(crate) fn inherit(&mut self, outer: &Self, main: &MainConf) -> Result<(), (String, Place)> {
         if matches!(self.mode, ModeSource::Inherited) {
             self.mode = outer.mode;
         }
+        self.deny_status = self.deny_status.or(outer.deny_status);
+        self.log_level = self.log_level.or(outer.log_level);
+        if self.site_name.is_none() {
+            self.site_name.clone_from(&outer.site_name);
+        }
+        if let Some((name, place)) = &self.site_name {
+            self.site_number = Some(main.site(name).map_err(|why| (why, place.clone()))?);
+        }
+        Ok(())
     }
+
+    /// The number of the site that counts whatever the host; `None`: that of the host.
+    pub(crate) fn site(&self, ruleset: &Ruleset) -> Option<u16> {
+        let (name, _) = self.site_name.as_ref()?;
+        // Another ruleset can have taken the place of the first.
+        let is_still = |number: &u16| ruleset.site_names().nth(usize::from(*number)) == Some(name);
+        self.site_number.filter(is_still).or_else(|| ruleset.site(name))
+    }
+}
+
+fn argument(configuration: &Configuration) -> String {
+    String::from_utf8_lossy(configuration.argument()).into_owned()
+}
+
+fn set_once<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), String> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(given_twice(name)),
+    }
+}
+
+fn given_twice(name: &str) -> String {
+    format!("\"{name}\" is given twice at one level")
+}
+
+fn invalid(name: &str, argument: &str, known: &str) -> String {
+    format!("invalid value \"{argument}\" of \"{name}\": {known}")
 }

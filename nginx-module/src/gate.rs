@@ -9,8 +9,8 @@ use crawlward_core::decision::{Action, Decision, Facts, Identity};
 use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER};
 use crawlward_core::{Overrides, Request, Ruleset, decide};
 
-use crate::directives::{LocationConf, MainConf, ModeSource};
-use crate::nginx::{HttpRequest, Seldom};
+use crate::directives::{MainConf, ModeSource};
+use crate::nginx::{HttpRequest, LogLevel, Seldom};
 use crate::variables::Value;
 
 /// What is kept of a request between two of our handlers.
@@ -37,12 +37,12 @@ struct Decided {
     is_final: bool,
 }
 
-/// What can change while a request is served: `realip` in a location, a redirect to a location with another mode.
+/// What can change while a request is served: `realip` in a location, a redirect to a location with another mode or
+/// another site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Basis {
     address: Option<IpAddr>,
-    /// `None`: the document's.
-    mode: Option<Mode>,
+    overrides: Overrides,
 }
 
 /// How the access phase goes on.
@@ -105,7 +105,6 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
     let Some(state) = request.state() else {
         return Next::Continue;
     };
-    let ruleset = &*state.ruleset;
     let decided = decided(request, state);
     if removed.is_err() || decided.is_final {
         return Next::Continue;
@@ -113,10 +112,12 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
     let decision = decided.decision;
     if decision.is_answered() {
         state.decided.set(Some(Decided { is_final: true, ..decided }));
-        return answer(request, ruleset, &decision);
+        // The request can be gone, with its hold of the ruleset, before the answer is finished.
+        let ruleset = Rc::clone(&state.ruleset);
+        return answer(request, &ruleset, &decision);
     }
     if decision.identity != Identity::None
-        && let Some(value) = ruleset.describe(&decision, &request).header_value()
+        && let Some(value) = state.ruleset.describe(&decision, &request).header_value()
     {
         // Without memory for it the header is missing; there is nothing better to do.
         let _ = request.add_header(REQUEST_HEADER, FORGEABLE[0], &value);
@@ -129,13 +130,15 @@ fn remove_ours(request: HttpRequest<'_>) -> Result<(), ()> {
 }
 
 fn answer(request: HttpRequest<'_>, ruleset: &Ruleset, decision: &Decision) -> Next {
-    let Some(reply) = ruleset.reply(decision, &request, None) else {
+    let conf = request.location_conf();
+    let Some(reply) = ruleset.reply(decision, &request, conf.and_then(|conf| conf.deny_status)) else {
         return Next::Continue;
     };
     if decision.action == Action::Deny {
-        request.log_error(&denial_line(&ruleset.describe(decision, &request)));
+        let level = conf.and_then(|conf| conf.log_level).unwrap_or(LogLevel::ERROR);
+        request.log(level, &denial_line(&ruleset.describe(decision, &request)));
     }
-    if request.has_error_page(reply.status) {
+    if request.is_nginx_to_answer(reply.status) {
         request.finish_with_status(reply.status);
     } else {
         request.finish_with_reply(&reply);
@@ -176,12 +179,13 @@ fn decided(request: HttpRequest<'_>, state: &State) -> Decided {
     if let Some(known) = known.filter(|known| known.is_final) {
         return known;
     }
-    let mode = mode(request, state);
-    let basis = Basis { address: request.client_address(), mode };
+    let site = request.location_conf().and_then(|conf| conf.site(&state.ruleset));
+    let overrides = Overrides { mode: mode(request, state), site };
+    let basis = Basis { address: request.client_address(), overrides };
     if let Some(known) = known.filter(|known| known.basis == basis) {
         return known;
     }
-    let decision = decide(&state.ruleset, &request, Overrides { mode, site: None });
+    let decision = decide(&state.ruleset, &request, overrides);
     let decided = Decided { basis, decision, is_final: false };
     state.decided.set(Some(decided));
     decided
@@ -197,7 +201,7 @@ fn panic_if_asked(request: HttpRequest<'_>) {
 
 /// The mode of the location; `None`: the document's, of the site's part or of all.
 fn mode(request: HttpRequest<'_>, state: &State) -> Option<Mode> {
-    let source = request.location_conf().map_or(ModeSource::Inherited, |LocationConf { mode }| *mode);
+    let source = request.location_conf().map_or(ModeSource::Inherited, |conf| conf.mode);
     let value = match source {
         ModeSource::Inherited => return None,
         ModeSource::Fixed(mode) => return Some(mode),
@@ -213,7 +217,8 @@ fn mode(request: HttpRequest<'_>, state: &State) -> Option<Mode> {
     let mode = std::str::from_utf8(word).ok().and_then(Mode::from_word);
     if mode.is_none() && !word.is_empty() && NO_MODE.is_due() {
         let word = String::from_utf8_lossy(word);
-        request.log_error(&format!("crawlward: \"{word}\" is no mode; that of the document counts"));
+        request
+            .log(LogLevel::ERROR, &format!("crawlward: \"{word}\" is no mode; that of the document counts"));
     }
     mode
 }

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 
 use ngx::ffi::{
-    NGX_LOG_EMERG, NGX_LOG_WARN, NGX_OK, ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t,
-    ngx_http_compile_complex_value, ngx_http_compile_complex_value_t, ngx_http_complex_value_t,
-    ngx_log_error_core, ngx_log_t, ngx_pcalloc, ngx_str_t, ngx_test_config, ngx_uint_t,
+    NGX_LOG_EMERG, NGX_LOG_ERR, NGX_LOG_INFO, NGX_LOG_NOTICE, NGX_LOG_WARN, NGX_OK, ngx_conf_file_t,
+    ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t, ngx_http_compile_complex_value,
+    ngx_http_compile_complex_value_t, ngx_http_complex_value_t, ngx_log_error_core, ngx_log_t, ngx_pcalloc,
+    ngx_str_t, ngx_test_config, ngx_uint_t,
 };
 
 /// `NGX_CONF_OK` and `NGX_CONF_ERROR`, which are casts in C.
@@ -23,6 +24,37 @@ pub(crate) struct Configuration {
 /// A value with variables, as `ngx_http_compile_complex_value` made it in the configuration's pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ComplexValue(pub(super) NonNull<ngx_http_complex_value_t>);
+
+/// Where a directive stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    file: String,
+    line: usize,
+}
+
+/// How urgent a line of the error log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogLevel(ngx_uint_t);
+
+impl LogLevel {
+    pub(crate) const ERROR: Self = Self(NGX_LOG_ERR as ngx_uint_t);
+
+    /// The levels of `limit_req_log_level`.
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        let level = match word {
+            "info" => NGX_LOG_INFO,
+            "notice" => NGX_LOG_NOTICE,
+            "warn" => NGX_LOG_WARN,
+            "error" => NGX_LOG_ERR,
+            _ => return None,
+        };
+        Some(Self(level as ngx_uint_t))
+    }
+
+    pub(super) fn number(self) -> ngx_uint_t {
+        self.0
+    }
+}
 
 impl Configuration {
     /// # Safety
@@ -71,6 +103,22 @@ impl Configuration {
         // SAFETY: all three pointers were set above and live through the call; nginx copies what it keeps.
         let status = unsafe { ngx_http_compile_complex_value(&raw mut compile) };
         (status == NGX_OK as isize).then_some(ComplexValue(compiled))
+    }
+
+    /// Where the directive stands, for a message that comes later.
+    pub(crate) fn place(&self) -> Place {
+        // SAFETY: cf->conf_file is null or the file that nginx reads now, whose name is a string.
+        let file = unsafe { self.cf.as_ref().conf_file.as_ref() };
+        let name = |file: &ngx_conf_file_t| String::from_utf8_lossy(bytes(&file.file.name)).into_owned();
+        Place { file: file.map(name).unwrap_or_default(), line: file.map_or(0, |file| file.line) }
+    }
+
+    /// Says why the configuration is refused that was read to its end, in the form in which nginx names a place.
+    pub(crate) fn error_at(&self, place: &Place, message: &str) {
+        let Place { file, line } = place;
+        // SAFETY: cf->log is the log of the cycle that nginx makes.
+        let log = unsafe { self.cf.as_ref().log };
+        log_line(NGX_LOG_EMERG as ngx_uint_t, log, &format!("crawlward: {message} in {file}:{line}"));
     }
 
     /// Says why the configuration is refused. nginx adds its own file and line.

@@ -10,6 +10,6 @@ mod headers;
 mod module;
 mod request;
 
-pub(crate) use conf::{ComplexValue, Configuration, is_config_test};
+pub(crate) use conf::{ComplexValue, Configuration, LogLevel, Place, is_config_test};
 pub(crate) use guard::Seldom;
 pub(crate) use request::HttpRequest;

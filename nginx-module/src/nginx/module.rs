@@ -27,7 +27,7 @@ pub(super) fn module_index() -> usize {
     unsafe { ngx_http_crawlward_module.ctx_index }
 }
 
-static mut COMMANDS: [ngx_command_t; 3] = [
+static mut COMMANDS: [ngx_command_t; 6] = [
     ngx_command_t {
         name: ngx::ngx_string!("crawlward_config"),
         type_: (NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
@@ -40,6 +40,30 @@ static mut COMMANDS: [ngx_command_t; 3] = [
         name: ngx::ngx_string!("crawlward"),
         type_: (NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
         set: Some(set_mode),
+        conf: offset_of!(ngx_http_conf_ctx_t, loc_conf),
+        offset: 0,
+        post: ptr::null_mut(),
+    },
+    ngx_command_t {
+        name: ngx::ngx_string!("crawlward_deny_status"),
+        type_: (NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
+        set: Some(set_deny_status),
+        conf: offset_of!(ngx_http_conf_ctx_t, loc_conf),
+        offset: 0,
+        post: ptr::null_mut(),
+    },
+    ngx_command_t {
+        name: ngx::ngx_string!("crawlward_log_level"),
+        type_: (NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
+        set: Some(set_log_level),
+        conf: offset_of!(ngx_http_conf_ctx_t, loc_conf),
+        offset: 0,
+        post: ptr::null_mut(),
+    },
+    ngx_command_t {
+        name: ngx::ngx_string!("crawlward_site"),
+        type_: (NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
+        set: Some(set_site),
         conf: offset_of!(ngx_http_conf_ctx_t, loc_conf),
         offset: 0,
         post: ptr::null_mut(),
@@ -116,18 +140,33 @@ unsafe extern "C" fn create_location_conf(cf: *mut ngx_conf_t) -> *mut c_void {
 }
 
 unsafe extern "C" fn merge_location_conf(
-    _: *mut ngx_conf_t,
+    cf: *mut ngx_conf_t,
     outer: *mut c_void,
     inner: *mut c_void,
 ) -> *mut c_char {
     guard(CONF_ERROR, || {
-        // SAFETY: both were made by `create_location_conf`, and are different ones.
-        if let (Some(outer), Some(inner)) =
-            unsafe { (outer.cast::<LocationConf>().as_ref(), inner.cast::<LocationConf>().as_mut()) }
-        {
-            inner.inherit(outer);
+        // SAFETY: nginx passes the configuration that it reads. Both locations' were made by `create_location_conf`, and
+        // are different ones.
+        let (configuration, outer, inner) = unsafe {
+            let inner = inner.cast::<LocationConf>().as_mut();
+            (Configuration::new(cf), outer.cast::<LocationConf>().as_ref(), inner)
+        };
+        let (Some(configuration), Some(outer), Some(inner)) = (configuration, outer, inner) else {
+            return CONF_ERROR;
+        };
+        // SAFETY: `cf->ctx` is the http block's context while its levels are merged; our main configuration was made by
+        // `create_main_conf`, and no directive of ours is running that could change it.
+        let main = unsafe {
+            let context = (*cf).ctx.cast::<ngx_http_conf_ctx_t>();
+            (*(*context).main_conf.add(module_index())).cast::<MainConf>().as_ref()
+        };
+        match main.map_or(Ok(()), |main| inner.inherit(outer, main)) {
+            Ok(()) => CONF_OK,
+            Err((message, place)) => {
+                configuration.error_at(&place, &message);
+                CONF_ERROR
+            }
         }
-        CONF_OK
     })
 }
 
@@ -169,6 +208,29 @@ unsafe extern "C" fn set_config(
 unsafe extern "C" fn set_mode(cf: *mut ngx_conf_t, _: *mut ngx_command_t, conf: *mut c_void) -> *mut c_char {
     // SAFETY: the command names the location configuration, which `create_location_conf` made.
     unsafe { directive(cf, conf, LocationConf::set_mode) }
+}
+
+unsafe extern "C" fn set_deny_status(
+    cf: *mut ngx_conf_t,
+    _: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: as above.
+    unsafe { directive(cf, conf, LocationConf::set_deny_status) }
+}
+
+unsafe extern "C" fn set_log_level(
+    cf: *mut ngx_conf_t,
+    _: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: as above.
+    unsafe { directive(cf, conf, LocationConf::set_log_level) }
+}
+
+unsafe extern "C" fn set_site(cf: *mut ngx_conf_t, _: *mut ngx_command_t, conf: *mut c_void) -> *mut c_char {
+    // SAFETY: as above.
+    unsafe { directive(cf, conf, LocationConf::set_site) }
 }
 
 unsafe extern "C" fn add_variables(cf: *mut ngx_conf_t) -> ngx_int_t {

@@ -6,13 +6,14 @@ use std::ptr::{self, NonNull};
 
 use crawlward_core::reply::Reply;
 use ngx::ffi::{
-    AF_INET, AF_INET6, NGX_ERROR, NGX_LOG_ERR, NGX_OK, ngx_buf_t, ngx_chain_t, ngx_http_complex_value,
-    ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_http_discard_request_body, ngx_http_err_page_t,
-    ngx_http_finalize_request, ngx_http_output_filter, ngx_http_request_t, ngx_http_send_header, ngx_pcalloc,
-    ngx_pool_cleanup_add, ngx_str_t, ngx_time, sockaddr_in, sockaddr_in6,
+    AF_INET, AF_INET6, NGX_ERROR, NGX_HTTP_CLIENT_CLOSED_REQUEST, NGX_HTTP_CLOSE, NGX_HTTP_REQUEST_TIME_OUT,
+    NGX_OK, ngx_buf_t, ngx_chain_t, ngx_http_complex_value, ngx_http_core_loc_conf_t, ngx_http_core_module,
+    ngx_http_discard_request_body, ngx_http_err_page_t, ngx_http_finalize_request, ngx_http_output_filter,
+    ngx_http_request_t, ngx_http_send_header, ngx_pcalloc, ngx_pool_cleanup_add, ngx_str_t, ngx_time,
+    sockaddr_in, sockaddr_in6,
 };
 
-use super::conf::{ComplexValue, bytes, log_line};
+use super::conf::{ComplexValue, LogLevel, bytes, log_line};
 use super::guard::guard;
 use super::headers;
 use super::module::{POOL_ALIGNMENT, module_index};
@@ -195,8 +196,15 @@ impl<'r> HttpRequest<'r> {
         }
     }
 
-    /// Whether nginx would answer a status with an `error_page` of the operator where the request is served.
-    pub(crate) fn has_error_page(self, status: u16) -> bool {
+    /// Whether a status is one that nginx answers in its own way: with the operator's `error_page`, or by closing the
+    /// connection, as for 444.
+    pub(crate) fn is_nginx_to_answer(self, status: u16) -> bool {
+        const CLOSING: [u32; 3] = [NGX_HTTP_REQUEST_TIME_OUT, NGX_HTTP_CLOSE, NGX_HTTP_CLIENT_CLOSED_REQUEST];
+        CLOSING.contains(&u32::from(status)) || self.has_error_page(status)
+    }
+
+    /// Whether the operator has an `error_page` for a status where the request is served.
+    fn has_error_page(self, status: u16) -> bool {
         // As nginx does: no page of a page's own error, unless `recursive_error_pages` left this unset.
         if self.get().error_page() != 0 || self.get().uri_changes() == 0 {
             return false;
@@ -270,10 +278,10 @@ impl<'r> HttpRequest<'r> {
     }
 
     /// Writes a line to the error log; nginx adds the client, the server and the request.
-    pub(crate) fn log_error(self, message: &str) {
+    pub(crate) fn log(self, level: LogLevel, message: &str) {
         // SAFETY: a request has a connection, and a connection a log.
         if let Some(connection) = unsafe { self.get().connection.as_ref() } {
-            log_line(NGX_LOG_ERR as usize, connection.log, message);
+            log_line(level.number(), connection.log, message);
         }
     }
 }

@@ -169,6 +169,33 @@ fn directives_are_checked() {
         ("crawlward off observe;", "invalid number of arguments"),
         ("crawlward $no_such_variable;", r#"unknown "no_such_variable" variable"#),
         ("crawlward_configuration x;", "unknown directive"),
+        (
+            "crawlward_deny_status 399;",
+            r#"invalid value "399" of "crawlward_deny_status": give a status from 400 to 599 in "#,
+        ),
+        ("crawlward_deny_status 600;", r#"invalid value "600""#),
+        ("crawlward_deny_status forbidden;", r#"invalid value "forbidden""#),
+        ("crawlward_deny_status +404;", r#"invalid value "+404""#),
+        ("crawlward_deny_status;", "invalid number of arguments"),
+        (
+            "crawlward_deny_status 404; crawlward_deny_status 404;",
+            r#""crawlward_deny_status" is given twice at one level"#,
+        ),
+        (
+            "crawlward_log_level debug;",
+            r#"invalid value "debug" of "crawlward_log_level": give "info", "notice", "warn" or "error""#,
+        ),
+        ("crawlward_log_level info; crawlward_log_level warn;", r#""crawlward_log_level" is given twice"#),
+        ("crawlward_site x;", "directive is not allowed here"),
+        ("server { crawlward_site a; crawlward_site a; }", r#""crawlward_site" is given twice"#),
+        (
+            "server { location / { if ($args) { crawlward off; } } }",
+            r#""crawlward" directive is not allowed here"#,
+        ),
+        (
+            "server { location / { if ($args) { crawlward_deny_status 404; } } }",
+            r#""crawlward_deny_status" directive is not allowed here"#,
+        ),
     ];
     let mut wrong = String::new();
     for (http, expected) in table {
@@ -178,4 +205,26 @@ fn directives_are_checked() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn a_site_that_is_not_in_the_document_is_told_with_its_place() {
+    let sites = r#""sites": [ { "name": "shop", "hosts": ["shop.example"] }, { "hosts": ["blog.example"] } ], "catalog""#;
+    let folder = lab();
+    folder.write("crawlward.json", DOCUMENT.replace(r#""catalog""#, sites));
+    let unknown = "\nserver {\n location / {\n crawlward_site shpo;\n }\n }\n";
+    let (passes, text) = check(&folder, &format!("{unknown}{LOAD}"));
+    assert!(!passes);
+    let message = r#"crawlward: "crawlward_site": no site is named `shpo` (did you mean `shop`?) in "#;
+    let line = text.lines().find(|line| line.contains(message)).unwrap_or_else(|| panic!("{text}"));
+    assert!(line.starts_with("nginx: [emerg] "), "{line}");
+    let conf = folder.read("nginx.conf");
+    let at = 1 + conf.lines().position(|line| line.contains("crawlward_site")).unwrap();
+    assert!(line.ends_with(&format!("nginx.conf:{at}")), "{line}");
+
+    let named = "server { crawlward_site shop; location / { crawlward_site blog.example; } }";
+    let (passes, text) = check(&folder, &format!("{named} {LOAD}"));
+    assert!(passes, "{text}");
+    let (passes, text) = check(&folder, named);
+    assert!(!passes && text.contains(r#"there is no "crawlward_config""#), "{text}");
 }

@@ -3,6 +3,7 @@
 mod addresses;
 mod configuration;
 mod denials;
+mod directives;
 mod headers;
 mod modes;
 mod redirects;
