@@ -14,6 +14,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod accept;
 pub mod automation_preferences;
 pub mod catalog;
 mod cidr;

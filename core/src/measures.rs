@@ -7,8 +7,10 @@ use crate::decision::{Action, Decision, Identity, Reason};
 use crate::ruleset::Ruleset;
 use crate::typed_json::json_words;
 
+mod counters;
 mod page;
 
+pub use self::counters::{Counters, RecentSlots};
 pub use self::page::{Form, Page};
 
 /// How many series of [`REQUESTS`] a gate keeps with the names of agents and sites. A decision that would begin one more

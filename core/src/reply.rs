@@ -22,6 +22,8 @@ pub struct Reply<'r> {
     pub content_type: Option<&'static str>,
     /// The `Cache-Control`, where one is sent.
     pub cache_control: Option<&'static str>,
+    /// The `Vary`, where the request's headers chose the body.
+    pub vary: Option<&'static str>,
     /// The body. A `HEAD` request is answered with its length and without it.
     pub body: Cow<'r, [u8]>,
 }
@@ -29,7 +31,8 @@ pub struct Reply<'r> {
 impl Reply<'_> {
     /// The headers, apart from what the server itself knows (`Content-Length`, `Date`).
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let headers = [("Content-Type", self.content_type), ("Cache-Control", self.cache_control)];
+        let headers =
+            [("Content-Type", self.content_type), ("Cache-Control", self.cache_control), ("Vary", self.vary)];
         headers.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }
 }
@@ -56,6 +59,7 @@ impl<'r> Reply<'r> {
             status,
             content_type: Some("application/problem+json"),
             cache_control: Some("no-store"),
+            vary: None,
             body: body.into(),
         }
     }
@@ -66,6 +70,7 @@ impl<'r> Reply<'r> {
             status: 200,
             content_type: Some("text/plain; charset=utf-8"),
             cache_control: None,
+            vary: None,
             body: text.into(),
         }
     }

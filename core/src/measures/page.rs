@@ -11,6 +11,8 @@ use serde_json::{Map, Value, json};
 use super::{
     ERRORS, FEED_AGE, FEED_PREFIXES, Kind, Labels, Metric, RELOADS, REQUESTS, RULESET_LOADED, ReloadResult,
 };
+use crate::accept::Preference;
+use crate::reply::Reply;
 use crate::ruleset::{FeedInfo, Ruleset};
 
 /// How the measures are written.
@@ -36,17 +38,15 @@ impl Form {
 #[derive(Clone, Debug)]
 pub struct Page<'a> {
     /// The ruleset in force.
-    pub ruleset: &'a Ruleset,
+    pub(super) ruleset: &'a Ruleset,
     /// When it was loaded, in seconds since the Unix epoch.
-    pub loaded: i64,
+    pub(super) loaded: i64,
     /// The time, in seconds since the Unix epoch.
-    pub now: i64,
-    /// How many requests were counted for which labels, in any order; what stands there twice is added up.
-    pub requests: Vec<(Labels<'a>, u64)>,
-    /// How many internal errors there were.
-    pub errors: u64,
-    /// How many reloads had which result.
-    pub reloads: Vec<(ReloadResult, u64)>,
+    pub(super) now: i64,
+    /// How many requests were counted, by [`Labels::joined`].
+    pub(super) requests: BTreeMap<String, u64>,
+    pub(super) errors: u64,
+    pub(super) reloads: Vec<(ReloadResult, u64)>,
 }
 
 /// One value of a metric.
@@ -62,7 +62,30 @@ impl<'a> Sample<'a> {
     }
 }
 
+impl Form {
+    /// The form that a client prefers, by its `Accept` header. Whoever wants neither gets the text.
+    pub fn preferred(accept: Option<&[u8]>) -> Self {
+        // Parameters, such as `version` and `charset`, are none of the type.
+        match Preference::of("application/json", accept) > Preference::of("text/plain", accept) {
+            true => Self::Json,
+            false => Self::Text,
+        }
+    }
+}
+
 impl Page<'_> {
+    /// The page, in the form that the client prefers by its `Accept` header.
+    pub fn reply(&self, accept: Option<&[u8]>) -> Reply<'static> {
+        let form = Form::preferred(accept);
+        Reply {
+            status: 200,
+            content_type: Some(form.content_type()),
+            cache_control: Some("no-store"),
+            vary: Some("Accept"),
+            body: self.write(form).into_bytes().into(),
+        }
+    }
+
     /// The page in a form.
     pub fn write(&self, form: Form) -> String {
         match form {
@@ -102,12 +125,10 @@ impl Page<'_> {
 
     /// Every metric with its samples, always in the same order.
     fn metrics(&self) -> [(Metric, Vec<Sample<'_>>); 6] {
-        let mut requests: BTreeMap<Labels<'_>, u64> = BTreeMap::new();
-        for (labels, count) in &self.requests {
-            let sum = requests.entry(*labels).or_default();
-            *sum = sum.saturating_add(*count);
-        }
-        let requests = requests.iter().map(|(labels, count)| Sample::new(labels.values(), *count));
+        let requests = self
+            .requests
+            .iter()
+            .filter_map(|(labels, count)| Some(Sample::new(Labels::split(labels)?.values(), *count)));
         let feeds = || self.ruleset.feeds(self.now);
         let prefixes = feeds().map(|feed| Sample::new([feed.name], feed.prefixes as u64));
         let ages = feeds().filter_map(|feed| Some(Sample::new([feed.name], feed.age?)));

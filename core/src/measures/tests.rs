@@ -1,9 +1,11 @@
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
+use zerocopy::FromZeros;
 
 use super::*;
 use crate::compile::{Files, FoundFile};
@@ -128,16 +130,21 @@ fn joined_labels_are_bounded_and_come_apart_again() {
     assert_eq!(shortened(&"ż".repeat(200)).len(), LONGEST_VALUE - 1);
 }
 
-fn page<'a>(ruleset: &'a Ruleset, requests: Vec<(Labels<'a>, u64)>) -> Page<'a> {
-    let reloads = alloc::vec![(ReloadResult::Success, 3), (ReloadResult::Failure, 1)];
-    Page { ruleset, loaded: 1500, now: 2000, requests, errors: 7, reloads }
+/// Counters on which seven errors, three good reloads and a bad one were counted.
+fn counters() -> Box<Counters> {
+    let counters = Counters::new_box_zeroed().unwrap();
+    (0..7).for_each(|_| counters.count_error());
+    (0..3).for_each(|_| counters.count_reload(ReloadResult::Success));
+    counters.count_reload(ReloadResult::Failure);
+    counters
 }
 
 #[test]
 fn the_text_is_that_of_prometheus() {
-    let ruleset = ruleset();
-    let labels = series(&ruleset, "LabBot/1.0", "example.net").labels(&ruleset);
-    let text = page(&ruleset, alloc::vec![(labels, 1), (labels, 2)]).write(Form::Text);
+    let (ruleset, counters, recent) = (ruleset(), counters(), RecentSlots::default());
+    let series = series(&ruleset, "LabBot/1.0", "example.net");
+    (0..3).for_each(|_| counters.count_request(series, &ruleset, &recent));
+    let text = counters.page(&ruleset, 1500, 2000).write(Form::Text);
     let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(
         samples,
@@ -163,9 +170,11 @@ fn the_text_is_that_of_prometheus() {
 #[test]
 fn the_json_has_the_same_names_and_the_state_of_each_feed() {
     let ruleset = ruleset();
-    let labels = series(&ruleset, "curl/8", "example.com").labels(&ruleset);
-    let json: Value =
-        serde_json::from_str(&page(&ruleset, alloc::vec![(labels, 5)]).write(Form::Json)).unwrap();
+    let (counters, recent) = (counters(), RecentSlots::default());
+    let series = series(&ruleset, "curl/8", "example.com");
+    (0..5).for_each(|_| counters.count_request(series, &ruleset, &recent));
+    let json = counters.page(&ruleset, 1500, 2000).write(Form::Json);
+    let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
         json[REQUESTS.name],
         json!([{ "action": "allow", "reason": "allowed", "identity": "generic", "agent": "",
@@ -181,4 +190,100 @@ fn the_json_has_the_same_names_and_the_state_of_each_feed() {
     );
     assert_eq!(json["mode"], "observe");
     assert_eq!(json["version"], env!("CARGO_PKG_VERSION").to_string());
+}
+
+/// A configuration of this many sites, and the series of `curl` on each.
+fn many_sites(count: usize) -> (Ruleset, Vec<Series>) {
+    let site = |number| format!(r#"{{ "hosts": ["{number}.test"] }}"#);
+    let sites: Vec<String> = (0..count).map(site).collect();
+    let document = format!(r#"{{ "catalog": "none", "sites": [ {} ] }}"#, sites.join(","));
+    let ruleset = Ruleset::compile("c.json", document.as_bytes(), &crate::NoFiles).ruleset.unwrap();
+    let one = series(&ruleset, "curl/8", "0.test");
+    let all = (0..count).map(|id| Series { site: Name::Of(u16::try_from(id).unwrap()), ..one }).collect();
+    (ruleset, all)
+}
+
+#[test]
+fn more_series_than_there_is_room_for_are_counted_as_other() {
+    let (ruleset, all) = many_sites(MAX_SERIES * 2);
+    let (counters, recent) = (counters(), RecentSlots::default());
+    for series in all.iter().chain(&all) {
+        counters.count_request(*series, &ruleset, &recent);
+    }
+    let requests = counters.page(&ruleset, 0, 0).requests;
+    assert!(requests.len() <= MAX_SERIES + 1, "{}", requests.len());
+    assert!(requests.len() > MAX_SERIES * 9 / 10, "{}", requests.len());
+    assert_eq!(requests.values().sum::<u64>(), all.len() as u64 * 2);
+    let other = requests["allow\nallowed\ngeneric\n\nother"];
+    assert_eq!(other, (all.len() + 1 - requests.len()) as u64 * 2);
+}
+
+#[test]
+fn totals_are_exact_whoever_counts_at_once() {
+    let (ruleset, all) = many_sites(100);
+    let counters = counters();
+    std::thread::scope(|scope| {
+        for worker in 0..8 {
+            let (ruleset, all, counters) = (&ruleset, &all, &counters);
+            scope.spawn(move || {
+                let recent = RecentSlots::default();
+                for round in 0..500 {
+                    // Each begins elsewhere, so that the same slots are claimed at the same time.
+                    for series in all.iter().cycle().skip(worker * round % all.len()).take(all.len()) {
+                        counters.count_request(*series, ruleset, &recent);
+                    }
+                }
+            });
+        }
+    });
+    let requests = counters.page(&ruleset, 0, 0).requests;
+    assert_eq!(requests.len(), all.len());
+    assert!(requests.values().all(|count| *count == 8 * 500), "{requests:?}");
+}
+
+#[test]
+fn counts_outlive_the_ruleset_and_names_find_their_counts_again() {
+    let counters = counters();
+    for order in [["a.test", "b.test"], ["b.test", "a.test"]] {
+        let [first, second] = order;
+        let document = format!(
+            r#"{{ "catalog": "none", "sites": [ {{ "hosts": ["{first}"] }}, {{ "hosts": ["{second}"] }} ] }}"#
+        );
+        let ruleset = Ruleset::compile("c.json", document.as_bytes(), &crate::NoFiles).ruleset.unwrap();
+        let recent = RecentSlots::default();
+        counters.count_request(series(&ruleset, "curl/8", "a.test"), &ruleset, &recent);
+    }
+    let page = counters.page(&ruleset(), 0, 0).write(Form::Json);
+    let page: Value = serde_json::from_str(&page).unwrap();
+    assert_eq!(page[REQUESTS.name].as_array().unwrap().len(), 1);
+    assert_eq!(page[REQUESTS.name][0]["value"], 2, "{page}");
+    assert_eq!(page[REQUESTS.name][0]["site"], "a.test");
+}
+
+#[test]
+fn json_is_for_those_who_prefer_it() {
+    for (accept, form) in [
+        (None, Form::Text),
+        (Some("*/*"), Form::Text),
+        (Some("application/json"), Form::Json),
+        (Some("application/json, */*"), Form::Json),
+        (Some("application/json;q=0.5, text/*"), Form::Text),
+        (Some("application/*;q=0.9, text/plain;q=0.8"), Form::Json),
+        (Some("text/html"), Form::Text),
+        // Prometheus 2.
+        (
+            Some(
+                "application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,\
+                 text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
+            ),
+            Form::Text,
+        ),
+    ] {
+        assert_eq!(Form::preferred(accept.map(str::as_bytes)), form, "{accept:?}");
+    }
+    let reply = counters().page(&ruleset(), 0, 0).reply(Some(b"application/json"));
+    let headers: Vec<_> = reply.headers().collect();
+    assert!(headers.contains(&("Content-Type", "application/json")), "{headers:?}");
+    assert!(headers.contains(&("Cache-Control", "no-store")), "{headers:?}");
+    assert!(headers.contains(&("Vary", "Accept")), "{headers:?}");
 }
