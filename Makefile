@@ -18,6 +18,9 @@ SETUP ?= .ci/setup
 ARGS ?=
 # Which benchmarks of the core to run.
 BENCHES ?= prefix_table load feeds user_agent robots decide
+# How often each candidate in a benchmark of the gates has its turn, and how long a turn is, in seconds.
+ROUNDS ?= 9
+SECONDS_A_TURN ?= 2
 # How long each fuzz target runs, and which: names, or all.
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= all
@@ -31,7 +34,7 @@ TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm test test-panics memcheck fuzz demo lint fmt deny bench-core clean
+.PHONY: help setup build native wasm test test-panics memcheck fuzz demo lint fmt deny bench-core bench-nginx clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -41,6 +44,7 @@ help: ## Show this help
 	@echo '  KEEP=1                               demo: leave both servers running, and tell how to talk to them'
 	@echo '  ARGS=…                               test: passed to the test programs, such as a name to select by'
 	@echo '  BENCHES=prefix_table                 bench-core: which benchmarks to run (default: all)'
+	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx: how often and how long each candidate is measured'
 	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: how long each target runs, and which'
 	@echo '  WASM_TOOLCHAIN=rustup|debian         build: the compiler for the filter (default: what is there)'
 	@echo '  SETUP=true                           all: install and check nothing, the machine is as it should be'
@@ -126,6 +130,10 @@ bench-core: ## Measure the core, without servers, beside published crates: one r
 	    printf '\n== %s ==\n' "$$bench"; \
 	    $(CARGO) bench -q -p crawlward-core -p crawlward-host --bench "$$bench"; \
 	done | tee $(TARGET_DIR)/bench-core.txt
+
+bench-nginx: build ## Measure the nginx gate beside bare nginx and hand-written rules (some minutes): one report
+	@$(SETUP) nginx bench
+	@$(CARGO) run -q -p crawlward-tests --bin bench -- nginx --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) | tee $(TARGET_DIR)/bench-nginx.md
 
 clean: ## Remove all that was built, and what setup put under target/
 	$(CARGO) clean

@@ -154,8 +154,21 @@ impl Connection {
     ///
     /// Those of the socket, and a response that is cut off or not HTTP.
     pub fn send(&mut self, request: &Request) -> io::Result<Response> {
-        self.stream.write_all(&request.bytes())?;
-        let (mut response, framing) = self.head(request.method == "HEAD")?;
+        self.exchange(&request.bytes(), request.method == "HEAD")
+    }
+
+    /// Sends a request as it is written, whose method is not HEAD, and reads its response.
+    ///
+    /// # Errors
+    ///
+    /// See [`Connection::send`].
+    pub fn send_text(&mut self, request: &str) -> io::Result<Response> {
+        self.exchange(request.as_bytes(), false)
+    }
+
+    fn exchange(&mut self, request: &[u8], is_head: bool) -> io::Result<Response> {
+        self.stream.write_all(request)?;
+        let (mut response, framing) = self.head(is_head)?;
         response.body = match framing {
             Framing::Length(length) => self.take(length)?,
             Framing::Chunked => self.chunks()?,

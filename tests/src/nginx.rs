@@ -80,23 +80,44 @@ impl Folder {
     }
 }
 
+/// How an nginx is set up outside its `http` block.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Whether it has our module.
+    pub with_module: bool,
+    /// Worker processes.
+    pub workers: usize,
+    /// More directives of the main context, each with its `;`.
+    pub main: String,
+    /// The command that runs it, with arguments, such as valgrind; empty: none.
+    pub under: Vec<String>,
+}
+
+impl Default for Setup {
+    /// With the module and two workers.
+    fn default() -> Self {
+        Self { with_module: true, workers: 2, main: String::new(), under: Vec::new() }
+    }
+}
+
 /// A running nginx with its folder.
 #[derive(Debug)]
 pub struct Nginx {
     // Before the folder, so that nginx is gone when its files go.
     server: Server,
     folder: Folder,
+    setup: Setup,
 }
 
 impl Nginx {
     /// Starts nginx with the module and this text in its `http` block. Paths in it are relative to the folder.
     pub fn start(folder: Folder, http: &str) -> Self {
-        Self::spawn(folder, &configuration(http, true))
+        Self::set_up(folder, http, Setup::default())
     }
 
     /// Starts nginx without the module.
     pub fn without_module(folder: Folder, http: &str) -> Self {
-        Self::spawn(folder, &configuration(http, false))
+        Self::set_up(folder, http, Setup { with_module: false, ..Setup::default() })
     }
 
     /// What `nginx -t` says of this text in the `http` block.
@@ -105,24 +126,25 @@ impl Nginx {
     ///
     /// Where nginx can't be started.
     pub fn check(folder: &Folder, http: &str) -> Output {
-        folder.write("nginx.conf", configuration(http, true));
+        folder.write("nginx.conf", Setup::default().configuration(http));
         fs::create_dir_all(folder.path().join("tmp")).expect("a folder of ours");
-        command(folder.path()).arg("-t").output().expect("nginx can be started")
+        command(&[], folder.path()).arg("-t").output().expect("nginx can be started")
     }
 
-    fn spawn(folder: Folder, text: &str) -> Self {
-        folder.write("nginx.conf", text);
+    /// Starts nginx with this text in its `http` block.
+    pub fn set_up(folder: Folder, http: &str, setup: Setup) -> Self {
+        folder.write("nginx.conf", setup.configuration(http));
         fs::create_dir_all(folder.path().join("tmp")).expect("a folder of ours");
         let error_log = folder.path().join("error.log");
         let mut server = Server::start(
             "nginx",
-            &mut command(folder.path()),
+            &mut command(&setup.under, folder.path()),
             &folder.path().join("stderr.log"),
             &[error_log],
         );
         // nginx writes the file when it has bound its sockets; what connects from then on waits for a worker.
         server.wait_until("nginx's pid file", || Some(()).filter(|()| !folder.read("nginx.pid").is_empty()));
-        Self { server, folder }
+        Self { server, folder, setup }
     }
 
     /// The folder with its configuration and logs.
@@ -137,7 +159,7 @@ impl Nginx {
 
     /// Replaces the text in the `http` block, for the next reload.
     pub fn rewrite(&self, http: &str) {
-        self.folder.write("nginx.conf", configuration(http, true));
+        self.folder.write("nginx.conf", self.setup.configuration(http));
     }
 
     /// Waits until a line of a log contains a text, and gives the line.
@@ -173,25 +195,34 @@ pub fn ask(port: u16, request: &Request) -> Response {
     http::send(local(port), request).unwrap_or_else(|error| panic!("{error}: {request:?}"))
 }
 
-fn command(prefix: &Path) -> Command {
-    let mut command = Command::new(artefacts::nginx());
+fn command(under: &[String], prefix: &Path) -> Command {
+    let nginx = artefacts::nginx();
+    let mut command = match under {
+        [] => Command::new(nginx),
+        [program, arguments @ ..] => {
+            let mut command = Command::new(program);
+            command.args(arguments).arg(nginx);
+            command
+        }
+    };
     command.arg("-p").arg(prefix).arg("-c").arg(prefix.join("nginx.conf")).args(["-e", "error.log"]);
     command
 }
 
-/// A whole nginx.conf. Everything that nginx writes goes below its prefix.
-fn configuration(http: &str, with_module: bool) -> String {
-    let mut text = String::new();
-    if with_module {
-        let _ = writeln!(text, "load_module {};", artefacts::nginx_module().display());
-    }
-    // Workers of another user could not open files in our folder.
-    if geteuid().is_root() {
-        text.push_str("user root root;\n");
-    }
-    text.push_str(
-        "daemon off;
-worker_processes 2;
+impl Setup {
+    /// A whole nginx.conf. Everything that nginx writes goes below its prefix.
+    fn configuration(&self, http: &str) -> String {
+        let mut text = String::new();
+        if self.with_module {
+            let _ = writeln!(text, "load_module {};", artefacts::nginx_module().display());
+        }
+        // Workers of another user could not open files in our folder.
+        if geteuid().is_root() {
+            text.push_str("user root root;\n");
+        }
+        let _ = writeln!(text, "worker_processes {};\n{}", self.workers, self.main);
+        text.push_str(
+            "daemon off;
 pid nginx.pid;
 error_log error.log notice;
 events { worker_connections 512; }
@@ -203,8 +234,9 @@ http {
     uwsgi_temp_path tmp/uwsgi;
     scgi_temp_path tmp/scgi;
 ",
-    );
-    text.push_str(http);
-    text.push_str("\n}\n");
-    text
+        );
+        text.push_str(http);
+        text.push_str("\n}\n");
+        text
+    }
 }

@@ -1,0 +1,147 @@
+//! `make bench-nginx`.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crawlward_tests::nginx::{Folder, Nginx, Setup, local};
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::wait_for;
+use rustix::process::Pid;
+
+use crate::Effort;
+use crate::callgrind;
+use crate::hand_written;
+use crate::proc::children;
+use crate::rounds::{Candidate, SERVER_CORE, measure, table};
+use crate::world::{Kind, World};
+
+/// How many prefixes Crawlward has.
+const SIZES: [usize; 2] = [3_000, 300_000];
+
+/// How one nginx of the comparison is set up.
+struct Variant {
+    name: String,
+    with_module: bool,
+    /// Whether it denies who is spoofed.
+    denies: bool,
+    main: &'static str,
+    http: String,
+    server: &'static str,
+}
+
+impl Variant {
+    /// The text in its `http` block. The response is the cheapest that nginx has, so that what is added to it shows most.
+    fn http(&self, port: u16) -> String {
+        format!(
+            "error_log error.log crit;
+            set_real_ip_from 127.0.0.1;
+            real_ip_header X-Forwarded-For;
+            {}
+            server {{
+                listen 127.0.0.1:{port};
+                keepalive_requests 1000000000;
+                {}
+                location / {{ empty_gif; }}
+            }}",
+            self.http, self.server
+        )
+    }
+
+    fn setup(&self) -> Setup {
+        Setup {
+            with_module: self.with_module,
+            workers: 1,
+            main: format!("worker_cpu_affinity {:b};\n{}", 1 << SERVER_CORE, self.main),
+            under: Vec::new(),
+        }
+    }
+
+    fn start(&self) -> (Nginx, SocketAddr) {
+        let port = free_port();
+        (Nginx::set_up(Folder::new(), &self.http(port), self.setup()), local(port))
+    }
+}
+
+/// The worker of an nginx that has one.
+fn worker(nginx: &Nginx) -> i32 {
+    let master = Pid::as_raw(Some(nginx.server().pid()));
+    wait_for("nginx's worker", || children(master).first().copied())
+}
+
+fn variants(worlds: &[World]) -> Vec<Variant> {
+    let bare = |name: &str| Variant {
+        name: name.to_owned(),
+        with_module: false,
+        denies: false,
+        main: "",
+        http: String::new(),
+        server: "",
+    };
+    let hand_written = |name: &str, main: &'static str| Variant {
+        denies: true,
+        main,
+        http: hand_written::variables(&worlds[0]),
+        server: "if ($deny) { return 403; }",
+        ..bare(name)
+    };
+    let crawlward = |world: &World| Variant {
+        with_module: true,
+        denies: true,
+        http: format!("crawlward_config {};", world.compiled.display()),
+        ..bare(&format!("Crawlward, {} prefixes", world.prefixes))
+    };
+    let peers = [
+        bare("bare nginx"),
+        hand_written("`geo` and `map`, 3000 prefixes", ""),
+        hand_written("the same with `pcre_jit on`", "pcre_jit on;"),
+    ];
+    peers.into_iter().chain(worlds.iter().map(crawlward)).collect()
+}
+
+/// Measures and prints.
+pub(crate) fn report(effort: Effort) {
+    let worlds = SIZES.map(World::new);
+    let largest = &worlds[SIZES.len() - 1];
+    let variants = variants(&worlds);
+    println!("# nginx\n");
+    println!(
+        "One worker on a core of its own, wrk on another; `empty_gif`; {} rounds of {:?}; medians, ratios to bare nginx.\n",
+        effort.rounds, effort.turn
+    );
+    for kind in Kind::ALL {
+        let clients = largest.clients(kind);
+        let started: Vec<(Nginx, SocketAddr)> = variants.iter().map(Variant::start).collect();
+        let candidate = |(variant, (nginx, address)): (&Variant, &(Nginx, SocketAddr))| Candidate {
+            name: variant.name.clone(),
+            address: *address,
+            pid: worker(nginx),
+            denies: variant.denies && kind == Kind::Spoofed,
+        };
+        let candidates: Vec<Candidate> = variants.iter().zip(&started).map(candidate).collect();
+        eprintln!("bench: {}, {:?}", kind.name(), turns(effort, candidates.len()));
+        println!("## {}\n\n{}", kind.name(), table(&measure(&candidates, &clients, effort)));
+    }
+    println!("## Instructions a request\n\n| | {} |", Kind::ALL.map(Kind::name).join(" | "));
+    println!("|---|{}", "---|".repeat(Kind::ALL.len()));
+    let mut bare = Vec::new();
+    for variant in &variants {
+        eprintln!("bench: counting instructions: {}", variant.name);
+        let counts = Kind::ALL.map(|kind| {
+            let port = free_port();
+            callgrind::instructions(variant.setup(), &variant.http(port), port, &largest.clients(kind))
+        });
+        if bare.is_empty() {
+            bare = counts.to_vec();
+        }
+        let cells: Vec<String> = counts
+            .iter()
+            .zip(&bare)
+            .map(|(count, bare)| format!("{count:.0} ({:+.0})", count - bare))
+            .collect();
+        println!("| {} | {} |", variant.name, cells.join(" | "));
+    }
+}
+
+fn turns(effort: Effort, candidates: usize) -> Duration {
+    effort.turn * u32::try_from((effort.rounds + 1) * candidates).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,171 @@
+//! Candidates measured in turns, so that what else the machine does meets all of them alike.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::Effort;
+use crate::proc::processor_time;
+use crate::world::Client;
+
+/// A server under load.
+pub(crate) struct Candidate {
+    pub(crate) name: String,
+    pub(crate) address: SocketAddr,
+    /// The process that serves.
+    pub(crate) pid: i32,
+    /// Whether it answers these clients with an error.
+    pub(crate) denies: bool,
+}
+
+/// What was measured of a candidate.
+pub(crate) struct Measured {
+    pub(crate) name: String,
+    turns: Vec<Turn>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    per_second: f64,
+    /// Microseconds of the server's processor for a request.
+    processor: f64,
+}
+
+/// The core of the server under load; the load generator has the next.
+pub(crate) const SERVER_CORE: usize = 0;
+const LOAD_CORE: usize = 1;
+const CONNECTIONS: usize = 32;
+
+/// Puts the same requests to all candidates, in turns.
+///
+/// # Panics
+///
+/// Where a candidate answers otherwise than it should.
+pub(crate) fn measure(candidates: &[Candidate], clients: &[Client], effort: Effort) -> Vec<Measured> {
+    let wrk = Wrk::new(clients);
+    let mut measured: Vec<Measured> =
+        candidates.iter().map(|one| Measured { name: one.name.clone(), turns: Vec::new() }).collect();
+    // A turn before those that count: caches, connections, and the compiler of Envoy's Wasm runtime.
+    for candidate in candidates {
+        wrk.turn(candidate, Effort { rounds: 1, ..effort });
+    }
+    for round in 0..effort.rounds {
+        // Not always the same one after the same one.
+        for step in 0..candidates.len() {
+            let at = (round + step) % candidates.len();
+            measured[at].turns.push(wrk.turn(&candidates[at], effort));
+        }
+    }
+    measured
+}
+
+/// `wrk` with the requests of some clients.
+struct Wrk {
+    folder: TempDir,
+}
+
+impl Wrk {
+    fn new(clients: &[Client]) -> Self {
+        let mut script = String::from("local requests = {\n");
+        for client in clients {
+            let _ = writeln!(script, "{:?},", client.request());
+        }
+        script.push_str(
+            "}
+local at = 0
+function request()
+    at = at % #requests + 1
+    return requests[at]
+end
+function done(summary)
+    local e = summary.errors
+    io.write(string.format('RESULT %d %d %d %d\\n', summary.requests, summary.duration, e.status,
+        e.connect + e.read + e.write + e.timeout))
+end
+",
+        );
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::write(folder.path().join("requests.lua"), script).expect("a temporary file");
+        Self { folder }
+    }
+
+    fn turn(&self, candidate: &Candidate, effort: Effort) -> Turn {
+        let before = processor_time(candidate.pid);
+        let output = Command::new("taskset")
+            .args(["-c", &LOAD_CORE.to_string(), "wrk", "-t1", &format!("-c{CONNECTIONS}")])
+            .arg(format!("-d{}s", effort.turn.as_secs()))
+            .arg("-s")
+            .arg(self.folder.path().join("requests.lua"))
+            .arg(format!("http://{}/", candidate.address))
+            .output()
+            .expect("wrk can be started: .ci/setup bench installs it");
+        let processor = processor_time(candidate.pid).saturating_sub(before);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let result = text.lines().find_map(|line| line.strip_prefix("RESULT "));
+        let numbers: Vec<f64> = result
+            .into_iter()
+            .flat_map(|line| line.split(' '))
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let [requests, microseconds, refused, broken] = *numbers else {
+            panic!("wrk says nothing of its requests: {text}{}", String::from_utf8_lossy(&output.stderr));
+        };
+        let name = &candidate.name;
+        assert!(requests > 0.0 && broken == 0.0, "{name}: {broken} of {requests} requests failed: {text}");
+        let expected = if candidate.denies { requests } else { 0.0 };
+        assert!(refused == expected, "{name}: {refused} of {requests} refused");
+        Turn {
+            per_second: requests / microseconds * 1e6,
+            processor: processor.as_secs_f64() * 1e6 / requests,
+        }
+    }
+}
+
+impl Measured {
+    /// Requests a second.
+    pub(crate) fn per_second(&self) -> f64 {
+        median(self.turns.iter().map(|turn| turn.per_second))
+    }
+
+    /// Microseconds of the server's processor for a request.
+    pub(crate) fn processor(&self) -> f64 {
+        median(self.turns.iter().map(|turn| turn.processor))
+    }
+
+    /// How many times the requests a second of another candidate.
+    pub(crate) fn times(&self, other: &Self) -> f64 {
+        median(self.turns.iter().zip(&other.turns).map(|(ours, other)| ours.per_second / other.per_second))
+    }
+
+    /// The same by processor time: how many requests for the time that the other takes for one.
+    pub(crate) fn times_by_processor(&self, other: &Self) -> f64 {
+        median(self.turns.iter().zip(&other.turns).map(|(ours, other)| other.processor / ours.processor))
+    }
+}
+
+/// A table of one kind of clients; ratios are to the first candidate.
+pub(crate) fn table(measured: &[Measured]) -> String {
+    let mut text =
+        String::from("| | requests/s | ratio | µs of processor a request | ratio |\n|---|---|---|---|---|\n");
+    for one in measured {
+        let _ = writeln!(
+            text,
+            "| {} | {:.0} | {:.3} | {:.2} | {:.3} |",
+            one.name,
+            one.per_second(),
+            one.times(&measured[0]),
+            one.processor(),
+            one.times_by_processor(&measured[0])
+        );
+    }
+    text
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,255 @@
+//! What is measured with: feeds of a size, the configuration document over them, and clients of each kind.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
+
+use crawlward_core::decision::{Decision, Identity};
+use crawlward_core::prefix::parse_prefix;
+use crawlward_core::{Overrides, Request, Ruleset, decide};
+use crawlward_host::FilesBeside;
+use crawlward_tests::artefacts::{compile_ruleset, feeds};
+use crawlward_tests::nginx::Folder;
+use ipnet::IpNet;
+use serde_json::{Value, json};
+
+#[expect(dead_code, reason = "the bench of the prefix table needs more of it")]
+#[path = "../../core/benches/prefix_table/data.rs"]
+mod data;
+
+/// The feed that makes up the number.
+const FILLER: &str = "partners";
+/// The feed whose agent the verified clients are.
+pub(crate) const GOOGLEBOT_FEED: &str = "google-googlebot";
+/// Every so many prefixes that are made up, one is of IPv6.
+const V6_SHARE: usize = 5;
+/// Clients of each kind: enough that neither caches nor branch prediction know them all.
+const CLIENTS: usize = 512;
+
+const BROWSERS: &str = include_str!("../../core/tests/data/ua-browsers-today.txt");
+
+/// What Googlebot sends.
+const GOOGLEBOTS: [&str; 3] = [
+    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+    "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.7444.175 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+    "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1; +http://www.google.com/bot.html) Chrome/142.0.7444.175 Safari/537.36",
+];
+
+/// A configuration with feeds of so many prefixes: those that ship, and made-up ones like the routing table's.
+pub(crate) struct World {
+    /// Where its files are; it goes with them.
+    _folder: Folder,
+    feeds: Vec<Feed>,
+    /// How many prefixes there are in all feeds.
+    pub(crate) prefixes: usize,
+    /// The compiled form of the document.
+    pub(crate) compiled: PathBuf,
+    ruleset: Ruleset,
+}
+
+/// A feed's name and prefixes.
+pub(crate) struct Feed {
+    pub(crate) name: String,
+    pub(crate) prefixes: Vec<IpNet>,
+}
+
+/// A kind of clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A person's browser, from no feed's address.
+    Browser,
+    /// Googlebot, from an address of its feed.
+    Verified,
+    /// Who says that he is Googlebot, from no feed's address.
+    Spoofed,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Self::Browser, Self::Verified, Self::Spoofed];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Browser => "browser",
+            Self::Verified => "verified agent",
+            Self::Spoofed => "spoofed agent",
+        }
+    }
+
+    fn identity(self) -> Identity {
+        match self {
+            Self::Browser => Identity::None,
+            Self::Verified => Identity::Verified,
+            Self::Spoofed => Identity::Spoofed,
+        }
+    }
+}
+
+/// One client with its request.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    pub(crate) address: IpAddr,
+    pub(crate) user_agent: &'static str,
+    kind: Kind,
+}
+
+impl World {
+    /// Makes one; the made-up prefixes of a smaller one are among those of a larger one.
+    pub(crate) fn new(prefixes: usize) -> Self {
+        let folder = Folder::new();
+        let mut all = shipped();
+        let rest = prefixes - all.iter().map(|feed| feed.prefixes.len()).sum::<usize>();
+        let filler = Feed { name: FILLER.to_owned(), prefixes: made_up(rest) };
+        let lines: String = filler.prefixes.iter().map(|prefix| format!("{prefix}\n")).collect();
+        folder.write(&format!("{FILLER}.txt"), lines);
+        let mut documented: Vec<Value> = Vec::new();
+        for Feed { name, .. } in &all {
+            let source = format!("{name}.json");
+            folder.write(&source, fs::read(feeds().join(&source)).expect("a feed that ships"));
+            documented.push(json!({ "name": name, "format": "jafar", "source": source }));
+        }
+        documented.push(json!({ "name": FILLER, "format": "cidr", "source": format!("{FILLER}.txt") }));
+        let text = json!({ "mode": "enforce", "catalog": "builtin", "feeds": documented }).to_string();
+        let document = folder.write("crawlward.json", text);
+        let compiled = folder.path().join("crawlward.bin");
+        let output = compile_ruleset(&document, &compiled);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let ruleset = crawlward_host::compile(&document, &FilesBeside::new(&document));
+        let ruleset = ruleset.expect("the document that was written").ruleset.expect("a good document");
+        all.push(filler);
+        Self { _folder: folder, feeds: all, prefixes, compiled, ruleset }
+    }
+
+    /// The feeds that ship, and the one that is made up.
+    pub(crate) fn feeds(&self) -> &[Feed] {
+        &self.feeds
+    }
+
+    /// Clients of a kind, the same in each run. Their addresses are in no feed but their own, so that every candidate
+    /// can tell who they are.
+    pub(crate) fn clients(&self, kind: Kind) -> Vec<Client> {
+        let mut random = data::Random::new();
+        let anywhere = data::anywhere_v4();
+        let (mut v4, mut v6) = (Vec::new(), Vec::new());
+        for prefix in self.prefixes_of(GOOGLEBOT_FEED) {
+            match prefix {
+                IpNet::V4(prefix) => v4.push((*prefix, 0)),
+                IpNet::V6(prefix) => v6.push((*prefix, 0)),
+            }
+        }
+        let mut clients = Vec::new();
+        while clients.len() < CLIENTS {
+            let (address, user_agents) = match kind {
+                Kind::Browser => (Ipv4Addr::from(anywhere(&mut random)).into(), browsers()),
+                Kind::Spoofed => (Ipv4Addr::from(anywhere(&mut random)).into(), GOOGLEBOTS.to_vec()),
+                Kind::Verified if clients.len() % 2 == 0 => {
+                    (Ipv4Addr::from(data::inside(&v4)(&mut random)).into(), GOOGLEBOTS.to_vec())
+                }
+                Kind::Verified => {
+                    (Ipv6Addr::from(data::inside(&v6)(&mut random)).into(), GOOGLEBOTS.to_vec())
+                }
+            };
+            let user_agent = user_agents[clients.len() % user_agents.len()];
+            let client = Client { address, user_agent, kind };
+            let in_feeds = self.ruleset.lookup(address).count();
+            if in_feeds == usize::from(kind == Kind::Verified) {
+                assert_eq!(self.decide(&client).identity, kind.identity(), "{client:?}");
+                clients.push(client);
+            }
+        }
+        clients
+    }
+
+    fn prefixes_of(&self, name: &str) -> &[IpNet] {
+        self.feeds.iter().find(|feed| feed.name == name).map_or(&[], |feed| &feed.prefixes)
+    }
+
+    fn decide(&self, client: &Client) -> Decision {
+        decide(&self.ruleset, client, Overrides::default())
+    }
+}
+
+fn browsers() -> Vec<&'static str> {
+    BROWSERS.lines().collect()
+}
+
+fn shipped() -> Vec<Feed> {
+    let mut files: Vec<PathBuf> = fs::read_dir(feeds())
+        .expect("the feeds that ship")
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .collect();
+    files.sort();
+    let feed = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("a readable file");
+        Feed {
+            name: path.file_stem().expect("a name").to_string_lossy().into_owned(),
+            prefixes: text.split('"').filter_map(|part| parse_prefix(part).ok()).collect(),
+        }
+    };
+    files.into_iter().map(feed).collect()
+}
+
+fn made_up(count: usize) -> Vec<IpNet> {
+    let v6 = data::routing_table_v6(count / V6_SHARE, 1).into_iter().map(|(net, _)| IpNet::from(net));
+    let v4 = data::routing_table_v4(count - count / V6_SHARE, 1).into_iter().map(|(net, _)| IpNet::from(net));
+    v6.chain(v4).collect()
+}
+
+impl Client {
+    /// The request as it goes over the wire: with the headers that such a client sends, and the address as a trusted
+    /// proxy reports it.
+    pub(crate) fn request(&self) -> String {
+        let mut text = format!("GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: {}\r\n", self.user_agent);
+        text.push_str(match self.kind {
+            Kind::Browser => {
+                "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r\n\
+                 Accept-Language: en-US,en;q=0.5\r\n\
+                 Accept-Encoding: gzip, deflate, br, zstd\r\n\
+                 Upgrade-Insecure-Requests: 1\r\n\
+                 Sec-Fetch-Dest: document\r\n\
+                 Sec-Fetch-Mode: navigate\r\n\
+                 Sec-Fetch-Site: none\r\n\
+                 Sec-Fetch-User: ?1\r\n\
+                 Priority: u=0, i\r\n"
+            }
+            Kind::Verified | Kind::Spoofed => {
+                "Accept: text/html,application/xhtml+xml,application/signed-exchange;v=b3,application/xml;q=0.9,*/*;q=0.8\r\n\
+                 From: googlebot(at)googlebot.com\r\n\
+                 Accept-Encoding: gzip, deflate, br\r\n"
+            }
+        });
+        let _ = write!(text, "X-Forwarded-For: {}\r\n\r\n", self.address);
+        text
+    }
+}
+
+impl Request for Client {
+    fn address(&self) -> Option<IpAddr> {
+        Some(self.address)
+    }
+
+    fn host(&self) -> Option<&[u8]> {
+        Some(b"example.com")
+    }
+
+    fn method(&self) -> &[u8] {
+        b"GET"
+    }
+
+    fn path(&self) -> &[u8] {
+        b"/"
+    }
+
+    fn user_agent(&self) -> Option<&[u8]> {
+        Some(self.user_agent.as_bytes())
+    }
+
+    fn now(&self) -> i64 {
+        crawlward_host::now()
+    }
+
+    fn header(&self, _: &str) -> Option<&[u8]> {
+        None
+    }
+}
