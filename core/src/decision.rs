@@ -151,6 +151,15 @@ impl Decision {
         (self.action == Action::Deny).then_some(403)
     }
 
+    /// What a proxy's access log is to tell of the response that the gate sent: `crawlward_denied[robots-disallowed]`,
+    /// as Envoy's RBAC filter writes `rbac_access_denied_matched_policy[name]`.
+    pub fn response_details(&self) -> String {
+        match self.action {
+            Action::Deny => format!("crawlward_denied[{}]", self.reason),
+            Action::Allow | Action::Serve => format!("crawlward_{}", self.reason),
+        }
+    }
+
     /// What verified the agent.
     pub fn proof(&self) -> Option<Proof> {
         (self.identity == Identity::Verified).then_some(Proof::IpRange)

@@ -2,11 +2,10 @@
 
 use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
-use std::time::SystemTime;
 
 use crawlward_core::Request;
-use proxy_wasm::hostcalls;
-use proxy_wasm::types::MapType;
+
+use crate::host_calls::{self, Headers};
 
 /// The request of the current stream.
 #[derive(Default)]
@@ -19,7 +18,7 @@ impl Request for HostRequest {
     /// The downstream address as Envoy computed it: with trusted hops of X-Forwarded-For, or the PROXY protocol.
     fn address(&self) -> Option<IpAddr> {
         *self.address.get_or_init(|| {
-            let value = hostcalls::get_property(vec!["source", "address"]).ok().flatten()?;
+            let value = host_calls::property("source\0address")?;
             let address: SocketAddr = std::str::from_utf8(&value).ok()?.parse().ok()?;
             Some(address.ip())
         })
@@ -53,9 +52,9 @@ impl Request for HostRequest {
 
 /// The time, in seconds since the Unix epoch.
 pub(crate) fn now() -> i64 {
-    let time =
-        hostcalls::get_current_time().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    time.and_then(|time| i64::try_from(time.as_secs()).ok()).unwrap_or_default()
+    const NANOSECONDS: u64 = 1_000_000_000;
+    let seconds = host_calls::current_time().map(|time| time / NANOSECONDS);
+    seconds.and_then(|seconds| i64::try_from(seconds).ok()).unwrap_or_default()
 }
 
 /// The headers that were asked for: a list that only grows, so that what was lent from it stays where it is.
@@ -73,7 +72,7 @@ impl Fetched {
         let mut list = self;
         loop {
             let header = list.0.get_or_init(|| {
-                let value = hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok().flatten();
+                let value = host_calls::header(Headers::Request, name);
                 Box::new(FetchedHeader { name: name.into(), value, rest: Self::default() })
             });
             if *header.name == *name {

@@ -17,7 +17,7 @@ use crate::verdict::parse_dictionary;
 #[derive(Clone, Copy, Debug)]
 pub struct Envoy;
 
-/// What the filter state tells. A reason is shown by the response to a denied request only.
+/// What the filter state tells.
 const KEYS: [&str; 7] = ["action", "identity", "agent", "feed", "service", "country", "region"];
 
 impl Runner for Envoy {
@@ -46,13 +46,16 @@ impl Runner for Envoy {
     }
 }
 
-/// There is no filter state where the client is a person: then there is nothing but the identity.
+/// There is no filter state where the client is a person: then there is nothing but the identity. The reason is that of
+/// a response that the gate sent.
 fn facts(line: &Value) -> BTreeMap<String, Value> {
+    let details = line["details"].as_str().and_then(|details| details.strip_prefix("crawlward_"));
+    let denied = details.and_then(|details| details.strip_prefix("denied[")?.strip_suffix(']'));
+    let reason = denied.or(details).map(|reason| ("reason".to_owned(), reason.into()));
     let Some(state) = line["crawlward"].as_str() else {
-        return BTreeMap::from([("identity".into(), "none".into())]);
+        return [("identity".into(), "none".into())].into_iter().chain(reason).collect();
     };
     let members = parse_dictionary(state);
-    KEYS.iter()
-        .map(|key| ((*key).to_owned(), members.get(*key).map_or(Value::Null, |value| value.as_str().into())))
-        .collect()
+    let member = |key: &str| members.get(key).map_or(Value::Null, |value| value.as_str().into());
+    KEYS.iter().map(|key| ((*key).to_owned(), member(key))).chain(reason).collect()
 }

@@ -1,4 +1,5 @@
 //! What only a running Envoy can show. The decisions themselves are in the table of cases.
 
+mod binary;
 mod discovery;
 mod requests;

@@ -76,6 +76,7 @@ fn the_access_log_tells_the_decision_about_denied_requests_too() {
     let line = gate.logged("spoofed");
     let expected = r#"action=deny, identity=spoofed, agent="LabBot""#;
     assert_eq!((&line["status"], &line["crawlward"]), (&403.into(), &expected.into()));
+    assert_eq!(line["details"], "crawlward_denied[spoofed-agent]");
     let line = gate.logged("person");
     assert_eq!((&line["status"], &line["crawlward"]), (&200.into(), &Value::Null));
 }

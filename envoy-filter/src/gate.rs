@@ -1,0 +1,99 @@
+//! A request on its way through: decided, then answered, or passed on with what is known.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crawlward_core::decision::Decision;
+use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER, Reply};
+use crawlward_core::{Overrides, Ruleset, decide};
+use proxy_wasm::traits::{Context, HttpContext};
+use proxy_wasm::types::Action;
+
+use crate::host_calls::{self, Headers, Refused};
+use crate::request::{self, HostRequest};
+
+/// The filter state, for the access log: `%FILTER_STATE(wasm.crawlward:PLAIN)%`.
+const FILTER_STATE: &str = "crawlward";
+
+/// One request with its response.
+pub(crate) struct Stream {
+    gate: Option<Rc<Gate>>,
+}
+
+impl Stream {
+    /// The stream of a plugin, which has no gate before it is configured.
+    pub(crate) fn new(gate: Option<Rc<Gate>>) -> Self {
+        Self { gate }
+    }
+}
+
+impl Context for Stream {}
+
+impl HttpContext for Stream {
+    fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
+        let Some(gate) = &self.gate else {
+            return Action::Continue;
+        };
+        gate.request().unwrap_or_else(|refused| gate.pass(refused))
+    }
+}
+
+/// What the requests of a configuration share.
+pub(crate) struct Gate {
+    ruleset: Ruleset,
+    /// When an internal error was last told, in seconds since the Unix epoch.
+    told: Cell<i64>,
+}
+
+impl Gate {
+    pub(crate) fn new(ruleset: Ruleset) -> Self {
+        Self { ruleset, told: Cell::default() }
+    }
+
+    /// Removes the client's own `X-Crawlward`, decides, and denies or tells upstreams what is known.
+    fn request(&self) -> Result<Action, Refused> {
+        for name in FORGEABLE {
+            host_calls::remove_header(Headers::Request, name)?;
+        }
+        let request = HostRequest::default();
+        #[cfg(feature = "panic-for-tests")]
+        panic_if_asked(&request);
+        let decision = decide(&self.ruleset, &request, Overrides::default());
+        let reply = self.ruleset.reply(&decision, &request, None);
+        if let Some(value) = self.ruleset.describe(&decision, &request).header_value() {
+            host_calls::set_filter_state(FILTER_STATE, value.as_bytes())?;
+            if reply.is_none() {
+                host_calls::replace_header(Headers::Request, REQUEST_HEADER, value.as_bytes())?;
+            }
+        }
+        match reply {
+            Some(reply) => answer(&decision, &reply),
+            None => Ok(Action::Continue),
+        }
+    }
+
+    /// Lets a request pass for an internal error, and says so once a minute.
+    fn pass(&self, refused: Refused) -> Action {
+        const MINUTE: i64 = 60;
+        let now = request::now();
+        if now - self.told.get() >= MINUTE {
+            self.told.set(now);
+            log::error!("crawlward: internal error, the request passes: {refused}");
+        }
+        Action::Continue
+    }
+}
+
+#[cfg(feature = "panic-for-tests")]
+#[expect(clippy::panic, reason = "that is what the feature is for")]
+fn panic_if_asked(request: &HostRequest) {
+    if crawlward_core::Request::header(request, "x-panic").is_some() {
+        panic!("a request asked for it");
+    }
+}
+
+fn answer(decision: &Decision, reply: &Reply<'_>) -> Result<Action, Refused> {
+    let headers: Vec<_> = reply.headers().collect();
+    host_calls::respond(reply.status, &decision.response_details(), &headers, &reply.body)?;
+    Ok(Action::Pause)
+}
