@@ -1,28 +1,56 @@
 //! What the directives set.
 
 use std::cell::RefCell;
+use std::ops::Deref;
 use std::path::Path;
 use std::rc::Rc;
 
 use crawlward_core::Ruleset;
 use crawlward_core::config::Mode;
 use crawlward_core::diagnostic::Severity;
+use crawlward_core::measures::{RecentSlots, ReloadResult};
 use crawlward_core::typed_json::suggestion;
 use crawlward_host::FilesBeside;
 
-use crate::nginx::{ComplexValue, Configuration, LogLevel, Place, is_config_test};
+use crate::nginx::{ComplexValue, Configuration, LogLevel, Place, Zone, is_config_test, with_counters};
+
+/// A ruleset with what belongs to it as long as it is in force.
+#[derive(Debug)]
+pub(crate) struct LoadedRuleset {
+    ruleset: Ruleset,
+    /// When it was loaded, in seconds since the Unix epoch.
+    pub(crate) since: i64,
+    /// Where this worker counts its decisions.
+    pub(crate) recent: RecentSlots,
+}
+
+impl LoadedRuleset {
+    fn new(ruleset: Ruleset) -> Self {
+        Self { ruleset, since: crawlward_host::now(), recent: RecentSlots::default() }
+    }
+}
+
+impl Deref for LoadedRuleset {
+    type Target = Ruleset;
+
+    fn deref(&self) -> &Ruleset {
+        &self.ruleset
+    }
+}
 
 /// The configuration of the `http` block.
 #[derive(Debug, Default)]
 pub(crate) struct MainConf {
     /// `None` without `crawlward_config`: then the module does nothing.
-    ruleset: RefCell<Option<Rc<Ruleset>>>,
+    ruleset: RefCell<Option<Rc<LoadedRuleset>>>,
+    /// Where is counted; there is one with `crawlward_config`.
+    pub(crate) zone: Option<Zone>,
 }
 
 impl MainConf {
     /// The ruleset in force. A request takes it once, when it begins, and keeps it: numbers in a decision mean something
     /// only in the ruleset that made it.
-    pub(crate) fn ruleset(&self) -> Option<Rc<Ruleset>> {
+    pub(crate) fn ruleset(&self) -> Option<Rc<LoadedRuleset>> {
         self.ruleset.borrow().clone()
     }
 
@@ -33,11 +61,22 @@ impl MainConf {
 
     /// `crawlward_config FILE;`
     pub(crate) fn load(&mut self, configuration: &Configuration) -> Result<(), String> {
+        let loaded = self.try_load(configuration);
+        if loaded.is_err() {
+            // Where a cycle is in service, it stays.
+            with_counters(|counters| counters.count_reload(ReloadResult::Failure));
+        }
+        loaded
+    }
+
+    fn try_load(&mut self, configuration: &Configuration) -> Result<(), String> {
         if self.ruleset.get_mut().is_some() {
             return Err("\"crawlward_config\" is given twice: one document holds all sites".to_owned());
         }
         let path = configuration.file_argument().ok_or("out of memory")?;
-        *self.ruleset.get_mut() = Some(Rc::new(compile(&path, configuration)?));
+        let loaded = LoadedRuleset::new(compile(&path, configuration)?);
+        *self.ruleset.get_mut() = Some(Rc::new(loaded));
+        self.zone = Some(configuration.shared_zone().ok_or("out of memory")?);
         Ok(())
     }
 
@@ -100,6 +139,8 @@ pub(crate) struct LocationConf {
     site_name: Option<(String, Place)>,
     /// The number of that site in the ruleset that was there when the levels were merged.
     site_number: Option<u16>,
+    /// Where `crawlward_status` stands.
+    status: Option<Place>,
 }
 
 impl LocationConf {
@@ -146,8 +187,25 @@ impl LocationConf {
         set_once(&mut self.site_name, "crawlward_site", named)
     }
 
+    /// `crawlward_status;`
+    pub(crate) fn set_status(&mut self, configuration: &Configuration) -> Result<(), String> {
+        set_once(&mut self.status, "crawlward_status", configuration.place())?;
+        configuration.set_status_handler();
+        Ok(())
+    }
+
     /// Takes from the level above what this one does not say, and finds its site, now that all is read.
     pub(crate) fn inherit(&mut self, outer: &Self, main: &MainConf) -> Result<(), (String, Place)> {
+        if let Some(place) = &self.status {
+            if !main.is_on() {
+                let why = "\"crawlward_status\" has nothing to show: there is no \"crawlward_config\"";
+                return Err((why.to_owned(), place.clone()));
+            }
+            // What reads the measures is automation, and no visitor of the site.
+            if matches!(self.mode, ModeSource::Inherited) {
+                self.mode = ModeSource::Fixed(Mode::Off);
+            }
+        }
         if matches!(self.mode, ModeSource::Inherited) {
             self.mode = outer.mode;
         }

@@ -9,7 +9,7 @@ use crawlward_core::decision::{Action, Decision, Facts, Identity};
 use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER};
 use crawlward_core::{Overrides, Request, Ruleset, decide};
 
-use crate::directives::{MainConf, ModeSource};
+use crate::directives::{LoadedRuleset, MainConf, ModeSource};
 use crate::nginx::{HttpRequest, LogLevel, Seldom};
 use crate::variables::Value;
 
@@ -17,15 +17,22 @@ use crate::variables::Value;
 #[derive(Debug)]
 pub(crate) struct State {
     /// All that happens to the request happens by this one, whatever is in force meanwhile.
-    ruleset: Rc<Ruleset>,
+    ruleset: Rc<LoadedRuleset>,
     decided: Cell<Option<Decided>>,
     /// Whether the mode's variable is being evaluated: it may itself read our variables.
     asking_for_mode: Cell<bool>,
+    /// What was decided when the request last came to the access phase.
+    judged: Cell<Option<Decision>>,
 }
 
 impl State {
-    fn new(ruleset: Rc<Ruleset>) -> Self {
-        Self { ruleset, decided: Cell::new(None), asking_for_mode: Cell::new(false) }
+    fn new(ruleset: Rc<LoadedRuleset>) -> Self {
+        Self { ruleset, decided: Cell::default(), asking_for_mode: Cell::default(), judged: Cell::default() }
+    }
+
+    /// What was decided when the request last came to the access phase, and by which ruleset.
+    pub(crate) fn judged(&self) -> Option<(&LoadedRuleset, Decision)> {
+        Some((&self.ruleset, self.judged.get()?))
     }
 }
 
@@ -106,6 +113,7 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
         return Next::Continue;
     };
     let decided = decided(request, state);
+    state.judged.set(Some(decided.decision));
     if removed.is_err() || decided.is_final {
         return Next::Continue;
     }

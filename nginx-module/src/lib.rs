@@ -9,5 +9,6 @@
 
 mod directives;
 mod gate;
+mod measures;
 mod nginx;
 mod variables;

@@ -8,6 +8,7 @@
 pub mod artefacts;
 pub mod cases;
 pub mod envoy;
+pub mod exposition;
 pub mod http;
 pub mod lab;
 pub mod load;

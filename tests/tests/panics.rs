@@ -2,6 +2,7 @@
 //! `X-Panic`, and runs this.
 
 use crawlward_tests::envoy::{Envoy, Listener, static_filter};
+use crawlward_tests::exposition::Exposition;
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{HTTP, VERIFIED, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask};
@@ -23,6 +24,7 @@ fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
             listen 127.0.0.1:{port};
             access_log told.log told;
             location / {{ proxy_pass http://127.0.0.1:{}; }}
+            location = /status {{ crawlward_status; access_log off; }}
         }}",
         origin.port()
     );
@@ -43,6 +45,13 @@ fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
         assert!(line.ends_with("a request asked for it"), "{line}");
     }
     assert!(!log.contains("exited on signal"), "{log}");
+    // Every request that panicked did so in the access phase and, for its variable, in the log phase.
+    let counted = |metric: &str| {
+        let page = Exposition::parse(&ask(port, &Request::get("/status")).text());
+        page.sum(metric, &[]).unwrap_or_default()
+    };
+    wait_for("all errors", || (counted("crawlward_errors_total") == 100.0).then_some(()));
+    wait_for("all decisions", || (counted("crawlward_requests_total") == 100.0).then_some(()));
 }
 
 #[test]

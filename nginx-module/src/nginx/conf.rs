@@ -8,9 +8,13 @@ use std::ptr::{self, NonNull};
 use ngx::ffi::{
     NGX_LOG_EMERG, NGX_LOG_ERR, NGX_LOG_INFO, NGX_LOG_NOTICE, NGX_LOG_WARN, NGX_OK, ngx_conf_file_t,
     ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t, ngx_http_compile_complex_value,
-    ngx_http_compile_complex_value_t, ngx_http_complex_value_t, ngx_log_error_core, ngx_log_t, ngx_pcalloc,
-    ngx_str_t, ngx_test_config, ngx_uint_t,
+    ngx_http_compile_complex_value_t, ngx_http_complex_value_t, ngx_http_conf_ctx_t,
+    ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_log_error_core, ngx_log_t, ngx_pcalloc, ngx_str_t,
+    ngx_test_config, ngx_uint_t,
 };
+
+use super::module::on_status;
+use super::zone::Zone;
 
 /// `NGX_CONF_OK` and `NGX_CONF_ERROR`, which are casts in C.
 pub(super) const CONF_OK: *mut c_char = ptr::null_mut();
@@ -103,6 +107,22 @@ impl Configuration {
         // SAFETY: all three pointers were set above and live through the call; nginx copies what it keeps.
         let status = unsafe { ngx_http_compile_complex_value(&raw mut compile) };
         (status == NGX_OK as isize).then_some(ComplexValue(compiled))
+    }
+
+    /// Asks for the memory that all workers share.
+    pub(crate) fn shared_zone(&self) -> Option<Zone> {
+        // SAFETY: cf is what nginx reads now (see `new`).
+        unsafe { Zone::ask_for(self.cf.as_ptr()) }
+    }
+
+    /// Has the location of the directive answered by `crawlward_status`.
+    pub(crate) fn set_status_handler(&self) {
+        // SAFETY: cf->ctx is the context of the location, in which the core module's configuration has this type.
+        unsafe {
+            let context = self.cf.as_ref().ctx.cast::<ngx_http_conf_ctx_t>();
+            let core = (*context).loc_conf.add(ngx_http_core_module.ctx_index);
+            (*(*core).cast::<ngx_http_core_loc_conf_t>()).handler = Some(on_status);
+        }
     }
 
     /// Where the directive stands, for a message that comes later.

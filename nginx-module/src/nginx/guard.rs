@@ -5,9 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use crawlward_core::measures::Counters;
 use ngx::ffi::{NGX_LOG_ALERT, ngx_cycle, ngx_time};
 
 use super::conf::log_line;
+use super::zone::with_counters;
 
 /// Seconds between two log lines about the same thing.
 const QUIET: i64 = 60;
@@ -64,8 +66,9 @@ pub(super) fn guard<T>(instead: T, entry: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Logs an internal error, at most once a minute and worker.
+/// Counts an internal error, and logs it at most once a minute and worker.
 pub(super) fn internal_error(what: &str) {
+    with_counters(Counters::count_error);
     if !LAST_LOGGED.is_due() {
         return;
     }

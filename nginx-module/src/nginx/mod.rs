@@ -9,7 +9,9 @@ mod guard;
 mod headers;
 mod module;
 mod request;
+mod zone;
 
 pub(crate) use conf::{ComplexValue, Configuration, LogLevel, Place, is_config_test};
 pub(crate) use guard::Seldom;
 pub(crate) use request::HttpRequest;
+pub(crate) use zone::{Zone, with_counters};

@@ -5,20 +5,23 @@ use std::mem::offset_of;
 use std::ptr;
 
 use ngx::ffi::{
-    NGX_CONF_TAKE1, NGX_DECLINED, NGX_DONE, NGX_ERROR, NGX_HTTP_LOC_CONF, NGX_HTTP_MAIN_CONF,
-    NGX_HTTP_MODULE, NGX_HTTP_SRV_CONF, NGX_HTTP_VAR_NOCACHEABLE, NGX_OK, ngx_array_push, ngx_command_t,
-    ngx_conf_t, ngx_http_add_variable, ngx_http_conf_ctx_t, ngx_http_core_main_conf_t, ngx_http_core_module,
-    ngx_http_handler_pt, ngx_http_module_t, ngx_http_phases, ngx_http_phases_NGX_HTTP_ACCESS_PHASE,
-    ngx_http_phases_NGX_HTTP_POST_READ_PHASE, ngx_http_request_t, ngx_int_t, ngx_module_t,
-    ngx_pool_cleanup_add, ngx_pool_t, ngx_str_t, ngx_uint_t, ngx_variable_value_t,
+    NGX_CONF_NOARGS, NGX_CONF_TAKE1, NGX_DECLINED, NGX_DONE, NGX_ERROR, NGX_HTTP_INTERNAL_SERVER_ERROR,
+    NGX_HTTP_LOC_CONF, NGX_HTTP_MAIN_CONF, NGX_HTTP_MODULE, NGX_HTTP_SRV_CONF, NGX_HTTP_VAR_NOCACHEABLE,
+    NGX_OK, ngx_array_push, ngx_command_t, ngx_conf_t, ngx_cycle_t, ngx_http_add_variable,
+    ngx_http_conf_ctx_t, ngx_http_core_main_conf_t, ngx_http_core_module, ngx_http_handler_pt,
+    ngx_http_module, ngx_http_module_t, ngx_http_phases, ngx_http_phases_NGX_HTTP_ACCESS_PHASE,
+    ngx_http_phases_NGX_HTTP_LOG_PHASE, ngx_http_phases_NGX_HTTP_POST_READ_PHASE, ngx_http_request_t,
+    ngx_int_t, ngx_module_t, ngx_pool_cleanup_add, ngx_pool_t, ngx_str_t, ngx_uint_t, ngx_variable_value_t,
 };
 
 use super::conf::{CONF_ERROR, CONF_OK, Configuration};
 use super::guard::guard;
 use super::headers;
 use super::request::HttpRequest;
+use super::zone::take_into_service;
 use crate::directives::{LocationConf, MainConf};
 use crate::gate::{self, Next};
+use crate::measures;
 use crate::variables::VARIABLES;
 
 /// Our place in nginx's arrays of configurations.
@@ -27,7 +30,35 @@ pub(super) fn module_index() -> usize {
     unsafe { ngx_http_crawlward_module.ctx_index }
 }
 
-static mut COMMANDS: [ngx_command_t; 6] = [
+/// What tells our shared memory from that of others.
+pub(super) fn module_tag() -> *mut c_void {
+    (&raw mut ngx_http_crawlward_module).cast()
+}
+
+/// Our configuration of the `http` block that a cycle was made with.
+///
+/// # Safety
+///
+/// The cycle's configuration was read to its end, and the cycle outlives `'c`.
+pub(super) unsafe fn main_conf_of<'c>(cycle: *const ngx_cycle_t) -> Option<&'c MainConf> {
+    // SAFETY: a cycle keeps one pointer a module, that of the http module being null or the context of its block.
+    unsafe {
+        let context = *(*cycle).conf_ctx.add(ngx_http_module.index);
+        main_conf_in(context.cast())
+    }
+}
+
+/// Our configuration of the `http` block.
+///
+/// # Safety
+///
+/// `context` is null or the context of the block, and `create_main_conf` ran for it.
+unsafe fn main_conf_in<'c>(context: *const ngx_http_conf_ctx_t) -> Option<&'c MainConf> {
+    // SAFETY: the context has one pointer an http module, at its ctx_index.
+    unsafe { (*context.as_ref()?.main_conf.add(module_index())).cast::<MainConf>().as_ref() }
+}
+
+static mut COMMANDS: [ngx_command_t; 7] = [
     ngx_command_t {
         name: ngx::ngx_string!("crawlward_config"),
         type_: (NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
@@ -68,6 +99,14 @@ static mut COMMANDS: [ngx_command_t; 6] = [
         offset: 0,
         post: ptr::null_mut(),
     },
+    ngx_command_t {
+        name: ngx::ngx_string!("crawlward_status"),
+        type_: (NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS) as ngx_uint_t,
+        set: Some(set_status),
+        conf: offset_of!(ngx_http_conf_ctx_t, loc_conf),
+        offset: 0,
+        post: ptr::null_mut(),
+    },
     ngx_command_t::empty(),
 ];
 
@@ -88,6 +127,7 @@ static mut ngx_http_crawlward_module: ngx_module_t = ngx_module_t {
     ctx: (&raw const CONTEXT).cast_mut().cast(),
     commands: (&raw mut COMMANDS).cast(),
     type_: NGX_HTTP_MODULE as ngx_uint_t,
+    init_module: Some(take_into_service),
     ..ngx_module_t::default()
 };
 
@@ -154,12 +194,9 @@ unsafe extern "C" fn merge_location_conf(
         let (Some(configuration), Some(outer), Some(inner)) = (configuration, outer, inner) else {
             return CONF_ERROR;
         };
-        // SAFETY: `cf->ctx` is the http block's context while its levels are merged; our main configuration was made by
-        // `create_main_conf`, and no directive of ours is running that could change it.
-        let main = unsafe {
-            let context = (*cf).ctx.cast::<ngx_http_conf_ctx_t>();
-            (*(*context).main_conf.add(module_index())).cast::<MainConf>().as_ref()
-        };
+        // SAFETY: `cf->ctx` is the http block's context while its levels are merged, and no directive of ours is running
+        // that could change our main configuration.
+        let main = unsafe { main_conf_in((*cf).ctx.cast()) };
         match main.map_or(Ok(()), |main| inner.inherit(outer, main)) {
             Ok(()) => CONF_OK,
             Err((message, place)) => {
@@ -233,6 +270,15 @@ unsafe extern "C" fn set_site(cf: *mut ngx_conf_t, _: *mut ngx_command_t, conf: 
     unsafe { directive(cf, conf, LocationConf::set_site) }
 }
 
+unsafe extern "C" fn set_status(
+    cf: *mut ngx_conf_t,
+    _: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: as above.
+    unsafe { directive(cf, conf, LocationConf::set_status) }
+}
+
 unsafe extern "C" fn add_variables(cf: *mut ngx_conf_t) -> ngx_int_t {
     guard(NGX_ERROR as ngx_int_t, || {
         for (index, variable) in VARIABLES.iter().enumerate() {
@@ -278,9 +324,10 @@ unsafe extern "C" fn get_variable(
 
 unsafe extern "C" fn add_handlers(cf: *mut ngx_conf_t) -> ngx_int_t {
     guard(NGX_ERROR as ngx_int_t, || {
-        let handlers: [(ngx_http_phases, ngx_http_handler_pt); 2] = [
+        let handlers: [(ngx_http_phases, ngx_http_handler_pt); 3] = [
             (ngx_http_phases_NGX_HTTP_POST_READ_PHASE, Some(on_read)),
             (ngx_http_phases_NGX_HTTP_ACCESS_PHASE, Some(on_access)),
+            (ngx_http_phases_NGX_HTTP_LOG_PHASE, Some(on_log)),
         ];
         for (phase, handler) in handlers {
             // SAFETY: `cf->ctx` is the http block's context while its configuration is read; the core module's main
@@ -324,4 +371,23 @@ unsafe extern "C" fn on_access(request: *mut ngx_http_request_t) -> ngx_int_t {
         Next::Continue => NGX_DECLINED as ngx_int_t,
         Next::Finished => NGX_DONE as ngx_int_t,
     }
+}
+
+/// The end of a request, after nginx's own access log.
+unsafe extern "C" fn on_log(request: *mut ngx_http_request_t) -> ngx_int_t {
+    // SAFETY: nginx passes the request that is over.
+    guard((), || {
+        if let Some(request) = unsafe { HttpRequest::new(request) } {
+            measures::on_log(request);
+        }
+    });
+    NGX_OK as ngx_int_t
+}
+
+/// The content of a location with `crawlward_status`.
+pub(super) unsafe extern "C" fn on_status(request: *mut ngx_http_request_t) -> ngx_int_t {
+    // SAFETY: nginx passes the request that it serves.
+    guard(NGX_HTTP_INTERNAL_SERVER_ERROR as ngx_int_t, || {
+        unsafe { HttpRequest::new(request) }.map_or(NGX_ERROR as ngx_int_t, measures::on_status)
+    })
 }

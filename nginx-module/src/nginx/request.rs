@@ -6,11 +6,11 @@ use std::ptr::{self, NonNull};
 
 use crawlward_core::reply::Reply;
 use ngx::ffi::{
-    AF_INET, AF_INET6, NGX_ERROR, NGX_HTTP_CLIENT_CLOSED_REQUEST, NGX_HTTP_CLOSE, NGX_HTTP_REQUEST_TIME_OUT,
-    NGX_OK, ngx_buf_t, ngx_chain_t, ngx_http_complex_value, ngx_http_core_loc_conf_t, ngx_http_core_module,
-    ngx_http_discard_request_body, ngx_http_err_page_t, ngx_http_finalize_request, ngx_http_output_filter,
-    ngx_http_request_t, ngx_http_send_header, ngx_pcalloc, ngx_pool_cleanup_add, ngx_str_t, ngx_time,
-    sockaddr_in, sockaddr_in6,
+    AF_INET, AF_INET6, NGX_ERROR, NGX_HTTP_CLIENT_CLOSED_REQUEST, NGX_HTTP_CLOSE, NGX_HTTP_NOT_ALLOWED,
+    NGX_HTTP_NOT_FOUND, NGX_HTTP_REQUEST_TIME_OUT, NGX_OK, ngx_buf_t, ngx_chain_t, ngx_http_complex_value,
+    ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_http_discard_request_body, ngx_http_err_page_t,
+    ngx_http_finalize_request, ngx_http_output_filter, ngx_http_request_t, ngx_http_send_header, ngx_pcalloc,
+    ngx_pool_cleanup_add, ngx_str_t, ngx_time, sockaddr_in, sockaddr_in6,
 };
 
 use super::conf::{ComplexValue, LogLevel, bytes, log_line};
@@ -40,6 +40,11 @@ impl<'r> HttpRequest<'r> {
     pub(crate) fn main(self) -> Self {
         // SAFETY: `main` of a live request is a live request with the same pool.
         unsafe { Self::new(self.get().main) }.unwrap_or(self)
+    }
+
+    /// Whether this is what a client sent, and no subrequest.
+    pub(crate) fn is_main(self) -> bool {
+        ptr::eq(self.get().main, self.raw.as_ptr())
     }
 
     fn get(self) -> &'r ngx_http_request_t {
@@ -229,9 +234,29 @@ impl<'r> HttpRequest<'r> {
 
     /// Ends the request with a response of ours.
     pub(crate) fn finish_with_reply(self, reply: &Reply<'_>) {
-        let status = self.send(reply).unwrap_or(NGX_ERROR as isize);
+        let status = self.respond(reply);
         // SAFETY: as in `finish_with_status`.
         unsafe { ngx_http_finalize_request(self.raw.as_ptr(), status) };
+    }
+
+    /// Sends a response of ours, and gives the status that a content handler returns.
+    pub(crate) fn respond(self, reply: &Reply<'_>) -> isize {
+        self.send(reply).unwrap_or(NGX_ERROR as isize)
+    }
+
+    /// The status with which a content handler refuses a method, with the methods that it knows in `Allow`.
+    pub(crate) fn refuse_method(self, known: &'static str) -> isize {
+        // SAFETY: nginx runs one handler at a time, and we hold no other reference to the list.
+        let out = unsafe { &mut (*self.raw.as_ptr()).headers_out.headers };
+        match headers::push(out, "Allow", "allow", known.as_bytes()) {
+            Ok(()) => NGX_HTTP_NOT_ALLOWED as isize,
+            Err(()) => NGX_ERROR as isize,
+        }
+    }
+
+    /// The status with which a content handler says that there is nothing.
+    pub(crate) fn not_found(self) -> isize {
+        NGX_HTTP_NOT_FOUND as isize
     }
 
     fn send(self, reply: &Reply<'_>) -> Option<isize> {
@@ -258,6 +283,9 @@ impl<'r> HttpRequest<'r> {
             out.content_length_n = i64::try_from(reply.body.len()).ok()?;
             if let Some(value) = reply.cache_control {
                 headers::push(&mut out.headers, "Cache-Control", "cache-control", value.as_bytes()).ok()?;
+            }
+            if let Some(value) = reply.vary {
+                headers::push(&mut out.headers, "Vary", "vary", value.as_bytes()).ok()?;
             }
             let status = ngx_http_send_header(raw);
             if status == NGX_ERROR as isize || status > NGX_OK as isize || (*raw).header_only() != 0 {

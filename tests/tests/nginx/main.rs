@@ -5,6 +5,7 @@ mod configuration;
 mod denials;
 mod directives;
 mod headers;
+mod measures;
 mod modes;
 mod redirects;
 mod refused;
