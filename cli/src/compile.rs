@@ -39,11 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (Some(ruleset), Some(words)) = (&compiled.ruleset, compiled.store()) else {
         return Err(Failure::Because("the ruleset is too large to be stored".to_string()));
     };
-    for name in &arguments.accept {
-        if ruleset.feeds(crawlward_host::now()).all(|feed| feed.name != name) {
-            return Err(Failure::Because(format!("--accept {name}: no feed has this name")));
-        }
-    }
+    source::check_accepted(ruleset, &arguments.accept)?;
     files.keep(&compiled).map_err(Failure::Because)?;
     crawlward_host::replace(&arguments.output, words.as_bytes()).map_err(|error| {
         Failure::Because(format!("{} can't be written: {error}", arguments.output.display()))

@@ -1,30 +1,32 @@
 //! `crawlward envoy`: the Envoy filter with the configuration in it.
 
-use std::cell::RefCell;
+mod configuration;
+mod resource;
+
 use std::env;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use clap::ValueEnum;
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
-use crawlward_core::{Files, FoundFile, is_stored};
-use crawlward_host::FilesBeside;
-
-use crate::failure::Failure;
+use crate::envoy::configuration::{Configuration, Form};
+use crate::envoy::resource::{Format, Syntax, resource, sha256, version};
+use crate::failure::{Failure, say};
 use crate::source;
+use crate::watch::{self, Seen};
 
 /// The root id of the filter, and the name of the VM in which it runs.
 const FILTER: &str = "crawlward";
 
 /// Write the Envoy filter resource with the configuration and its files in it
 ///
-/// The configuration is compiled first: where it is refused, nothing is written and the exit status is 2.
+/// The configuration is compiled first: where it is refused, nothing is written and the exit status is 2. Versions of
+/// feeds that are good are kept beside their sources, as FILE.last-good.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,190 +37,179 @@ Examples:
             config_source:
               path_config_source: { path: /etc/envoy/crawlward.json }
             type_urls: [type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm]
-  crawlward envoy --config crawlward.json --format filter
+  crawlward envoy --config crawlward.json --output /etc/envoy/crawlward.json --watch
+      The same, again after each change of the document, its files or the code, and on SIGHUP.
+  crawlward envoy --config crawlward.json --xds-dir /srv/xds --watch
+      For several Envoys: writes /srv/xds/crawlward.json and, beside it, the code.
+  crawlward envoy --config crawlward.json --format filter --syntax yaml
       The entry of `http_filters` for a static configuration.")]
 pub(crate) struct Arguments {
-    /// The configuration document
+    /// The configuration document, or what `crawlward compile` makes of it
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// The file to write, *.json for Envoy, replaced in one step by a rename, which Envoy watches for [default: stdout]
-    #[arg(long, value_name = "FILE")]
+    /// The file to write, *.json or *.yaml, replaced in one step by a rename, which Envoy watches for [default: stdout]
+    #[arg(long, value_name = "FILE", group = "destination")]
     output: Option<PathBuf>,
-    /// The filter's code, where Envoy finds it [default: crawlward.wasm beside this program]
+    /// The folder to write NAME.json to, and the code as crawlward-HASH.wasm, for all Envoys that see the folder
+    #[arg(long, value_name = "DIR", group = "destination")]
+    xds_dir: Option<PathBuf>,
+    /// Where Envoys see the folder of --xds-dir, if elsewhere
+    #[arg(long, value_name = "DIR", requires = "xds_dir")]
+    mounted_at: Option<PathBuf>,
+    /// The filter's code; without --xds-dir, it is where Envoy finds it [default: crawlward.wasm beside this program]
     #[arg(long, value_name = "FILE")]
     wasm: Option<PathBuf>,
+    /// Put the code into the resource instead of its path
+    #[arg(long)]
+    inline_wasm: bool,
     /// The name of the resource: that of the filter in Envoy's configuration
     #[arg(long, value_name = "NAME", default_value = FILTER)]
     name: String,
     /// What to write
     #[arg(long, value_enum, default_value_t = Format::Ecds)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// A DiscoveryResponse for ECDS by file: Envoy takes a new one without a restart
-    Ecds,
-    /// One entry of `http_filters`, for a static configuration
-    Filter,
+    /// How to write it [default: by the end of the output's name, else json]
+    #[arg(long, value_enum)]
+    syntax: Option<Syntax>,
+    /// What the filter is configured with
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Compiled)]
+    form: Form,
+    /// Let the new version of a feed in, whatever its guard says; repeatable
+    #[arg(long, value_name = "FEED", conflicts_with = "watch")]
+    accept: Vec<String>,
+    /// Go on: write it again after each change of a file that went into it, and on SIGHUP, until SIGTERM
+    #[arg(long, requires = "destination")]
+    watch: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let configuration = configuration(&arguments.config)?;
-    let wasm = wasm(arguments.wasm.as_deref())?;
-    let resource = match arguments.format {
-        Format::Ecds => discovery_response(&arguments.name, &wasm, &configuration),
-        Format::Filter => filter(&arguments.name, &wasm, &configuration),
-    };
-    let text = format!("{resource:#}\n");
-    match &arguments.output {
-        Some(path) => crawlward_host::replace(path, text.as_bytes())
-            .map_err(|error| Failure::Because(format!("{} can't be written: {error}", path.display())))?,
-        None => io::stdout().lock().write_all(text.as_bytes())?,
+    if arguments.watch {
+        watch::run(|seen| {
+            let done = arguments.make(seen).and_then(|made| {
+                if made.deliver()? {
+                    // Where stdout is closed nobody wants to know; the work goes on.
+                    let _ = writeln!(io::stdout(), "{}", made.line());
+                }
+                Ok(())
+            });
+            if let Err(failure) = done {
+                failure.report();
+                say(format_args!("crawlward: the resource is left as it is"));
+            }
+        })?;
+        return Ok(ExitCode::SUCCESS);
     }
+    arguments.make(&Seen::default())?.deliver()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The files beside a document, of which those that are read are kept: what was compiled is what is inlined, whatever
-/// happens to the files meanwhile.
-struct Recorder {
-    beside: FilesBeside,
-    read: RefCell<Vec<(String, FoundFile)>>,
+/// A resource, before it is written.
+struct Made {
+    text: String,
+    to: Option<PathBuf>,
+    /// Code that has to be there before the resource, with its place.
+    code: Option<(PathBuf, Vec<u8>)>,
+    version: String,
+    prefixes: usize,
+    warnings: usize,
 }
 
-impl Files for Recorder {
-    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        let file = self.beside.read(path)?;
-        if let Some(file) = &file {
-            self.read.borrow_mut().push((path.to_string(), file.clone()));
+impl Arguments {
+    fn make(&self, seen: &Seen) -> Result<Made, Failure> {
+        let wasm = self.wasm(seen)?;
+        let Configuration { value, prefixes, warnings } =
+            configuration::read(&self.config, self.form, &self.accept, seen)?;
+        let bytes = source::read(&wasm)?;
+        let digest = sha256(&bytes);
+        let (code, beside) = match &self.xds_dir {
+            _ if self.inline_wasm => (json!({ "inline_bytes": BASE64_STANDARD.encode(bytes) }), None),
+            Some(folder) => {
+                let name = format!("crawlward-{}.wasm", digest.get(..16).unwrap_or_default());
+                let seen_by_envoy = self.mounted_at.as_ref().unwrap_or(folder).join(&name);
+                (json!({ "filename": absolute_text(&seen_by_envoy)? }), Some((folder.join(&name), bytes)))
+            }
+            None => (json!({ "filename": absolute_text(&wasm)? }), None),
+        };
+        let resource = resource(self.format, &self.name, &json!({ "local": code }), &digest, &value);
+        let text = self.syntax().write(&resource)?;
+        Ok(Made { version: version_of(&resource), text, to: self.path(), code: beside, prefixes, warnings })
+    }
+
+    /// The file to write.
+    fn path(&self) -> Option<PathBuf> {
+        let in_folder =
+            |folder: &PathBuf| folder.join(format!("{}.{}", self.name, self.syntax().extension()));
+        self.output.clone().or_else(|| self.xds_dir.as_ref().map(in_folder))
+    }
+
+    fn syntax(&self) -> Syntax {
+        let by_name = || self.output.as_deref().map_or(Syntax::Json, Syntax::of);
+        self.syntax.unwrap_or_else(by_name)
+    }
+
+    /// Where the filter's code is.
+    fn wasm(&self, seen: &Seen) -> Result<PathBuf, Failure> {
+        let path = match &self.wasm {
+            Some(path) => path.clone(),
+            None => env::current_exe()
+                .map_err(|error| Failure::Because(format!("where this program is, is unknown: {error}")))?
+                .with_file_name("crawlward.wasm"),
+        };
+        seen.note(&path);
+        if path.is_file() {
+            return Ok(path);
         }
-        Ok(file)
-    }
-
-    fn last_good(&self, path: &str) -> Option<FoundFile> {
-        self.beside.last_good(path)
-    }
-
-    fn display_name(&self, path: &str) -> String {
-        self.beside.display_name(path)
-    }
-}
-
-/// The filter's configuration: the document with all its files, or the compiled ruleset as it is.
-fn configuration(config: &Path) -> Result<Value, Failure> {
-    let files = Recorder { beside: FilesBeside::new(config), read: RefCell::default() };
-    source::compile(config, &files)?;
-    let document = source::read(config)?;
-    let (kind, value) = if is_stored(&document) {
-        ("BytesValue", BASE64_STANDARD.encode(document))
-    } else {
-        ("StringValue", inlined(config, document, &files)?)
-    };
-    Ok(json!({ "@type": format!("type.googleapis.com/google.protobuf.{kind}"), "value": value }))
-}
-
-/// The document with all its files under `files`. One that is not there is left out; compiling has warned of it.
-fn inlined(config: &Path, document: Vec<u8>, files: &Recorder) -> Result<String, Failure> {
-    let not_utf8 = |name: String| {
-        let advice = "write it in UTF-8, or give `envoy` what `crawlward compile` makes of the configuration";
-        Failure::Because(format!("{name} is not UTF-8, and can't be put into a JSON document: {advice}"))
-    };
-    let mut texts = Map::new();
-    for (path, FoundFile { bytes, modified }) in files.read.take() {
-        let text = String::from_utf8(bytes).map_err(|_| not_utf8(files.display_name(&path)))?;
-        texts.insert(path, json!({ "text": text, "modified": modified }));
-    }
-    let document = String::from_utf8(document).map_err(|_| not_utf8(config.display().to_string()))?;
-    Ok(with_files(document.trim_start_matches('\u{feff}'), texts)?)
-}
-
-#[derive(Deserialize)]
-struct Document<'a> {
-    #[serde(borrow)]
-    files: Option<&'a RawValue>,
-}
-
-/// Puts files into a document that compiles. The rest of its text stays as it is, so that Envoy's log names the lines
-/// and columns of the original.
-fn with_files(document: &str, mut texts: Map<String, Value>) -> serde_json::Result<String> {
-    let present = serde_json::from_str::<Document<'_>>(document)?.files.map(RawValue::get);
-    if let Some(present) = present {
-        texts.extend(serde_json::from_str::<Map<String, Value>>(present)?);
-    }
-    let texts = Value::from(texts);
-    let (before, after) = match present {
-        Some(present) => {
-            let at = present.as_ptr() as usize - document.as_ptr() as usize;
-            (&document[..at], &document[at + present.len()..])
-        }
-        None => document.split_at(document.rfind('}').unwrap_or(document.len())),
-    };
-    let key = match present {
-        Some(_) => "",
-        None if before.trim_ascii_end().ends_with('{') => "\"files\":",
-        None => ",\"files\":",
-    };
-    Ok(format!("{before}{key}{texts}{after}"))
-}
-
-/// The absolute path of the filter's code.
-fn wasm(given: Option<&Path>) -> Result<String, Failure> {
-    let path = match given {
-        Some(path) => path.to_path_buf(),
-        None => env::current_exe()
-            .map_err(|error| Failure::Because(format!("where this program is, is unknown: {error}")))?
-            .with_file_name("crawlward.wasm"),
-    };
-    if !path.is_file() {
         let shown = path.display();
-        return Err(Failure::Because(format!(
+        Err(Failure::Because(format!(
             "the filter's code, {shown}, is not there: `make build` makes it, `--wasm FILE` says where it is"
-        )));
+        )))
     }
-    // Not resolved further: a link that is to be switched to a new version stays a link.
-    let path = absolute(&path).map_err(|error| Failure::Because(format!("{}: {error}", path.display())))?;
-    match path.to_str() {
-        Some(path) => Ok(path.to_string()),
-        None => {
-            Err(Failure::Because(format!("{}: Envoy can't take a path that is not UTF-8", path.display())))
+}
+
+impl Made {
+    /// Writes it, unless it is there already; whether it was not.
+    fn deliver(&self) -> Result<bool, Failure> {
+        let Some(path) = &self.to else {
+            io::stdout().lock().write_all(self.text.as_bytes())?;
+            return Ok(true);
+        };
+        if let Some((path, bytes)) = &self.code {
+            replace_if_changed(path, bytes)?;
         }
+        replace_if_changed(path, self.text.as_bytes())
+    }
+
+    fn line(&self) -> String {
+        let now = OffsetDateTime::from_unix_timestamp(crawlward_host::now()).ok();
+        let time = now.and_then(|now| now.format(&Rfc3339).ok()).unwrap_or_default();
+        let path = self.to.as_deref().unwrap_or(Path::new("")).display();
+        let Self { version, prefixes, warnings, .. } = self;
+        format!("{time} {path}: version {version}, {prefixes} prefixes, {warnings} warnings")
     }
 }
 
-/// `envoy.extensions.filters.http.wasm.v3.Wasm`.
-fn wasm_filter(name: &str, wasm: &str, configuration: &Value) -> Value {
-    json!({
-        "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
-        "config": {
-            "name": name,
-            "root_id": FILTER,
-            // A filter that trapped is started anew with the next request.
-            "failure_policy": "FAIL_RELOAD",
-            "vm_config": {
-                "vm_id": FILTER,
-                "runtime": "envoy.wasm.runtime.v8",
-                "code": { "local": { "filename": wasm } },
-            },
-            "configuration": configuration,
-        },
-    })
+/// Replaces a file whose content is another one; whether it was. A file that stays as it is makes no Envoy read it.
+fn replace_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
+    if fs::read(path).is_ok_and(|present| present == bytes) {
+        return Ok(false);
+    }
+    match crawlward_host::replace(path, bytes) {
+        Ok(()) => Ok(true),
+        Err(error) => Err(Failure::Because(format!("{} can't be written: {error}", path.display()))),
+    }
 }
 
-fn filter(name: &str, wasm: &str, configuration: &Value) -> Value {
-    json!({ "name": name, "typed_config": wasm_filter(name, wasm, configuration) })
+/// The version that a discovery response has, and that another resource would have.
+fn version_of(resource: &Value) -> String {
+    resource["version_info"].as_str().map_or_else(|| version(&resource.to_string()), str::to_string)
 }
 
-fn discovery_response(name: &str, wasm: &str, configuration: &Value) -> Value {
-    let resource = json!({
-        "@type": "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig",
-        "name": name,
-        "typed_config": wasm_filter(name, wasm, configuration),
-    });
-    json!({ "version_info": version(&resource.to_string()), "resources": [resource] })
-}
-
-/// The first 64 bits of the content's SHA-256, in hexadecimal.
-fn version(content: &str) -> String {
-    Sha256::digest(content).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+/// A path as Envoy needs it. Not resolved further: a link that is to be switched to a new version stays a link.
+fn absolute_text(path: &Path) -> Result<String, Failure> {
+    let absolute =
+        absolute(path).map_err(|error| Failure::Because(format!("{}: {error}", path.display())))?;
+    let not_utf8 =
+        || Failure::Because(format!("{}: Envoy can't take a path that is not UTF-8", absolute.display()));
+    absolute.to_str().map(str::to_string).ok_or_else(not_utf8)
 }

@@ -14,6 +14,7 @@ mod request;
 mod schema;
 mod source;
 mod trace;
+mod watch;
 
 use std::process::ExitCode;
 

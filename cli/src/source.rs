@@ -43,3 +43,12 @@ pub(crate) fn compile(path: &Path, files: &dyn Files) -> Result<Compiled, Failur
     }
     if compiled.ruleset.is_some() { Ok(compiled) } else { Err(Failure::Told) }
 }
+
+/// A failure where a feed that `--accept` names is not in the ruleset.
+pub(crate) fn check_accepted(ruleset: &Ruleset, accepted: &[String]) -> Result<(), Failure> {
+    let is_there = |name: &String| ruleset.feeds(crawlward_host::now()).any(|feed| feed.name == name);
+    match accepted.iter().find(|name| !is_there(name)) {
+        Some(name) => Err(Failure::Because(format!("--accept {name}: no feed has this name"))),
+        None => Ok(()),
+    }
+}

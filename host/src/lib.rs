@@ -47,8 +47,14 @@ impl FilesBeside {
         Ok(())
     }
 
-    fn last_good_path(&self, path: &str) -> PathBuf {
-        let mut name = OsString::from(self.folder.join(path));
+    /// Where the file that a document calls `path` is.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.folder.join(path)
+    }
+
+    /// Where the last good version of the feed at `path` is kept.
+    pub fn last_good_path(&self, path: &str) -> PathBuf {
+        let mut name = OsString::from(self.path(path));
         name.push(LAST_GOOD);
         name.into()
     }
@@ -56,7 +62,7 @@ impl FilesBeside {
 
 impl Files for FilesBeside {
     fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        match found(&self.folder.join(path)) {
+        match found(&self.path(path)) {
             Ok(file) => Ok(Some(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.to_string()),
@@ -72,7 +78,7 @@ impl Files for FilesBeside {
     }
 
     fn display_name(&self, path: &str) -> String {
-        self.folder.join(path).display().to_string()
+        self.path(path).display().to_string()
     }
 }
 

@@ -93,15 +93,25 @@ impl Envoy {
     }
 }
 
-/// Runs `crawlward envoy`, which writes the filter's resource, as a file that Envoy can watch.
+/// Runs `crawlward envoy`, which writes the filter's resource, as a file that Envoy can watch; with the document, which
+/// the filter itself then compiles.
 ///
 /// # Panics
 ///
 /// Where the command can't be started.
 pub fn write_resource(config: &Path, to: &Path) -> Output {
+    write_resource_with(config, to, &["--form", "document"])
+}
+
+/// Runs `crawlward envoy` with these arguments besides.
+///
+/// # Panics
+///
+/// Where the command can't be started.
+pub fn write_resource_with(config: &Path, to: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(artefacts::cli());
     command.args(["envoy", "--config"]).arg(config).arg("--wasm").arg(artefacts::wasm());
-    command.arg("--output").arg(to).output().expect("the command line can be started")
+    command.args(arguments).arg("--output").arg(to).output().expect("the command line can be started")
 }
 
 /// The filter that `crawlward envoy` makes of a configuration, for a static `http_filters`.

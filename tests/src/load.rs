@@ -34,6 +34,13 @@ const CLIENTS: usize = 4;
 /// apart.
 pub fn ten_seconds(address: SocketAddr, probes: &[Probe], mut event: impl FnMut(usize)) -> Report {
     let over = AtomicBool::new(false);
+    // Also where `event` panics: the clients would go on, and the test never end.
+    struct Ends<'a>(&'a AtomicBool);
+    impl Drop for Ends<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
     let requests = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     let client = |first: usize| {
@@ -59,12 +66,12 @@ pub fn ten_seconds(address: SocketAddr, probes: &[Probe], mut event: impl FnMut(
         for first in 0..CLIENTS {
             scope.spawn(move || client(first));
         }
+        let _ends = Ends(&over);
         for number in 0..10 {
             // The pace of the load, not a wait for anything.
             thread::sleep(Duration::from_secs(1));
             event(number);
         }
-        over.store(true, Ordering::Relaxed);
     });
     Report {
         requests: requests.into_inner(),

@@ -1,16 +1,45 @@
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::Value;
 
-use crawlward_core::{NoFiles, Ruleset};
+use crawlward_core::{Compiled, NoFiles, Ruleset};
 
 use crate::fixture::{CONFIG, Done, Folder, GOOGLEBOT, WARNING};
 
-fn envoy(folder: &Folder, arguments: &[&str]) -> Done {
+/// The command with these arguments besides.
+pub(crate) fn arguments<'a>(folder: &Folder, more: &[&'a str]) -> Vec<&'a str> {
     folder.write("crawlward.wasm", "\0asm");
-    let envoy = ["envoy", "--config", "crawlward.json", "--wasm", "crawlward.wasm"];
-    folder.run(&[&envoy[..], arguments].concat())
+    [&["envoy", "--config", "crawlward.json", "--wasm", "crawlward.wasm"], more].concat()
+}
+
+fn envoy(folder: &Folder, more: &[&str]) -> Done {
+    folder.run(&arguments(folder, more))
+}
+
+/// The entry of `http_filters`, with the document in it.
+fn filter_with_document(folder: &Folder) -> Value {
+    let done = envoy(folder, &["--format", "filter", "--form", "document"]);
+    serde_json::from_str(&done.stdout).unwrap()
+}
+
+fn resource(text: &str) -> Value {
+    serde_json::from_str::<Value>(text).unwrap()["resources"][0].take()
+}
+
+fn wasm_filter(done: &Done) -> Value {
+    resource(&done.stdout)["typed_config"].take()
+}
+
+/// The feeds with an address, in the compiled ruleset of a resource.
+fn feeds_with(wasm_filter: &Value, address: &str) -> usize {
+    let configuration = &wasm_filter["config"]["configuration"];
+    assert_eq!(configuration["@type"], "type.googleapis.com/google.protobuf.BytesValue");
+    let bytes = BASE64_STANDARD.decode(configuration["value"].as_str().unwrap()).unwrap();
+    let words = bytes.chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap())).collect();
+    let ruleset = Compiled::load("configuration", words).ruleset.unwrap();
+    ruleset.lookup(address.parse().unwrap()).count()
 }
 
 /// The document in a resource, compiled as the filter compiles it.
@@ -24,7 +53,7 @@ fn compiled(wasm_filter: &Value) -> (String, Ruleset, String) {
 #[test]
 fn the_resource_carries_the_document_with_its_files() {
     let folder = Folder::new();
-    let done = envoy(&folder, &[]);
+    let done = envoy(&folder, &["--form", "document"]);
     assert_eq!((done.status, &*done.stderr), (0, WARNING));
     let response: Value = serde_json::from_str(&done.stdout).unwrap();
     let resource = &response["resources"][0];
@@ -33,7 +62,9 @@ fn the_resource_carries_the_document_with_its_files() {
     let filter = &resource["typed_config"];
     assert_eq!(filter["@type"], "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm");
     assert_eq!(filter["config"]["root_id"], "crawlward");
+    assert_eq!(filter["config"]["vm_config"]["vm_id"], "crawlward");
     assert_eq!(filter["config"]["failure_policy"], "FAIL_RELOAD");
+    assert_eq!(filter["config"]["reload_config"]["backoff"]["base_interval"], "0.1s");
     assert_eq!(filter["config"]["vm_config"]["runtime"], "envoy.wasm.runtime.v8");
     let wasm = filter["config"]["vm_config"]["code"]["local"]["filename"].as_str().unwrap();
     assert!(wasm.starts_with('/') && wasm.ends_with("/crawlward.wasm"), "{wasm}");
@@ -52,7 +83,8 @@ fn a_static_filter_has_its_name_and_the_same_configuration() {
     assert_eq!(filter["name"], "bots");
     assert_eq!(filter["typed_config"]["config"]["name"], "bots");
     assert_eq!(filter["typed_config"]["config"]["root_id"], "crawlward");
-    compiled(&filter["typed_config"]);
+    assert_eq!(filter["typed_config"]["config"]["failure_policy"], "FAIL_RELOAD");
+    assert_eq!(feeds_with(&filter["typed_config"], GOOGLEBOT), 1);
 }
 
 #[test]
@@ -63,8 +95,7 @@ fn files_of_the_document_win_over_those_beside_it() {
                                { "name": "googlebot", "format": "jafar", "source": "googlebot.json" } ]"#;
     folder.write("crawlward.json", format!("\u{feff}{{ {feeds}{files}"));
     folder.write("partners.txt", "198.51.100.1\n");
-    let done = envoy(&folder, &["--format", "filter"]);
-    let filter: Value = serde_json::from_str(&done.stdout).unwrap();
+    let filter = filter_with_document(&folder);
     let (_, ruleset, said) = compiled(&filter["typed_config"]);
     assert_eq!(said, "");
     let feeds_with = |address: &str| ruleset.lookup(address.parse().unwrap()).count();
@@ -77,8 +108,7 @@ fn documents_without_keys_or_with_an_own_catalog_are_inlined_too() {
     folder.write("catalog.json", r#"{ "agents": [ { "token": "OwnBot" } ] }"#);
     for (document, token) in [("{}\n", "Googlebot"), (r#"{"catalog":"catalog.json"}"#, "OwnBot")] {
         folder.write("crawlward.json", document);
-        let done = envoy(&folder, &["--format", "filter"]);
-        let filter: Value = serde_json::from_str(&done.stdout).unwrap();
+        let filter = filter_with_document(&folder);
         let (_, ruleset, _) = compiled(&filter["typed_config"]);
         assert!(ruleset.agents().any(|agent| agent.token == token), "{document}");
     }
@@ -94,7 +124,120 @@ fn the_version_changes_with_the_content_and_only_then() {
     let first = version();
     assert_eq!(version(), first);
     folder.write("partners.txt", "192.0.2.0/24\n");
-    assert_ne!(version(), first);
+    let second = version();
+    assert_ne!(second, first);
+    // Envoy takes no notice of new code at the same path, unless the resource is another one.
+    let arguments = arguments(&folder, &[]);
+    folder.write("crawlward.wasm", "\0asm, the next release");
+    let response: Value = serde_json::from_str(&folder.run(&arguments).stdout).unwrap();
+    assert_ne!(response["version_info"], second);
+}
+
+#[test]
+fn the_ruleset_is_compiled_unless_the_document_is_asked_for() {
+    let folder = Folder::new();
+    assert_eq!(feeds_with(&wasm_filter(&envoy(&folder, &[])), GOOGLEBOT), 1);
+    // What is compiled already goes out as it is.
+    assert_eq!(folder.run(&["compile", "--config", "crawlward.json", "--output", "crawlward.bin"]).status, 0);
+    let envoy = ["envoy", "--config", "crawlward.bin", "--wasm", "crawlward.wasm"];
+    assert_eq!(feeds_with(&wasm_filter(&folder.run(&envoy)), GOOGLEBOT), 1);
+    let done = folder.run(&[&envoy[..], &["--form", "document"]].concat());
+    assert_eq!(done.status, 2);
+    assert!(done.stderr.contains("crawlward.bin is a compiled ruleset, and no document"), "{}", done.stderr);
+}
+
+#[test]
+fn what_a_guard_holds_is_not_delivered_until_it_is_accepted() {
+    let folder = Folder::new();
+    folder.write("partners.txt", "192.0.2.1\n192.0.2.2\n192.0.2.3\n192.0.2.4\n");
+    let partners = |more: &[&str]| {
+        let of_document = filter_with_document(&folder);
+        let (_, ruleset, _) = compiled(&of_document["typed_config"]);
+        let done = envoy(&folder, more);
+        let counts = ["192.0.2.2", "198.51.100.1"].map(|address| feeds_with(&wasm_filter(&done), address));
+        if more.is_empty() {
+            let inlined =
+                ["192.0.2.2", "198.51.100.1"].map(|address| ruleset.lookup(address.parse().unwrap()).count());
+            assert_eq!(inlined, counts, "the document has the version that is in force, too");
+        }
+        (counts, done.stderr)
+    };
+    assert_eq!(partners(&[]).0, [1, 0]);
+    assert_eq!(folder.read("partners.txt.last-good"), folder.read("partners.txt"));
+    folder.write("partners.txt", "198.51.100.1\n");
+    let (counts, said) = partners(&[]);
+    assert_eq!(counts, [1, 0]);
+    assert!(said.contains("the feed `partners` is held"), "{said}");
+    assert_eq!(partners(&["--accept", "partners"]).0, [0, 1]);
+    assert_eq!(partners(&[]).0, [0, 1]);
+    let done = envoy(&folder, &["--accept", "partner"]);
+    assert_eq!((done.status, &*done.stdout), (2, ""));
+    assert!(done.stderr.ends_with("--accept partner: no feed has this name\n"), "{}", done.stderr);
+}
+
+#[test]
+fn a_folder_for_several_envoys_has_the_code_under_a_name_of_its_own() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("xds")).unwrap();
+    let deliver = |more: &[&str]| {
+        let done = envoy(&folder, &[&["--xds-dir", "xds"], more].concat());
+        assert_eq!((done.status, &*done.stdout), (0, ""), "{}", done.stderr);
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path("xds")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names.into_iter().map(|name| name.into_string().unwrap()).collect::<Vec<_>>()
+    };
+    let hash = "crawlward-cd5d4935a48c0672.wasm";
+    assert_eq!(deliver(&[]), [hash, "crawlward.json"]);
+    assert_eq!(folder.read(&format!("xds/{hash}")), "\0asm");
+    let filename = |name: &str| {
+        let resource = resource(&folder.read(&format!("xds/{name}.json")));
+        assert_eq!(resource["name"], name);
+        resource["typed_config"]["config"]["vm_config"]["code"]["local"]["filename"]
+            .as_str()
+            .unwrap()
+            .to_string()
+    };
+    assert_eq!(filename("crawlward"), folder.path("xds").join(hash).to_str().unwrap());
+    assert_eq!(
+        deliver(&["--name", "edge", "--mounted-at", "/etc/xds"]),
+        [hash, "crawlward.json", "edge.json"]
+    );
+    assert_eq!(filename("edge"), format!("/etc/xds/{hash}"));
+    // What is there already is not touched: its readers would read it again.
+    let inode = |name: &str| fs::metadata(folder.path(name)).unwrap().ino();
+    let before = ["xds/crawlward.json", "xds/crawlward-cd5d4935a48c0672.wasm"].map(inode);
+    deliver(&[]);
+    assert_eq!(["xds/crawlward.json", "xds/crawlward-cd5d4935a48c0672.wasm"].map(inode), before);
+}
+
+#[test]
+fn the_code_can_be_in_the_resource() {
+    let folder = Folder::new();
+    let filter = wasm_filter(&envoy(&folder, &["--inline-wasm"]));
+    let local = &filter["config"]["vm_config"]["code"]["local"];
+    assert_eq!(local, &serde_json::json!({ "inline_bytes": BASE64_STANDARD.encode("\0asm") }));
+}
+
+#[test]
+fn yaml_is_written_where_the_name_or_the_option_says_so() {
+    let folder = Folder::new();
+    let json: Value = serde_json::from_str(&envoy(&folder, &["--form", "document"]).stdout).unwrap();
+    for (arguments, file) in [
+        (&["--output", "out.yaml"][..], "out.yaml"),
+        (&["--output", "out.yml"], "out.yml"),
+        (&["--output", "out", "--syntax", "yaml"], "out"),
+    ] {
+        envoy(&folder, &[arguments, &["--form", "document"]].concat());
+        let text = folder.read(file);
+        assert!(text.starts_with("resources:\n"), "{text}");
+        assert_eq!(serde_saphyr::from_str::<Value>(&text).unwrap(), json, "{file}");
+    }
+    let text = envoy(&folder, &["--syntax", "yaml"]).stdout;
+    let yaml: Value = serde_saphyr::from_str(&text).unwrap();
+    assert_eq!(yaml, serde_json::from_str::<Value>(&envoy(&folder, &[]).stdout).unwrap());
+    envoy(&folder, &["--output", "out.yaml", "--syntax", "json"]);
+    assert!(folder.read("out.yaml").starts_with('{'));
 }
 
 #[test]
@@ -108,7 +251,7 @@ fn the_output_is_replaced_whole_and_others_may_read_it() {
     let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode();
     assert_eq!(mode("out.json"), mode("crawlward.json"));
     let names = fs::read_dir(folder.path("")).unwrap().count();
-    assert_eq!(names, 4, "a temporary file was left");
+    assert_eq!(names, 5, "with googlebot.json.last-good, and no temporary file");
 }
 
 #[test]

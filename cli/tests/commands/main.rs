@@ -7,3 +7,4 @@ mod fixture;
 mod lint;
 mod lookup;
 mod schema;
+mod watch;

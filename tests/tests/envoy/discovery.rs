@@ -4,7 +4,8 @@ use std::fs;
 
 use crawlward_tests::artefacts::compile_ruleset;
 use crawlward_tests::envoy::{
-    Envoy, Listener, discovered_filter, plugin_configuration, read_resource, replace_resource, write_resource,
+    Envoy, Listener, discovered_filter, plugin_configuration, read_resource, replace_resource,
+    write_resource, write_resource_with,
 };
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{DOCUMENT, lab, person, spoofed, verified};
@@ -27,6 +28,13 @@ struct Gate {
 impl Gate {
     fn start() -> Self {
         Self::start_with(|_| {})
+    }
+
+    /// Replaces the feed by one that has nothing of the old one, which its guard would hold.
+    fn swap_feed(&self, prefixes: &str) {
+        self.envoy.folder().write("crawlward.json", unguarded());
+        self.envoy.folder().write("lab.txt", prefixes);
+        assert_eq!(self.write().0, Some(0));
     }
 
     /// Starts it with a plugin configuration that `change` made of the good one.
@@ -64,12 +72,16 @@ impl Gate {
     }
 }
 
+/// The document whose feed may change in any way.
+fn unguarded() -> String {
+    DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "guard": "off","#)
+}
+
 #[test]
 fn a_changed_feed_counts_when_its_resource_is_moved_there() {
     let gate = Gate::start();
     assert_eq!((gate.status(&verified("/")), gate.status(&spoofed("/"))), (200, 403));
-    gate.envoy.folder().write("lab.txt", "203.0.113.9\n");
-    assert_eq!(gate.write().0, Some(0));
+    gate.swap_feed("203.0.113.9\n");
     wait_for("the new feed", || (gate.status(&spoofed("/")) == 200).then_some(()));
     wait_for("the end of the old feed", || (gate.status(&verified("/")) == 403).then_some(()));
     assert_eq!(gate.status(&person("/")), 200);
@@ -81,13 +93,12 @@ fn a_compiled_ruleset_is_taken_as_bytes() {
     let folder = gate.envoy.folder();
     // The other way round, so that the answers tell which ruleset is in force.
     folder.write("lab.txt", "203.0.113.9\n");
-    folder
-        .write("crawlward.json", DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "guard": "off","#));
+    folder.write("crawlward.json", unguarded());
     let (document, compiled) = (folder.path().join("crawlward.json"), folder.path().join("crawlward.bin"));
     let output = compile_ruleset(&document, &compiled);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let resource = folder.path().join(RESOURCE);
-    assert!(write_resource(&compiled, &resource).status.success());
+    assert!(write_resource_with(&compiled, &resource, &[]).status.success());
     let mut written = read_resource(&resource);
     assert_eq!(
         written.pointer("/typed_config/config/configuration/@type").unwrap(),
@@ -142,9 +153,7 @@ fn what_is_refused_leaves_the_old_ruleset_in_force() {
     in_log("Filesystem config update failure");
 
     // It goes on from there.
-    gate.envoy.folder().write("crawlward.json", DOCUMENT);
-    gate.envoy.folder().write("lab.txt", "203.0.113.0/24\n");
-    assert_eq!(gate.write().0, Some(0));
+    gate.swap_feed("203.0.113.0/24\n");
     wait_for("the new feed", || (gate.status(&spoofed("/")) == 200).then_some(()));
 }
 

@@ -3,3 +3,4 @@
 mod binary;
 mod discovery;
 mod requests;
+mod watch;
