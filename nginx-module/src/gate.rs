@@ -21,13 +21,21 @@ pub(crate) struct State {
     decided: Cell<Option<Decided>>,
     /// Whether the mode's variable is being evaluated: it may itself read our variables.
     asking_for_mode: Cell<bool>,
+    /// Whether the request's headers can have an `X-Crawlward`: ours, or the client's that could not be removed.
+    may_have_header: Cell<bool>,
     /// What was decided when the request last came to the access phase.
     judged: Cell<Option<Decision>>,
 }
 
 impl State {
-    fn new(ruleset: Rc<LoadedRuleset>) -> Self {
-        Self { ruleset, decided: Cell::default(), asking_for_mode: Cell::default(), judged: Cell::default() }
+    fn new(ruleset: Rc<LoadedRuleset>, may_have_header: bool) -> Self {
+        Self {
+            ruleset,
+            decided: Cell::default(),
+            asking_for_mode: Cell::default(),
+            may_have_header: Cell::new(may_have_header),
+            judged: Cell::default(),
+        }
     }
 
     /// What was decided when the request last came to the access phase, and by which ruleset.
@@ -95,8 +103,8 @@ impl Request for HttpRequest<'_> {
 pub(crate) fn on_read(request: HttpRequest<'_>) {
     if let Some(ruleset) = request.main_conf().and_then(MainConf::ruleset) {
         // Without memory for it here, the access phase tries again.
-        let _ = remove_ours(request);
-        request.begin(State::new(ruleset));
+        let is_removed = remove_ours(request).is_ok();
+        request.begin(State::new(ruleset, !is_removed));
     }
 }
 
@@ -105,16 +113,18 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
     if !request.main_conf().is_some_and(MainConf::is_on) {
         return Next::Continue;
     }
-    // What stands there after a redirect within nginx was told about another location.
-    let removed = remove_ours(request);
-    // Nothing is decided about a request that nginx refused while it read it, which an `error_page` leads here: its
-    // User-Agent may be among what was not read.
     let Some(state) = request.state() else {
+        // Nothing is decided about a request that nginx refused while it read it, which an `error_page` leads here: its
+        // User-Agent may be among what was not read.
+        let _ = remove_ours(request);
         return Next::Continue;
     };
+    // What stands there after a redirect within nginx was told about another location.
+    let is_removed = !state.may_have_header.get() || remove_ours(request).is_ok();
+    state.may_have_header.set(!is_removed);
     let decided = decided(request, state);
     state.judged.set(Some(decided.decision));
-    if removed.is_err() || decided.is_final {
+    if !is_removed || decided.is_final {
         return Next::Continue;
     }
     let decision = decided.decision;
@@ -127,6 +137,7 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
     if decision.identity != Identity::None
         && let Some(value) = state.ruleset.describe(&decision, &request).header_value()
     {
+        state.may_have_header.set(true);
         // Without memory for it the header is missing; there is nothing better to do.
         let _ = request.add_header(REQUEST_HEADER, FORGEABLE[0], &value);
     }

@@ -4,21 +4,43 @@
 //! nothing that could tell automation, and is told at a small part of the cost of looking for it. Everything else,
 //! people's browsers too, goes the long way; so a shape that is missing here costs time and nothing more.
 
-/// What stands first in the comment; `#` is a version.
-const PLATFORMS: &[&str] = &[
-    "Windows NT #; Win64; x64",
-    "Macintosh; Intel Mac OS X #",
-    "iPhone; CPU iPhone OS # like Mac OS X",
-    "Linux; Android #; K",
-    "X11; Linux x86_64",
-    "X11; Ubuntu; Linux x86_64",
-    "X11; CrOS x86_64 #",
-    "Android #; Mobile",
-    "iPad; CPU OS # like Mac OS X",
+/// A text with at most one version in it.
+#[derive(Clone, Copy, Debug)]
+struct Pattern {
+    before: &'static str,
+    /// What follows the version; `None` where there is no version.
+    behind: Option<&'static str>,
+}
+
+impl Pattern {
+    const fn without_version(text: &'static str) -> Self {
+        Self { before: text, behind: None }
+    }
+
+    const fn new(before: &'static str, behind: &'static str) -> Self {
+        Self { before, behind: Some(behind) }
+    }
+}
+
+/// What stands first in the comment.
+const PLATFORMS: &[Pattern] = &[
+    Pattern::new("Windows NT ", "; Win64; x64"),
+    Pattern::new("Macintosh; Intel Mac OS X ", ""),
+    Pattern::new("iPhone; CPU iPhone OS ", " like Mac OS X"),
+    Pattern::new("Linux; Android ", "; K"),
+    Pattern::without_version("X11; Linux x86_64"),
+    Pattern::without_version("X11; Ubuntu; Linux x86_64"),
+    Pattern::new("X11; CrOS x86_64 ", ""),
+    Pattern::new("Android ", "; Mobile"),
+    Pattern::new("iPad; CPU OS ", " like Mac OS X"),
 ];
 
+/// What may follow it.
+const REVISION: Pattern = Pattern::new("; rv:", "");
+
 /// What stands between the comment and the products.
-const ENGINES: &[&str] = &[" AppleWebKit/# (KHTML, like Gecko)", " Gecko/20100101"];
+const ENGINES: &[Pattern] =
+    &[Pattern::new(" AppleWebKit/", " (KHTML, like Gecko)"), Pattern::without_version(" Gecko/20100101")];
 
 /// What a browser says of itself; each is followed by a version.
 const PRODUCTS: &[&str] = &[
@@ -41,7 +63,7 @@ const PRODUCTS: &[&str] = &[
 pub(super) fn is_plain_browser(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"Mozilla/5.0 (") else { return false };
     let Some(rest) = after_any(rest, PLATFORMS) else { return false };
-    let rest = after(rest, "; rv:#").unwrap_or(rest);
+    let rest = after(rest, &REVISION).unwrap_or(rest);
     let Some(rest) = rest.strip_prefix(b")").and_then(|rest| after_any(rest, ENGINES)) else { return false };
     // A bare `Mobile` stands before the last product only: as a last word it could be anybody's signature.
     let mut rest = rest;
@@ -62,28 +84,30 @@ pub(super) fn is_plain_browser(text: &[u8]) -> bool {
 
 /// Every run of letters in these shapes, for who wants to know whether a word could stand in one.
 pub(super) fn words() -> impl Iterator<Item = &'static str> {
-    let texts = [&["Mozilla/5.0 (; rv: Mobile "], PLATFORMS, ENGINES, PRODUCTS];
-    let letters = |text: &'static str| text.split(|character: char| !character.is_ascii_alphabetic());
-    texts.into_iter().flatten().flat_map(move |text| letters(text)).filter(|word| !word.is_empty())
+    let of_patterns = [&[REVISION], PLATFORMS, ENGINES]
+        .into_iter()
+        .flatten()
+        .flat_map(|pattern| [pattern.before, pattern.behind.unwrap_or_default()]);
+    let texts = ["Mozilla/5.0 (", " Mobile "].into_iter().chain(of_patterns).chain(PRODUCTS.iter().copied());
+    texts
+        .flat_map(|text| text.split(|character: char| !character.is_ascii_alphabetic()))
+        .filter(|word| !word.is_empty())
 }
 
-fn after_any<'t>(text: &'t [u8], patterns: &[&str]) -> Option<&'t [u8]> {
-    let first = text.first();
-    // Most patterns differ in the first byte, which is compared faster than a text.
-    patterns
-        .iter()
-        .filter(|pattern| pattern.as_bytes().first() == first)
-        .find_map(|pattern| after(text, pattern))
+fn after_any<'t>(text: &'t [u8], patterns: &[Pattern]) -> Option<&'t [u8]> {
+    patterns.iter().find_map(|pattern| after(text, pattern))
 }
 
 /// What follows a pattern that the text begins with.
-fn after<'t>(text: &'t [u8], pattern: &str) -> Option<&'t [u8]> {
-    match pattern.split_once('#') {
-        None => text.strip_prefix(pattern.as_bytes()),
-        Some((before, behind)) => {
-            let rest = after_version(text.strip_prefix(before.as_bytes())?)?;
-            rest.strip_prefix(behind.as_bytes())
-        }
+fn after<'t>(text: &'t [u8], pattern: &Pattern) -> Option<&'t [u8]> {
+    // Most patterns differ in the first byte, which is compared faster than a text.
+    if text.first() != pattern.before.as_bytes().first() {
+        return None;
+    }
+    let rest = text.strip_prefix(pattern.before.as_bytes())?;
+    match pattern.behind {
+        None => Some(rest),
+        Some(behind) => after_version(rest)?.strip_prefix(behind.as_bytes()),
     }
 }
 
@@ -135,10 +159,12 @@ mod tests {
         }
     }
 
-    /// A pattern with versions in it.
-    fn filled(patterns: &'static [&'static str]) -> impl Strategy<Value = String> {
-        (prop::sample::select(patterns), "[0-9][0-9._]{0,6}")
-            .prop_map(|(pattern, version)| pattern.replace('#', &version))
+    /// A pattern with a version in it, where it has one.
+    fn filled(patterns: &'static [Pattern]) -> impl Strategy<Value = String> {
+        (prop::sample::select(patterns), "[0-9][0-9._]{0,6}").prop_map(|(pattern, version)| {
+            let rest = pattern.behind.map(|behind| format!("{version}{behind}"));
+            format!("{}{}", pattern.before, rest.unwrap_or_default())
+        })
     }
 
     proptest! {

@@ -14,19 +14,35 @@ struct Run {
 }
 
 /// The headers of a list, in their order.
-pub(super) fn iterate(list: &ngx_list_t) -> impl Iterator<Item = &ngx_table_elt_t> {
-    let mut part: *const ngx_list_part_t = &raw const list.part;
-    std::iter::from_fn(move || {
-        // SAFETY: the parts of a list are chained by valid pointers and end with null.
-        let current = unsafe { part.as_ref() }?;
-        part = current.next;
-        // SAFETY: a part holds `nelts` initialised headers at `elts`, which is not null where there are any.
-        Some(match current.nelts {
-            0 => &[][..],
-            length => unsafe { std::slice::from_raw_parts(current.elts.cast::<ngx_table_elt_t>(), length) },
-        })
-    })
-    .flatten()
+pub(super) struct Headers<'l> {
+    part: std::slice::Iter<'l, ngx_table_elt_t>,
+    next: *const ngx_list_part_t,
+}
+
+/// The headers of a list, in their order.
+pub(super) fn iterate(list: &ngx_list_t) -> Headers<'_> {
+    Headers { part: [].iter(), next: &raw const list.part }
+}
+
+impl<'l> Iterator for Headers<'l> {
+    type Item = &'l ngx_table_elt_t;
+
+    // Every request has its headers looked through, some of them several times: a loop of few instructions.
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(header) = self.part.next() {
+                return Some(header);
+            }
+            // SAFETY: the parts of a list are chained by valid pointers and end with null.
+            let part = unsafe { self.next.as_ref() }?;
+            self.next = part.next;
+            if part.nelts > 0 {
+                // SAFETY: a part holds `nelts` initialised headers at `elts`, which is not null where there are any.
+                self.part = unsafe { std::slice::from_raw_parts(part.elts.cast(), part.nelts) }.iter();
+            }
+        }
+    }
 }
 
 /// Takes headers out of a list. Those that stay do not move, because nginx points at them (`headers_in.user_agent`).
