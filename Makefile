@@ -34,7 +34,7 @@ TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm test test-panics memcheck fuzz demo lint fmt deny bench-core bench-nginx clean
+.PHONY: help setup build native wasm wasm-image test test-panics memcheck fuzz demo lint fmt deny bench-core bench-nginx clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -82,6 +82,10 @@ wasm: setup
 	"$${run[@]}"; \
 	install -D -m 644 "$$out/$(WASM_TARGET)/release/crawlward_envoy.wasm" $(DIST)/crawlward.wasm
 
+wasm-image: wasm ## Make dist/wasm-image, an OCI image layout of dist/crawlward.wasm for Istio and Envoy Gateway
+	@envoy-filter/wasm-image $(DIST)/crawlward.wasm $(DIST)/wasm-image \
+	    "$$(sed -n 's/^version *= *"\(.*\)".*/\1/p' Cargo.toml | head -n 1)"
+
 # Cargo's own output stays as it is; the last line adds up its "test result:" lines.
 test: build ## Build, then run every test: units, docs, and the table of cases in all four runners
 	@status=0; \
@@ -108,7 +112,7 @@ demo: build ## See real crawlers told from impostors by nginx and by Envoy
 lint: setup ## Check formatting, shell scripts, and clippy for both targets, warnings being errors
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "there is no 'cargo $$tool' here: rustup component add rustfmt clippy" >&2; exit 1; }; done
-	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run core/fuzz/run; fi
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run core/fuzz/run envoy-filter/wasm-image; fi
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
 	@if compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \

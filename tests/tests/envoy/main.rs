@@ -2,5 +2,6 @@
 
 mod binary;
 mod discovery;
+mod image;
 mod requests;
 mod watch;
