@@ -8,6 +8,7 @@ use crawlward_core::automation_preferences::PreferencesFile;
 use crawlward_core::diagnostic::{Diagnostic, Diagnostics, Severity, Strictness};
 use crawlward_core::feed::{self, FeedFormat, ReadOptions};
 use crawlward_core::robots::RobotsFile;
+use crawlward_core::robots_tag;
 use crawlward_core::{Ruleset, is_stored};
 use crawlward_host::FilesBeside;
 
@@ -24,9 +25,11 @@ Examples:
   crawlward lint --format config crawlward.json
   crawlward lint --format robots robots.txt
   crawlward lint --format jafar googlebot.json gptbot.json
+  crawlward lint --format robots-tag tags.txt
   crawlward lint --format jafar --json feeds/*.json | jq -r .message")]
 pub(crate) struct Arguments {
-    /// What the files are: config (with the files that it names), robots, automation-preferences, jafar, geofeed or cidr
+    /// What the files are: config (with the files that it names), robots, automation-preferences, robots-tag (the values of
+    /// a response's headers, one a line), jafar, geofeed or cidr
     #[arg(long, value_parser = Format::parse)]
     format: Format,
     /// Print diagnostics to stdout as JSON, one object a line
@@ -42,6 +45,8 @@ enum Format {
     Config,
     Robots,
     AutomationPreferences,
+    /// Field values of one response, one a line.
+    RobotsTag,
     Feed(FeedFormat),
 }
 
@@ -51,9 +56,9 @@ impl Format {
             "config" => Ok(Self::Config),
             "robots" => Ok(Self::Robots),
             "automation-preferences" => Ok(Self::AutomationPreferences),
-            "robots-tag" => Err("not yet supported by this version of Crawlward".to_string()),
+            "robots-tag" => Ok(Self::RobotsTag),
             _ => FeedFormat::from_word(word).map(Self::Feed).ok_or_else(|| {
-                "known: config, robots, automation-preferences, jafar, geofeed, cidr".to_string()
+                "known: config, robots, automation-preferences, robots-tag, jafar, geofeed, cidr".to_string()
             }),
         }
     }
@@ -98,6 +103,7 @@ fn check(format: Format, path: &Path, content: &[u8]) -> Vec<Diagnostic> {
         Format::Config => return Ruleset::lint(&name, content, &FilesBeside::new(path)),
         Format::Robots => drop(RobotsFile::parse(content, &mut diagnostics)),
         Format::AutomationPreferences => drop(PreferencesFile::parse(content, &mut diagnostics)),
+        Format::RobotsTag => robots_tag::lint(content, &mut diagnostics),
         Format::Feed(format) => {
             drop(feed::read(format, content, &ReadOptions::default(), &mut diagnostics));
         }

@@ -53,9 +53,10 @@ impl fmt::Display for Trace<'_> {
         overridden(f, &others)?;
         write!(f, "action    {}, {}: {}", facts.action, facts.reason, facts.reason.detail())?;
         match facts.rule {
-            Some(rule) => writeln!(f, " ({}:{})", rule.file, rule.line),
-            None => writeln!(f),
+            Some(rule) => writeln!(f, " ({}:{})", rule.file, rule.line)?,
+            None => writeln!(f)?,
         }
+        self.response(f, &facts)
     }
 }
 
@@ -190,6 +191,16 @@ impl Trace<'_> {
             ),
             Identity::None => writeln!(f, "nothing says that this is an automated client"),
         }
+    }
+
+    /// What the site adds to the response, and what that means to this client.
+    fn response(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
+        let Some(value) = facts.robots_tag else { return Ok(()) };
+        writeln!(f, "response  Robots-Tag: {value}")?;
+        let Some((token, rules)) = self.ruleset.effective_rules(self.decision) else { return Ok(()) };
+        let who = token.unwrap_or("crawlers that it does not name");
+        let rules = if rules.is_empty() { "nothing".into() } else { String::from_utf8_lossy(&rules) };
+        writeln!(f, "          to {who} it says {rules}")
     }
 
     fn has_unusable_feed(&self, token: &str) -> bool {

@@ -154,8 +154,12 @@ json_object! {
         pub enforce_percent: Placed<u8> = { Placed { value: 100, position: None } },
         /// Whether a denial names the line of the rule that decided.
         pub explain: bool = { true },
+        /// What crawlers may do with responses, whoever asks for them; all rules whose scope matches the path count.
+        pub robots_tag: Vec<RobotsTagConfig> = { Vec::new() },
+        /// How `Robots-Tag` is written; what upstreams send is read in all syntaxes.
+        pub robots_tag_syntax: RobotsTagSyntax = { RobotsTagSyntax::default() },
     }
-    later { "robots_tag", "robots_tag_syntax", "aiwebindex", "filter_state", "max_document_bytes" }
+    later { "aiwebindex", "filter_state", "max_document_bytes" }
 }
 
 json_words! {
@@ -187,6 +191,30 @@ json_object! {
         pub scope: Placed<String> = required,
         /// The mode there.
         pub mode: Mode = required,
+    }
+}
+
+json_object! {
+    /// What crawlers may do with responses from a part of a site.
+    pub struct RobotsTagConfig {
+        /// A path prefix, with `*` and `$` as in robots.txt.
+        pub scope: Placed<String> = { unplaced("/") },
+        /// The rules, such as `noindex, nosnippet; ExampleBot=noindex`.
+        pub rules: Placed<String> = required,
+    }
+}
+
+json_words! {
+    /// How `Robots-Tag` is written.
+    #[derive(Default)]
+    pub enum RobotsTagSyntax {
+        /// As in draft-illyes-repext-00: `noindex; ExampleBot=nosnippet`.
+        #[default]
+        Draft00 = "draft-00",
+        /// The same with a `;` behind every pair, as that draft's grammar has it: `noindex; ExampleBot=nosnippet;`.
+        Draft00Abnf = "draft-00-abnf",
+        /// As in later drafts, an RFC 8941 list: `*;noindex, ExampleBot;nosnippet`.
+        Structured = "structured",
     }
 }
 

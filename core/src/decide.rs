@@ -70,6 +70,7 @@ pub fn decide_telling<'r>(
         value: who.value,
         place: who.place,
         site: site_id,
+        tag: site.filter(|_| mode != Mode::Off).map(|site| site.tags.find(|| request.path())),
     }
 }
 

@@ -123,6 +123,8 @@ pub struct Decision {
     pub(crate) value: Option<u32>,
     pub(crate) place: Option<u32>,
     pub(crate) site: Option<u16>,
+    /// The number of the site's Robots-Tag rules for the path; `None`: responses are left as they are.
+    pub(crate) tag: Option<u16>,
 }
 
 /// Which of a site's policies a rule stands in.
@@ -203,7 +205,7 @@ pub struct Facts<'r> {
     pub purpose: Option<&'r str>,
     /// The line that decided.
     pub rule: Option<Rule<'r>>,
-    /// The usage rules of the response.
+    /// What the site's rules say that crawlers may do with the response, as `Robots-Tag` says it.
     pub robots_tag: Option<&'r str>,
     /// What verified the agent.
     pub proof: Option<Proof>,

@@ -16,6 +16,7 @@ use crate::feed::{FeedFormat, FeedValue};
 use crate::prefix_table::{Match, PrefixTable};
 use crate::reply::Reply;
 use crate::request::Request;
+use crate::response::ResponseRules;
 use crate::sites::{Preferences, PreferencesPolicy, Sites};
 use crate::stored::StoredWords;
 use crate::typed_json::json_words;
@@ -272,7 +273,7 @@ impl Ruleset {
             site: site.map(|site| &*site.name),
             purpose,
             rule: self.rule(decision),
-            robots_tag: None,
+            robots_tag: self.response_rules(decision).and_then(ResponseRules::site_value),
             proof: decision.proof(),
             enforced: decision.enforced,
         }

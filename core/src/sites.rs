@@ -11,6 +11,7 @@ use crate::host::{HostIndex, RequestHost};
 use crate::path_pattern::RequestPath;
 use crate::path_set::PathSet;
 use crate::robots::{GroupId, Robots};
+use crate::robots_tag::SiteTags;
 use crate::user_agent::Claims;
 
 /// What a site does with each class of identities.
@@ -102,6 +103,7 @@ pub(crate) struct Site {
     pub(crate) enforce_percent: u8,
     /// Whether a denial names the line that decided.
     pub(crate) explain: bool,
+    pub(crate) tags: SiteTags,
 }
 
 impl Site {
@@ -162,6 +164,7 @@ impl Sites {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::RobotsTagSyntax;
 
     #[test]
     fn a_share_of_the_addresses_is_enforced_on_and_stays_the_same() {
@@ -174,6 +177,7 @@ mod tests {
             modes: Modes::default(),
             enforce_percent,
             explain: true,
+            tags: SiteTags::none(RobotsTagSyntax::Draft00),
         };
         let addresses =
             |count: u32| (0..count).map(|bits| Some(IpAddr::V4((bits.wrapping_mul(2_654_435_761)).into())));

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Done, Folder, GOOGLEBOT, WARNING};
+use crate::fixture::{CONFIG, Done, Folder, GOOGLEBOT, WARNING};
 
 const EXPLAIN: [&str; 3] = ["explain", "--config", "crawlward.json"];
 
@@ -307,4 +307,34 @@ fn help_shows_examples() {
         assert_eq!(done.status, 0);
         assert!(done.stdout.contains(&format!("Examples:\n  crawlward {command} --")), "{}", done.stdout);
     }
+}
+
+#[test]
+fn tag_7_the_rules_for_a_response_are_summed_up_for_the_client() {
+    let folder = Folder::new();
+    let rules = r#""robots_tag": [ { "scope": "/drafts/", "rules": "noindex; GoogleBot=nosnippet" } ]"#;
+    let site = format!(r#"{{ "hosts": ["example.com", "*.example.com"], {rules} }}"#);
+    folder.write("crawlward.json", CONFIG.replace(r#"{ "hosts": ["example.com", "*.example.com"] }"#, &site));
+    let response = |path: &str, user_agent: &str| {
+        let request =
+            ["--ip", GOOGLEBOT, "--host", "example.com", "--path", path, "--user-agent", user_agent];
+        let done = explain(&folder, &request);
+        done.stdout.split_once("\nresponse  ").map(|(_, response)| response.to_string())
+    };
+    let value = "Robots-Tag: noindex; GoogleBot=nosnippet\n";
+    assert_eq!(
+        response("/drafts/", "Googlebot/2.1"),
+        Some(format!("{value}          to Googlebot it says nosnippet, noindex\n"))
+    );
+    assert_eq!(
+        response("/drafts/", "OtherBot/1.0 (+https://example.org)"),
+        Some(format!("{value}          to Googlebot it says nosnippet, noindex\n"))
+    );
+    assert_eq!(
+        response("/drafts/", "GPTBot/1.0"),
+        Some(format!("{value}          to GPTBot it says noindex\n"))
+    );
+    assert_eq!(response("/", "Googlebot/2.1"), None);
+    let decided = decision(&folder, &["--ip", "192.0.2.1", "--host", "example.com", "--path", "/drafts/a"]);
+    assert_eq!(decided["robots_tag"], "noindex; GoogleBot=nosnippet");
 }

@@ -18,6 +18,11 @@ fn nothing_is_said_about_files_that_are_right() {
         "User-agent: *\nDisallow: /private/\nSitemap: https://example.com/sitemap.xml\n",
     );
     folder.write("prefs.txt", "scope: /\nallowed-methods: GET, HEAD\n\n");
+    // TAG-1, TAG-6, TAG-9, TAG-10: no `;` behind the last pair, a token without rules, all syntaxes.
+    folder.write(
+        "tags.txt",
+        "Robots-Tag: noindex, max-snippet:20; ExampleBot=\nX-Robots-Tag: otherbot: nofollow\n\n*;nocache\n",
+    );
     folder.write("empty.json", "{}");
     for (format, file) in [
         ("jafar", "good.json"),
@@ -25,6 +30,7 @@ fn nothing_is_said_about_files_that_are_right() {
         ("geofeed", "good.csv"),
         ("robots", "robots.txt"),
         ("automation-preferences", "prefs.txt"),
+        ("robots-tag", "tags.txt"),
         ("config", "empty.json"),
     ] {
         let done = folder.run(&["lint", "--format", format, file]);
@@ -88,9 +94,6 @@ fn unreadable_files_and_wrong_arguments_end_with_2() {
     assert!(done.stderr.contains("\n.: error: can't be read: not a regular file\n"), "{}", done.stderr);
     assert!(done.stderr.contains("\nbad.json:1:1: error: "), "{}", done.stderr);
 
-    let done = folder.run(&["lint", "--format", "robots-tag", "good.json"]);
-    assert_eq!(done.status, 2);
-    assert!(done.stderr.contains("not yet supported"), "{}", done.stderr);
     assert_eq!(folder.run(&["lint", "--format", "jafra", "good.json"]).status, 2);
     assert_eq!(folder.run(&["lint", "--format", "jafar"]).status, 2);
 }
@@ -205,4 +208,34 @@ fn policies_of_a_configuration_are_read_strictly_by_lint_only() {
     assert!(done.stderr.contains("robots.txt:2:1: error: unknown name `Disalow`"), "{}", done.stderr);
     let done = folder.run(&["explain", "--config", "crawlward.json", "--ip", "192.0.2.1"]);
     assert_eq!((done.status, &*done.stderr), (0, ""));
+}
+
+#[test]
+fn robots_tags_are_checked_line_by_line() {
+    let folder = Folder::new();
+    folder.write(
+        "tags.txt",
+        format!(
+            "robots-tag: noindex, noidnex, x-new; A B=noindex\nX-Robots-Tag: NOINDEX, max-snippet\nX-Robots-Tag: noarchive; c=nofollow, nofollow=1\n{}\n",
+            "a".repeat(9000)
+        ),
+    );
+    let done = folder.run(&["lint", "--format", "robots-tag", "tags.txt"]);
+    assert_eq!(done.status, 1);
+    let told: Vec<&str> = done.stderr.lines().take(7).collect();
+    assert_eq!(
+        told,
+        [
+            "tags.txt:1:22: warning: unknown rule `noidnex`, which is relayed: did you mean `noindex`? [TAG-4]",
+            "tags.txt:1:31: warning: unknown rule `x-new`: it is relayed, and crawlers that don't know it ignore it [TAG-4]",
+            "tags.txt:1:38: error: `A B=noindex` is neither a rule nor a token with rules (`ExampleBot=noindex`) [TAG-1]",
+            "tags.txt:2:15: warning: duplicate: the rule is at 1:13 already; they are merged [TAG-3]",
+            "tags.txt:2:24: warning: the value is missing: `max-snippet:…` [TAG-4]",
+            "tags.txt:3:15: warning: the crawlers of today read `X-Robots-Tag` as `noindex, nosnippet` or, for one token, `ExampleBot: noindex` [TAG-2]",
+            "tags.txt:3:38: warning: the rule `nofollow` has no value [TAG-4]",
+        ],
+        "{}",
+        done.stderr
+    );
+    assert!(done.stderr.contains("tags.txt:4:1: warning: longer than 8192 bytes"), "{}", done.stderr);
 }

@@ -8,13 +8,14 @@ use alloc::vec::Vec;
 
 use super::Compiler;
 use crate::automation_preferences::{PreferencesFile, Undeclared};
-use crate::config::{GeoConfig, ModeConfig, SiteConfig, UndeclaredPurpose};
+use crate::config::{GeoConfig, ModeConfig, RobotsTagConfig, SiteConfig, UndeclaredPurpose};
 use crate::diagnostic::{Diagnostics, Position};
 use crate::geofeed::is_region;
 use crate::host::{HostIndex, HostPattern};
 use crate::path_pattern::PathPattern;
 use crate::path_set::PathSet;
 use crate::robots::{Robots, RobotsFile};
+use crate::robots_tag::{self, SiteTags, TooManyWays};
 use crate::ruleset::Agent;
 use crate::sites::{
     GeoRule, Modes, PolicyFile, Preferences, PreferencesPolicy, RobotsPolicy, Site, Sites, Treatments,
@@ -103,6 +104,7 @@ impl Compiler<'_> {
             modes: self.modes(&config.modes),
             enforce_percent: **percent,
             explain: config.explain,
+            tags: self.tags(config),
         }
     }
 
@@ -196,6 +198,34 @@ impl Compiler<'_> {
         self.own.error(position, None, format!("`{code}`: {rule}"));
     }
 
+    fn tags(&mut self, site: &SiteConfig) -> SiteTags {
+        let syntax = site.robots_tag_syntax;
+        let mut scopes = Vec::new();
+        for RobotsTagConfig { scope, rules } in &site.robots_tag {
+            let pattern = PathPattern::new(scope.as_bytes());
+            if let Err(why) = pattern {
+                self.own.error(scope.position, None, format!("`{}`: {why}", **scope));
+            }
+            if let Some(odd) = rules.chars().find(|character| !matches!(character, ' '..='~')) {
+                let message =
+                    format!("{odd:?} can't stand in a header field: the rules are of printable ASCII");
+                self.own.error(rules.position, "TAG-1", message);
+                continue;
+            }
+            let mut place = |part: &[u8]| position_in(rules, part).or(rules.position);
+            let tag = robots_tag::rules(rules, syntax, &mut place, &mut self.own);
+            scopes.extend(pattern.ok().map(|pattern| (pattern, tag.into_owned())));
+        }
+        SiteTags::new(syntax, &scopes).unwrap_or_else(|TooManyWays { most }| {
+            let position = site.robots_tag.first().and_then(|first| first.rules.position);
+            let message = format!(
+                "the scopes in `robots_tag` can match together in more than {most} ways: give those with `*` or `$` the same rules, or leave some out"
+            );
+            self.own.error(position, None, message);
+            SiteTags::none(syntax)
+        })
+    }
+
     fn modes(&mut self, configs: &[ModeConfig]) -> Modes {
         let mut patterns = Vec::new();
         for config in configs {
@@ -213,6 +243,15 @@ impl Compiler<'_> {
             modes: patterns.into_iter().map(|(_, mode)| mode).collect(),
         }
     }
+}
+
+/// Where a part of a document's string is; the string's own place where it holds what JSON may have escaped.
+fn position_in(string: &Placed<String>, part: &[u8]) -> Option<Position> {
+    let position = string.position?;
+    let offset = (part.as_ptr() as usize).checked_sub(string.as_ptr() as usize)?;
+    let before = string.get(..offset).filter(|before| !before.contains(['"', '\\']))?;
+    let column = u32::try_from(before.chars().count()).ok()?.saturating_add(1);
+    Some(Position { column: position.column.saturating_add(column), ..position })
 }
 
 fn site_name(sites: &[Site], id: u32) -> &str {

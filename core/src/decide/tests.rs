@@ -199,12 +199,15 @@ fn a_request_is_asked_for_what_is_needed() {
     let without_sites = self::ruleset(r#"{ "mode": "enforce" }"#);
     let one_for_all = self::ruleset(r#"{ "mode": "enforce", "sites": [ {} ] }"#);
     let off = self::ruleset(r#"{ "mode": "off" }"#);
+    let tagged = self::ruleset(r#"{ "sites": [ { "robots_tag": [ { "rules": "noindex" } ] } ] }"#);
     let purpose = "automation-purpose";
     for (ruleset, user_agent, url, facts) in [
         (&off, "curl/8", "any.test/", &[][..]),
         (&without_sites, BROWSER, "any.test/", &["address", "user-agent"]),
         (&without_sites, "curl/8", "any.test/", &["address", "user-agent"]),
         (&one_for_all, BROWSER, "any.test/", &["address", "user-agent"]),
+        // The response's Robots-Tag depends on the path.
+        (&tagged, BROWSER, "any.test/", &["address", "path", "user-agent"]),
         (&ruleset, BROWSER, "plain.test/", &["address", "host", "user-agent"]),
         (&ruleset, BROWSER, "parts.test/off", &["host", "path"]),
         // The path may be one that the site serves.

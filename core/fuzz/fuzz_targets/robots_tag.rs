@@ -1,0 +1,46 @@
+//! Robots-Tag: each line of the input is a field line. What is written is read back as the same in every syntax, what is
+//! read is bounded, and one union says all that its lines say.
+#![no_main]
+
+use crawlward_core::config::RobotsTagSyntax::{self, Draft00, Draft00Abnf, Structured};
+use crawlward_core::diagnostic::{Diagnostics, Strictness};
+use crawlward_core::robots_tag::{RobotsTag, lint};
+use libfuzzer_sys::fuzz_target;
+
+fn read<'t>(lines: impl IntoIterator<Item = &'t [u8]>) -> RobotsTag<'t> {
+    let mut tag = RobotsTag::default();
+    for line in lines {
+        tag.add_line(line);
+    }
+    tag
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    let tag = read(lines.iter().copied());
+    let write = |tag: &RobotsTag<'_>, syntax: RobotsTagSyntax| tag.write(syntax);
+    for syntax in [Draft00, Draft00Abnf, Structured] {
+        let once = write(&tag, syntax);
+        assert_eq!(once, write(&read([&*once]), syntax), "{syntax}: {}", once.escape_ascii());
+        assert!(once.len() <= 4 * bytes.len() + 8, "{syntax} grows");
+    }
+    let once = tag.deployed_lines();
+    assert_eq!(once, read(once.iter().map(|line| &**line)).deployed_lines());
+    // What both syntaxes of old can say, they say alike.
+    let draft_00 = write(&tag, Draft00);
+    let both = read(once.iter().map(|line| &**line).chain([&*draft_00]));
+    assert_eq!(write(&both, Draft00).len(), draft_00.len(), "{} and {once:?}", draft_00.escape_ascii());
+    // Adding a tag to itself changes nothing.
+    let mut twice = RobotsTag::default();
+    twice.add(&tag);
+    twice.add(&tag);
+    assert_eq!(write(&twice, Draft00), draft_00);
+    for strictness in [Strictness::Load, Strictness::Lint] {
+        let mut diagnostics = Diagnostics::new("robots-tag", strictness);
+        lint(bytes, &mut diagnostics);
+        for diagnostic in diagnostics.items() {
+            let position = diagnostic.position.expect("everything in a line has a place");
+            assert!(position.line as usize <= bytes.len() + 1 && position.column as usize <= bytes.len() + 1);
+        }
+    }
+});
