@@ -9,9 +9,11 @@ use crate::typed_json::json_words;
 
 mod counters;
 mod page;
+mod stats;
 
 pub use self::counters::{Counters, RecentSlots};
 pub use self::page::{Form, Page};
+pub use self::stats::{StatsTag, stats_tags};
 
 /// How many series of [`REQUESTS`] a gate keeps with the names of agents and sites. A decision that would begin one more
 /// is counted with `other` in their place, see [`Series::in_others`].
@@ -97,6 +99,9 @@ pub const RELOADS: Metric = Metric {
     labels: &["result"],
     help: "Reloads of the ruleset: taken into service, or refused so that the one before stayed.",
 };
+
+/// Every metric.
+const ALL: [Metric; 6] = [REQUESTS, FEED_PREFIXES, FEED_AGE, RULESET_LOADED, ERRORS, RELOADS];
 
 json_words! {
     /// The label of [`RELOADS`].

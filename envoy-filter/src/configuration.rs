@@ -1,5 +1,7 @@
 //! The plugin's configuration: the document with its files, or the compiled ruleset.
 
+use std::hash::{DefaultHasher, Hasher};
+
 use crawlward_core::{Compiled, NoFiles, Ruleset, is_stored};
 
 use crate::host_calls;
@@ -11,8 +13,16 @@ pub(crate) const NAME: &str = "configuration";
 /// shrinks, so a compiled ruleset goes piece by piece to where it stays, and is there once, not twice.
 const PIECE: usize = 1 << 18;
 
-/// Compiles or loads the configuration, of which Envoy says how large it is; `None` where Envoy does not give it.
-pub(crate) fn compile(size: usize) -> Option<Compiled> {
+/// A configuration, compiled or loaded.
+pub(crate) struct Configuration {
+    pub(crate) compiled: Compiled,
+    /// The same for equal configurations only.
+    pub(crate) fingerprint: u64,
+}
+
+/// Reads the configuration, of which Envoy says how large it is; `None` where Envoy does not give it.
+pub(crate) fn read(size: usize) -> Option<Configuration> {
+    let mut hasher = DefaultHasher::new();
     let mut pieces = Pieces { at: 0, size };
     let first = pieces.fetch()?;
     if !is_stored(&first) {
@@ -21,15 +31,19 @@ pub(crate) fn compile(size: usize) -> Option<Compiled> {
         while !pieces.at_end() {
             document.extend_from_slice(&pieces.fetch()?);
         }
-        return Some(Ruleset::compile(NAME, &document, &NoFiles));
+        hasher.write(&document);
+        let compiled = Ruleset::compile(NAME, &document, &NoFiles);
+        return Some(Configuration { compiled, fingerprint: hasher.finish() });
     }
+    // With the header in it, in which is a checksum of all the rest.
+    hasher.write(&first);
     let mut words = Vec::with_capacity(size / WORD);
     words.extend(words_of(&first));
     drop(first);
     while !pieces.at_end() {
         words.extend(words_of(&pieces.fetch()?));
     }
-    Some(Compiled::load(NAME, words))
+    Some(Configuration { compiled: Compiled::load(NAME, words), fingerprint: hasher.finish() })
 }
 
 /// The bytes of a word.

@@ -10,7 +10,8 @@ use proxy_wasm::traits::{Context, HttpContext};
 use proxy_wasm::types::Action;
 
 use crate::host_calls::{self, Headers, Refused};
-use crate::request::{self, HostRequest};
+use crate::metrics::{self, Requests};
+use crate::request::HostRequest;
 
 /// The filter state, for the access log: `%FILTER_STATE(wasm.crawlward:PLAIN)%`.
 const FILTER_STATE: &str = "crawlward";
@@ -34,20 +35,24 @@ impl HttpContext for Stream {
         let Some(gate) = &self.gate else {
             return Action::Continue;
         };
-        gate.request().unwrap_or_else(|refused| gate.pass(refused))
+        gate.request().unwrap_or_else(|refused| {
+            gate.note(Err(refused));
+            Action::Continue
+        })
     }
 }
 
 /// What the requests of a configuration share.
 pub(crate) struct Gate {
     ruleset: Ruleset,
+    requests: Requests,
     /// When an internal error was last told, in seconds since the Unix epoch.
     told: Cell<i64>,
 }
 
 impl Gate {
     pub(crate) fn new(ruleset: Ruleset) -> Self {
-        Self { ruleset, told: Cell::default() }
+        Self { ruleset, requests: Requests::default(), told: Cell::default() }
     }
 
     /// Removes the client's own `X-Crawlward`, decides, and denies or tells upstreams what is known.
@@ -59,6 +64,7 @@ impl Gate {
         #[cfg(feature = "panic-for-tests")]
         panic_if_asked(&request);
         let decision = decide(&self.ruleset, &request, Overrides::default());
+        self.note(self.requests.count(&decision, &self.ruleset));
         let reply = self.ruleset.reply(&decision, &request, None);
         if let Some(value) = self.ruleset.describe(&decision, &request).header_value() {
             host_calls::set_filter_state(FILTER_STATE, value.as_bytes())?;
@@ -72,15 +78,21 @@ impl Gate {
         }
     }
 
-    /// Lets a request pass for an internal error, and says so once a minute.
-    fn pass(&self, refused: Refused) -> Action {
+    /// Counts an internal error, and says so once a minute.
+    pub(crate) fn note(&self, done: Result<(), Refused>) {
         const MINUTE: i64 = 60;
-        let now = request::now();
+        let Err(refused) = done else { return };
+        // Where that is refused, too, the log has to do.
+        let _ = metrics::count_error();
+        let now = host_calls::now();
         if now - self.told.get() >= MINUTE {
             self.told.set(now);
-            log::error!("crawlward: internal error, the request passes: {refused}");
+            log::error!("crawlward: internal error: {refused}");
         }
-        Action::Continue
+    }
+
+    pub(crate) fn ruleset(&self) -> &Ruleset {
+        &self.ruleset
     }
 }
 

@@ -9,6 +9,9 @@
 
 use std::fmt;
 use std::ptr::null_mut;
+use std::time::Duration;
+
+use crawlward_core::measures::Kind;
 
 #[link(wasm_import_module = "env")]
 unsafe extern "C" {
@@ -47,6 +50,24 @@ unsafe extern "C" {
         headers_size: usize,
         grpc_status: i32,
     ) -> u32;
+    fn proxy_define_metric(kind: u32, name: *const u8, name_size: usize, id: *mut u32) -> u32;
+    fn proxy_increment_metric(id: u32, by: i64) -> u32;
+    fn proxy_record_metric(id: u32, value: u64) -> u32;
+    fn proxy_get_shared_data(
+        key: *const u8,
+        key_size: usize,
+        data: *mut *mut u8,
+        size: *mut usize,
+        version: *mut u32,
+    ) -> u32;
+    fn proxy_set_shared_data(
+        key: *const u8,
+        key_size: usize,
+        value: *const u8,
+        value_size: usize,
+        version: u32,
+    ) -> u32;
+    fn proxy_set_tick_period_milliseconds(period: u32) -> u32;
 }
 
 /// The status of a call that was carried out.
@@ -78,12 +99,13 @@ pub(crate) enum Headers {
     Request = 0,
 }
 
-/// The time, in nanoseconds since the Unix epoch.
-pub(crate) fn current_time() -> Option<u64> {
+/// The time, in seconds since the Unix epoch.
+pub(crate) fn now() -> i64 {
+    const NANOSECONDS: u64 = 1_000_000_000;
     let mut time = 0;
-    // SAFETY: the pointer is to a u64 that outlives the call.
-    let status = unsafe { proxy_get_current_time_nanoseconds(&raw mut time) };
-    (status == OK).then_some(time)
+    // SAFETY: the pointer is to a u64 that outlives the call, which leaves it as it is where it fails.
+    unsafe { proxy_get_current_time_nanoseconds(&raw mut time) };
+    (time / NANOSECONDS).cast_signed()
 }
 
 /// Up to `most` bytes of the plugin's configuration from `start` on; empty at its end.
@@ -155,6 +177,60 @@ pub(crate) fn respond(
         )
     };
     carried_out("proxy_send_local_response", status)
+}
+
+/// A statistic of Envoy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StatId(u32);
+
+/// Defines a statistic, or finds the one that has the name. Each call costs Envoy memory for a new number.
+pub(crate) fn define_stat(kind: Kind, name: &str) -> Result<StatId, Refused> {
+    let kind = match kind {
+        Kind::Counter => 0,
+        Kind::Gauge => 1,
+    };
+    let mut id = 0;
+    // SAFETY: the name is read during the call, and the last pointer is to a u32 that outlives it.
+    let status = unsafe { proxy_define_metric(kind, name.as_ptr(), name.len(), &raw mut id) };
+    carried_out("proxy_define_metric", status).map(|()| StatId(id))
+}
+
+/// Adds one to a counter.
+pub(crate) fn increment(id: StatId) -> Result<(), Refused> {
+    // SAFETY: numbers only.
+    carried_out("proxy_increment_metric", unsafe { proxy_increment_metric(id.0, 1) })
+}
+
+/// Sets a gauge.
+pub(crate) fn record(id: StatId, value: u64) -> Result<(), Refused> {
+    // SAFETY: numbers only.
+    carried_out("proxy_record_metric", unsafe { proxy_record_metric(id.0, value) })
+}
+
+/// What all virtual machines of the filter in this process share under a key, with its version.
+pub(crate) fn shared(key: &str) -> Option<(Vec<u8>, u32)> {
+    let mut version = 0;
+    let value = returned(|data, size| {
+        // SAFETY: the key is read during the call; the others are to places that outlive it.
+        unsafe { proxy_get_shared_data(key.as_ptr(), key.len(), data, size, &raw mut version) }
+    });
+    value.map(|value| (value, version))
+}
+
+/// Sets what is shared, unless it has another version by now; version 0 is any.
+pub(crate) fn share(key: &str, value: &[u8], version: u32) -> Result<(), Refused> {
+    // SAFETY: key and value are read during the call.
+    let status =
+        unsafe { proxy_set_shared_data(key.as_ptr(), key.len(), value.as_ptr(), value.len(), version) };
+    carried_out("proxy_set_shared_data", status)
+}
+
+/// Has `on_tick` of the current root context called again and again.
+pub(crate) fn tick_every(period: Duration) -> Result<(), Refused> {
+    let milliseconds = u32::try_from(period.as_millis()).unwrap_or(u32::MAX);
+    // SAFETY: a number only.
+    let status = unsafe { proxy_set_tick_period_milliseconds(milliseconds) };
+    carried_out("proxy_set_tick_period_milliseconds", status)
 }
 
 fn carried_out(call: &'static str, status: u32) -> Result<(), Refused> {

@@ -42,19 +42,12 @@ impl Request for HostRequest {
     }
 
     fn now(&self) -> i64 {
-        now()
+        host_calls::now()
     }
 
     fn header(&self, name: &str) -> Option<&[u8]> {
         self.headers.get(name)
     }
-}
-
-/// The time, in seconds since the Unix epoch.
-pub(crate) fn now() -> i64 {
-    const NANOSECONDS: u64 = 1_000_000_000;
-    let seconds = host_calls::current_time().map(|time| time / NANOSECONDS);
-    seconds.and_then(|seconds| i64::try_from(seconds).ok()).unwrap_or_default()
 }
 
 /// The headers that were asked for: a list that only grows, so that what was lent from it stays where it is.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crawlward_core::measures::{self, StatsTag};
 use serde_json::{Value, json};
 
 use crate::artefacts;
@@ -169,11 +170,18 @@ pub fn replace_resource(folder: &Folder, name: &str, resource: &Value) -> PathBu
     folder.write(name, json!({ "resources": [resource] }).to_string())
 }
 
+/// The `stats_tags` that turn parts of our statistics' names into labels.
+fn stats_tags() -> Value {
+    let tag = |tag: StatsTag| json!({ "tag_name": tag.name, "regex": tag.regex });
+    measures::stats_tags().into_iter().map(tag).collect()
+}
+
 fn bootstrap(folder: &Folder, listeners: &[Listener], origin: u16, admin: u16) -> Value {
     let listeners: Vec<Value> = listeners.iter().map(|listener| configuration(folder, listener)).collect();
     json!({
         "node": { "id": "crawlward-tests", "cluster": "crawlward-tests" },
         "admin": { "address": address(admin) },
+        "stats_config": { "stats_tags": stats_tags() },
         "static_resources": {
             "listeners": listeners,
             "clusters": [{

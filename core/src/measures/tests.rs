@@ -287,3 +287,28 @@ fn json_is_for_those_who_prefer_it() {
     assert!(headers.contains(&("Cache-Control", "no-store")), "{headers:?}");
     assert!(headers.contains(&("Vary", "Accept")), "{headers:?}");
 }
+
+#[test]
+fn stats_of_envoy_have_their_labels_in_the_name() {
+    let values = ["deny", "spoofed-agent", "spoofed", "Lab.Bot", "a \"b\".site=\"c\""];
+    assert_eq!(
+        REQUESTS.stat_name(&values),
+        r#"crawlward_requests_total.action="deny".reason="spoofed-agent".identity="spoofed".agent="Lab.Bot".site="a "b".site="c"""#
+    );
+    assert_eq!(ERRORS.stat_name(&[]), "crawlward_errors_total");
+
+    let tags = stats_tags();
+    let names: Vec<&str> = tags.iter().map(|tag| tag.name).collect();
+    assert_eq!(names, ["action", "reason", "identity", "agent", "site", "feed", "result"]);
+    let regex = |name: &str| &*tags.iter().find(|tag| tag.name == name).unwrap().regex;
+    assert_eq!(regex("action"), r#"^wasmcustom\.crawlward_requests_total(\.action="([^"]*)")"#);
+    assert_eq!(
+        regex("feed"),
+        r#"^wasmcustom\.(?:crawlward_feed_prefixes|crawlward_feed_age_seconds)(\.feed="([\s\S]*)")$"#
+    );
+    // Where a free text is not last, a quote in it would end it.
+    for metric in ALL {
+        let free = metric.labels.iter().position(|label| matches!(*label, "site" | "feed"));
+        assert!(free.is_none_or(|at| at + 1 == metric.labels.len()), "{metric:?}");
+    }
+}

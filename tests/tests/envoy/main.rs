@@ -3,5 +3,6 @@
 mod binary;
 mod discovery;
 mod image;
+mod metrics;
 mod requests;
 mod watch;
