@@ -28,13 +28,16 @@ FUZZ_TARGETS ?= all
 # Where the results go; and whether the gates panic on demand, which is for tests only.
 DIST := dist
 PANICS :=
+# Which filter the target `wasm` builds, and how it is called there.
+WASM_CRATE := crawlward-envoy
+WASM_FILE := crawlward.wasm
 
 WASM_TARGET := wasm32-wasip1
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm wasm-image test test-panics memcheck fuzz demo lint fmt deny bench-core bench-nginx clean
+.PHONY: help setup build native wasm wasm-image test test-panics memcheck fuzz demo lint fmt deny bench-core bench-nginx bench-envoy clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -44,7 +47,7 @@ help: ## Show this help
 	@echo '  KEEP=1                               demo: leave both servers running, and tell how to talk to them'
 	@echo '  ARGS=…                               test: passed to the test programs, such as a name to select by'
 	@echo '  BENCHES=prefix_table                 bench-core: which benchmarks to run (default: all)'
-	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx: how often and how long each candidate is measured'
+	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: how often and how long each candidate is measured'
 	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: how long each target runs, and which'
 	@echo '  WASM_TOOLCHAIN=rustup|debian         build: the compiler for the filter (default: what is there)'
 	@echo '  SETUP=true                           all: install and check nothing, the machine is as it should be'
@@ -77,10 +80,10 @@ wasm: setup
 	        RUSTFLAGS="$${RUSTFLAGS:-} -L /usr/lib/wasm32-wasi" \
 	        /usr/bin/cargo build -Zbuild-std=std,panic_abort); \
 	fi; \
-	run+=(--release -p crawlward-envoy $(if $(PANICS),--features panic-for-tests) --target $(WASM_TARGET)); \
+	run+=(--release -p $(WASM_CRATE) $(if $(PANICS),--features panic-for-tests) --target $(WASM_TARGET)); \
 	printf '%q ' "$${run[@]}"; echo; \
 	"$${run[@]}"; \
-	install -D -m 644 "$$out/$(WASM_TARGET)/release/crawlward_envoy.wasm" $(DIST)/crawlward.wasm
+	install -D -m 644 "$$out/$(WASM_TARGET)/release/$(subst -,_,$(WASM_CRATE)).wasm" $(DIST)/$(WASM_FILE)
 
 wasm-image: wasm ## Make dist/wasm-image, an OCI image layout of dist/crawlward.wasm for Istio and Envoy Gateway
 	@envoy-filter/wasm-image $(DIST)/crawlward.wasm $(DIST)/wasm-image \
@@ -138,6 +141,13 @@ bench-core: ## Measure the core, without servers, beside published crates: one r
 bench-nginx: build ## Measure the nginx gate beside bare nginx and hand-written rules (some minutes): one report
 	@$(SETUP) nginx bench
 	@$(CARGO) run -q -p crawlward-tests --bin bench -- nginx --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) | tee $(TARGET_DIR)/bench-nginx.md
+
+# The filter that does nothing is a peer of ours, not for users.
+bench-envoy: build ## Measure the Envoy gate beside bare Envoy, an empty Wasm filter, Lua and RBAC (some minutes): one report
+	@$(SETUP) envoy bench
+	@$(MAKE) --no-print-directory wasm SETUP=true WASM_CRATE=crawlward-empty-filter WASM_FILE=empty-filter.wasm DIST=$(abspath $(TARGET_DIR))/bench
+	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) \
+	    --empty-filter $(abspath $(TARGET_DIR))/bench/empty-filter.wasm | tee $(TARGET_DIR)/bench-envoy.md
 
 clean: ## Remove all that was built, and what setup put under target/
 	$(CARGO) clean

@@ -4,17 +4,20 @@
 //! standard error. `docs/performance.md` tells the method and what came out.
 
 use std::env;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 mod callgrind;
+mod envoy;
+mod envoy_peers;
 mod hand_written;
 mod nginx;
 mod proc;
 mod rounds;
 mod world;
 
-const USAGE: &str = "usage: bench nginx [--rounds N] [--seconds N]";
+const USAGE: &str = "usage: bench nginx|envoy [--rounds N] [--seconds N] [--empty-filter FILE]";
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug)]
@@ -27,31 +30,33 @@ struct Effort {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let Some((program, options)) = arguments.split_first() else {
+    if run(&arguments).is_none() {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
-    };
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs the program that the arguments name; `None` where they name none.
+fn run(arguments: &[String]) -> Option<()> {
+    let (program, options) = arguments.split_first()?;
     let mut effort = Effort { rounds: 9, turn: Duration::from_secs(2) };
+    let mut empty_filter = PathBuf::new();
     for option in options.chunks(2) {
-        match option {
-            [name, value] if name == "--rounds" && value.parse().is_ok_and(|rounds: usize| rounds > 0) => {
-                effort.rounds = value.parse().unwrap_or(effort.rounds);
+        let [name, value] = option else { return None };
+        match name.as_str() {
+            "--rounds" => effort.rounds = value.parse().ok().filter(|rounds| *rounds > 0)?,
+            "--seconds" => {
+                effort.turn = Duration::from_secs(value.parse().ok().filter(|seconds| *seconds > 0)?);
             }
-            [name, value] if name == "--seconds" && value.parse().is_ok_and(|seconds: u64| seconds > 0) => {
-                effort.turn = value.parse().map_or(effort.turn, Duration::from_secs);
-            }
-            _ => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
-            }
+            "--empty-filter" => empty_filter = value.into(),
+            _ => return None,
         }
     }
     match program.as_str() {
         "nginx" => nginx::report(effort),
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
+        "envoy" => envoy::report(effort, &empty_filter),
+        _ => return None,
     }
-    ExitCode::SUCCESS
+    Some(())
 }

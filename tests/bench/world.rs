@@ -160,7 +160,8 @@ impl World {
         clients
     }
 
-    fn prefixes_of(&self, name: &str) -> &[IpNet] {
+    /// The prefixes of a feed.
+    pub(crate) fn prefixes_of(&self, name: &str) -> &[IpNet] {
         self.feeds.iter().find(|feed| feed.name == name).map_or(&[], |feed| &feed.prefixes)
     }
 

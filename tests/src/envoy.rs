@@ -11,7 +11,7 @@ use crate::artefacts;
 use crate::http::Request;
 use crate::nginx::{Folder, ask};
 use crate::ports::free_port;
-use crate::process::{Server, wait_for};
+use crate::process::{Server, program, wait_for};
 
 /// The type of the Wasm filter's configuration.
 const WASM_TYPE: &str = "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm";
@@ -43,13 +43,23 @@ pub struct Envoy {
 impl Envoy {
     /// Starts Envoy with the listeners, all of them in front of one origin, and waits until it serves.
     pub fn start(folder: Folder, listeners: &[Listener], origin: u16) -> Self {
+        let bootstrap = bootstrap(&folder, listeners, origin);
+        // Two workers, so that each has a virtual machine of its own.
+        Self::boot(folder, bootstrap, 2, &[])
+    }
+
+    /// Starts Envoy with a bootstrap, to which its administration is added, and so many workers, and waits until it
+    /// serves. `under` is the command that runs it, with arguments, such as `taskset`; empty: none.
+    pub fn boot(folder: Folder, mut bootstrap: Value, workers: usize, under: &[&str]) -> Self {
         let admin = free_port();
-        folder.write("envoy.json", format!("{:#}", bootstrap(&folder, listeners, origin, admin)));
+        bootstrap["admin"] = json!({ "address": address(admin) });
+        folder.write("envoy.json", format!("{bootstrap:#}"));
         let (log, stderr) = (folder.path().join("envoy.log"), folder.path().join("stderr.log"));
-        let mut command = Command::new(artefacts::envoy());
+        let mut command = program(under, artefacts::envoy());
         command.arg("-c").arg(folder.path().join("envoy.json")).arg("--log-path").arg(&log);
-        // Two workers, so that each has a virtual machine of its own; logs at once, because tests wait for them.
-        command.args(["--disable-hot-restart", "--concurrency", "2", "--file-flush-interval-msec", "10"]);
+        command.args(["--disable-hot-restart", "--concurrency", &workers.to_string()]);
+        // At once, because tests wait for lines of the logs.
+        command.args(["--file-flush-interval-msec", "10"]);
         // Which else lists all of its extensions.
         command.args(["--component-log-level", "main:warning"]);
         let mut server = Server::start("envoy", &mut command, &stderr, &[log]);
@@ -125,7 +135,12 @@ pub fn static_filter(folder: &Folder, config: &Path) -> Value {
     let to = folder.path().join(format!("{name}.resource.json"));
     let output = write_resource(config, &to);
     assert!(output.status.success(), "crawlward envoy: {}", String::from_utf8_lossy(&output.stderr));
-    let resource = read_resource(&to);
+    filter_of_resource(&to)
+}
+
+/// The filter in a resource that `crawlward envoy` wrote, for a static `http_filters`.
+pub fn filter_of_resource(path: &Path) -> Value {
+    let resource = read_resource(path);
     json!({ "name": resource["name"], "typed_config": resource["typed_config"] })
 }
 
@@ -176,11 +191,10 @@ fn stats_tags() -> Value {
     measures::stats_tags().into_iter().map(tag).collect()
 }
 
-fn bootstrap(folder: &Folder, listeners: &[Listener], origin: u16, admin: u16) -> Value {
+fn bootstrap(folder: &Folder, listeners: &[Listener], origin: u16) -> Value {
     let listeners: Vec<Value> = listeners.iter().map(|listener| configuration(folder, listener)).collect();
     json!({
         "node": { "id": "crawlward-tests", "cluster": "crawlward-tests" },
-        "admin": { "address": address(admin) },
         "stats_config": { "stats_tags": stats_tags() },
         "static_resources": {
             "listeners": listeners,

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::artefacts;
 use crate::http::{self, Request, Response};
-use crate::process::{Server, wait_for};
+use crate::process::{Server, program, wait_for};
 
 /// A folder for a server's configuration, feeds and logs; it goes with its owner.
 #[derive(Debug)]
@@ -136,9 +136,10 @@ impl Nginx {
         folder.write("nginx.conf", setup.configuration(http));
         fs::create_dir_all(folder.path().join("tmp")).expect("a folder of ours");
         let error_log = folder.path().join("error.log");
+        let under: Vec<&str> = setup.under.iter().map(String::as_str).collect();
         let mut server = Server::start(
             "nginx",
-            &mut command(&setup.under, folder.path()),
+            &mut command(&under, folder.path()),
             &folder.path().join("stderr.log"),
             &[error_log],
         );
@@ -195,16 +196,8 @@ pub fn ask(port: u16, request: &Request) -> Response {
     http::send(local(port), request).unwrap_or_else(|error| panic!("{error}: {request:?}"))
 }
 
-fn command(under: &[String], prefix: &Path) -> Command {
-    let nginx = artefacts::nginx();
-    let mut command = match under {
-        [] => Command::new(nginx),
-        [program, arguments @ ..] => {
-            let mut command = Command::new(program);
-            command.args(arguments).arg(nginx);
-            command
-        }
-    };
+fn command(under: &[&str], prefix: &Path) -> Command {
+    let mut command = program(under, artefacts::nginx());
     command.arg("-p").arg(prefix).arg("-c").arg(prefix.join("nginx.conf")).args(["-e", "error.log"]);
     command
 }

@@ -27,6 +27,18 @@ pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// The command that starts a program; `under` is what runs it, with arguments, such as `taskset`; empty: nothing.
+pub fn program(under: &[&str], program: PathBuf) -> Command {
+    match under {
+        [] => Command::new(program),
+        [runner, arguments @ ..] => {
+            let mut command = Command::new(runner);
+            command.args(arguments).arg(program);
+            command
+        }
+    }
+}
+
 /// A running server. Dropping it ends it; where a test fails, its logs are printed then.
 #[derive(Debug)]
 pub struct Server {

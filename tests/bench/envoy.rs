@@ -1,0 +1,126 @@
+//! `make bench-envoy`.
+
+use std::path::Path;
+
+use crawlward_tests::envoy::{Envoy, filter_of_resource, write_resource_with};
+use crawlward_tests::nginx::{Folder, local};
+use crawlward_tests::ports::free_port;
+use rustix::process::Pid;
+use serde_json::{Value, json};
+
+use crate::Effort;
+use crate::envoy_peers::{lua, rbac};
+use crate::rounds::{Candidate, SERVER_CORE, measure, table};
+use crate::world::{Kind, World};
+
+/// How many prefixes Crawlward has.
+const SIZES: [usize; 2] = [3_000, 300_000];
+
+/// One listener of the comparison.
+struct Variant {
+    name: String,
+    port: u16,
+    /// Its filter before the router; none in bare Envoy.
+    filter: Option<Value>,
+    /// Whether it denies who is spoofed.
+    denies: bool,
+}
+
+impl Variant {
+    fn new(name: impl Into<String>, filter: Option<Value>, denies: bool) -> Self {
+        Self { name: name.into(), port: free_port(), filter, denies }
+    }
+}
+
+/// Measures and prints; `empty_filter` is the Wasm filter that does nothing.
+pub(crate) fn report(effort: Effort, empty_filter: &Path) {
+    let worlds = SIZES.map(World::new);
+    let largest = &worlds[SIZES.len() - 1];
+    let folder = Folder::new();
+    let mut variants = vec![
+        Variant::new("bare Envoy", None, false),
+        Variant::new("empty Wasm filter", Some(empty_wasm(empty_filter)), false),
+        Variant::new("Lua, one agent", Some(lua(&worlds[0])), true),
+        Variant::new("RBAC, 3000 prefixes", Some(rbac(&worlds[0])), true),
+    ];
+    for world in &worlds {
+        let name = format!("Crawlward, {} prefixes", world.prefixes);
+        variants.push(Variant::new(name, Some(crawlward(&folder, world)), true));
+    }
+    let listeners: Vec<Value> = variants.iter().map(listener).collect();
+    let core = SERVER_CORE.to_string();
+    let bootstrap = json!({ "static_resources": { "listeners": listeners } });
+    let envoy = Envoy::boot(folder, bootstrap, 1, &["taskset", "-c", &core]);
+    println!("# Envoy\n");
+    println!(
+        "One worker on a core of its own, wrk on another; a direct response; {} rounds of {:?}; medians, ratios to the \
+         first line.\n",
+        effort.rounds, effort.turn
+    );
+    for kind in Kind::ALL {
+        let clients = largest.clients(kind);
+        let candidate = |variant: &Variant| Candidate {
+            name: variant.name.clone(),
+            address: local(variant.port),
+            pid: Pid::as_raw(Some(envoy.server().pid())),
+            denies: variant.denies && kind == Kind::Spoofed,
+        };
+        let candidates: Vec<Candidate> = variants.iter().map(candidate).collect();
+        eprintln!("bench: {}", kind.name());
+        println!("## {}\n\n{}", kind.name(), table(&measure(&candidates, &clients, effort)));
+    }
+}
+
+/// What `crawlward envoy` writes for a world.
+fn crawlward(folder: &Folder, world: &World) -> Value {
+    let resource = folder.path().join(format!("{}.json", world.prefixes));
+    let output = write_resource_with(&world.compiled, &resource, &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    filter_of_resource(&resource)
+}
+
+fn empty_wasm(path: &Path) -> Value {
+    json!({
+        "name": "empty",
+        "typed_config": {
+            "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
+            "config": {
+                "vm_config": {
+                    "runtime": "envoy.wasm.runtime.v8",
+                    "code": { "local": { "filename": path } },
+                },
+            },
+        },
+    })
+}
+
+/// A listener that answers by itself, so that nothing but Envoy and the filter is measured.
+fn listener(variant: &Variant) -> Value {
+    let router = json!({
+        "name": "envoy.filters.http.router",
+        "typed_config": { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" },
+    });
+    let filters: Vec<Value> = variant.filter.iter().cloned().chain([router]).collect();
+    json!({
+        "name": variant.name,
+        "address": { "socket_address": { "address": "127.0.0.1", "port_value": variant.port } },
+        "filter_chains": [{ "filters": [{
+            "name": "envoy.filters.network.http_connection_manager",
+            "typed_config": {
+                "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+                "stat_prefix": format!("listener-{}", variant.port),
+                "use_remote_address": true,
+                "xff_num_trusted_hops": 1,
+                "route_config": { "virtual_hosts": [{
+                    "name": "all",
+                    "domains": ["*"],
+                    "routes": [{
+                        "match": { "prefix": "/" },
+                        "direct_response": { "status": 200, "body": { "inline_string": "ok\n" } },
+                    }],
+                }] },
+                "http_filters": filters,
+            },
+        }] }],
+    })
+}
