@@ -20,7 +20,7 @@ use crate::user_agent::{Claims, check_token};
 pub(crate) use feeds::Feeds;
 
 /// A file, as a host found it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundFile {
     /// What it holds.
     pub bytes: Vec<u8>,
@@ -84,7 +84,7 @@ pub(crate) struct Sources {
     /// How diagnostics name the document.
     pub(crate) name: String,
     pub(crate) document: Vec<u8>,
-    pub(crate) files: Vec<(String, Vec<u8>)>,
+    pub(crate) files: Vec<(String, FoundFile)>,
 }
 
 impl Ruleset {
@@ -172,8 +172,7 @@ impl KnownFiles<'_> {
     }
 
     fn stored(&self, path: &str) -> Option<FoundFile> {
-        let (_, bytes) = self.sources.files.iter().find(|(name, _)| name == path)?;
-        Some(FoundFile { bytes: bytes.clone(), modified: None })
+        self.sources.files.iter().find(|(name, _)| name == path).map(|(_, file)| file.clone())
     }
 }
 
@@ -209,7 +208,7 @@ struct Compiler<'c> {
     /// How strictly the sites' policies are read.
     policies: Strictness,
     /// The files that were read, apart from the feeds.
-    read: Vec<(String, Vec<u8>)>,
+    read: Vec<(String, FoundFile)>,
     good_feeds: Vec<(String, Vec<u8>)>,
 }
 
@@ -266,7 +265,7 @@ impl Compiler<'_> {
             let (name, bytes) = Catalog::builtin();
             return self.collect(name, Strictness::Load, |diagnostics| Catalog::parse(bytes, diagnostics));
         }
-        let bytes = self.must_read(path, config.catalog.position)?;
+        let FoundFile { bytes, .. } = self.must_read(path, config.catalog.position)?;
         let name = self.display_name(path);
         self.collect(&name, Strictness::Load, |diagnostics| Catalog::parse(&bytes, diagnostics))
     }
@@ -284,13 +283,13 @@ impl Compiler<'_> {
         result
     }
 
-    /// The bytes of a file that has to be there.
-    fn must_read(&mut self, path: &str, position: Option<Position>) -> Option<Vec<u8>> {
+    /// A file that has to be there.
+    fn must_read(&mut self, path: &str, position: Option<Position>) -> Option<FoundFile> {
         let name = self.display_name(path);
         match self.files.read(path) {
-            Ok(Some(FoundFile { bytes, .. })) => {
-                self.read.push((path.to_string(), bytes.clone()));
-                Some(bytes)
+            Ok(Some(file)) => {
+                self.read.push((path.to_string(), file.clone()));
+                Some(file)
             }
             Ok(None) => {
                 self.own.error(position, None, format!("there is no file {name}"));

@@ -7,6 +7,7 @@ use crate::feed::{FeedFormat, FeedValue};
 use crate::host::RequestHost;
 use crate::path_pattern::RequestPath;
 use crate::prefix_table::Match;
+use crate::representation::Representation;
 use crate::request::Request;
 use crate::ruleset::{Agent, Ruleset};
 use crate::sites::{PreferencesPolicy, RobotsPolicy, Site, Treatments};
@@ -118,14 +119,14 @@ impl Readable {
 }
 
 /// The policy that the site serves itself for this request.
-pub(crate) fn served<'r>(site: Option<&'r Site>, request: &impl Request) -> Option<&'r [u8]> {
+pub(crate) fn served<'r>(site: Option<&'r Site>, request: &impl Request) -> Option<&'r Representation> {
     let site = site.filter(|site| site.robots.is_some() || site.preferences.is_some())?;
-    let text = match Readable::at(request.path())? {
-        Readable::RobotsTxt => &*site.robots.as_ref()?.file.text,
-        Readable::AutomationPreferences => &*site.preferences.as_ref()?.file.text,
+    let served = match Readable::at(request.path())? {
+        Readable::RobotsTxt => &site.robots.as_ref()?.file.served,
+        Readable::AutomationPreferences => &site.preferences.as_ref()?.file.served,
         Readable::AiwebindexProof => return None,
     };
-    matches!(request.method(), b"GET" | b"HEAD").then_some(text)
+    matches!(request.method(), b"GET" | b"HEAD").then_some(served)
 }
 
 /// Who sent the request, from where, and what the identity rests on.

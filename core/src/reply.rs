@@ -1,10 +1,14 @@
 //! What a gate sends and edits, made here once so that both gates do the same.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 
 use serde::Serialize;
 
 use crate::decision::{Reason, Rule};
+use crate::http_date;
+use crate::representation::{Condition, Representation};
+use crate::request::Request;
 
 /// The request header that tells upstreams what is known. The client's own is always removed.
 pub const REQUEST_HEADER: &str = "X-Crawlward";
@@ -12,6 +16,10 @@ pub const REQUEST_HEADER: &str = "X-Crawlward";
 /// The lower-case names under which a client could forge [`REQUEST_HEADER`]: CGI and its heirs can't tell the second
 /// from the first.
 pub const FORGEABLE: [&str; 2] = ["x-crawlward", "x_crawlward"];
+
+/// How long a client may act by a policy that it has read. Without a limit caches guess one, from the age of the file,
+/// and a new policy is enforced at once: who obeys it should see it soon.
+const POLICY_LIFETIME: &str = "max-age=3600";
 
 /// A response that a gate sends itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +32,10 @@ pub struct Reply<'r> {
     pub cache_control: Option<&'static str>,
     /// The `Vary`, where the request's headers chose the body.
     pub vary: Option<&'static str>,
+    /// The `ETag`.
+    pub etag: Option<&'r str>,
+    /// The `Last-Modified`.
+    pub last_modified: Option<String>,
     /// The body. A `HEAD` request is answered with its length and without it.
     pub body: Cow<'r, [u8]>,
 }
@@ -31,8 +43,13 @@ pub struct Reply<'r> {
 impl Reply<'_> {
     /// The headers, apart from what the server itself knows (`Content-Length`, `Date`).
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let headers =
-            [("Content-Type", self.content_type), ("Cache-Control", self.cache_control), ("Vary", self.vary)];
+        let headers = [
+            ("Content-Type", self.content_type),
+            ("Cache-Control", self.cache_control),
+            ("Vary", self.vary),
+            ("ETag", self.etag),
+            ("Last-Modified", self.last_modified.as_deref()),
+        ];
         headers.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }
 }
@@ -56,22 +73,40 @@ impl<'r> Reply<'r> {
         let mut body = serde_json::to_vec(&problem).unwrap_or_default();
         body.push(b'\n');
         Self {
-            status,
             content_type: Some("application/problem+json"),
             cache_control: Some("no-store"),
-            vary: None,
             body: body.into(),
+            ..Self::empty(status)
         }
     }
 
-    /// A policy of the site.
-    pub(crate) fn policy(text: &'r [u8]) -> Self {
+    /// A policy of the site, or as much of it as a conditional request asks for.
+    pub(crate) fn policy(policy: &'r Representation, request: &impl Request) -> Self {
+        let validated =
+            Self { cache_control: Some(POLICY_LIFETIME), etag: Some(&policy.etag), ..Self::empty(200) };
+        match policy.condition(request) {
+            Condition::Failed => Self::empty(412),
+            // With the tag, the date is not needed (RFC 9110 15.4.5).
+            Condition::NotModified => Self { status: 304, ..validated },
+            Condition::Holds => Self {
+                content_type: Some("text/plain; charset=utf-8"),
+                last_modified: policy.last_modified(request.now()).and_then(http_date::format),
+                body: (&*policy.bytes).into(),
+                ..validated
+            },
+        }
+    }
+
+    /// The status alone.
+    pub(crate) fn empty(status: u16) -> Self {
         Self {
-            status: 200,
-            content_type: Some("text/plain; charset=utf-8"),
+            status,
+            content_type: None,
             cache_control: None,
             vary: None,
-            body: text.into(),
+            etag: None,
+            last_modified: None,
+            body: Cow::default(),
         }
     }
 }

@@ -304,7 +304,7 @@ impl Ruleset {
         let site = decision.site.and_then(|id| self.sites.get(id));
         match decision.action {
             Action::Allow => None,
-            Action::Serve => served(site, request).map(Reply::policy),
+            Action::Serve => served(site, request).map(|policy| Reply::policy(policy, request)),
             Action::Deny => {
                 let rule = self.rule(decision).filter(|_| site.is_none_or(|site| site.explain));
                 Some(Reply::denial(decision.reason, rule, status.or(decision.status())?))

@@ -10,6 +10,7 @@ use crate::config::{Mode, Treatment};
 use crate::host::{HostIndex, RequestHost};
 use crate::path_pattern::RequestPath;
 use crate::path_set::PathSet;
+use crate::representation::Representation;
 use crate::robots::{GroupId, Robots};
 use crate::robots_tag::SiteTags;
 use crate::user_agent::Claims;
@@ -33,7 +34,7 @@ impl Treatments {
 pub(crate) struct PolicyFile<T> {
     /// As the configuration names it.
     pub(crate) path: Box<str>,
-    pub(crate) text: Box<[u8]>,
+    pub(crate) served: Representation,
     pub(crate) rules: T,
 }
 

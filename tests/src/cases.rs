@@ -42,6 +42,21 @@ pub struct Case {
     pub request: CaseRequest,
     /// The fields of the JSON decision that matter; the others must only be the same whatever the way in.
     pub expect: Map<String, Value>,
+    /// What the client of a gate receives, as far as it matters beyond what the decision asks for.
+    #[serde(default)]
+    pub response: CaseResponse,
+}
+
+/// The response to a case.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseResponse {
+    /// The status.
+    #[serde(default)]
+    pub status: Option<u16>,
+    /// Headers with their values, several lines joined by `, `; `null`: there is no such header.
+    #[serde(default)]
+    pub headers: BTreeMap<String, Option<String>>,
 }
 
 /// The request of a case.

@@ -94,6 +94,13 @@ impl Response {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
+    /// A header's value: its lines joined by `, ` (RFC 9110 5.3).
+    pub fn joined_header(&self, name: &str) -> Option<String> {
+        let lines = self.headers.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+        let values: Vec<&str> = lines.map(|(_, value)| value.as_str()).collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+
     /// The body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()

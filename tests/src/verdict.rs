@@ -36,7 +36,10 @@ pub fn against_table(runner: &str, tables: &[Table], answers: &Answers) -> Strin
     let mut report = String::new();
     for_each_case(tables, |table, case, at| {
         let wrong = match &answers[at.0][at.1] {
-            Ok(answer) => differences(&case.expect, answer),
+            Ok(answer) => {
+                let received = answer.exchange.iter().flat_map(|exchange| response_problems(case, exchange));
+                differences(&case.expect, answer).into_iter().chain(received).collect()
+            }
             Err(why) => vec![format!("the case can't be put: {why}")],
         };
         tell(&mut report, runner, table, case, &wrong);
@@ -56,7 +59,7 @@ pub fn against_core(runner: &str, tables: &[Table], core: &Answers, answers: &An
         let decided: Map<String, Value> = core.facts.clone().into_iter().collect();
         let mut wrong = differences(&decided, answer);
         if let Some(exchange) = &answer.exchange {
-            wrong.extend(wire_problems(&decided, exchange, table, &case.request));
+            wrong.extend(wire_problems(&decided, exchange, table, case));
         } else if !FIELDS.iter().all(|field| answer.facts.contains_key(*field)) {
             wrong.push("the JSON decision lacks fields".into());
         }
@@ -97,31 +100,46 @@ fn differences(expected: &Map<String, Value>, answer: &Answer) -> Vec<String> {
     wrong
 }
 
+/// What the client of a gate received otherwise than the table says.
+fn response_problems(case: &Case, exchange: &Exchange) -> Vec<String> {
+    let (expected, response) = (&case.response, &exchange.response);
+    let status = expected.status.filter(|status| *status != response.status);
+    let headers = expected.headers.iter().filter_map(|(name, value)| {
+        let got = response.joined_header(name);
+        (got != *value).then(|| format!("{name}: expected {value:?}, got {got:?}"))
+    });
+    let status = status.map(|status| format!("status: expected {status}, got {}", response.status));
+    status.into_iter().chain(headers).collect()
+}
+
 /// What a decision asks of a gate: an enforced one is carried out at the edge; all else reaches the origin, with what
 /// is known in a header of ours, and no forged one.
 fn wire_problems(
     decided: &Map<String, Value>,
     exchange: &Exchange,
     table: &Table,
-    request: &CaseRequest,
+    case: &Case,
 ) -> Vec<String> {
     let site = decided["site"].as_str().and_then(|site| table.site(site)).unwrap_or(&Value::Null);
-    let has_body = request.method != "HEAD";
+    let CaseRequest { method, path, .. } = &case.request;
+    let response = &exchange.response;
+    let (content_type, cache_control) = (response.header("content-type"), response.header("cache-control"));
+    let mut has_body = method != "HEAD";
     let mut wrong = Vec::new();
     let mut check = |what: &str, expected: Option<&str>, got: Option<&str>| {
         if expected != got {
             wrong.push(format!("{what}: expected {expected:?}, got {got:?}"));
         }
     };
-    let status = exchange.status.to_string();
+    let status = response.status.to_string();
     let at_origin = exchange.at_origin.as_ref().map(|_| "received");
     match decided["action"].as_str().filter(|_| decided["enforced"] == true) {
         Some("deny") => {
             check("status", Some("403"), Some(&status));
-            check("content type", Some("application/problem+json"), exchange.content_type.as_deref());
-            check("cache control", Some("no-store"), exchange.cache_control.as_deref());
+            check("content type", Some("application/problem+json"), content_type);
+            check("cache control", Some("no-store"), cache_control);
             check("the request at the origin", None, at_origin);
-            let problem = exchange.problem.as_ref().unwrap_or(&Value::Null);
+            let problem = response.problem().unwrap_or_default();
             check(
                 "reason in the body",
                 decided["reason"].as_str().filter(|_| has_body),
@@ -132,15 +150,19 @@ fn wire_problems(
             check("rule in the body", rule.as_deref(), problem.get("rule").map(Value::to_string).as_deref());
         }
         Some("serve") => {
-            check("status", Some("200"), Some(&status));
             check("the request at the origin", None, at_origin);
-            let key =
-                if request.path.contains("preferences") { "automation_preferences" } else { "robots_txt" };
+            let key = if path.contains("preferences") { "automation_preferences" } else { "robots_txt" };
             let policy = table.policy(site, key);
-            check("the body", policy.map(|text| if has_body { text } else { "" }), Some(&exchange.body));
+            // What a conditional request is answered is in the table.
+            let is_whole = case.response.status.is_none_or(|status| status == 200);
+            has_body &= is_whole;
+            check("the body", policy.map(|text| if has_body { text } else { "" }), Some(&response.text()));
+            if is_whole {
+                check("status", Some("200"), Some(&status));
+            }
             // Envoy removes the type where there is no content.
-            if policy.is_some_and(|text| !text.is_empty()) {
-                check("content type", Some("text/plain; charset=utf-8"), exchange.content_type.as_deref());
+            if is_whole && policy.is_some_and(|text| !text.is_empty()) {
+                check("content type", Some("text/plain; charset=utf-8"), content_type);
             }
         }
         _ => {
@@ -178,6 +200,7 @@ pub fn parse_dictionary(text: &str) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::Response;
     use serde_json::json;
 
     fn table() -> Vec<Table> {
@@ -191,14 +214,38 @@ mod tests {
     }
 
     fn denied() -> Exchange {
-        Exchange {
-            status: 403,
-            content_type: Some("application/problem+json".into()),
-            cache_control: Some("no-store".into()),
-            problem: Some(json!({ "reason": "spoofed-agent" })),
-            body: String::new(),
-            at_origin: None,
-        }
+        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let headers = vec![
+            header("Content-Type", "application/problem+json"),
+            header("Cache-Control", "no-store"),
+            header("Vary", "Accept"),
+            header("Vary", "Cookie"),
+        ];
+        let body = json!({ "reason": "spoofed-agent" }).to_string().into_bytes();
+        Exchange { response: Response { status: 403, headers, body }, at_origin: None }
+    }
+
+    fn denied_but(change: impl FnOnce(&mut Response)) -> Exchange {
+        let mut exchange = denied();
+        change(&mut exchange.response);
+        exchange
+    }
+
+    #[test]
+    fn a_response_that_is_not_that_of_the_table_is_told() {
+        let report = |response: Value| {
+            let mut tables = table();
+            tables[0].cases[0].response = serde_json::from_value(response).unwrap();
+            against_table("r", &tables, &answers(json!({}), Some(denied())))
+        };
+        assert_eq!(
+            report(json!({ "status": 403, "headers": { "vary": "Accept, Cookie", "etag": null } })),
+            ""
+        );
+        assert!(report(json!({ "status": 304 })).contains("status: expected 304, got 403"));
+        assert!(report(json!({ "headers": { "etag": "a" } })).contains("etag: expected"));
+        assert!(report(json!({ "headers": { "vary": "Accept" } })).contains("vary: expected"));
+        assert!(report(json!({ "headers": { "vary": null } })).contains("vary: expected"));
     }
 
     #[test]
@@ -221,10 +268,10 @@ mod tests {
         assert_eq!(report(json!({}), denied()), "", "a gate may show less");
         assert!(report(json!({ "agent": "B" }), denied()).contains("agent"));
         let broken: [(&str, Exchange); 5] = [
-            ("status", Exchange { status: 200, ..denied() }),
-            ("content type", Exchange { content_type: None, ..denied() }),
-            ("cache control", Exchange { cache_control: None, ..denied() }),
-            ("reason in the body", Exchange { problem: Some(json!({ "reason": "other" })), ..denied() }),
+            ("status", denied_but(|response| response.status = 200)),
+            ("content type", denied_but(|response| drop(response.headers.remove(0)))),
+            ("cache control", denied_but(|response| drop(response.headers.remove(1)))),
+            ("reason in the body", denied_but(|response| response.body = br#"{"reason":"other"}"#.to_vec())),
             ("the request at the origin", Exchange { at_origin: Some(None), ..denied() }),
         ];
         for (what, exchange) in broken {
@@ -239,7 +286,7 @@ mod tests {
         let core = answers(decision, None);
         let report = |told: Option<&str>| {
             let at_origin = Some(told.map(str::to_owned));
-            let exchange = Exchange { status: 200, at_origin, ..denied() };
+            let exchange = Exchange { at_origin, ..denied_but(|response| response.status = 200) };
             against_core("r", &table(), &core, &answers(json!({}), Some(exchange)))
         };
         assert_eq!(report(Some(r#"action=deny, identity=spoofed, agent="A""#)), "");

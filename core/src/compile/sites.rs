@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::Compiler;
+use super::{Compiler, FoundFile};
 use crate::automation_preferences::{PreferencesFile, Undeclared};
 use crate::config::{GeoConfig, ModeConfig, RobotsTagConfig, SiteConfig, UndeclaredPurpose};
 use crate::diagnostic::{Diagnostics, Position};
@@ -14,6 +14,7 @@ use crate::geofeed::is_region;
 use crate::host::{HostIndex, HostPattern};
 use crate::path_pattern::PathPattern;
 use crate::path_set::PathSet;
+use crate::representation::Representation;
 use crate::robots::{Robots, RobotsFile};
 use crate::robots_tag::{self, SiteTags, TooManyWays};
 use crate::ruleset::Agent;
@@ -164,10 +165,11 @@ impl Compiler<'_> {
         if let Some(file) = known.iter().find(|file| *file.path == ***path) {
             return Some(file.clone());
         }
-        let text = self.must_read(path, path.position)?;
+        let FoundFile { bytes, modified } = self.must_read(path, path.position)?;
         let name = self.display_name(path);
-        let rules = self.collect(&name, self.policies, |diagnostics| parse(&text, diagnostics))?;
-        let file = Arc::new(PolicyFile { path: path.as_str().into(), text: text.into(), rules });
+        let rules = self.collect(&name, self.policies, |diagnostics| parse(&bytes, diagnostics))?;
+        let served = Representation::new(bytes.into(), modified);
+        let file = Arc::new(PolicyFile { path: path.as_str().into(), served, rules });
         known.push(file.clone());
         Some(file)
     }

@@ -77,8 +77,8 @@ impl<'r> PolicyVerdict<'r> {
     /// The text of its line, without comment.
     pub fn text(&self) -> Option<Cow<'r, str>> {
         let file: &[u8] = match self.source {
-            Source::Robots(policy, _) => &policy.file.text,
-            Source::Preferences(policy, _) => &policy.file.text,
+            Source::Robots(policy, _) => &policy.file.served.bytes,
+            Source::Preferences(policy, _) => &policy.file.served.bytes,
         };
         let wanted = self.line?;
         let found = Lines::new(file).find(|line| line.number == wanted)?;

@@ -78,11 +78,11 @@ impl Page<'_> {
     pub fn reply(&self, accept: Option<&[u8]>) -> Reply<'static> {
         let form = Form::preferred(accept);
         Reply {
-            status: 200,
             content_type: Some(form.content_type()),
             cache_control: Some("no-store"),
             vary: Some("Accept"),
             body: self.write(form).into_bytes().into(),
+            ..Reply::empty(200)
         }
     }
 

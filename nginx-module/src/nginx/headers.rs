@@ -111,13 +111,13 @@ fn allocate(pool: *mut ngx_pool_t, size: usize) -> Result<NonNull<std::ffi::c_vo
     NonNull::new(unsafe { ngx_palloc(pool, size) }).ok_or(())
 }
 
-/// Adds a header to the end of a list. `name` and `lowercase` are static; `value` is copied into the pool.
+/// Adds a header to the end of a list, and gives its place. `name` and `lowercase` are static; `value` is copied into the pool.
 pub(super) fn push(
     list: &mut ngx_list_t,
     name: &'static str,
     lowercase: &'static str,
     value: &[u8],
-) -> Result<(), ()> {
+) -> Result<NonNull<ngx_table_elt_t>, ()> {
     // nginx makes the list when it has read a request line. A bad one can still get to a location, by `error_page 400`.
     if list.pool.is_null() {
         return Err(());
@@ -134,7 +134,7 @@ pub(super) fn push(
     element.value = copy;
     // SAFETY: `header` is room for one header.
     unsafe { header.write(element) };
-    Ok(())
+    Ok(header)
 }
 
 /// Copies bytes into a pool.

@@ -8,6 +8,7 @@ mod conf;
 mod guard;
 mod headers;
 mod module;
+mod reply;
 mod request;
 mod zone;
 

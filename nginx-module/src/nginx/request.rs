@@ -4,13 +4,11 @@ use std::ffi::c_void;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr::{self, NonNull};
 
-use crawlward_core::reply::Reply;
 use ngx::ffi::{
-    AF_INET, AF_INET6, NGX_ERROR, NGX_HTTP_CLIENT_CLOSED_REQUEST, NGX_HTTP_CLOSE, NGX_HTTP_NOT_ALLOWED,
-    NGX_HTTP_NOT_FOUND, NGX_HTTP_REQUEST_TIME_OUT, NGX_OK, ngx_buf_t, ngx_chain_t, ngx_http_complex_value,
-    ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_http_discard_request_body, ngx_http_err_page_t,
-    ngx_http_finalize_request, ngx_http_output_filter, ngx_http_request_t, ngx_http_send_header, ngx_pcalloc,
-    ngx_pool_cleanup_add, ngx_str_t, ngx_time, sockaddr_in, sockaddr_in6,
+    AF_INET, AF_INET6, NGX_HTTP_CLIENT_CLOSED_REQUEST, NGX_HTTP_CLOSE, NGX_HTTP_REQUEST_TIME_OUT, NGX_OK,
+    ngx_http_complex_value, ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_http_err_page_t,
+    ngx_http_finalize_request, ngx_http_request_t, ngx_pool_cleanup_add, ngx_str_t, ngx_time, sockaddr_in,
+    sockaddr_in6,
 };
 
 use super::conf::{ComplexValue, LogLevel, bytes, log_line};
@@ -45,6 +43,10 @@ impl<'r> HttpRequest<'r> {
     /// Whether this is what a client sent, and no subrequest.
     pub(crate) fn is_main(self) -> bool {
         ptr::eq(self.get().main, self.raw.as_ptr())
+    }
+
+    pub(super) fn as_ptr(self) -> *mut ngx_http_request_t {
+        self.raw.as_ptr()
     }
 
     fn get(self) -> &'r ngx_http_request_t {
@@ -156,7 +158,7 @@ impl<'r> HttpRequest<'r> {
         lowercase: &'static str,
         value: &str,
     ) -> Result<(), ()> {
-        headers::push(self.request_headers(), name, lowercase, value.as_bytes())
+        headers::push(self.request_headers(), name, lowercase, value.as_bytes()).map(drop)
     }
 
     fn request_headers(self) -> &'r mut ngx::ffi::ngx_list_t {
@@ -230,79 +232,6 @@ impl<'r> HttpRequest<'r> {
     pub(crate) fn finish_with_status(self, status: u16) {
         // SAFETY: the phase handler that calls this gives `NGX_DONE` and touches the request no more.
         unsafe { ngx_http_finalize_request(self.raw.as_ptr(), isize::try_from(status).unwrap_or(500)) };
-    }
-
-    /// Ends the request with a response of ours.
-    pub(crate) fn finish_with_reply(self, reply: &Reply<'_>) {
-        let status = self.respond(reply);
-        // SAFETY: as in `finish_with_status`.
-        unsafe { ngx_http_finalize_request(self.raw.as_ptr(), status) };
-    }
-
-    /// Sends a response of ours, and gives the status that a content handler returns.
-    pub(crate) fn respond(self, reply: &Reply<'_>) -> isize {
-        self.send(reply).unwrap_or(NGX_ERROR as isize)
-    }
-
-    /// The status with which a content handler refuses a method, with the methods that it knows in `Allow`.
-    pub(crate) fn refuse_method(self, known: &'static str) -> isize {
-        // SAFETY: nginx runs one handler at a time, and we hold no other reference to the list.
-        let out = unsafe { &mut (*self.raw.as_ptr()).headers_out.headers };
-        match headers::push(out, "Allow", "allow", known.as_bytes()) {
-            Ok(()) => NGX_HTTP_NOT_ALLOWED as isize,
-            Err(()) => NGX_ERROR as isize,
-        }
-    }
-
-    /// The status with which a content handler says that there is nothing.
-    pub(crate) fn not_found(self) -> isize {
-        NGX_HTTP_NOT_FOUND as isize
-    }
-
-    fn send(self, reply: &Reply<'_>) -> Option<isize> {
-        let raw = self.raw.as_ptr();
-        let pool = self.get().pool;
-        // SAFETY: the request is live; each field is set as nginx's own handlers set it, and the strings live in the
-        // request's pool or in this module.
-        unsafe {
-            // Whoever waits for "100 Continue" need not send a body that nobody reads.
-            (*raw).set_expect_tested(1);
-            let status = ngx_http_discard_request_body(raw);
-            if status != NGX_OK as isize {
-                return Some(status);
-            }
-            // An `error_page` that led here would put its own status in the place of ours.
-            (*raw).err_status = 0;
-            let out = &mut (*raw).headers_out;
-            out.status = usize::from(reply.status);
-            out.status_line = headers::string(b"");
-            let content_type = reply.content_type.unwrap_or_default();
-            out.content_type = headers::string(content_type.as_bytes());
-            out.content_type_len = content_type.len();
-            out.content_type_lowcase = ptr::null_mut();
-            out.content_length_n = i64::try_from(reply.body.len()).ok()?;
-            if let Some(value) = reply.cache_control {
-                headers::push(&mut out.headers, "Cache-Control", "cache-control", value.as_bytes()).ok()?;
-            }
-            if let Some(value) = reply.vary {
-                headers::push(&mut out.headers, "Vary", "vary", value.as_bytes()).ok()?;
-            }
-            let status = ngx_http_send_header(raw);
-            if status == NGX_ERROR as isize || status > NGX_OK as isize || (*raw).header_only() != 0 {
-                return Some(status);
-            }
-            let body = self.keep(&reply.body)?;
-            let buffer =
-                NonNull::new(ngx_pcalloc(pool, size_of::<ngx_buf_t>()).cast::<ngx_buf_t>())?.as_ptr();
-            (*buffer).pos = body.data;
-            (*buffer).last = body.data.add(body.len);
-            // An empty buffer that claims memory counts as a bug, and the connection is closed.
-            (*buffer).set_memory(u32::from(body.len > 0));
-            (*buffer).set_last_buf(1);
-            (*buffer).set_last_in_chain(1);
-            let mut chain = ngx_chain_t { buf: buffer, next: ptr::null_mut() };
-            Some(ngx_http_output_filter(raw, &raw mut chain))
-        }
     }
 
     /// Writes a line to the error log; nginx adds the client, the server and the request.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::cases::{Case, Table};
+use crate::http::Response;
 use crate::lab::ADDRESS_HEADER;
 
 mod cli;
@@ -40,16 +41,8 @@ pub struct Answer {
 /// What became of a request that was sent to a gate.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// The status.
-    pub status: u16,
-    /// The `Content-Type`.
-    pub content_type: Option<String>,
-    /// The `Cache-Control`.
-    pub cache_control: Option<String>,
-    /// The problem document of a denial; `None` where there is no body to read it from.
-    pub problem: Option<Value>,
-    /// The body.
-    pub body: String,
+    /// What the client received.
+    pub response: Response,
     /// The `X-Crawlward` that the origin received; `None` where the request did not reach it.
     pub at_origin: Option<Option<String>>,
 }
@@ -66,14 +59,8 @@ fn exchange_all(table: &Table, port: u16) -> Vec<Result<Exchange, String>> {
             .header(CASE_HEADER, number.to_string());
         let response = crate::http::send(crate::nginx::local(port), &request)
             .map_err(|error| format!("no response: {error}"))?;
-        Ok(Exchange {
-            status: response.status,
-            content_type: response.header("content-type").map(str::to_owned),
-            cache_control: response.header("cache-control").map(str::to_owned),
-            problem: response.problem(),
-            body: response.text(),
-            at_origin: crate::origin::Received::of(&response).map(|received| received.crawlward),
-        })
+        let at_origin = crate::origin::Received::of(&response).map(|received| received.crawlward);
+        Ok(Exchange { response, at_origin })
     };
     table.cases.iter().enumerate().map(send).collect()
 }

@@ -5,4 +5,5 @@ mod discovery;
 mod image;
 mod metrics;
 mod requests;
+mod served;
 mod watch;

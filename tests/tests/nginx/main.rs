@@ -10,4 +10,5 @@ mod modes;
 mod redirects;
 mod refused;
 mod reload;
+mod served;
 mod variables;
