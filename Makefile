@@ -115,7 +115,7 @@ demo: build ## See real crawlers told from impostors by nginx and by Envoy
 lint: setup ## Check formatting, shell scripts, and clippy for both targets, warnings being errors
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "there is no 'cargo $$tool' here: rustup component add rustfmt clippy" >&2; exit 1; }; done
-	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run core/fuzz/run envoy-filter/wasm-image; fi
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run core/fuzz/run envoy-filter/wasm-image tests/docker/base; fi
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
 	@if compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \

@@ -54,9 +54,14 @@ impl Envoy {
         let admin = free_port();
         bootstrap["admin"] = json!({ "address": address(admin) });
         folder.write("envoy.json", format!("{bootstrap:#}"));
+        Self::boot_file(folder, "envoy.json", admin, workers, under)
+    }
+
+    /// The same with a file in the folder, which says that the administration is at the port `admin`.
+    pub fn boot_file(folder: Folder, file: &str, admin: u16, workers: usize, under: &[&str]) -> Self {
         let (log, stderr) = (folder.path().join("envoy.log"), folder.path().join("stderr.log"));
         let mut command = program(under, artefacts::envoy());
-        command.arg("-c").arg(folder.path().join("envoy.json")).arg("--log-path").arg(&log);
+        command.arg("-c").arg(folder.path().join(file)).arg("--log-path").arg(&log);
         command.args(["--disable-hot-restart", "--concurrency", &workers.to_string()]);
         // At once, because tests wait for lines of the logs.
         command.args(["--file-flush-interval-msec", "10"]);

@@ -1,7 +1,9 @@
 //! What only a running Envoy can show. The decisions themselves are in the table of cases.
 
 mod binary;
+mod compose;
 mod discovery;
+mod examples;
 mod image;
 mod metrics;
 mod requests;

@@ -142,7 +142,9 @@ fn the_tags_in_examples_and_docs_are_those_of_the_code() {
         .map(|tag| format!("    - tag_name: {}\n      regex: '{}'\n", tag.name, tag.regex))
         .collect();
     let expected = format!("stats_config:\n  stats_tags:\n{tags}");
-    for file in ["examples/demo/envoy.yaml", "docs/envoy.md"] {
+    let examples = ["demo/envoy.yaml", "envoy/static.yaml", "envoy/rate-limit.yaml"]
+        .map(|file| format!("examples/{file}"));
+    for file in examples.iter().map(String::as_str).chain(["docs/envoy.md"]) {
         let text = fs::read_to_string(repository().join(file)).unwrap();
         assert!(text.contains(&expected), "{file} lacks:\n{expected}");
     }

@@ -1,0 +1,113 @@
+//! The files in `examples/envoy`, with ports and paths of the test's own.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crawlward_tests::artefacts;
+use crawlward_tests::envoy::{Envoy, write_resource_with};
+use crawlward_tests::http::{Request, Response};
+use crawlward_tests::lab::{FIREFOX, from};
+use crawlward_tests::nginx::{Folder, ask};
+use crawlward_tests::origin::Origin;
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::wait_for;
+
+/// An Envoy with one of the examples.
+struct Example {
+    envoy: Envoy,
+    _origin: Origin,
+    port: u16,
+}
+
+impl Example {
+    /// Starts it, with these paths besides the ports replaced.
+    fn start(folder: Folder, file: &str, paths: &BTreeMap<&str, String>) -> Self {
+        let (origin, port, admin) = (Origin::start(), free_port(), free_port());
+        let path = artefacts::repository().join("examples/envoy").join(file);
+        let mut text = fs::read_to_string(path).unwrap();
+        let port_value = |port: u16| format!("port_value: {port} ");
+        let ports = [(8090, port), (9901, admin), (8000, origin.port())]
+            .map(|(from, to)| (port_value(from), port_value(to)));
+        let paths = paths.iter().map(|(from, to)| ((*from).to_owned(), to.clone()));
+        for (from, to) in ports.into_iter().chain(paths) {
+            assert!(text.contains(&from), "{file} has no {from:?} to replace");
+            text = text.replace(&from, &to);
+        }
+        folder.write(file, text);
+        Self { envoy: Envoy::boot_file(folder, file, admin, 2, &[]), _origin: origin, port }
+    }
+
+    fn ask(&self, address: &str, agent: &str, path: &str) -> Response {
+        ask(self.port, &from(address, Request::get(path).agent(agent)))
+    }
+}
+
+/// A folder with the examples' document and its files.
+fn policy() -> Folder {
+    let folder = Folder::new();
+    folder.copy_of_repository("examples/envoy");
+    folder
+}
+
+const OWN_ADDRESS: &str = "192.0.2.1";
+const OTHER_ADDRESS: &str = "203.0.113.9";
+
+#[test]
+fn the_document_can_be_in_a_static_configuration() {
+    let paths = BTreeMap::from([("/etc/envoy/crawlward.wasm", artefacts::wasm().display().to_string())]);
+    let example = Example::start(Folder::new(), "static.yaml", &paths);
+    let status = |address, agent, path| example.ask(address, agent, path).status;
+    assert_eq!(status(OWN_ADDRESS, "PartnerBot/1.0", "/"), 200);
+    assert_eq!(status(OTHER_ADDRESS, "PartnerBot/1.0", "/"), 403);
+    assert_eq!(status(OTHER_ADDRESS, "curl/8", "/"), 200);
+    assert_eq!(status(OTHER_ADDRESS, "curl/8", "/private/"), 403);
+    assert_eq!(status(OTHER_ADDRESS, FIREFOX, "/private/"), 200);
+    let expected = r#"crawlward_requests_total{action="deny",reason="robots-disallowed",identity="generic",agent="",site="default"} 1"#;
+    let stats = example.envoy.admin("/stats/prometheus");
+    assert!(stats.lines().any(|line| line == expected), "{stats}");
+}
+
+/// AIWI-17, AIWI-18
+#[test]
+fn agents_have_a_rate_each_and_people_none() {
+    let folder = policy();
+    let (document, resource) =
+        (folder.path().join("examples/envoy/crawlward.json"), folder.path().join("crawlward.json"));
+    let output = write_resource_with(&document, &resource, &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let paths = BTreeMap::from([("/etc/envoy/crawlward.json", resource.display().to_string())]);
+    let example = Example::start(folder, "rate-limit.yaml", &paths);
+    let exhaust = |address, agent| {
+        let limited = wait_for("the end of the burst", || {
+            let response = example.ask(address, agent, "/");
+            assert!([200, 429].contains(&response.status), "{response:?}");
+            (response.status == 429).then_some(response)
+        });
+        assert_eq!(limited.header("retry-after"), Some("2"));
+    };
+    // Of each automated client, at least ten requests pass: the burst.
+    for _ in 0..10 {
+        assert_eq!(example.ask(OWN_ADDRESS, "PartnerBot/1.0", "/").status, 200);
+    }
+    exhaust(OWN_ADDRESS, "PartnerBot/1.0");
+    // Others have buckets of their own: each address that is not verified, and nobody else's is used up by it.
+    assert_eq!(example.ask(OTHER_ADDRESS, "curl/8", "/").status, 200);
+    exhaust(OTHER_ADDRESS, "curl/8");
+    assert_eq!(example.ask("198.51.100.1", "curl/8", "/").status, 200);
+    // A denial is a denial, and not a matter of rates.
+    assert_eq!(example.ask(OTHER_ADDRESS, "PartnerBot/1.0", "/").status, 403);
+    // People from the same address are not counted, nor are they when they say that they are automated clients.
+    let forged = |n: usize| {
+        let person = from(OTHER_ADDRESS, Request::get("/").agent(FIREFOX));
+        person.header(
+            "X-Crawlward",
+            if n < 25 { "identity=generic" } else { r#"identity=verified, agent="PartnerBot""# },
+        )
+    };
+    for n in 0..50 {
+        assert_eq!(example.ask(OTHER_ADDRESS, FIREFOX, "/").status, 200);
+        assert_eq!(ask(example.port, &forged(n)).status, 200);
+    }
+    // The agent's bucket is one for all of its addresses.
+    exhaust("192.0.2.77", "PartnerBot/1.0");
+}
