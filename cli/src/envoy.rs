@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
+use crawlward_host::Seen;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -18,7 +19,7 @@ use crate::envoy::configuration::{Configuration, Form};
 use crate::envoy::resource::{Format, Syntax, resource, sha256, version};
 use crate::failure::{Failure, say};
 use crate::source;
-use crate::watch::{self, Seen};
+use crate::watch;
 
 /// The root id of the filter, and the name of the VM in which it runs.
 const FILTER: &str = "crawlward";

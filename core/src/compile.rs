@@ -152,8 +152,13 @@ impl Compiled {
         self.diagnostics.extend(diagnostics.into_items());
     }
 
+    /// The document that was compiled; empty where it was refused.
+    pub fn document(&self) -> &[u8] {
+        &self.sources.document
+    }
+
     /// No ruleset, for these reasons.
-    pub(crate) fn refused(diagnostics: Vec<Diagnostic>) -> Self {
+    pub fn refused(diagnostics: Vec<Diagnostic>) -> Self {
         Self { ruleset: None, diagnostics, good_feeds: Vec::new(), sources: Sources::default() }
     }
 }

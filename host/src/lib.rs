@@ -1,13 +1,19 @@
 //! What the hosts of `crawlward-core` that have a file system share: nginx and the command line.
 
+mod origin;
+mod seen;
+
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crawlward_core::{Compiled, Files, FoundFile, Ruleset, is_stored};
 use zerocopy::IntoBytes;
+
+pub use origin::Origin;
+pub use seen::Seen;
 
 /// The largest file that is read, in bytes: over it, a path is more likely a mistake than a feed.
 pub const LARGEST_FILE: u64 = 1 << 30;
@@ -83,9 +89,8 @@ impl Files for FilesBeside {
 }
 
 fn found(path: &Path) -> io::Result<FoundFile> {
-    let bytes = read_file(path)?;
-    let modified = fs::metadata(path)?.modified().ok().map(seconds);
-    Ok(FoundFile { bytes, modified })
+    let (bytes, metadata) = read_with_metadata(path)?;
+    Ok(FoundFile { bytes, modified: metadata.modified().ok().map(seconds) })
 }
 
 fn seconds(time: SystemTime) -> i64 {
@@ -104,13 +109,24 @@ pub fn now() -> i64 {
 ///
 /// # Errors
 ///
-/// Those of the file system; a folder, a device or a larger file is an error, too.
+/// Those of the file system; a folder, a device, a larger file and one that is being written are errors, too.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let file = open_regular(path)?;
+    read_with_metadata(path).map(|(bytes, _)| bytes)
+}
+
+fn read_with_metadata(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
+    let mut file = open_regular(path)?;
+    let before = file.metadata()?;
     let mut bytes = Vec::new();
     // The limit holds for a file that grows while it is read, too.
-    file.take(LARGEST_FILE).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Read::by_ref(&mut file).take(LARGEST_FILE).read_to_end(&mut bytes)?;
+    let after = file.metadata()?;
+    if (before.len(), before.modified().ok()) != (after.len(), after.modified().ok()) {
+        return Err(io::Error::other(
+            "written to while it was read: replace files in one step, as `mv` does",
+        ));
+    }
+    Ok((bytes, after))
 }
 
 fn open_regular(path: &Path) -> io::Result<File> {
@@ -168,17 +184,21 @@ fn create(path: &Path) -> io::Result<File> {
 /// Where the file itself can't be read; all else is in the diagnostics.
 pub fn compile(path: &Path, files: &dyn Files) -> io::Result<Compiled> {
     let name = path.display().to_string();
-    let mut file = open_regular(path)?;
-    let mut start = [0; 4];
-    let length = Read::by_ref(&mut file).take(4).read(&mut start)?;
-    let mut compiled = if length == start.len() && is_stored(&start) {
-        drop(file);
-        Compiled::load(&name, words(path)?)
-    } else {
-        Ruleset::compile(&name, &read_file(path)?, files)
+    let mut compiled = match document(path)? {
+        Some(document) => Ruleset::compile(&name, &document, files),
+        None => Compiled::load(&name, words(path)?),
     };
     compiled.warn_of_stale_feeds(&name, now());
     Ok(compiled)
+}
+
+/// The configuration document at `path`; `None` where a compiled ruleset is there.
+fn document(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut file = open_regular(path)?;
+    let mut start = [0; 4];
+    let length = Read::by_ref(&mut file).take(4).read(&mut start)?;
+    let is_stored = length == start.len() && is_stored(&start);
+    if is_stored { Ok(None) } else { read_file(path).map(Some) }
 }
 
 /// A file of whole words, read into place. What is left over of a file that was cut is dropped; the length that the

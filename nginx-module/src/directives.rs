@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::ops::Deref;
-use std::path::Path;
 use std::rc::Rc;
 
 use crawlward_core::Ruleset;
@@ -10,9 +9,10 @@ use crawlward_core::config::Mode;
 use crawlward_core::diagnostic::Severity;
 use crawlward_core::measures::{RecentSlots, ReloadResult};
 use crawlward_core::typed_json::suggestion;
-use crawlward_host::FilesBeside;
+use crawlward_host::Origin;
 
-use crate::nginx::{ComplexValue, Configuration, LogLevel, Place, Zone, is_config_test, with_counters};
+use crate::nginx::{ComplexValue, Configuration, LogLevel, Place, Purpose, Timer, Zone, with_counters};
+use crate::refresh::Refresh;
 
 /// A ruleset with what belongs to it as long as it is in force.
 #[derive(Debug)]
@@ -45,6 +45,10 @@ pub(crate) struct MainConf {
     ruleset: RefCell<Option<Rc<LoadedRuleset>>>,
     /// Where is counted; there is one with `crawlward_config`.
     pub(crate) zone: Option<Zone>,
+    /// How the ruleset is made anew when its files change.
+    pub(crate) refresh: Refresh,
+    /// When it is.
+    pub(crate) timer: Timer,
 }
 
 impl MainConf {
@@ -73,11 +77,35 @@ impl MainConf {
         if self.ruleset.get_mut().is_some() {
             return Err("\"crawlward_config\" is given twice: one document holds all sites".to_owned());
         }
+        if Purpose::of_reading() == Purpose::Signal {
+            return Ok(());
+        }
         let path = configuration.file_argument().ok_or("out of memory")?;
-        let loaded = LoadedRuleset::new(compile(&path, configuration)?);
+        let unreadable = |error| format!("can't read {}: {error}", path.display());
+        let mut origin = Origin::read(&path).map_err(unreadable)?;
+        let loaded = LoadedRuleset::new(compile(&mut origin, configuration)?);
         *self.ruleset.get_mut() = Some(Rc::new(loaded));
         self.zone = Some(configuration.shared_zone().ok_or("out of memory")?);
+        self.refresh.begin_with(origin);
         Ok(())
+    }
+
+    /// `crawlward_refresh TIME|off;`
+    pub(crate) fn set_refresh(&mut self, configuration: &Configuration) -> Result<(), String> {
+        const NAME: &str = "crawlward_refresh";
+        // Oftener, a worker would do little else.
+        const LEAST: u64 = 100;
+        let argument = argument(configuration);
+        let interval = if argument == "off" { Some(0) } else { configuration.time_argument() };
+        let is_sensible = |interval: &u64| *interval == 0 || *interval >= LEAST;
+        let known = "give a time from 100ms on, such as \"60s\", or \"off\"";
+        let interval = interval.filter(is_sensible).ok_or_else(|| invalid(NAME, &argument, known))?;
+        set_once(&mut self.refresh.interval, NAME, interval)
+    }
+
+    /// Puts another ruleset in force, for requests that begin from now on.
+    pub(crate) fn replace(&self, ruleset: Ruleset) {
+        self.ruleset.replace(Some(Rc::new(LoadedRuleset::new(ruleset))));
     }
 
     /// The number of a site that `crawlward_site` names.
@@ -94,10 +122,8 @@ impl MainConf {
     }
 }
 
-fn compile(path: &Path, configuration: &Configuration) -> Result<Ruleset, String> {
-    let files = FilesBeside::new(path);
-    let compiled = crawlward_host::compile(path, &files)
-        .map_err(|error| format!("can't read {}: {error}", path.display()))?;
+fn compile(origin: &mut Origin, configuration: &Configuration) -> Result<Ruleset, String> {
+    let compiled = origin.compile();
     for diagnostic in &compiled.diagnostics {
         match diagnostic.severity {
             Severity::Error => configuration.error(&diagnostic.to_string()),
@@ -105,14 +131,14 @@ fn compile(path: &Path, configuration: &Configuration) -> Result<Ruleset, String
         }
     }
     if compiled.ruleset.is_some()
-        && !is_config_test()
-        && let Err(error) = files.keep(&compiled)
+        && Purpose::of_reading() == Purpose::Serve
+        && let Err(error) = origin.keep(&compiled)
     {
         configuration.warn(&format!("{error}: a feed that breaks will have no last good version"));
     }
     compiled
         .ruleset
-        .ok_or_else(|| format!("{} is refused, see above; mend it and check with nginx -t", path.display()))
+        .ok_or_else(|| format!("{} is refused, see above; mend it and check with nginx -t", origin.name()))
 }
 
 /// Where the mode of a location comes from.
@@ -196,6 +222,10 @@ impl LocationConf {
 
     /// Takes from the level above what this one does not say, and finds its site, now that all is read.
     pub(crate) fn inherit(&mut self, outer: &Self, main: &MainConf) -> Result<(), (String, Place)> {
+        // For a signal the document was not read.
+        if Purpose::of_reading() == Purpose::Signal {
+            return Ok(());
+        }
         if let Some(place) = &self.status {
             if !main.is_on() {
                 let why = "\"crawlward_status\" has nothing to show: there is no \"crawlward_config\"";

@@ -11,4 +11,5 @@ mod directives;
 mod gate;
 mod measures;
 mod nginx;
+mod refresh;
 mod variables;

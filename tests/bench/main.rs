@@ -13,7 +13,6 @@ mod envoy;
 mod envoy_peers;
 mod hand_written;
 mod nginx;
-mod proc;
 mod rounds;
 mod world;
 

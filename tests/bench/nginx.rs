@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crawlward_tests::nginx::{Folder, Nginx, Setup, local};
 use crawlward_tests::ports::free_port;
+use crawlward_tests::proc::children;
 use crawlward_tests::process::wait_for;
 use rustix::process::Pid;
 
 use crate::Effort;
 use crate::callgrind;
 use crate::hand_written;
-use crate::proc::children;
 use crate::rounds::{Candidate, SERVER_CORE, measure, table};
 use crate::world::{Kind, World};
 

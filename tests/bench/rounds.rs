@@ -8,8 +8,8 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::Effort;
-use crate::proc::processor_time;
 use crate::world::Client;
+use crawlward_tests::proc::processor_time;
 
 /// A server under load.
 pub(crate) struct Candidate {

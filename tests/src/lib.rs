@@ -16,6 +16,7 @@ mod many_sites;
 pub mod nginx;
 pub mod origin;
 pub mod ports;
+pub mod proc;
 pub mod process;
 pub mod runners;
 pub mod verdict;

@@ -158,6 +158,15 @@ impl Nginx {
         self.server.signal(Signal::HUP);
     }
 
+    /// Runs `nginx -s`, which tells the running one to `stop`, `quit`, `reopen` or `reload`.
+    ///
+    /// # Panics
+    ///
+    /// Where nginx can't be started.
+    pub fn tell(&self, what: &str) -> Output {
+        command(&[], self.folder.path()).args(["-s", what]).output().expect("nginx can be started")
+    }
+
     /// Replaces the text in the `http` block, for the next reload.
     pub fn rewrite(&self, http: &str) {
         self.folder.write("nginx.conf", self.setup.configuration(http));

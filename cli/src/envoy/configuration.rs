@@ -12,11 +12,10 @@ use serde_json::{Map, Value, json};
 use zerocopy::IntoBytes;
 
 use crawlward_core::{Compiled, Files, FoundFile, NoFiles, Ruleset, is_stored};
-use crawlward_host::FilesBeside;
+use crawlward_host::{FilesBeside, Seen};
 
 use crate::failure::{Failure, say};
 use crate::source;
-use crate::watch::Seen;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {

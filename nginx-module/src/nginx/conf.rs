@@ -1,16 +1,16 @@
 //! Configuration time: directives' arguments, messages, and what a directive's value becomes.
 
 use std::borrow::Cow;
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 
 use ngx::ffi::{
-    NGX_LOG_EMERG, NGX_LOG_ERR, NGX_LOG_INFO, NGX_LOG_NOTICE, NGX_LOG_WARN, NGX_OK, ngx_conf_file_t,
-    ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t, ngx_http_compile_complex_value,
-    ngx_http_compile_complex_value_t, ngx_http_complex_value_t, ngx_http_conf_ctx_t,
-    ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_log_error_core, ngx_log_t, ngx_pcalloc, ngx_str_t,
-    ngx_test_config, ngx_uint_t,
+    NGX_LOG_ALERT, NGX_LOG_EMERG, NGX_LOG_ERR, NGX_LOG_INFO, NGX_LOG_NOTICE, NGX_LOG_WARN, NGX_OK,
+    NGX_PROCESS_SIGNALLER, ngx_argv, ngx_conf_file_t, ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t,
+    ngx_cycle, ngx_http_compile_complex_value, ngx_http_compile_complex_value_t, ngx_http_complex_value_t,
+    ngx_http_conf_ctx_t, ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_log_error_core, ngx_log_t,
+    ngx_parse_time, ngx_pcalloc, ngx_process, ngx_str_t, ngx_test_config, ngx_uint_t,
 };
 
 use super::module::on_status;
@@ -41,7 +41,10 @@ pub(crate) struct Place {
 pub(crate) struct LogLevel(ngx_uint_t);
 
 impl LogLevel {
+    pub(crate) const ALERT: Self = Self(NGX_LOG_ALERT as ngx_uint_t);
     pub(crate) const ERROR: Self = Self(NGX_LOG_ERR as ngx_uint_t);
+    pub(crate) const WARN: Self = Self(NGX_LOG_WARN as ngx_uint_t);
+    pub(crate) const NOTICE: Self = Self(NGX_LOG_NOTICE as ngx_uint_t);
 
     /// The levels of `limit_req_log_level`.
     pub(crate) fn from_word(word: &str) -> Option<Self> {
@@ -89,6 +92,14 @@ impl Configuration {
         // string from the cycle's pool.
         let status = unsafe { ngx_conf_full_name(self.cf.as_ref().cycle, &raw mut name, 1) };
         (status == NGX_OK as isize).then(|| PathBuf::from(OsStr::from_bytes(bytes(&name))))
+    }
+
+    /// The time that the first argument gives in nginx's way (`5m`), in milliseconds.
+    pub(crate) fn time_argument(&self) -> Option<u64> {
+        const IN_SECONDS: ngx_uint_t = 0;
+        let mut text = self.argument_str()?;
+        // SAFETY: the function reads the string; what it can't read as a time gives a negative number.
+        u64::try_from(unsafe { ngx_parse_time(&raw mut text, IN_SECONDS) }).ok()
     }
 
     /// Compiles the first argument, which holds variables.
@@ -167,10 +178,55 @@ impl Configuration {
     }
 }
 
-/// Whether this is `nginx -t`, which changes nothing.
-pub(crate) fn is_config_test() -> bool {
-    // SAFETY: a plain integer that nginx sets while it reads its command line, before any configuration.
-    unsafe { ngx_test_config != 0 }
+/// What a configuration is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A server does, to serve by it.
+    Serve,
+    /// `nginx -t` and `nginx -s reload` do, to tell what is wrong with it: nothing is written.
+    Check,
+    /// `nginx -s stop`, `quit` and `reopen` do, to find the server's process id: who stops a server need not wait for a
+    /// ruleset, nor mend one.
+    Signal,
+}
+
+impl Purpose {
+    /// Of this process, and of any configuration that it reads.
+    pub(crate) fn of_reading() -> Self {
+        // SAFETY: plain integers that nginx sets while it reads its command line, before any configuration.
+        let (is_test, process) = unsafe { (ngx_test_config != 0, ngx_process) };
+        match () {
+            () if is_test => Self::Check,
+            () if process != NGX_PROCESS_SIGNALLER as ngx_uint_t => Self::Serve,
+            // Before it signals, nginx checks the new configuration; the signal's name is not to be had otherwise. It
+            // does no harm to take another argument for it.
+            () if is_argument_like(b"reload") => Self::Check,
+            () => Self::Signal,
+        }
+    }
+}
+
+/// Whether any argument that nginx was started with ends with a word, as `reload` and `-sreload` do.
+fn is_argument_like(word: &[u8]) -> bool {
+    // SAFETY: nginx keeps a copy of its arguments as C strings, with a null pointer behind the last.
+    unsafe {
+        let mut argument = ngx_argv;
+        while let Some(text) = argument.as_ref().filter(|text| !text.is_null()) {
+            if CStr::from_ptr(*text).to_bytes().ends_with(word) {
+                return true;
+            }
+            argument = argument.add(1);
+        }
+    }
+    false
+}
+
+/// Writes a line to the error log of the server.
+pub(crate) fn log(level: LogLevel, message: &str) {
+    // SAFETY: nginx sets ngx_cycle before it calls any module, and its log lives as long as the cycle.
+    if let Some(cycle) = unsafe { ngx_cycle.as_ref() } {
+        log_line(level.number(), cycle.log, message);
+    }
 }
 
 /// Writes a line to an nginx log, if its level asks for it.

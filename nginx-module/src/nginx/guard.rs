@@ -6,9 +6,9 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crawlward_core::measures::Counters;
-use ngx::ffi::{NGX_LOG_ALERT, ngx_cycle, ngx_time};
+use ngx::ffi::ngx_time;
 
-use super::conf::log_line;
+use super::conf::{LogLevel, log};
 use super::zone::with_counters;
 
 /// Seconds between two log lines about the same thing.
@@ -45,6 +45,14 @@ thread_local! {
 
 /// Runs an entry from nginx; if it panics, logs that and gives `instead`.
 pub(super) fn guard<T>(instead: T, entry: impl FnOnce() -> T) -> T {
+    caught(entry).unwrap_or_else(|panic| {
+        internal_error(&format!("the request passes: {panic}"));
+        instead
+    })
+}
+
+/// Runs something; if it panics, gives what the panic said.
+pub(super) fn caught<T>(entry: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     // The default hook would print a line for each panic, into nginx's error log.
     HOOK.call_once(|| {
@@ -56,29 +64,16 @@ pub(super) fn guard<T>(instead: T, entry: impl FnOnce() -> T) -> T {
             });
         }));
     });
-    match catch_unwind(AssertUnwindSafe(entry)) {
-        Ok(value) => value,
-        Err(_) => {
-            let last = LAST_PANIC.try_with(|last| last.try_borrow().map(|last| last.clone()).ok());
-            internal_error(&last.ok().flatten().unwrap_or_default());
-            instead
-        }
-    }
+    catch_unwind(AssertUnwindSafe(entry)).map_err(|_| {
+        let last = LAST_PANIC.try_with(|last| last.try_borrow().map(|last| last.clone()).ok());
+        last.ok().flatten().unwrap_or_default()
+    })
 }
 
 /// Counts an internal error, and logs it at most once a minute and worker.
-pub(super) fn internal_error(what: &str) {
+pub(crate) fn internal_error(what: &str) {
     with_counters(Counters::count_error);
-    if !LAST_LOGGED.is_due() {
-        return;
-    }
-    // SAFETY: nginx sets ngx_cycle before it calls any module, and its log lives as long as the cycle.
-    let log = unsafe { ngx_cycle.as_ref() }.map(|cycle| cycle.log);
-    if let Some(log) = log {
-        log_line(
-            NGX_LOG_ALERT as usize,
-            log,
-            &format!("crawlward: internal error, the request passes: {what}"),
-        );
+    if LAST_LOGGED.is_due() {
+        log(LogLevel::ALERT, &format!("crawlward: internal error, {what}"));
     }
 }

@@ -4,15 +4,19 @@
     reason = "nginx is C: its structures are read and its functions called through raw pointers"
 )]
 
+mod background;
 mod conf;
 mod guard;
 mod headers;
 mod module;
 mod reply;
 mod request;
+mod timer;
 mod zone;
 
-pub(crate) use conf::{ComplexValue, Configuration, LogLevel, Place, is_config_test};
-pub(crate) use guard::Seldom;
+pub(crate) use background::Background;
+pub(crate) use conf::{ComplexValue, Configuration, LogLevel, Place, Purpose, log};
+pub(crate) use guard::{Seldom, internal_error};
 pub(crate) use request::HttpRequest;
+pub(crate) use timer::Timer;
 pub(crate) use zone::{Zone, with_counters};

@@ -18,6 +18,7 @@ use super::conf::{CONF_ERROR, CONF_OK, Configuration};
 use super::guard::guard;
 use super::headers;
 use super::request::HttpRequest;
+use super::timer;
 use super::zone::take_into_service;
 use crate::directives::{LocationConf, MainConf};
 use crate::gate::{self, Next};
@@ -58,11 +59,19 @@ unsafe fn main_conf_in<'c>(context: *const ngx_http_conf_ctx_t) -> Option<&'c Ma
     unsafe { (*context.as_ref()?.main_conf.add(module_index())).cast::<MainConf>().as_ref() }
 }
 
-static mut COMMANDS: [ngx_command_t; 7] = [
+static mut COMMANDS: [ngx_command_t; 8] = [
     ngx_command_t {
         name: ngx::ngx_string!("crawlward_config"),
         type_: (NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
         set: Some(set_config),
+        conf: offset_of!(ngx_http_conf_ctx_t, main_conf),
+        offset: 0,
+        post: ptr::null_mut(),
+    },
+    ngx_command_t {
+        name: ngx::ngx_string!("crawlward_refresh"),
+        type_: (NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1) as ngx_uint_t,
+        set: Some(set_refresh),
         conf: offset_of!(ngx_http_conf_ctx_t, main_conf),
         offset: 0,
         post: ptr::null_mut(),
@@ -128,8 +137,16 @@ static mut ngx_http_crawlward_module: ngx_module_t = ngx_module_t {
     commands: (&raw mut COMMANDS).cast(),
     type_: NGX_HTTP_MODULE as ngx_uint_t,
     init_module: Some(take_into_service),
+    init_process: Some(on_process),
     ..ngx_module_t::default()
 };
+
+/// A process begins that has events: a worker, the manager of a cache, or the only process.
+unsafe extern "C" fn on_process(cycle: *mut ngx_cycle_t) -> ngx_int_t {
+    // SAFETY: nginx passes the cycle that the process is for, whose event loop is about to run.
+    guard((), || unsafe { timer::start(cycle) });
+    NGX_OK as ngx_int_t
+}
 
 /// The modules of this file: what nginx's own build would generate.
 #[unsafe(no_mangle)]
@@ -240,6 +257,15 @@ unsafe extern "C" fn set_config(
 ) -> *mut c_char {
     // SAFETY: the command names the main configuration, which `create_main_conf` made.
     unsafe { directive(cf, conf, MainConf::load) }
+}
+
+unsafe extern "C" fn set_refresh(
+    cf: *mut ngx_conf_t,
+    _: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: as above.
+    unsafe { directive(cf, conf, MainConf::set_refresh) }
 }
 
 unsafe extern "C" fn set_mode(cf: *mut ngx_conf_t, _: *mut ngx_command_t, conf: *mut c_void) -> *mut c_char {

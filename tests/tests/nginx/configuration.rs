@@ -22,6 +22,10 @@ fn a_good_configuration_passes() {
     assert!(passes && text.contains("test is successful"), "{text}");
     let (passes, text) = check(&lab(), "");
     assert!(passes, "without crawlward_config: {text}");
+    for value in ["0", "off", "100ms", "60", "5m"] {
+        let (passes, text) = check(&lab(), &format!("crawlward_refresh {value}; {LOAD}"));
+        assert!(passes, "{value}: {text}");
+    }
 }
 
 #[test]
@@ -168,6 +172,13 @@ fn directives_are_checked() {
         ("crawlward off; crawlward observe;", r#""crawlward" is given twice at one level"#),
         ("crawlward off observe;", "invalid number of arguments"),
         ("crawlward $no_such_variable;", r#"unknown "no_such_variable" variable"#),
+        (
+            "crawlward_refresh soon;",
+            r#"invalid value "soon" of "crawlward_refresh": give a time from 100ms on"#,
+        ),
+        ("crawlward_refresh 99ms;", r#"invalid value "99ms""#),
+        ("crawlward_refresh 1m; crawlward_refresh off;", r#""crawlward_refresh" is given twice"#),
+        ("server { crawlward_refresh 1m; }", "directive is not allowed here"),
         ("crawlward_configuration x;", "unknown directive"),
         (
             "crawlward_deny_status 399;",

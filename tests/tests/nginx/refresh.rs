@@ -1,0 +1,360 @@
+//! `crawlward_refresh`: changed files count without a reload.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+use std::sync::mpsc;
+use std::thread;
+
+use crawlward_tests::artefacts::compile_ruleset;
+use crawlward_tests::http::{self, Request};
+use crawlward_tests::lab::{DOCUMENT, HTTP, from, lab, person, spoofed, verified};
+use crawlward_tests::load::{Probe, ten_seconds};
+use crawlward_tests::nginx::{Folder, Nginx, Setup, ask, local};
+use crawlward_tests::ports::free_port;
+use crawlward_tests::proc::children;
+use crawlward_tests::process::wait_for;
+use rustix::process::{Pid, Signal, kill_process};
+
+const WORKERS: usize = 2;
+const REFRESH: &str = "crawlward_refresh 100ms;";
+
+fn server(port: u16) -> String {
+    format!("server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /nginx.conf =404; }} }}")
+}
+
+fn start(folder: Folder) -> (Nginx, u16) {
+    let port = free_port();
+    (Nginx::start(folder, &format!("{HTTP} {REFRESH} {}", server(port))), port)
+}
+
+/// The lines of the error log that contain a text.
+fn lines(nginx: &Nginx, text: &str) -> Vec<String> {
+    let log = nginx.folder().read("error.log");
+    log.lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+}
+
+fn told(nginx: &Nginx, text: &str) -> usize {
+    lines(nginx, text).len()
+}
+
+/// Changes something, and waits until each worker has compiled what there is then.
+fn refreshed(nginx: &Nginx, change: impl FnOnce(&Folder)) {
+    let count = || told(nginx, "crawlward: refreshed") + told(nginx, "crawlward: the ruleset in force stays");
+    let before = count();
+    change(nginx.folder());
+    wait_for("a refresh of every worker", || (count() >= before + WORKERS).then_some(()));
+}
+
+/// What LabBot from its own address gets, who only says that he is LabBot, and a person; of whichever worker.
+fn statuses(port: u16) -> [u16; 3] {
+    let once = || [verified("/"), spoofed("/"), person("/")].map(|request| ask(port, &request).status);
+    let first = once();
+    for _ in 0..10 {
+        assert_eq!(once(), first, "the workers differ");
+    }
+    first
+}
+
+fn unharmed(nginx: &Nginx) {
+    let log = nginx.folder().read("error.log");
+    assert!(!log.contains("exited on signal") && !log.contains("[alert]"), "{log}");
+}
+
+#[test]
+fn changed_feeds_and_policies_count_without_a_reload() {
+    let folder = lab();
+    folder.write(
+        "crawlward.json",
+        DOCUMENT.replace("\"agents\"", r#""sites": [ { "robots_txt": "robots.txt" } ], "agents""#),
+    );
+    folder.write("robots.txt", "User-agent: *\nDisallow:\n");
+    let (nginx, port) = start(folder);
+    assert_eq!(statuses(port), [200, 403, 200]);
+    refreshed(&nginx, |folder| {
+        folder.write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n");
+    });
+    assert_eq!(statuses(port), [200, 200, 200]);
+    refreshed(&nginx, |folder| {
+        folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
+    });
+    assert_eq!(statuses(port), [403, 403, 200]);
+    // The document itself takes a reload.
+    nginx.folder().write("crawlward.json", DOCUMENT);
+    refreshed(&nginx, |folder| {
+        folder.write("robots.txt", "User-agent: *\nDisallow: /a\n");
+    });
+    assert_eq!(statuses(port), [200, 200, 200]);
+    assert_eq!(ask(port, &verified("/a")).status, 403);
+    nginx.reload();
+    wait_for("the new document", || (ask(port, &verified("/a")).status == 200).then_some(()));
+    unharmed(&nginx);
+}
+
+/// What somebody does to the files.
+type Change<'c> = dyn Fn(&Folder) + 'c;
+
+#[test]
+fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
+    let (nginx, port) = start(lab());
+    // A version that only the workers have seen: the last good one of the last reload did not have it.
+    let good = "192.0.2.0/24\n2001:db8::/32\n198.51.100.0/24\n198.51.101.0/24\n";
+    refreshed(&nginx, |folder| {
+        folder.write("lab.txt", good);
+    });
+    let of_new_prefix = || from("198.51.100.1", Request::get("/").agent("LabBot/1.0"));
+    let path = nginx.folder().path().join("lab.txt");
+    let table: [(&str, &Change, &str); 7] = [
+        ("empty", &|folder| _ = folder.write("lab.txt", ""), "held: it became empty, after 4 prefixes"),
+        (
+            "garbage",
+            &|folder| _ = folder.write("lab.txt", "\u{0}\u{1}\n"),
+            "error: none of the 1 entries can be used",
+        ),
+        (
+            "a page",
+            &|folder| _ = folder.write("lab.txt", "<html>\n"),
+            "error: this is HTML, not a list of prefixes",
+        ),
+        (
+            "cut",
+            &|folder| _ = folder.write("lab.txt", &good[..14]),
+            "held: it shrank from 4 to 1 prefixes, by more than 50%",
+        ),
+        ("a folder", &|_| remake(&path, |path| fs::create_dir(path)), "not a regular file"),
+        ("unreadable", &|_| remake(&path, |path| symlink(path, path)), "Too many levels of symbolic links"),
+        ("gone", &|_| remake(&path, |_| Ok(())), "lab.txt is gone"),
+    ];
+    for (name, break_it, expected) in &table {
+        break_it(nginx.folder());
+        wait_for(name, || (told(&nginx, expected) >= WORKERS).then_some(()));
+        assert_eq!(statuses(port), [200, 403, 200], "{name}");
+        assert_eq!(ask(port, &of_new_prefix()).status, 200, "{name}");
+    }
+    // What took one step was seen once by each worker, and was not told again when nothing had changed since.
+    for (name, _, expected) in &table[..4] {
+        let lines = lines(&nginx, expected);
+        assert_eq!(lines.len(), WORKERS, "{name}: {lines:#?}");
+    }
+    assert_eq!(
+        nginx.folder().read("lab.txt.last-good"),
+        "192.0.2.0/24\n2001:db8::/32\n",
+        "workers write nothing"
+    );
+    // It goes on from there.
+    refreshed(&nginx, |folder| {
+        folder.write("lab.txt", format!("{good}203.0.113.0/24\n"));
+    });
+    assert_eq!(statuses(port), [200, 200, 200]);
+    unharmed(&nginx);
+}
+
+/// Removes a file or an empty folder, and puts something in its place.
+fn remake(path: &std::path::Path, make: impl FnOnce(&std::path::Path) -> std::io::Result<()>) {
+    let removed = if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
+    removed.and_then(|()| make(path)).expect("a folder of ours");
+}
+
+#[test]
+fn a_policy_that_is_gone_is_refused_and_all_stays() {
+    let folder = lab();
+    folder.write(
+        "crawlward.json",
+        DOCUMENT.replace("\"agents\"", r#""sites": [ { "robots_txt": "robots.txt" } ], "agents""#),
+    );
+    folder.write("robots.txt", "User-agent: *\nDisallow: /a\n");
+    let (nginx, port) = start(folder);
+    refreshed(&nginx, |folder| fs::remove_file(folder.path().join("robots.txt")).expect("a file of ours"));
+    assert_eq!(told(&nginx, "error: there is no file "), WORKERS);
+    assert_eq!(ask(port, &verified("/a")).status, 403);
+    // Whatever else changes meanwhile is taken in when all is well again, and not before.
+    refreshed(&nginx, |folder| {
+        folder.write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n");
+    });
+    assert_eq!(statuses(port), [200, 403, 200]);
+    refreshed(&nginx, |folder| {
+        folder.write("robots.txt", "User-agent: *\nDisallow: /b\n");
+    });
+    assert_eq!(statuses(port), [200, 200, 200]);
+    assert_eq!(["/a", "/b"].map(|path| ask(port, &verified(path)).status), [200, 403]);
+}
+
+#[test]
+fn a_request_keeps_the_ruleset_with_which_it_began() {
+    let folder = lab();
+    folder.write("crawlward.json", DOCUMENT.replace(r#""none""#, r#""agents.json""#));
+    let catalog = |tokens: [&str; 2]| {
+        let agents: Vec<String> = tokens.iter().map(|token| format!(r#"{{ "token": "{token}" }}"#)).collect();
+        format!(r#"{{ "agents": [ {} ] }}"#, agents.join(", "))
+    };
+    folder.write("agents.json", catalog(["OneBot", "TwoBot"]));
+    let origin = TcpListener::bind(local(0)).expect("a free port");
+    let port = free_port();
+    let http = format!(
+        "{HTTP} {REFRESH} log_format told '$crawlward_agent $crawlward_identity';
+        server {{
+            listen 127.0.0.1:{port};
+            access_log told.log told;
+            location / {{ proxy_pass http://{}; }}
+        }}",
+        origin.local_addr().expect("its address")
+    );
+    let nginx = Nginx::start(folder, &http);
+    let (release, held) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let client = scope.spawn(|| http::send(local(port), &Request::get("/").agent("TwoBot/1.0")));
+        let (mut connection, _) = origin.accept().expect("nginx's connection");
+        scope.spawn(move || {
+            let _ = connection.read(&mut [0; 4096]);
+            // Without the other end, the test has failed already.
+            let _ = held.recv();
+            let _ = connection.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+        });
+        // The same number is another agent's now, and more than one ruleset was in force meanwhile.
+        for tokens in [["ThreeBot", "OneBot"], ["FourBot", "FiveBot"]] {
+            refreshed(&nginx, |folder| {
+                folder.write("agents.json", catalog(tokens));
+            });
+        }
+        assert_eq!(nginx.folder().read("told.log"), "");
+        release.send(()).expect("the origin waits");
+        assert_eq!(client.join().expect("no panic").expect("an answer").status, 204);
+    });
+    assert_eq!(nginx.wait_for_line("told.log", " "), "TwoBot unverified");
+}
+
+#[test]
+fn a_new_worker_takes_in_what_changed_since_the_last_reload() {
+    let (folder, port, pids) = (lab(), free_port(), free_port());
+    // An hour: nothing is looked at in this test but at the start of a worker.
+    let pid = format!("server {{ listen 127.0.0.1:{pids}; return 200 $pid; }}");
+    let nginx = Nginx::start(folder, &format!("{HTTP} crawlward_refresh 1h; {} {pid}", server(port)));
+    // Those of the workers that serve, and so have looked already.
+    let mut serving = BTreeSet::new();
+    wait_for("both workers", || {
+        serving.insert(ask(pids, &person("/")).text());
+        (serving.len() == WORKERS).then_some(())
+    });
+    nginx.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n");
+    assert_eq!(statuses(port), [200, 403, 200]);
+    for pid in serving {
+        let worker = pid.parse().ok().and_then(Pid::from_raw).expect("a process id");
+        kill_process(worker, Signal::KILL).expect("a worker to kill");
+    }
+    wait_for("refreshes", || (told(&nginx, "crawlward: refreshed") == WORKERS).then_some(()));
+    assert_eq!(statuses(port), [200, 200, 200]);
+}
+
+#[test]
+fn one_process_alone_refreshes_too() {
+    let (folder, port) = (lab(), free_port());
+    let setup = Setup { main: "master_process off;".to_owned(), ..Setup::default() };
+    let nginx = Nginx::set_up(folder, &format!("{HTTP} {REFRESH} {}", server(port)), setup);
+    assert_eq!(statuses(port), [200, 403, 200]);
+    nginx.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n");
+    nginx.wait_for_line("error.log", "crawlward: refreshed");
+    assert_eq!(statuses(port), [200, 200, 200]);
+    nginx.server().signal(Signal::QUIT);
+    wait_for("the end of nginx", || nginx.folder().read("nginx.pid").is_empty().then_some(()));
+    unharmed(&nginx);
+}
+
+#[test]
+fn a_compiled_ruleset_is_refreshed_as_long_as_its_document_is_the_same() {
+    let folder = lab();
+    let compile = |folder: &Folder| {
+        let output =
+            compile_ruleset(&folder.path().join("crawlward.json"), &folder.path().join("crawlward.bin"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    compile(&folder);
+    let port = free_port();
+    let http = format!("{} {REFRESH} {}", HTTP.replace("crawlward.json", "crawlward.bin"), server(port));
+    let nginx = Nginx::start(folder, &http);
+    assert_eq!(statuses(port), [200, 403, 200]);
+    nginx.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n");
+    refreshed(&nginx, compile);
+    assert_eq!(statuses(port), [200, 200, 200]);
+    nginx.folder().write("crawlward.json", DOCUMENT.replace("enforce", "observe"));
+    refreshed(&nginx, compile);
+    assert_eq!(told(&nginx, "the document in it has changed, which takes a reload"), WORKERS);
+    refreshed(&nginx, |folder| {
+        folder.write("crawlward.bin", "");
+    });
+    assert_eq!(ask(port, &from("192.0.3.1", Request::get("/").agent("LabBot/1.0"))).status, 403);
+}
+
+#[test]
+fn nginx_ends_and_reloads_while_a_ruleset_is_compiled() {
+    let folder = lab();
+    folder
+        .write("crawlward.json", DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "guard": "off","#));
+    let large = |number: u8| -> String {
+        let others = (0..=u8::MAX).flat_map(|a| (0..=u8::MAX).map(move |b| (a, b)));
+        others.map(|(a, b)| format!("10.{a}.{b}.{number}\n")).chain(["192.0.2.0/24\n".to_owned()]).collect()
+    };
+    let (nginx, port) = start(folder);
+    for number in 0..4 {
+        nginx.folder().write("lab.txt", large(number));
+        let compiling =
+            || fs::read_dir(format!("/proc/{}/task", worker(&nginx))).is_ok_and(|all| all.count() > 1);
+        // Where it is over before it is seen, the next turn may be luckier.
+        let lines = told(&nginx, "crawlward: refreshed");
+        wait_for("the compiling", || {
+            (compiling() || told(&nginx, "crawlward: refreshed") > lines).then_some(())
+        });
+        let reloads = told(&nginx, "reconfiguring");
+        nginx.reload();
+        wait_for("the reload", || (told(&nginx, "reconfiguring") > reloads).then_some(()));
+        assert_eq!(ask(port, &verified("/")).status, 200);
+    }
+    nginx.folder().write("lab.txt", large(7));
+    nginx.server().signal(Signal::QUIT);
+    wait_for("the end of nginx", || nginx.folder().read("nginx.pid").is_empty().then_some(()));
+    unharmed(&nginx);
+}
+
+/// Some worker's process id; 0 while there is none.
+fn worker(nginx: &Nginx) -> i32 {
+    children(nginx.server().pid().as_raw_nonzero().get()).first().copied().unwrap_or_default()
+}
+
+#[test]
+fn no_request_fails_or_sees_a_broken_feed_under_refreshes() {
+    let (nginx, port) = start(lab());
+    // In every good version LabBot has this network, and nobody else's.
+    let probes = [
+        Probe { request: verified("/"), status: 200 },
+        Probe { request: spoofed("/"), status: 403 },
+        Probe { request: person("/"), status: 200 },
+    ];
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let report = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut number = 0_u32;
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                number += 1;
+                let broken = ["", "<html>\n", "404\n", "192.0.2.0/2"];
+                nginx.folder().write(
+                    "lab.txt",
+                    match number % 3 {
+                        0 => broken[(number / 3) as usize % broken.len()].to_owned(),
+                        _ => format!("192.0.2.0/24\n2001:db8::/32\n198.51.100.{}\n", number % 256),
+                    },
+                );
+                // The pace of the changes, not a wait for anything.
+                thread::sleep(std::time::Duration::from_millis(100));
+            }
+        });
+        let report = ten_seconds(local(port), &probes, |_| ());
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+        report
+    });
+    assert!(report.failures.is_empty(), "of {} requests: {:#?}", report.requests, report.failures);
+    assert!(report.requests > 0);
+    assert!(told(&nginx, "crawlward: refreshed") > WORKERS);
+    assert!(told(&nginx, "is held: ") > 0);
+    unharmed(&nginx);
+}

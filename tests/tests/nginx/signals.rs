@@ -1,0 +1,43 @@
+//! `nginx -s`: it reads the configuration before it signals.
+
+use std::fs;
+
+use crawlward_tests::lab::{DOCUMENT, HTTP, lab, verified};
+use crawlward_tests::nginx::{Nginx, ask};
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::wait_for;
+
+#[test]
+fn stopping_needs_no_good_document_and_reloading_checks_it() {
+    let (folder, port) = (lab(), free_port());
+    folder.write(
+        "crawlward.json",
+        DOCUMENT.replace("\"agents\"", r#""sites": [ { "name": "shop" } ], "agents""#),
+    );
+    let http = format!(
+        "{HTTP} server {{ listen 127.0.0.1:{port}; crawlward_site shop; location / {{ return 200; }} }}"
+    );
+    let nginx = Nginx::start(folder, &http);
+    let last_good = nginx.folder().path().join("lab.txt.last-good");
+    assert!(last_good.exists());
+
+    // Neither does a check write, of a document that is good.
+    fs::remove_file(&last_good).expect("a file of ours");
+    nginx.folder().write("lab.txt", "192.0.2.0/24\n");
+    assert!(nginx.tell("reopen").status.success());
+    nginx.wait_for_line("error.log", "reopening logs");
+    assert!(!last_good.exists());
+
+    nginx.folder().write("crawlward.json", "{ broken");
+    let told = |what: &str| {
+        let output = nginx.tell(what);
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (succeeds, text) = told("reload");
+    assert!(!succeeds && text.contains("crawlward.json:1:3: error: "), "{text}");
+    assert!(!nginx.folder().read("error.log").contains("reconfiguring"), "nothing was signalled");
+    assert_eq!(told("reopen"), (true, String::new()));
+    assert_eq!(ask(port, &verified("/")).status, 200);
+    assert_eq!(told("quit"), (true, String::new()));
+    wait_for("the end of nginx", || nginx.folder().read("nginx.pid").is_empty().then_some(()));
+}
