@@ -258,6 +258,7 @@ impl Compiler<'_> {
             values: feeds.values,
             table: feeds.table,
             sites,
+            filter_state: config.filter_state.clone(),
         })
     }
 

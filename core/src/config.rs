@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+use crate::decision::Fact;
 use crate::diagnostic::Diagnostics;
 use crate::feed::{FeedBounds, FeedFormat};
 use crate::guard::Guard;
@@ -72,8 +73,10 @@ json_object! {
         /// The files, by the path that names them elsewhere in the document; they take precedence over the file system.
         /// `crawlward envoy` writes them here, because a Wasm filter has no files.
         pub files: Dictionary<InlinedFile> = { Dictionary::default() },
+        /// Single facts that Envoy's filter state shows as `wasm.crawlward.agent` and so on, by their keys in the JSON
+        /// decision. In nginx they are variables anyway.
+        pub filter_state: Vec<Fact> = { Vec::new() },
     }
-    later { "filter_state" }
 }
 
 json_object! {
@@ -154,12 +157,14 @@ json_object! {
         pub enforce_percent: Placed<u8> = { Placed { value: 100, position: None } },
         /// Whether a denial names the line of the rule that decided.
         pub explain: bool = { true },
+        /// Instead of the document's `filter_state`.
+        pub filter_state: Option<Vec<Fact>> = { None },
         /// What crawlers may do with responses, whoever asks for them; all rules whose scope matches the path count.
         pub robots_tag: Vec<RobotsTagConfig> = { Vec::new() },
         /// How `Robots-Tag` is written; what upstreams send is read in all syntaxes.
         pub robots_tag_syntax: RobotsTagSyntax = { RobotsTagSyntax::default() },
     }
-    later { "aiwebindex", "filter_state", "max_document_bytes" }
+    later { "aiwebindex", "max_document_bytes" }
 }
 
 json_words! {
@@ -287,6 +292,17 @@ mod tests {
                 "c.json:8:25: error: `sites[0].hosts`: expected an array, found a string",
                 "c.json:8:40: error: `sites[0].aiwebindex` is not yet supported by this version of Crawlward: remove it",
                 "c.json:9:3: error: `mode` is given twice",
+            ]
+        );
+    }
+
+    #[test]
+    fn facts_for_the_filter_state_are_known_by_name() {
+        assert_eq!(
+            messages(r#"{ "filter_state": ["agent", "agnet"], "sites": [ { "filter_state": "agent" } ] }"#),
+            vec![
+                "c.json:1:29: error: `filter_state[1]`: unknown value `agnet` (did you mean `agent`?)",
+                "c.json:1:68: error: `sites[0].filter_state`: expected an array, found a string",
             ]
         );
     }

@@ -1,7 +1,9 @@
 //! The decision about one request, and its words.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
+use core::fmt;
 use core::net::{IpAddr, Ipv6Addr};
 
 use serde::Serialize;
@@ -104,6 +106,44 @@ json_words! {
     }
 }
 
+json_words! {
+    /// A single fact of a decision, by its key in the JSON decision.
+    pub enum Fact {
+        /// See [`Facts::action`].
+        Action = "action",
+        /// See [`Facts::status`].
+        Status = "status",
+        /// See [`Facts::reason`].
+        Reason = "reason",
+        /// See [`Facts::identity`].
+        Identity = "identity",
+        /// See [`Facts::agent`].
+        Agent = "agent",
+        /// See [`Facts::feed`].
+        Feed = "feed",
+        /// See [`Facts::service`].
+        Service = "service",
+        /// See [`Facts::country`].
+        Country = "country",
+        /// See [`Facts::region`].
+        Region = "region",
+        /// See [`Facts::city`].
+        City = "city",
+        /// See [`Facts::site`].
+        Site = "site",
+        /// See [`Facts::purpose`].
+        Purpose = "purpose",
+        /// See [`Facts::rule`].
+        Rule = "rule",
+        /// See [`Facts::robots_tag`].
+        RobotsTag = "robots_tag",
+        /// See [`Facts::proof`].
+        Proof = "proof",
+        /// See [`Facts::enforced`].
+        Enforced = "enforced",
+    }
+}
+
 /// What was decided about one request, in a few machine words; [`crate::Ruleset::describe`] gives it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
@@ -176,6 +216,13 @@ pub struct Rule<'r> {
     pub line: u32,
 }
 
+/// As logs show it: `robots.txt:4`.
+impl fmt::Display for Rule<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
 /// A decision with its names: serialised, it is the JSON decision of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Facts<'r> {
@@ -217,6 +264,29 @@ pub struct Facts<'r> {
 const USUAL_LENGTH: usize = 128;
 
 impl Facts<'_> {
+    /// One fact as a text: that of the JSON decision without quotes, and a rule as `file:line`. `None` where it is
+    /// absent.
+    pub fn text(&self, fact: Fact) -> Option<Cow<'_, str>> {
+        match fact {
+            Fact::Action => Some(self.action.as_str().into()),
+            Fact::Status => self.status.map(|status| status.to_string().into()),
+            Fact::Reason => Some(self.reason.as_str().into()),
+            Fact::Identity => Some(self.identity.as_str().into()),
+            Fact::Agent => self.agent.map(Into::into),
+            Fact::Feed => self.feed.map(Into::into),
+            Fact::Service => self.service.map(Into::into),
+            Fact::Country => self.country.map(Into::into),
+            Fact::Region => self.region.map(Into::into),
+            Fact::City => self.city.map(Into::into),
+            Fact::Site => self.site.map(Into::into),
+            Fact::Purpose => self.purpose.map(Into::into),
+            Fact::Rule => self.rule.map(|rule| rule.to_string().into()),
+            Fact::RobotsTag => self.robots_tag.map(Into::into),
+            Fact::Proof => self.proof.map(|proof| proof.as_str().into()),
+            Fact::Enforced => Some(if self.enforced { "true" } else { "false" }.into()),
+        }
+    }
+
     /// The value of the `X-Crawlward` request header, an RFC 8941 Dictionary; `None` for people, for whom nothing is
     /// set.
     pub fn header_value(&self) -> Option<String> {
@@ -329,6 +399,30 @@ mod tests {
         assert_eq!(of(Identity::Spoofed, address("::ffff:192.0.2.1")).as_deref(), Some("192.0.2.1"));
         assert_eq!(of(Identity::Generic, address("2001:db8:1:2:3::4")).as_deref(), Some("2001:db8:1:2::/64"));
         assert_eq!(of(Identity::Unverified, None).as_deref(), Some("unverified"));
+    }
+
+    #[test]
+    fn every_key_of_the_json_decision_is_a_fact_with_the_same_text() {
+        let facts = Facts {
+            action: Action::Deny,
+            status: Some(403),
+            agent: Some("Googlebot"),
+            rule: Some(Rule { file: "robots.txt", line: 4 }),
+            ..NOBODY
+        };
+        let json = serde_json::to_value(facts).unwrap();
+        let keys = json.as_object().unwrap();
+        assert_eq!(keys.len(), Fact::ALL.len());
+        for (key, value) in keys {
+            let text = facts.text(Fact::from_word(key).unwrap()).map(Cow::into_owned);
+            let expected = match value {
+                serde_json::Value::Null => None,
+                serde_json::Value::String(text) => Some(text.clone()),
+                serde_json::Value::Object(_) => Some("robots.txt:4".to_string()),
+                other => Some(other.to_string()),
+            };
+            assert_eq!(text, expected, "{key}");
+        }
     }
 
     #[test]

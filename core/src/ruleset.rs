@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{AgentAction, Mode};
 use crate::decide::served;
-use crate::decision::{Action, Decision, Facts, Identity, PolicyKind, Rule};
+use crate::decision::{Action, Decision, Fact, Facts, Identity, PolicyKind, Rule};
 use crate::diagnostic::Quoted;
 use crate::feed::{FeedFormat, FeedValue};
 use crate::prefix_table::{Match, PrefixTable};
@@ -50,6 +50,7 @@ pub struct Ruleset {
     pub(crate) values: Vec<FeedValue>,
     pub(crate) table: PrefixTable<StoredWords>,
     pub(crate) sites: Sites,
+    pub(crate) filter_state: Vec<Fact>,
 }
 
 /// An agent, compiled.
@@ -288,6 +289,15 @@ impl Ruleset {
             PolicyKind::AutomationPreferences => &*site.preferences.as_ref()?.file.path,
         };
         Some(Rule { file, line: rule.line })
+    }
+
+    /// The facts of a decision that Envoy's filter state is to show one by one; none where the client is a person.
+    pub fn filter_state(&self, decision: &Decision) -> &[Fact] {
+        if decision.identity == Identity::None {
+            return &[];
+        }
+        let site = decision.site.and_then(|id| self.sites.get(id));
+        site.and_then(|site| site.filter_state.as_deref()).unwrap_or(&self.filter_state)
     }
 
     /// What a gate answers; `None` unless [`Decision::is_answered`]. `status` is that of a denial, where the operator

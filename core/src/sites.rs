@@ -7,6 +7,7 @@ use core::net::IpAddr;
 
 use crate::automation_preferences::{AgentId, AutomationPreferences, Undeclared};
 use crate::config::{Mode, Treatment};
+use crate::decision::Fact;
 use crate::host::{HostIndex, RequestHost};
 use crate::path_pattern::RequestPath;
 use crate::path_set::PathSet;
@@ -104,6 +105,8 @@ pub(crate) struct Site {
     pub(crate) enforce_percent: u8,
     /// Whether a denial names the line that decided.
     pub(crate) explain: bool,
+    /// Instead of the document's.
+    pub(crate) filter_state: Option<Vec<Fact>>,
     pub(crate) tags: SiteTags,
 }
 
@@ -178,6 +181,7 @@ mod tests {
             modes: Modes::default(),
             enforce_percent,
             explain: true,
+            filter_state: None,
             tags: SiteTags::none(RobotsTagSyntax::Draft00),
         };
         let addresses =

@@ -66,8 +66,14 @@ impl Gate {
         let decision = decide(&self.ruleset, &request, Overrides::default());
         self.note(self.requests.count(&decision, &self.ruleset));
         let reply = self.ruleset.reply(&decision, &request, None);
-        if let Some(value) = self.ruleset.describe(&decision, &request).header_value() {
+        let facts = self.ruleset.describe(&decision, &request);
+        if let Some(value) = facts.header_value() {
             host_calls::set_filter_state(FILTER_STATE, value.as_bytes())?;
+            for fact in self.ruleset.filter_state(&decision) {
+                if let Some(text) = facts.text(*fact) {
+                    host_calls::set_filter_state(&format!("{FILTER_STATE}.{fact}"), text.as_bytes())?;
+                }
+            }
             if reply.is_none() {
                 host_calls::replace_header(Headers::Request, REQUEST_HEADER, value.as_bytes())?;
             }

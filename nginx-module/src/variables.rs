@@ -29,9 +29,6 @@ pub(crate) const VARIABLES: &[Variable] = &[
     Variable { name: "crawlward_country", value: |facts, _| facts.country.map(str::to_owned) },
     Variable { name: "crawlward_region", value: |facts, _| facts.region.map(str::to_owned) },
     Variable { name: "crawlward_city", value: |facts, _| facts.city.map(str::to_owned) },
-    Variable {
-        name: "crawlward_rule",
-        value: |facts, _| facts.rule.map(|rule| format!("{}:{}", rule.file, rule.line)),
-    },
+    Variable { name: "crawlward_rule", value: |facts, _| facts.rule.map(|rule| rule.to_string()) },
     Variable { name: "crawlward_rate_key", value: |facts, address| facts.rate_key(address) },
 ];

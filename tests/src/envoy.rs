@@ -43,9 +43,14 @@ pub struct Envoy {
 impl Envoy {
     /// Starts Envoy with the listeners, all of them in front of one origin, and waits until it serves.
     pub fn start(folder: Folder, listeners: &[Listener], origin: u16) -> Self {
-        let bootstrap = bootstrap(&folder, listeners, origin);
+        let configured = listeners.iter().map(|listener| configuration(&folder, listener)).collect();
+        Self::start_configured(folder, configured, origin)
+    }
+
+    /// As [`Self::start`], with listeners as [`configuration`] made them, changed as a test wants them.
+    pub fn start_configured(folder: Folder, listeners: Vec<Value>, origin: u16) -> Self {
         // Two workers, so that each has a virtual machine of its own.
-        Self::boot(folder, bootstrap, 2, &[])
+        Self::boot(folder, bootstrap(&listeners, origin), 2, &[])
     }
 
     /// Starts Envoy with a bootstrap, to which its administration is added, and so many workers, and waits until it
@@ -196,8 +201,7 @@ fn stats_tags() -> Value {
     measures::stats_tags().into_iter().map(tag).collect()
 }
 
-fn bootstrap(folder: &Folder, listeners: &[Listener], origin: u16) -> Value {
-    let listeners: Vec<Value> = listeners.iter().map(|listener| configuration(folder, listener)).collect();
+fn bootstrap(listeners: &[Value], origin: u16) -> Value {
     json!({
         "node": { "id": "crawlward-tests", "cluster": "crawlward-tests" },
         "stats_config": { "stats_tags": stats_tags() },
@@ -215,7 +219,8 @@ fn bootstrap(folder: &Folder, listeners: &[Listener], origin: u16) -> Value {
     })
 }
 
-fn configuration(folder: &Folder, listener: &Listener) -> Value {
+/// The configuration of a listener; [`manager`] finds its HTTP connection manager.
+pub fn configuration(folder: &Folder, listener: &Listener) -> Value {
     let routes = json!({
         "virtual_hosts": [{
             "name": "all",
@@ -257,6 +262,15 @@ fn configuration(folder: &Folder, listener: &Listener) -> Value {
             },
         }] }],
     })
+}
+
+/// The HTTP connection manager of a configured listener.
+///
+/// # Panics
+///
+/// Where the value is something else.
+pub fn manager(listener: &mut Value) -> &mut Value {
+    listener.pointer_mut("/filter_chains/0/filters/0/typed_config").expect("a connection manager")
 }
 
 fn address(port: u16) -> Value {

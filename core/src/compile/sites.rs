@@ -105,6 +105,7 @@ impl Compiler<'_> {
             modes: self.modes(&config.modes),
             enforce_percent: **percent,
             explain: config.explain,
+            filter_state: config.filter_state.clone(),
             tags: self.tags(config),
         }
     }

@@ -1,9 +1,11 @@
 //! What only a running Envoy can show. The decisions themselves are in the table of cases.
 
+mod addresses;
 mod binary;
 mod compose;
 mod discovery;
 mod examples;
+mod filter_state;
 mod image;
 mod metrics;
 mod requests;

@@ -1,0 +1,154 @@
+//! The client's address is the one that Envoy computed, however it was set up to compute it.
+
+use std::path::Path;
+
+use crawlward_tests::envoy::{Envoy, Listener, configuration, manager, static_filter};
+use crawlward_tests::http::{Connection, Request, Response, send_bytes};
+use crawlward_tests::lab::lab;
+use crawlward_tests::nginx::{ask, local};
+use crawlward_tests::origin::{Origin, start_echo};
+use crawlward_tests::ports::free_port;
+use serde_json::{Value, json};
+
+/// An Envoy with one listener.
+struct Gate {
+    envoy: Envoy,
+    port: u16,
+    _origin: Origin,
+}
+
+impl Gate {
+    /// Starts it; `change` makes the listener what the test needs.
+    fn start(change: impl FnOnce(&mut Value, &Path)) -> Self {
+        let origin = Origin::start();
+        Self::before(origin.port(), Some(origin), change)
+    }
+
+    fn before(upstream: u16, origin: Option<Origin>, change: impl FnOnce(&mut Value, &Path)) -> Self {
+        let (folder, port) = (lab(), free_port());
+        let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+        let listener = Listener { port, filter, access_log: "access.log".into() };
+        let mut listener = configuration(&folder, &listener);
+        change(&mut listener, folder.path());
+        let origin = origin.unwrap_or_else(Origin::start);
+        Self { envoy: Envoy::start_configured(folder, vec![listener], upstream), port, _origin: origin }
+    }
+
+    /// Who LabBot is with this X-Forwarded-For; its feed has 192.0.2.0/24 and 2001:db8::/32.
+    fn identity(&self, forwarded_for: Option<&str>) -> String {
+        identity(&ask(self.port, &request(forwarded_for)))
+    }
+}
+
+fn request(forwarded_for: Option<&str>) -> Request {
+    let request = Request::get("/").agent("LabBot/1.0");
+    forwarded_for.into_iter().fold(request, |request, value| request.header("X-Forwarded-For", value))
+}
+
+/// As the response tells: of what is denied here, all is spoofed.
+fn identity(response: &Response) -> String {
+    match response.denial_reason() {
+        Some(reason) => reason,
+        None => {
+            let told = response.header("x-origin-crawlward").unwrap_or_default();
+            told.split(", ").find_map(|member| member.strip_prefix("identity=")).unwrap_or("none").to_owned()
+        }
+    }
+}
+
+#[test]
+fn a_trusted_proxy_says_it_in_x_forwarded_for() {
+    // The default of these tests: `use_remote_address` with `xff_num_trusted_hops: 1`.
+    let gate = Gate::start(|_, _| {});
+    assert_eq!(gate.identity(Some("192.0.2.1")), "verified");
+    assert_eq!(gate.identity(Some("203.0.113.9, 192.0.2.1")), "verified", "the last one is the proxy's");
+    assert_eq!(
+        gate.identity(Some("192.0.2.1, 203.0.113.9")),
+        "spoofed-agent",
+        "the first is the client's word"
+    );
+    assert_eq!(gate.identity(Some("2001:db8::1")), "verified");
+    assert_eq!(gate.identity(Some("2001:db9::1")), "spoofed-agent");
+    assert_eq!(gate.identity(Some("::ffff:192.0.2.1")), "verified");
+    for nonsense in ["unknown", "192.0.2.1.", "", "192.0.2.1;"] {
+        assert_eq!(gate.identity(Some(nonsense)), "spoofed-agent", "{nonsense:?}: the peer's address counts");
+    }
+    assert_eq!(gate.identity(None), "spoofed-agent");
+}
+
+#[test]
+fn without_trusted_hops_the_connection_says_it() {
+    let gate = Gate::start(|listener, _| {
+        manager(listener)["xff_num_trusted_hops"] = 0.into();
+    });
+    assert_eq!(gate.identity(Some("192.0.2.1")), "spoofed-agent");
+    assert_eq!(gate.identity(None), "spoofed-agent");
+}
+
+#[test]
+fn a_header_that_a_proxy_before_has_written_is_taken_whole() {
+    let gate = Gate::start(|listener, _| {
+        manager(listener)["use_remote_address"] = false.into();
+    });
+    // One trusted hop, which is not this Envoy: the last but one.
+    assert_eq!(gate.identity(Some("192.0.2.1, 10.0.0.1")), "verified");
+    assert_eq!(gate.identity(Some("10.0.0.1, 192.0.2.1")), "spoofed-agent");
+}
+
+#[test]
+fn skip_xff_append_changes_the_header_for_upstreams_only() {
+    let gate = Gate::before(start_echo().port(), None, |listener, _| {
+        manager(listener)["skip_xff_append"] = true.into();
+    });
+    let response = ask(gate.port, &request(Some("203.0.113.9, 192.0.2.1")));
+    let head = response.text();
+    assert!(head.contains("identity=verified"), "{head}");
+    assert!(head.to_lowercase().contains("x-forwarded-for: 203.0.113.9, 192.0.2.1\r\n"), "{head}");
+}
+
+#[test]
+fn the_proxy_protocol_says_it() {
+    let gate = Gate::start(|listener, _| {
+        manager(listener)["xff_num_trusted_hops"] = 0.into();
+        listener["listener_filters"] = json!([{
+            "name": "envoy.filters.listener.proxy_protocol",
+            "typed_config": {
+                "@type": "type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol",
+            },
+        }]);
+    });
+    let said = |line: &str| {
+        let request =
+            "GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: LabBot/1.0\r\nConnection: close\r\n\r\n";
+        send_bytes(local(gate.port), format!("{line}\r\n{request}").as_bytes()).unwrap()
+    };
+    assert!(said("PROXY TCP4 192.0.2.1 127.0.0.1 40000 80").contains("identity=verified"));
+    assert!(said("PROXY TCP6 2001:db8::1 ::1 40000 80").contains("identity=verified"));
+    assert!(said("PROXY TCP4 203.0.113.9 127.0.0.1 40000 80").contains("spoofed-agent"));
+    assert!(said("PROXY TCP6 2001:db9::1 ::1 40000 80").contains("spoofed-agent"));
+}
+
+#[test]
+fn over_a_unix_socket_nobody_has_an_address_and_nobody_is_spoofed() {
+    let gate = Gate::start(|listener, folder| {
+        manager(listener)["xff_num_trusted_hops"] = 0.into();
+        listener["address"] = json!({ "pipe": { "path": folder.join("socket") } });
+    });
+    let socket = gate.envoy.folder().path().join("socket");
+    let mut connection = Connection::open_unix(&socket).unwrap();
+    for forwarded_for in [None, Some("192.0.2.1"), Some("203.0.113.9")] {
+        let response = connection.send(&request(forwarded_for)).unwrap();
+        assert_eq!(identity(&response), "unverified", "{response:?}");
+    }
+}
+
+#[test]
+fn a_proxy_on_a_unix_socket_is_trusted_like_another() {
+    let gate = Gate::start(|listener, folder| {
+        listener["address"] = json!({ "pipe": { "path": folder.join("socket") } });
+    });
+    let socket = gate.envoy.folder().path().join("socket");
+    let mut connection = Connection::open_unix(&socket).unwrap();
+    assert_eq!(identity(&connection.send(&request(Some("192.0.2.1"))).unwrap()), "verified");
+    assert_eq!(identity(&connection.send(&request(Some("203.0.113.9"))).unwrap()), "spoofed-agent");
+}

@@ -1,0 +1,85 @@
+//! Single facts in the filter state, for access logs and other filters.
+
+use crawlward_tests::envoy::{Envoy, Listener, configuration, manager, static_filter};
+use crawlward_tests::http::Request;
+use crawlward_tests::lab::{FIREFOX, lab};
+use crawlward_tests::nginx::ask;
+use crawlward_tests::origin::Origin;
+use crawlward_tests::ports::free_port;
+use serde_json::{Value, json};
+
+const KEYS: [&str; 16] = [
+    "action",
+    "status",
+    "reason",
+    "identity",
+    "agent",
+    "feed",
+    "service",
+    "country",
+    "region",
+    "city",
+    "site",
+    "purpose",
+    "rule",
+    "robots_tag",
+    "proof",
+    "enforced",
+];
+
+/// All facts for one site, the document's choice for another, none for a third.
+fn document() -> String {
+    json!({
+        "mode": "enforce",
+        "catalog": "none",
+        "filter_state": ["reason", "agent"],
+        "feeds": [{ "name": "lab", "format": "cidr", "source": "lab.txt" }],
+        "agents": [{ "token": "LabBot", "feeds": ["lab"] }],
+        "sites": [
+            { "hosts": ["all.test"], "robots_txt": "robots.txt", "filter_state": KEYS },
+            { "hosts": ["none.test"], "filter_state": [] },
+        ],
+        "files": { "robots.txt": { "text": "User-agent: *\nDisallow: /private\n" } },
+    })
+    .to_string()
+}
+
+#[test]
+fn the_access_log_shows_the_facts_that_are_asked_for_and_no_others() {
+    let (folder, origin, port) = (lab(), Origin::start(), free_port());
+    folder.write("crawlward.json", document());
+    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+    let mut listener = configuration(&folder, &Listener { port, filter, access_log: "access.log".into() });
+    let shown = KEYS.map(|key| (key, format!("%FILTER_STATE(wasm.crawlward.{key}:PLAIN)%")));
+    let format = manager(&mut listener).pointer_mut("/access_log/0/typed_config/log_format/json_format");
+    *format.unwrap() = shown.into_iter().chain([("case", "%REQ(X-TEST-CASE)%".to_owned())]).collect();
+    let envoy = Envoy::start_configured(folder, vec![listener], origin.port());
+    let logged = |case: &str, host: &str, path: &str, address: &str, user_agent: &str| {
+        let request = Request::new("GET", path, host).agent(user_agent);
+        ask(port, &request.header("X-Forwarded-For", address).header("X-Test-Case", case));
+        let line = envoy.wait_for_line("access.log", &format!(r#""case":"{case}""#));
+        let mut line: serde_json::Map<String, Value> = serde_json::from_str(&line).unwrap();
+        line.remove("case");
+        line.retain(|_, value| !value.is_null());
+        Value::Object(line)
+    };
+    assert_eq!(
+        logged("denied", "all.test", "/private/a", "192.0.2.1", "LabBot/1.0"),
+        json!({
+            "action": "deny", "status": "403", "reason": "robots-disallowed", "identity": "verified",
+            "agent": "LabBot", "feed": "lab", "site": "all.test", "rule": "robots.txt:2", "proof": "ip-range",
+            "enforced": "true",
+        })
+    );
+    assert_eq!(
+        logged("document's", "other.test", "/", "203.0.113.9", "LabBot/1.0"),
+        json!({ "reason": "spoofed-agent", "agent": "LabBot" })
+    );
+    assert_eq!(
+        logged("absent", "other.test", "/", "203.0.113.9", "curl/8.5.0"),
+        json!({ "reason": "allowed" }),
+        "no agent is claimed"
+    );
+    assert_eq!(logged("none", "none.test", "/", "192.0.2.1", "LabBot/1.0"), json!({}));
+    assert_eq!(logged("person", "all.test", "/", "203.0.113.9", FIREFOX), json!({}));
+}
