@@ -1,7 +1,7 @@
 //! What a denied client gets, and what can't change that.
 
-use crawlward_tests::http::{Connection, Request};
-use crawlward_tests::lab::{ADDRESS_HEADER, HTTP, lab, person, spoofed, verified};
+use crawlward_tests::http::{Connection, Request, send_bytes};
+use crawlward_tests::lab::{ADDRESS_HEADER, DOCUMENT, HTTP, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask, local};
 use crawlward_tests::ports::free_port;
 
@@ -158,4 +158,88 @@ fn a_denied_client_is_not_asked_for_its_body() {
     let mut connection = Connection::open(local(port)).unwrap();
     let response = connection.send(&request).unwrap();
     assert_eq!((response.status, response.denial_reason().as_deref()), (403, Some("spoofed-agent")));
+}
+
+/// A request of somebody who says that he is LabBot, as it is written.
+fn spoofed_text(method: &str, more: &str) -> String {
+    format!(
+        "{method} / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: LabBot/1.0\r\n{ADDRESS_HEADER}: 203.0.113.9\r\n{more}\r\n"
+    )
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_their_order() {
+    let (_nginx, port) = start(FILE);
+    let post = spoofed_text("POST", "Content-Length: 11\r\n") + "GET /x HTTP";
+    let chunked = spoofed_text("PUT", "Transfer-Encoding: chunked\r\n") + "3\r\nGET\r\n0\r\n\r\n";
+    let last = "GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: LabBot/1.0\r\n\
+        X-Forwarded-For: 192.0.2.1\r\nConnection: close\r\n\r\n";
+    let answers =
+        send_bytes(local(port), [&post, &chunked, &spoofed_text("GET", ""), last].concat().as_bytes())
+            .unwrap();
+    let statuses: Vec<&str> = answers.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+    assert_eq!(statuses, ["403", "403", "403", "200"], "{answers}");
+    assert_eq!(answers.matches(r#""reason":"spoofed-agent""#).count(), 3, "{answers}");
+}
+
+#[test]
+fn a_body_that_never_ends_is_not_waited_for() {
+    let (_nginx, port) = start(FILE);
+    let mut connection = Connection::open(local(port)).unwrap();
+    // nginx answers at once, and reads the rest of the body while it waits for the next request.
+    let request = spoofed_text("POST", "Content-Length: 1000000\r\n") + "the beginning";
+    let response = connection.send_text(&request).unwrap();
+    assert_eq!(response.denial_reason().as_deref(), Some("spoofed-agent"));
+}
+
+#[test]
+fn head_has_no_body_whatever_answers() {
+    let (_nginx, port) = start(
+        "root .;
+        location / { try_files /lab.txt =404; }
+        location /page { error_page 403 /denied.html; try_files /lab.txt =404; }
+        location /named { error_page 403 = @refused; try_files /lab.txt =404; }
+        location @refused { return 410 refused; }
+        location /status { crawlward_deny_status 451; try_files /lab.txt =404; }",
+    );
+    let mut connection = Connection::open(local(port)).unwrap();
+    for (target, status) in [("/", 403), ("/page", 403), ("/named", 410), ("/status", 451)] {
+        let request = |method| {
+            Request::new(method, target, "example.com")
+                .agent("LabBot/1.0")
+                .header(ADDRESS_HEADER, "203.0.113.9")
+        };
+        let head = connection.send(&request("HEAD")).unwrap();
+        let get = connection.send(&request("GET")).unwrap();
+        assert_eq!((head.status, head.body.len(), get.status), (status, 0, status), "{target}");
+        for name in ["content-type", "content-length", "cache-control"] {
+            assert_eq!(head.header(name), get.header(name), "{target}");
+        }
+    }
+}
+
+#[test]
+fn http_0_9_gets_the_body_alone() {
+    let port = free_port();
+    let folder = lab();
+    folder.write(
+        "crawlward.json",
+        DOCUMENT.replace(r#""catalog""#, r#""sites": [ { "robots_txt": "robots.txt" } ], "catalog""#),
+    );
+    folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
+    let _nginx = Nginx::start(folder, &format!("{HTTP} server {{ listen 127.0.0.1:{port}; {FILE} }}"));
+    // Who sends no User-Agent is automation.
+    let answer = send_bytes(local(port), b"GET /\r\n").unwrap();
+    assert!(answer.starts_with('{') && answer.contains(r#""reason":"robots-disallowed""#), "{answer}");
+    assert_eq!(send_bytes(local(port), b"GET /robots.txt\r\n").unwrap(), "User-agent: *\nDisallow: /\n");
+}
+
+#[test]
+fn a_denial_that_an_upstream_has_no_part_in_is_not_intercepted() {
+    let (_nginx, port) = start(
+        "root .;
+        proxy_intercept_errors on;
+        location / { error_page 404 /denied.html; proxy_pass http://127.0.0.1:1; }",
+    );
+    assert_eq!(ask(port, &spoofed("/")).denial_reason().as_deref(), Some("spoofed-agent"));
 }

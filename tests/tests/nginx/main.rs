@@ -7,6 +7,7 @@ mod directives;
 mod headers;
 mod measures;
 mod modes;
+mod protocols;
 mod redirects;
 mod refresh;
 mod refused;

@@ -104,3 +104,106 @@ fn unknown_variables_of_ours_are_refused() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && text.contains(r#"unknown "crawlward_mood" variable"#), "{text}");
 }
+
+/// Asks for a target as LabBot from home and as a person, and gives both bodies.
+fn bodies(port: u16, target: &str) -> (String, String) {
+    (ask(port, &verified(target)).text(), ask(port, &person(target)).text())
+}
+
+#[test]
+fn variables_before_the_access_phase() {
+    let port = free_port();
+    let http = format!(
+        r#"{HTTP}
+        split_clients "$crawlward_agent" $half {{ 50% first; * second; }}
+        map "$crawlward_identity:$half" $both {{ default $crawlward_identity; }}
+        server {{
+            listen 127.0.0.1:{port};
+            root .;
+            set $known "$crawlward_agent/$crawlward_feed";
+            if ($crawlward_agent) {{ set $known "$known/if"; }}
+            location /return {{ return 200 "$known $crawlward_action $both"; }}
+            location /rewrite {{ rewrite ^ /$crawlward_agent.txt last; }}
+            location /LabBot.txt {{ return 200 "for $crawlward_agent"; }}
+            location /.txt {{ return 200 "for people"; }}
+            location /redirect {{ return 302 /as/$crawlward_agent; }}
+        }}"#
+    );
+    let _nginx = Nginx::start(lab(), &http);
+    assert_eq!(bodies(port, "/return"), ("LabBot/lab/if allow verified".into(), "/  ".into()));
+    assert_eq!(bodies(port, "/rewrite"), ("for LabBot".into(), "for people".into()));
+    let response = ask(port, &verified("/redirect"));
+    assert!(response.header("location").is_some_and(|to| to.ends_with("/as/LabBot")), "{response:?}");
+}
+
+#[test]
+fn variables_in_internal_redirects_and_parts_of_files() {
+    let (port, inner) = (free_port(), free_port());
+    let folder = lab();
+    folder.write("LabBot.html", "a page for LabBot");
+    folder.write("page.html", "a page for people");
+    folder.write("large.bin", "0123456789".repeat(100));
+    let http = format!(
+        r#"{HTTP}
+        server {{
+            listen 127.0.0.1:{inner};
+            root .;
+            crawlward off;
+            location / {{ add_header X-Accel-Redirect /internal; return 200; }}
+            location /large.bin {{ }}
+        }}
+        server {{
+            listen 127.0.0.1:{port};
+            root .;
+            add_header X-Agent $crawlward_agent always;
+            location /try {{ try_files /$crawlward_agent.html /page.html; }}
+            location /accel {{ proxy_pass http://127.0.0.1:{inner}; }}
+            location /internal {{ internal; try_files /$crawlward_agent.html /page.html; }}
+            location /error {{ error_page 404 /$crawlward_agent.html; try_files /nothing =404; }}
+            location = /large.bin {{
+                slice 100;
+                proxy_set_header Range $slice_range;
+                proxy_set_header X-Agent $crawlward_agent;
+                proxy_pass http://127.0.0.1:{inner};
+            }}
+        }}"#
+    );
+    let _nginx = Nginx::start(folder, &http);
+    let pages = ("a page for LabBot".to_owned(), "a page for people".to_owned());
+    for target in ["/try", "/accel"] {
+        assert_eq!(bodies(port, target), pages, "{target}");
+        assert_eq!(ask(port, &verified(target)).joined_header("x-agent").as_deref(), Some("LabBot"));
+        assert_eq!(ask(port, &person(target)).header("x-agent"), None);
+        assert_eq!(ask(port, &spoofed(target)).denial_reason().as_deref(), Some("spoofed-agent"));
+        assert_eq!(ask(port, &spoofed(target)).header("x-agent"), Some("LabBot"));
+    }
+    assert_eq!(ask(port, &verified("/error")).text(), "a page for LabBot");
+    // Ten subrequests.
+    assert_eq!(ask(port, &verified("/large.bin")).body.len(), 1000);
+}
+
+#[test]
+fn a_log_of_its_own_for_crawlers() {
+    let port = free_port();
+    let http = format!(
+        "{HTTP}
+        log_format told '$uri $crawlward_identity';
+        server {{
+            listen 127.0.0.1:{port};
+            root .;
+            access_log crawlers.log told if=$crawlward_identity;
+            access_log everybody.log told;
+            location / {{ try_files /lab.txt =404; }}
+        }}"
+    );
+    let nginx = Nginx::start(lab(), &http);
+    ask(port, &person("/person"));
+    ask(port, &spoofed("/spoofed"));
+    ask(port, &verified("/verified"));
+    nginx.wait_for_line("crawlers.log", "/spoofed spoofed");
+    nginx.wait_for_line("crawlers.log", "/lab.txt verified");
+    nginx.wait_for_line("everybody.log", "/lab.txt -");
+    let mut crawlers: Vec<String> = nginx.folder().read("crawlers.log").lines().map(str::to_owned).collect();
+    crawlers.sort();
+    assert_eq!(crawlers, ["/lab.txt verified", "/spoofed spoofed"]);
+}
