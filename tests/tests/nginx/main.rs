@@ -4,6 +4,7 @@ mod addresses;
 mod configuration;
 mod denials;
 mod directives;
+mod examples;
 mod headers;
 mod measures;
 mod modes;

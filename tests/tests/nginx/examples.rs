@@ -1,0 +1,173 @@
+//! The examples in `examples/nginx` do what they say.
+
+use std::fs;
+
+use crawlward_tests::artefacts;
+use crawlward_tests::http::{Request, Response};
+use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX};
+use crawlward_tests::nginx::{Folder, Nginx, ask};
+use crawlward_tests::origin::{Origin, Received};
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::wait_for;
+use serde_json::Value;
+
+/// An example that runs on another port, in front of an origin of ours.
+struct Example {
+    nginx: Nginx,
+    port: u16,
+    _origin: Origin,
+}
+
+/// Starts an example, changed where a test has to: it runs beside others, and on one machine. Without one that it names,
+/// an example has changed more than its test.
+fn start(name: &str, changes: &[(&str, &str)]) -> Example {
+    let (folder, origin, port) = (Folder::new(), Origin::start(), free_port());
+    let from = format!("examples/nginx/{name}");
+    folder.copy_of_repository(&from);
+    fs::rename(folder.path().join(&from), folder.path().join("crawlward")).unwrap();
+    let (listen, upstream) =
+        (format!("listen 127.0.0.1:{port};"), format!("http://127.0.0.1:{}", origin.port()));
+    let all = [("listen 8080;", listen.as_str()), ("http://127.0.0.1:8000", upstream.as_str())];
+    let mut text = folder.read("crawlward/crawlward.conf");
+    for (old, new) in all.iter().chain(changes) {
+        assert!(text.contains(old), "examples/nginx/{name} has no {old:?}");
+        text = text.replace(old, new);
+    }
+    // What its reader fetches; ours is as old as the checkout.
+    let document = folder.read("crawlward/crawlward.json");
+    if document.contains("googlebot.json") {
+        folder.write(
+            "crawlward/crawlward.json",
+            document.replace(r#""max_age": "7d""#, r#""max_age": "36500d""#),
+        );
+        let feed = fs::read(artefacts::feeds().join("google-googlebot.json")).unwrap();
+        folder.write("crawlward/googlebot.json", feed);
+    }
+    Example { nginx: Nginx::start(folder, &text), port, _origin: origin }
+}
+
+/// For the examples whose clients come straight to nginx: the tests' client says where it comes from.
+const ADDRESS_FROM_HEADER: (&str, &str) = (
+    "server_name example.com;",
+    "server_name example.com; set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;",
+);
+
+impl Example {
+    fn get(&self, target: &str, address: &str, user_agent: &str) -> Response {
+        ask(self.port, &Request::get(target).agent(user_agent).header(ADDRESS_HEADER, address))
+    }
+}
+
+/// The identity that the origin is told; `None` where the request did not come so far.
+fn told(response: &Response) -> Option<String> {
+    Received::of(response)?.crawlward
+}
+
+#[test]
+fn minimal() {
+    let example = start("minimal", &[ADDRESS_FROM_HEADER]);
+    let google = example.get("/", "66.249.66.1", "Googlebot/2.1");
+    assert!(told(&google).unwrap().contains(r#"identity=verified, agent="Googlebot""#));
+    let reason = |target, address, user_agent| example.get(target, address, user_agent).denial_reason();
+    assert_eq!(reason("/", "198.51.100.7", "Googlebot/2.1").as_deref(), Some("spoofed-agent"));
+    assert_eq!(reason("/", "198.51.100.7", "GPTBot/1.2").as_deref(), Some("robots-disallowed"));
+    assert_eq!(reason("/private/x", "66.249.66.1", "Googlebot/2.1").as_deref(), Some("robots-disallowed"));
+    assert_eq!(example.get("/private/x", "203.0.113.9", FIREFOX).status, 200);
+    let robots =
+        fs::read_to_string(artefacts::repository().join("examples/nginx/minimal/robots.txt")).unwrap();
+    let served = example.get("/robots.txt", "198.51.100.7", "GPTBot/1.2");
+    assert_eq!((served.status, served.text()), (200, robots));
+}
+
+#[test]
+fn behind_a_cdn() {
+    let cdn = (
+        "set_real_ip_from 198.51.100.0/24;",
+        "set_real_ip_from 127.0.0.1; set_real_ip_from 198.51.100.0/24;",
+    );
+    let example = start("behind-cdn", &[cdn]);
+    let verified = example.get("/", "192.0.2.7", "PartnerBot/1.0");
+    assert!(told(&verified).unwrap().contains("identity=verified"));
+    let impostor = example.get("/", "203.0.113.9", "PartnerBot/1.0");
+    assert_eq!(impostor.denial_reason().as_deref(), Some("spoofed-agent"));
+    // What the client says itself stands left of what the CDN says, and does not count; the CDN's own machines do not.
+    let lie = example.get("/", "192.0.2.7, 203.0.113.9", "PartnerBot/1.0");
+    assert_eq!(lie.denial_reason().as_deref(), Some("spoofed-agent"));
+    let through_two = example.get("/", "192.0.2.7, 198.51.100.20", "PartnerBot/1.0");
+    assert_eq!(through_two.status, 200);
+    assert_eq!(example.get("/", "203.0.113.9", FIREFOX).status, 200);
+
+    // Who comes from elsewhere than the CDN is who he is.
+    let direct = start("behind-cdn", &[]);
+    let lie = direct.get("/", "192.0.2.7", "PartnerBot/1.0");
+    assert_eq!(lie.denial_reason().as_deref(), Some("spoofed-agent"));
+}
+
+#[test]
+fn aiwi_17_aiwi_18_crawlers_are_slowed_down_and_told_for_how_long() {
+    let example = start("rate-limit", &[ADDRESS_FROM_HEADER]);
+    let slowed_down = |address, user_agent| {
+        // On a busy machine two requests can be two seconds apart.
+        let refused = wait_for("a request too many", || {
+            Some(example.get("/", address, user_agent)).filter(|response| response.status == 429)
+        });
+        assert_eq!(refused.header("retry-after"), Some("2"));
+        assert_eq!(Received::of(&refused), None);
+    };
+    assert_eq!(example.get("/", "192.0.2.7", "PartnerBot/1.0").status, 200);
+    slowed_down("192.0.2.7", "PartnerBot/1.0");
+    // All its machines together.
+    slowed_down("2001:db8:10::7", "PartnerBot/1.0");
+    // Another client has a rate of its own.
+    assert_eq!(example.get("/", "203.0.113.9", "curl/8.5.0").status, 200);
+    slowed_down("203.0.113.9", "curl/8.5.0");
+    assert_eq!(example.get("/", "203.0.113.10", "curl/8.5.0").status, 200);
+    for _ in 0..20 {
+        assert_eq!(example.get("/", "203.0.113.9", FIREFOX).status, 200);
+    }
+    // Who waits is served; and impostors did not use up the agent's rate.
+    let _ = example.get("/", "203.0.113.77", "PartnerBot/1.0");
+    wait_for("the agent's next turn", || {
+        (example.get("/", "203.0.113.77", "PartnerBot/1.0").status != 200
+            && example.get("/", "192.0.2.7", "PartnerBot/1.0").status == 200)
+            .then_some(())
+    });
+}
+
+#[test]
+fn observe() {
+    let log = ("/var/log/nginx/crawlward.log", "crawlward.log");
+    let example = start("observe", &[ADDRESS_FROM_HEADER, log]);
+    assert_eq!(example.get("/", "203.0.113.9", FIREFOX).status, 200);
+    for (address, user_agent) in [
+        ("66.249.66.1", "Googlebot/2.1"),
+        ("198.51.100.7", "Googlebot/2.1"),
+        ("198.51.100.7", "GPTBot/1.2 \"q\""),
+    ] {
+        assert_eq!(example.get("/a?b=\"c\"", address, user_agent).status, 200);
+    }
+    let mut lines: Vec<Value> = wait_for("a line for each crawler", || {
+        let text = example.nginx.folder().read("crawlward.log");
+        let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        (lines.len() == 3).then_some(lines)
+    });
+    // Two workers write it, each in its time.
+    lines.sort_by_key(|line| line["identity"].to_string());
+    let told: Vec<[&str; 5]> = lines
+        .iter()
+        .map(|line| {
+            ["address", "action", "enforced", "reason", "identity"].map(|key| line[key].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ["198.51.100.7", "deny", "0", "spoofed-agent", "spoofed"],
+            ["198.51.100.7", "deny", "0", "robots-disallowed", "unverified"],
+            ["66.249.66.1", "allow", "0", "allowed", "verified"],
+        ]
+    );
+    assert_eq!(lines[1]["rule"], "robots.txt:2");
+    assert_eq!(lines[1]["user_agent"], "GPTBot/1.2 \"q\"");
+    assert_eq!(lines[1]["status"], 200);
+}
