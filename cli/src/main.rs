@@ -10,6 +10,7 @@ mod failure;
 mod lines;
 mod lint;
 mod lookup;
+mod man;
 mod request;
 mod schema;
 mod source;
@@ -38,6 +39,8 @@ enum Command {
     Compile(compile::Arguments),
     Envoy(envoy::Arguments),
     Schema(schema::Arguments),
+    #[command(hide = true)]
+    Man(man::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
     };
     done.unwrap_or_else(Failure::report)
 }
