@@ -21,6 +21,8 @@ BENCHES ?= prefix_table load feeds user_agent robots decide
 # How often each candidate in a benchmark of the gates has its turn, and how long a turn is, in seconds.
 ROUNDS ?= 9
 SECONDS_A_TURN ?= 2
+# Which Debians nginx-matrix tests: names such as trixie, or empty for all.
+SUITES ?=
 # How long each fuzz target runs, and which: names, or all.
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= all
@@ -37,7 +39,7 @@ TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm wasm-image test test-panics memcheck fuzz demo lint fmt deny bench-core bench-nginx bench-envoy clean
+.PHONY: help setup build native wasm wasm-image test test-panics memcheck deb nginx-matrix fuzz demo lint fmt deny bench-core bench-nginx bench-envoy clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -46,6 +48,7 @@ help: ## Show this help
 	@echo 'Variables:'
 	@echo '  KEEP=1                               demo: leave both servers running, and tell how to talk to them'
 	@echo '  ARGS=…                               test: passed to the test programs, such as a name to select by'
+	@echo '  SUITES=trixie                        nginx-matrix: which Debians (default: all)'
 	@echo '  BENCHES=prefix_table                 bench-core: which benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: how often and how long each candidate is measured'
 	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: how long each target runs, and which'
@@ -109,13 +112,24 @@ test-panics: setup ## Build gates that panic on demand, and test that a panic ta
 memcheck: build ## Run the tests of nginx under valgrind (needs valgrind; some minutes)
 	@tests/memcheck/run $(ARGS)
 
+deb: ## Build dist/libnginx-mod-http-crawlward_*.deb for the nginx of this Debian
+	@$(SETUP) deb
+	@$(MAKE) --no-print-directory native
+	@nginx-module/debian/build
+
+# Both need root: to make the Debians, and to enter them.
+nginx-matrix: native ## Build and test the nginx module for every nginx that Debian has, from 12 to the newest (as root)
+	@$(SETUP) matrix deb
+	@tests/matrix/run $(SUITES)
+
 demo: build ## See real crawlers told from impostors by nginx and by Envoy
 	@$(CARGO) run -q -p crawlward-tests --bin demo
 
 lint: setup ## Check formatting, shell scripts, and clippy for both targets, warnings being errors
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "there is no 'cargo $$tool' here: rustup component add rustfmt clippy" >&2; exit 1; }; done
-	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run core/fuzz/run envoy-filter/wasm-image tests/docker/base; fi
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run core/fuzz/run envoy-filter/wasm-image \
+	    nginx-module/debian/build tests/*/run tests/docker/base tests/matrix/{in-root,package}; fi
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
 	@if compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \
