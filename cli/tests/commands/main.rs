@@ -6,5 +6,6 @@ mod explain;
 mod fixture;
 mod lint;
 mod lookup;
+mod man;
 mod schema;
 mod watch;

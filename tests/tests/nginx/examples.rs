@@ -137,7 +137,9 @@ fn aiwi_17_aiwi_18_crawlers_are_slowed_down_and_told_for_how_long() {
 #[test]
 fn observe() {
     let log = ("/var/log/nginx/crawlward.log", "crawlward.log");
-    let example = start("observe", &[ADDRESS_FROM_HEADER, log]);
+    let metrics = free_port();
+    let status_page = ("listen 127.0.0.1:9145;", &*format!("listen 127.0.0.1:{metrics};"));
+    let example = start("observe", &[ADDRESS_FROM_HEADER, log, status_page]);
     assert_eq!(example.get("/", "203.0.113.9", FIREFOX).status, 200);
     for (address, user_agent) in [
         ("66.249.66.1", "Googlebot/2.1"),
@@ -170,4 +172,9 @@ fn observe() {
     assert_eq!(lines[1]["rule"], "robots.txt:2");
     assert_eq!(lines[1]["user_agent"], "GPTBot/1.2 \"q\"");
     assert_eq!(lines[1]["status"], 200);
+    let spoofed = r#"crawlward_requests_total{action="deny",reason="spoofed-agent",identity="spoofed","#;
+    wait_for("the count of the impostor", || {
+        let counted = ask(metrics, &Request::get("/metrics")).text();
+        counted.lines().any(|line| line.starts_with(spoofed) && line.ends_with(" 1")).then_some(())
+    });
 }
