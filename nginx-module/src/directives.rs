@@ -161,10 +161,11 @@ pub(crate) struct LocationConf {
     pub(crate) deny_status: Option<u16>,
     /// Of the line that a denial writes to the error log; `None`: an error.
     pub(crate) log_level: Option<LogLevel>,
-    /// The name of the site that counts whatever the host, and where it is given. The document may be read after it.
+    /// As the directive names it, and where. The document may be read after it.
     site_name: Option<(String, Place)>,
-    /// The number of that site in the ruleset that was there when the levels were merged.
-    site_number: Option<u16>,
+    /// The number of the site that counts whatever the host, found when the levels are merged. It holds for every
+    /// ruleset until the next reload, for all are made of one document.
+    pub(crate) site: Option<u16>,
     /// Where `crawlward_status` stands.
     status: Option<Place>,
 }
@@ -241,21 +242,11 @@ impl LocationConf {
         }
         self.deny_status = self.deny_status.or(outer.deny_status);
         self.log_level = self.log_level.or(outer.log_level);
-        if self.site_name.is_none() {
-            self.site_name.clone_from(&outer.site_name);
-        }
-        if let Some((name, place)) = &self.site_name {
-            self.site_number = Some(main.site(name).map_err(|why| (why, place.clone()))?);
-        }
+        self.site = match &self.site_name {
+            None => outer.site,
+            Some((name, place)) => Some(main.site(name).map_err(|why| (why, place.clone()))?),
+        };
         Ok(())
-    }
-
-    /// The number of the site that counts whatever the host; `None`: that of the host.
-    pub(crate) fn site(&self, ruleset: &Ruleset) -> Option<u16> {
-        let (name, _) = self.site_name.as_ref()?;
-        // Another ruleset can have taken the place of the first.
-        let is_still = |number: &u16| ruleset.site_names().nth(usize::from(*number)) == Some(name);
-        self.site_number.filter(is_still).or_else(|| ruleset.site(name))
     }
 }
 

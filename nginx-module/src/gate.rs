@@ -198,7 +198,7 @@ fn decided(request: HttpRequest<'_>, state: &State) -> Decided {
     if let Some(known) = known.filter(|known| known.is_final) {
         return known;
     }
-    let site = request.location_conf().and_then(|conf| conf.site(&state.ruleset));
+    let site = request.location_conf().and_then(|conf| conf.site);
     let overrides = Overrides { mode: mode(request, state), site };
     let basis = Basis { address: request.client_address(), overrides };
     if let Some(known) = known.filter(|known| known.basis == basis) {
