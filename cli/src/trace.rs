@@ -7,6 +7,7 @@ use std::fmt;
 
 use crawlward_core::config::{AgentAction, Mode};
 use crawlward_core::decision::{Action, Decision, Facts, Identity};
+use crawlward_core::path_spelling::{self, Spelling};
 use crawlward_core::{PolicyVerdict, Ruleset, Step};
 
 use crate::request::DescribedRequest;
@@ -31,7 +32,7 @@ impl fmt::Display for Trace<'_> {
         let (modes, others): (Vec<_>, Vec<_>) =
             self.steps.iter().partition(|step| matches!(step, Step::Mode(..) | Step::Share { .. }));
         modes.into_iter().try_for_each(|step| self.step(f, step, &facts))?;
-        if matches!(self.steps.first(), Some(Step::Mode(Mode::Off, _))) {
+        if matches!(self.steps.first(), Some(Step::Mode(Mode::Off, ..))) {
             return writeln!(f, "\nThe mode is `off`: requests are not looked at.");
         }
         writeln!(f, "address   {address}")?;
@@ -118,8 +119,20 @@ fn overridden(f: &mut fmt::Formatter<'_>, steps: &[&Step<'_>]) -> fmt::Result {
 impl Trace<'_> {
     fn step(&self, f: &mut fmt::Formatter<'_>, step: &Step<'_>, facts: &Facts<'_>) -> fmt::Result {
         match *step {
-            Step::Mode(mode, Some(scope)) => writeln!(f, "mode      {mode}, set by the site for {scope}"),
-            Step::Mode(mode, None) => writeln!(f, "mode      {mode}"),
+            Step::Mode(mode, scope, spelling) => {
+                write!(f, "mode      {mode}")?;
+                if let Some(scope) = scope {
+                    write!(f, ", set by the site for {scope}")?;
+                }
+                if spelling != Spelling::Sent {
+                    write!(
+                        f,
+                        ", the stricter one: a server may take the path for {}",
+                        self.path_in(spelling)
+                    )?;
+                }
+                writeln!(f)
+            }
             Step::Share { percent, is_enforced_on } => {
                 let this = if is_enforced_on { "this one too" } else { "not this one" };
                 writeln!(f, "          enforced on {percent} % of the addresses, {this}")
@@ -141,11 +154,24 @@ impl Trace<'_> {
                 let place = facts.region.or(facts.country).unwrap_or_default();
                 writeln!(f, "place     {place}: a rule of the site says {treatment}")
             }
+            Step::Spelling(spelling) => {
+                writeln!(
+                    f,
+                    "path      a server may take it for {}, so that is judged, too",
+                    self.path_in(spelling)
+                )
+            }
             Step::Policy(verdict) => policy(f, &verdict),
             Step::AlwaysReadable(reason) => {
                 writeln!(f, "          {reason} does not count: this path is never denied")
             }
         }
+    }
+
+    /// The path of the request in another spelling.
+    fn path_in(&self, spelling: Spelling) -> String {
+        let mut room = [0; path_spelling::LONGEST];
+        path_spelling::resolve(&self.request.path, spelling, &mut room).escape_ascii().to_string()
     }
 
     fn site(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {

@@ -29,6 +29,17 @@ json_words! {
     }
 }
 
+impl Mode {
+    /// The greater, the more can be denied.
+    pub(crate) fn strictness(self) -> u8 {
+        match self {
+            Self::Off => 0,
+            Self::Observe => 1,
+            Self::Enforce => 2,
+        }
+    }
+}
+
 json_words! {
     /// What a site does with a class of identities.
     pub enum Treatment {

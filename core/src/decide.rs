@@ -6,6 +6,7 @@ use crate::decision::{Action, Decision, Identity, PolicyKind, Reason, RuleRef};
 use crate::feed::{FeedFormat, FeedValue};
 use crate::host::RequestHost;
 use crate::path_pattern::RequestPath;
+use crate::path_spelling::{self, Spelling};
 use crate::prefix_table::Match;
 use crate::representation::Representation;
 use crate::request::Request;
@@ -43,9 +44,11 @@ pub fn decide_telling<'r>(
 ) -> Decision {
     let site_id = overrides.site.or_else(|| find_site(ruleset, request));
     let site = site_id.and_then(|id| ruleset.sites.get(id));
-    let of_part = if overrides.mode.is_none() { mode_of_part(site, request) } else { None };
-    let mode = overrides.mode.or(of_part.map(|(mode, _)| mode)).unwrap_or(ruleset.mode);
-    tell(Step::Mode(mode, of_part.map(|(_, scope)| scope)));
+    let (mode, scope, spelling) = match overrides.mode {
+        Some(mode) => (mode, None, Spelling::Sent),
+        None => mode_of_part(ruleset, site, request),
+    };
+    tell(Step::Mode(mode, scope, spelling));
     let who = if mode == Mode::Off { Who::PERSON } else { identify(ruleset, request) };
     let enforced = mode == Mode::Enforce && site.is_none_or(|site| is_enforced_on(site, request, tell));
     let ruling = match served(site.filter(|_| mode != Mode::Off), request) {
@@ -84,9 +87,23 @@ fn find_site(ruleset: &Ruleset, request: &impl Request) -> Option<u16> {
     request.host().map_or(sites.default, |host| sites.find(host))
 }
 
-/// The mode of the part of the site that is asked for, with the part's scope.
-fn mode_of_part<'r>(site: Option<&'r Site>, request: &impl Request) -> Option<(Mode, &'r str)> {
-    site.filter(|site| !site.modes.modes.is_empty())?.mode(RequestPath::new(request.path()))
+/// The mode of the part of the site that is asked for, with the part's scope, and the spelling of the path in which it
+/// is in that part; else the document's.
+fn mode_of_part<'r>(
+    ruleset: &Ruleset,
+    site: Option<&'r Site>,
+    request: &impl Request,
+) -> (Mode, Option<&'r str>, Spelling) {
+    let Some(site) = site.filter(|site| !site.modes.modes.is_empty()) else {
+        return (ruleset.mode, None, Spelling::Sent);
+    };
+    let mode_at = |path: RequestPath<'_>, _| {
+        site.mode(path).map_or((ruleset.mode, None), |(mode, scope)| (mode, Some(scope)))
+    };
+    let strictness = |(mode, _): &(Mode, _)| mode.strictness();
+    let ((mode, scope), spelling) =
+        path_spelling::strictest(request.path(), mode_at, strictness, Mode::Enforce.strictness());
+    (mode, scope, spelling)
 }
 
 fn is_enforced_on<'r>(site: &Site, request: &impl Request, tell: &mut impl FnMut(Step<'r>)) -> bool {
@@ -313,8 +330,29 @@ fn by_policy<'r>(
             return settled;
         }
     }
+    if site.robots.is_none() && site.preferences.is_none() {
+        return Ruling::plain(Action::Allow, Reason::Allowed);
+    }
     let agent = ruleset.acting_agent(who.agent, who.feed);
-    let path = RequestPath::new(request.path());
+    let judge = |path: RequestPath<'_>, spelling| {
+        if spelling != Spelling::Sent {
+            tell(Step::Spelling(spelling));
+        }
+        by_files(ruleset, site, agent, path, request, tell)
+    };
+    let is_denied = |ruling: &Ruling| ruling.action == Action::Deny;
+    path_spelling::strictest(request.path(), judge, is_denied, true).0
+}
+
+/// Steps 6 and 7: the site's robots.txt and its automation-preferences.txt, for one spelling of the path.
+fn by_files<'r>(
+    ruleset: &'r Ruleset,
+    site: &'r Site,
+    agent: Option<u16>,
+    path: RequestPath<'_>,
+    request: &impl Request,
+    tell: &mut impl FnMut(Step<'r>),
+) -> Ruling {
     let robots = site.robots.as_ref().and_then(|policy| by_robots(policy, agent, path));
     robots.into_iter().for_each(|verdict| tell(Step::Policy(verdict)));
     if let Some(denied) = robots.filter(|verdict| verdict.action == Action::Deny) {

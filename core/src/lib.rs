@@ -34,6 +34,7 @@ mod json;
 pub mod measures;
 pub mod path_pattern;
 pub mod path_set;
+pub mod path_spelling;
 pub mod policy_lines;
 pub mod policy_lint;
 pub mod prefix;

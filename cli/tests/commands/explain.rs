@@ -175,6 +175,22 @@ action    deny, method-not-allowed: This site's /automation-preferences.txt does
         unrestricted.contains("policy    robots.txt, the group of googlebot: no rule matches the path, so it is allowed\npolicy    prefs.txt: no group holds for the request\n"),
         "{unrestricted}"
     );
+    let spelled = ask(&["--path", "/shop//%2e/cart"]);
+    assert!(
+        spelled.contains(
+            "says allow, allowed
+policy    prefs.txt, the group in line 1: line 1, `scope: /shop/`, says allow, allowed
+path      a server may take it for /shop/cart, so that is judged, too
+policy    robots.txt, the group of googlebot: line 6, `Disallow: /shop/cart`, says deny, robots-disallowed
+action    deny"
+        ),
+        "{spelled}"
+    );
+    let elsewhere = ask(&["--path", "/shop/../shop-2"]);
+    assert!(
+        elsewhere.contains("\nmode      enforce, the stricter one: a server may take the path for /shop-2\n"),
+        "{elsewhere}"
+    );
     let undeclared = explain(&folder, &["--ip", GOOGLEBOT, "--user-agent", "curl/8"]).stdout;
     assert!(undeclared.contains("whatever `undeclared` says\n"), "{undeclared}");
 }

@@ -5,6 +5,7 @@ use alloc::format;
 
 use crate::config::{AgentAction, Mode, Treatment};
 use crate::decision::{Action, Identity, Reason};
+use crate::path_spelling::Spelling;
 use crate::policy_lines::Lines;
 use crate::robots::GroupId;
 use crate::sites::{PreferencesPolicy, RobotsPolicy};
@@ -12,8 +13,9 @@ use crate::sites::{PreferencesPolicy, RobotsPolicy};
 /// A step of a decision, in the order in which they are taken; steps that are not reached are not told.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'r> {
-    /// The mode, and the scope of the part of the site that sets it; `None`: the document or the host does.
-    Mode(Mode, Option<&'r str>),
+    /// The mode; the scope of the part of the site that sets it (`None`: the document or the host does), and the spelling
+    /// of the path in which it is in that part.
+    Mode(Mode, Option<&'r str>, Spelling),
     /// Only a share of the client addresses is enforced on, and whether this one is.
     Share {
         /// How many of a hundred.
@@ -29,6 +31,8 @@ pub enum Step<'r> {
     Agent(AgentAction),
     /// A rule of the site on the client's place holds.
     Place(Treatment),
+    /// The policy files are asked for the path in another spelling, too.
+    Spelling(Spelling),
     /// What a policy file of the site says.
     Policy(PolicyVerdict<'r>),
     /// The request would be denied for this reason, but its path is one that never is.

@@ -1,0 +1,48 @@
+//! Properties of resolved paths: they are what the `url` crate makes of them.
+
+#[path = "model/path_spelling.rs"]
+mod model;
+
+use crawlward_core::path_spelling::{LONGEST, Spelling, is_resolved, resolve};
+use proptest::prelude::*;
+
+const ORDERS: [Spelling; 2] = [Spelling::SlashesFirst, Spelling::DotsFirst];
+
+/// A path with a query and a fragment, of few segments, so that what is special meets.
+fn target() -> impl Strategy<Value = String> {
+    let segment = prop_oneof![
+        3 => Just(""), 2 => Just("."), 3 => Just(".."), 1 => Just("%2e"), 1 => Just(".%2E"), 1 => Just("%2e%2E"),
+        4 => Just("a"), 1 => Just("b.c"), 1 => Just("..."), 1 => Just("%2f"), 1 => Just("..%2fa"), 1 => Just(".a"),
+        1 => Just("%2"), 1 => Just("%2ea")
+    ];
+    let rest = prop_oneof![
+        3 => Just(""), 1 => Just("?x=/../y//z"), 1 => Just("?"), 1 => Just("#/../f"), 1 => Just("?q#f")
+    ];
+    let path = prop::collection::vec(segment, 0..12);
+    (path, rest).prop_map(|(segments, rest)| format!("/{}{rest}", segments.join("/")))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn resolved_paths_are_those_of_the_url_crate(target in target()) {
+        let mut room = [0; LONGEST];
+        for (order, expected) in ORDERS.into_iter().zip(model::resolve(&target)) {
+            let resolved = std::str::from_utf8(resolve(target.as_bytes(), order, &mut room)).unwrap();
+            prop_assert_eq!(resolved, &expected, "{:?}", order);
+            prop_assert_eq!(is_resolved(target.as_bytes()), target == expected, "{}", target);
+        }
+    }
+
+    #[test]
+    fn anything_can_be_resolved_and_stays_so(target in prop::collection::vec(any::<u8>(), 0..200)) {
+        for order in ORDERS {
+            let (mut room, mut again) = ([0; LONGEST], [0; LONGEST]);
+            let once = resolve(&target, order, &mut room);
+            prop_assert!(is_resolved(once), "{:?}", once);
+            prop_assert_eq!(resolve(once, order, &mut again), once);
+            prop_assert_eq!(is_resolved(&target), once == target);
+        }
+    }
+}
