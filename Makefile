@@ -27,6 +27,9 @@ SUITES ?=
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= all
 
+# A folder with CustomResourceDefinitions, as their projects publish them, for test-manifests.
+CRDS ?= ../shared/data/crds
+
 # Where the results go; and whether the gates panic on demand, which is for tests only.
 DIST := dist
 PANICS :=
@@ -39,7 +42,7 @@ TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm wasm-image test test-panics memcheck deb nginx-matrix fuzz demo lint fmt deny bench-core bench-nginx bench-envoy clean
+.PHONY: help setup build native wasm wasm-image test test-panics test-manifests memcheck deb nginx-matrix fuzz demo lint fmt deny bench-core bench-nginx bench-envoy clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -51,6 +54,7 @@ help: ## Show this help
 	@echo '  SUITES=trixie                        nginx-matrix: which Debians (default: all)'
 	@echo '  BENCHES=prefix_table                 bench-core: which benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: how often and how long each candidate is measured'
+	@echo '  CRDS=DIR                             test-manifests: the CRDs of Istio and of Envoy Gateway, in YAML'
 	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: how long each target runs, and which'
 	@echo '  WASM_TOOLCHAIN=rustup|debian         build: the compiler for the filter (default: what is there)'
 	@echo '  SETUP=true                           all: install and check nothing, the machine is as it should be'
@@ -108,6 +112,9 @@ fuzz: ## Run the fuzz targets of the core, FUZZ_SECONDS each (stable Rust and g+
 test-panics: setup ## Build gates that panic on demand, and test that a panic takes no server down
 	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 DIST=$(abspath $(TARGET_DIR))/panicking
 	CRAWLWARD_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test -p crawlward-tests --features panics --test panics -- $(ARGS)
+
+test-manifests: setup ## Check the manifests in examples/envoy against the CRDs in the folder CRDS=…
+	CRAWLWARD_CRDS=$(abspath $(CRDS)) $(CARGO) test -p crawlward-tests --features crds --test crds -- $(ARGS)
 
 memcheck: build ## Run the tests of nginx under valgrind (needs valgrind; some minutes)
 	@tests/memcheck/run $(ARGS)

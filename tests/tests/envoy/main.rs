@@ -7,6 +7,7 @@ mod discovery;
 mod examples;
 mod filter_state;
 mod image;
+mod manifests;
 mod metrics;
 mod requests;
 mod served;
