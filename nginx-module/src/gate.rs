@@ -7,6 +7,7 @@ use std::rc::Rc;
 use crawlward_core::config::Mode;
 use crawlward_core::decision::{Action, Decision, Facts, Identity};
 use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER};
+use crawlward_core::response::ResponseRules;
 use crawlward_core::{Overrides, Request, Ruleset, decide};
 
 use crate::directives::{LoadedRuleset, MainConf, ModeSource};
@@ -188,6 +189,12 @@ pub(crate) fn variable(request: HttpRequest<'_>, value: Value) -> Option<String>
         return None;
     }
     value(&state.ruleset.describe(&decision, &request), request.client_address())
+}
+
+/// The rules for the responses to a request; `None`: they stay as they are, like those to what nginx did not take as one.
+pub(crate) fn response_rules(request: HttpRequest<'_>) -> Option<ResponseRules<'_>> {
+    let state = request.state()?;
+    state.ruleset.response_rules(&decided(request, state).decision)
 }
 
 /// The decision about a request, made once as long as its basis holds.

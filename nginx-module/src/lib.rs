@@ -1,4 +1,5 @@
-//! Crawlward as a dynamic module of nginx: directives, variables, the access phase.
+//! Crawlward as a dynamic module of nginx: directives, variables, the access phase, the response's
+//! header filter.
 //!
 //! What is decided and what is sent is made in `crawlward-core`. This crate asks nginx for facts about the request and
 //! carries the decision out. All that is `unsafe` is in [`nginx`], behind types that the rest can use safely; every
@@ -12,4 +13,5 @@ mod gate;
 mod measures;
 mod nginx;
 mod refresh;
+mod response;
 mod variables;

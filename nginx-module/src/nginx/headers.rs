@@ -1,4 +1,4 @@
-//! Edits of the request's header list.
+//! Edits of header lists.
 
 use std::ptr::{self, NonNull};
 
@@ -135,6 +135,45 @@ pub(super) fn push(
     // SAFETY: `header` is room for one header.
     unsafe { header.write(element) };
     Ok(header)
+}
+
+/// The headers of a response that are sent: nginx leaves out those whose hash is zero.
+pub(super) fn sent(list: &ngx_list_t) -> impl Iterator<Item = &ngx_table_elt_t> {
+    iterate(list).filter(|header| header.hash != 0)
+}
+
+/// Puts lines of a response's header in the place of all there are. `name` is as for [`push`].
+pub(super) fn replace(
+    list: &mut ngx_list_t,
+    name: &'static str,
+    lowercase: &'static str,
+    values: &[Box<[u8]>],
+) -> Result<(), ()> {
+    let old = elements(list);
+    for value in values {
+        push(list, name, lowercase, value)?;
+    }
+    for header in old {
+        // SAFETY: an initialised element, which a push does not move, and to which no reference is alive.
+        let header = unsafe { &mut *header };
+        if bytes(&header.key).eq_ignore_ascii_case(name.as_bytes()) {
+            header.hash = 0;
+        }
+    }
+    Ok(())
+}
+
+/// The elements of a list that are there now, to be written to.
+fn elements(list: &ngx_list_t) -> Vec<*mut ngx_table_elt_t> {
+    let mut elements = Vec::new();
+    let mut part: *const ngx_list_part_t = &raw const list.part;
+    // SAFETY: the parts of a list are chained by valid pointers and end with null.
+    while let Some(here) = unsafe { part.as_ref() } {
+        let first = here.elts.cast::<ngx_table_elt_t>();
+        elements.extend((0..here.nelts).map(|index| first.wrapping_add(index)));
+        part = here.next;
+    }
+    elements
 }
 
 /// Copies bytes into a pool.

@@ -6,6 +6,7 @@
 
 mod background;
 mod conf;
+mod filter;
 mod guard;
 mod headers;
 mod module;

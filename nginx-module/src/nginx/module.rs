@@ -15,6 +15,7 @@ use ngx::ffi::{
 };
 
 use super::conf::{CONF_ERROR, CONF_OK, Configuration};
+use super::filter;
 use super::guard::guard;
 use super::headers;
 use super::request::HttpRequest;
@@ -156,9 +157,11 @@ static mut ngx_modules: [*const ngx_module_t; 2] = [&raw const ngx_http_crawlwar
 #[unsafe(no_mangle)]
 static mut ngx_module_names: [*const c_char; 2] = [c"ngx_http_crawlward_module".as_ptr(), ptr::null()];
 
-/// No order among filters is asked for.
+/// Where nginx puts us in its list of modules: before its headers filter, so that our filter runs after that one, which
+/// adds what `add_header` says.
 #[unsafe(no_mangle)]
-static mut ngx_module_order: [*const c_char; 1] = [ptr::null()];
+static mut ngx_module_order: [*const c_char; 3] =
+    [c"ngx_http_crawlward_module".as_ptr(), c"ngx_http_headers_filter_module".as_ptr(), ptr::null()];
 
 /// How a pool aligns what it gives (`NGX_ALIGNMENT`).
 pub(super) const POOL_ALIGNMENT: usize = size_of::<usize>();
@@ -371,6 +374,7 @@ unsafe extern "C" fn add_handlers(cf: *mut ngx_conf_t) -> ngx_int_t {
             };
             *slot = handler;
         }
+        filter::add();
         NGX_OK as ngx_int_t
     })
 }

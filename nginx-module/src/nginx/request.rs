@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr::{self, NonNull};
 
+use crawlward_core::response::HeaderName;
 use ngx::ffi::{
     AF_INET, AF_INET6, NGX_HTTP_CLIENT_CLOSED_REQUEST, NGX_HTTP_CLOSE, NGX_HTTP_REQUEST_TIME_OUT, NGX_OK,
     ngx_http_complex_value, ngx_http_core_loc_conf_t, ngx_http_core_module, ngx_http_err_page_t,
@@ -165,6 +166,19 @@ impl<'r> HttpRequest<'r> {
         // SAFETY: nginx runs one handler at a time, and we hold no other reference to the list: `header` borrows
         // only what the elements point at, which stays where it is.
         unsafe { &mut (*self.raw.as_ptr()).headers_in.headers }
+    }
+
+    /// The names and values of the response's headers, as far as they are in the list: nginx keeps some of its own apart.
+    pub(crate) fn response_headers(self) -> impl Iterator<Item = (&'r [u8], &'r [u8])> {
+        let sent = headers::sent(&self.get().headers_out.headers);
+        sent.map(|header| (bytes(&header.key), bytes(&header.value)))
+    }
+
+    /// Puts lines of a response's header in the place of all there are.
+    pub(crate) fn replace_response_header(self, name: HeaderName, lines: &[Box<[u8]>]) -> Result<(), ()> {
+        // SAFETY: as in `request_headers`.
+        let list = unsafe { &mut (*self.raw.as_ptr()).headers_out.headers };
+        headers::replace(list, name.sent, name.lowercase, lines)
     }
 
     /// Evaluates a directive's value.

@@ -13,6 +13,7 @@ mod redirects;
 mod refresh;
 mod refused;
 mod reload;
+mod robots_tag;
 mod served;
 mod signals;
 mod variables;
