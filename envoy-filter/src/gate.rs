@@ -12,6 +12,7 @@ use proxy_wasm::types::Action;
 use crate::host_calls::{self, Headers, Refused};
 use crate::metrics::{self, Requests};
 use crate::request::HostRequest;
+use crate::response;
 
 /// The filter state, for the access log: `%FILTER_STATE(wasm.crawlward:PLAIN)%`.
 const FILTER_STATE: &str = "crawlward";
@@ -19,12 +20,14 @@ const FILTER_STATE: &str = "crawlward";
 /// One request with its response.
 pub(crate) struct Stream {
     gate: Option<Rc<Gate>>,
+    /// What was decided about the request, for its response.
+    decision: Option<Decision>,
 }
 
 impl Stream {
     /// The stream of a plugin, which has no gate before it is configured.
     pub(crate) fn new(gate: Option<Rc<Gate>>) -> Self {
-        Self { gate }
+        Self { gate, decision: None }
     }
 }
 
@@ -35,10 +38,19 @@ impl HttpContext for Stream {
         let Some(gate) = &self.gate else {
             return Action::Continue;
         };
-        gate.request().unwrap_or_else(|refused| {
+        gate.request(&mut self.decision).unwrap_or_else(|refused| {
             gate.note(Err(refused));
             Action::Continue
         })
+    }
+
+    /// Comes for Envoy's own responses and for ours, too; but not for those of filters before this one, which sees neither
+    /// those requests nor the responses to them.
+    fn on_http_response_headers(&mut self, _: usize, _: bool) -> Action {
+        if let (Some(gate), Some(decision)) = (&self.gate, &self.decision) {
+            gate.note(response::edit(&gate.ruleset, decision));
+        }
+        Action::Continue
     }
 }
 
@@ -55,8 +67,8 @@ impl Gate {
         Self { ruleset, requests: Requests::default(), told: Cell::default() }
     }
 
-    /// Removes the client's own `X-Crawlward`, decides, and denies or tells upstreams what is known.
-    fn request(&self) -> Result<Action, Refused> {
+    /// Removes the client's own `X-Crawlward`, decides, notes what was decided, and denies or tells upstreams what is known.
+    fn request(&self, decided: &mut Option<Decision>) -> Result<Action, Refused> {
         for name in FORGEABLE {
             host_calls::remove_header(Headers::Request, name)?;
         }
@@ -64,6 +76,7 @@ impl Gate {
         #[cfg(feature = "panic-for-tests")]
         panic_if_asked(&request);
         let decision = decide(&self.ruleset, &request, Overrides::default());
+        *decided = Some(decision);
         self.note(self.requests.count(&decision, &self.ruleset));
         let reply = self.ruleset.reply(&decision, &request, None);
         let facts = self.ruleset.describe(&decision, &request);

@@ -32,6 +32,14 @@ unsafe extern "C" {
         data: *mut *mut u8,
         size: *mut usize,
     ) -> u32;
+    fn proxy_get_header_map_pairs(map: u32, data: *mut *mut u8, size: *mut usize) -> u32;
+    fn proxy_add_header_map_value(
+        map: u32,
+        name: *const u8,
+        name_size: usize,
+        value: *const u8,
+        value_size: usize,
+    ) -> u32;
     fn proxy_replace_header_map_value(
         map: u32,
         name: *const u8,
@@ -97,7 +105,11 @@ impl fmt::Display for Refused {
 #[repr(u32)]
 pub(crate) enum Headers {
     Request = 0,
+    Response = 2,
 }
+
+/// The name and the value of a header line.
+pub(crate) type Line = (Vec<u8>, Vec<u8>);
 
 /// The time, in seconds since the Unix epoch.
 pub(crate) fn now() -> i64 {
@@ -137,6 +149,26 @@ pub(crate) fn header(headers: Headers, name: &str) -> Option<Vec<u8>> {
         // SAFETY: the name is read during the call; the others are to a pointer and a size that outlive it.
         unsafe { proxy_get_header_map_value(headers as u32, name.as_ptr(), name.len(), data, size) }
     })
+}
+
+/// All lines of all headers, names in lower case. This copies more than [`header`], which gives the first line only.
+pub(crate) fn all_headers(headers: Headers) -> Result<Vec<Line>, Refused> {
+    let mut status = OK;
+    let pairs = returned(|data, size| {
+        // SAFETY: the pointers are to a pointer and a size that outlive the call.
+        status = unsafe { proxy_get_header_map_pairs(headers as u32, data, size) };
+        status
+    });
+    pairs.and_then(|pairs| deserialised(&pairs)).ok_or(Refused { call: "proxy_get_header_map_pairs", status })
+}
+
+/// Adds a line of a header to those that are there.
+pub(crate) fn add_header(headers: Headers, name: &str, value: &[u8]) -> Result<(), Refused> {
+    // SAFETY: name and value are read during the call.
+    let status = unsafe {
+        proxy_add_header_map_value(headers as u32, name.as_ptr(), name.len(), value.as_ptr(), value.len())
+    };
+    carried_out("proxy_add_header_map_value", status)
 }
 
 /// Sets a header, instead of all its lines.
@@ -271,4 +303,25 @@ fn serialised(headers: &[(&str, &str)]) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// A list of headers from the form that [`serialised`] gives.
+fn deserialised(bytes: &[u8]) -> Option<Vec<Line>> {
+    const NUMBER: usize = size_of::<u32>();
+    let number = |at: usize| {
+        let number = bytes.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)?;
+        usize::try_from(number).ok()
+    };
+    let count = number(0)?;
+    let mut rest = bytes.get(NUMBER.checked_add(count.checked_mul(2 * NUMBER)?)?..)?;
+    let mut take = |size: usize| {
+        let (part, after) = rest.split_at_checked(size)?;
+        rest = after.strip_prefix(b"\0")?;
+        Some(part.to_vec())
+    };
+    let sizes = (0..count).map(|index| {
+        let at = NUMBER + 2 * NUMBER * index;
+        number(at).zip(number(at + NUMBER))
+    });
+    sizes.map(|sizes| sizes.and_then(|(name, value)| Some((take(name)?, take(value)?)))).collect()
 }

@@ -17,6 +17,7 @@ mod gate;
 mod host_calls;
 mod metrics;
 mod request;
+mod response;
 
 use std::rc::Rc;
 use std::time::Duration;

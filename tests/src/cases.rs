@@ -42,6 +42,9 @@ pub struct Case {
     pub request: CaseRequest,
     /// The fields of the JSON decision that matter; the others must only be the same whatever the way in.
     pub expect: Map<String, Value>,
+    /// The lines of `Robots-Tag` and `X-Robots-Tag` that the origin responds with, by name, one to three of each.
+    #[serde(default)]
+    pub upstream: BTreeMap<String, HeaderLines>,
     /// What the client of a gate receives, as far as it matters beyond what the decision asks for.
     #[serde(default)]
     pub response: CaseResponse,
@@ -54,9 +57,20 @@ pub struct CaseResponse {
     /// The status.
     #[serde(default)]
     pub status: Option<u16>,
-    /// Headers with their values, several lines joined by `, `; `null`: there is no such header.
+    /// Headers with their lines, exactly; `null`: there is no such header. Without any, and without `upstream`,
+    /// `Robots-Tag` is what the decision says.
     #[serde(default)]
-    pub headers: BTreeMap<String, Option<String>>,
+    pub headers: BTreeMap<String, HeaderLines>,
+}
+
+/// The paths that the server of a gate answers itself, with their status: it responds, redirects, finds nothing, and
+/// responds with `X-Robots-Tag: noarchive`.
+pub const SERVER_ANSWERS: [(&str, u16); 4] =
+    [("/server/direct", 200), ("/server/moved", 301), ("/server/missing", 404), ("/server/tagged", 200)];
+
+/// The request header from which the origin takes a line of its response, by the name and the number of the line.
+pub fn upstream_line(name: &str, number: usize) -> String {
+    format!("X-Upstream-{name}-{number}")
 }
 
 /// The request of a case.
@@ -76,7 +90,7 @@ pub struct CaseRequest {
     pub path: String,
     /// The User-Agent.
     #[serde(default)]
-    pub user_agent: UserAgent,
+    pub user_agent: HeaderLines,
     /// The purpose that the client declares.
     #[serde(default)]
     pub purpose: Option<String>,
@@ -97,10 +111,10 @@ fn default_path() -> String {
     "/".into()
 }
 
-/// The User-Agent of a case.
+/// The lines of a header.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
-pub enum UserAgent {
+pub enum HeaderLines {
     /// `null`: no such header.
     #[default]
     Absent,
@@ -126,7 +140,7 @@ pub enum UserAgent {
     },
 }
 
-impl UserAgent {
+impl HeaderLines {
     /// The header lines.
     ///
     /// # Panics
@@ -231,6 +245,11 @@ impl Table {
         }
         for (name, value) in &case.request.headers {
             request = request.header(name, value);
+        }
+        for (name, lines) in &case.upstream {
+            for (number, line) in lines.lines().iter().enumerate() {
+                request = request.header(&upstream_line(name, number), line);
+            }
         }
         match &case.request.purpose {
             Some(purpose) => request.header(self.purpose_header(), purpose),

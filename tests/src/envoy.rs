@@ -225,7 +225,18 @@ pub fn configuration(folder: &Folder, listener: &Listener) -> Value {
         "virtual_hosts": [{
             "name": "all",
             "domains": ["*"],
-            "routes": [{ "match": { "prefix": "/" }, "route": { "cluster": "origin" } }],
+            "routes": [
+                // What `cases::SERVER_ANSWERS` says.
+                { "match": { "path": "/server/direct" }, "direct_response": { "status": 200 } },
+                { "match": { "path": "/server/moved" }, "redirect": { "path_redirect": "/elsewhere" } },
+                { "match": { "path": "/server/missing" }, "direct_response": { "status": 404 } },
+                {
+                    "match": { "path": "/server/tagged" },
+                    "direct_response": { "status": 200 },
+                    "response_headers_to_add": [{ "header": { "key": "X-Robots-Tag", "value": "noarchive" } }],
+                },
+                { "match": { "prefix": "/" }, "route": { "cluster": "origin" } },
+            ],
         }],
     });
     let router = json!({

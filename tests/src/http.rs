@@ -96,9 +96,14 @@ impl Response {
 
     /// A header's value: its lines joined by `, ` (RFC 9110 5.3).
     pub fn joined_header(&self, name: &str) -> Option<String> {
+        let lines = self.lines(name);
+        (!lines.is_empty()).then(|| lines.join(", "))
+    }
+
+    /// The lines of a header.
+    pub fn lines(&self, name: &str) -> Vec<&str> {
         let lines = self.headers.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
-        let values: Vec<&str> = lines.map(|(_, value)| value.as_str()).collect();
-        (!values.is_empty()).then(|| values.join(", "))
+        lines.map(|(_, value)| value.as_str()).collect()
     }
 
     /// The body as text.

@@ -1,9 +1,11 @@
 //! What stands behind the gates.
 
+use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
+use crate::cases::upstream_line;
 use crate::http::Response;
 use crate::nginx::{Folder, Nginx};
 use crate::ports::free_port;
@@ -28,6 +30,13 @@ impl Origin {
     /// Starts one on a free port.
     pub fn start() -> Self {
         let port = free_port();
+        let mut tags = String::new();
+        for name in ["Robots-Tag", "X-Robots-Tag"] {
+            for number in 0..3 {
+                let variable = upstream_line(name, number).to_ascii_lowercase().replace('-', "_");
+                let _ = writeln!(tags, "add_header {name} $http_{variable};");
+            }
+        }
         // What a request's header says goes into response headers, so that HEAD requests show it, too; the
         // User-Agent can be larger than nginx likes headers of an upstream to be, and goes into the body.
         let http = format!(
@@ -38,6 +47,7 @@ impl Origin {
                 listen 127.0.0.1:{port};
                 add_header X-Origin reached;
                 add_header X-Origin-Crawlward $http_x_crawlward;
+                {tags}
                 location / {{ return 200 "$http_user_agent"; }}
             }}"#
         );

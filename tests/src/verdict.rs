@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use crate::cases::{Case, CaseRequest, Table};
+use crate::cases::{Case, CaseRequest, SERVER_ANSWERS, Table};
 use crate::runners::{Answer, Exchange};
 
 /// The answers of a runner to all cases of all files.
@@ -104,9 +104,11 @@ fn differences(expected: &Map<String, Value>, answer: &Answer) -> Vec<String> {
 fn response_problems(case: &Case, exchange: &Exchange) -> Vec<String> {
     let (expected, response) = (&case.response, &exchange.response);
     let status = expected.status.filter(|status| *status != response.status);
-    let headers = expected.headers.iter().filter_map(|(name, value)| {
-        let got = response.joined_header(name);
-        (got != *value).then(|| format!("{name}: expected {value:?}, got {got:?}"))
+    let headers = expected.headers.iter().filter_map(|(name, lines)| {
+        let lines = lines.lines();
+        let expected: Vec<_> = lines.iter().map(|line| String::from_utf8_lossy(line)).collect();
+        let got = response.lines(name);
+        (got != expected).then(|| format!("{name}: expected {expected:?}, got {got:?}"))
     });
     let status = status.map(|status| format!("status: expected {status}, got {}", response.status));
     status.into_iter().chain(headers).collect()
@@ -133,6 +135,12 @@ fn wire_problems(
     };
     let status = response.status.to_string();
     let at_origin = exchange.at_origin.as_ref().map(|_| "received");
+    let answer = SERVER_ANSWERS.iter().find(|(known, _)| known == path);
+    let answer = answer.map(|(_, status)| status.to_string());
+    if case.response.headers.is_empty() && case.upstream.is_empty() {
+        let lines = response.lines("robots-tag");
+        check("Robots-Tag", decided["robots_tag"].as_str(), lines.first().copied());
+    }
     match decided["action"].as_str().filter(|_| decided["enforced"] == true) {
         Some("deny") => {
             check("status", Some("403"), Some(&status));
@@ -164,6 +172,10 @@ fn wire_problems(
             if is_whole && policy.is_some_and(|text| !text.is_empty()) {
                 check("content type", Some("text/plain; charset=utf-8"), content_type);
             }
+        }
+        _ if answer.is_some() => {
+            check("status", answer.as_deref(), Some(&status));
+            check("the request at the origin", None, at_origin);
         }
         _ => {
             check("status", Some("200"), Some(&status));

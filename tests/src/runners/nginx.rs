@@ -53,7 +53,13 @@ fn run_table(table: &Table, origin: &Origin) -> Vec<Result<Answer, String>> {
     server {{
         listen 127.0.0.1:{port};
         access_log decisions.log decision;
+        proxy_buffer_size 64k;
+        proxy_buffers 4 64k;
         location / {{ proxy_pass http://127.0.0.1:{origin}; }}
+        location = /server/direct {{ return 200 "direct"; }}
+        location = /server/moved {{ return 301 /elsewhere; }}
+        location = /server/missing {{ return 404; }}
+        location = /server/tagged {{ add_header X-Robots-Tag noarchive; return 200 "tagged"; }}
     }}"#,
         document = document.display(),
     );

@@ -10,5 +10,6 @@ mod image;
 mod manifests;
 mod metrics;
 mod requests;
+mod robots_tag;
 mod served;
 mod watch;

@@ -1,0 +1,70 @@
+//! Robots-Tag on responses that only Envoy makes: its own local replies, behind our filter and before it. What is merged
+//! how is in the table of cases.
+
+use crawlward_tests::envoy::{Envoy, Listener, configuration, manager, static_filter};
+use crawlward_tests::http::Request;
+use crawlward_tests::lab::{from, lab, person, spoofed};
+use crawlward_tests::nginx::ask;
+use crawlward_tests::ports::free_port;
+use serde_json::{Value, json};
+
+const DOCUMENT: &str = r#"{
+  "mode": "enforce",
+  "catalog": "none",
+  "feeds": [ { "name": "lab", "format": "cidr", "source": "lab.txt" } ],
+  "agents": [ { "token": "LabBot", "feeds": ["lab"] } ],
+  "sites": [ { "hosts": ["example.com"], "modes": [ { "scope": "/off", "mode": "off" } ], "robots_tag": [
+    { "rules": "noindex; LabBot=nosnippet" }, { "scope": "/drafts/", "rules": "nofollow" } ] } ]
+}"#;
+
+/// Envoy in front of nothing, with a filter that denies some paths before ours.
+fn start() -> (Envoy, u16) {
+    let (folder, port) = (lab(), free_port());
+    folder.write("crawlward.json", DOCUMENT);
+    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+    let listener = Listener { port, filter, access_log: "access.log".into() };
+    let mut listener = configuration(&folder, &listener);
+    manager(&mut listener)["http_filters"].as_array_mut().expect("its filters").insert(0, guard());
+    (Envoy::start_configured(folder, vec![listener], free_port()), port)
+}
+
+/// Denies `/guarded`.
+fn guard() -> Value {
+    json!({
+        "name": "envoy.filters.http.rbac",
+        "typed_config": {
+            "@type": "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC",
+            "rules": { "action": "DENY", "policies": { "guarded": {
+                "permissions": [{ "url_path": { "path": { "prefix": "/guarded" } } }],
+                "principals": [{ "any": true }],
+            } } },
+        },
+    })
+}
+
+#[test]
+fn local_replies_have_the_rules_of_the_site() {
+    let (_envoy, port) = start();
+    for (request, status) in [
+        // The origin is not there.
+        (person("/"), 503),
+        (spoofed("/"), 403),
+        (person("/server/moved"), 301),
+    ] {
+        let response = ask(port, &request);
+        assert_eq!(response.status, status, "{request:?}");
+        assert_eq!(response.lines("robots-tag"), ["noindex; LabBot=nosnippet"], "{request:?}");
+        assert_eq!(response.lines("x-robots-tag"), ["noindex", "LabBot: nosnippet"], "{request:?}");
+    }
+    let response = ask(port, &person("/drafts/"));
+    assert_eq!(response.lines("x-robots-tag"), ["noindex, nofollow", "LabBot: nosnippet"]);
+    // What a filter before ours answers, ours does not see.
+    for (target, host, status) in
+        [("/off", "example.com", 503), ("/", "other.test", 503), ("/guarded", "example.com", 403)]
+    {
+        let response = ask(port, &from("203.0.113.9", Request::new("GET", target, host)));
+        assert_eq!(response.status, status, "{target}");
+        assert_eq!(response.lines("robots-tag"), [""; 0], "{target}");
+        assert_eq!(response.lines("x-robots-tag"), [""; 0], "{target}");
+    }
+}
