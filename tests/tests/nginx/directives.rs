@@ -67,14 +67,19 @@ fn a_deny_status_that_closes_the_connection() {
         "log_format told '$uri $status $crawlward_action';",
         &format!(
             "access_log told.log told;
-            crawlward_deny_status 444;
             error_page 403 /denied.html;
-            location / {{ {FILE} }}"
+            location / {{ {FILE} }}
+            location /444 {{ crawlward_deny_status 444; {FILE} }}
+            location /408 {{ crawlward_deny_status 408; {FILE} }}
+            location /499 {{ crawlward_deny_status 499; {FILE} }}"
         ),
     );
-    assert!(send(local(port), &spoofed("/closed")).is_err(), "there is no response");
-    assert_eq!(nginx.wait_for_line("told.log", "/closed"), "/closed 444 deny");
-    assert_eq!(ask(port, &verified("/")).status, 200);
+    for status in ["444", "408", "499"] {
+        let target = format!("/{status}");
+        assert!(send(local(port), &spoofed(&target)).is_err(), "there is no response");
+        assert_eq!(nginx.wait_for_line("told.log", &target), format!("{target} {status} deny"));
+        assert_eq!(ask(port, &verified(&target)).status, 200);
+    }
 }
 
 #[test]
