@@ -176,6 +176,16 @@ fn what_a_guard_holds_is_not_delivered_until_it_is_accepted() {
 }
 
 #[test]
+fn where_last_good_versions_cannot_be_kept_the_resource_is_delivered_with_a_warning() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("googlebot.json.last-good")).unwrap();
+    let done = envoy(&folder, &[]);
+    assert_eq!((done.status, feeds_with(&wasm_filter(&done), GOOGLEBOT)), (0, 1));
+    let expected = "crawlward.json: warning: googlebot.json.last-good can't be written: not a regular file: there is no last good version to fall back on";
+    assert!(done.stderr.lines().any(|line| line == expected), "{}", done.stderr);
+}
+
+#[test]
 fn a_folder_for_several_envoys_has_the_code_under_a_name_of_its_own() {
     let folder = Folder::new();
     fs::create_dir(folder.path("xds")).unwrap();

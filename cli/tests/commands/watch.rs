@@ -105,6 +105,21 @@ fn it_is_written_again_when_any_of_its_files_changes() {
 }
 
 #[test]
+fn what_is_accepted_beside_it_is_taken_over() {
+    let folder = Folder::new();
+    folder.write("partners.txt", "192.0.2.1\n192.0.2.2\n");
+    let watcher = Watcher::start(&folder, &["--output", "out.json"]);
+    watcher.replaced();
+    folder.write("partners.txt", "198.51.100.1\n");
+    watcher.says("the feed `partners` is held");
+    watcher.replaced();
+    let accept = ["--output", "elsewhere.json", "--accept", "partners"];
+    assert_eq!(folder.run(&arguments(&folder, &accept)).status, 0);
+    assert!(watcher.replaced().ends_with(" 0 warnings"));
+    assert_eq!(watcher.version("out.json"), watcher.version("elsewhere.json"));
+}
+
+#[test]
 fn sighup_reads_at_once_and_writes_only_what_is_new() {
     let folder = Folder::new();
     fs::create_dir(folder.path("xds")).unwrap();
