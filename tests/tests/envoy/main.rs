@@ -3,12 +3,14 @@
 mod addresses;
 mod binary;
 mod compose;
+mod damaged;
 mod discovery;
 mod examples;
 mod filter_state;
 mod image;
 mod manifests;
 mod metrics;
+mod protocols;
 mod requests;
 mod robots_tag;
 mod served;
