@@ -30,6 +30,12 @@ FUZZ_TARGETS ?= all
 # A folder with CustomResourceDefinitions, as their projects publish them, for test-manifests.
 CRDS ?= ../shared/data/crds
 
+# How often soak-reload reloads nginx, how large its feed is, and how often it is refreshed.
+RELOADS ?= 1000
+PREFIXES ?= 300000
+REFRESHES ?= 100
+export RELOADS PREFIXES REFRESHES
+
 # Where the results go; and whether the gates panic on demand, which is for tests only.
 DIST := dist
 PANICS :=
@@ -42,7 +48,7 @@ TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm wasm-image test test-panics test-manifests memcheck deb nginx-matrix fuzz demo lint fmt deny bench-core bench-nginx bench-envoy clean
+.PHONY: help setup build native wasm wasm-image test test-panics test-manifests memcheck soak-reload deb nginx-matrix fuzz demo lint fmt deny bench-core bench-nginx bench-envoy clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -56,6 +62,7 @@ help: ## Show this help
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: how often and how long each candidate is measured'
 	@echo '  CRDS=DIR                             test-manifests: the CRDs of Istio and of Envoy Gateway, in YAML'
 	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: how long each target runs, and which'
+	@echo '  RELOADS=1000 PREFIXES=300000         soak-reload: how often nginx is reloaded, and with how large a feed'
 	@echo '  WASM_TOOLCHAIN=rustup|debian         build: the compiler for the filter (default: what is there)'
 	@echo '  SETUP=true                           all: install and check nothing, the machine is as it should be'
 	@echo '  NGINX_SOURCE_DIR, NGINX_BUILD_DIR    build: a configured nginx of your own (default: as the installed nginx)'

@@ -81,6 +81,8 @@ fn make(conf: &MainConf, mut origin: Origin) -> bool {
         return false;
     }
     let making = Background::start(move || {
+        #[cfg(feature = "panic-for-tests")]
+        panic_if_asked(&changed);
         let compiled = origin.compile();
         if compiled.ruleset.is_some() {
             // A worker writes no files: who serves clients is not to change what the next start trusts.
@@ -97,6 +99,14 @@ fn make(conf: &MainConf, mut origin: Origin) -> bool {
             log(LogLevel::ERROR, &format!("crawlward: can't refresh, the ruleset in force stays: {error}"));
             false
         }
+    }
+}
+
+#[cfg(feature = "panic-for-tests")]
+#[expect(clippy::panic, reason = "that is what the feature is for")]
+fn panic_if_asked(changed: &[String]) {
+    if changed.iter().any(|name| name.ends_with("/panic.txt")) {
+        panic!("a file asked for it");
     }
 }
 

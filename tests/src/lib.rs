@@ -18,5 +18,6 @@ pub mod origin;
 pub mod ports;
 pub mod proc;
 pub mod process;
+pub mod reloads;
 pub mod runners;
 pub mod verdict;

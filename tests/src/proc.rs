@@ -18,3 +18,47 @@ pub fn children(pid: i32) -> Vec<i32> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     text.split_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
+
+/// How many threads a process has.
+pub fn threads(pid: i32) -> usize {
+    fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
+}
+
+/// What a process has in memory, in KiB.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// All of it.
+    pub resident: u64,
+    /// What is no file's, be it shared with the process that it was forked from or not.
+    pub anonymous: u64,
+    /// What no other process shares.
+    pub private: u64,
+}
+
+/// What a process has in memory; nothing, where there is none.
+pub fn memory(pid: i32) -> Memory {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let kib = |names: &[&str]| -> u64 {
+        let lines = text.lines().filter_map(|line| line.split_once(':'));
+        let ours = lines.filter(|(name, _)| names.contains(name));
+        ours.filter_map(|(_, value)| value.trim().strip_suffix(" kB")?.parse::<u64>().ok()).sum()
+    };
+    Memory {
+        resident: kib(&["Rss"]),
+        anonymous: kib(&["Anonymous"]),
+        private: kib(&["Private_Clean", "Private_Dirty"]),
+    }
+}
+
+/// The most that a process had in memory since [`forget_peak`], in KiB.
+pub fn peak(pid: i32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or_default()
+}
+
+/// Begins anew to note the most that a process has in memory.
+pub fn forget_peak(pid: i32) {
+    // Where the system does not allow it, the peak is that of the whole life.
+    let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
+}

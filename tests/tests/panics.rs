@@ -4,7 +4,7 @@
 use crawlward_tests::envoy::{Envoy, Listener, static_filter};
 use crawlward_tests::exposition::Exposition;
 use crawlward_tests::http::Request;
-use crawlward_tests::lab::{HTTP, VERIFIED, lab, person, spoofed, verified};
+use crawlward_tests::lab::{DOCUMENT, HTTP, VERIFIED, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask};
 use crawlward_tests::origin::{Origin, Received};
 use crawlward_tests::ports::free_port;
@@ -52,6 +52,31 @@ fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
     };
     wait_for("all errors", || (counted("crawlward_errors_total") == 100.0).then_some(()));
     wait_for("all decisions", || (counted("crawlward_requests_total") == 100.0).then_some(()));
+}
+
+#[test]
+fn nginx_keeps_the_ruleset_in_force_where_compiling_has_a_bug() {
+    let (folder, port) = (lab(), free_port());
+    let sites = r#""sites": [ { "robots_txt": "panic.txt" } ], "agents""#;
+    folder.write("crawlward.json", DOCUMENT.replace("\"agents\"", sites));
+    folder.write("panic.txt", "User-agent: *\nDisallow:\n");
+    let http = format!(
+        "{HTTP} crawlward_refresh 100ms;
+        server {{ listen 127.0.0.1:{port}; root .; try_files /nginx.conf =404; }}"
+    );
+    let nginx = Nginx::start(folder, &http);
+    nginx.folder().write("panic.txt", "User-agent: *\nDisallow: /\n");
+    let line = nginx.wait_for_line("error.log", "internal error");
+    assert!(line.contains("[alert]") && line.contains("the ruleset in force stays: panicked at "), "{line}");
+    assert!(line.ends_with("a file asked for it"), "{line}");
+    // It is tried again and again, and each of the two workers says so once.
+    for _ in 0..50 {
+        assert_eq!(ask(port, &verified("/")).status, 200);
+        assert_eq!(ask(port, &spoofed("/")).status, 403);
+    }
+    let log = nginx.folder().read("error.log");
+    assert!((1..=2).contains(&log.matches("internal error").count()), "{log}");
+    assert!(!log.contains("exited on signal"), "{log}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod conf;
 mod filter;
 mod guard;
 mod headers;
+mod memory;
 mod module;
 mod reply;
 mod request;

@@ -7,6 +7,7 @@ mod directives;
 mod examples;
 mod headers;
 mod measures;
+mod memory;
 mod modes;
 mod protocols;
 mod redirects;
