@@ -5,6 +5,7 @@
 )]
 
 mod background;
+mod bits;
 mod conf;
 mod filter;
 mod guard;

@@ -47,7 +47,7 @@ impl HttpRequest<'_> {
         // request's pool or in this module.
         unsafe {
             // Whoever waits for "100 Continue" need not send a body that nobody reads.
-            (*raw).set_expect_tested(1);
+            self.set_expect_tested();
             let status = ngx_http_discard_request_body(raw);
             if status != NGX_OK as isize {
                 return Some(status);
@@ -55,10 +55,10 @@ impl HttpRequest<'_> {
             // An `error_page` that led here would put its own status in the place of ours.
             (*raw).err_status = 0;
             // The core has evaluated the conditions of the request, for both gates alike.
-            (*raw).set_disable_not_modified(1);
+            self.set_disable_not_modified();
             set_headers(&mut (*raw).headers_out, (*raw).pool, reply)?;
             let status = ngx_http_send_header(raw);
-            if status == NGX_ERROR as isize || status > NGX_OK as isize || (*raw).header_only() != 0 {
+            if status == NGX_ERROR as isize || status > NGX_OK as isize || self.is_header_only() {
                 return Some(status);
             }
             let body = self.keep(&reply.body)?;

@@ -227,7 +227,7 @@ impl<'r> HttpRequest<'r> {
     /// Whether the operator has an `error_page` for a status where the request is served.
     fn has_error_page(self, status: u16) -> bool {
         // As nginx does: no page of a page's own error, unless `recursive_error_pages` left this unset.
-        if self.get().error_page() != 0 || self.get().uri_changes() == 0 {
+        if self.is_error_page() || self.uri_changes() == 0 {
             return false;
         }
         // SAFETY: the index is that of nginx's core module, whose location configuration has this type; its
