@@ -22,14 +22,15 @@ fuzz_target!(|bytes: &[u8]| {
     for syntax in [Draft00, Draft00Abnf, Structured] {
         let once = write(&tag, syntax);
         assert_eq!(once, write(&read([&*once]), syntax), "{syntax}: {}", once.escape_ascii());
-        assert!(once.len() <= 4 * bytes.len() + 8, "{syntax} grows");
+        // A token is written again for each further value of a rule.
+        assert!(once.len() <= 64 * bytes.len() + 8, "{syntax} grows");
     }
     let once = tag.deployed_lines();
     assert_eq!(once, read(once.iter().map(|line| &**line)).deployed_lines());
-    // What both syntaxes of old can say, they say alike.
+    // What is deployed says nothing that draft-00 does not.
     let draft_00 = write(&tag, Draft00);
-    let both = read(once.iter().map(|line| &**line).chain([&*draft_00]));
-    assert_eq!(write(&both, Draft00).len(), draft_00.len(), "{} and {once:?}", draft_00.escape_ascii());
+    let both = read([&*draft_00].into_iter().chain(once.iter().map(|line| &**line)));
+    assert_eq!(write(&both, Draft00), draft_00, "{} and {once:?}", draft_00.escape_ascii());
     // Adding a tag to itself changes nothing.
     let mut twice = RobotsTag::default();
     twice.add(&tag);

@@ -110,8 +110,9 @@ fn text(rule: &Rule<'_>) -> Vec<u8> {
 }
 
 /// A token with its rules as parameters. Of two parameters with one key only the last would count, so the second begins
-/// another member for the same token.
+/// another member for the same token; but not for one that is longer than any real one, which would fill the memory.
 fn member(token: &[u8], rules: &[Rule<'_>]) -> Vec<u8> {
+    const LONGEST_REPEATED: usize = 64;
     let mut member = token.to_vec();
     let mut keys = BTreeSet::new();
     for rule in rules.iter().filter(|rule| read::is_rule_name(&rule.name)) {
@@ -119,7 +120,7 @@ fn member(token: &[u8], rules: &[Rule<'_>]) -> Vec<u8> {
         let Some(value) = rule.value.as_ref().map_or(Some(Vec::new()), |value| bare_item(&key, value)) else {
             continue;
         };
-        if keys.contains(&key) {
+        if keys.contains(&key) && token.len() <= LONGEST_REPEATED {
             member.extend_from_slice(&[b", ", token].concat());
             keys.clear();
         }
