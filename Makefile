@@ -94,10 +94,10 @@ wasm: setup
 	        RUSTFLAGS="$${RUSTFLAGS:-} -L /usr/lib/wasm32-wasi" \
 	        /usr/bin/cargo build -Zbuild-std=std,panic_abort); \
 	fi; \
-	run+=(--release -p $(WASM_CRATE) $(if $(PANICS),--features panic-for-tests) --target $(WASM_TARGET)); \
+	run+=(--profile wasm -p $(WASM_CRATE) $(if $(PANICS),--features panic-for-tests) --target $(WASM_TARGET)); \
 	printf '%q ' "$${run[@]}"; echo; \
 	"$${run[@]}"; \
-	install -D -m 644 "$$out/$(WASM_TARGET)/release/$(subst -,_,$(WASM_CRATE)).wasm" $(DIST)/$(WASM_FILE)
+	install -D -m 644 "$$out/$(WASM_TARGET)/wasm/$(subst -,_,$(WASM_CRATE)).wasm" $(DIST)/$(WASM_FILE)
 
 wasm-image: wasm ## Make dist/wasm-image, an OCI image layout of dist/crawlward.wasm for Istio and Envoy Gateway
 	@envoy-filter/wasm-image $(DIST)/crawlward.wasm $(DIST)/wasm-image \

@@ -65,3 +65,11 @@ fn the_filter_imports_what_it_is_known_to_import() {
     imports.sort_unstable();
     assert_eq!(imports, IMPORTS);
 }
+
+/// Every Envoy that fetches its filters fetches all of it.
+#[test]
+fn the_filter_is_at_most_one_megabyte() {
+    const MOST: u64 = 1_000_000;
+    let size = fs::metadata(artefacts::wasm()).unwrap().len();
+    assert!(size <= MOST, "{size} bytes");
+}
