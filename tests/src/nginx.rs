@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -50,6 +51,17 @@ impl Folder {
         fs::write(&new, content).expect("a file in a folder of ours");
         fs::rename(&new, &path).expect("a file in a folder of ours");
         path
+    }
+
+    /// Removes a file or an empty folder, and puts in its place what need be no file.
+    ///
+    /// # Panics
+    ///
+    /// Where it is not there.
+    pub fn remake(&self, name: &str, make: impl FnOnce(&Path) -> io::Result<()>) {
+        let path = self.path().join(name);
+        let removed = if path.is_dir() { fs::remove_dir(&path) } else { fs::remove_file(&path) };
+        removed.and_then(|()| make(&path)).expect("a folder of ours");
     }
 
     /// Copies the files in a folder of the repository to the same place below this one: a gate keeps last good versions

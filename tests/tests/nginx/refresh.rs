@@ -105,7 +105,6 @@ fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
         folder.write("lab.txt", good);
     });
     let of_new_prefix = || from("198.51.100.1", Request::get("/").agent("LabBot/1.0"));
-    let path = nginx.folder().path().join("lab.txt");
     let table: [(&str, &Change, &str); 7] = [
         ("empty", &|folder| _ = folder.write("lab.txt", ""), "held: it became empty, after 4 prefixes"),
         (
@@ -123,9 +122,13 @@ fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
             &|folder| _ = folder.write("lab.txt", &good[..14]),
             "held: it shrank from 4 to 1 prefixes, by more than 50%",
         ),
-        ("a folder", &|_| remake(&path, |path| fs::create_dir(path)), "not a regular file"),
-        ("unreadable", &|_| remake(&path, |path| symlink(path, path)), "Too many levels of symbolic links"),
-        ("gone", &|_| remake(&path, |_| Ok(())), "lab.txt is gone"),
+        ("a folder", &|folder| folder.remake("lab.txt", |path| fs::create_dir(path)), "not a regular file"),
+        (
+            "unreadable",
+            &|folder| folder.remake("lab.txt", |path| symlink(path, path)),
+            "Too many levels of symbolic links",
+        ),
+        ("gone", &|folder| folder.remake("lab.txt", |_| Ok(())), "lab.txt is gone"),
     ];
     for (name, break_it, expected) in &table {
         break_it(nginx.folder());
@@ -149,12 +152,6 @@ fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
     });
     assert_eq!(statuses(port), [200, 200, 200]);
     unharmed(&nginx);
-}
-
-/// Removes a file or an empty folder, and puts something in its place.
-fn remake(path: &std::path::Path, make: impl FnOnce(&std::path::Path) -> std::io::Result<()>) {
-    let removed = if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
-    removed.and_then(|()| make(path)).expect("a folder of ours");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use crawlward_tests::artefacts::compile_ruleset;
 use crawlward_tests::lab::{DOCUMENT, HTTP, lab, person, spoofed, verified};
@@ -103,20 +104,37 @@ fn a_ruleset_that_is_refused_leaves_the_old_one_in_force() {
 #[test]
 fn the_last_good_version_of_a_feed_stays_in_force() {
     let (nginx, port) = start();
-    let good = nginx.folder().read("lab.txt");
-    for (broken, expected) in [
-        ("404\n", "lab.txt: warning: none of the 1 entries can be used"),
-        ("0.0.0.0/0\n", "the feed `lab` is held: it claims 0.0.0.0/0, wider than `widest` allows"),
-        ("203.0.113.0/24\n", "the feed `lab` is held: 2 of its 2 prefixes are gone, more than 70%"),
-    ] {
-        nginx.folder().write("lab.txt", broken);
+    let good = "192.0.2.0/24\n2001:db8::/32\n198.51.100.0/24\n198.51.101.0/24\n";
+    nginx.folder().write("lab.txt", good);
+    nginx.reload();
+    wait_for("the feed to be kept", || (nginx.folder().read("lab.txt.last-good") == good).then_some(()));
+    let stays = |expected: &str| {
         nginx.reload();
         nginx.wait_for_line("error.log", expected);
         for _ in 0..5 {
-            assert_eq!(ask(port, &spoofed("/")).status, 403);
-            assert_eq!(ask(port, &verified("/")).status, 200);
+            assert_eq!(ask(port, &spoofed("/")).status, 403, "{expected}");
+            assert_eq!(ask(port, &verified("/")).status, 200, "{expected}");
         }
+    };
+    for (broken, expected) in [
+        ("", "the feed `lab` is held: it became empty, after 4 prefixes"),
+        (&good[..14], "the feed `lab` is held: it shrank from 4 to 1 prefixes, by more than 50%"),
+        ("404\n", "lab.txt: warning: none of the 1 entries can be used"),
+        ("0.0.0.0/0\n", "the feed `lab` is held: it claims 0.0.0.0/0, wider than `widest` allows"),
+        (
+            "203.0.113.0/24\n10.0.0.0/24\n",
+            "the feed `lab` is held: 4 of its 4 prefixes are gone, more than 70%",
+        ),
+    ] {
+        nginx.folder().write("lab.txt", broken);
+        stays(expected);
     }
+    nginx.folder().remake("lab.txt", |path| fs::create_dir(path));
+    stays("lab.txt: warning: can't be read: not a regular file");
+    nginx.folder().remake("lab.txt", |path| symlink(path, path));
+    stays("lab.txt: warning: can't be read: Too many levels of symbolic links");
+    nginx.folder().remake("lab.txt", |_| Ok(()));
+    stays("lab.txt is gone; the last good version stays in force");
     assert_eq!(nginx.folder().read("lab.txt.last-good"), good);
 }
 
