@@ -23,6 +23,11 @@ ROUNDS ?= 9
 SECONDS_A_TURN ?= 2
 # Which Debians nginx-matrix tests: names such as trixie, or empty for all.
 SUITES ?=
+# How long the soak lasts, and where its randomness begins (default: anywhere; it is printed).
+SECONDS ?= 300
+SEED ?=
+# How often soak-envoy replaces its ruleset.
+UPDATES ?= 1000
 # How long each fuzz target runs, and which: names, or all.
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= all
@@ -48,7 +53,7 @@ TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm wasm-image test test-panics test-manifests memcheck soak-reload deb nginx-matrix fuzz demo lint fmt deny bench-core bench-nginx bench-envoy clean
+.PHONY: help setup build native wasm wasm-image test test-panics test-manifests memcheck soak soak-reload soak-envoy deb nginx-matrix fuzz demo lint fmt deny bench-core bench-nginx bench-envoy clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -61,6 +66,8 @@ help: ## Show this help
 	@echo '  BENCHES=prefix_table                 bench-core: which benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: how often and how long each candidate is measured'
 	@echo '  CRDS=DIR                             test-manifests: the CRDs of Istio and of Envoy Gateway, in YAML'
+	@echo '  SECONDS=300 SEED=1                   soak: how long, and where its randomness begins'
+	@echo '  UPDATES=1000                         soak-envoy: how often'
 	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: how long each target runs, and which'
 	@echo '  RELOADS=1000 PREFIXES=300000         soak-reload: how often nginx is reloaded, and with how large a feed'
 	@echo '  WASM_TOOLCHAIN=rustup|debian         build: the compiler for the filter (default: what is there)'
@@ -176,6 +183,12 @@ bench-envoy: build ## Measure the Envoy gate beside bare Envoy, an empty Wasm fi
 	@$(MAKE) --no-print-directory wasm SETUP=true WASM_CRATE=crawlward-empty-filter WASM_FILE=empty-filter.wasm DIST=$(abspath $(TARGET_DIR))/bench
 	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) \
 	    --empty-filter $(abspath $(TARGET_DIR))/bench/empty-filter.wasm | tee $(TARGET_DIR)/bench-envoy.md
+
+soak: build ## Reload, break and kill nginx for SECONDS, every answer being checked against the core
+	@$(CARGO) run -q -p crawlward-tests --bin soak -- --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak.md
+
+soak-envoy: build ## Replace a ruleset of 300,000 prefixes UPDATES times under load, and look at Envoy's memory
+	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy-updates --updates $(UPDATES) | tee $(TARGET_DIR)/soak-envoy.md
 
 clean: ## Remove all that was built, and what setup put under target/
 	$(CARGO) clean

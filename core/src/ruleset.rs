@@ -1,6 +1,7 @@
 //! Configuration, feeds and policies, compiled: immutable, and what a reload replaces as a whole.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
@@ -246,6 +247,25 @@ impl Ruleset {
 
     /// The names behind a decision that this ruleset made of this request.
     pub fn describe<'r>(&'r self, decision: &Decision, request: &'r impl Request) -> Facts<'r> {
+        let site = decision.site.and_then(|id| self.sites.get(id));
+        let purpose = match decision.identity {
+            // Nothing is asked of a person's request that the decision did not need.
+            Identity::None => None,
+            _ => self.declared_purpose(site.and_then(|site| site.preferences.as_ref()), request),
+        };
+        Facts { purpose, ..self.named(decision) }
+    }
+
+    /// [`Facts::header_value`] of a decision, which needs nothing of the request.
+    pub fn header_value(&self, decision: &Decision) -> Option<String> {
+        match decision.identity {
+            Identity::None => None,
+            _ => self.named(decision).header_value(),
+        }
+    }
+
+    /// The names behind a decision, but for the purpose, which only the request can tell.
+    fn named(&self, decision: &Decision) -> Facts<'_> {
         let service = match decision.value.and_then(|value| self.value(value)) {
             Some(FeedValue::Range { service }) => service.as_deref(),
             _ => None,
@@ -253,12 +273,6 @@ impl Ruleset {
         let (country, region, city) = match decision.place.and_then(|place| self.value(place)) {
             Some(FeedValue::Place { country, region, city }) => (country.as_ref(), region, city),
             _ => (None, &None, &None),
-        };
-        let site = decision.site.and_then(|id| self.sites.get(id));
-        let purpose = match decision.identity {
-            // Nothing is asked of a person's request that the decision did not need.
-            Identity::None => None,
-            _ => self.declared_purpose(site.and_then(|site| site.preferences.as_ref()), request),
         };
         Facts {
             action: decision.action,
@@ -271,8 +285,8 @@ impl Ruleset {
             country: country.and_then(|code| core::str::from_utf8(code).ok()),
             region: region.as_deref(),
             city: city.as_deref(),
-            site: site.map(|site| &*site.name),
-            purpose,
+            site: decision.site.and_then(|id| self.sites.get(id)).map(|site| &*site.name),
+            purpose: None,
             rule: self.rule(decision),
             robots_tag: self.response_rules(decision).and_then(ResponseRules::site_value),
             proof: decision.proof(),

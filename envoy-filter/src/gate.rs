@@ -70,7 +70,10 @@ impl Gate {
     /// Removes the client's own `X-Crawlward`, decides, notes what was decided, and denies or tells upstreams what is known.
     fn request(&self, decided: &mut Option<Decision>) -> Result<Action, Refused> {
         for name in FORGEABLE {
-            host_calls::remove_header(Headers::Request, name)?;
+            // Envoy chooses the route again for a header that is removed, whether it was there or not.
+            if host_calls::header(Headers::Request, name).is_some() {
+                host_calls::remove_header(Headers::Request, name)?;
+            }
         }
         let request = HostRequest::default();
         #[cfg(feature = "panic-for-tests")]
@@ -79,11 +82,13 @@ impl Gate {
         *decided = Some(decision);
         self.note(self.requests.count(&decision, &self.ruleset));
         let reply = self.ruleset.reply(&decision, &request, None);
-        let facts = self.ruleset.describe(&decision, &request);
-        if let Some(value) = facts.header_value() {
+        if let Some(value) = self.ruleset.header_value(&decision) {
             host_calls::set_filter_state(FILTER_STATE, value.as_bytes())?;
-            for fact in self.ruleset.filter_state(&decision) {
-                if let Some(text) = facts.text(*fact) {
+            let single = self.ruleset.filter_state(&decision);
+            if !single.is_empty() {
+                // Only these need what costs another call: the purpose that the request declares.
+                let facts = self.ruleset.describe(&decision, &request);
+                for (fact, text) in single.iter().filter_map(|fact| Some((fact, facts.text(*fact)?))) {
                     host_calls::set_filter_state(&format!("{FILTER_STATE}.{fact}"), text.as_bytes())?;
                 }
             }

@@ -135,9 +135,7 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
         let ruleset = Rc::clone(&state.ruleset);
         return answer(request, &ruleset, &decision);
     }
-    if decision.identity != Identity::None
-        && let Some(value) = state.ruleset.describe(&decision, &request).header_value()
-    {
+    if let Some(value) = state.ruleset.header_value(&decision) {
         state.may_have_header.set(true);
         // Without memory for it the header is missing; there is nothing better to do.
         let _ = request.add_header(REQUEST_HEADER, FORGEABLE[0], &value);

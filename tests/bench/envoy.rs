@@ -17,9 +17,9 @@ use crate::world::{Kind, World};
 const SIZES: [usize; 2] = [3_000, 300_000];
 
 /// One listener of the comparison.
-struct Variant {
+pub(crate) struct Variant {
     name: String,
-    port: u16,
+    pub(crate) port: u16,
     /// Its filter before the router; none in bare Envoy.
     filter: Option<Value>,
     /// Whether it denies who is spoofed.
@@ -27,7 +27,7 @@ struct Variant {
 }
 
 impl Variant {
-    fn new(name: impl Into<String>, filter: Option<Value>, denies: bool) -> Self {
+    pub(crate) fn new(name: impl Into<String>, filter: Option<Value>, denies: bool) -> Self {
         Self { name: name.into(), port: free_port(), filter, denies }
     }
 }
@@ -95,7 +95,7 @@ fn empty_wasm(path: &Path) -> Value {
 }
 
 /// A listener that answers by itself, so that nothing but Envoy and the filter is measured.
-fn listener(variant: &Variant) -> Value {
+pub(crate) fn listener(variant: &Variant) -> Value {
     let router = json!({
         "name": "envoy.filters.http.router",
         "typed_config": { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" },

@@ -1,4 +1,4 @@
-//! The benchmarks of the gates: `make bench-nginx`, `make bench-envoy`.
+//! The benchmarks of the gates: `make bench-nginx`, `make bench-envoy`, `make soak-envoy`.
 //!
 //! Each is one run over all candidates side by side, and prints a report in Markdown; what it is doing meanwhile goes to
 //! standard error. `docs/performance.md` tells the method and what came out.
@@ -9,14 +9,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 mod callgrind;
+mod changes;
 mod envoy;
 mod envoy_peers;
 mod hand_written;
 mod nginx;
 mod rounds;
+mod updates;
 mod world;
 
-const USAGE: &str = "usage: bench nginx|envoy [--rounds N] [--seconds N] [--empty-filter FILE]";
+const USAGE: &str =
+    "usage: bench nginx|envoy|envoy-updates [--rounds N] [--seconds N] [--empty-filter FILE] [--updates N]";
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug)]
@@ -29,18 +32,22 @@ struct Effort {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    if run(&arguments).is_none() {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
+    match run(&arguments) {
+        Some(true) => ExitCode::SUCCESS,
+        Some(false) => ExitCode::FAILURE,
+        None => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
     }
-    ExitCode::SUCCESS
 }
 
-/// Runs the program that the arguments name; `None` where they name none.
-fn run(arguments: &[String]) -> Option<()> {
+/// Runs the program that the arguments name, and tells whether all went well; `None` where they name none.
+fn run(arguments: &[String]) -> Option<bool> {
     let (program, options) = arguments.split_first()?;
     let mut effort = Effort { rounds: 9, turn: Duration::from_secs(2) };
     let mut empty_filter = PathBuf::new();
+    let mut updates = 1000;
     for option in options.chunks(2) {
         let [name, value] = option else { return None };
         match name.as_str() {
@@ -48,6 +55,7 @@ fn run(arguments: &[String]) -> Option<()> {
             "--seconds" => {
                 effort.turn = Duration::from_secs(value.parse().ok().filter(|seconds| *seconds > 0)?);
             }
+            "--updates" => updates = value.parse().ok().filter(|updates| *updates > 0)?,
             "--empty-filter" => empty_filter = value.into(),
             _ => return None,
         }
@@ -55,7 +63,8 @@ fn run(arguments: &[String]) -> Option<()> {
     match program.as_str() {
         "nginx" => nginx::report(effort),
         "envoy" => envoy::report(effort, &empty_filter),
+        "envoy-updates" => return Some(updates::report(updates)),
         _ => return None,
     }
-    Some(())
+    Some(true)
 }

@@ -11,6 +11,7 @@ use rustix::process::Pid;
 
 use crate::Effort;
 use crate::callgrind;
+use crate::changes;
 use crate::hand_written;
 use crate::rounds::{Candidate, SERVER_CORE, measure, table};
 use crate::world::{Kind, World};
@@ -140,6 +141,8 @@ pub(crate) fn report(effort: Effort) {
             .collect();
         println!("| {} | {} |", variant.name, cells.join(" | "));
     }
+    eprintln!("bench: memory and changes");
+    println!("\n## Memory and changes\n\n{}", changes::report(SIZES[0], SIZES[1]));
 }
 
 fn turns(effort: Effort, candidates: usize) -> Duration {

@@ -5,11 +5,11 @@ use std::fs;
 use std::net::SocketAddr;
 use std::process::Command;
 
+use crawlward_tests::proc::processor_time;
 use tempfile::TempDir;
 
 use crate::Effort;
 use crate::world::Client;
-use crawlward_tests::proc::processor_time;
 
 /// A server under load.
 pub(crate) struct Candidate {

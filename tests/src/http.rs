@@ -65,7 +65,8 @@ impl Request {
         &self.headers
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    /// As it goes over the wire.
+    pub fn bytes(&self) -> Vec<u8> {
         let line = [self.method.as_bytes(), &self.target, self.version.as_bytes()].join(&b' ');
         let mut bytes = [&line[..], b"\r\n"].concat();
         for (name, value) in &self.headers {
@@ -176,6 +177,24 @@ impl Connection {
     /// See [`Connection::send`].
     pub fn send_text(&mut self, request: &str) -> io::Result<Response> {
         self.exchange(request.as_bytes(), false)
+    }
+
+    /// Sends a request in pieces of this many bytes, with a pause after each, and reads its response.
+    ///
+    /// # Errors
+    ///
+    /// See [`Connection::send`].
+    pub fn send_slowly(
+        &mut self,
+        request: &Request,
+        piece: usize,
+        mut pause: impl FnMut(),
+    ) -> io::Result<Response> {
+        for piece in request.bytes().chunks(piece) {
+            self.stream.write_all(piece)?;
+            pause();
+        }
+        self.exchange(&[], request.method == "HEAD")
     }
 
     fn exchange(&mut self, request: &[u8], is_head: bool) -> io::Result<Response> {

@@ -33,8 +33,19 @@ const CLIENTS: usize = 4;
 /// Sends the probes from four clients, a connection for each request, while `event` happens ten times, a second
 /// apart.
 pub fn ten_seconds(address: SocketAddr, probes: &[Probe], mut event: impl FnMut(usize)) -> Report {
+    during(address, probes, || {
+        for number in 0..10 {
+            // The pace of the load, not a wait for anything.
+            thread::sleep(Duration::from_secs(1));
+            event(number);
+        }
+    })
+}
+
+/// Sends the probes from four clients, a connection for each request, until `happen` returns.
+pub fn during(address: SocketAddr, probes: &[Probe], happen: impl FnOnce()) -> Report {
     let over = AtomicBool::new(false);
-    // Also where `event` panics: the clients would go on, and the test never end.
+    // Also where `happen` panics: the clients would go on, and the test never end.
     struct Ends<'a>(&'a AtomicBool);
     impl Drop for Ends<'_> {
         fn drop(&mut self) {
@@ -67,11 +78,7 @@ pub fn ten_seconds(address: SocketAddr, probes: &[Probe], mut event: impl FnMut(
             scope.spawn(move || client(first));
         }
         let _ends = Ends(&over);
-        for number in 0..10 {
-            // The pace of the load, not a wait for anything.
-            thread::sleep(Duration::from_secs(1));
-            event(number);
-        }
+        happen();
     });
     Report {
         requests: requests.into_inner(),

@@ -62,3 +62,14 @@ pub fn forget_peak(pid: i32) {
     // Where the system does not allow it, the peak is that of the whole life.
     let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
 }
+
+/// How many files a process has open.
+pub fn open_files(pid: i32) -> usize {
+    fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().count()
+}
+
+/// What a process calls itself; empty where it is gone.
+pub fn title(pid: i32) -> String {
+    let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&text).replace('\0', " ").trim().to_owned()
+}

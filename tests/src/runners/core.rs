@@ -23,9 +23,13 @@ impl Runner for Core {
 }
 
 fn run_table(table: &Table) -> Vec<Result<Answer, String>> {
-    let ruleset = ruleset(table);
+    answers(&ruleset(table), table)
+}
+
+/// The answers of a ruleset to the cases of a table.
+pub fn answers(ruleset: &Ruleset, table: &Table) -> Vec<Result<Answer, String>> {
     let decide_one = |request: InMemory<'_>| {
-        let decision = decide(&ruleset, &request, Overrides::default());
+        let decision = decide(ruleset, &request, Overrides::default());
         let facts = serde_json::to_value(ruleset.describe(&decision, &request)).map_err(|e| e.to_string())?;
         let facts = serde_json::from_value(facts).map_err(|e| e.to_string())?;
         Ok(Answer { facts, exchange: None })

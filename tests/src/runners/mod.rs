@@ -47,6 +47,14 @@ pub struct Exchange {
     pub at_origin: Option<Option<String>>,
 }
 
+impl Exchange {
+    /// What a response shows.
+    pub fn of(response: Response) -> Self {
+        let at_origin = crate::origin::Received::of(&response).map(|received| received.crawlward);
+        Self { response, at_origin }
+    }
+}
+
 /// The header by which a gate's access log tells cases apart.
 const CASE_HEADER: &str = "X-Test-Case";
 
@@ -59,8 +67,7 @@ fn exchange_all(table: &Table, port: u16) -> Vec<Result<Exchange, String>> {
             .header(CASE_HEADER, number.to_string());
         let response = crate::http::send(crate::nginx::local(port), &request)
             .map_err(|error| format!("no response: {error}"))?;
-        let at_origin = crate::origin::Received::of(&response).map(|received| received.crawlward);
-        Ok(Exchange { response, at_origin })
+        Ok(Exchange::of(response))
     };
     table.cases.iter().enumerate().map(send).collect()
 }

@@ -3,6 +3,8 @@
 use std::fs;
 
 use crawlward_tests::artefacts;
+use crawlward_tests::envoy::static_filter;
+use crawlward_tests::lab::lab;
 use wasmparser::{Parser, Payload};
 
 /// Every function that the filter may call: those of `host_calls`, those that the SDK's traits name whether they are
@@ -72,4 +74,23 @@ fn the_filter_is_at_most_one_megabyte() {
     const MOST: u64 = 1_000_000;
     let size = fs::metadata(artefacts::wasm()).unwrap().len();
     assert!(size <= MOST, "{size} bytes");
+}
+
+#[test]
+fn what_the_filter_calls_is_permitted_by_the_resource() {
+    let folder = lab();
+    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+    let pointer = "/typed_config/config/capability_restriction_config/allowed_capabilities";
+    let permitted = filter.pointer(pointer).and_then(|map| map.as_object()).unwrap();
+    let source = fs::read_to_string(artefacts::repository().join("envoy-filter/src/host_calls.rs")).unwrap();
+    let calls: Vec<&str> = source
+        .split("    fn ")
+        .filter_map(|part| part.split_once('('))
+        .map(|(name, _)| name)
+        .filter(|name| name.starts_with("proxy_"))
+        .collect();
+    assert!(calls.len() > 5, "{calls:?}");
+    for call in calls {
+        assert!(permitted.contains_key(call), "{call}");
+    }
 }
