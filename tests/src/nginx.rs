@@ -155,8 +155,13 @@ impl Nginx {
             &folder.path().join("stderr.log"),
             &[error_log],
         );
-        // nginx writes the file when it has bound its sockets; what connects from then on waits for a worker.
-        server.wait_until("nginx's pid file", || Some(()).filter(|()| !folder.read("nginx.pid").is_empty()));
+        // Its sockets are bound then: what connects from now on waits for a worker. And it waits for signals: one that
+        // came earlier would be looked at only when the next one comes.
+        server.wait_until("nginx's start", || {
+            let waits = folder.read("error.log").contains("start worker process ")
+                || setup.main.contains("master_process off");
+            (waits && !folder.read("nginx.pid").is_empty()).then_some(())
+        });
         Self { server, folder, setup }
     }
 
