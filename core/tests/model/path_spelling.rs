@@ -19,7 +19,7 @@ fn without_dot_segments(path: &str) -> String {
 
 /// A target with slashes merged before dot segments are resolved, and the other way round. It begins with a slash, and
 /// the crate encodes none of its characters.
-pub fn resolve(target: &str) -> [String; 2] {
+pub(crate) fn resolve(target: &str) -> [String; 2] {
     let target = target.split('#').next().unwrap_or_default();
     let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
     [without_dot_segments(&merge_slashes(path)), merge_slashes(&without_dot_segments(path))]
