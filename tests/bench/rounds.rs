@@ -92,7 +92,14 @@ end
         Self { folder }
     }
 
+    /// One turn; another one where the machine was so busy that nothing at all was served.
     fn turn(&self, candidate: &Candidate, effort: Effort) -> Turn {
+        const TRIES: usize = 5;
+        let turn = (0..TRIES).find_map(|_| self.try_turn(candidate, effort));
+        turn.unwrap_or_else(|| panic!("{} serves nothing", candidate.name))
+    }
+
+    fn try_turn(&self, candidate: &Candidate, effort: Effort) -> Option<Turn> {
         let before = processor_time(candidate.pid);
         let output = Command::new("taskset")
             .args(["-c", &LOAD_CORE.to_string(), "wrk", "-t1", &format!("-c{CONNECTIONS}")])
@@ -114,13 +121,13 @@ end
             panic!("wrk says nothing of its requests: {text}{}", String::from_utf8_lossy(&output.stderr));
         };
         let name = &candidate.name;
-        assert!(requests > 0.0 && broken == 0.0, "{name}: {broken} of {requests} requests failed: {text}");
+        assert!(broken == 0.0, "{name}: {broken} of {requests} requests failed: {text}");
         let expected = if candidate.denies { requests } else { 0.0 };
         assert!(refused == expected, "{name}: {refused} of {requests} refused");
-        Turn {
+        (requests > 0.0).then(|| Turn {
             per_second: requests / microseconds * 1e6,
             processor: processor.as_secs_f64() * 1e6 / requests,
-        }
+        })
     }
 }
 

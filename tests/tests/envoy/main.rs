@@ -7,6 +7,7 @@ mod damaged;
 mod discovery;
 mod examples;
 mod filter_state;
+mod host_calls;
 mod image;
 mod manifests;
 mod metrics;

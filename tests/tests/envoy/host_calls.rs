@@ -1,0 +1,85 @@
+//! How often a request leaves the sandbox, counted in Envoy's own trace.
+
+use std::collections::BTreeMap;
+
+use crawlward_tests::envoy::{Envoy, Listener, static_filter};
+use crawlward_tests::http::Request;
+use crawlward_tests::lab::{lab, person, spoofed, verified};
+use crawlward_tests::nginx::ask;
+use crawlward_tests::origin::Origin;
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::wait_for;
+
+/// What the clock of a gate calls, which has nothing to do with requests.
+const OF_THE_CLOCK: [&str; 3] =
+    ["proxy_record_metric", "proxy_get_current_time_nanoseconds", "proxy_get_shared_data"];
+
+/// The calls in the trace since a place in the log, by name.
+fn calls(log: &str) -> BTreeMap<String, usize> {
+    let mut calls = BTreeMap::new();
+    for line in log.lines() {
+        if let Some((_, call)) = line.split_once("[vm->host] env.")
+            && let Some((name, _)) = call.split_once('(')
+            && !OF_THE_CLOCK.contains(&name)
+        {
+            *calls.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+    calls
+}
+
+/// Two look for a forged `X-Crawlward`; one each asks for User-Agent and address, and counts the decision. Automation is
+/// told to the log and to upstream, or answered.
+#[test]
+fn a_request_makes_only_the_calls_that_it_needs() {
+    let (folder, origin, port) = (lab(), Origin::start(), free_port());
+    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+    let listener = Listener { port, filter, access_log: "access.log".into() };
+    let envoy = Envoy::start(folder, &[listener], origin.port());
+    let both_workers = |request: &Request| (0..20).for_each(|_| drop(ask(port, request)));
+    // What happens once, as the definition of a counter, happens before, in each worker.
+    for request in [person("/"), verified("/"), spoofed("/")] {
+        both_workers(&request);
+    }
+    ask(envoy.admin_port(), &Request::new("POST", "/logging?wasm=trace", "admin"));
+    for (request, expected) in [
+        (
+            person("/"),
+            [("proxy_get_header_map_value", 3), ("proxy_get_property", 1), ("proxy_increment_metric", 1)]
+                .as_slice(),
+        ),
+        (
+            verified("/"),
+            &[
+                ("proxy_get_header_map_value", 3),
+                ("proxy_get_property", 1),
+                ("proxy_increment_metric", 1),
+                ("proxy_replace_header_map_value", 1),
+                ("proxy_set_property", 1),
+            ],
+        ),
+        (
+            spoofed("/"),
+            &[
+                // The path, too: what nobody is denied is told by it.
+                ("proxy_get_header_map_value", 4),
+                ("proxy_get_property", 1),
+                ("proxy_increment_metric", 1),
+                ("proxy_send_local_response", 1),
+                ("proxy_set_property", 1),
+            ],
+        ),
+    ] {
+        let before = envoy.folder().read("envoy.log").len();
+        ask(port, &request);
+        let expected: BTreeMap<String, usize> =
+            expected.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        // The context's end is the last that a request has to do with the filter.
+        let log = wait_for("the end of the request in the trace", || {
+            let log = envoy.folder().read("envoy.log");
+            let of_request = log.get(before..)?;
+            of_request.contains("proxy_on_delete return").then(|| of_request.to_owned())
+        });
+        assert_eq!(calls(&log), expected, "{log}");
+    }
+}
