@@ -251,7 +251,7 @@ mod tests {
             against_table("r", &tables, &answers(json!({}), Some(denied())))
         };
         assert_eq!(
-            report(json!({ "status": 403, "headers": { "vary": "Accept, Cookie", "etag": null } })),
+            report(json!({ "status": 403, "headers": { "vary": ["Accept", "Cookie"], "etag": null } })),
             ""
         );
         assert!(report(json!({ "status": 304 })).contains("status: expected 304, got 403"));
@@ -272,7 +272,8 @@ mod tests {
     #[test]
     fn a_gate_that_does_otherwise_than_the_core_decides_is_told() {
         let decision = json!({ "action": "deny", "enforced": true, "reason": "spoofed-agent",
-            "identity": "spoofed", "agent": "A", "feed": null, "service": null, "country": null, "region": null, "site": null, "rule": null });
+            "identity": "spoofed", "agent": "A", "feed": null, "service": null, "country": null, "region": null, "site": null, "rule": null,
+            "robots_tag": null });
         let core = answers(decision.clone(), None);
         let report =
             |shown: Value, exchange| against_core("r", &table(), &core, &answers(shown, Some(exchange)));
@@ -294,7 +295,8 @@ mod tests {
     #[test]
     fn what_the_origin_is_told_is_checked() {
         let decision = json!({ "action": "deny", "enforced": false, "reason": "spoofed-agent",
-            "identity": "spoofed", "agent": "A", "feed": null, "service": null, "country": null, "region": null, "site": null, "rule": null });
+            "identity": "spoofed", "agent": "A", "feed": null, "service": null, "country": null, "region": null, "site": null, "rule": null,
+            "robots_tag": null });
         let core = answers(decision, None);
         let report = |told: Option<&str>| {
             let at_origin = Some(told.map(str::to_owned));
