@@ -302,13 +302,17 @@ impl Facts<'_> {
         for (key, text) in
             [(", agent=\"", self.agent), (", feed=\"", self.feed), (", service=\"", self.service)]
         {
-            let Some(text) = text.filter(|text| is_structured_string(text)) else { continue };
-            value.push_str(key);
+            let Some(text) = text else { continue };
             // Names of agents and feeds hardly ever have anything to escape.
-            match text.bytes().fold(false, |any, byte| any | matches!(byte, b'"' | b'\\')) {
-                true => value.push_str(&text.replace('\\', r"\\").replace('"', r#"\""#)),
-                false => value.push_str(text),
-            }
+            let quoted = match is_plain(text) {
+                true => Cow::Borrowed(text),
+                false if is_structured_string(text) => {
+                    Cow::Owned(text.replace('\\', r"\\").replace('"', r#"\""#))
+                }
+                false => continue,
+            };
+            value.push_str(key);
+            value.push_str(&quoted);
             value.push('"');
         }
         for (key, token) in [(", country=", self.country), (", region=", self.region)] {
@@ -338,10 +342,15 @@ impl Facts<'_> {
     }
 }
 
+/// Whether RFC 8941 3.3.3 carries the text as it is.
+fn is_plain(text: &str) -> bool {
+    // Without a way out of the loop, it runs over many bytes at once.
+    text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~') & !matches!(byte, b'"' | b'\\'))
+}
+
 /// Whether RFC 8941 3.3.3 can carry the text; what can't be carried is left out.
 fn is_structured_string(text: &str) -> bool {
-    // Without a way out of the loop, it runs over many bytes at once.
-    text.bytes().fold(true, |all, byte| all & matches!(byte, 0x20..=0x7e))
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 #[cfg(test)]

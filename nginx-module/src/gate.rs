@@ -154,7 +154,7 @@ fn answer(request: HttpRequest<'_>, ruleset: &Ruleset, decision: &Decision) -> N
     };
     if decision.action == Action::Deny {
         let level = conf.and_then(|conf| conf.log_level).unwrap_or(LogLevel::ERROR);
-        request.log(level, &denial_line(&ruleset.describe(decision, &request)));
+        request.log(level, || denial_line(&ruleset.describe(decision, &request)));
     }
     if request.is_nginx_to_answer(reply.status) {
         request.finish_with_status(reply.status);
@@ -241,8 +241,9 @@ fn mode(request: HttpRequest<'_>, state: &State) -> Option<Mode> {
     let mode = std::str::from_utf8(word).ok().and_then(Mode::from_word);
     if mode.is_none() && !word.is_empty() && NO_MODE.is_due() {
         let word = String::from_utf8_lossy(word);
-        request
-            .log(LogLevel::ERROR, &format!("crawlward: \"{word}\" is no mode; that of the document counts"));
+        request.log(LogLevel::ERROR, || {
+            format!("crawlward: \"{word}\" is no mode; that of the document counts")
+        });
     }
     mode
 }

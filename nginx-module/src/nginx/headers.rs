@@ -45,6 +45,19 @@ impl<'l> Iterator for Headers<'l> {
     }
 }
 
+/// Whether a header has this name, which is in lower case.
+pub(super) fn is_named(header: &ngx_table_elt_t, name: &str) -> bool {
+    if header.key.len != name.len() {
+        return false;
+    }
+    // nginx keeps the name in lower case, too; what a module added may lack it.
+    if header.lowcase_key.is_null() {
+        return bytes(&header.key).eq_ignore_ascii_case(name.as_bytes());
+    }
+    // SAFETY: where there is one, it is as long as the key.
+    unsafe { std::slice::from_raw_parts(header.lowcase_key, name.len()) == name.as_bytes() }
+}
+
 /// Takes headers out of a list. Those that stay do not move, because nginx points at them (`headers_in.user_agent`).
 ///
 /// nginx's loops over a list read the first header of every part but the first without looking, so no part may be

@@ -127,7 +127,7 @@ impl<'r> HttpRequest<'r> {
     /// The lines of a header, by its lower-case name.
     pub(crate) fn header_lines(self, name: &str) -> impl Iterator<Item = &'r [u8]> {
         headers::iterate(&self.get().headers_in.headers)
-            .filter(move |header| bytes(&header.key).eq_ignore_ascii_case(name.as_bytes()))
+            .filter(move |header| headers::is_named(header, name))
             .map(|header| bytes(&header.value))
     }
 
@@ -248,11 +248,12 @@ impl<'r> HttpRequest<'r> {
         unsafe { ngx_http_finalize_request(self.raw.as_ptr(), isize::try_from(status).unwrap_or(500)) };
     }
 
-    /// Writes a line to the error log; nginx adds the client, the server and the request.
-    pub(crate) fn log(self, level: LogLevel, message: &str) {
-        // SAFETY: a request has a connection, and a connection a log.
-        if let Some(connection) = unsafe { self.get().connection.as_ref() } {
-            log_line(level.number(), connection.log, message);
+    /// Writes a line to the error log, where its level asks for it; nginx adds the client, the server and the request.
+    pub(crate) fn log(self, level: LogLevel, message: impl FnOnce() -> String) {
+        // SAFETY: a request has a connection, and a connection a log, which lives as long.
+        let log = unsafe { self.get().connection.as_ref().and_then(|connection| connection.log.as_ref()) };
+        if let Some(log) = log.filter(|log| log.log_level >= level.number()) {
+            log_line(level.number(), ptr::from_ref(log).cast_mut(), &message());
         }
     }
 }
