@@ -12,7 +12,7 @@ use crate::runners::{Answer, Exchange};
 pub type Answers = Vec<Vec<Result<Answer, String>>>;
 
 /// The fields of the JSON decision.
-const FIELDS: [&str; 16] = [
+pub const FIELDS: [&str; 16] = [
     "action",
     "status",
     "reason",

@@ -6,26 +6,8 @@ use crawlward_tests::lab::{FIREFOX, lab};
 use crawlward_tests::nginx::ask;
 use crawlward_tests::origin::Origin;
 use crawlward_tests::ports::free_port;
+use crawlward_tests::verdict::FIELDS;
 use serde_json::{Value, json};
-
-const KEYS: [&str; 16] = [
-    "action",
-    "status",
-    "reason",
-    "identity",
-    "agent",
-    "feed",
-    "service",
-    "country",
-    "region",
-    "city",
-    "site",
-    "purpose",
-    "rule",
-    "robots_tag",
-    "proof",
-    "enforced",
-];
 
 /// All facts for one site, the document's choice for another, none for a third.
 fn document() -> String {
@@ -36,7 +18,7 @@ fn document() -> String {
         "feeds": [{ "name": "lab", "format": "cidr", "source": "lab.txt" }],
         "agents": [{ "token": "LabBot", "feeds": ["lab"] }],
         "sites": [
-            { "hosts": ["all.test"], "robots_txt": "robots.txt", "filter_state": KEYS },
+            { "hosts": ["all.test"], "robots_txt": "robots.txt", "filter_state": FIELDS },
             { "hosts": ["none.test"], "filter_state": [] },
         ],
         "files": { "robots.txt": { "text": "User-agent: *\nDisallow: /private\n" } },
@@ -50,7 +32,7 @@ fn the_access_log_shows_the_facts_that_are_asked_for_and_no_others() {
     folder.write("crawlward.json", document());
     let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
     let mut listener = configuration(&folder, &Listener { port, filter, access_log: "access.log".into() });
-    let shown = KEYS.map(|key| (key, format!("%FILTER_STATE(wasm.crawlward.{key}:PLAIN)%")));
+    let shown = FIELDS.map(|key| (key, format!("%FILTER_STATE(wasm.crawlward.{key}:PLAIN)%")));
     let format = manager(&mut listener).pointer_mut("/access_log/0/typed_config/log_format/json_format");
     *format.unwrap() = shown.into_iter().chain([("case", "%REQ(X-TEST-CASE)%".to_owned())]).collect();
     let envoy = Envoy::start_configured(folder, vec![listener], origin.port());
