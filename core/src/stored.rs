@@ -165,7 +165,12 @@ impl Compiled {
         let length = usize::try_from(length).map_err(|_| StoredError::Content)?;
         let rest = words.get(HEADER..).unwrap_or_default().as_bytes();
         let small = rest.get(..length).ok_or(StoredError::Content)?;
-        let small: SmallPart = postcard::from_bytes(small).map_err(|_| StoredError::Content)?;
+        let (small, behind): (SmallPart, _) =
+            postcard::take_from_bytes(small).map_err(|_| StoredError::Content)?;
+        // The checksum covers no header: a length that takes in the padding would pass.
+        if !behind.is_empty() {
+            return Err(StoredError::Content);
+        }
         let start = HEADER + length.div_ceil(4);
         let table = PrefixTable::from_words(StoredWords { words, start }).map_err(StoredError::Table)?;
         let feeds = Feeds { loaded: small.feeds, values: small.values, table };

@@ -339,6 +339,12 @@ fn a_cut_or_altered_compiled_form_is_refused() {
         let loaded = Compiled::load("c.bin", altered);
         assert!(loaded.ruleset.is_none(), "bit {bit} of word {at}");
     }
+    // The length of what stands before the table, with some of the padding behind it and without some of its end.
+    for length in words[3] - 4..=words[3] + 4 {
+        let mut altered = words.clone();
+        altered[3] = length;
+        assert_eq!(Compiled::load("c.bin", altered).ruleset.is_some(), length == words[3], "{length}");
+    }
     let mut longer = words.clone();
     longer.push(0);
     assert_eq!(
