@@ -1,17 +1,18 @@
-//! Paths spelled otherwise: `/private` as `//private`, `/./private`, `/x/../private` or `/%2e/private`.
+//! Paths spelled otherwise: `/private/a` as `//private/a`, `/./private/a`, `/x/../private/a`, `/%2e/private/a` or `/private%2Fa`.
 //!
 //! Rules are compared with the path as it was sent (RFC 9309), but a server may look for the file under another one:
 //! nginx always resolves dot segments and by default merges slashes, Envoy does where it is told to. So that no rule is
-//! evaded by spelling, a path that is not in resolved form is judged in that form, too, and the stricter of the
+//! evaded by spelling, a path that is not in resolved form is judged in that form, too, and the strictest of the
 //! judgements holds.
 //!
 //! Resolved, a path has no dot segments (RFC 3986, 5.2.4; `%2e` is a dot) and no empty ones but the last, and ends before
 //! a fragment. Whether `..` takes away an empty segment depends on what is done first: `/a//../b` is `/b` where slashes
 //! are merged first, as nginx does, and `/a/b` where dot segments are resolved first, as Envoy does. Both are judged.
 //!
-//! `%2F` is no separator (RFC 3986, 2.2), and the query is left as it is.
+//! `%2F` is no separator (RFC 3986, 2.2), and in both forms it is none; but nginx and others decode it before they look for
+//! a file. So a path with one is judged in a third form, in which it is a slash. The query is left as it is.
 
-use memchr::{memchr, memchr3_iter, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memchr2_iter, memrchr};
 
 use crate::path_pattern::RequestPath;
 
@@ -24,34 +25,42 @@ pub enum Spelling {
     SlashesFirst,
     /// Resolved, dot segments before slashes merged.
     DotsFirst,
+    /// Resolved, `%2F` being a slash, slashes merged before dot segments.
+    SlashesDecoded,
 }
 
 /// How long a resolved path can be, in bytes. Of a longer one, the segments that fit are judged: what RFC 9110 (4.1) asks
 /// servers to support is 8000.
 pub const LONGEST: usize = 8192;
 
-/// Whether a path, with its query, is in resolved form. What does not begin with `/` is.
+/// Whether a path, with its query, is the same in every form. What does not begin with `/` is.
 #[inline]
 pub fn is_resolved(target: &[u8]) -> bool {
     // Without a branch, so that the compiler looks at many octets at once; nearly every path shows nothing to look into.
     let next = target.get(1..).unwrap_or_default();
     let is_odd = target.iter().zip(next).fold(false, |is_odd, (here, next)| {
-        is_odd | ((*here == b'/') & ((*next == b'/') | (*next == b'.') | (*next == b'%'))) | (*next == b'#')
+        let after_slash = (*here == b'/') & ((*next == b'/') | (*next == b'.') | (*next == b'%'));
+        is_odd | after_slash | ((*here == b'%') & (*next == b'2')) | (*next == b'#')
     });
     !is_odd || target.first() != Some(&b'/') || is_resolved_on_a_closer_look(target)
 }
 
 fn is_resolved_on_a_closer_look(target: &[u8]) -> bool {
-    for at in memchr3_iter(b'/', b'?', b'#', target) {
-        let (here, rest) = (target.get(at), target.get(at + 1..).unwrap_or_default());
-        match here {
-            Some(b'/') if rest.first() == Some(&b'/') || dots_before_end(rest).is_some() => return false,
-            Some(b'/') => {}
-            Some(b'?') => return memchr(b'#', rest).is_none(),
-            _ => return false,
-        }
-    }
-    true
+    let path = before_query(target);
+    let is_resolved_at = |at: usize| match path.get(at..).unwrap_or_default() {
+        [b'/', rest @ ..] => rest.first() != Some(&b'/') && dots_before_end(rest).is_none(),
+        other => !begins_with_encoded_slash(other),
+    };
+    memchr(b'#', target).is_none() && memchr2_iter(b'/', b'%', path).all(is_resolved_at)
+}
+
+/// The path of a target, before query and fragment.
+fn before_query(target: &[u8]) -> &[u8] {
+    target.get(..memchr2(b'?', b'#', target).unwrap_or(target.len())).unwrap_or_default()
+}
+
+fn begins_with_encoded_slash(text: &[u8]) -> bool {
+    matches!(text, [b'%', b'2', b'F' | b'f', ..])
 }
 
 /// Asks for the judgement of a path as it was sent, and where that is not resolved of the resolved ones, until one is
@@ -81,12 +90,18 @@ fn in_resolved_forms<T, S: Ord>(
 ) -> (T, Spelling) {
     let mut best = (sent, Spelling::Sent);
     let mut room = [0; LONGEST];
-    let mut length = None;
-    for spelling in [Spelling::SlashesFirst, Spelling::DotsFirst] {
+    let mut length = 0;
+    for spelling in [Spelling::SlashesFirst, Spelling::DotsFirst, Spelling::SlashesDecoded] {
         let resolved = resolve(target, spelling, &mut room);
-        // What the first order keeps, the second keeps, too, so those that are equally long are the same.
-        if length.replace(resolved.len()) == Some(resolved.len()) {
-            break;
+        let is_another = match spelling {
+            // What the first order keeps, the second keeps, too, so those that are equally long are the same.
+            Spelling::DotsFirst => resolved.len() != length,
+            Spelling::SlashesDecoded => has_encoded_slash(before_query(target)),
+            Spelling::Sent | Spelling::SlashesFirst => true,
+        };
+        length = resolved.len();
+        if !is_another || resolved == target {
+            continue;
         }
         let next = judge(RequestPath::new(resolved), spelling);
         if strictness(&next) > strictness(&best.0) {
@@ -99,6 +114,10 @@ fn in_resolved_forms<T, S: Ord>(
     best
 }
 
+fn has_encoded_slash(path: &[u8]) -> bool {
+    memchr_iter(b'%', path).any(|at| path.get(at..).is_some_and(begins_with_encoded_slash))
+}
+
 /// A path with its query in a spelling, as much as fits of it. One that does not begin with `/` has only one.
 pub fn resolve<'r>(target: &'r [u8], spelling: Spelling, room: &'r mut [u8; LONGEST]) -> &'r [u8] {
     let Some(absolute) = target.strip_prefix(b"/").filter(|_| spelling != Spelling::Sent) else {
@@ -108,13 +127,15 @@ pub fn resolve<'r>(target: &'r [u8], spelling: Spelling, room: &'r mut [u8; LONG
     let end = memchr(b'?', absolute).unwrap_or(absolute.len());
     let (path, query) = absolute.split_at_checked(end).unwrap_or((absolute, b""));
     let mut resolved = Resolved { room, length: 0, lost: 0, first_lost: b"" };
-    let mut segments = path.split(|byte| *byte == b'/').peekable();
-    while let Some(segment) = segments.next() {
-        let is_last = segments.peek().is_none();
+    let mut rest = Some(path);
+    while let Some(text) = rest {
+        let (segment, after) = first_segment(text, spelling);
+        rest = after;
+        let is_last = after.is_none();
         match dots_before_end(segment) {
             Some(1) => {}
             Some(_) => resolved.pop(),
-            None if segment.is_empty() && !is_last && spelling == Spelling::SlashesFirst => {}
+            None if segment.is_empty() && !is_last && spelling != Spelling::DotsFirst => {}
             None => {
                 resolved.push(segment);
                 continue;
@@ -125,6 +146,20 @@ pub fn resolve<'r>(target: &'r [u8], spelling: Spelling, room: &'r mut [u8; LONG
         }
     }
     resolved.finish(query)
+}
+
+/// The segment that a text begins with, and what follows the slash after it.
+fn first_segment(text: &[u8], spelling: Spelling) -> (&[u8], Option<&[u8]>) {
+    for at in memchr2_iter(b'/', b'%', text) {
+        let (segment, rest) = text.split_at_checked(at).unwrap_or_default();
+        let slash = match rest {
+            [b'/', ..] => 1,
+            _ if spelling == Spelling::SlashesDecoded && begins_with_encoded_slash(rest) => 3,
+            _ => continue,
+        };
+        return (segment, rest.get(slash..));
+    }
+    (text, None)
 }
 
 /// The segments of a resolved path, each after a slash.
@@ -242,8 +277,7 @@ mod tests {
             ("/a/../?b=/../c//d", "/?b=/../c//d"),
             ("/a#/../b", "/a"),
             ("/a?b#c", "/a?b"),
-            ("/a%2f../b", "/a%2f../b"),
-            ("/...//.a/%2e.b/..%2f", "/.../.a/%2e.b/..%2f"),
+            ("/...//.a/%2e.b/..%2d", "/.../.a/%2e.b/..%2d"),
         ] {
             assert_eq!(resolved(sent, Spelling::SlashesFirst), expected, "{sent}");
             assert_eq!(resolved(sent, Spelling::DotsFirst), expected, "{sent}");
@@ -252,7 +286,7 @@ mod tests {
             assert_eq!(is_resolved(sent.as_bytes()), sent == expected, "{sent}");
         }
         for plain in
-            ["", "*", "a//b", "?//", "/", "/a", "/a/", "/.a", "/..a", "/a.", "/%2ea", "/%2", "/a?//../#"]
+            ["", "*", "a//b%2F", "?//", "/", "/a", "/a/", "/.a", "/a.", "/%2ea", "/%2", "/a?//../%2F", "/a?#"]
         {
             assert_eq!(is_resolved(plain.as_bytes()), !plain.contains('#'), "{plain}");
         }
@@ -265,6 +299,22 @@ mod tests {
         {
             assert_eq!(resolved(sent, Spelling::SlashesFirst), slashes_first, "{sent}");
             assert_eq!(resolved(sent, Spelling::DotsFirst), dots_first, "{sent}");
+        }
+    }
+
+    #[test]
+    fn an_encoded_slash_is_one_in_a_form_of_its_own() {
+        for (sent, slashes_first, decoded) in [
+            ("/private%2Fa?b%2Fc", "/private%2Fa?b%2Fc", "/private/a?b%2Fc"),
+            ("/x%2f..%2F%2e%2fprivate%2f", "/x%2f..%2F%2e%2fprivate%2f", "/private/"),
+            ("/a%2F%2F..//%2f/b", "/a%2F%2F../%2f/b", "/b"),
+            ("/%2F", "/%2F", "/"),
+            ("/a%252F..%2", "/a%252F..%2", "/a%252F..%2"),
+        ] {
+            assert_eq!(resolved(sent, Spelling::SlashesFirst), slashes_first, "{sent}");
+            assert_eq!(resolved(sent, Spelling::SlashesDecoded), decoded, "{sent}");
+            assert!(is_resolved(decoded.as_bytes()), "{decoded}");
+            assert_eq!(is_resolved(sent.as_bytes()), sent == decoded, "{sent}");
         }
     }
 
@@ -294,7 +344,7 @@ mod tests {
             let (strictness, spelling) = strictest(target.as_bytes(), judge, |judged: &u8| *judged, 1);
             (strictness, spelling, asked)
         };
-        use Spelling::{DotsFirst, Sent, SlashesFirst};
+        use Spelling::{DotsFirst, Sent, SlashesDecoded, SlashesFirst};
         assert_eq!(judged("/b"), (1, Sent, alloc::vec![Sent]));
         assert_eq!(judged("/a"), (0, Sent, alloc::vec![Sent]));
         assert_eq!(judged("//a"), (0, Sent, alloc::vec![Sent, SlashesFirst]));
@@ -302,5 +352,11 @@ mod tests {
         assert_eq!(judged("/b//../c/.."), (0, Sent, alloc::vec![Sent, SlashesFirst, DotsFirst]));
         assert_eq!(judged("/b//../../b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));
         assert_eq!(judged("/c/..//../b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));
+        assert_eq!(judged("/a%2F../b"), (1, SlashesDecoded, alloc::vec![Sent, SlashesDecoded]));
+        assert_eq!(judged("//a?%2F"), (0, Sent, alloc::vec![Sent, SlashesFirst]));
+        assert_eq!(
+            judged("/x//..%2F..%2F/./b"),
+            (1, SlashesDecoded, alloc::vec![Sent, SlashesFirst, SlashesDecoded])
+        );
     }
 }

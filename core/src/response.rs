@@ -239,6 +239,10 @@ mod tests {
         assert_eq!(value("/a.pdf?x"), None);
         assert_eq!(value("/a/draft").as_deref(), Some("nofollow"));
         assert_eq!(value("/off/a.pdf"), None);
+        // Whatever the spelling, as many of the rules hold as for any that a server may resolve it to.
+        for path in ["//drafts/old", "/drafts/x/../old", "/drafts%2Fold", "/drafts/old/../../.."] {
+            assert_eq!(value(path).as_deref(), Some("noindex, nofollow; ExampleBot="), "{path}");
+        }
         assert_eq!(site_value("list.test", "/").as_deref(), Some("*;noindex, ExampleBot;nosnippet"));
         assert_eq!(site_value("other.test", "/drafts/"), None);
     }

@@ -171,9 +171,8 @@ impl<'a> RobotsTag<'a> {
     /// Whether the lines that were added say each thing once, and just what `whole` says; tokens without rules only
     /// where `with_bare_tokens` asks for them.
     pub(crate) fn says_once(&self, whole: &RobotsTag<'_>, with_bare_tokens: bool) -> bool {
-        let rules = |tag: &RobotsTag<'_>| tag.lists().map(<[_]>::len).sum::<usize>();
         !self.repeats
-            && rules(self) == rules(whole)
+            && self.rule_count() == whole.rule_count()
             && (!with_bare_tokens || self.tokens.len() == whole.tokens.len())
             && whole.contains(self)
     }
@@ -191,6 +190,11 @@ impl<'a> RobotsTag<'a> {
                 .tokens
                 .iter()
                 .all(|token| self.find_token(&token.name).is_some_and(|whom| has_all(whom, &token.rules)))
+    }
+
+    /// How many rules there are, each counted for all it is for.
+    fn rule_count(&self) -> usize {
+        self.lists().map(<[_]>::len).sum()
     }
 
     /// All lists of rules.

@@ -14,6 +14,7 @@ use super::RobotsTag;
 use crate::config::RobotsTagSyntax;
 use crate::path_pattern::{PathPattern, RequestPath};
 use crate::path_set::PathSet;
+use crate::path_spelling;
 
 /// A site's rules.
 #[derive(Clone, Debug)]
@@ -117,12 +118,17 @@ impl SiteTags {
         })
     }
 
-    /// The number of the rules for a path; `target` gives it, and is asked only where it matters.
+    /// The number of the rules for a path; `target` gives it, and is asked only where it matters. Of a path that can be
+    /// spelled otherwise, the spelling with the most rules counts.
     pub(crate) fn find<'t>(&self, target: impl FnOnce() -> &'t [u8]) -> u16 {
         if self.ready.len() < 2 {
             return 0;
         }
-        let path = RequestPath::new(target());
+        let rules = |number: &u16| self.ready(*number).map_or(0, |ready| ready.tag.rule_count());
+        path_spelling::strictest(target(), |path, _| self.find_as_spelled(path), rules, usize::MAX).0
+    }
+
+    fn find_as_spelled(&self, path: RequestPath<'_>) -> u16 {
         let prefix = self.prefixes.first_match(path).and_then(|found| self.of_prefix.get(found as usize));
         self.others.iter().fold(prefix.copied().unwrap_or_default(), |number, (scopes, next)| {
             match next.get(usize::from(number)) {

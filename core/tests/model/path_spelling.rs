@@ -17,11 +17,13 @@ fn without_dot_segments(path: &str) -> String {
     Url::parse(&format!("http://example.com{path}")).unwrap().path().to_owned()
 }
 
-/// A target with slashes merged before dot segments are resolved, and the other way round. It begins with a slash, and
-/// the crate encodes none of its characters.
-pub(crate) fn resolve(target: &str) -> [String; 2] {
+/// A target with slashes merged before dot segments are resolved, the other way round, and the first with encoded slashes
+/// decoded. It begins with a slash, and the crate encodes none of its characters.
+pub(crate) fn resolve(target: &str) -> [String; 3] {
     let target = target.split('#').next().unwrap_or_default();
     let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
-    [without_dot_segments(&merge_slashes(path)), merge_slashes(&without_dot_segments(path))]
+    let slashes_first = |path: &str| without_dot_segments(&merge_slashes(path));
+    let decoded = path.replace("%2F", "/").replace("%2f", "/");
+    [slashes_first(path), merge_slashes(&without_dot_segments(path)), slashes_first(&decoded)]
         .map(|path| path + query)
 }
