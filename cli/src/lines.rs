@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use crawlward_core::diagnostic::{Diagnostic, Position, Severity};
+use crawlward_core::diagnostic::{Diagnostic, Position};
 
 use crate::failure::Failure;
 
@@ -20,13 +20,8 @@ pub(crate) struct Line<'a> {
 impl Line<'_> {
     /// An error in this line, at a column that counts characters from 1.
     pub(crate) fn error(&self, column: u32, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            severity: Severity::Error,
-            file: "<stdin>".to_string(),
-            position: Some(Position { line: self.number, column }),
-            requirement: None,
-            message: message.into(),
-        }
+        let position = Some(Position { line: self.number, column });
+        Diagnostic { position, ..Diagnostic::error("<stdin>", message) }
     }
 
     /// The error of a line without content.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crawlward_core::diagnostic::{Diagnostic, Severity};
+use crawlward_core::diagnostic::Diagnostic;
 use crawlward_core::{Compiled, Files, Ruleset};
 use crawlward_host::FilesBeside;
 
@@ -18,13 +18,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// What there is to say of a file that can't be read.
 pub(crate) fn unreadable(path: &Path, error: impl std::fmt::Display) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Error,
-        file: path.display().to_string(),
-        position: None,
-        requirement: None,
-        message: format!("can't be read: {error}"),
-    }
+    Diagnostic::error(path.display().to_string(), format!("can't be read: {error}"))
 }
 
 /// The ruleset of the configuration document at `path`, with the files beside it, or the compiled ruleset there.

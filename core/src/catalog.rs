@@ -4,13 +4,15 @@
 
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::diagnostic::{Diagnostics, Locator};
+use crate::json;
+use crate::source_text::{self, Expected};
 use crate::user_agent;
 
 /// Agents and the feeds that prove them.
@@ -79,15 +81,8 @@ impl Catalog {
 
     /// Reads a catalog; `None` when there was an error, after reporting all of them.
     pub fn parse(bytes: &[u8], diagnostics: &mut Diagnostics) -> Option<Self> {
-        let text = match core::str::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                let position = Locator::new(bytes).position(error.valid_up_to());
-                diagnostics.error(position, None, "not UTF-8, which JSON must be (RFC 8259)");
-                return None;
-            }
-        };
         let errors_before = diagnostics.errors();
+        let text = source_text::read(bytes, Expected { what: "JSON", requirement: None }, diagnostics)?;
         let mut reader = Reader { text, locator: Locator::new(bytes), diagnostics };
         let document: Document<'_> = reader.read(text)?;
         let feeds = reader.feeds(&document.feeds);
@@ -153,8 +148,8 @@ impl<'a> Reader<'a, '_> {
             Ok(value) => Some(value),
             Err(error) => {
                 let start = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-                let position = self.locator.position(start + offset_of(part, error.line(), error.column()));
-                self.diagnostics.error(position, None, message_of(&error));
+                let position = self.locator.position(start + json::offset(part, &error));
+                self.diagnostics.error(position, None, json::reason(&error));
                 None
             }
         }
@@ -166,26 +161,11 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// The byte that serde_json means by a line and a column, both from 1, the column in bytes.
-fn offset_of(text: &str, line: usize, column: usize) -> usize {
-    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
-    before + column.saturating_sub(1)
-}
-
-/// The message without the place that serde_json appends, which is relative to a part of the text.
-fn message_of(error: &serde_json::Error) -> String {
-    let mut message = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    if message.ends_with(&place) {
-        message.truncate(message.len() - place.len());
-    }
-    message
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diagnostic::Strictness;
+    use alloc::string::ToString;
 
     fn parse(text: &str) -> Result<Catalog, Vec<String>> {
         let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);
@@ -254,9 +234,7 @@ mod tests {
         assert_eq!(parse(r#"{"agents":[],"agent":[]}"#).unwrap_err().len(), 1);
         let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);
         assert_eq!(Catalog::parse(b"{\n\"\xff", &mut diagnostics), None);
-        assert_eq!(
-            diagnostics.items()[0].to_string(),
-            "c.json:2:2: error: not UTF-8, which JSON must be (RFC 8259)"
-        );
+        let message = diagnostics.items()[0].to_string();
+        assert!(message.starts_with("c.json:2:2: error: not UTF-8 from here on"), "{message}");
     }
 }

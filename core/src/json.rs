@@ -32,13 +32,13 @@ pub(crate) fn document(json: &str) -> Result<&RawValue, SyntaxError> {
 }
 
 /// serde_json counts columns in bytes; a position here starts from an offset.
-fn offset(json: &str, error: &serde_json::Error) -> usize {
+pub(crate) fn offset(json: &str, error: &serde_json::Error) -> usize {
     let line: usize = json.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     line + error.column().saturating_sub(1)
 }
 
 /// The message without its position.
-fn reason(error: &serde_json::Error) -> String {
+pub(crate) fn reason(error: &serde_json::Error) -> String {
     let message = error.to_string();
     match message.rsplit_once(" at line ") {
         Some((reason, _)) => reason.into(),

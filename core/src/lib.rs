@@ -46,6 +46,7 @@ pub mod response;
 pub mod robots;
 pub mod robots_tag;
 mod ruleset;
+pub mod seldom;
 mod sites;
 mod source_text;
 mod stored;

@@ -211,7 +211,8 @@ pub struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// The most bytes that [`Self::joined`] gives.
+    /// The most bytes that [`Self::joined`] gives: the name of a site is shortened, and that of an agent is a token,
+    /// which has [`MAX_TOKEN`](crate::user_agent::MAX_TOKEN) bytes at most.
     pub const LONGEST: usize = 384;
 
     /// The values, in the order of the labels of [`REQUESTS`].

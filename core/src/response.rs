@@ -142,42 +142,10 @@ impl<'u> Header<'u> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NoFiles, Overrides, Request, decide};
+    use crate::request::tests::Asked;
+    use crate::{NoFiles, Overrides, decide};
     use alloc::format;
     use alloc::string::{String, ToString};
-    use core::net::IpAddr;
-
-    struct Asked(&'static str, &'static str);
-
-    impl Request for Asked {
-        fn address(&self) -> Option<IpAddr> {
-            None
-        }
-
-        fn host(&self) -> Option<&[u8]> {
-            Some(self.0.as_bytes())
-        }
-
-        fn method(&self) -> &[u8] {
-            b"GET"
-        }
-
-        fn path(&self) -> &[u8] {
-            self.1.as_bytes()
-        }
-
-        fn user_agent(&self) -> Option<&[u8]> {
-            Some(b"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0")
-        }
-
-        fn now(&self) -> i64 {
-            0
-        }
-
-        fn header(&self, _: &str) -> Option<&[u8]> {
-            None
-        }
-    }
 
     const DOCUMENT: &str = r#"{
       "catalog": "none",
@@ -196,9 +164,13 @@ mod tests {
         Ruleset::compile("c.json", DOCUMENT.as_bytes(), &NoFiles).ruleset.unwrap()
     }
 
-    fn site_value(host: &'static str, path: &'static str) -> Option<String> {
+    fn decision(ruleset: &Ruleset, host: &str, path: &str) -> Decision {
+        decide(ruleset, &Asked { host, path, ..Asked::default() }, Overrides::default())
+    }
+
+    fn site_value(host: &str, path: &str) -> Option<String> {
         let ruleset = ruleset();
-        let decision = decide(&ruleset, &Asked(host, path), Overrides::default());
+        let decision = decision(&ruleset, host, path);
         ruleset.response_rules(&decision)?.site_value().map(str::to_string)
     }
 
@@ -207,9 +179,9 @@ mod tests {
     }
 
     /// What a response with these lines has afterwards, and whether another pass leaves it alone.
-    fn edited(host: &'static str, path: &'static str, lines: [&[&str]; 2]) -> [Vec<String>; 2] {
+    fn edited(host: &str, path: &str, lines: [&[&str]; 2]) -> [Vec<String>; 2] {
         let ruleset = ruleset();
-        let decision = decide(&ruleset, &Asked(host, path), Overrides::default());
+        let decision = decision(&ruleset, host, path);
         let mut response = owned(lines);
         let Some(rules) = ruleset.response_rules(&decision) else { return response };
         let edit = |response: &[Vec<String>; 2]| {
@@ -313,7 +285,7 @@ mod tests {
     #[test]
     fn tag_7_effective_rules() {
         let ruleset = ruleset();
-        let decision = decide(&ruleset, &Asked("tagged.test", "/drafts/"), Overrides::default());
+        let decision = decision(&ruleset, "tagged.test", "/drafts/");
         assert_eq!(ruleset.effective_rules(&decision), Some((None, b"noindex, nofollow".to_vec())));
     }
 }

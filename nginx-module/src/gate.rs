@@ -8,10 +8,11 @@ use crawlward_core::config::Mode;
 use crawlward_core::decision::{Action, Decision, Facts, Identity};
 use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER};
 use crawlward_core::response::ResponseRules;
+use crawlward_core::seldom::Seldom;
 use crawlward_core::{Overrides, Request, Ruleset, decide};
 
 use crate::directives::{LoadedRuleset, MainConf, ModeSource};
-use crate::nginx::{HttpRequest, LogLevel, Seldom};
+use crate::nginx::{HttpRequest, LogLevel};
 use crate::variables::Value;
 
 /// What is kept of a request between two of our handlers.
@@ -239,7 +240,7 @@ fn mode(request: HttpRequest<'_>, state: &State) -> Option<Mode> {
     // Evaluated for every variable of ours that is read: a mistake would fill the log.
     static NO_MODE: Seldom = Seldom::new();
     let mode = std::str::from_utf8(word).ok().and_then(Mode::from_word);
-    if mode.is_none() && !word.is_empty() && NO_MODE.is_due() {
+    if mode.is_none() && !word.is_empty() && NO_MODE.is_due(HttpRequest::now()) {
         let word = String::from_utf8_lossy(word);
         request.log(LogLevel::ERROR, || {
             format!("crawlward: \"{word}\" is no mode; that of the document counts")

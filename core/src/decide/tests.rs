@@ -2,14 +2,12 @@
 
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-use core::cell::RefCell;
 use core::net::IpAddr;
 
 use super::*;
 use crate::NoFiles;
+use crate::request::tests::{Asked, BROWSER};
 
-const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
 const GOOD: &str = "192.0.2.1";
 const FRIENDLY: &str = "198.51.100.1";
 const ABROAD: &str = "203.0.113.1";
@@ -48,67 +46,10 @@ const DOCUMENT: &str = r#"{
   }
 }"#;
 
-/// A request that notes what it is asked for.
-struct Asked {
-    address: Option<IpAddr>,
-    host: &'static str,
-    method: &'static str,
-    path: &'static str,
-    user_agent: &'static str,
-    facts: RefCell<BTreeSet<String>>,
-}
-
-impl Asked {
-    fn note(&self, fact: &str) {
-        self.facts.borrow_mut().insert(fact.to_string());
-    }
-
-    fn facts(&self) -> Vec<String> {
-        self.facts.borrow().iter().cloned().collect()
-    }
-}
-
-impl Request for Asked {
-    fn address(&self) -> Option<IpAddr> {
-        self.note("address");
-        self.address
-    }
-
-    fn host(&self) -> Option<&[u8]> {
-        self.note("host");
-        Some(self.host.as_bytes())
-    }
-
-    fn method(&self) -> &[u8] {
-        self.note("method");
-        self.method.as_bytes()
-    }
-
-    fn path(&self) -> &[u8] {
-        self.note("path");
-        self.path.as_bytes()
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        self.note("user-agent");
-        Some(self.user_agent.as_bytes())
-    }
-
-    fn now(&self) -> i64 {
-        self.note("now");
-        0
-    }
-
-    fn header(&self, name: &str) -> Option<&[u8]> {
-        self.note(name);
-        None
-    }
-}
-
-fn request(address: &str, user_agent: &'static str, url: &'static str) -> Asked {
+fn request(address: &str, user_agent: &'static str, url: &'static str) -> Asked<'static> {
     let start = url.find('/').unwrap();
     let (host, path) = url.split_at(start);
-    Asked { address: address.parse().ok(), host, method: "GET", path, user_agent, facts: RefCell::default() }
+    Asked { address: address.parse().ok(), host, path, user_agent, ..Asked::default() }
 }
 
 fn ruleset(document: &str) -> Ruleset {

@@ -10,6 +10,7 @@ use zerocopy::FromZeros;
 use super::*;
 use crate::compile::{Files, FoundFile};
 use crate::decide::{Overrides, decide};
+use crate::request::tests::Asked;
 use crate::user_agent::MAX_TOKEN;
 
 /// `dated` was made at 1000; `undated` has no date.
@@ -34,41 +35,12 @@ fn ruleset() -> Ruleset {
     compiled.ruleset.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
 }
 
-/// A request with this User-Agent to this host.
-struct Asked(&'static str, &'static str);
-
-impl crate::Request for Asked {
-    fn address(&self) -> Option<core::net::IpAddr> {
-        Some([203, 0, 113, 9].into())
-    }
-
-    fn host(&self) -> Option<&[u8]> {
-        Some(self.1.as_bytes())
-    }
-
-    fn method(&self) -> &[u8] {
-        b"GET"
-    }
-
-    fn path(&self) -> &[u8] {
-        b"/"
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        Some(self.0.as_bytes())
-    }
-
-    fn now(&self) -> i64 {
-        2000
-    }
-
-    fn header(&self, _: &str) -> Option<&[u8]> {
-        None
-    }
+fn asked<'a>(user_agent: &'a str, host: &'a str) -> Asked<'a> {
+    Asked { address: Some([203, 0, 113, 9].into()), host, user_agent, ..Asked::default() }
 }
 
-fn series(ruleset: &Ruleset, user_agent: &'static str, host: &'static str) -> Series {
-    Series::of(&decide(ruleset, &Asked(user_agent, host), Overrides::default())).unwrap()
+fn series(ruleset: &Ruleset, user_agent: &str, host: &str) -> Series {
+    Series::of(&decide(ruleset, &asked(user_agent, host), Overrides::default())).unwrap()
 }
 
 #[test]
@@ -91,7 +63,7 @@ fn a_series_has_the_names_of_its_agent_and_site() {
 #[test]
 fn what_is_ignored_is_not_counted() {
     let overrides = Overrides { mode: Some(crate::config::Mode::Off), site: None };
-    assert_eq!(Series::of(&decide(&ruleset(), &Asked("curl/8", "example.com"), overrides)), None);
+    assert_eq!(Series::of(&decide(&ruleset(), &asked("curl/8", "example.com"), overrides)), None);
 }
 
 #[test]

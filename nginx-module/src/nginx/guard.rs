@@ -3,41 +3,16 @@
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::Once;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use crawlward_core::measures::Counters;
+use crawlward_core::seldom::Seldom;
 use ngx::ffi::ngx_time;
 
 use super::conf::{LogLevel, log};
 use super::zone::with_counters;
 
-/// Seconds between two log lines about the same thing.
-const QUIET: i64 = 60;
-
 /// When a worker last logged an internal error.
 static LAST_LOGGED: Seldom = Seldom::new();
-
-/// Something that is said at most once a minute and worker, however often there is cause.
-pub(crate) struct Seldom {
-    /// When it was last said, in seconds since the epoch.
-    last: AtomicI64,
-}
-
-impl Seldom {
-    pub(crate) const fn new() -> Self {
-        Self { last: AtomicI64::new(i64::MIN) }
-    }
-
-    /// Whether it is to be said now.
-    pub(crate) fn is_due(&self) -> bool {
-        let now = ngx_time();
-        let is_due = now.saturating_sub(self.last.load(Ordering::Relaxed)) >= QUIET;
-        if is_due {
-            self.last.store(now, Ordering::Relaxed);
-        }
-        is_due
-    }
-}
 
 thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
@@ -73,7 +48,7 @@ pub(super) fn caught<T>(entry: impl FnOnce() -> T) -> Result<T, String> {
 /// Counts an internal error, and logs it at most once a minute and worker.
 pub(crate) fn internal_error(what: &str) {
     with_counters(Counters::count_error);
-    if LAST_LOGGED.is_due() {
+    if LAST_LOGGED.is_due(ngx_time()) {
         log(LogLevel::ALERT, &format!("crawlward: internal error, {what}"));
     }
 }

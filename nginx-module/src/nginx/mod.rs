@@ -19,7 +19,7 @@ mod zone;
 
 pub(crate) use background::Background;
 pub(crate) use conf::{ComplexValue, Configuration, LogLevel, Place, Purpose, log};
-pub(crate) use guard::{Seldom, internal_error};
+pub(crate) use guard::internal_error;
 pub(crate) use request::HttpRequest;
 pub(crate) use timer::Timer;
 pub(crate) use zone::{Zone, with_counters};
