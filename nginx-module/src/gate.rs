@@ -157,6 +157,7 @@ fn answer(request: HttpRequest<'_>, ruleset: &Ruleset, decision: &Decision) -> N
         let level = conf.and_then(|conf| conf.log_level).unwrap_or(LogLevel::ERROR);
         request.log(level, || denial_line(&ruleset.describe(decision, &request)));
     }
+    request.forget_upstream();
     if request.is_nginx_to_answer(reply.status) {
         request.finish_with_status(reply.status);
     } else {

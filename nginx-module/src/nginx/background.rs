@@ -1,15 +1,22 @@
 //! Work beside the event loop, in a thread of its own.
 
+use std::ffi::c_void;
 use std::io;
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, JoinHandle, sleep};
+use std::time::{Duration, Instant};
 
 use super::guard::caught;
 
 /// How much stack such a thread has, in bytes. Reading a feed takes a few tens of KiB; what is not touched costs nothing.
 const STACK: usize = 1 << 20;
 
-/// Work that goes on while the event loop serves requests. Dropping it waits for its end: a thread must not outlive the
-/// module's code, which nginx unloads with a configuration, nor run into the end of the process.
+/// How long the end of a configuration or a worker waits for it: less than the time after which nginx's master kills a
+/// worker that it told to end.
+const LAST_WAIT: Duration = Duration::from_secs(1);
+
+/// Work that goes on while the event loop serves requests. Dropping it waits for its end, so that it does not run into that
+/// of the process; but not for ever, since a network file system may never answer. Then the module's code stays where it is,
+/// which nginx unloads with a configuration, for as long as the process lives.
 #[derive(Debug)]
 pub(crate) struct Background<T> {
     /// `None` once its result was taken.
@@ -49,9 +56,30 @@ impl<T: Send + 'static> Background<T> {
 
 impl<T> Drop for Background<T> {
     fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
+        let Some(thread) = self.thread.take() else { return };
+        let deadline = Instant::now() + LAST_WAIT;
+        while !thread.is_finished() && Instant::now() < deadline {
+            sleep(Duration::from_millis(1));
+        }
+        if thread.is_finished() {
             // Nobody wants its result any more.
             let _ = thread.join();
+        } else {
+            keep_code();
+        }
+    }
+}
+
+/// Keeps this module's code loaded until the end of the process.
+fn keep_code() {
+    let code: *const c_void = (keep_code as fn()) as *const c_void;
+    // SAFETY: `dladdr` fills the description of the file that has this function, whose name lives as long as the file is
+    // loaded. `dlopen` counts one more user of it, whom nobody takes back; where the code is part of nginx itself, there is
+    // nothing to keep.
+    unsafe {
+        let mut file: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(code, &raw mut file) != 0 && !file.dli_fname.is_null() {
+            libc::dlopen(file.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         }
     }
 }

@@ -166,14 +166,23 @@ pub(super) fn replace(
     for value in values {
         push(list, name, lowercase, value)?;
     }
-    for header in old {
+    leave_out(old, &[name]);
+    Ok(())
+}
+
+/// Takes headers out of a response, by their names.
+pub(super) fn withdraw(list: &mut ngx_list_t, names: &[&str]) {
+    leave_out(elements(list), names);
+}
+
+fn leave_out(elements: Vec<*mut ngx_table_elt_t>, names: &[&str]) {
+    for header in elements {
         // SAFETY: an initialised element, which a push does not move, and to which no reference is alive.
         let header = unsafe { &mut *header };
-        if bytes(&header.key).eq_ignore_ascii_case(name.as_bytes()) {
+        if names.iter().any(|name| bytes(&header.key).eq_ignore_ascii_case(name.as_bytes())) {
             header.hash = 0;
         }
     }
-    Ok(())
 }
 
 /// The elements of a list that are there now, to be written to.

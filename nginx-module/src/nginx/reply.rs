@@ -14,6 +14,23 @@ use super::headers;
 use super::request::HttpRequest;
 
 impl HttpRequest<'_> {
+    /// Takes out of the response what nginx put there from that of an upstream with `X-Accel-Redirect`: it belongs to what
+    /// was to be sent, and would let a cache keep what is sent instead.
+    pub(crate) fn forget_upstream(self) {
+        const CARRIED: [&str; 5] =
+            ["Set-Cookie", "Content-Disposition", "Cache-Control", "Expires", "Accept-Ranges"];
+        // SAFETY: nginx runs one handler at a time, and we hold no other reference to the response's head.
+        let (upstream, out) = unsafe { ((*self.as_ptr()).upstream, &mut (*self.as_ptr()).headers_out) };
+        if upstream.is_null() {
+            return;
+        }
+        headers::withdraw(&mut out.headers, &CARRIED);
+        out.cache_control.forget();
+        out.expires = ptr::null_mut();
+        out.accept_ranges = ptr::null_mut();
+        out.override_charset = ptr::null_mut();
+    }
+
     /// Ends the request with a response of ours.
     pub(crate) fn finish_with_reply(self, reply: &Reply<'_>) {
         let status = self.respond(reply);
@@ -117,6 +134,9 @@ fn set_headers(out: &mut ngx_http_headers_out_t, pool: *mut ngx_pool_t, reply: &
 trait Lines {
     /// Makes a line the only one that nginx knows.
     fn register(&mut self, pool: *mut ngx_pool_t, line: NonNull<ngx_table_elt_t>) -> Option<()>;
+
+    /// Makes nginx know none.
+    fn forget(&mut self);
 }
 
 impl Lines for ngx_array_t {
@@ -129,11 +149,20 @@ impl Lines for ngx_array_t {
         }
         Some(())
     }
+
+    fn forget(&mut self) {
+        // SAFETY: all zero is the array that nginx has not made yet.
+        *self = unsafe { std::mem::zeroed() };
+    }
 }
 
 impl Lines for *mut ngx_table_elt_t {
     fn register(&mut self, _: *mut ngx_pool_t, line: NonNull<ngx_table_elt_t>) -> Option<()> {
         *self = line.as_ptr();
         Some(())
+    }
+
+    fn forget(&mut self) {
+        *self = ptr::null_mut();
     }
 }

@@ -20,8 +20,9 @@ use super::module::{main_conf_of, module_tag};
 
 const NAME: &str = concat!("crawlward_", env!("CARGO_PKG_VERSION"));
 
-/// What nginx's allocator in the zone needs beside the counters: its own head, and a record a page.
-const SIZE: usize = size_of::<Counters>() + size_of::<Counters>() / 32 + (64 << 10);
+/// The counters, and what nginx's allocator in the zone needs beside them: a record a page, its own head, and up to two
+/// pages by which what it gives is aligned. A page is 64 KiB at most.
+const SIZE: usize = size_of::<Counters>() + size_of::<Counters>() / 32 + (256 << 10);
 
 /// The counters of the cycle that is in service, as this process sees them.
 static IN_SERVICE: AtomicPtr<Counters> = AtomicPtr::new(ptr::null_mut());
