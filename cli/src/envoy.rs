@@ -4,13 +4,12 @@ mod configuration;
 mod resource;
 
 use std::env;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use crawlward_host::Seen;
+use crawlward_host::{FilesBeside, Seen};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -86,8 +85,15 @@ pub(crate) struct Arguments {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.watch {
-        watch::run(|seen| {
-            let done = arguments.make(seen).and_then(|made| {
+        watch::run(|watch| {
+            let seen = Seen::default();
+            let made = arguments.make(&seen);
+            if !watch.take(seen) {
+                say("crawlward: a file changed while it was read; all are read again");
+                return;
+            }
+            let done = made.and_then(|made| {
+                made.keep(&arguments.config);
                 if made.deliver()? {
                     // Where stdout is closed nobody wants to know; the work goes on.
                     let _ = writeln!(io::stdout(), "{}", made.line());
@@ -101,7 +107,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    arguments.make(&Seen::default())?.deliver()?;
+    let made = arguments.make(&Seen::default())?;
+    made.keep(&arguments.config);
+    made.deliver()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -114,12 +122,13 @@ struct Made {
     version: String,
     prefixes: usize,
     warnings: usize,
+    good_feeds: Vec<(String, Vec<u8>)>,
 }
 
 impl Arguments {
     fn make(&self, seen: &Seen) -> Result<Made, Failure> {
         let wasm = self.wasm(seen)?;
-        let Configuration { value, prefixes, warnings } =
+        let Configuration { value, prefixes, warnings, good_feeds } =
             configuration::read(&self.config, self.form, &self.accept, seen)?;
         let bytes = source::read(&wasm)?;
         let digest = sha256(&bytes);
@@ -134,7 +143,15 @@ impl Arguments {
         };
         let resource = resource(self.format, &self.name, &json!({ "local": code }), &digest, &value);
         let text = self.syntax().write(&resource)?;
-        Ok(Made { version: version_of(&resource), text, to: self.path(), code: beside, prefixes, warnings })
+        Ok(Made {
+            version: version_of(&resource),
+            text,
+            to: self.path(),
+            code: beside,
+            prefixes,
+            warnings,
+            good_feeds,
+        })
     }
 
     /// The file to write.
@@ -169,6 +186,17 @@ impl Arguments {
 }
 
 impl Made {
+    /// Keeps the versions of feeds that turned out to be good.
+    fn keep(&self, config: &Path) {
+        if let Err(why) = FilesBeside::new(config).keep(&self.good_feeds) {
+            // As where the folder can't be written to: what is in force can be delivered all the same.
+            say(format_args!(
+                "{}: warning: {why}: there is no last good version to fall back on",
+                config.display()
+            ));
+        }
+    }
+
     /// Writes it, unless it is there already; whether it was not.
     fn deliver(&self) -> Result<bool, Failure> {
         let Some(path) = &self.to else {
@@ -192,7 +220,7 @@ impl Made {
 
 /// Replaces a file whose content is another one; whether it was. A file that stays as it is makes no Envoy read it.
 fn replace_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
-    if fs::read(path).is_ok_and(|present| present == bytes) {
+    if crawlward_host::read_file(path).is_ok_and(|present| present == bytes) {
         return Ok(false);
     }
     match crawlward_host::replace(path, bytes) {

@@ -3,37 +3,33 @@
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
 
-use crawlward_host::Seen;
+use crawlward_host::{Change, Watch};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// How often files are looked at.
-const INTERVAL: Duration = Duration::from_secs(1);
-
-/// Calls `act`, which notes the files that it reads, now, after each change of one of them, and on SIGHUP. A change
-/// counts when it is over: when nothing has changed any more for a second.
+/// Calls `act`, which lets the watch take the files that it reads, now, after each change of one of them that is over,
+/// and on SIGHUP.
 ///
 /// # Errors
 ///
 /// Where signals can't be received.
-pub(crate) fn run(mut act: impl FnMut(&Seen)) -> io::Result<()> {
+pub(crate) fn run(mut act: impl FnMut(&mut Watch)) -> io::Result<()> {
     let signals = signals()?;
+    let mut watch = Watch::default();
     loop {
-        let seen = Seen::default();
-        act(&seen);
-        let mut before = seen.clone();
+        act(&mut watch);
         loop {
-            match signals.recv_timeout(INTERVAL) {
-                Ok(SIGHUP) => break,
+            match signals.recv_timeout(Watch::MOMENT) {
+                Ok(SIGHUP) => {
+                    watch.look();
+                    break;
+                }
                 Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => {
-                    let now = seen.now();
-                    if now != seen && now == before {
+                    if watch.look() == Change::Over {
                         break;
                     }
-                    before = now;
                 }
             }
         }

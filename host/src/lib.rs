@@ -2,6 +2,7 @@
 
 mod origin;
 mod seen;
+mod watch;
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -14,6 +15,7 @@ use zerocopy::IntoBytes;
 
 pub use origin::Origin;
 pub use seen::Seen;
+pub use watch::{Change, Watch};
 
 /// The largest file that is read, in bytes: over it, a path is more likely a mistake than a feed.
 pub const LARGEST_FILE: u64 = 1 << 30;
@@ -40,13 +42,13 @@ impl FilesBeside {
         Self { accepted: feeds.to_vec(), ..self }
     }
 
-    /// Keeps the versions of feeds that turned out to be good, each beside its source.
+    /// Keeps [`Compiled::good_feeds`], each beside its source.
     ///
     /// # Errors
     ///
     /// Those of the file system, with the file's name.
-    pub fn keep(&self, compiled: &Compiled) -> Result<(), String> {
-        for (path, bytes) in &compiled.good_feeds {
+    pub fn keep(&self, good_feeds: &[(String, Vec<u8>)]) -> Result<(), String> {
+        for (path, bytes) in good_feeds {
             let path = self.last_good_path(path);
             replace(&path, bytes).map_err(|error| format!("{} can't be written: {error}", path.display()))?;
         }
@@ -130,7 +132,15 @@ fn read_with_metadata(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
 }
 
 fn open_regular(path: &Path) -> io::Result<File> {
-    let file = File::open(path)?;
+    let mut options = File::options();
+    options.read(true);
+    // Without it, a pipe would be waited for until somebody writes to it.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
+    );
+    let file = options.open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::other("not a regular file"));

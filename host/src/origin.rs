@@ -4,24 +4,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawlward_core::diagnostic::{Diagnostic, Severity};
+use crawlward_core::diagnostic::Diagnostic;
 use crawlward_core::{Compiled, Files, FoundFile, Ruleset};
 
 use crate::seen::{Look, Seen};
-use crate::{FilesBeside, document, now, words};
+use crate::{Change, FilesBeside, Watch, document, now, words};
 
 /// What a ruleset is made of: a configuration document, as it was when it was first read, and the files that it names,
 /// which are read again each time.
 ///
 /// ```no_run
-/// # use crawlward_host::Origin;
+/// # use crawlward_host::{Change, Origin};
 /// let mut origin = Origin::read("crawlward.json".as_ref())?;
 /// let first = origin.compile();
-/// origin.keep(&first).expect("a folder of ours");
-/// // Some time later:
-/// if !origin.changed().is_empty() {
-///     let second = origin.compile();
-///     origin.remember(second.good_feeds);
+/// origin.keep(&first.good_feeds).expect("a folder of ours");
+/// // Again and again:
+/// if origin.look() == Change::Over && let Some(next) = origin.compile_changed() {
+///     origin.remember(next.good_feeds);
 /// }
 /// # std::io::Result::Ok(())
 /// ```
@@ -30,8 +29,8 @@ pub struct Origin {
     path: PathBuf,
     document: Document,
     files: FilesBeside,
-    /// The files that were asked for.
-    seen: Seen,
+    /// Looks at the files that were asked for.
+    watch: Watch,
     remembered: Vec<Remembered>,
 }
 
@@ -63,7 +62,7 @@ impl Origin {
             path: path.to_path_buf(),
             document: document.map_or(Document::Compiled(None), |text| Document::Text(text.into())),
             files: FilesBeside::new(path),
-            seen: Seen::default(),
+            watch: Watch::default(),
             remembered: Vec::new(),
         })
     }
@@ -76,42 +75,59 @@ impl Origin {
     /// Compiles the document with the files that it names, as they are now. A compiled ruleset is loaded, and refused
     /// where the document in it is no longer the one that it was.
     pub fn compile(&mut self) -> Compiled {
-        let name = self.name();
+        let (compiled, seen) = self.compile_noting();
+        self.watch = Watch::new(seen);
+        compiled
+    }
+
+    /// Compiles again, after a change that [was over](Self::look). `None`: a file has changed since, so that what was
+    /// read is not what was looked at; then it is to be looked at again.
+    pub fn compile_changed(&mut self) -> Option<Compiled> {
+        let (compiled, seen) = self.compile_noting();
+        self.watch.take(seen).then_some(compiled)
+    }
+
+    /// Compiles, and gives the files as they were just before they were read.
+    fn compile_noting(&mut self) -> (Compiled, Seen) {
+        let (name, seen) = (self.name(), Seen::default());
         let mut compiled = match &mut self.document {
             Document::Text(text) => {
-                let (beside, seen) = (&self.files, Seen::default());
+                let beside = &self.files;
                 let files = Noting { beside, remembered: &self.remembered, seen: &seen };
                 let compiled = Ruleset::compile(&name, text, &files);
                 // What somebody has put another version in the place of is remembered no more.
                 self.remembered.retain(|one| seen.look(&beside.last_good_path(&one.path)) == one.instead_of);
-                self.seen = seen;
                 compiled
             }
             Document::Compiled(first) => {
-                self.seen = Seen::default();
-                self.seen.note(&self.path);
+                seen.note(&self.path);
                 load(&name, &self.path, first)
             }
         };
         compiled.warn_of_stale_feeds(&name, now());
-        compiled
+        (compiled, seen)
     }
 
-    /// The files that no longer look as they did when they were compiled.
+    /// Looks at the files that were compiled. See [`Watch`].
+    pub fn look(&mut self) -> Change {
+        self.watch.look()
+    }
+
+    /// The files that had changed at the last look.
     pub fn changed(&self) -> Vec<PathBuf> {
-        self.seen.changed()
+        self.watch.changed()
     }
 
-    /// Keeps the versions of feeds that turned out to be good, each beside its source, as [`FilesBeside::keep`] does.
+    /// Keeps [`Compiled::good_feeds`], each beside its source, as [`FilesBeside::keep`] does.
     ///
     /// # Errors
     ///
     /// Those of the file system, with the file's name.
-    pub fn keep(&mut self, compiled: &Compiled) -> Result<(), String> {
-        let kept = self.files.keep(compiled);
+    pub fn keep(&mut self, good_feeds: &[(String, Vec<u8>)]) -> Result<(), String> {
+        let kept = self.files.keep(good_feeds);
         // What was written here is no change.
-        for (path, _) in &compiled.good_feeds {
-            self.seen.note_again(&self.files.last_good_path(path));
+        for (path, _) in good_feeds {
+            self.watch.note_again(&self.files.last_good_path(path));
         }
         kept
     }
@@ -120,9 +136,9 @@ impl Origin {
     /// good ones, until somebody writes others beside the sources.
     pub fn remember(&mut self, good_feeds: Vec<(String, Vec<u8>)>) {
         for (path, bytes) in good_feeds {
-            let source = self.seen.look(&self.files.path(&path));
+            let source = self.watch.read().look(&self.files.path(&path));
             let modified = source.ok().and_then(|stamp| stamp.modified).map(crate::seconds);
-            let instead_of = self.seen.look(&self.files.last_good_path(&path));
+            let instead_of = self.watch.read().look(&self.files.last_good_path(&path));
             self.remembered.retain(|other| other.path != path);
             self.remembered.push(Remembered {
                 path,
@@ -138,26 +154,16 @@ impl Origin {
 fn load(name: &str, path: &Path, first: &mut Option<Arc<[u8]>>) -> Compiled {
     let mut compiled = match words(path) {
         Ok(words) => Compiled::load(name, words),
-        Err(error) => Compiled::refused(vec![about(name, format!("can't be read: {error}"))]),
+        Err(error) => Compiled::refused(vec![Diagnostic::error(name, format!("can't be read: {error}"))]),
     };
     if compiled.ruleset.is_some() {
         let known = first.get_or_insert_with(|| compiled.document().into());
         if **known != *compiled.document() {
-            let message = "the document in it has changed, which takes a reload".to_string();
-            compiled = Compiled::refused(vec![about(name, message)]);
+            let message = "the document in it has changed, which takes a reload";
+            compiled = Compiled::refused(vec![Diagnostic::error(name, message)]);
         }
     }
     compiled
-}
-
-fn about(name: &str, message: String) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Error,
-        file: name.to_string(),
-        position: None,
-        requirement: None,
-        message,
-    }
 }
 
 /// The files beside a document, noting how those that are asked for look.
@@ -223,9 +229,15 @@ mod tests {
             let mut origin = Origin::read(&self.path("crawlward.json")).unwrap();
             let compiled = origin.compile();
             assert!(compiled.ruleset.is_some(), "{:?}", compiled.diagnostics);
-            origin.keep(&compiled).unwrap();
+            origin.keep(&compiled.good_feeds).unwrap();
             origin
         }
+    }
+
+    /// The files that have changed, now.
+    fn changed(origin: &mut Origin) -> Vec<PathBuf> {
+        origin.look();
+        origin.changed()
     }
 
     fn covers(compiled: &Compiled, address: &str) -> bool {
@@ -238,25 +250,25 @@ mod tests {
         for name in ["lab.txt", "robots.txt", "lab.txt.last-good"] {
             let lab = Lab::new();
             let mut origin = lab.loaded();
-            assert_eq!(origin.changed(), Vec::<PathBuf>::new(), "what was just kept is no change");
+            assert_eq!(changed(&mut origin), Vec::<PathBuf>::new(), "what was just kept is no change");
             let content = fs::read_to_string(lab.path(name)).unwrap();
             lab.write("new", &content);
             fs::rename(lab.path("new"), lab.path(name)).unwrap();
-            assert_eq!(origin.changed(), [lab.path(name)], "replaced by its like");
+            assert_eq!(changed(&mut origin), [lab.path(name)], "replaced by its like");
             origin.compile();
-            assert!(origin.changed().is_empty());
+            assert!(changed(&mut origin).is_empty());
             lab.write(name, "# longer\n");
-            assert_eq!(origin.changed(), [lab.path(name)], "written to");
+            assert_eq!(changed(&mut origin), [lab.path(name)], "written to");
             fs::remove_file(lab.path(name)).unwrap();
             origin.compile();
-            assert!(origin.changed().is_empty(), "gone");
+            assert!(changed(&mut origin).is_empty(), "gone");
             lab.write(name, &content);
-            assert_eq!(origin.changed(), [lab.path(name)], "there again");
+            assert_eq!(changed(&mut origin), [lab.path(name)], "there again");
             // The document takes a reload.
             lab.write("crawlward.json", "{}");
             let compiled = origin.compile();
             assert!(compiled.ruleset.is_some_and(|ruleset| ruleset.feeds(0).count() == 1));
-            assert!(origin.changed().is_empty());
+            assert!(changed(&mut origin).is_empty());
         }
     }
 
@@ -281,9 +293,25 @@ mod tests {
         lab.write("lab.txt", "198.51.100.0/24\n");
         assert!(!covers(&origin.compile(), "198.51.100.1"), "held: all has changed");
         lab.write("lab.txt.last-good", "198.51.100.0/24\n");
-        assert_eq!(origin.changed(), [lab.path("lab.txt.last-good")]);
+        assert_eq!(changed(&mut origin), [lab.path("lab.txt.last-good")]);
         assert!(covers(&origin.compile(), "198.51.100.1"));
         assert!(origin.remembered.is_empty());
+    }
+
+    #[test]
+    fn what_changes_between_the_look_and_the_compiling_is_not_compiled() {
+        let lab = Lab::new();
+        let mut origin = lab.loaded();
+        lab.write("robots.txt", "User-agent: *\nDisallow: /\n");
+        assert_eq!([origin.look(), origin.look()], [Change::UnderWay, Change::Over]);
+        // As whoever writes in place begins.
+        lab.write("robots.txt", "");
+        assert!(origin.compile_changed().is_none());
+        lab.write("robots.txt", "User-agent: *\nDisallow: /a\n");
+        assert_eq!([origin.look(), origin.look()], [Change::UnderWay, Change::Over]);
+        assert_eq!(origin.changed(), [lab.path("robots.txt")]);
+        assert!(origin.compile_changed().is_some_and(|compiled| compiled.ruleset.is_some()));
+        assert_eq!(origin.look(), Change::None);
     }
 
     #[test]
@@ -292,9 +320,9 @@ mod tests {
         let mut origin = lab.loaded();
         fs::remove_file(lab.path("robots.txt")).unwrap();
         assert!(origin.compile().ruleset.is_none());
-        assert!(origin.changed().is_empty());
+        assert!(changed(&mut origin).is_empty());
         lab.write("robots.txt", "User-agent: *\n");
-        assert_eq!(origin.changed(), [lab.path("robots.txt")]);
+        assert_eq!(changed(&mut origin), [lab.path("robots.txt")]);
         assert!(origin.compile().ruleset.is_some());
     }
 
@@ -310,9 +338,9 @@ mod tests {
         let mut origin = Origin::read(&lab.path("crawlward.bin")).unwrap();
         assert!(origin.compile().ruleset.is_some());
         lab.write("lab.txt", "192.0.2.0/24\n203.0.113.0/24\n");
-        assert!(origin.changed().is_empty(), "the feeds are in it");
+        assert!(changed(&mut origin).is_empty(), "the feeds are in it");
         store(DOCUMENT);
-        assert_eq!(origin.changed(), [lab.path("crawlward.bin")]);
+        assert_eq!(changed(&mut origin), [lab.path("crawlward.bin")]);
         assert!(covers(&origin.compile(), "203.0.113.9"));
         store(&DOCUMENT.replace("robots.txt", "lab.txt"));
         let refused = origin.compile();

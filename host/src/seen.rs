@@ -17,6 +17,9 @@ pub struct Seen(RefCell<BTreeMap<PathBuf, Look>>);
 /// How a path looks; an error where it leads to nothing.
 pub(crate) type Look = Result<Stamp, io::ErrorKind>;
 
+/// How a path looks that was not read: as no path does, since nothing is looked at halfway.
+const UNREAD: Look = Err(io::ErrorKind::Interrupted);
+
 /// What tells one state of a file from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
@@ -66,13 +69,30 @@ impl Seen {
 
     /// The same files as they are now.
     #[must_use]
-    pub fn now(&self) -> Self {
+    pub(crate) fn now(&self) -> Self {
         Self(RefCell::new(self.0.borrow().keys().map(|path| (path.clone(), look_at(path))).collect()))
     }
 
-    /// The files that no longer look as they did.
-    pub fn changed(&self) -> Vec<PathBuf> {
-        let files = self.0.borrow();
-        files.iter().filter(|(path, look)| look_at(path) != **look).map(|(path, _)| path.clone()).collect()
+    /// The files of this one that look otherwise there, or are not there.
+    pub(crate) fn differing_from(&self, other: &Self) -> Vec<PathBuf> {
+        let (files, other) = (self.0.borrow(), other.0.borrow());
+        files
+            .iter()
+            .filter(|(path, look)| other.get(*path) != Some(look))
+            .map(|(path, _)| path.clone())
+            .collect()
+    }
+
+    /// Whether the files that both have look the same in both.
+    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
+        let (files, other) = (self.0.borrow(), other.0.borrow());
+        files.iter().all(|(path, look)| other.get(path).is_none_or(|there| there == look))
+    }
+
+    /// Adds the files of another one that this one does not have, so that each of them counts as changed.
+    pub(crate) fn add_as_unread(&self, other: &Self) {
+        for path in other.0.borrow().keys() {
+            self.0.borrow_mut().entry(path.clone()).or_insert(UNREAD);
+        }
     }
 }

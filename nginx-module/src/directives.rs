@@ -132,7 +132,7 @@ fn compile(origin: &mut Origin, configuration: &Configuration) -> Result<Ruleset
     }
     if compiled.ruleset.is_some()
         && Purpose::of_reading() == Purpose::Serve
-        && let Err(error) = origin.keep(&compiled)
+        && let Err(error) = origin.keep(&compiled.good_feeds)
     {
         configuration.warn(&format!("{error}: a feed that breaks will have no last good version"));
     }

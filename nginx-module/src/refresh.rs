@@ -1,16 +1,17 @@
 //! `crawlward_refresh`: files that the document names are read again when they change, without a reload.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use crawlward_core::Ruleset;
 use crawlward_core::diagnostic::{Diagnostic, Severity};
 use crawlward_core::measures::ReloadResult;
-use crawlward_host::Origin;
+use crawlward_host::{Change, Origin, Watch};
 
 use crate::directives::MainConf;
 use crate::nginx::{Background, LogLevel, internal_error, log, with_counters};
 
-/// Milliseconds between two looks at whether a ruleset is compiled.
+/// Milliseconds until a worker first asks whether a look is over. From then on it waits twice as long each time: a look
+/// takes microseconds, compiling up to a second, and a network file system may never answer.
 const SOON: u64 = 20;
 
 /// What a worker keeps of a configuration to make its ruleset anew.
@@ -20,13 +21,28 @@ pub(crate) struct Refresh {
     pub(crate) interval: Option<u64>,
     /// What the newest ruleset was made of, be it in force or refused.
     origin: RefCell<Option<Origin>>,
-    /// The one that is being made.
-    making: RefCell<Option<Background<Made>>>,
+    /// Milliseconds from the first look of this worker to the second.
+    first_interval: Cell<Option<u64>>,
+    /// The look that is under way: one at most, whatever it takes.
+    looking: RefCell<Option<Looking>>,
+}
+
+#[derive(Debug)]
+struct Looking {
+    thread: Background<(Origin, Found)>,
+    /// Milliseconds for which it was last waited.
+    waited: u64,
 }
 
 impl Refresh {
     fn interval(&self) -> Option<u64> {
         self.interval.filter(|interval| *interval > 0)
+    }
+
+    /// Milliseconds between two looks at files that have changed.
+    fn moment(&self) -> Option<u64> {
+        let moment = u64::try_from(Watch::MOMENT.as_millis()).unwrap_or(u64::MAX);
+        self.interval().map(|interval| interval.min(moment))
     }
 
     /// Begins with what the configuration was read from.
@@ -35,10 +51,17 @@ impl Refresh {
     }
 }
 
-/// A ruleset that was made aside.
+/// What a look found.
 #[derive(Debug)]
-struct Made {
-    origin: Origin,
+enum Found {
+    Nothing,
+    /// A change that is not over.
+    Changing,
+    Changed(Box<Compiled>),
+}
+
+#[derive(Debug)]
+struct Compiled {
     /// The names of the files that had changed.
     changed: Vec<String>,
     /// `None`: refused.
@@ -46,60 +69,81 @@ struct Made {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Milliseconds until a worker first looks; `None` where the configuration is not to be refreshed. The workers' looks
-/// are spread over the interval, so that they don't all compile at once. One that takes the place of a dead worker has
-/// the ruleset of the last reload, and looks at once where a file has changed since.
+/// Milliseconds until a worker first looks; `None` where the configuration is not to be refreshed. It looks as soon as it
+/// begins: one that takes the place of a dead worker has the ruleset of the last reload. The later looks of the workers are
+/// spread over the interval, so that they don't all compile at once.
 pub(crate) fn first_delay(conf: &MainConf, worker: u64, workers: u64) -> Option<u64> {
     let interval = conf.refresh.interval()?;
-    let has_changed = conf.refresh.origin.borrow().as_ref().map(|origin| !origin.changed().is_empty())?;
     let share = interval / workers.max(1);
-    Some(if has_changed { SOON } else { interval - share * worker.min(workers.saturating_sub(1)) })
+    conf.refresh.first_interval.set(Some(interval - share * worker.min(workers.saturating_sub(1))));
+    Some(SOON)
 }
 
-/// Looks at the files, or at how far the compiling is. Gives the milliseconds until it is to be called again.
+/// Begins to look at the files, or takes what a look found. Gives the milliseconds until it is to be called again.
 pub(crate) fn on_timer(conf: &MainConf) -> Option<u64> {
-    let interval = conf.refresh.interval()?;
-    let Some(making) = conf.refresh.making.take() else {
-        let origin = conf.refresh.origin.borrow().clone()?;
-        return Some(if make(conf, origin) { SOON } else { interval });
+    let refresh = &conf.refresh;
+    let (interval, moment) = (refresh.interval()?, refresh.moment()?);
+    let Some(Looking { thread, waited }) = refresh.looking.take() else {
+        let origin = refresh.origin.borrow().clone()?;
+        return Some(match Background::start(|| look(origin)) {
+            Ok(thread) => {
+                refresh.looking.replace(Some(Looking { thread, waited: SOON }));
+                SOON
+            }
+            Err(error) => {
+                log(
+                    LogLevel::ERROR,
+                    &format!("crawlward: can't refresh, the ruleset in force stays: {error}"),
+                );
+                interval
+            }
+        });
     };
-    if !making.is_over() {
-        conf.refresh.making.replace(Some(making));
-        return Some(SOON);
+    if !thread.is_over() {
+        let waited = waited.saturating_mul(2).min(moment);
+        refresh.looking.replace(Some(Looking { thread, waited }));
+        return Some(waited);
     }
-    match making.result() {
-        Ok(made) => take(conf, made),
-        Err(panic) => internal_error(&format!("the ruleset in force stays: {panic}")),
-    }
-    Some(interval)
+    let (origin, found) = match thread.result() {
+        Ok(result) => result,
+        Err(panic) => {
+            internal_error(&format!("the ruleset in force stays: {panic}"));
+            return Some(interval);
+        }
+    };
+    let document = origin.name();
+    refresh.origin.replace(Some(origin));
+    Some(match found {
+        Found::Nothing => refresh.first_interval.take().unwrap_or(interval),
+        Found::Changing => moment,
+        Found::Changed(compiled) => {
+            take(conf, &document, *compiled);
+            interval
+        }
+    })
 }
 
-/// Begins to compile where a file has changed. Tells whether it did.
-fn make(conf: &MainConf, mut origin: Origin) -> bool {
+/// Looks at the files, and compiles them after a change. It waits for the file system, and so not in the event loop.
+fn look(mut origin: Origin) -> (Origin, Found) {
+    let found = match origin.look() {
+        Change::None => Found::Nothing,
+        Change::UnderWay => Found::Changing,
+        Change::Over => compile(&mut origin).map_or(Found::Changing, Found::Changed),
+    };
+    (origin, found)
+}
+
+/// `None`: a file changed meanwhile.
+fn compile(origin: &mut Origin) -> Option<Box<Compiled>> {
     let changed: Vec<String> = origin.changed().iter().map(|path| path.display().to_string()).collect();
-    if changed.is_empty() {
-        return false;
+    #[cfg(feature = "panic-for-tests")]
+    panic_if_asked(&changed);
+    let compiled = origin.compile_changed()?;
+    if compiled.ruleset.is_some() {
+        // A worker writes no files: who serves clients is not to change what the next start trusts.
+        origin.remember(compiled.good_feeds);
     }
-    let making = Background::start(move || {
-        #[cfg(feature = "panic-for-tests")]
-        panic_if_asked(&changed);
-        let compiled = origin.compile();
-        if compiled.ruleset.is_some() {
-            // A worker writes no files: who serves clients is not to change what the next start trusts.
-            origin.remember(compiled.good_feeds);
-        }
-        Made { origin, changed, ruleset: compiled.ruleset, diagnostics: compiled.diagnostics }
-    });
-    match making {
-        Ok(making) => {
-            conf.refresh.making.replace(Some(making));
-            true
-        }
-        Err(error) => {
-            log(LogLevel::ERROR, &format!("crawlward: can't refresh, the ruleset in force stays: {error}"));
-            false
-        }
-    }
+    Some(Box::new(Compiled { changed, ruleset: compiled.ruleset, diagnostics: compiled.diagnostics }))
 }
 
 #[cfg(feature = "panic-for-tests")]
@@ -111,9 +155,8 @@ fn panic_if_asked(changed: &[String]) {
 }
 
 /// Puts a new ruleset in force, whole; requests that are being served keep theirs.
-fn take(conf: &MainConf, made: Made) {
-    let Made { origin, changed, ruleset, diagnostics } = made;
-    let document = origin.name();
+fn take(conf: &MainConf, document: &str, compiled: Compiled) {
+    let Compiled { changed, ruleset, diagnostics } = compiled;
     for diagnostic in &diagnostics {
         // What there is to say of the other files has been said.
         if diagnostic.file == document || changed.contains(&diagnostic.file) {
@@ -139,5 +182,4 @@ fn take(conf: &MainConf, made: Made) {
             );
         }
     }
-    *conf.refresh.origin.borrow_mut() = Some(origin);
 }

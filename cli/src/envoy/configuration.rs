@@ -33,10 +33,12 @@ pub(super) struct Configuration {
     pub(super) prefixes: usize,
     /// How many warnings were given.
     pub(super) warnings: usize,
+    /// [`Compiled::good_feeds`].
+    pub(super) good_feeds: Vec<(String, Vec<u8>)>,
 }
 
-/// Compiles the configuration at `config`, keeps the versions of its feeds that turned out to be good, and puts it
-/// into a form that the filter takes. Each file is noted before it is read.
+/// Compiles the configuration at `config`, and puts it into a form that the filter takes. Each file is noted before it
+/// is read.
 pub(super) fn read(
     config: &Path,
     form: Form,
@@ -61,15 +63,9 @@ pub(super) fn read(
         }
         Form::Document => any("StringValue", document(config, &files, &compiled)?),
     };
-    if let Err(why) = files.beside.keep(&compiled) {
-        // As where the folder can't be written to: what is in force can be delivered all the same.
-        say(format_args!(
-            "{}: warning: {why}: there is no last good version to fall back on",
-            config.display()
-        ));
-    }
     let prefixes = ruleset.feeds(crawlward_host::now()).map(|feed| feed.prefixes).sum();
-    Ok(Configuration { value, prefixes, warnings: compiled.diagnostics.len() })
+    let warnings = compiled.diagnostics.len();
+    Ok(Configuration { value, prefixes, warnings, good_feeds: compiled.good_feeds })
 }
 
 fn any(kind: &str, value: String) -> Value {

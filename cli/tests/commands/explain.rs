@@ -317,6 +317,20 @@ fn wrong_arguments_and_configurations_end_with_2() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+    let config = CONFIG.replace(r#""hosts""#, r#""robots_txt": "robots.txt", "hosts""#);
+    for name in ["googlebot.json", "robots.txt", "crawlward.json"] {
+        let folder = Folder::new();
+        folder.write("crawlward.json", &config);
+        folder.write("robots.txt", "");
+        folder.make_pipe(name);
+        let done = explain(&folder, &["--ip", "::1"]);
+        assert_eq!(done.status, 2, "{name}");
+        assert!(done.stderr.contains("not a regular file"), "{name}: {}", done.stderr);
+    }
+}
+
+#[test]
 fn help_shows_examples() {
     for command in ["explain", "lint", "lookup", "envoy"] {
         let done = Folder::new().run(&[command, "--help"]);

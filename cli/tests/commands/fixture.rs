@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 /// A configuration that has one agent with a feed, one feed that is not there, and a site.
@@ -53,6 +54,12 @@ impl Folder {
 
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.path(name), content).unwrap();
+    }
+
+    /// Puts a pipe in the place of a file.
+    pub(crate) fn make_pipe(&self, name: &str) {
+        fs::remove_file(self.path(name)).unwrap();
+        mknodat(CWD, self.path(name), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     }
 
     pub(crate) fn read(&self, name: &str) -> String {
