@@ -1,13 +1,12 @@
 //! Calls out of the sandbox, as far as the filter makes them.
 //!
-//! The SDK's own wrappers panic on a status that they do not expect, read a status as an `enum` that has not all of its
-//! values, and give a response no details. So the filter calls the host itself: bytes go in and out, and what the host
-//! refuses is an `Err` or a `None`. Calls, numbers and statuses are those of the Proxy-Wasm ABI 0.2.1; this is the one
-//! file of the crate with `unsafe`.
+//! Bytes go in and out, and what the host refuses is an `Err` or a `None`: nothing panics on a status that is not expected,
+//! as the wrappers of SDKs do. Calls, numbers and statuses are those of the Proxy-Wasm ABI 0.2.1.
 
 #![expect(unsafe_code, reason = "imported functions; what they need is said at each call")]
 
 use std::fmt;
+use std::iter;
 use std::ptr::null_mut;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use crawlward_core::measures::Kind;
 
 #[link(wasm_import_module = "env")]
 unsafe extern "C" {
+    fn proxy_log(level: u32, message: *const u8, size: usize) -> u32;
     fn proxy_get_current_time_nanoseconds(time: *mut u64) -> u32;
     fn proxy_get_buffer_bytes(
         buffer: u32,
@@ -108,8 +108,20 @@ pub(crate) enum Headers {
     Response = 2,
 }
 
-/// The name and the value of a header line.
-pub(crate) type Line = (Vec<u8>, Vec<u8>);
+/// How much a line of the log matters, which Envoy may be told to leave out.
+#[derive(Clone, Copy, Debug)]
+#[repr(u32)]
+pub(crate) enum LogLevel {
+    Warn = 3,
+    Error = 4,
+    Critical = 5,
+}
+
+/// Writes a line to the log.
+pub(crate) fn log(level: LogLevel, message: &str) {
+    // SAFETY: the message is read during the call. There is no other place to tell that it was refused.
+    unsafe { proxy_log(level as u32, message.as_ptr(), message.len()) };
+}
 
 /// The time, in seconds since the Unix epoch.
 pub(crate) fn now() -> i64 {
@@ -151,15 +163,15 @@ pub(crate) fn header(headers: Headers, name: &str) -> Option<Vec<u8>> {
     })
 }
 
-/// All lines of all headers, names in lower case. This copies more than [`header`], which gives the first line only.
-pub(crate) fn all_headers(headers: Headers) -> Result<Vec<Line>, Refused> {
+/// All lines of all headers. This copies more than [`header`], but costs less than two calls that find something.
+pub(crate) fn all_headers(headers: Headers) -> Result<HeaderMap, Refused> {
     let mut status = OK;
-    let pairs = returned(|data, size| {
+    let map = returned(|data, size| {
         // SAFETY: the pointers are to a pointer and a size that outlive the call.
         status = unsafe { proxy_get_header_map_pairs(headers as u32, data, size) };
         status
     });
-    pairs.and_then(|pairs| deserialised(&pairs)).ok_or(Refused { call: "proxy_get_header_map_pairs", status })
+    map.map(HeaderMap).ok_or(Refused { call: "proxy_get_header_map_pairs", status })
 }
 
 /// Adds a line of a header to those that are there.
@@ -279,8 +291,8 @@ fn returned(call: impl FnOnce(*mut *mut u8, *mut usize) -> u32) -> Option<Vec<u8
         // What is there and empty.
         return Some(Vec::new());
     }
-    // SAFETY: the host had `proxy_on_memory_allocate` of the SDK make this buffer for us, a boxed slice of exactly `size`
-    // bytes of the same global allocator, filled it, and knows it no more.
+    // SAFETY: the host had `proxy_on_memory_allocate` make this buffer for us, of exactly `size` bytes by the same global
+    // allocator, filled it, and knows it no more.
     Some(unsafe { Vec::from_raw_parts(data, size, size) })
 }
 
@@ -305,23 +317,29 @@ fn serialised(headers: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// A list of headers from the form that [`serialised`] gives.
-fn deserialised(bytes: &[u8]) -> Option<Vec<Line>> {
-    const NUMBER: usize = size_of::<u32>();
-    let number = |at: usize| {
-        let number = bytes.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)?;
-        usize::try_from(number).ok()
-    };
-    let count = number(0)?;
-    let mut rest = bytes.get(NUMBER.checked_add(count.checked_mul(2 * NUMBER)?)?..)?;
-    let mut take = |size: usize| {
-        let (part, after) = rest.split_at_checked(size)?;
-        rest = after.strip_prefix(b"\0")?;
-        Some(part.to_vec())
-    };
-    let sizes = (0..count).map(|index| {
-        let at = NUMBER + 2 * NUMBER * index;
-        number(at).zip(number(at + NUMBER))
-    });
-    sizes.map(|sizes| sizes.and_then(|(name, value)| Some((take(name)?, take(value)?)))).collect()
+/// Headers, in the form that [`serialised`] gives.
+pub(crate) struct HeaderMap(Vec<u8>);
+
+impl HeaderMap {
+    /// The lines, as name and value; names are in lower case.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        const NUMBER: usize = size_of::<u32>();
+        let (count, rest) = self.0.split_first_chunk().unwrap_or((&[0; NUMBER], &[]));
+        let count = u32::from_le_bytes(*count) as usize;
+        // What is cut has no lines.
+        let (sizes, mut texts) = rest.split_at_checked(count.saturating_mul(2 * NUMBER)).unwrap_or_default();
+        let mut numbers = sizes.chunks_exact(NUMBER).filter_map(|bytes| bytes.first_chunk().copied());
+        let mut text = move || {
+            let size = u32::from_le_bytes(numbers.next()?) as usize;
+            let (text, rest) = texts.split_at_checked(size)?;
+            texts = rest.strip_prefix(b"\0")?;
+            Some(text)
+        };
+        iter::from_fn(move || Some((text()?, text()?)))
+    }
+
+    /// The value of a header's first line, by its lower-case name.
+    pub(crate) fn get(&self, name: &str) -> Option<&[u8]> {
+        self.lines().find(|(header, _)| *header == name.as_bytes()).map(|(_, value)| value)
+    }
 }

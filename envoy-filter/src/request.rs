@@ -1,17 +1,26 @@
-//! A request, as the filter sees it: facts are fetched from Envoy when they are first asked for, and kept.
+//! A request, as the filter sees it.
+//!
+//! Each call of the host that returns bytes costs about as much as all that is decided, since the host enters the virtual
+//! machine again for the memory: so the headers come all at once. The address comes by itself.
 
 use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
 
 use crawlward_core::Request;
 
-use crate::host_calls::{self, Headers};
+use crate::host_calls::{self, HeaderMap, Headers, Refused};
 
 /// The request of the current stream.
-#[derive(Default)]
 pub(crate) struct HostRequest {
+    headers: HeaderMap,
+    /// Fetched when it is first asked for.
     address: OnceCell<Option<IpAddr>>,
-    headers: Fetched,
+}
+
+impl HostRequest {
+    pub(crate) fn fetch() -> Result<Self, Refused> {
+        Ok(Self { headers: host_calls::all_headers(Headers::Request)?, address: OnceCell::new() })
+    }
 }
 
 impl Request for HostRequest {
@@ -47,31 +56,5 @@ impl Request for HostRequest {
 
     fn header(&self, name: &str) -> Option<&[u8]> {
         self.headers.get(name)
-    }
-}
-
-/// The headers that were asked for: a list that only grows, so that what was lent from it stays where it is.
-#[derive(Default)]
-struct Fetched(OnceCell<Box<FetchedHeader>>);
-
-struct FetchedHeader {
-    name: Box<str>,
-    value: Option<Vec<u8>>,
-    rest: Fetched,
-}
-
-impl Fetched {
-    fn get(&self, name: &str) -> Option<&[u8]> {
-        let mut list = self;
-        loop {
-            let header = list.0.get_or_init(|| {
-                let value = host_calls::header(Headers::Request, name);
-                Box::new(FetchedHeader { name: name.into(), value, rest: Self::default() })
-            });
-            if *header.name == *name {
-                return header.value.as_deref();
-            }
-            list = &header.rest;
-        }
     }
 }

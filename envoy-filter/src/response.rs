@@ -7,19 +7,20 @@ use crawlward_core::Ruleset;
 use crawlward_core::decision::Decision;
 use crawlward_core::response::HEADERS;
 
-use crate::host_calls::{self, Headers, Refused};
+use crate::host_calls::{self, HeaderMap, Headers, Refused};
 
 /// Makes `Robots-Tag` and `X-Robots-Tag` of a response what they should be.
 pub(crate) fn edit(ruleset: &Ruleset, decision: &Decision) -> Result<(), Refused> {
     let Some(rules) = ruleset.response_rules(decision) else { return Ok(()) };
     let is_there = |name| host_calls::header(Headers::Response, name).is_some();
     let map = match HEADERS.iter().any(|header| is_there(header.lowercase)) {
-        true => host_calls::all_headers(Headers::Response)?,
-        false => Vec::new(),
+        true => Some(host_calls::all_headers(Headers::Response)?),
+        false => None,
     };
     let [robots_tag, x_robots_tag] = HEADERS.map(|header| {
-        let lines = map.iter().filter(|(name, _)| name.eq_ignore_ascii_case(header.lowercase.as_bytes()));
-        lines.map(|(_, value)| &**value).collect::<Vec<&[u8]>>()
+        let lines = map.iter().flat_map(HeaderMap::lines);
+        let of_header = lines.filter(|(name, _)| *name == header.lowercase.as_bytes());
+        of_header.map(|(_, value)| value).collect::<Vec<&[u8]>>()
     });
     for (header, lines) in rules.edits([&robots_tag, &x_robots_tag]).replaced() {
         let Some((first, others)) = lines.split_first() else {

@@ -1,41 +1,79 @@
-//! Instructions that nginx takes for a request, counted by valgrind: the same in every run, however busy the machine.
+//! Instructions that a server takes for a request, counted by valgrind: the same in every run, however busy the machine.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::Path;
+use std::process::Command;
 
 use crawlward_tests::http::Connection;
-use crawlward_tests::nginx::{Folder, Nginx, Setup, local};
-use crawlward_tests::process::wait_for;
-use rustix::process::Signal;
+use rustix::process::Pid;
 
-use crate::world::Client;
+use crate::world::{Client, Kind, World};
 
-/// What a request takes, on average over the clients, in an nginx that listens on `port`.
-///
-/// # Panics
-///
-/// Where valgrind is not there.
-pub(crate) fn instructions(setup: Setup, http: &str, port: u16, clients: &[Client]) -> f64 {
-    let folder = Folder::new();
-    let profile = folder.path().join("callgrind");
-    let setup = Setup {
-        main: format!("master_process off;\n{}", setup.main),
-        // SIGUSR1 makes nginx open its logs again, and callgrind end one profile and begin the next.
-        under: ["valgrind", "--quiet", "--tool=callgrind", "--dump-before=ngx_reopen_files"]
-            .map(str::to_owned)
-            .into_iter()
-            .chain([format!("--callgrind-out-file={}", profile.display())])
-            .collect(),
-        ..setup
-    };
-    let nginx = Nginx::set_up(folder, http, setup);
-    // What happens once happens before.
-    let mut connection = Connection::open(local(port)).expect("nginx listens");
-    send_all(&mut connection, clients);
-    end_profile(&nginx, port, &profile, 1);
-    send_all(&mut connection, clients);
-    let all = end_profile(&nginx, port, &profile, 2);
-    all / clients.len() as f64
+/// The name of the profiles in a server's folder.
+const PROFILE: &str = "callgrind";
+
+/// The command to run a server under, which has this folder. It counts nothing before it is told to.
+pub(crate) fn command(folder: &Path) -> Vec<String> {
+    let file = format!("--callgrind-out-file={}", folder.join(PROFILE).display());
+    ["valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain([file])
+        .collect()
+}
+
+/// A server that [`command`] runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Server<'a> {
+    pub(crate) pid: Pid,
+    pub(crate) folder: &'a Path,
+    pub(crate) address: SocketAddr,
+    /// How often it gets all requests before they are counted: what happens once happens before, as the work of a compiler.
+    pub(crate) warm_up: usize,
+}
+
+impl Server<'_> {
+    /// What a request of each kind takes, on average over the clients.
+    ///
+    /// # Panics
+    ///
+    /// Where valgrind is not there.
+    pub(crate) fn instructions(self, world: &World) -> [f64; Kind::ALL.len()] {
+        self.control("--instr=on");
+        Kind::ALL.map(|kind| {
+            let clients = world.clients(kind);
+            let mut connection = Connection::open(self.address).expect("the server listens");
+            for _ in 0..self.warm_up {
+                send_all(&mut connection, &clients);
+            }
+            self.control("--zero");
+            send_all(&mut connection, &clients);
+            self.control("--dump");
+            self.newest_total() / clients.len() as f64
+        })
+    }
+
+    fn control(self, what: &str) {
+        let pid = self.pid.as_raw_nonzero().to_string();
+        let output = Command::new("callgrind_control").args([what, &pid]).output();
+        let output = output.expect("callgrind_control can be started: .ci/setup bench installs it");
+        assert!(
+            output.status.success(),
+            "callgrind_control {what}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+
+    /// The instructions of the profile that was written last: the first is `callgrind.1`.
+    fn newest_total(self) -> f64 {
+        let profiles =
+            (1..).map(|number| fs::read_to_string(self.folder.join(format!("{PROFILE}.{number}"))));
+        let newest = profiles.map_while(Result::ok).last().expect("a profile");
+        let total = newest.lines().rev().find_map(|line| line.strip_prefix("totals: "));
+        total.and_then(|total| total.trim().parse().ok()).expect("the total of a profile")
+    }
 }
 
 fn send_all(connection: &mut Connection, clients: &[Client]) {
@@ -44,21 +82,25 @@ fn send_all(connection: &mut Connection, clients: &[Client]) {
     }
 }
 
-/// Ends the profile of this number, and gives its instructions.
-fn end_profile(nginx: &Nginx, port: u16, profile: &Path, number: usize) -> f64 {
-    /// About a second of asking.
-    const LONG: usize = 200;
-    nginx.server().signal(Signal::USR1);
-    let mut name = profile.as_os_str().to_owned();
-    name.push(format!(".{number}"));
-    let mut asked = 0;
-    wait_for("callgrind's profile", || {
-        asked += 1;
-        // A signal that came just before nginx began to wait for events is seen with the next event.
-        if asked % LONG == 0 {
-            drop(Connection::open(local(port)));
-        }
-        let text = fs::read_to_string(&name).ok()?;
-        text.lines().rev().find_map(|line| line.strip_prefix("totals: "))?.trim().parse().ok()
-    })
+/// Counts for candidates that are started one after the other, as a table; in parentheses is what each adds to the first.
+pub(crate) fn table<T>(
+    candidates: &[T],
+    name: impl Fn(&T) -> &str,
+    count: impl Fn(&T) -> [f64; Kind::ALL.len()],
+) -> String {
+    let mut text =
+        format!("| | {} |\n|---|{}\n", Kind::ALL.map(Kind::name).join(" | "), "---|".repeat(Kind::ALL.len()));
+    let mut first = None;
+    for candidate in candidates {
+        eprintln!("bench: counting instructions: {}", name(candidate));
+        let counts = count(candidate);
+        let bare = *first.get_or_insert(counts);
+        let cells: Vec<String> = counts
+            .iter()
+            .zip(bare)
+            .map(|(count, bare)| format!("{count:.0} ({:+.0})", count - bare))
+            .collect();
+        let _ = writeln!(text, "| {} | {} |", name(candidate), cells.join(" | "));
+    }
+    text
 }

@@ -1,6 +1,7 @@
 //! `make bench-envoy`.
 
 use std::path::Path;
+use std::slice;
 
 use crawlward_tests::envoy::{Envoy, filter_of_resource, write_resource_with};
 use crawlward_tests::nginx::{Folder, local};
@@ -9,11 +10,12 @@ use rustix::process::Pid;
 use serde_json::{Value, json};
 
 use crate::Effort;
+use crate::callgrind;
 use crate::envoy_peers::{lua, rbac};
 use crate::rounds::{Candidate, SERVER_CORE, measure, table};
 use crate::world::{Kind, World};
 
-/// How many prefixes Crawlward has.
+/// How many prefixes RBAC and Crawlward have.
 const SIZES: [usize; 2] = [3_000, 300_000];
 
 /// One listener of the comparison.
@@ -30,6 +32,23 @@ impl Variant {
     pub(crate) fn new(name: impl Into<String>, filter: Option<Value>, denies: bool) -> Self {
         Self { name: name.into(), port: free_port(), filter, denies }
     }
+
+    /// What a request of each kind takes.
+    fn instructions(&self, world: &World) -> [f64; Kind::ALL.len()] {
+        /// Enough for the compiler of the Wasm runtime to have made of all functions what it will.
+        const WARM_UP: usize = 6;
+        let folder = Folder::new();
+        let under = callgrind::command(folder.path());
+        let under: Vec<&str> = under.iter().map(String::as_str).collect();
+        let envoy = Envoy::boot(folder, bootstrap(slice::from_ref(self)), 1, &under);
+        let server = callgrind::Server {
+            pid: envoy.server().pid(),
+            folder: envoy.folder().path(),
+            address: local(self.port),
+            warm_up: WARM_UP,
+        };
+        server.instructions(world)
+    }
 }
 
 /// Measures and prints; `empty_filter` is the Wasm filter that does nothing.
@@ -39,18 +58,19 @@ pub(crate) fn report(effort: Effort, empty_filter: &Path) {
     let folder = Folder::new();
     let mut variants = vec![
         Variant::new("bare Envoy", None, false),
-        Variant::new("empty Wasm filter", Some(empty_wasm(empty_filter)), false),
+        Variant::new("empty Wasm filter", Some(wasm("empty", empty_filter, "")), false),
+        Variant::new("Wasm filter that reads", Some(wasm("reads", empty_filter, "reads")), false),
         Variant::new("Lua, one agent", Some(lua(&worlds[0])), true),
-        Variant::new("RBAC, 3000 prefixes", Some(rbac(&worlds[0])), true),
     ];
+    for world in &worlds {
+        variants.push(Variant::new(name_of_rbac(world), Some(rbac(world)), true));
+    }
     for world in &worlds {
         let name = format!("Crawlward, {} prefixes", world.prefixes);
         variants.push(Variant::new(name, Some(crawlward(&folder, world)), true));
     }
-    let listeners: Vec<Value> = variants.iter().map(listener).collect();
     let core = SERVER_CORE.to_string();
-    let bootstrap = json!({ "static_resources": { "listeners": listeners } });
-    let envoy = Envoy::boot(folder, bootstrap, 1, &["taskset", "-c", &core]);
+    let envoy = Envoy::boot(Folder::new(), bootstrap(&variants), 1, &["taskset", "-c", &core]);
     println!("# Envoy\n");
     println!(
         "One worker on a core of its own, wrk on another; a direct response; {} rounds of {:?}; medians, ratios to the \
@@ -69,6 +89,20 @@ pub(crate) fn report(effort: Effort, empty_filter: &Path) {
         eprintln!("bench: {}", kind.name());
         println!("## {}\n\n{}", kind.name(), table(&measure(&candidates, &clients, effort)));
     }
+    drop(envoy);
+    // A hundred times slower under valgrind, RBAC would go through its 300,000 prefixes for hours.
+    variants.retain(|variant| variant.name != name_of_rbac(largest));
+    let counts =
+        callgrind::table(&variants, |variant| &variant.name, |variant| variant.instructions(largest));
+    println!("## Instructions a request, in user space\n\n{counts}");
+}
+
+fn name_of_rbac(world: &World) -> String {
+    format!("RBAC, {} prefixes", world.prefixes)
+}
+
+fn bootstrap(variants: &[Variant]) -> Value {
+    json!({ "static_resources": { "listeners": variants.iter().map(listener).collect::<Vec<Value>>() } })
 }
 
 /// What `crawlward envoy` writes for a world.
@@ -79,15 +113,21 @@ fn crawlward(folder: &Folder, world: &World) -> Value {
     filter_of_resource(&resource)
 }
 
-fn empty_wasm(path: &Path) -> Value {
+/// The filter that does nothing, or next to nothing, as it is configured.
+fn wasm(name: &str, path: &Path, configuration: &str) -> Value {
     json!({
-        "name": "empty",
+        "name": name,
         "typed_config": {
             "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
             "config": {
+                "name": name,
                 "vm_config": {
                     "runtime": "envoy.wasm.runtime.v8",
                     "code": { "local": { "filename": path } },
+                },
+                "configuration": {
+                    "@type": "type.googleapis.com/google.protobuf.StringValue",
+                    "value": configuration,
                 },
             },
         },

@@ -61,6 +61,25 @@ impl Variant {
         let port = free_port();
         (Nginx::set_up(Folder::new(), &self.http(port), self.setup()), local(port))
     }
+
+    /// What a request of each kind takes.
+    fn instructions(&self, world: &World) -> [f64; Kind::ALL.len()] {
+        let (folder, port) = (Folder::new(), free_port());
+        let setup = self.setup();
+        let setup = Setup {
+            main: format!("master_process off;\n{}", setup.main),
+            under: callgrind::command(folder.path()),
+            ..setup
+        };
+        let nginx = Nginx::set_up(folder, &self.http(port), setup);
+        let server = callgrind::Server {
+            pid: nginx.server().pid(),
+            folder: nginx.folder().path(),
+            address: local(port),
+            warm_up: 1,
+        };
+        server.instructions(world)
+    }
 }
 
 /// The worker of an nginx that has one.
@@ -122,25 +141,9 @@ pub(crate) fn report(effort: Effort) {
         eprintln!("bench: {}, {:?}", kind.name(), turns(effort, candidates.len()));
         println!("## {}\n\n{}", kind.name(), table(&measure(&candidates, &clients, effort)));
     }
-    println!("## Instructions a request\n\n| | {} |", Kind::ALL.map(Kind::name).join(" | "));
-    println!("|---|{}", "---|".repeat(Kind::ALL.len()));
-    let mut bare = Vec::new();
-    for variant in &variants {
-        eprintln!("bench: counting instructions: {}", variant.name);
-        let counts = Kind::ALL.map(|kind| {
-            let port = free_port();
-            callgrind::instructions(variant.setup(), &variant.http(port), port, &largest.clients(kind))
-        });
-        if bare.is_empty() {
-            bare = counts.to_vec();
-        }
-        let cells: Vec<String> = counts
-            .iter()
-            .zip(&bare)
-            .map(|(count, bare)| format!("{count:.0} ({:+.0})", count - bare))
-            .collect();
-        println!("| {} | {} |", variant.name, cells.join(" | "));
-    }
+    let counts =
+        callgrind::table(&variants, |variant| &variant.name, |variant| variant.instructions(largest));
+    println!("## Instructions a request\n\n{counts}");
     eprintln!("bench: memory and changes");
     println!("\n## Memory and changes\n\n{}", changes::report(SIZES[0], SIZES[1]));
 }

@@ -4,8 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::net::SocketAddr;
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use crawlward_tests::proc::processor_time;
+use crawlward_tests::process::wait_for;
 use tempfile::TempDir;
 
 use crate::Effort;
@@ -110,6 +113,12 @@ end
             .output()
             .expect("wrk can be started: .ci/setup bench installs it");
         let processor = processor_time(candidate.pid).saturating_sub(before);
+        // What it has not answered yet is no matter of the next candidate.
+        wait_for("a server with nothing to do", || {
+            let before = processor_time(candidate.pid);
+            thread::sleep(Duration::from_millis(50));
+            (processor_time(candidate.pid).saturating_sub(before) < Duration::from_millis(20)).then_some(())
+        });
         let text = String::from_utf8_lossy(&output.stdout);
         let result = text.lines().find_map(|line| line.strip_prefix("RESULT "));
         let numbers: Vec<f64> = result

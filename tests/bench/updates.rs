@@ -19,7 +19,7 @@ use crate::world::{Kind, World};
 const PREFIXES: usize = 300_000;
 
 /// After how many updates memory is looked at.
-const LOOKS: [usize; 7] = [1, 10, 50, 100, 250, 500, 1000];
+const LOOKS: [usize; 9] = [1, 10, 20, 50, 100, 200, 300, 500, 1000];
 
 const RESOURCE: &str = "resource.json";
 

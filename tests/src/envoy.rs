@@ -1,15 +1,16 @@
 //! Envoy processes with listeners made for one test.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use crawlward_core::measures::{self, StatsTag};
 use serde_json::{Value, json};
 
 use crate::artefacts;
-use crate::http::Request;
+use crate::http::{Request, Response};
 use crate::nginx::{Folder, ask};
+use crate::origin::Origin;
 use crate::ports::free_port;
 use crate::process::{Server, program, wait_for};
 
@@ -43,14 +44,28 @@ pub struct Envoy {
 impl Envoy {
     /// Starts Envoy with the listeners, all of them in front of one origin, and waits until it serves.
     pub fn start(folder: Folder, listeners: &[Listener], origin: u16) -> Self {
-        let configured = listeners.iter().map(|listener| configuration(&folder, listener)).collect();
-        Self::start_configured(folder, configured, origin)
+        let configured: Vec<_> = listeners.iter().map(|listener| configuration(&folder, listener)).collect();
+        Self::start_configured(folder, &configured, origin)
     }
 
-    /// As [`Self::start`], with listeners as [`configuration`] made them, changed as a test wants them.
-    pub fn start_configured(folder: Folder, listeners: Vec<Value>, origin: u16) -> Self {
+    /// Starts it with one listener, which logs to `access.log`; `change` makes the listener what a test needs. Gives the
+    /// listener's port, too.
+    pub fn start_one(
+        folder: Folder,
+        filter: Value,
+        origin: u16,
+        change: impl FnOnce(&mut Value),
+    ) -> (Self, u16) {
+        let port = free_port();
+        let listener = Listener { port, filter, access_log: "access.log".into() };
+        let mut configured = configuration(&folder, &listener);
+        change(&mut configured);
+        (Self::start_configured(folder, &[configured], origin), port)
+    }
+
+    fn start_configured(folder: Folder, listeners: &[Value], origin: u16) -> Self {
         // Two workers, so that each has a virtual machine of its own.
-        Self::boot(folder, bootstrap(&listeners, origin), 2, &[])
+        Self::boot(folder, bootstrap(listeners, origin), 2, &[])
     }
 
     /// Starts Envoy with a bootstrap, to which its administration is added, and so many workers, and waits until it
@@ -90,6 +105,17 @@ impl Envoy {
         ask(self.admin, &Request::get(path)).text()
     }
 
+    /// Envoy's count of something about the updates of a discovered filter.
+    ///
+    /// # Panics
+    ///
+    /// Where it counts no such thing.
+    pub fn update_count(&self, of: &str) -> u64 {
+        let name = format!("extension_config_discovery.http_filter.crawlward.{of}");
+        let text = self.admin(&format!("/stats?filter=^{name}$"));
+        text.trim().rsplit(": ").next().and_then(|count| count.parse().ok()).expect("a count")
+    }
+
     /// The port of Envoy's administration.
     pub fn admin_port(&self) -> u16 {
         self.admin
@@ -112,6 +138,78 @@ impl Envoy {
         self.server.leave_running();
         self.folder.keep();
     }
+}
+
+/// An Envoy with one listener, in front of an origin of its own.
+#[derive(Debug)]
+pub struct Gate {
+    /// It logs to `access.log`.
+    pub envoy: Envoy,
+    /// The listener's.
+    pub port: u16,
+    _origin: Origin,
+}
+
+impl Gate {
+    /// Starts it with the filter of the folder's `crawlward.json`.
+    pub fn start(folder: Folder) -> Self {
+        Self::start_changed(folder, |_| {})
+    }
+
+    /// The same; `change` makes the listener what a test needs.
+    pub fn start_changed(folder: Folder, change: impl FnOnce(&mut Value)) -> Self {
+        let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+        Self::start_with(folder, filter, change)
+    }
+
+    /// Starts it with the filter that is in a file of the folder, such as [`RESOURCE`], and whatever filter comes to be
+    /// there.
+    pub fn discover(folder: Folder, resource: &str) -> Self {
+        let filter = discovered_filter(&folder.path().join(resource));
+        Self::start_with(folder, filter, |_| {})
+    }
+
+    fn start_with(folder: Folder, filter: Value, change: impl FnOnce(&mut Value)) -> Self {
+        let origin = Origin::start();
+        let (envoy, port) = Envoy::start_one(folder, filter, origin.port(), change);
+        Self { envoy, port, _origin: origin }
+    }
+
+    /// The folder with its configuration and logs.
+    pub fn folder(&self) -> &Folder {
+        self.envoy.folder()
+    }
+
+    /// The response to a request.
+    pub fn ask(&self, request: &Request) -> Response {
+        ask(self.port, request)
+    }
+
+    /// Its status.
+    pub fn status(&self, request: &Request) -> u16 {
+        self.ask(request).status
+    }
+}
+
+/// The file in a folder that [`update_resource`] writes.
+pub const RESOURCE: &str = "resource.json";
+
+/// Makes [`RESOURCE`] of the folder's `crawlward.json`.
+///
+/// # Panics
+///
+/// Where the document is refused.
+pub fn update_resource(folder: &Folder) {
+    let output = write_resource(&folder.path().join("crawlward.json"), &folder.path().join(RESOURCE));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Gives [`RESOURCE`] another plugin configuration, which may be one that `crawlward envoy` refuses to write. As that
+/// does, it writes beside the file and moves it there.
+pub fn replace_configuration(folder: &Folder, configuration: &str) {
+    let mut resource = read_resource(&folder.path().join(RESOURCE));
+    *plugin_configuration(&mut resource) = configuration.into();
+    folder.write(RESOURCE, json!({ "resources": [resource] }).to_string());
 }
 
 /// Runs `crawlward envoy`, which writes the filter's resource, as a file that Envoy can watch; with the document, which
@@ -190,11 +288,6 @@ pub fn plugin_configuration(resource: &mut Value) -> &mut Value {
     resource.pointer_mut("/typed_config/config/configuration/value").expect("a StringValue")
 }
 
-/// Writes a discovery response beside its place and moves it there, as `crawlward envoy` does.
-pub fn replace_resource(folder: &Folder, name: &str, resource: &Value) -> PathBuf {
-    folder.write(name, json!({ "resources": [resource] }).to_string())
-}
-
 /// The `stats_tags` that turn parts of our statistics' names into labels.
 fn stats_tags() -> Value {
     let tag = |tag: StatsTag| json!({ "tag_name": tag.name, "regex": tag.regex });
@@ -220,7 +313,7 @@ fn bootstrap(listeners: &[Value], origin: u16) -> Value {
 }
 
 /// The configuration of a listener; [`manager`] finds its HTTP connection manager.
-pub fn configuration(folder: &Folder, listener: &Listener) -> Value {
+fn configuration(folder: &Folder, listener: &Listener) -> Value {
     let routes = json!({
         "virtual_hosts": [{
             "name": "all",

@@ -36,6 +36,26 @@ pub fn lab() -> Folder {
     folder
 }
 
+/// The same with these elements of the document's `sites`.
+pub fn lab_with_sites(sites: &str) -> Folder {
+    let folder = lab();
+    let sites = format!(r#""sites": [ {sites} ], "catalog""#);
+    folder.write("crawlward.json", DOCUMENT.replace(r#""catalog""#, &sites));
+    folder
+}
+
+/// The same with one site for all hosts, which has this `robots.txt`.
+pub fn lab_with_robots(robots: &str) -> Folder {
+    let folder = lab_with_sites(r#"{ "robots_txt": "robots.txt" }"#);
+    folder.write("robots.txt", robots);
+    folder
+}
+
+/// The document whose feed may change in any way.
+pub fn unguarded() -> String {
+    DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "guard": "off","#)
+}
+
 /// LabBot from its own address.
 pub fn verified(target: &str) -> Request {
     from("192.0.2.1", Request::get(target).agent("LabBot/1.0"))

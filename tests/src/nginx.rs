@@ -7,6 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Signal, geteuid};
 use tempfile::TempDir;
 
@@ -81,6 +82,15 @@ impl Folder {
         }
     }
 
+    /// Puts a pipe in the place of a file.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such file.
+    pub fn make_pipe(&self, name: &str) {
+        self.remake(name, |path| Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?));
+    }
+
     /// A file's text; empty where it is not there yet.
     pub fn read(&self, name: &str) -> String {
         String::from_utf8_lossy(&fs::read(self.path().join(name)).unwrap_or_default()).into_owned()
@@ -132,7 +142,7 @@ impl Nginx {
         Self::set_up(folder, http, Setup { with_module: false, ..Setup::default() })
     }
 
-    /// What `nginx -t` says of this text in the `http` block.
+    /// What `nginx -t` says of this text in the `http` block, in half a minute at most.
     ///
     /// # Panics
     ///
@@ -140,7 +150,7 @@ impl Nginx {
     pub fn check(folder: &Folder, http: &str) -> Output {
         folder.write("nginx.conf", Setup::default().configuration(http));
         fs::create_dir_all(folder.path().join("tmp")).expect("a folder of ours");
-        command(&[], folder.path()).arg("-t").output().expect("nginx can be started")
+        command(&["timeout", "30"], folder.path()).arg("-t").output().expect("nginx can be started")
     }
 
     /// Starts nginx with this text in its `http` block.

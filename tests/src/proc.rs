@@ -19,9 +19,10 @@ pub fn children(pid: i32) -> Vec<i32> {
     text.split_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
-/// How many threads a process has.
-pub fn threads(pid: i32) -> usize {
-    fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
+/// The threads of a process; the first one has its number.
+pub fn threads(pid: i32) -> Vec<i32> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// What a process has in memory, in KiB.

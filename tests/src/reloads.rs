@@ -101,7 +101,7 @@ impl LargeFeed {
     /// The memory of its processes, while none of them is compiling.
     pub fn usage(&self) -> Usage {
         wait_for("workers at rest", || {
-            children(self.master()).into_iter().all(|worker| threads(worker) <= 1).then_some(())
+            children(self.master()).into_iter().all(|worker| threads(worker).len() <= 1).then_some(())
         });
         let workers = children(self.master()).into_iter().map(memory);
         let worker = workers.max_by_key(|memory| memory.resident).unwrap_or_default();

@@ -1,10 +1,10 @@
 //! What a bug of ours does to requests: `make test-panics` builds gates that panic when a request has the header
 //! `X-Panic`, and runs this.
 
-use crawlward_tests::envoy::{Envoy, Listener, static_filter};
+use crawlward_tests::envoy::Gate;
 use crawlward_tests::exposition::Exposition;
 use crawlward_tests::http::Request;
-use crawlward_tests::lab::{DOCUMENT, HTTP, VERIFIED, lab, person, spoofed, verified};
+use crawlward_tests::lab::{HTTP, VERIFIED, lab, lab_with_sites, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask};
 use crawlward_tests::origin::{Origin, Received};
 use crawlward_tests::ports::free_port;
@@ -56,9 +56,7 @@ fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
 
 #[test]
 fn nginx_keeps_the_ruleset_in_force_where_compiling_has_a_bug() {
-    let (folder, port) = (lab(), free_port());
-    let sites = r#""sites": [ { "robots_txt": "panic.txt" } ], "agents""#;
-    folder.write("crawlward.json", DOCUMENT.replace("\"agents\"", sites));
+    let (folder, port) = (lab_with_sites(r#"{ "robots_txt": "panic.txt" }"#), free_port());
     folder.write("panic.txt", "User-agent: *\nDisallow:\n");
     let http = format!(
         "{HTTP} crawlward_refresh 100ms;
@@ -81,18 +79,15 @@ fn nginx_keeps_the_ruleset_in_force_where_compiling_has_a_bug() {
 
 #[test]
 fn envoy_starts_the_filter_anew() {
-    let (folder, origin, port) = (lab(), Origin::start(), free_port());
-    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
-    let listener = Listener { port, filter, access_log: "access.log".into() };
-    let envoy = Envoy::start(folder, &[listener], origin.port());
+    let gate = Gate::start(lab());
     let good = || {
-        [verified("/"), person("/")].iter().all(|request| ask(port, request).status == 200)
-            && ask(port, &spoofed("/")).status == 403
+        [verified("/"), person("/")].iter().all(|request| gate.status(request) == 200)
+            && gate.status(&spoofed("/")) == 403
     };
     assert!(good());
     // A panic ends the virtual machine of one worker; the request it happened to can't pass.
-    assert_eq!(ask(port, &panicking(verified("/"))).status, 503);
-    envoy.wait_for_line("envoy.log", "a request asked for it");
+    assert_eq!(gate.status(&panicking(verified("/"))), 503);
+    gate.envoy.wait_for_line("envoy.log", "a request asked for it");
     let mut in_a_row = 0;
     // Each worker has to be met.
     wait_for("a filter on each worker", || {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use serde_saphyr::SerializerOptions;
 use sha2::{Digest, Sha256};
 
@@ -81,8 +81,6 @@ pub(super) fn resource(
 
 /// `envoy.extensions.filters.http.wasm.v3.Wasm`.
 fn wasm_filter(name: &str, code: &Value, digest: &str, configuration: &Value) -> Value {
-    let capabilities: Map<String, Value> =
-        CAPABILITIES.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
     json!({
         "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
         "config": {
@@ -103,48 +101,9 @@ fn wasm_filter(name: &str, code: &Value, digest: &str, configuration: &Value) ->
                 },
             },
             "configuration": configuration,
-            "capability_restriction_config": { "allowed_capabilities": capabilities },
         },
     })
 }
-
-/// The parts of the ABI that the filter is for; Envoy leaves out the others.
-///
-/// The SDK exports every callback, and one that does nothing still costs each request more than a microsecond. And code
-/// that can't ask for connections makes none, whatever becomes of it.
-const CAPABILITIES: &[&str] = &[
-    // What Envoy calls.
-    "proxy_on_vm_start",
-    "proxy_on_configure",
-    "proxy_on_tick",
-    "proxy_on_context_create",
-    "proxy_on_request_headers",
-    "proxy_on_response_headers",
-    "proxy_on_delete",
-    // What the filter calls.
-    "proxy_add_header_map_value",
-    "proxy_define_metric",
-    "proxy_get_buffer_bytes",
-    "proxy_get_current_time_nanoseconds",
-    "proxy_get_header_map_pairs",
-    "proxy_get_header_map_value",
-    "proxy_get_property",
-    "proxy_get_shared_data",
-    "proxy_increment_metric",
-    "proxy_log",
-    "proxy_record_metric",
-    "proxy_remove_header_map_value",
-    "proxy_replace_header_map_value",
-    "proxy_send_local_response",
-    "proxy_set_property",
-    "proxy_set_shared_data",
-    "proxy_set_tick_period_milliseconds",
-    // What Rust's standard library calls.
-    "environ_get",
-    "environ_sizes_get",
-    "fd_write",
-    "proc_exit",
-];
 
 /// What tells one content from another, short enough to be read: the first 64 bits of its SHA-256.
 pub(super) fn version(content: &str) -> String {

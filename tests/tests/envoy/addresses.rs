@@ -1,43 +1,15 @@
 //! The client's address is the one that Envoy computed, however it was set up to compute it.
 
-use std::path::Path;
-
-use crawlward_tests::envoy::{Envoy, Listener, configuration, manager, static_filter};
+use crawlward_tests::envoy::{Envoy, Gate, manager, static_filter};
 use crawlward_tests::http::{Connection, Request, Response, send_bytes};
 use crawlward_tests::lab::lab;
 use crawlward_tests::nginx::{ask, local};
-use crawlward_tests::origin::{Origin, start_echo};
-use crawlward_tests::ports::free_port;
-use serde_json::{Value, json};
+use crawlward_tests::origin::start_echo;
+use serde_json::json;
 
-/// An Envoy with one listener.
-struct Gate {
-    envoy: Envoy,
-    port: u16,
-    _origin: Origin,
-}
-
-impl Gate {
-    /// Starts it; `change` makes the listener what the test needs.
-    fn start(change: impl FnOnce(&mut Value, &Path)) -> Self {
-        let origin = Origin::start();
-        Self::before(origin.port(), Some(origin), change)
-    }
-
-    fn before(upstream: u16, origin: Option<Origin>, change: impl FnOnce(&mut Value, &Path)) -> Self {
-        let (folder, port) = (lab(), free_port());
-        let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
-        let listener = Listener { port, filter, access_log: "access.log".into() };
-        let mut listener = configuration(&folder, &listener);
-        change(&mut listener, folder.path());
-        let origin = origin.unwrap_or_else(Origin::start);
-        Self { envoy: Envoy::start_configured(folder, vec![listener], upstream), port, _origin: origin }
-    }
-
-    /// Who LabBot is with this X-Forwarded-For; its feed has 192.0.2.0/24 and 2001:db8::/32.
-    fn identity(&self, forwarded_for: Option<&str>) -> String {
-        identity(&ask(self.port, &request(forwarded_for)))
-    }
+/// Who LabBot is with this X-Forwarded-For; its feed has 192.0.2.0/24 and 2001:db8::/32.
+fn who(gate: &Gate, forwarded_for: Option<&str>) -> String {
+    identity(&gate.ask(&request(forwarded_for)))
 }
 
 fn request(forwarded_for: Option<&str>) -> Request {
@@ -59,48 +31,46 @@ fn identity(response: &Response) -> String {
 #[test]
 fn a_trusted_proxy_says_it_in_x_forwarded_for() {
     // The default of these tests: `use_remote_address` with `xff_num_trusted_hops: 1`.
-    let gate = Gate::start(|_, _| {});
-    assert_eq!(gate.identity(Some("192.0.2.1")), "verified");
-    assert_eq!(gate.identity(Some("203.0.113.9, 192.0.2.1")), "verified", "the last one is the proxy's");
-    assert_eq!(
-        gate.identity(Some("192.0.2.1, 203.0.113.9")),
-        "spoofed-agent",
-        "the first is the client's word"
-    );
-    assert_eq!(gate.identity(Some("2001:db8::1")), "verified");
-    assert_eq!(gate.identity(Some("2001:db9::1")), "spoofed-agent");
-    assert_eq!(gate.identity(Some("::ffff:192.0.2.1")), "verified");
+    let gate = Gate::start(lab());
+    assert_eq!(who(&gate, Some("192.0.2.1")), "verified");
+    assert_eq!(who(&gate, Some("203.0.113.9, 192.0.2.1")), "verified", "the last one is the proxy's");
+    assert_eq!(who(&gate, Some("192.0.2.1, 203.0.113.9")), "spoofed-agent", "the first is the client's word");
+    assert_eq!(who(&gate, Some("2001:db8::1")), "verified");
+    assert_eq!(who(&gate, Some("2001:db9::1")), "spoofed-agent");
+    assert_eq!(who(&gate, Some("::ffff:192.0.2.1")), "verified");
     for nonsense in ["unknown", "192.0.2.1.", "", "192.0.2.1;"] {
-        assert_eq!(gate.identity(Some(nonsense)), "spoofed-agent", "{nonsense:?}: the peer's address counts");
+        assert_eq!(who(&gate, Some(nonsense)), "spoofed-agent", "{nonsense:?}: the peer's address counts");
     }
-    assert_eq!(gate.identity(None), "spoofed-agent");
+    assert_eq!(who(&gate, None), "spoofed-agent");
 }
 
 #[test]
 fn without_trusted_hops_the_connection_says_it() {
-    let gate = Gate::start(|listener, _| {
+    let gate = Gate::start_changed(lab(), |listener| {
         manager(listener)["xff_num_trusted_hops"] = 0.into();
     });
-    assert_eq!(gate.identity(Some("192.0.2.1")), "spoofed-agent");
-    assert_eq!(gate.identity(None), "spoofed-agent");
+    assert_eq!(who(&gate, Some("192.0.2.1")), "spoofed-agent");
+    assert_eq!(who(&gate, None), "spoofed-agent");
 }
 
 #[test]
 fn a_header_that_a_proxy_before_has_written_is_taken_whole() {
-    let gate = Gate::start(|listener, _| {
+    let gate = Gate::start_changed(lab(), |listener| {
         manager(listener)["use_remote_address"] = false.into();
     });
     // One trusted hop, which is not this Envoy: the last but one.
-    assert_eq!(gate.identity(Some("192.0.2.1, 10.0.0.1")), "verified");
-    assert_eq!(gate.identity(Some("10.0.0.1, 192.0.2.1")), "spoofed-agent");
+    assert_eq!(who(&gate, Some("192.0.2.1, 10.0.0.1")), "verified");
+    assert_eq!(who(&gate, Some("10.0.0.1, 192.0.2.1")), "spoofed-agent");
 }
 
 #[test]
 fn skip_xff_append_changes_the_header_for_upstreams_only() {
-    let gate = Gate::before(start_echo().port(), None, |listener, _| {
+    let folder = lab();
+    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+    let (_envoy, port) = Envoy::start_one(folder, filter, start_echo().port(), |listener| {
         manager(listener)["skip_xff_append"] = true.into();
     });
-    let response = ask(gate.port, &request(Some("203.0.113.9, 192.0.2.1")));
+    let response = ask(port, &request(Some("203.0.113.9, 192.0.2.1")));
     let head = response.text();
     assert!(head.contains("identity=verified"), "{head}");
     assert!(head.to_lowercase().contains("x-forwarded-for: 203.0.113.9, 192.0.2.1\r\n"), "{head}");
@@ -108,7 +78,7 @@ fn skip_xff_append_changes_the_header_for_upstreams_only() {
 
 #[test]
 fn the_proxy_protocol_says_it() {
-    let gate = Gate::start(|listener, _| {
+    let gate = Gate::start_changed(lab(), |listener| {
         manager(listener)["xff_num_trusted_hops"] = 0.into();
         listener["listener_filters"] = json!([{
             "name": "envoy.filters.listener.proxy_protocol",
@@ -130,11 +100,12 @@ fn the_proxy_protocol_says_it() {
 
 #[test]
 fn over_a_unix_socket_nobody_has_an_address_and_nobody_is_spoofed() {
-    let gate = Gate::start(|listener, folder| {
+    let folder = lab();
+    let socket = folder.path().join("socket");
+    let _gate = Gate::start_changed(folder, |listener| {
         manager(listener)["xff_num_trusted_hops"] = 0.into();
-        listener["address"] = json!({ "pipe": { "path": folder.join("socket") } });
+        listener["address"] = json!({ "pipe": { "path": socket } });
     });
-    let socket = gate.envoy.folder().path().join("socket");
     let mut connection = Connection::open_unix(&socket).unwrap();
     for forwarded_for in [None, Some("192.0.2.1"), Some("203.0.113.9")] {
         let response = connection.send(&request(forwarded_for)).unwrap();
@@ -144,10 +115,11 @@ fn over_a_unix_socket_nobody_has_an_address_and_nobody_is_spoofed() {
 
 #[test]
 fn a_proxy_on_a_unix_socket_is_trusted_like_another() {
-    let gate = Gate::start(|listener, folder| {
-        listener["address"] = json!({ "pipe": { "path": folder.join("socket") } });
+    let folder = lab();
+    let socket = folder.path().join("socket");
+    let _gate = Gate::start_changed(folder, |listener| {
+        listener["address"] = json!({ "pipe": { "path": socket } });
     });
-    let socket = gate.envoy.folder().path().join("socket");
     let mut connection = Connection::open_unix(&socket).unwrap();
     assert_eq!(identity(&connection.send(&request(Some("192.0.2.1"))).unwrap()), "verified");
     assert_eq!(identity(&connection.send(&request(Some("203.0.113.9"))).unwrap()), "spoofed-agent");

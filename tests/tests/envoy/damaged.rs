@@ -1,24 +1,10 @@
 //! Configurations that were damaged on their way: refused and counted, and what ran keeps running.
 
 use crawlward_tests::envoy::{
-    Envoy, Listener, discovered_filter, plugin_configuration, read_resource, replace_resource,
-    write_resource_with,
+    Gate, RESOURCE, plugin_configuration, read_resource, replace_configuration, write_resource_with,
 };
 use crawlward_tests::lab::{lab, person, spoofed, verified};
-use crawlward_tests::nginx::ask;
-use crawlward_tests::origin::Origin;
-use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
-use serde_json::Value;
-
-const RESOURCE: &str = "resource.json";
-
-/// Envoy's count of something about the filter's updates.
-fn counted(envoy: &Envoy, what: &str) -> u64 {
-    let name = format!("extension_config_discovery.http_filter.crawlward.{what}");
-    let text = envoy.admin(&format!("/stats?filter={name}"));
-    text.trim().rsplit(": ").next().and_then(|count| count.parse().ok()).expect("a count")
-}
 
 /// Base64 in which characters from `at` on stand instead of those that were there, so that the bytes change.
 fn altered(base64: &str, at: usize, with: &str) -> String {
@@ -29,46 +15,43 @@ fn altered(base64: &str, at: usize, with: &str) -> String {
 
 #[test]
 fn a_damaged_ruleset_is_refused_and_counted_and_the_old_one_stays() {
-    let (folder, origin, port) = (lab(), Origin::start(), free_port());
+    let folder = lab();
     let resource = folder.path().join(RESOURCE);
     let output =
         write_resource_with(&folder.path().join("crawlward.json"), &resource, &["--form", "compiled"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let good = read_resource(&resource);
-    let listener = Listener { port, filter: discovered_filter(&resource), access_log: "access.log".into() };
-    let envoy = Envoy::start(folder, &[listener], origin.port());
+    let mut good = read_resource(&resource);
+    let base64 = plugin_configuration(&mut good).as_str().expect("a ruleset in base64");
+    let gate = Gate::discover(folder, RESOURCE);
 
-    let base64 = plugin_configuration(&mut good.clone()).as_str().expect("a ruleset in base64").to_owned();
     let whole = base64.trim_end_matches('=').len();
-    let flipped = |at: usize| altered(&base64, at, if &base64[at..=at] == "A" { "B" } else { "A" });
+    let flipped = |at: usize| altered(base64, at, if &base64[at..=at] == "A" { "B" } else { "A" });
     // Six words of four bytes stand before the rest: what it is, the version, lengths in words and bytes, a checksum.
     // Three bytes are four characters.
     let mut damaged = vec![
-        ("another version", altered(&base64, 6, "7")),
-        ("more words than there are", altered(&base64, 11, "////")),
-        ("a small part of 4 GB", altered(&base64, 17, "////")),
+        ("another version", altered(base64, 6, "7")),
+        ("more words than there are", altered(base64, 11, "////")),
+        ("a small part of 4 GB", altered(base64, 17, "////")),
         ("another checksum", flipped(24)),
         ("nothing", String::new()),
         ("a header and no more", base64[..32].to_owned()),
         ("a cut header", base64[..12].to_owned()),
         ("a half", base64[..base64.len() / 8 * 4].to_owned()),
         ("a word more", format!("{}AAAAAAAA", &base64[..whole / 4 * 4])),
-        ("no ruleset at all", altered(&base64, 0, "AAAA")),
+        ("no ruleset at all", altered(base64, 0, "AAAA")),
     ];
     let rest = 34..whole - 4;
     for part in 0..8 {
         damaged.push(("a bit elsewhere", flipped(rest.start + part * rest.len() / 8)));
     }
     for (refused, (what, configuration)) in (1..).zip(damaged) {
-        let mut bad = good.clone();
-        *plugin_configuration(&mut bad) = Value::from(configuration);
-        replace_resource(envoy.folder(), RESOURCE, &bad);
-        wait_for(what, || (counted(&envoy, "update_rejected") == refused).then_some(()));
-        assert_eq!(counted(&envoy, "config_fail"), refused, "{what}");
-        assert_eq!((ask(port, &verified("/")).status, ask(port, &spoofed("/")).status), (200, 403), "{what}");
-        assert_eq!(ask(port, &person("/")).status, 200, "{what}");
+        replace_configuration(gate.folder(), &configuration);
+        wait_for(what, || (gate.envoy.update_count("update_rejected") == refused).then_some(()));
+        assert_eq!(gate.envoy.update_count("config_fail"), refused, "{what}");
+        assert_eq!((gate.status(&verified("/")), gate.status(&spoofed("/"))), (200, 403), "{what}");
+        assert_eq!(gate.status(&person("/")), 200, "{what}");
     }
-    let log = envoy.folder().read("envoy.log");
+    let log = gate.folder().read("envoy.log");
     for told in ["of format", "cut short or has bytes added", "was altered", "no version of Crawlward writes"]
     {
         assert!(log.contains(told), "{told:?} in {log}");

@@ -1,11 +1,8 @@
 //! Single facts in the filter state, for access logs and other filters.
 
-use crawlward_tests::envoy::{Envoy, Listener, configuration, manager, static_filter};
+use crawlward_tests::envoy::{Gate, manager};
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{FIREFOX, lab};
-use crawlward_tests::nginx::ask;
-use crawlward_tests::origin::Origin;
-use crawlward_tests::ports::free_port;
 use crawlward_tests::verdict::FIELDS;
 use serde_json::{Value, json};
 
@@ -28,18 +25,17 @@ fn document() -> String {
 
 #[test]
 fn the_access_log_shows_the_facts_that_are_asked_for_and_no_others() {
-    let (folder, origin, port) = (lab(), Origin::start(), free_port());
+    let folder = lab();
     folder.write("crawlward.json", document());
-    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
-    let mut listener = configuration(&folder, &Listener { port, filter, access_log: "access.log".into() });
-    let shown = FIELDS.map(|key| (key, format!("%FILTER_STATE(wasm.crawlward.{key}:PLAIN)%")));
-    let format = manager(&mut listener).pointer_mut("/access_log/0/typed_config/log_format/json_format");
-    *format.unwrap() = shown.into_iter().chain([("case", "%REQ(X-TEST-CASE)%".to_owned())]).collect();
-    let envoy = Envoy::start_configured(folder, vec![listener], origin.port());
+    let gate = Gate::start_changed(folder, |listener| {
+        let shown = FIELDS.map(|key| (key, format!("%FILTER_STATE(wasm.crawlward.{key}:PLAIN)%")));
+        let format = manager(listener).pointer_mut("/access_log/0/typed_config/log_format/json_format");
+        *format.unwrap() = shown.into_iter().chain([("case", "%REQ(X-TEST-CASE)%".to_owned())]).collect();
+    });
     let logged = |case: &str, host: &str, path: &str, address: &str, user_agent: &str| {
         let request = Request::new("GET", path, host).agent(user_agent);
-        ask(port, &request.header("X-Forwarded-For", address).header("X-Test-Case", case));
-        let line = envoy.wait_for_line("access.log", &format!(r#""case":"{case}""#));
+        gate.ask(&request.header("X-Forwarded-For", address).header("X-Test-Case", case));
+        let line = gate.envoy.wait_for_line("access.log", &format!(r#""case":"{case}""#));
         let mut line: serde_json::Map<String, Value> = serde_json::from_str(&line).unwrap();
         line.remove("case");
         line.retain(|_, value| !value.is_null());

@@ -1,21 +1,13 @@
 //! The measures in Envoy's Prometheus page.
 
 use std::fs;
-use std::path::Path;
 
 use crawlward_core::measures::stats_tags;
 use crawlward_tests::artefacts::repository;
-use crawlward_tests::envoy::{
-    Envoy, Listener, discovered_filter, plugin_configuration, read_resource, replace_resource, write_resource,
-};
+use crawlward_tests::envoy::{Gate, RESOURCE, replace_configuration, update_resource};
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{DOCUMENT, lab, person, spoofed, verified};
-use crawlward_tests::nginx::ask;
-use crawlward_tests::origin::Origin;
-use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
-
-const RESOURCE: &str = "resource.json";
 
 /// As the lab's, with a site whose name has what names of statistics are made with.
 fn document() -> String {
@@ -23,53 +15,26 @@ fn document() -> String {
     DOCUMENT.replace(r#""catalog": "none","#, &format!(r#""catalog": "none", {sites}"#))
 }
 
-/// Envoy that takes its filter from a file in its folder.
-struct Gate {
-    envoy: Envoy,
-    port: u16,
-    _origin: Origin,
+fn start() -> Gate {
+    let folder = lab();
+    folder.write("crawlward.json", document());
+    update_resource(&folder);
+    Gate::discover(folder, RESOURCE)
 }
 
-impl Gate {
-    fn start() -> Self {
-        let (folder, origin, port) = (lab(), Origin::start(), free_port());
-        folder.write("crawlward.json", document());
-        let resource = folder.path().join(RESOURCE);
-        write(&folder.path().join("crawlward.json"), &resource);
-        let filter = discovered_filter(&resource);
-        let listener = Listener { port, filter, access_log: "access.log".into() };
-        Self { envoy: Envoy::start(folder, &[listener], origin.port()), port, _origin: origin }
-    }
-
-    fn reload(&self, document: &str) {
-        let folder = self.envoy.folder();
-        folder.write("crawlward.json", document);
-        write(&folder.path().join("crawlward.json"), &folder.path().join(RESOURCE));
-    }
-
-    fn page(&self) -> String {
-        self.envoy.admin("/stats/prometheus")
-    }
-
-    /// The value of a series; `None` where there is none.
-    fn value(&self, series: &str) -> Option<u64> {
-        let page = self.page();
-        let mut lines = page.lines();
-        lines.find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok())
-    }
-
-    fn wait_for(&self, series: &str, is_right: impl Fn(u64) -> bool) {
-        wait_for(series, || self.value(series).filter(|value| is_right(*value)));
-    }
-
-    fn ask(&self, request: &Request) {
-        ask(self.port, request);
-    }
+fn page(gate: &Gate) -> String {
+    gate.envoy.admin("/stats/prometheus")
 }
 
-fn write(document: &Path, resource: &Path) {
-    let output = write_resource(document, resource);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+/// The value of a series; `None` where there is none.
+fn value(gate: &Gate, series: &str) -> Option<u64> {
+    let page = page(gate);
+    let mut lines = page.lines();
+    lines.find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok())
+}
+
+fn wait_for_value(gate: &Gate, series: &str, is_right: impl Fn(u64) -> bool) {
+    wait_for(series, || value(gate, series).filter(|value| is_right(*value)));
 }
 
 fn requests(action: &str, reason: &str, identity: &str, agent: &str, site: &str) -> String {
@@ -80,7 +45,7 @@ fn requests(action: &str, reason: &str, identity: &str, agent: &str, site: &str)
 
 #[test]
 fn requests_are_counted_by_decision() {
-    let gate = Gate::start();
+    let gate = start();
     for request in [verified("/"), verified("/"), spoofed("/"), person("/")] {
         gate.ask(&request);
     }
@@ -92,47 +57,53 @@ fn requests_are_counted_by_decision() {
         (requests("allow", "allowed", "unverified", "FreeBot", r#"a \"b\".site=\"c.d\"\nł"#), 1),
     ];
     for (series, count) in expected {
-        gate.wait_for(&series, |value| value == count);
+        wait_for_value(&gate, &series, |value| value == count);
     }
-    assert_eq!(gate.value("crawlward_errors_total{}"), Some(0));
-    assert_eq!(gate.page().matches("\ncrawlward_requests_total{").count(), 4, "{}", gate.page());
+    assert_eq!(value(&gate, "crawlward_errors_total{}"), Some(0));
+    assert_eq!(page(&gate).matches("\ncrawlward_requests_total{").count(), 4, "{}", page(&gate));
 }
 
 #[test]
 fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
-    let gate = Gate::start();
+    let gate = start();
     let [reloaded, refused] =
         ["success", "failure"].map(|result| format!("crawlward_reloads_total{{result=\"{result}\"}}"));
     let series = requests("allow", "allowed", "verified", "LabBot", "example.com");
     gate.ask(&verified("/"));
-    gate.wait_for(&series, |value| value == 1);
-    assert_eq!((gate.value(&reloaded), gate.value(&refused)), (Some(0), Some(0)), "the first is no reload");
-    assert_eq!(gate.value(r#"crawlward_feed_prefixes{feed="lab"}"#), Some(2));
-    let loaded = gate.value("crawlward_ruleset_loaded_timestamp_seconds{}");
-
-    let folder = gate.envoy.folder();
-    let mut bad = read_resource(&folder.path().join(RESOURCE));
-    *plugin_configuration(&mut bad) = "{ broken".into();
-    replace_resource(folder, RESOURCE, &bad);
-    gate.wait_for(&refused, |value| value == 1);
-    assert_eq!(gate.value("crawlward_ruleset_loaded_timestamp_seconds{}"), loaded, "the old one is in force");
-
-    folder.write("lab.txt", "192.0.2.0/24\n");
-    gate.reload(&document().replace("\"lab\"", "\"laboratory\""));
-    gate.wait_for(r#"crawlward_feed_prefixes{feed="laboratory"}"#, |value| value == 1);
-    gate.wait_for(r#"crawlward_feed_prefixes{feed="lab"}"#, |value| value == 0);
+    wait_for_value(&gate, &series, |value| value == 1);
     assert_eq!(
-        (gate.value(&reloaded), gate.value(&refused)),
+        (value(&gate, &reloaded), value(&gate, &refused)),
+        (Some(0), Some(0)),
+        "the first is no reload"
+    );
+    assert_eq!(value(&gate, r#"crawlward_feed_prefixes{feed="lab"}"#), Some(2));
+    let loaded = value(&gate, "crawlward_ruleset_loaded_timestamp_seconds{}");
+
+    replace_configuration(gate.folder(), "{ broken");
+    wait_for_value(&gate, &refused, |value| value == 1);
+    assert_eq!(
+        value(&gate, "crawlward_ruleset_loaded_timestamp_seconds{}"),
+        loaded,
+        "the old one is in force"
+    );
+
+    gate.folder().write("lab.txt", "192.0.2.0/24\n");
+    gate.folder().write("crawlward.json", document().replace("\"lab\"", "\"laboratory\""));
+    update_resource(gate.folder());
+    wait_for_value(&gate, r#"crawlward_feed_prefixes{feed="laboratory"}"#, |value| value == 1);
+    wait_for_value(&gate, r#"crawlward_feed_prefixes{feed="lab"}"#, |value| value == 0);
+    assert_eq!(
+        (value(&gate, &reloaded), value(&gate, &refused)),
         (Some(1), Some(1)),
         "once, whatever the workers"
     );
     gate.ask(&verified("/"));
-    gate.wait_for(&series, |value| value == 2);
+    wait_for_value(&gate, &series, |value| value == 2);
     // Written now, so it is young; it ages without a request or a reload.
     let age = r#"crawlward_feed_age_seconds{feed="laboratory"}"#;
-    let first = gate.value(age).expect("a feed with a date");
+    let first = value(&gate, age).expect("a feed with a date");
     assert!(first < 1000, "{first}");
-    gate.wait_for(age, |value| value > first);
+    wait_for_value(&gate, age, |value| value > first);
 }
 
 #[test]

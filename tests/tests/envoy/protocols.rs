@@ -1,11 +1,10 @@
 //! Requests of other kinds than GET with a Host, and responses that Envoy makes itself.
 
-use crawlward_tests::envoy::{Envoy, Listener, configuration, manager, static_filter};
+use crawlward_tests::envoy::{Gate, manager};
 use crawlward_tests::http::{Request, Response, send_bytes};
 use crawlward_tests::lab::{from, lab, person, spoofed, verified};
-use crawlward_tests::nginx::{ask, local};
-use crawlward_tests::origin::{Origin, Received};
-use crawlward_tests::ports::free_port;
+use crawlward_tests::nginx::local;
+use crawlward_tests::origin::Received;
 use serde_json::{Value, json};
 
 const DOCUMENT: &str = r#"{
@@ -21,20 +20,11 @@ const DOCUMENT: &str = r#"{
 }"#;
 
 /// Envoy with routes that it answers itself, and with upgrades and CONNECT.
-struct Gate {
-    envoy: Envoy,
-    port: u16,
-    _origin: Origin,
-}
-
-impl Gate {
-    fn start(document: &str) -> Self {
-        let (folder, origin, port) = (lab(), Origin::start(), free_port());
-        folder.write("crawlward.json", document);
-        let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
-        let listener = Listener { port, filter, access_log: "access.log".into() };
-        let mut listener = configuration(&folder, &listener);
-        let manager = manager(&mut listener);
+fn start() -> Gate {
+    let folder = lab();
+    folder.write("crawlward.json", DOCUMENT);
+    Gate::start_changed(folder, |listener| {
+        let manager = manager(listener);
         manager["http_protocol_options"] =
             json!({ "accept_http_10": true, "default_host_for_http_10": "example.com" });
         manager["upgrade_configs"] = json!([{ "upgrade_type": "websocket" }, { "upgrade_type": "CONNECT" }]);
@@ -49,46 +39,35 @@ impl Gate {
                 json!({ "match": { "connect_matcher": {} }, "direct_response": { "status": 418 } }),
             ],
         );
-        Self { envoy: Envoy::start_configured(folder, vec![listener], origin.port()), port, _origin: origin }
-    }
+    })
+}
 
-    fn status(&self, request: &Request) -> u16 {
-        ask(self.port, request).status
-    }
-
-    /// Sends bytes, and gives the first line of what comes back.
-    fn raw(&self, bytes: &str) -> String {
-        let answer = send_bytes(local(self.port), bytes.as_bytes()).unwrap();
-        answer.lines().next().unwrap_or_default().to_owned()
-    }
-
-    /// The filter made no error and trapped nowhere, whatever it was asked.
-    fn is_sound(&self) {
-        let page = self.envoy.admin("/stats/prometheus");
-        assert!(page.contains("\ncrawlward_errors_total{} 0\n"), "{page}");
-        assert!(!self.envoy.folder().read("envoy.log").contains("wasm log"), "nothing to say");
-    }
+/// The filter made no error and trapped nowhere, whatever it was asked.
+fn is_sound(gate: &Gate) {
+    let page = gate.envoy.admin("/stats/prometheus");
+    assert!(page.contains("\ncrawlward_errors_total{} 0\n"), "{page}");
+    assert!(!gate.folder().read("envoy.log").contains("wasm log"), "nothing to say");
 }
 
 #[test]
 fn what_envoy_answers_itself_is_decided_like_the_rest() {
-    let gate = Gate::start(DOCUMENT);
+    let gate = start();
     for (path, status) in [("/direct", 418), ("/old", 301), ("/gone", 503)] {
         assert_eq!(gate.status(&person(path)), status, "{path}");
         assert_eq!(gate.status(&verified(path).header("Automation-Purpose", "search")), status, "{path}");
-        let denied = ask(gate.port, &spoofed(path));
+        let denied = gate.ask(&spoofed(path));
         assert_eq!(denied.denial_reason().as_deref(), Some("spoofed-agent"), "{path}");
     }
     // Served whatever route the path has.
-    assert_eq!(ask(gate.port, &spoofed("/robots.txt")).text(), "User-agent: *\nDisallow: /private\n");
-    gate.is_sound();
+    assert_eq!(gate.ask(&spoofed("/robots.txt")).text(), "User-agent: *\nDisallow: /private\n");
+    is_sound(&gate);
 }
 
 #[test]
 fn a_grpc_client_is_denied_in_its_protocol() {
-    let gate = Gate::start(DOCUMENT);
+    let gate = start();
     let call = |request: Request, kind: &str| {
-        ask(gate.port, &request.header("Content-Type", kind).header("TE", "trailers").body(b"\0\0\0\0\0"))
+        gate.ask(&request.header("Content-Type", kind).header("TE", "trailers").body(b"\0\0\0\0\0"))
     };
     let post = |address| {
         let request = Request::new("POST", "/lab.Lab/Ask", "example.com").agent("LabBot/1.0");
@@ -105,12 +84,12 @@ fn a_grpc_client_is_denied_in_its_protocol() {
     }
     assert!(Received::of(&call(post("192.0.2.1"), "application/grpc")).is_some(), "passed");
     assert_eq!(call(post("203.0.113.9"), "application/json").status, 403);
-    gate.is_sound();
+    is_sound(&gate);
 }
 
 #[test]
 fn upgrades_and_tunnels_are_decided_like_the_rest() {
-    let gate = Gate::start(DOCUMENT);
+    let gate = start();
     let upgrade = |request: Request| {
         request
             .header("Connection", "Upgrade")
@@ -122,38 +101,39 @@ fn upgrades_and_tunnels_are_decided_like_the_rest() {
     // The origin is no WebSocket server, and says so.
     assert_ne!(gate.status(&upgrade(verified("/"))), 403);
     let connect = |address: &str, user_agent: &str| {
-        gate.raw(&format!(
+        let request = format!(
             "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nUser-Agent: {user_agent}\r\n\
              X-Forwarded-For: {address}\r\nAutomation-Purpose: search\r\nConnection: close\r\n\r\n"
-        ))
+        );
+        send_bytes(local(gate.port), request.as_bytes()).unwrap()
     };
-    assert!(connect("203.0.113.9", "LabBot/1.0").contains(" 403 "));
-    assert!(connect("192.0.2.1", "LabBot/1.0").contains(" 418 "));
-    gate.is_sound();
+    assert!(connect("203.0.113.9", "LabBot/1.0").starts_with("HTTP/1.1 403 "));
+    assert!(connect("192.0.2.1", "LabBot/1.0").starts_with("HTTP/1.1 418 "));
+    is_sound(&gate);
 }
 
 #[test]
 fn a_request_without_a_host_is_decided_for_the_default_host() {
-    let gate = Gate::start(DOCUMENT);
+    let gate = start();
     let old = |address: &str| {
         let request = Request::bare("GET", "/").http_1_0().agent("LabBot/1.0");
-        ask(gate.port, &from(address, request).header("Automation-Purpose", "search"))
+        gate.ask(&from(address, request).header("Automation-Purpose", "search"))
     };
     assert_eq!(old("203.0.113.9").denial_reason().as_deref(), Some("spoofed-agent"));
     assert_eq!(old("192.0.2.1").status, 200);
     // In HTTP/1.1 it is no request; Envoy refuses it before any filter sees it.
     assert_eq!(gate.status(&Request::bare("GET", "/").agent("LabBot/1.0")), 400);
-    gate.is_sound();
+    is_sound(&gate);
 }
 
 #[test]
 fn repeated_headers_and_bytes_that_are_not_utf_8() {
-    let gate = Gate::start(DOCUMENT);
+    let gate = start();
     let asked = |purposes: &[&[u8]]| -> Response {
         let request = from("192.0.2.1", Request::get("/").agent("LabBot/1.0"));
         let request =
             purposes.iter().fold(request, |request, purpose| request.header("Automation-Purpose", purpose));
-        ask(gate.port, &request.header("X-Odd", b"\xff\xfe\x80"))
+        gate.ask(&request.header("X-Odd", b"\xff\xfe\x80"))
     };
     assert_eq!(asked(&[b"search"]).status, 200);
     // The first line counts, as in nginx.
@@ -162,6 +142,6 @@ fn repeated_headers_and_bytes_that_are_not_utf_8() {
         assert_eq!(asked(purposes).denial_reason().as_deref(), Some("purpose-not-allowed"), "{purposes:?}");
     }
     let agent = from("203.0.113.9", Request::get("/").agent(b"\xff\xfe LabBot/1.0 \x80"));
-    assert_eq!(ask(gate.port, &agent).denial_reason().as_deref(), Some("spoofed-agent"));
-    gate.is_sound();
+    assert_eq!(gate.ask(&agent).denial_reason().as_deref(), Some("spoofed-agent"));
+    is_sound(&gate);
 }

@@ -1,11 +1,10 @@
 //! A filter in the static configuration: what clients, origins and logs see.
 
-use crawlward_tests::envoy::{Envoy, Listener, static_filter};
+use crawlward_tests::envoy::{Envoy, static_filter};
 use crawlward_tests::http::{Connection, Request};
 use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX, VERIFIED, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{ask, local};
 use crawlward_tests::origin::start_echo;
-use crawlward_tests::ports::free_port;
 use serde_json::Value;
 
 const FORGED: &str = "action=allow, identity=verified";
@@ -18,10 +17,10 @@ struct Gate {
 
 impl Gate {
     fn start() -> Self {
-        let (folder, port) = (lab(), free_port());
+        let folder = lab();
         let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
-        let listener = Listener { port, filter, access_log: "access.log".into() };
-        Self { envoy: Envoy::start(folder, &[listener], start_echo().port()), port }
+        let (envoy, port) = Envoy::start_one(folder, filter, start_echo().port(), |_| {});
+        Self { envoy, port }
     }
 
     /// The values of a header that the origin received.

@@ -1,7 +1,7 @@
 //! Robots-Tag on responses that only Envoy makes: its own local replies, behind our filter and before it. What is merged
 //! how is in the table of cases.
 
-use crawlward_tests::envoy::{Envoy, Listener, configuration, manager, static_filter};
+use crawlward_tests::envoy::{Envoy, manager, static_filter};
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{from, lab, person, spoofed};
 use crawlward_tests::nginx::ask;
@@ -19,13 +19,12 @@ const DOCUMENT: &str = r#"{
 
 /// Envoy in front of nothing, with a filter that denies some paths before ours.
 fn start() -> (Envoy, u16) {
-    let (folder, port) = (lab(), free_port());
+    let folder = lab();
     folder.write("crawlward.json", DOCUMENT);
     let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
-    let listener = Listener { port, filter, access_log: "access.log".into() };
-    let mut listener = configuration(&folder, &listener);
-    manager(&mut listener)["http_filters"].as_array_mut().expect("its filters").insert(0, guard());
-    (Envoy::start_configured(folder, vec![listener], free_port()), port)
+    Envoy::start_one(folder, filter, free_port(), |listener| {
+        manager(listener)["http_filters"].as_array_mut().expect("its filters").insert(0, guard());
+    })
 }
 
 /// Denies `/guarded`.

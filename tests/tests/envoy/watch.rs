@@ -5,73 +5,42 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crawlward_tests::artefacts;
-use crawlward_tests::envoy::{Envoy, Listener, discovered_filter};
+use crawlward_tests::envoy::Gate;
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{DOCUMENT, from, lab, person, spoofed, verified};
 use crawlward_tests::load::{Probe, ten_seconds};
-use crawlward_tests::nginx::{Folder, ask, local};
-use crawlward_tests::origin::Origin;
-use crawlward_tests::ports::free_port;
+use crawlward_tests::nginx::{Folder, local};
 use crawlward_tests::process::{Server, wait_for};
 use rustix::process::Signal;
-
-/// An Envoy that takes its filter from a folder, and the command that keeps the folder up to date.
-struct Gate {
-    // Before Envoy, with which the folder goes.
-    watcher: Server,
-    envoy: Envoy,
-    port: u16,
-    _origin: Origin,
-}
 
 /// What the command writes into its folder.
 const RESOURCE: &str = "xds/crawlward.yaml";
 
-impl Gate {
-    fn start() -> Self {
-        let (folder, origin, port) = (lab(), Origin::start(), free_port());
-        let path = |name: &str| folder.path().join(name);
-        fs::create_dir(path("xds")).unwrap();
-        fs::copy(artefacts::wasm(), path("crawlward.wasm")).unwrap();
-        let mut command = Command::new(artefacts::cli());
-        command.args(["envoy", "--watch", "--syntax", "yaml", "--config"]).arg(path("crawlward.json"));
-        command.arg("--wasm").arg(path("crawlward.wasm")).arg("--xds-dir").arg(path("xds"));
-        let mut watcher = Server::start("crawlward", &mut command, &path("watch.log"), &[]);
-        watcher.wait_until("the resource", || path(RESOURCE).exists().then_some(()));
-        let filter = discovered_filter(&path(RESOURCE));
-        let listener = Listener { port, filter, access_log: "access.log".into() };
-        let envoy = Envoy::start(folder, &[listener], origin.port());
-        Self { watcher, envoy, port, _origin: origin }
-    }
+/// An Envoy that takes its filter from a folder, and the command that keeps the folder up to date; it ends before the
+/// folder goes with Envoy, since what comes last is dropped first.
+fn start() -> (Gate, Server) {
+    let folder = lab();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("xds")).unwrap();
+    fs::copy(artefacts::wasm(), path("crawlward.wasm")).unwrap();
+    let mut command = Command::new(artefacts::cli());
+    command.args(["envoy", "--watch", "--syntax", "yaml", "--config"]).arg(path("crawlward.json"));
+    command.arg("--wasm").arg(path("crawlward.wasm")).arg("--xds-dir").arg(path("xds"));
+    let mut watcher = Server::start("crawlward", &mut command, &path("watch.log"), &[]);
+    watcher.wait_until("the resource", || path(RESOURCE).exists().then_some(()));
+    (Gate::discover(folder, RESOURCE), watcher)
+}
 
-    fn folder(&self) -> &Folder {
-        self.envoy.folder()
-    }
-
-    fn status(&self, request: &Request) -> u16 {
-        ask(self.port, request).status
-    }
-
-    /// A counter of how Envoy fares with the resource.
-    fn counter(&self, name: &str) -> u64 {
-        let name = format!("extension_config_discovery.http_filter.crawlward.{name}: ");
-        let stats = self.envoy.admin("/stats");
-        let line =
-            stats.lines().find(|line| line.starts_with(&name)).unwrap_or_else(|| panic!("{name} in {stats}"));
-        line.rsplit(' ').next().unwrap().parse().unwrap()
-    }
-
-    /// The file that Envoy has the filter's code from.
-    fn code(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.folder().path().join("xds")).unwrap();
-        let is_code = |path: &PathBuf| path.extension().is_some_and(|end| end == "wasm");
-        entries.map(|entry| entry.unwrap().path()).filter(is_code).collect()
-    }
+/// The files that Envoy has the filter's code from.
+fn delivered_code(folder: &Folder) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.path().join("xds")).unwrap();
+    let is_code = |path: &PathBuf| path.extension().is_some_and(|end| end == "wasm");
+    entries.map(|entry| entry.unwrap().path()).filter(is_code).collect()
 }
 
 #[test]
 fn feeds_change_under_load_and_no_request_fails() {
-    let gate = Gate::start();
+    let (gate, watcher) = start();
     let moved = |to: &str| from(to, Request::get("/").agent("LabBot/1.0"));
     let probes = [
         Probe { request: verified("/"), status: 200 },
@@ -81,18 +50,18 @@ fn feeds_change_under_load_and_no_request_fails() {
     let report = ten_seconds(local(gate.port), &probes, |number| {
         let address = format!("198.51.100.{number}");
         gate.folder().write("lab.txt", format!("192.0.2.0/24\n{address}\n"));
-        gate.watcher.signal(Signal::HUP);
+        watcher.signal(Signal::HUP);
         wait_for("the new feed", || (gate.status(&moved(&address)) == 200).then_some(()));
     });
     assert!(report.failures.is_empty(), "of {} requests: {:#?}", report.requests, report.failures);
     // The first one, and each of the ten.
-    assert_eq!((gate.counter("config_reload"), gate.counter("config_fail")), (11, 0));
+    assert_eq!((gate.envoy.update_count("config_reload"), gate.envoy.update_count("config_fail")), (11, 0));
 }
 
 #[test]
 fn what_does_not_compile_does_not_reach_envoy() {
-    let gate = Gate::start();
-    let before = (gate.folder().read(RESOURCE), gate.counter("update_success"));
+    let (gate, _watcher) = start();
+    let before = (gate.folder().read(RESOURCE), gate.envoy.update_count("update_success"));
     let broken = DOCUMENT.replace("enforce", "enforced");
     // Without a signal: the change is seen.
     gate.folder().write("crawlward.json", &broken);
@@ -105,14 +74,14 @@ fn what_does_not_compile_does_not_reach_envoy() {
     wait_for("the new feed", || (gate.status(&spoofed("/")) == 200).then_some(()));
     assert_ne!(gate.folder().read(RESOURCE), before.0);
     // The state of the held feed is part of what is delivered; the document that did not compile is not.
-    assert!(gate.counter("update_success") - before.1 <= 2);
-    assert_eq!((gate.counter("update_rejected"), gate.counter("config_fail")), (0, 0));
+    assert!(gate.envoy.update_count("update_success") - before.1 <= 2);
+    assert_eq!((gate.envoy.update_count("update_rejected"), gate.envoy.update_count("config_fail")), (0, 0));
 }
 
 #[test]
 fn new_code_is_taken_while_requests_go_on() {
-    let gate = Gate::start();
-    assert_eq!(gate.code().len(), 1);
+    let (gate, _watcher) = start();
+    assert_eq!(delivered_code(gate.folder()).len(), 1);
     let before = gate.folder().read(RESOURCE);
     // The same code with an empty custom section, named "new".
     let mut code = fs::read(artefacts::wasm()).unwrap();
@@ -123,14 +92,14 @@ fn new_code_is_taken_while_requests_go_on() {
         if number == 0 {
             gate.folder().write("crawlward.wasm", &code);
             wait_for("the new resource", || (gate.folder().read(RESOURCE) != before).then_some(()));
-            wait_for("the new filter", || (gate.counter("config_reload") == 2).then_some(()));
+            wait_for("the new filter", || (gate.envoy.update_count("config_reload") == 2).then_some(()));
         }
     });
     assert!(report.failures.is_empty(), "of {} requests: {:#?}", report.requests, report.failures);
     assert_eq!(
-        gate.code().len(),
+        delivered_code(gate.folder()).len(),
         2,
         "an Envoy that has not read the new resource may still need the old code"
     );
-    assert_eq!(gate.counter("config_fail"), 0);
+    assert_eq!(gate.envoy.update_count("config_fail"), 0);
 }

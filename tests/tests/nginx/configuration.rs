@@ -1,6 +1,6 @@
 //! What `nginx -t` says.
 
-use crawlward_tests::lab::{DOCUMENT, lab};
+use crawlward_tests::lab::{DOCUMENT, lab, lab_with_robots, lab_with_sites};
 use crawlward_tests::nginx::{Folder, Nginx};
 
 const LOAD: &str = "crawlward_config crawlward.json;";
@@ -160,6 +160,16 @@ fn a_feed_that_is_not_there_yet_is_a_warning() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+    for name in ["lab.txt", "robots.txt", "crawlward.json"] {
+        let folder = lab_with_robots("");
+        folder.make_pipe(name);
+        let (passes, text) = check(&folder, LOAD);
+        assert!(!passes && text.contains("not a regular file"), "{name}: {text}");
+    }
+}
+
+#[test]
 fn directives_are_checked() {
     let table = [
         ("crawlward_config nowhere.json;", "nowhere.json"),
@@ -220,9 +230,8 @@ fn directives_are_checked() {
 
 #[test]
 fn a_site_that_is_not_in_the_document_is_told_with_its_place() {
-    let sites = r#""sites": [ { "name": "shop", "hosts": ["shop.example"] }, { "hosts": ["blog.example"] } ], "catalog""#;
-    let folder = lab();
-    folder.write("crawlward.json", DOCUMENT.replace(r#""catalog""#, sites));
+    let folder =
+        lab_with_sites(r#"{ "name": "shop", "hosts": ["shop.example"] }, { "hosts": ["blog.example"] }"#);
     let unknown = "\nserver {\n location / {\n crawlward_site shpo;\n }\n }\n";
     let (passes, text) = check(&folder, &format!("{unknown}{LOAD}"));
     assert!(!passes);

@@ -1,7 +1,7 @@
 //! What a denied client gets, and what can't change that.
 
 use crawlward_tests::http::{Connection, Request, send_bytes};
-use crawlward_tests::lab::{ADDRESS_HEADER, DOCUMENT, HTTP, lab, person, spoofed, verified};
+use crawlward_tests::lab::{ADDRESS_HEADER, HTTP, lab, lab_with_robots, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask, local};
 use crawlward_tests::ports::free_port;
 
@@ -152,6 +152,49 @@ fn a_denial_on_the_way_to_an_error_page_has_its_own_status() {
 }
 
 #[test]
+fn a_denial_has_no_headers_of_an_upstream_that_was_left() {
+    let origin = free_port();
+    let (_nginx, port) = start(&format!(
+        r#"root .;
+        location /accel {{ crawlward off; proxy_pass http://127.0.0.1:{origin}; }}
+        location /file {{ internal; try_files /lab.txt =404; }}
+        location /page {{ internal; error_page 403 /denied.html; }}
+        location = /denied.html {{ crawlward off; }}
+        }}
+        server {{
+            listen 127.0.0.1:{origin};
+            crawlward off;
+            location / {{
+                add_header X-Accel-Redirect $arg_to;
+                add_header X-Accel-Charset koi8-r;
+                add_header Set-Cookie session=1;
+                add_header Set-Cookie visit=2;
+                add_header Cache-Control public;
+                add_header Cache-Control max-age=3600;
+                add_header Content-Disposition attachment;
+                add_header Accept-Ranges bytes;
+                expires 1h;
+                return 200;
+            }}"#
+    ));
+    const CARRIED: [&str; 4] = ["set-cookie", "expires", "content-disposition", "accept-ranges"];
+    let passed = ask(port, &verified("/accel?to=/file"));
+    assert_eq!(passed.lines("set-cookie"), ["session=1", "visit=2"], "{passed:?}");
+    assert!(CARRIED.iter().all(|name| passed.header(name).is_some()), "{passed:?}");
+    let denied = ask(port, &spoofed("/accel?to=/file"));
+    assert_eq!(denied.denial_reason().as_deref(), Some("spoofed-agent"));
+    assert_eq!(denied.lines("cache-control"), ["no-store"]);
+    assert_eq!(denied.lines("content-type"), ["application/problem+json"]);
+    let page = ask(port, &spoofed("/accel?to=/page"));
+    assert_eq!((page.status, page.text().as_str()), (403, "our own page"));
+    assert_eq!(page.header("cache-control"), None);
+    for response in [denied, page] {
+        let left: Vec<_> = CARRIED.iter().filter(|name| response.header(name).is_some()).collect();
+        assert!(left.is_empty(), "{left:?} of {response:?}");
+    }
+}
+
+#[test]
 fn a_denied_client_is_not_asked_for_its_body() {
     let (_nginx, port) = start(FILE);
     let request = spoofed("/").header("Expect", "100-continue").header("Content-Length", "500000");
@@ -220,13 +263,7 @@ fn head_has_no_body_whatever_answers() {
 
 #[test]
 fn http_0_9_gets_the_body_alone() {
-    let port = free_port();
-    let folder = lab();
-    folder.write(
-        "crawlward.json",
-        DOCUMENT.replace(r#""catalog""#, r#""sites": [ { "robots_txt": "robots.txt" } ], "catalog""#),
-    );
-    folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
+    let (folder, port) = (lab_with_robots("User-agent: *\nDisallow: /\n"), free_port());
     let _nginx = Nginx::start(folder, &format!("{HTTP} server {{ listen 127.0.0.1:{port}; {FILE} }}"));
     // Who sends no User-Agent is automation.
     let answer = send_bytes(local(port), b"GET /\r\n").unwrap();

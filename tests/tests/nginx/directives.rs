@@ -1,7 +1,7 @@
 //! Where the directives count, apart from `crawlward` itself (see `modes`).
 
 use crawlward_tests::http::{Request, Response, send};
-use crawlward_tests::lab::{DOCUMENT, HTTP, lab, person, spoofed, verified};
+use crawlward_tests::lab::{HTTP, lab, lab_with_sites, person, spoofed, verified};
 use crawlward_tests::nginx::{Folder, Nginx, ask, local};
 use crawlward_tests::ports::free_port;
 
@@ -151,11 +151,10 @@ fn an_error_unless_said_otherwise() {
 
 /// `open` allows all, `closed` (the default site, by its name) nothing.
 fn sites() -> Folder {
-    let folder = lab();
-    let sites = r#""sites": [
-        { "hosts": ["open.example"], "robots_txt": "open.txt" },
-        { "name": "closed", "robots_txt": "closed.txt" } ], "catalog""#;
-    folder.write("crawlward.json", DOCUMENT.replace(r#""catalog""#, sites));
+    let folder = lab_with_sites(
+        r#"{ "hosts": ["open.example"], "robots_txt": "open.txt" },
+        { "name": "closed", "robots_txt": "closed.txt" }"#,
+    );
     folder.write("open.txt", "User-agent: *\nDisallow:\n");
     folder.write("closed.txt", "User-agent: *\nDisallow: /\n");
     folder

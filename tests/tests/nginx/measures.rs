@@ -5,7 +5,9 @@ use std::thread;
 
 use crawlward_tests::exposition::{Exposition, Labels};
 use crawlward_tests::http::{Connection, Request, Response, send_bytes};
-use crawlward_tests::lab::{DOCUMENT, FIREFOX, HTTP, from, lab, person, spoofed, verified};
+use crawlward_tests::lab::{
+    DOCUMENT, FIREFOX, HTTP, from, lab, lab_with_robots, lab_with_sites, person, spoofed, verified,
+};
 use crawlward_tests::nginx::{Folder, Nginx, ask, local};
 use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
@@ -69,9 +71,8 @@ fn labels(values: [&str; 5]) -> Labels {
 
 #[test]
 fn each_request_is_counted_once_with_its_last_decision() {
-    let folder = lab();
-    let sites = r#""sites": [ { "hosts": ["one.test"] }, { "name": "a \"b\" \\", "hosts": ["two.test"] } ], "agents""#;
-    folder.write("crawlward.json", DOCUMENT.replace(r#""agents""#, sites));
+    let folder =
+        lab_with_sites(r#"{ "hosts": ["one.test"] }, { "name": "a \"b\" \\", "hosts": ["two.test"] }"#);
     folder.write("denied.html", "our own page");
     let counting = Counting::start(
         folder,
@@ -190,6 +191,12 @@ fn counts_outlive_reloads() {
     counting.nginx.folder().write("crawlward.json", r#"{ "mood": "enforce" }"#);
     counting.nginx.reload();
     wait_for("a refusal that is counted", || (bad(&counting.page()) == Some(1.0)).then_some(()));
+    // What is wrong is no ruleset.
+    counting.nginx.folder().write("crawlward.json", DOCUMENT);
+    counting.nginx.rewrite(&format!("{HTTP} no_such_directive;"));
+    counting.nginx.reload();
+    counting.nginx.wait_for_line("error.log", r#"unknown directive "no_such_directive""#);
+    assert_eq!(bad(&counting.page()), Some(1.0));
     let page = counting.wait_for_total(sent);
     assert_eq!(good(&page), Some(5.0));
     assert_eq!(page.sum(REQUESTS, &[("agent", "LabBot")]), Some(f64::from(100)), "{page:#?}");
@@ -311,13 +318,7 @@ fn the_page_is_for_get_and_head_and_for_no_cache() {
 
 #[test]
 fn who_reads_the_measures_is_no_visitor_unless_the_location_says_so() {
-    let folder = lab();
-    folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
-    folder.write(
-        "crawlward.json",
-        DOCUMENT.replace(r#""agents""#, r#""sites": [ { "robots_txt": "robots.txt" } ], "agents""#),
-    );
-    let port = free_port();
+    let (folder, port) = (lab_with_robots("User-agent: *\nDisallow: /\n"), free_port());
     let http = format!(
         "{HTTP}
         crawlward enforce;

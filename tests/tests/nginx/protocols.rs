@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crawlward_tests::http::{Connection, Request};
-use crawlward_tests::lab::{DOCUMENT, FIREFOX, HTTP, VERIFIED, lab};
+use crawlward_tests::lab::{FIREFOX, HTTP, VERIFIED, lab, lab_with_robots, lab_with_sites};
 use crawlward_tests::nginx::{Folder, Nginx, local};
 use crawlward_tests::origin::start_echo;
 use crawlward_tests::ports::free_port;
@@ -233,10 +233,9 @@ fn a_claim_in_a_second_line_of_the_user_agent_counts_in_http_2() {
 
 #[test]
 fn the_authority_of_http_2_leads_to_the_site() {
-    let folder = lab();
-    let sites = r#""sites": [
-        { "hosts": ["open.example"], "robots_txt": "open.txt" }, { "robots_txt": "closed.txt" } ], "catalog""#;
-    folder.write("crawlward.json", DOCUMENT.replace(r#""catalog""#, sites));
+    let folder = lab_with_sites(
+        r#"{ "hosts": ["open.example"], "robots_txt": "open.txt" }, { "robots_txt": "closed.txt" }"#,
+    );
     folder.write("open.txt", "User-agent: *\nDisallow:\n");
     folder.write("closed.txt", "User-agent: *\nDisallow: /\n");
     let gate = Gate::start(folder);
@@ -252,13 +251,7 @@ fn the_authority_of_http_2_leads_to_the_site() {
 
 #[test]
 fn policies_are_served_over_http_2() {
-    let folder = lab();
-    folder.write(
-        "crawlward.json",
-        DOCUMENT.replace(r#""catalog""#, r#""sites": [ { "robots_txt": "robots.txt" } ], "catalog""#),
-    );
-    folder.write("robots.txt", "User-agent: *\n");
-    let gate = Gate::start(folder);
+    let gate = Gate::start(lab_with_robots("User-agent: *\n"));
     let robots = |headers: &[&str]| with(gate.http_2("/robots.txt"), headers);
     let told = curl(&[robots(&[]), robots(&["If-None-Match: *"]), robots(&[])]);
     assert_eq!(told[0].body, "User-agent: *\n");

@@ -1,21 +1,25 @@
 //! `crawlward_refresh`: changed files count without a reload.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use crawlward_tests::artefacts::compile_ruleset;
 use crawlward_tests::http::{self, Request};
-use crawlward_tests::lab::{DOCUMENT, HTTP, from, lab, person, spoofed, verified};
+use crawlward_tests::lab::{
+    DOCUMENT, HTTP, from, lab, lab_with_robots, person, spoofed, unguarded, verified,
+};
 use crawlward_tests::load::{Probe, ten_seconds};
 use crawlward_tests::nginx::{Folder, Nginx, Setup, ask, local};
 use crawlward_tests::ports::free_port;
 use crawlward_tests::proc::{children, threads};
-use crawlward_tests::process::wait_for;
+use crawlward_tests::process::{Server, wait_for};
 use rustix::process::{Pid, Signal, kill_process};
 
 const WORKERS: usize = 2;
@@ -80,13 +84,7 @@ fn unharmed(nginx: &Nginx) {
 
 #[test]
 fn changed_feeds_and_policies_count_without_a_reload() {
-    let folder = lab();
-    folder.write(
-        "crawlward.json",
-        DOCUMENT.replace("\"agents\"", r#""sites": [ { "robots_txt": "robots.txt" } ], "agents""#),
-    );
-    folder.write("robots.txt", "User-agent: *\nDisallow:\n");
-    let (nginx, port) = start(folder);
+    let (nginx, port) = start(lab_with_robots("User-agent: *\nDisallow:\n"));
     assert_eq!(statuses(port), [200, 403, 200]);
     refreshed(&nginx, |folder| {
         folder.write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n");
@@ -120,7 +118,7 @@ fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
         folder.write("lab.txt", good);
     });
     let of_new_prefix = || from("198.51.100.1", Request::get("/").agent("LabBot/1.0"));
-    let table: [(&str, &Change, &str); 7] = [
+    let table: [(&str, &Change, &str); 8] = [
         ("empty", &|folder| _ = folder.write("lab.txt", ""), "held: it became empty, after 4 prefixes"),
         (
             "garbage",
@@ -143,6 +141,7 @@ fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
             &|folder| folder.remake("lab.txt", |path| symlink(path, path)),
             "Too many levels of symbolic links",
         ),
+        ("a pipe", &|folder| folder.make_pipe("lab.txt"), "not a regular file"),
         ("gone", &|folder| folder.remake("lab.txt", |_| Ok(())), "lab.txt is gone"),
     ];
     for (name, break_it, expected) in &table {
@@ -171,14 +170,28 @@ fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
 }
 
 #[test]
+fn a_policy_that_is_written_in_place_counts_when_it_is_whole() {
+    let (folder, port) = (lab_with_robots("User-agent: *\nDisallow: /a\n"), free_port());
+    let robots = folder.path().join("robots.txt");
+    // Long enough that no look comes twice between two writes, however busy the machine is.
+    let http = format!("{HTTP} crawlward_refresh 1s; {}", server(port));
+    let nginx = Nginx::start(folder, &http);
+    let mut file = File::create(&robots).expect("a file of ours");
+    let unfinished = [&["User-agent: *\n"; 1][..], &["# All of it is to come.\n"; 60], &["Disallow: /b\n"]];
+    for line in unfinished.concat() {
+        thread::sleep(Duration::from_millis(50));
+        assert_eq!(["/a", "/b"].map(|path| ask(port, &verified(path)).status), [403, 200]);
+        file.write_all(line.as_bytes()).expect("a file of ours");
+    }
+    wait_for("a refresh of every worker", || (told(&nginx, "crawlward: refreshed") >= WORKERS).then_some(()));
+    assert_eq!(["/a", "/b"].map(|path| ask(port, &verified(path)).status), [200, 403]);
+    assert_eq!(told(&nginx, "crawlward: refreshed"), WORKERS);
+    unharmed(&nginx);
+}
+
+#[test]
 fn a_policy_that_is_gone_is_refused_and_all_stays() {
-    let folder = lab();
-    folder.write(
-        "crawlward.json",
-        DOCUMENT.replace("\"agents\"", r#""sites": [ { "robots_txt": "robots.txt" } ], "agents""#),
-    );
-    folder.write("robots.txt", "User-agent: *\nDisallow: /a\n");
-    let (nginx, port) = start(folder);
+    let (nginx, port) = start(lab_with_robots("User-agent: *\nDisallow: /a\n"));
     refreshed(&nginx, |folder| fs::remove_file(folder.path().join("robots.txt")).expect("a file of ours"));
     assert_eq!(told(&nginx, "error: there is no file "), WORKERS);
     assert_eq!(ask(port, &verified("/a")).status, 403);
@@ -244,20 +257,53 @@ fn a_new_worker_takes_in_what_changed_since_the_last_reload() {
     // An hour: nothing is looked at in this test but at the start of a worker.
     let pid = format!("server {{ listen 127.0.0.1:{pids}; return 200 $pid; }}");
     let nginx = Nginx::start(folder, &format!("{HTTP} crawlward_refresh 1h; {} {pid}", server(port)));
-    // Those of the workers that serve, and so have looked already.
     let mut serving = BTreeSet::new();
     wait_for("both workers", || {
         serving.insert(ask(pids, &person("/")).text());
         (serving.len() == WORKERS).then_some(())
     });
     nginx.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n");
-    assert_eq!(statuses(port), [200, 403, 200]);
     for pid in serving {
         let worker = pid.parse().ok().and_then(Pid::from_raw).expect("a process id");
         kill_process(worker, Signal::KILL).expect("a worker to kill");
     }
-    wait_for("refreshes", || (told(&nginx, "crawlward: refreshed") == WORKERS).then_some(()));
+    wait_for("refreshes", || {
+        let new = children(nginx.server().pid().as_raw_nonzero().get());
+        let have_refreshed =
+            new.iter().all(|pid| told(&nginx, &format!(" {pid}#{pid}: crawlward: refreshed")) == 1);
+        (new.len() == WORKERS && have_refreshed).then_some(())
+    });
     assert_eq!(statuses(port), [200, 200, 200]);
+}
+
+#[test]
+fn a_file_system_that_does_not_answer_stops_no_worker() {
+    let (folder, port) = (lab(), free_port());
+    let setup = Setup { workers: 1, ..Setup::default() };
+    let nginx = Nginx::set_up(folder, &format!("{HTTP} {REFRESH} {}", server(port)), setup);
+    assert_eq!(statuses(port), [200, 403, 200]);
+    let worker = worker(&nginx);
+    let feed = nginx.folder().path().join("lab.txt");
+    let log = nginx.folder().path().join("strace.log");
+    let mut strace = Command::new("strace");
+    // Whoever looks at the feed waits for ten minutes.
+    strace
+        .args(["-f", "-e", "inject=statx:delay_enter=600000000", "-p", &worker.to_string(), "-P"])
+        .arg(&feed);
+    let mut strace = Server::start("strace", &mut strace, &log, &[]);
+    strace.wait_until("a look that lasts", || is_at_work(worker).then_some(()));
+    for _ in 0..5 {
+        assert_eq!(statuses(port), [200, 403, 200]);
+        thread::sleep(Duration::from_millis(200));
+        assert_eq!(threads(worker).len(), 2, "the event loop's, and one look");
+    }
+    nginx.server().signal(Signal::QUIT);
+    // The worker has come to its end. strace knows no thread that ends while it waits, and would keep the process.
+    let end = format!("[notice] {worker}#{worker}: exit\n");
+    wait_for("the worker's end", || nginx.folder().read("error.log").contains(&end).then_some(()));
+    drop(strace);
+    wait_for("the end of nginx", || nginx.folder().read("nginx.pid").is_empty().then_some(()));
+    unharmed(&nginx);
 }
 
 #[test]
@@ -302,8 +348,7 @@ fn a_compiled_ruleset_is_refreshed_as_long_as_its_document_is_the_same() {
 #[test]
 fn nginx_ends_and_reloads_while_a_ruleset_is_compiled() {
     let folder = lab();
-    folder
-        .write("crawlward.json", DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "guard": "off","#));
+    folder.write("crawlward.json", unguarded());
     let large = |number: u8| -> String {
         let others = (0..64).flat_map(|a| (0..=u8::MAX).map(move |b| (a, b)));
         others.map(|(a, b)| format!("10.{a}.{b}.{number}\n")).chain(["192.0.2.0/24\n".to_owned()]).collect()
@@ -311,7 +356,7 @@ fn nginx_ends_and_reloads_while_a_ruleset_is_compiled() {
     let (nginx, port) = start(folder);
     for number in 0..4 {
         nginx.folder().write("lab.txt", large(number));
-        let compiling = || threads(worker(&nginx)) > 1;
+        let compiling = || is_at_work(worker(&nginx));
         // Where it is over before it is seen, the next turn may be luckier.
         let lines = told(&nginx, "crawlward: refreshed");
         wait_for("the compiling", || {
@@ -326,6 +371,13 @@ fn nginx_ends_and_reloads_while_a_ruleset_is_compiled() {
     nginx.server().signal(Signal::QUIT);
     wait_for("the end of nginx", || nginx.folder().read("nginx.pid").is_empty().then_some(()));
     unharmed(&nginx);
+}
+
+/// Whether a process has had a thread beside its first for longer than a look takes.
+fn is_at_work(pid: i32) -> bool {
+    let before = threads(pid);
+    thread::sleep(Duration::from_millis(20));
+    threads(pid).iter().any(|id| *id != pid && before.contains(id))
 }
 
 /// Some worker's process id; 0 while there is none.
@@ -357,7 +409,7 @@ fn no_request_fails_or_sees_a_broken_feed_under_refreshes() {
                     },
                 );
                 // The pace of the changes, not a wait for anything.
-                thread::sleep(std::time::Duration::from_millis(100));
+                thread::sleep(Duration::from_millis(500));
             }
         });
         let report = ten_seconds(local(port), &probes, |_| ());

@@ -1,7 +1,7 @@
 //! What is no whole request: nginx refuses it while it reads it, and its own answer stays.
 
 use crawlward_tests::http::send_bytes;
-use crawlward_tests::lab::{DOCUMENT, FIREFOX, HTTP, lab};
+use crawlward_tests::lab::{FIREFOX, HTTP, lab_with_robots};
 use crawlward_tests::nginx::{Nginx, local};
 use crawlward_tests::origin::start_echo;
 use crawlward_tests::ports::free_port;
@@ -10,10 +10,7 @@ use crawlward_tests::ports::free_port;
 /// that denies all automation.
 fn start() -> (Nginx, u16) {
     let (echo, port) = (start_echo(), free_port());
-    let folder = lab();
-    let site = r#""sites": [ { "robots_txt": "robots.txt" } ], "catalog""#;
-    folder.write("crawlward.json", DOCUMENT.replace(r#""catalog""#, site));
-    folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
+    let folder = lab_with_robots("User-agent: *\nDisallow: /\n");
     let http = format!(
         "{HTTP}
         log_format told '$status:$crawlward_identity:$crawlward_action:$crawlward_rate_key:$http_x_crawlward';

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use crawlward_tests::artefacts::compile_ruleset;
-use crawlward_tests::lab::{DOCUMENT, HTTP, lab, person, spoofed, verified};
+use crawlward_tests::lab::{DOCUMENT, HTTP, lab, person, spoofed, unguarded, verified};
 use crawlward_tests::load::{Probe, ten_seconds};
 use crawlward_tests::nginx::{Folder, Nginx, ask, local};
 use crawlward_tests::ports::free_port;
@@ -23,11 +23,6 @@ fn start() -> (Nginx, u16) {
 fn compile(folder: &Folder) {
     let output = compile_ruleset(&folder.path().join("crawlward.json"), &folder.path().join("crawlward.bin"));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// The document without the guard that holds a feed of which everything changed.
-fn unguarded() -> String {
-    DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "guard": "off","#)
 }
 
 #[test]

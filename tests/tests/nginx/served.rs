@@ -1,9 +1,10 @@
 //! Policies that nginx serves for us, among what else a configuration does to responses. The rest is in the table.
 
+use std::fs::File;
 use std::time::{Duration, SystemTime};
 
 use crawlward_tests::http::{Connection, Request, Response};
-use crawlward_tests::lab::{DOCUMENT, HTTP, lab};
+use crawlward_tests::lab::{HTTP, lab_with_robots};
 use crawlward_tests::nginx::{Nginx, ask, local};
 use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
@@ -11,12 +12,8 @@ use crawlward_tests::process::wait_for;
 const ROBOTS: &str = "User-agent: *\nDisallow: /closed\n";
 
 fn start(server: &str) -> (Nginx, u16) {
-    let port = free_port();
-    let folder = lab();
-    let site = r#""sites": [ { "robots_txt": "robots.txt" } ], "catalog""#;
-    folder.write("crawlward.json", DOCUMENT.replace(r#""catalog""#, site));
-    let file = std::fs::File::create(folder.path().join("robots.txt")).unwrap();
-    std::io::Write::write_all(&mut &file, ROBOTS.as_bytes()).unwrap();
+    let (folder, port) = (lab_with_robots(ROBOTS), free_port());
+    let file = File::options().write(true).open(folder.path().join("robots.txt")).unwrap();
     // The example of RFC 9110.
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777)).unwrap();
     let http = format!("{HTTP} server {{ listen 127.0.0.1:{port}; root .; {server} }}");

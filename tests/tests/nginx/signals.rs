@@ -2,18 +2,14 @@
 
 use std::fs;
 
-use crawlward_tests::lab::{DOCUMENT, HTTP, lab, verified};
+use crawlward_tests::lab::{HTTP, lab_with_sites, verified};
 use crawlward_tests::nginx::{Nginx, ask};
 use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
 
 #[test]
 fn stopping_needs_no_good_document_and_reloading_checks_it() {
-    let (folder, port) = (lab(), free_port());
-    folder.write(
-        "crawlward.json",
-        DOCUMENT.replace("\"agents\"", r#""sites": [ { "name": "shop" } ], "agents""#),
-    );
+    let (folder, port) = (lab_with_sites(r#"{ "name": "shop" }"#), free_port());
     let http = format!(
         "{HTTP} server {{ listen 127.0.0.1:{port}; crawlward_site shop; location / {{ return 200; }} }}"
     );

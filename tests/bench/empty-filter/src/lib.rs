@@ -1,22 +1,31 @@
-//! A filter of Envoy that does nothing: what every Wasm filter costs.
+//! A filter of Envoy that does nothing, or, configured with `reads`, only reads what any filter has to that tells clients
+//! apart: what every Wasm filter costs.
 
 #![forbid(unsafe_code)]
 #![expect(missing_docs, reason = "the only public item is the entry point that a macro of the SDK makes")]
 
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
-use proxy_wasm::types::ContextType;
+use proxy_wasm::types::{Action, ContextType};
 
 proxy_wasm::main! {{
-    proxy_wasm::set_root_context(|_| Box::new(Empty));
+    proxy_wasm::set_root_context(|_| Box::new(Filter { reads: false }));
 }}
 
-struct Empty;
+#[derive(Clone)]
+struct Filter {
+    reads: bool,
+}
 
-impl Context for Empty {}
+impl Context for Filter {}
 
-impl RootContext for Empty {
+impl RootContext for Filter {
+    fn on_configure(&mut self, _: usize) -> bool {
+        self.reads = self.get_plugin_configuration().is_some_and(|bytes| bytes == b"reads");
+        true
+    }
+
     fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
-        Some(Box::new(Self))
+        Some(Box::new(self.clone()))
     }
 
     fn get_type(&self) -> Option<ContextType> {
@@ -24,4 +33,16 @@ impl RootContext for Empty {
     }
 }
 
-impl HttpContext for Empty {}
+impl HttpContext for Filter {
+    fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
+        if self.reads {
+            let agent = self.get_http_request_header_bytes("user-agent");
+            let address = self.get_property(vec!["source", "address"]);
+            // What is read has to be looked at, or reading it might be left out.
+            if agent.is_none() && address.is_none() {
+                return Action::Pause;
+            }
+        }
+        Action::Continue
+    }
+}
