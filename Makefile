@@ -16,6 +16,11 @@ WASM_TOOLCHAIN ?=
 SETUP ?= .ci/setup
 # Arguments for the test programs, such as a name to select by: make test ARGS=robots
 ARGS ?=
+# How many cases the tests of properties make up, and where that begins: always the same, so that what fails a test is
+# what was changed. Whoever looks for faults tries others.
+PROPTEST_CASES ?= 500
+PROPTEST_RNG_SEED ?= 1
+export PROPTEST_CASES PROPTEST_RNG_SEED
 # Which benchmarks of the core to run.
 BENCHES ?= prefix_table load feeds user_agent robots decide
 # How often each candidate in a benchmark of the gates has its turn, and how long a turn is, in seconds.
@@ -62,6 +67,8 @@ help: ## Show this help
 	@echo 'Variables:'
 	@echo '  KEEP=1                               demo: leave both servers running, and tell how to talk to them'
 	@echo '  ARGS=…                               test: passed to the test programs, such as a name to select by'
+	@echo '  PROPTEST_CASES=500                   test: how many cases the tests of properties make up'
+	@echo '  PROPTEST_RNG_SEED=1                  test: where their randomness begins'
 	@echo '  SUITES=trixie                        nginx-matrix: which Debians (default: all)'
 	@echo '  BENCHES=prefix_table                 bench-core: which benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: how often and how long each candidate is measured'

@@ -63,7 +63,7 @@ fn deciding(groups: &[Group], agent: &str, host: &str, path: &str) -> Option<usi
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn auto_14_agrees_with_the_model(groups in vec(group(), 0..30), paths in vec("/[ab/]{0,6}", 1..6)) {

@@ -36,10 +36,11 @@ fn rule() -> impl Strategy<Value = (String, String)> {
     ]
 }
 
-/// Who, and the rules for them; a `*` is there in any case, since a line tells its syntax by what stands in it.
+/// Who, and the rules for them; a `*` is there in any case, since a line tells its syntax by what stands in it. No token
+/// is called as a rule is: of `*, All` nobody knows whether it names a client or permits everything.
 fn facts() -> impl Strategy<Value = Vec<(String, Vec<(String, String)>)>> {
     let rules = || proptest::collection::vec(rule(), 0..4);
-    let token = "[A-Z][A-Za-z_-]{1,6}";
+    let token = "[A-LN-Z][A-Za-z_-]{0,4}Bot";
     (rules(), proptest::collection::vec((token, rules()), 0..4))
         .prop_map(|(all, tokens)| core::iter::once(("*".to_string(), all)).chain(tokens).collect())
 }
@@ -72,7 +73,7 @@ fn odd_line() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn tag_1_tag_2_tag_10_what_is_written_is_read_back(lines in proptest::collection::vec(odd_line(), 1..4)) {
