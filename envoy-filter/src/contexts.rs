@@ -50,8 +50,13 @@ pub(crate) fn create(context: u32, plugin: u32) {
 
 /// Ends a stream, or a plugin.
 pub(crate) fn delete(context: u32) {
-    if STREAMS.with_borrow_mut(|streams| streams.remove(&context)).is_none() {
-        PLUGINS.with_borrow_mut(|plugins| plugins.remove(&context));
+    if STREAMS.with_borrow_mut(|streams| streams.remove(&context)).is_some() {
+        return;
+    }
+    if let Some(Plugin { name, gate }) = PLUGINS.with_borrow_mut(|plugins| plugins.remove(&context)) {
+        metrics::forget(&name, context);
+        // Or else Envoy's timer of each plugin that ever was goes off as long as the virtual machine lives.
+        gate.note(host_calls::tick_every(Duration::ZERO));
     }
 }
 

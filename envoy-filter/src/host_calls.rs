@@ -269,7 +269,7 @@ pub(crate) fn share(key: &str, value: &[u8], version: u32) -> Result<(), Refused
     carried_out("proxy_set_shared_data", status)
 }
 
-/// Has `on_tick` of the current root context called again and again.
+/// Has `on_tick` of the current root context called again and again; never again where the period is zero.
 pub(crate) fn tick_every(period: Duration) -> Result<(), Refused> {
     let milliseconds = u32::try_from(period.as_millis()).unwrap_or(u32::MAX);
     // SAFETY: a number only.

@@ -142,8 +142,8 @@ pub(crate) fn show_ruleset(plugin: &str, context: u32, ruleset: &Ruleset, now: i
     host_calls::record(stat(&RULESET_LOADED, &[])?, u64::try_from(now).unwrap_or_default())?;
     let feeds = ruleset.feeds(now).map(|feed| feed.name.to_owned()).collect();
     let before = SHOWN.with_borrow_mut(|shown| shown.insert(plugin.to_owned(), Shown { context, feeds }));
-    // Envoy has no way to take a gauge away.
-    for feed in before.iter().flat_map(|before| &before.feeds) {
+    // Envoy has no way to take a gauge away. Another plugin may have a feed of the same name.
+    for feed in before.iter().flat_map(|before| &before.feeds).filter(|feed| !is_shown(feed)) {
         for metric in [FEED_PREFIXES, FEED_AGE] {
             host_calls::record(stat(&metric, &[feed])?, 0)?;
         }
@@ -152,6 +152,20 @@ pub(crate) fn show_ruleset(plugin: &str, context: u32, ruleset: &Ruleset, now: i
         host_calls::record(stat(&FEED_PREFIXES, &[feed.name])?, feed.prefixes as u64)?;
     }
     show_ages(plugin, context, ruleset, now)
+}
+
+/// Whether the newest ruleset of any plugin has a feed of this name.
+fn is_shown(feed: &str) -> bool {
+    SHOWN.with_borrow(|shown| shown.values().any(|shown| shown.feeds.iter().any(|name| name == feed)))
+}
+
+/// Forgets the feeds of a plugin that is gone, unless a newer one has its name.
+pub(crate) fn forget(plugin: &str, context: u32) {
+    SHOWN.with_borrow_mut(|shown| {
+        if let Some(gone) = shown.get_mut(plugin).filter(|shown| shown.context == context) {
+            gone.feeds.clear();
+        }
+    });
 }
 
 /// Shows how old the feeds are now, where the ruleset is the plugin's newest: one call of the host for each feed that has

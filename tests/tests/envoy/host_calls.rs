@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crawlward_tests::envoy::Gate;
+use crawlward_tests::envoy::{Gate, RESOURCE, update_resource};
 use crawlward_tests::http::Request;
-use crawlward_tests::lab::{lab, person, spoofed, verified};
+use crawlward_tests::lab::{lab, person, spoofed, unguarded, verified};
 use crawlward_tests::nginx::ask;
 use crawlward_tests::process::wait_for;
 
@@ -76,4 +76,17 @@ fn a_request_makes_only_the_calls_that_it_needs() {
         });
         assert_eq!(calls(&log), expected, "{log}");
     }
+}
+
+/// Envoy keeps the timer of a plugin that was replaced, and would wake up for each as long as it runs.
+#[test]
+fn the_clock_of_a_replaced_ruleset_is_stopped() {
+    let folder = lab();
+    update_resource(&folder);
+    let gate = Gate::discover(folder, RESOURCE);
+    ask(gate.envoy.admin_port(), &Request::new("POST", "/logging?wasm=trace", "admin"));
+    gate.folder().write("lab.txt", "192.0.2.0/24\n");
+    gate.folder().write("crawlward.json", unguarded());
+    update_resource(gate.folder());
+    gate.envoy.wait_for_line("envoy.log", "[vm->host] env.proxy_set_tick_period_milliseconds(0)");
 }

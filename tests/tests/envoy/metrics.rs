@@ -4,7 +4,9 @@ use std::fs;
 
 use crawlward_core::measures::stats_tags;
 use crawlward_tests::artefacts::repository;
-use crawlward_tests::envoy::{Gate, RESOURCE, replace_configuration, update_resource};
+use crawlward_tests::envoy::{
+    Gate, RESOURCE, discovered_filter, manager, replace_configuration, update_resource,
+};
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{DOCUMENT, lab, person, spoofed, verified};
 use crawlward_tests::process::wait_for;
@@ -104,6 +106,28 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
     let first = value(&gate, age).expect("a feed with a date");
     assert!(first < 1000, "{first}");
     wait_for_value(&gate, age, |value| value > first);
+}
+
+#[test]
+fn a_feed_of_another_filter_stays_shown_when_one_of_its_name_goes() {
+    let folder = lab();
+    update_resource(&folder);
+    let discovered = discovered_filter(&folder.path().join(RESOURCE));
+    // Before the one that changes, so that it is loaded first.
+    let gate = Gate::start_changed(folder, |listener| {
+        let filters = manager(listener)["http_filters"].as_array_mut().expect("its filters");
+        filters[0]["typed_config"]["config"]["name"] = "another".into();
+        filters.insert(1, discovered);
+    });
+    let [lab, laboratory] =
+        ["lab", "laboratory"].map(|feed| format!(r#"crawlward_feed_prefixes{{feed="{feed}"}}"#));
+    assert_eq!(value(&gate, &lab), Some(2));
+    gate.folder().write("crawlward.json", DOCUMENT.replace("\"lab\"", "\"laboratory\""));
+    update_resource(gate.folder());
+    // In each worker, one after the other.
+    wait_for("the new ruleset", || (gate.envoy.update_count("config_reload") == 2).then_some(()));
+    wait_for_value(&gate, &laboratory, |value| value == 2);
+    assert_eq!(value(&gate, &lab), Some(2), "the other filter has it");
 }
 
 #[test]
