@@ -1,5 +1,6 @@
 //! `crawlward compile`: the configuration and all its feeds in one file that loads in milliseconds.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -34,6 +35,7 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    source::check_output(&arguments.config, &arguments.output)?;
     let files = FilesBeside::new(&arguments.config).accepting(&arguments.accept);
     let compiled = source::compile(&arguments.config, &files)?;
     let (Some(ruleset), Some(words)) = (&compiled.ruleset, compiled.store()) else {
@@ -44,8 +46,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     crawlward_host::replace(&arguments.output, words.as_bytes()).map_err(|error| {
         Failure::Because(format!("{} can't be written: {error}", arguments.output.display()))
     })?;
+    let mut output = io::stdout().lock();
     for feed in ruleset.feeds(crawlward_host::now()) {
-        println!("{} {}: {} prefixes, {}", feed.format, feed.name, feed.prefixes, feed.state);
+        writeln!(output, "{} {}: {} prefixes, {}", feed.format, feed.name, feed.prefixes, feed.state)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -84,6 +84,9 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if let Some(output) = arguments.path() {
+        source::check_output(&arguments.config, &output)?;
+    }
     if arguments.watch {
         watch::run(|watch| {
             let seen = Seen::default();

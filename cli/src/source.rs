@@ -46,3 +46,15 @@ pub(crate) fn check_accepted(ruleset: &Ruleset, accepted: &[String]) -> Result<(
         None => Ok(()),
     }
 }
+
+/// A failure where a command would replace the configuration that it reads by what it makes of it.
+pub(crate) fn check_output(config: &Path, output: &Path) -> Result<(), Failure> {
+    let [config, there] = [config, output].map(|path| path.canonicalize().ok());
+    if config.is_some() && config == there {
+        let output = output.display();
+        return Err(Failure::Because(format!(
+            "{output} is the configuration itself, which would be lost: write elsewhere"
+        )));
+    }
+    Ok(())
+}

@@ -143,6 +143,40 @@ fn what_a_guard_holds_is_let_in_by_accept() {
 }
 
 #[test]
+fn who_has_seen_enough_gets_the_file_all_the_same() {
+    let folder = folder();
+    let arguments = ["compile", "--config", "crawlward.json", "--output", "crawlward.bin"];
+    let mut child = folder.command(&arguments).spawn().unwrap();
+    // As `| head` does.
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.lines().count()), (Some(0), 1), "{stderr}");
+    assert!(is_stored(&std::fs::read(folder.path("crawlward.bin")).unwrap()));
+}
+
+#[test]
+fn the_configuration_is_not_replaced_by_what_is_made_of_it() {
+    let folder = folder();
+    compile(&folder, &[]);
+    folder.write("crawlward.wasm", "\0asm");
+    std::fs::create_dir(folder.path("sub")).unwrap();
+    for arguments in [
+        &["compile", "--config", "crawlward.json", "--output", "sub/../crawlward.json"][..],
+        &["compile", "--config", "crawlward.bin", "--output", "crawlward.bin"],
+        &["envoy", "--config", "crawlward.json", "--wasm", "crawlward.wasm", "--output", "crawlward.json"],
+        &["envoy", "--config", "crawlward.json", "--wasm", "crawlward.wasm", "--xds-dir", "."],
+    ] {
+        let config = arguments[2];
+        let before = std::fs::read(folder.path(config)).unwrap();
+        let done = folder.run(arguments);
+        assert_eq!((done.status, &*done.stdout), (2, ""), "{arguments:?}");
+        assert!(done.stderr.ends_with("is the configuration itself, which would be lost: write elsewhere\n"));
+        assert_eq!(std::fs::read(folder.path(config)).unwrap(), before);
+    }
+}
+
+#[test]
 fn nothing_is_written_for_a_configuration_that_is_refused() {
     let folder = Folder::new();
     folder.write("googlebot.json", "<html>502</html>");
