@@ -124,8 +124,15 @@ impl Compiled {
             return Self::refused(own.into_items_by_position());
         };
         let files = KnownFiles { config: &config, sources: &sources, beyond };
-        let mut compiler =
-            Compiler { own, others: Vec::new(), files, policies, read: Vec::new(), good_feeds: Vec::new() };
+        let mut compiler = Compiler {
+            is_whole: !own.has_errors(),
+            own,
+            others: Vec::new(),
+            files,
+            policies,
+            read: Vec::new(),
+            good_feeds: Vec::new(),
+        };
         let ruleset = compiler.compile(&config, feeds);
         let Compiler { own, others, read, good_feeds, .. } = compiler;
         let mut diagnostics = own.into_items_by_position();
@@ -205,6 +212,8 @@ impl Files for KnownFiles<'_> {
 }
 
 struct Compiler<'c> {
+    /// Whether all that names others was read: only then is it said what is missing.
+    is_whole: bool,
     /// About the document itself.
     own: Diagnostics,
     /// About the files that it names.
@@ -228,7 +237,10 @@ struct AgentDraft {
 
 impl Compiler<'_> {
     fn compile(&mut self, config: &Config, feeds: Option<Feeds>) -> Option<Ruleset> {
-        let catalog = self.catalog(config)?;
+        let catalog = self.catalog(config).unwrap_or_else(|| {
+            self.is_whole = false;
+            Catalog::default()
+        });
         let mut feeds = match feeds {
             Some(feeds) => feeds,
             None => self.feeds(config)?,
@@ -376,6 +388,9 @@ impl Compiler<'_> {
             return Some(feed.name.as_str());
         }
         let Some(published) = catalog.feeds.iter().find(|feed| feed.name == **name) else {
+            if !self.is_whole {
+                return None;
+            }
             let known = feeds.map(|feed| feed.name.as_str());
             let suggestion =
                 suggestion(name, known.chain(catalog.feeds.iter().map(|feed| feed.name.as_str())));

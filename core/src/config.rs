@@ -12,7 +12,7 @@ use crate::decision::Fact;
 use crate::diagnostic::Diagnostics;
 use crate::feed::{FeedBounds, FeedFormat};
 use crate::guard::Guard;
-use crate::typed_json::{self, Dictionary, FromJson, Node, Placed, Reader, json_object, json_words};
+use crate::typed_json::{self, Dictionary, FromJson, Node, Placed, Reader, UpTo, json_object, json_words};
 use crate::units::Seconds;
 
 json_words! {
@@ -80,7 +80,7 @@ json_object! {
         /// The request header in which a client declares the purpose of its automation.
         pub purpose_header: Placed<String> = { unplaced("Automation-Purpose") },
         /// The policies, by host.
-        pub sites: Vec<SiteConfig> = { Vec::new() },
+        pub sites: Vec<Placed<SiteConfig>> = { Vec::new() },
         /// The files, by the path that names them elsewhere in the document; they take precedence over the file system.
         /// `crawlward envoy` writes them here, because a Wasm filter has no files.
         pub files: Dictionary<InlinedFile> = { Dictionary::default() },
@@ -161,11 +161,11 @@ json_object! {
         /// What `allowed-purposes` means for a client that declares none and whose agent has none.
         pub undeclared_purpose: UndeclaredPurpose = { UndeclaredPurpose::Deny },
         /// Rules on places, known from geofeeds; the first that holds decides.
-        pub geo: Vec<GeoConfig> = { Vec::new() },
+        pub geo: Vec<Placed<GeoConfig>> = { Vec::new() },
         /// The modes of parts of the site; the longest scope that matches the path counts.
         pub modes: Vec<ModeConfig> = { Vec::new() },
         /// The share of client addresses, by a stable hash, for which `enforce` enforces; the rest is observed.
-        pub enforce_percent: Placed<u8> = { Placed { value: 100, position: None } },
+        pub enforce_percent: UpTo<100> = { UpTo(100) },
         /// Whether a denial names the line of the rule that decided.
         pub explain: bool = { true },
         /// Instead of the document's `filter_state`.
@@ -239,7 +239,8 @@ fn unplaced(value: &str) -> Placed<String> {
 }
 
 impl Config {
-    /// Reads the document, or reports every reason why it can't be.
+    /// Reads the document, and reports every reason why it can't be. What could be read is given for further checks, in
+    /// which nothing is to be said of what may be missing for these reasons.
     pub fn read(document: &[u8], diagnostics: &mut Diagnostics) -> Option<Self> {
         let mut reader = Reader::new(document, diagnostics);
         let node = Node::document(document, &mut reader)?;
@@ -268,7 +269,7 @@ mod tests {
     fn messages(document: &str) -> Vec<String> {
         let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);
         let config = Config::read(document.as_bytes(), &mut diagnostics);
-        assert_eq!(config.is_none(), diagnostics.has_errors(), "{:?}", diagnostics.items());
+        assert!(config.is_some() || diagnostics.has_errors());
         diagnostics.into_items_by_position().iter().map(ToString::to_string).collect()
     }
 
@@ -299,7 +300,7 @@ mod tests {
                 "c.json:3:11: error: `mode`: unknown value `enforced` (did you mean `enforce`?)",
                 "c.json:5:5: error: `feeds[0]`: the key `source` is missing",
                 "c.json:5:30: error: `feeds[0].format`: unknown value `jafra` (did you mean `jafar`?)",
-                "c.json:6:15: error: `feeds[1].name`: expected a string, found a number",
+                "c.json:6:15: error: `feeds[1].name`: expected a string, found the number 5",
                 "c.json:8:25: error: `sites[0].hosts`: expected an array, found a string",
                 "c.json:8:40: error: `sites[0].aiwebindex` is not yet supported by this version of Crawlward: remove it",
                 "c.json:9:3: error: `mode` is given twice",

@@ -67,6 +67,7 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { severity, file, message, .. } = self;
+        let mut f = OneLine(f);
         f.write_str(file)?;
         if let Some(Position { line, column }) = self.position {
             write!(f, ":{line}:{column}")?;
@@ -76,6 +77,18 @@ impl fmt::Display for Diagnostic {
             Some(id) => write!(f, " [{id}]"),
             None => Ok(()),
         }
+    }
+}
+
+/// Escapes control characters: what a source says can't end a line of a log, nor change how a terminal shows it.
+struct OneLine<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl Write for OneLine<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|character| match character.is_control() {
+            true => write!(self.0, "{}", character.escape_debug()),
+            false => self.0.write_char(character),
+        })
     }
 }
 

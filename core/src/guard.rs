@@ -11,16 +11,16 @@ use ipnet::IpNet;
 use serde_json::Value;
 
 use crate::feed::Feed;
-use crate::typed_json::{FromJson, Node, Reader, json_object};
+use crate::typed_json::{FromJson, Node, Reader, UpTo, json_object};
 use crate::units::{Percent, Times};
 
 json_object! {
     /// The shortest prefixes, in bits, that a feed may have.
     pub struct Widest {
         /// Of IPv4.
-        pub v4: u8 = { 8 },
+        pub v4: UpTo<32> = { Widest::default().v4 },
         /// Of IPv6.
-        pub v6: u8 = { 16 },
+        pub v6: UpTo<128> = { Widest::default().v6 },
     }
 }
 
@@ -34,13 +34,19 @@ json_object! {
         /// How many times as many prefixes it may have.
         pub grow: Times = { Times(10) },
         /// The shortest prefixes that it may have.
-        pub widest: Widest = { Widest { v4: 8, v6: 16 } },
+        pub widest: Widest = { Widest::default() },
+    }
+}
+
+impl Default for Widest {
+    fn default() -> Self {
+        Self { v4: UpTo(8), v6: UpTo(16) }
     }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { shrink: Percent(50), replace: Percent(70), grow: Times(10), widest: Widest { v4: 8, v6: 16 } }
+        Self { shrink: Percent(50), replace: Percent(70), grow: Times(10), widest: Widest::default() }
     }
 }
 
@@ -131,8 +137,8 @@ impl Guard {
 impl Limits {
     fn is_too_wide(&self, prefix: &IpNet) -> bool {
         match prefix {
-            IpNet::V4(v4) => v4.prefix_len() < self.widest.v4,
-            IpNet::V6(v6) => v6.prefix_len() < self.widest.v6,
+            IpNet::V4(v4) => v4.prefix_len() < self.widest.v4.0,
+            IpNet::V6(v6) => v6.prefix_len() < self.widest.v6.0,
         }
     }
 }

@@ -49,7 +49,10 @@ impl<'a> Node<'a> {
         let Members(members) = self.parse(reader, "an object")?;
         let mut seen: Vec<(&'a RawValue, String, Self)> = Vec::with_capacity(members.len());
         for (raw_key, raw) in members {
-            let key: String = serde_json::from_str(raw_key.get()).ok()?;
+            let Ok(key) = serde_json::from_str::<String>(raw_key.get()) else {
+                reader.error_at(raw_key.get(), format!("the key is {}", kind(raw_key.get())));
+                continue;
+            };
             let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
             if seen.iter().any(|(_, other, _)| *other == key) {
                 reader.error_at(raw_key.get(), format!("`{path}` is given twice"));
@@ -60,12 +63,20 @@ impl<'a> Node<'a> {
         Some(seen)
     }
 
-    fn parse<T: Deserialize<'a>>(&self, reader: &mut Reader<'_, '_>, expected: &str) -> Option<T> {
+    fn parse<T: Deserialize<'a>>(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        expected: impl fmt::Display,
+    ) -> Option<T> {
         let parsed = serde_json::from_str(self.raw.get()).ok();
         if parsed.is_none() {
-            self.report(reader, format!("expected {expected}, found {}", kind(self.raw.get())));
+            self.unexpected(reader, expected);
         }
         parsed
+    }
+
+    fn unexpected(&self, reader: &mut Reader<'_, '_>, expected: impl fmt::Display) {
+        self.report(reader, format_args!("expected {expected}, found {}", kind(self.raw.get())));
     }
 
     /// Reports an error about this value, with its path before the message.
@@ -124,7 +135,8 @@ impl<T> core::ops::Deref for Placed<T> {
 
 /// A type that a JSON value can be read into.
 pub trait FromJson: Sized {
-    /// Reads the value; reports what is wrong and gives `None` where it can't be used.
+    /// Reads the value; reports what is wrong. What can be used of it is given, so that it can be checked further; `None`
+    /// where nothing can.
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self>;
 
     /// The JSON Schema (draft 2020-12) of the values that are read without error.
@@ -157,32 +169,38 @@ impl FromJson for i64 {
     }
 
     fn schema() -> Value {
-        of_type("integer")
+        whole_number(Value::from(Self::MIN), Value::from(Self::MAX))
     }
 }
 
-impl FromJson for u8 {
+/// A whole number from 0 to `MOST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UpTo<const MOST: u8>(pub u8);
+
+impl<const MOST: u8> FromJson for UpTo<MOST> {
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
-        node.parse(reader, "a whole number from 0 to 255")
+        let expected = format_args!("a whole number from 0 to {MOST}");
+        let number = serde_json::from_str(node.raw.get()).ok().filter(|number| *number <= MOST);
+        if number.is_none() {
+            node.unexpected(reader, expected);
+        }
+        number.map(Self)
     }
 
     fn schema() -> Value {
-        let mut schema = of_type("integer");
-        insert(&mut schema, "minimum", Value::from(Self::MIN));
-        insert(&mut schema, "maximum", Value::from(Self::MAX));
-        schema
+        whole_number(Value::from(0), Value::from(MOST))
     }
 }
 
 impl FromJson for usize {
+    /// What a machine can't count to is no limit there: a document means the same to a Wasm filter, which has 32 bits.
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
-        node.parse(reader, "a whole number that is not negative")
+        let number: u64 = node.parse(reader, "a whole number that is not negative")?;
+        Some(Self::try_from(number).unwrap_or(Self::MAX))
     }
 
     fn schema() -> Value {
-        let mut schema = of_type("integer");
-        insert(&mut schema, "minimum", Value::from(0));
-        schema
+        whole_number(Value::from(0), Value::from(u64::MAX))
     }
 }
 
@@ -203,9 +221,7 @@ impl<T: FromJson> FromJson for Vec<T> {
             let item = Node { raw, path: format!("{}[{index}]", node.path) };
             T::from_json(&item, reader)
         });
-        // Every item is read, so that every mistake is reported, before one bad item spoils the array.
-        let items: Vec<Option<T>> = items.collect();
-        items.into_iter().collect()
+        Some(items.flatten().collect())
     }
 
     fn schema() -> Value {
@@ -227,12 +243,9 @@ impl<T> Default for Dictionary<T> {
 
 impl<T: FromJson> FromJson for Dictionary<T> {
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
-        let members = node.members(reader)?;
-        let read: Vec<Option<(String, T)>> = members
-            .into_iter()
-            .map(|(_, key, value)| T::from_json(&value, reader).map(|value| (key, value)))
-            .collect();
-        read.into_iter().collect::<Option<_>>().map(Self)
+        let members = node.members(reader)?.into_iter();
+        let read = |(_, key, value)| T::from_json(&value, reader).map(|value| (key, value));
+        Some(Self(members.filter_map(read).collect()))
     }
 
     fn schema() -> Value {
@@ -279,15 +292,23 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-fn kind(raw: &str) -> &'static str {
-    match raw.bytes().next() {
+/// What a value is, for messages.
+fn kind(raw: &str) -> String {
+    const LONGEST: usize = 24;
+    let kind = match raw.bytes().next() {
         Some(b'{') => "an object",
         Some(b'[') => "an array",
+        // JSON's syntax allows it, and there is no text with it.
+        Some(b'"') if serde_json::from_str::<String>(raw).is_err() => {
+            "a string with half of a surrogate pair, such as `\\ud800`"
+        }
         Some(b'"') => "a string",
         Some(b't' | b'f') => "a boolean",
         Some(b'n') => "null",
+        _ if raw.len() <= LONGEST => return format!("the number {raw}"),
         _ => "a number",
-    }
+    };
+    kind.into()
 }
 
 /// The known word nearest to `wrong`, as ` (did you mean …?)`, or the list of known words where none is near.
@@ -311,55 +332,53 @@ pub struct ObjectReader<'a> {
     members: Vec<(&'a RawValue, String, Node<'a>)>,
     path: String,
     position: &'a str,
-    failed: bool,
 }
 
 impl<'a> ObjectReader<'a> {
     /// Takes the object apart and reports keys that are neither in `known` nor in `later`.
     pub fn new(node: &Node<'a>, reader: &mut Reader<'a, '_>, known: &[&str], later: &[&str]) -> Option<Self> {
         let members = node.members(reader)?;
-        let mut failed = false;
         for (raw_key, key, member) in &members {
             let path = &member.path;
             if later.contains(&key.as_str()) {
-                failed = true;
                 reader.error_at(
                     raw_key.get(),
                     format!("`{path}` is not yet supported by this version of Crawlward: remove it"),
                 );
             } else if !known.contains(&key.as_str()) {
-                failed = true;
                 let suggestion = suggestion(key, known.iter().copied());
                 reader.error_at(raw_key.get(), format!("unknown key `{path}`{suggestion}"));
             }
         }
-        Some(Self { members, path: node.path.clone(), position: node.raw.get(), failed })
+        Some(Self { members, path: node.path.clone(), position: node.raw.get() })
     }
 
-    /// The field's value, or `absent` where the key is not there.
+    /// The field's value, or `absent` where the key is not there or, after reporting it, can't be read.
     pub fn field<T: FromJson>(
-        &mut self,
+        &self,
         reader: &mut Reader<'a, '_>,
         key: &str,
         absent: Option<impl FnOnce() -> T>,
     ) -> Option<T> {
-        let value = match (self.members.iter().find(|(_, other, _)| other == key), absent) {
-            (Some((_, _, node)), _) => T::from_json(node, reader),
+        match (self.members.iter().find(|(_, other, _)| other == key), absent) {
+            (Some((_, _, node)), absent) => {
+                T::from_json(node, reader).or_else(|| absent.map(|absent| absent()))
+            }
             (None, Some(absent)) => Some(absent()),
             (None, None) => {
                 let path = if self.path.is_empty() { String::new() } else { format!("`{}`: ", self.path) };
                 reader.error_at(self.position, format!("{path}the key `{key}` is missing"));
                 None
             }
-        };
-        self.failed |= value.is_none();
-        value
+        }
     }
+}
 
-    /// Whether anything was wrong.
-    pub fn failed(&self) -> bool {
-        self.failed
-    }
+fn whole_number(least: Value, most: Value) -> Value {
+    let mut schema = of_type("integer");
+    insert(&mut schema, "minimum", least);
+    insert(&mut schema, "maximum", most);
+    schema
 }
 
 /// `{"type": name}`.
@@ -412,11 +431,8 @@ macro_rules! json_object {
             ) -> Option<Self> {
                 let known = [$( stringify!($field) ),+];
                 let later: &[&str] = &[$( $( $later ),* )?];
-                let mut object = $crate::typed_json::ObjectReader::new(node, reader, &known, later)?;
+                let object = $crate::typed_json::ObjectReader::new(node, reader, &known, later)?;
                 $( let $field = object.field(reader, stringify!($field), json_object!(@absent $type, $absent)); )+
-                if object.failed() {
-                    return None;
-                }
                 Some(Self { $( $field: $field?, )+ })
             }
 

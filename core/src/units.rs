@@ -33,20 +33,20 @@ impl Seconds {
 impl Percent {
     fn parse(text: &str) -> Option<Self> {
         let (number, unit) = split(text)?;
-        u8::try_from(number).ok().filter(|number| unit == "%" && *number <= 100).map(Self)
+        u8::try_from(number).ok().filter(|number| unit == "%" && *number <= 100 && text.len() <= 4).map(Self)
     }
 }
 
 impl Times {
     fn parse(text: &str) -> Option<Self> {
         let (number, unit) = split(text)?;
-        (unit == "x" && number >= 1).then_some(Self(number))
+        (unit == "x" && !text.starts_with('0')).then_some(Self(number))
     }
 }
 
-/// A number in plain digits, and what follows it.
+/// A number of at most nine plain digits, and what follows it.
 fn split(text: &str) -> Option<(u32, &str)> {
-    let end = text.find(|character: char| !character.is_ascii_digit())?;
+    let end = text.find(|character: char| !character.is_ascii_digit()).filter(|end| *end <= 9)?;
     let (number, unit) = text.split_at_checked(end)?;
     Some((number.parse().ok()?, unit))
 }
@@ -73,9 +73,9 @@ macro_rules! quantity {
     };
 }
 
-quantity!(Seconds, "a time such as `24h` or `7d` (s, m, h, d)", "^[0-9]+[smhd]$");
-quantity!(Percent, "a share such as `50%`", "^[0-9]{1,3}%$");
-quantity!(Times, "a factor such as `10x`", "^[1-9][0-9]*x$");
+quantity!(Seconds, "a time such as `24h` or `7d` (s, m, h, d)", "^[0-9]{1,9}[smhd]$");
+quantity!(Percent, "a share such as `50%`", "^(100|0?[0-9]{1,2})%$");
+quantity!(Times, "a factor such as `10x`", "^[1-9][0-9]{0,8}x$");
 
 #[cfg(test)]
 mod tests {
@@ -87,10 +87,11 @@ mod tests {
         assert_eq!(Seconds::parse("0s"), Some(Seconds(0)));
         assert_eq!(Percent::parse("100%"), Some(Percent(100)));
         assert_eq!(Times::parse("10x"), Some(Times(10)));
-        for text in ["", "7", "d", "7 d", "-7d", "7w", "7dd", "99999999999d", "+7d", "7.5d", "٧d"] {
+        for text in ["", "7", "d", "7 d", "-7d", "7w", "7dd", "1000000000s", "+7d", "7.5d", "٧d"] {
             assert_eq!(Seconds::parse(text), None, "{text}");
         }
         assert_eq!((Percent::parse("101%"), Percent::parse("5")), (None, None));
-        assert_eq!((Times::parse("0x"), Times::parse("10")), (None, None));
+        assert_eq!((Percent::parse("050%"), Percent::parse("0050%")), (Some(Percent(50)), None));
+        assert_eq!((Times::parse("0x"), Times::parse("010x"), Times::parse("10")), (None, None, None));
     }
 }

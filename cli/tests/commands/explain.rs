@@ -309,7 +309,7 @@ fn wrong_arguments_and_configurations_end_with_2() {
     assert_eq!(
         done.stderr,
         "crawlward.json:2:3: error: unknown key `mdoe` (did you mean `mode`?)\n\
-         crawlward.json:3:12: error: `feeds`: expected an array, found a number\n"
+         crawlward.json:3:12: error: `feeds`: expected an array, found the number 5\n"
     );
     let done = folder.run(&["explain", "--config", "nowhere.json", "--ip", "::1"]);
     assert_eq!(done.status, 2);

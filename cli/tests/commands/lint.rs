@@ -73,6 +73,100 @@ fn a_configuration_is_checked_with_its_files() {
     assert!(done.stderr.contains("googlebot.json: error: this is HTML, not JSON"), "{}", done.stderr);
 }
 
+/// What `lint` says of a document that is refused, without the document's name.
+fn reasons_against(document: &str) -> Vec<String> {
+    let folder = Folder::new();
+    folder.write("crawlward.json", document);
+    let done = folder.run(&["lint", "--format", "config", "crawlward.json"]);
+    assert_eq!((done.status, &*done.stdout), (1, ""), "{done:?}");
+    let explained = folder.run(&["explain", "--config", "crawlward.json", "--ip", "::1"]);
+    assert_eq!((explained.status, &*explained.stdout), (2, ""), "{explained:?}");
+    done.stderr.lines().map(|line| line.replacen("crawlward.json:", "", 1)).collect()
+}
+
+#[test]
+fn every_reason_against_a_configuration_is_told_at_once() {
+    let document = r#"{
+  "mdoe": "enforce",
+  "catalog": "nowhere.json",
+  "feeds": [
+    { "name": "a", "format": "cidr", "source": "a.txt", "guard": { "shrink": "101%", "widest": { "v4": 33 } } },
+    { "name": "a", "format": "cidr", "source": "a.txt", "limits": { "bytes": -1 } },
+    { "name": "b", "format": "cdir", "source": "a.txt" }
+  ],
+  "agents": [ { "token": "", "feeds": ["b", "c"], "action": "alow" } ],
+  "sites": [
+    { "hosts": ["example.com:80"], "robots_txt": "nowhere.txt", "enforce_percent": 300 },
+    { "hosts": "example.org", "geo": [ { "county": ["PL"], "action": "deny" } ] },
+    { "spoofed": "block", "modes": [ { "scope": "api", "mode": "off" }, { "mode": "off" } ] }
+  ]
+}"#;
+    assert_eq!(
+        reasons_against(document),
+        [
+            "2:3: error: unknown key `mdoe` (did you mean `mode`?)",
+            "3:14: error: there is no file nowhere.json",
+            "5:78: error: `feeds[0].guard.shrink`: `101%` is not a share such as `50%`",
+            "5:104: error: `feeds[0].guard.widest.v4`: expected a whole number from 0 to 32, found the number 33",
+            "6:15: error: another feed is named `a`, too",
+            "6:78: error: `feeds[1].limits.bytes`: expected a whole number that is not negative, found the number -1",
+            "7:30: error: `feeds[2].format`: unknown value `cdir` (did you mean `cidr`?)",
+            "9:26: error: `` is no agent token: it is empty",
+            "9:61: error: `agents[0].action`: unknown value `alow` (did you mean `allow`?)",
+            "11:17: error: `example.com:80`: a host is given without a port; it holds for every port",
+            "11:50: error: there is no file nowhere.txt",
+            "11:84: error: `sites[0].enforce_percent`: expected a whole number from 0 to 100, found the number 300",
+            "12:16: error: `sites[1].hosts`: expected an array, found a string",
+            "12:42: error: unknown key `sites[1].geo[0].county` (did you mean `country`?)",
+            "13:18: error: `sites[2].spoofed`: unknown value `block` (known: deny, policy, allow)",
+            "13:49: error: `api`: a path pattern begins with / or *; this one matches no path",
+            "13:73: error: `sites[2].modes[1]`: the key `scope` is missing",
+        ]
+    );
+}
+
+#[test]
+fn a_reason_has_a_place_and_is_told_once() {
+    let table: [(&str, &[&str]); 7] = [
+        (
+            r#"{ "sites": [ {}, { "explain": true } ] }"#,
+            &["1:18: error: the site `default` has no hosts, either, and only one can be the default"],
+        ),
+        (
+            r#"{ "sites": [ { "hosts": ["a.test"] }, { "hosts": ["a.test"] } ] }"#,
+            &["1:51: error: the site `a.test` has the host `a.test`, too"],
+        ),
+        (
+            r#"{ "sites": [ { "hosts": ["a.test"] }, { "name": "a.test", "hosts": ["b.test"] } ] }"#,
+            &["1:49: error: another site is named `a.test`, too"],
+        ),
+        (
+            r#"{ "sites": [ { "geo": [ { "action": "deny" } ] } ] }"#,
+            &[
+                "1:25: error: a rule in `geo` names a country, a region or both",
+                "1:25: warning: no feed of the document is a geofeed, so no rule on places ever holds",
+            ],
+        ),
+        (
+            r#"{ "\ud800": 1 }"#,
+            &[r"1:3: error: the key is a string with half of a surrogate pair, such as `\ud800`"],
+        ),
+        (
+            r#"{ "mode": "\udc00" }"#,
+            &[
+                r"1:11: error: `mode`: expected a string, found a string with half of a surrogate pair, such as `\ud800`",
+            ],
+        ),
+        (
+            r#"{ "mode": "off\n\u001b[1m" }"#,
+            &[r"1:11: error: `mode`: unknown value `off\n\u{1b}[1m` (did you mean `off`?)"],
+        ),
+    ];
+    for (document, expected) in table {
+        assert_eq!(reasons_against(document), expected, "{document}");
+    }
+}
+
 #[test]
 fn errors_past_those_that_are_kept_are_counted() {
     let folder = Folder::new();

@@ -244,6 +244,9 @@ impl Compiler<'_> {
 
     /// Warns of each feed whose newest version is not in force.
     pub(super) fn report_states(&mut self, config: &Config, loaded: &[LoadedFeed]) {
+        if !self.is_whole {
+            return;
+        }
         for feed in loaded.iter().filter(|feed| feed.state != FeedState::Ok) {
             let position =
                 config.feeds.iter().find(|one| **one.name == *feed.name).and_then(|one| one.source.position);

@@ -19,7 +19,7 @@ use crate::typed_json::Placed;
 /// Settings of the document that never decide anything. Says nothing of a document that can't be read.
 pub(super) fn without_effect(sources: &Sources, beyond: &dyn Files) -> Vec<Diagnostic> {
     let unread = &mut Diagnostics::new(sources.name.as_str(), Strictness::Lint);
-    let Some(config) = Config::read(&sources.document, unread) else {
+    let Some(config) = Config::read(&sources.document, unread).filter(|_| !unread.has_errors()) else {
         return Vec::new();
     };
     let files = KnownFiles { config: &config, sources, beyond };
@@ -69,12 +69,12 @@ fn catalog(config: &Config, files: &KnownFiles<'_>) -> Option<Catalog> {
     }
 }
 
-fn position_of(rule: &GeoConfig) -> Option<Position> {
-    rule.country.first().or(rule.region.first()).and_then(|code| code.position)
+fn position_of(rule: &Placed<GeoConfig>) -> Option<Position> {
+    rule.country.first().or(rule.region.first()).map_or(rule.position, |code| code.position)
 }
 
 /// Rules on places that hold only where an earlier one does, and regions outside of the rule's countries.
-fn shadowed_geo_rules(rules: &[GeoConfig], found: &mut Diagnostics) {
+fn shadowed_geo_rules(rules: &[Placed<GeoConfig>], found: &mut Diagnostics) {
     for (number, rule) in rules.iter().enumerate() {
         let earlier = rules.iter().take(number).find(|earlier| {
             includes(&earlier.country, &rule.country) && includes(&earlier.region, &rule.region)
@@ -116,8 +116,8 @@ fn repeated_modes(modes: &[ModeConfig], found: &mut Diagnostics) {
 }
 
 /// Scopes of the sites' automation-preferences.txt that their robots.txt forbids anyway.
-fn forbidden_scopes(sites: &[SiteConfig], files: &KnownFiles<'_>) -> Vec<Diagnostic> {
-    let named = |site: &SiteConfig| {
+fn forbidden_scopes(sites: &[Placed<SiteConfig>], files: &KnownFiles<'_>) -> Vec<Diagnostic> {
+    let named = |site: &Placed<SiteConfig>| {
         Some((site.robots_txt.as_ref()?.value.clone(), site.automation_preferences.as_ref()?.value.clone()))
     };
     let pairs: BTreeSet<(String, String)> = sites.iter().filter_map(named).collect();

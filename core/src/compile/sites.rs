@@ -28,7 +28,7 @@ use crate::user_agent::Claims;
 type Shared<T> = Vec<Arc<PolicyFile<T>>>;
 
 impl Compiler<'_> {
-    pub(super) fn sites(&mut self, configs: &[SiteConfig], agents: &[Agent]) -> Sites {
+    pub(super) fn sites(&mut self, configs: &[Placed<SiteConfig>], agents: &[Agent]) -> Sites {
         let mut sites = Sites::default();
         let mut hosts: Vec<(HostPattern, u32)> = Vec::new();
         let (mut robots, mut preferences) = (Shared::new(), Shared::new());
@@ -41,7 +41,10 @@ impl Compiler<'_> {
                 (Some(name), _) | (None, Some(name)) => name.clone(),
                 (None, None) => Placed { value: "default".to_string(), position: None },
             };
-            if sites.list.iter().any(|other| *other.name == **name) {
+            let mut others = sites.list.iter().zip(configs);
+            // Two names made of hosts, or of none, are told as such.
+            let is_given = |other: &SiteConfig| config.name.is_some() || other.name.is_some();
+            if others.any(|(other, its)| *other.name == **name && is_given(its)) {
                 self.own.error(name.position, None, format!("another site is named `{}`, too", *name));
             }
             let site = self.site(config, name.value, agents, &mut robots, &mut preferences);
@@ -52,12 +55,13 @@ impl Compiler<'_> {
             if config.hosts.is_empty() {
                 match sites.default {
                     None => sites.default = Some(id),
+                    Some(_) if !self.is_whole => {}
                     Some(other) => {
                         let other = site_name(&sites.list, u32::from(other));
                         let message = format!(
                             "the site `{other}` has no hosts, either, and only one can be the default"
                         );
-                        self.own.error(name.position, None, message);
+                        self.own.error(config.position, None, message);
                     }
                 }
             }
@@ -78,10 +82,6 @@ impl Compiler<'_> {
         let robots = config.robots_txt.as_ref().and_then(|path| self.robots(path, robots));
         let preferences =
             config.automation_preferences.as_ref().and_then(|path| self.preferences(path, preferences));
-        let percent = &config.enforce_percent;
-        if **percent > 100 {
-            self.own.error(percent.position, None, "`enforce_percent` is 0 to 100");
-        }
         Site {
             name: name.into(),
             treatments: Treatments {
@@ -103,7 +103,7 @@ impl Compiler<'_> {
             }),
             geo: config.geo.iter().map(|rule| self.geo(rule)).collect(),
             modes: self.modes(&config.modes),
-            enforce_percent: **percent,
+            enforce_percent: config.enforce_percent.0,
             explain: config.explain,
             filter_state: config.filter_state.clone(),
             tags: self.tags(config),
@@ -175,9 +175,9 @@ impl Compiler<'_> {
         Some(file)
     }
 
-    fn geo(&mut self, config: &GeoConfig) -> GeoRule {
-        if let ([], []) = (&*config.country, &*config.region) {
-            self.own.error(None, None, "a rule in `geo` names a country, a region or both");
+    fn geo(&mut self, config: &Placed<GeoConfig>) -> GeoRule {
+        if self.is_whole && config.country.is_empty() && config.region.is_empty() {
+            self.own.error(config.position, None, "a rule in `geo` names a country, a region or both");
         }
         let mut rule = GeoRule { countries: Vec::new(), regions: Vec::new(), treatment: config.action };
         for code in &config.country {

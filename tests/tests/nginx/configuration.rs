@@ -121,10 +121,23 @@ fn broken_inputs_are_refused_where_they_are_broken() {
 #[test]
 fn every_mistake_is_told_at_once() {
     let folder = lab();
-    folder.write("crawlward.json", r#"{ "mood": 1, "catalog": "none", "feedz": [] }"#);
+    let document = r#"{ "mood": 1, "catalog": "none", "feedz": [],
+        "agents": [ { "token": "A", "feeds": ["lab"] } ],
+        "sites": [ { "hosts": ["a:80"], "robots_txt": "nowhere.txt", "\ud800": 1 } ] }"#;
+    folder.write("crawlward.json", document);
     let (passes, text) = check(&folder, LOAD);
     assert!(!passes);
-    assert!(text.contains("did you mean `mode`") && text.contains("did you mean `feeds`"), "{text}");
+    for reason in [
+        "1:3: error: unknown key `mood` (did you mean `mode`?)",
+        "1:33: error: unknown key `feedz` (did you mean `feeds`?)",
+        "3:32: error: `a:80`: a host is given without a port",
+        "3:55: error: there is no file ",
+        "3:70: error: the key is a string with half of a surrogate pair",
+    ] {
+        assert!(text.contains(&format!("crawlward.json:{reason}")), "{reason}: {text}");
+    }
+    // That `lab` is no feed follows from the second.
+    assert_eq!(text.matches(": error: ").count(), 5, "{text}");
 }
 
 #[test]
