@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use crawlward_host::{FilesBeside, Seen};
+use crawlward_host::{FilesBeside, Seen, Watch};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -18,7 +18,7 @@ use crate::envoy::configuration::{Configuration, Form};
 use crate::envoy::resource::{Format, Syntax, resource, sha256, version};
 use crate::failure::{Failure, say};
 use crate::source;
-use crate::watch;
+use crate::watch::{self, Outcome};
 
 /// The root id of the filter, and the name of the VM in which it runs.
 const FILTER: &str = "crawlward";
@@ -88,26 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         source::check_output(&arguments.config, &output)?;
     }
     if arguments.watch {
-        watch::run(|watch| {
-            let seen = Seen::default();
-            let made = arguments.make(&seen);
-            if !watch.take(seen) {
-                say("crawlward: a file changed while it was read; all are read again");
-                return;
-            }
-            let done = made.and_then(|made| {
-                made.keep(&arguments.config);
-                if made.deliver()? {
-                    // Where stdout is closed nobody wants to know; the work goes on.
-                    let _ = writeln!(io::stdout(), "{}", made.line());
-                }
-                Ok(())
-            });
-            if let Err(failure) = done {
-                failure.report();
-                say(format_args!("crawlward: the resource is left as it is"));
-            }
-        })?;
+        watch::run(|watch| arguments.renew(watch))?;
         return Ok(ExitCode::SUCCESS);
     }
     let made = arguments.make(&Seen::default())?;
@@ -129,6 +110,36 @@ struct Made {
 }
 
 impl Arguments {
+    /// Makes the resource of what the files are now, and writes it where it is another one.
+    fn renew(&self, watch: &mut Watch) -> Outcome {
+        let seen = Seen::default();
+        let made = self.make(&seen);
+        if !watch.take(seen) {
+            say("crawlward: a file changed while it was read; all are read again");
+            return Outcome::Done;
+        }
+        let left_as_it_is = |failure: Failure, outcome| {
+            failure.report();
+            say("crawlward: the resource is left as it is");
+            outcome
+        };
+        let made = match made {
+            Ok(made) => made,
+            Err(failure) => return left_as_it_is(failure, Outcome::Done),
+        };
+        made.keep(&self.config);
+        match made.deliver() {
+            Ok(is_new) => {
+                if is_new {
+                    // Where stdout is closed nobody wants to know; the work goes on.
+                    let _ = writeln!(io::stdout(), "{}", made.line());
+                }
+                Outcome::Done
+            }
+            Err(failure) => left_as_it_is(failure, Outcome::Failed),
+        }
+    }
+
     fn make(&self, seen: &Seen) -> Result<Made, Failure> {
         let wasm = self.wasm(seen)?;
         let Configuration { value, prefixes, warnings, good_feeds } =

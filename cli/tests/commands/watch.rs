@@ -162,6 +162,19 @@ fn what_does_not_compile_never_reaches_the_file() {
 }
 
 #[test]
+fn what_could_not_be_written_is_written_when_it_can_be() {
+    let folder = Folder::new();
+    let watcher = Watcher::start(&folder, &["--output", "later/out.json"]);
+    // The first time, and again when the last good versions of the feeds were kept.
+    for _ in 0..2 {
+        watcher.says("later/out.json can't be written");
+    }
+    // No file that is read changes any more.
+    fs::create_dir(folder.path("later")).unwrap();
+    assert!(watcher.replaced().starts_with("later/out.json: version "));
+}
+
+#[test]
 fn it_starts_where_there_is_nothing_yet() {
     let folder = Folder::new();
     fs::remove_file(folder.path("crawlward.json")).unwrap();
