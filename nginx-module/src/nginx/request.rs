@@ -109,9 +109,10 @@ impl<'r> HttpRequest<'r> {
         ngx_time()
     }
 
-    /// The method as the client sent it.
+    /// The method as the client sent it, whatever an `error_page` or an `X-Accel-Redirect` made of it.
     pub(crate) fn method(self) -> &'r [u8] {
-        bytes(&self.get().method_name)
+        // nginx writes a line for HTTP/2 and HTTP/3, too.
+        bytes(&self.get().request_line).split(|byte| *byte == b' ').next().unwrap_or_default()
     }
 
     /// The path and query as the client sent them, whatever `rewrite` made of them.

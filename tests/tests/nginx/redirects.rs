@@ -1,7 +1,7 @@
 //! Internal redirects and subrequests: one decision, told once.
 
 use crawlward_tests::http::{Request, Response};
-use crawlward_tests::lab::{FIREFOX, HTTP, VERIFIED, lab, person, spoofed, verified};
+use crawlward_tests::lab::{FIREFOX, HTTP, VERIFIED, from, lab, lab_with_sites, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask};
 use crawlward_tests::origin::{Origin, Received, start_echo};
 use crawlward_tests::ports::free_port;
@@ -99,4 +99,30 @@ fn mirrored_requests_carry_what_is_known_and_denied_ones_are_not_mirrored() {
     let line = mirrored.wait_for_line("seen.log", "/person");
     assert!(line.contains("[-]") && line.contains(FIREFOX), "{line}");
     assert!(!mirrored.folder().read("seen.log").contains("/spoofed"));
+}
+
+#[test]
+fn the_method_is_that_of_the_client_whatever_a_redirect_makes_of_it() {
+    let (port, origin) = (free_port(), free_port());
+    let folder = lab_with_sites(r#"{ "automation_preferences": "preferences.txt" }"#);
+    folder.write("preferences.txt", "scope: /\nallowed-methods: GET, HEAD\n");
+    let http = format!(
+        "{HTTP}
+        server {{ listen 127.0.0.1:{origin}; crawlward off; add_header X-Accel-Redirect /lab.txt; return 200; }}
+        server {{
+            listen 127.0.0.1:{port};
+            root .;
+            error_page 404 /lab.txt;
+            location = /lab.txt {{ }}
+            location /gone {{ return 404; }}
+            location /accel {{ crawlward off; proxy_pass http://127.0.0.1:{origin}; }}
+        }}"
+    );
+    let _nginx = Nginx::start(folder, &http);
+    for (target, status) in [("/gone", 404), ("/accel", 200)] {
+        assert_eq!(ask(port, &verified(target)).status, status, "{target}");
+        let post = |agent| from("192.0.2.1", Request::new("POST", target, "example.com").agent(agent));
+        let denied = ask(port, &post("LabBot/1.0"));
+        assert_eq!(denied.denial_reason().as_deref(), Some("method-not-allowed"), "{target}");
+    }
 }
