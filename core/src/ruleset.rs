@@ -143,6 +143,8 @@ pub struct FeedInfo<'r> {
     pub state: FeedState,
     /// Why it is not `ok`.
     pub why: Option<&'r str>,
+    /// Whether there is a version of it, be it the newest or stale.
+    pub is_usable: bool,
     /// How old it is in seconds, as `max_age` counts; `None` where neither the publisher nor the host gave a date.
     pub age: Option<u64>,
 }
@@ -216,7 +218,8 @@ impl Ruleset {
             };
             // A date in the future is that of a clock that is wrong, ours or the publisher's.
             let age = feed.dated.map(|dated| u64::try_from(now.saturating_sub(dated)).unwrap_or(0));
-            FeedInfo { name: &feed.name, format: feed.format, prefixes: feed.prefixes, state, why, age }
+            let LoadedFeed { ref name, format, prefixes, usable: is_usable, .. } = *feed;
+            FeedInfo { name, format, prefixes, state, why, is_usable, age }
         })
     }
 

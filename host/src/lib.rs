@@ -46,13 +46,17 @@ impl FilesBeside {
     ///
     /// # Errors
     ///
-    /// Those of the file system, with the file's name.
+    /// Those of the file system, with the files' names; the other files are kept.
     pub fn keep(&self, good_feeds: &[(String, Vec<u8>)]) -> Result<(), String> {
-        for (path, bytes) in good_feeds {
+        let failures = good_feeds.iter().filter_map(|(path, bytes)| {
             let path = self.last_good_path(path);
-            replace(&path, bytes).map_err(|error| format!("{} can't be written: {error}", path.display()))?;
+            let error = replace(&path, bytes).err()?;
+            Some(format!("{} can't be written: {error}", path.display()))
+        });
+        match failures.collect::<Vec<_>>() {
+            none if none.is_empty() => Ok(()),
+            some => Err(some.join("; ")),
         }
-        Ok(())
     }
 
     /// Where the file that a document calls `path` is.
@@ -226,6 +230,16 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
+
+    #[test]
+    fn a_version_that_cannot_be_kept_keeps_no_other_from_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("a.last-good")).unwrap();
+        let feeds = ["a", "b"].map(|name| (name.to_owned(), b"192.0.2.0/24\n".to_vec()));
+        let why = FilesBeside::new(&folder.path().join("crawlward.json")).keep(&feeds).unwrap_err();
+        assert!(why.contains("a.last-good can't be written: "), "{why}");
+        assert_eq!(fs::read(folder.path().join("b.last-good")).unwrap(), b"192.0.2.0/24\n");
+    }
 
     #[test]
     fn only_the_owner_can_write_what_is_made_and_no_link_is_followed() {

@@ -17,7 +17,7 @@ use crate::{Change, FilesBeside, Watch, document, now, words};
 /// # use crawlward_host::{Change, Origin};
 /// let mut origin = Origin::read("crawlward.json".as_ref())?;
 /// let first = origin.compile();
-/// origin.keep(&first.good_feeds).expect("a folder of ours");
+/// origin.keep(first.good_feeds).expect("a folder of ours");
 /// // Again and again:
 /// if origin.look() == Change::Over && let Some(next) = origin.compile_changed() {
 ///     origin.remember(next.good_feeds);
@@ -32,6 +32,8 @@ pub struct Origin {
     /// Looks at the files that were asked for.
     watch: Watch,
     remembered: Vec<Remembered>,
+    /// The feeds of which the newest ruleset has a version.
+    in_force: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -50,6 +52,13 @@ struct Remembered {
     instead_of: Look,
 }
 
+impl Remembered {
+    /// Whether it counts where the last good version in a file looks like this. One that is gone is no other one.
+    fn counts_beside(&self, file: Look) -> bool {
+        file.is_err() || file == self.instead_of
+    }
+}
+
 impl Origin {
     /// Reads the configuration document at `path`, or finds a compiled ruleset there.
     ///
@@ -64,6 +73,7 @@ impl Origin {
             files: FilesBeside::new(path),
             watch: Watch::default(),
             remembered: Vec::new(),
+            in_force: Vec::new(),
         })
     }
 
@@ -77,14 +87,46 @@ impl Origin {
     pub fn compile(&mut self) -> Compiled {
         let (compiled, seen) = self.compile_noting();
         self.watch = Watch::new(seen);
+        self.note_feeds_of(&compiled);
         compiled
     }
 
-    /// Compiles again, after a change that [was over](Self::look). `None`: a file has changed since, so that what was
-    /// read is not what was looked at; then it is to be looked at again.
+    /// Compiles again, after a change that [was over](Self::look). What a document makes of files is refused where a feed
+    /// that was in force would be no more, as when a folder is gone: what there was is better. `None`: a file has changed
+    /// since, so that what was read is not what was looked at; then it is to be looked at again.
     pub fn compile_changed(&mut self) -> Option<Compiled> {
-        let (compiled, seen) = self.compile_noting();
-        self.watch.take(seen).then_some(compiled)
+        let (mut compiled, seen) = self.compile_noting();
+        if !self.watch.take(seen) {
+            return None;
+        }
+        if matches!(self.document, Document::Text(_)) {
+            self.refuse_losses(&mut compiled);
+        }
+        self.note_feeds_of(&compiled);
+        Some(compiled)
+    }
+
+    fn note_feeds_of(&mut self, compiled: &Compiled) {
+        if let Some(ruleset) = &compiled.ruleset {
+            let usable = ruleset.feeds(now()).filter(|feed| feed.is_usable);
+            self.in_force = usable.map(|feed| feed.name.to_owned()).collect();
+        }
+    }
+
+    fn refuse_losses(&self, compiled: &mut Compiled) {
+        let Some(ruleset) = &compiled.ruleset else { return };
+        let is_lost = |name: &str| self.in_force.iter().any(|known| known == name);
+        let lost = ruleset.feeds(now()).filter(|feed| !feed.is_usable && is_lost(feed.name)).map(|feed| {
+            let name = feed.name;
+            let message =
+                format!("the feed `{name}` was in force, and no version of it is left: mend it, or reload");
+            Diagnostic::error(self.name(), message)
+        });
+        let lost: Vec<Diagnostic> = lost.collect();
+        if !lost.is_empty() {
+            compiled.ruleset = None;
+            compiled.diagnostics.extend(lost);
+        }
     }
 
     /// Compiles, and gives the files as they were just before they were read.
@@ -96,7 +138,7 @@ impl Origin {
                 let files = Noting { beside, remembered: &self.remembered, seen: &seen };
                 let compiled = Ruleset::compile(&name, text, &files);
                 // What somebody has put another version in the place of is remembered no more.
-                self.remembered.retain(|one| seen.look(&beside.last_good_path(&one.path)) == one.instead_of);
+                self.remembered.retain(|one| one.counts_beside(seen.look(&beside.last_good_path(&one.path))));
                 compiled
             }
             Document::Compiled(first) => {
@@ -118,16 +160,20 @@ impl Origin {
         self.watch.changed()
     }
 
-    /// Keeps [`Compiled::good_feeds`], each beside its source, as [`FilesBeside::keep`] does.
+    /// Keeps [`Compiled::good_feeds`], each beside its source, as [`FilesBeside::keep`] does. Where that fails they are
+    /// [remembered](Self::remember).
     ///
     /// # Errors
     ///
-    /// Those of the file system, with the file's name.
-    pub fn keep(&mut self, good_feeds: &[(String, Vec<u8>)]) -> Result<(), String> {
-        let kept = self.files.keep(good_feeds);
+    /// Those of the file system, with the files' names.
+    pub fn keep(&mut self, good_feeds: Vec<(String, Vec<u8>)>) -> Result<(), String> {
+        let kept = self.files.keep(&good_feeds);
         // What was written here is no change.
-        for (path, _) in good_feeds {
+        for (path, _) in &good_feeds {
             self.watch.note_again(&self.files.last_good_path(path));
+        }
+        if kept.is_err() {
+            self.remember(good_feeds);
         }
         kept
     }
@@ -183,7 +229,7 @@ impl Files for Noting<'_> {
         let file = self.beside.last_good_path(path);
         self.seen.note(&file);
         let mut remembered = self.remembered.iter();
-        match remembered.find(|one| one.path == path && one.instead_of == self.seen.look(&file)) {
+        match remembered.find(|one| one.path == path && one.counts_beside(self.seen.look(&file))) {
             Some(one) => Some(FoundFile::clone(&one.file)),
             None => self.beside.last_good(path),
         }
@@ -229,7 +275,7 @@ mod tests {
             let mut origin = Origin::read(&self.path("crawlward.json")).unwrap();
             let compiled = origin.compile();
             assert!(compiled.ruleset.is_some(), "{:?}", compiled.diagnostics);
-            origin.keep(&compiled.good_feeds).unwrap();
+            origin.keep(compiled.good_feeds).unwrap();
             origin
         }
     }

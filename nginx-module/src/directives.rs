@@ -132,9 +132,11 @@ fn compile(origin: &mut Origin, configuration: &Configuration) -> Result<Ruleset
     }
     if compiled.ruleset.is_some()
         && Purpose::of_reading() == Purpose::Serve
-        && let Err(error) = origin.keep(&compiled.good_feeds)
+        && let Err(error) = origin.keep(compiled.good_feeds)
     {
-        configuration.warn(&format!("{error}: a feed that breaks will have no last good version"));
+        configuration.warn(&format!(
+            "{error}: a feed that is broken at the next reload will have no last good version"
+        ));
     }
     compiled
         .ruleset

@@ -208,6 +208,49 @@ fn a_policy_that_is_gone_is_refused_and_all_stays() {
 }
 
 #[test]
+fn a_feed_of_which_nothing_is_left_stays_in_force() {
+    let folder = lab();
+    fs::create_dir(folder.path().join("feeds")).expect("a folder of ours");
+    folder.write("feeds/lab.txt", "192.0.2.0/24\n2001:db8::/32\n");
+    folder.write("crawlward.json", DOCUMENT.replace("lab.txt", "feeds/lab.txt"));
+    let (nginx, port) = start(folder);
+    let [feeds, away] = ["feeds", "away"].map(|name| nginx.folder().path().join(name));
+    assert_eq!(statuses(port), [200, 403, 200]);
+    // As when a file system is unmounted: the last good version is gone, too.
+    refreshed(&nginx, |_| fs::rename(&feeds, &away).expect("a folder of ours"));
+    assert_eq!(told(&nginx, "error: the feed `lab` was in force, and no version of it is left"), WORKERS);
+    assert_eq!(statuses(port), [200, 403, 200]);
+    refreshed(&nginx, |_| fs::rename(&away, &feeds).expect("a folder of ours"));
+    let good = "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n";
+    refreshed(&nginx, |folder| _ = folder.write("feeds/lab.txt", good));
+    assert_eq!(statuses(port), [200, 200, 200]);
+    // That version is in memory.
+    refreshed(&nginx, |_| fs::rename(&feeds, &away).expect("a folder of ours"));
+    assert_eq!(told(&nginx, "lab.txt is gone; the last good version stays in force"), WORKERS);
+    assert_eq!(statuses(port), [200, 200, 200]);
+    unharmed(&nginx);
+}
+
+#[test]
+fn where_no_last_good_version_can_be_written_it_is_in_memory() {
+    let folder = lab();
+    // As in a folder that is read-only, where it can't be written for root, either.
+    fs::create_dir(folder.path().join("lab.txt.last-good")).expect("a folder of ours");
+    let (nginx, port) = start(folder);
+    assert_eq!(told(&nginx, "lab.txt.last-good can't be written: "), 1);
+    for (broken, expected) in [
+        ("203.0.113.0/24\n203.0.114.0/24\n", "held: 2 of its 2 prefixes are gone, more than 70%"),
+        ("0.0.0.0/0\n2001:db8::/32\n", "held: it claims 0.0.0.0/0, wider than `widest` allows"),
+        ("<html>\n", "lab.txt: warning: this is HTML, not a list of prefixes"),
+    ] {
+        refreshed(&nginx, |folder| _ = folder.write("lab.txt", broken));
+        assert_eq!(told(&nginx, expected), WORKERS, "{expected}");
+        assert_eq!(statuses(port), [200, 403, 200], "{expected}");
+    }
+    unharmed(&nginx);
+}
+
+#[test]
 fn a_request_keeps_the_ruleset_with_which_it_began() {
     let folder = lab();
     folder.write("crawlward.json", DOCUMENT.replace(r#""none""#, r#""agents.json""#));
