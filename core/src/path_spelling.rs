@@ -1,4 +1,5 @@
-//! Paths spelled otherwise: `/private/a` as `//private/a`, `/./private/a`, `/x/../private/a`, `/%2e/private/a` or `/private%2Fa`.
+//! Paths spelled otherwise: `/private/a` as `//private/a`, `/./private/a`, `/x/../private/a`, `/%2e/private/a` or `/private%2Fa`,
+//! `/Special:a` as `/Special%3Aa`.
 //!
 //! Rules are compared with the path as it was sent (RFC 9309), but a server may look for the file under another one:
 //! nginx always resolves dot segments and by default merges slashes, Envoy does where it is told to. So that no rule is
@@ -9,8 +10,9 @@
 //! a fragment. Whether `..` takes away an empty segment depends on what is done first: `/a//../b` is `/b` where slashes
 //! are merged first, as nginx does, and `/a/b` where dot segments are resolved first, as Envoy does. Both are judged.
 //!
-//! `%2F` is no separator (RFC 3986, 2.2), and in both forms it is none; but nginx and others decode it before they look for
-//! a file. So a path with one is judged in a third form, in which it is a slash. The query is left as it is.
+//! An encoded reserved character is not the character itself (RFC 3986, 2.2): `%2F` is no separator, and in both forms it is
+//! none. But nginx and others decode it before they look for a file. So a path with one is judged in a third form, in which
+//! it is decoded; `?` and `#` are not, since they would end the path. The query is left as it is.
 
 use memchr::{memchr, memchr_iter, memchr2, memchr2_iter, memrchr};
 
@@ -25,8 +27,8 @@ pub enum Spelling {
     SlashesFirst,
     /// Resolved, dot segments before slashes merged.
     DotsFirst,
-    /// Resolved, `%2F` being a slash, slashes merged before dot segments.
-    SlashesDecoded,
+    /// Resolved, reserved characters decoded, slashes merged before dot segments.
+    Decoded,
 }
 
 /// How long a resolved path can be, in bytes. Of a longer one, the segments that fit are judged: what RFC 9110 (4.1) asks
@@ -40,7 +42,8 @@ pub fn is_resolved(target: &[u8]) -> bool {
     let next = target.get(1..).unwrap_or_default();
     let is_odd = target.iter().zip(next).fold(false, |is_odd, (here, next)| {
         let after_slash = (*here == b'/') & ((*next == b'/') | (*next == b'.') | (*next == b'%'));
-        is_odd | after_slash | ((*here == b'%') & (*next == b'2')) | (*next == b'#')
+        let may_be_reserved = (*here == b'%') & matches!(*next, b'2'..=b'5');
+        is_odd | after_slash | may_be_reserved | (*next == b'#')
     });
     !is_odd || target.first() != Some(&b'/') || is_resolved_on_a_closer_look(target)
 }
@@ -49,7 +52,7 @@ fn is_resolved_on_a_closer_look(target: &[u8]) -> bool {
     let path = before_query(target);
     let is_resolved_at = |at: usize| match path.get(at..).unwrap_or_default() {
         [b'/', rest @ ..] => rest.first() != Some(&b'/') && dots_before_end(rest).is_none(),
-        other => !begins_with_encoded_slash(other),
+        other => reserved(other).is_none(),
     };
     memchr(b'#', target).is_none() && memchr2_iter(b'/', b'%', path).all(is_resolved_at)
 }
@@ -59,9 +62,15 @@ fn before_query(target: &[u8]) -> &[u8] {
     target.get(..memchr2(b'?', b'#', target).unwrap_or(target.len())).unwrap_or_default()
 }
 
-fn begins_with_encoded_slash(text: &[u8]) -> bool {
-    matches!(text, [b'%', b'2', b'F' | b'f', ..])
+/// The reserved character that the text begins with, percent-encoded; but for those that would end the path.
+fn reserved(text: &[u8]) -> Option<u8> {
+    let [b'%', high @ b'2'..=b'5', low, ..] = text else { return None };
+    let low = u8::try_from(char::from(*low).to_digit(16)?).ok()?;
+    let byte = (high - b'0') << 4 | low;
+    b":/[]@!$&'()*+,;=".contains(&byte).then_some(byte)
 }
+
+const ENCODED: usize = "%2F".len();
 
 /// Asks for the judgement of a path as it was sent, and where that is not resolved of the resolved ones, until one is
 /// `strictest`. Gives the first of the strictest by `strictness`, with its spelling.
@@ -91,12 +100,12 @@ fn in_resolved_forms<T, S: Ord>(
     let mut best = (sent, Spelling::Sent);
     let mut room = [0; LONGEST];
     let mut length = 0;
-    for spelling in [Spelling::SlashesFirst, Spelling::DotsFirst, Spelling::SlashesDecoded] {
+    for spelling in [Spelling::SlashesFirst, Spelling::DotsFirst, Spelling::Decoded] {
         let resolved = resolve(target, spelling, &mut room);
         let is_another = match spelling {
             // What the first order keeps, the second keeps, too, so those that are equally long are the same.
             Spelling::DotsFirst => resolved.len() != length,
-            Spelling::SlashesDecoded => has_encoded_slash(before_query(target)),
+            Spelling::Decoded => first_reserved(before_query(target)).is_some(),
             Spelling::Sent | Spelling::SlashesFirst => true,
         };
         length = resolved.len();
@@ -114,8 +123,9 @@ fn in_resolved_forms<T, S: Ord>(
     best
 }
 
-fn has_encoded_slash(path: &[u8]) -> bool {
-    memchr_iter(b'%', path).any(|at| path.get(at..).is_some_and(begins_with_encoded_slash))
+/// The first encoded reserved character of a path: where it is, and what it stands for.
+fn first_reserved(path: &[u8]) -> Option<(usize, u8)> {
+    memchr_iter(b'%', path).find_map(|at| Some((at, reserved(path.get(at..)?)?)))
 }
 
 /// A path with its query in a spelling, as much as fits of it. One that does not begin with `/` has only one.
@@ -126,7 +136,8 @@ pub fn resolve<'r>(target: &'r [u8], spelling: Spelling, room: &'r mut [u8; LONG
     let absolute = absolute.get(..memchr(b'#', absolute).unwrap_or(absolute.len())).unwrap_or_default();
     let end = memchr(b'?', absolute).unwrap_or(absolute.len());
     let (path, query) = absolute.split_at_checked(end).unwrap_or((absolute, b""));
-    let mut resolved = Resolved { room, length: 0, lost: 0, first_lost: b"" };
+    let is_decoded = spelling == Spelling::Decoded;
+    let mut resolved = Resolved { room, length: 0, lost: 0, first_lost: b"", is_decoded };
     let mut rest = Some(path);
     while let Some(text) = rest {
         let (segment, after) = first_segment(text, spelling);
@@ -154,7 +165,7 @@ fn first_segment(text: &[u8], spelling: Spelling) -> (&[u8], Option<&[u8]>) {
         let (segment, rest) = text.split_at_checked(at).unwrap_or_default();
         let slash = match rest {
             [b'/', ..] => 1,
-            _ if spelling == Spelling::SlashesDecoded && begins_with_encoded_slash(rest) => 3,
+            _ if spelling == Spelling::Decoded && reserved(rest) == Some(b'/') => ENCODED,
             _ => continue,
         };
         return (segment, rest.get(slash..));
@@ -169,13 +180,15 @@ struct Resolved<'r> {
     /// How many segments did not fit, and the first of them.
     lost: usize,
     first_lost: &'r [u8],
+    /// Whether reserved characters are decoded in the segments that are pushed.
+    is_decoded: bool,
 }
 
 impl<'r> Resolved<'r> {
     fn push(&mut self, segment: &'r [u8]) {
         if self.lost == 0 && self.length + 1 + segment.len() <= LONGEST {
             self.append(b"/");
-            self.append(segment);
+            self.append_segment(segment);
         } else {
             if self.lost == 0 {
                 self.first_lost = segment;
@@ -195,6 +208,17 @@ impl<'r> Resolved<'r> {
         }
     }
 
+    fn append_segment(&mut self, mut segment: &[u8]) {
+        while self.is_decoded
+            && let Some((at, byte)) = first_reserved(segment)
+        {
+            self.append(segment.get(..at).unwrap_or_default());
+            self.append(&[byte]);
+            segment = segment.get(at + ENCODED..).unwrap_or_default();
+        }
+        self.append(segment);
+    }
+
     /// Appends as much as fits.
     fn append(&mut self, bytes: &[u8]) {
         let free = self.room.get_mut(self.length..).unwrap_or_default();
@@ -206,7 +230,7 @@ impl<'r> Resolved<'r> {
     fn finish(mut self, query: &[u8]) -> &'r [u8] {
         if self.lost > 0 {
             self.append(b"/");
-            self.append(self.first_lost);
+            self.append_segment(self.first_lost);
         }
         self.merge_slashes();
         if self.lost == 0 {
@@ -303,16 +327,24 @@ mod tests {
     }
 
     #[test]
-    fn an_encoded_slash_is_one_in_a_form_of_its_own() {
+    fn encoded_reserved_characters_are_decoded_in_a_form_of_their_own() {
         for (sent, slashes_first, decoded) in [
             ("/private%2Fa?b%2Fc", "/private%2Fa?b%2Fc", "/private/a?b%2Fc"),
             ("/x%2f..%2F%2e%2fprivate%2f", "/x%2f..%2F%2e%2fprivate%2f", "/private/"),
             ("/a%2F%2F..//%2f/b", "/a%2F%2F../%2f/b", "/b"),
             ("/%2F", "/%2F", "/"),
             ("/a%252F..%2", "/a%252F..%2", "/a%252F..%2"),
+            ("/wiki/Special%3aa%3A?b%3A", "/wiki/Special%3aa%3A?b%3A", "/wiki/Special:a:?b%3A"),
+            (
+                "/%21%24%26%27%28%29%2A%2B%2C%3B%3D%40%5B%5D",
+                "/%21%24%26%27%28%29%2A%2B%2C%3B%3D%40%5B%5D",
+                "/!$&'()*+,;=@[]",
+            ),
+            ("/a%3Fb%23c%25d%3Ce%3e%5E", "/a%3Fb%23c%25d%3Ce%3e%5E", "/a%3Fb%23c%25d%3Ce%3e%5E"),
+            ("/%3%3A%2%2c%%3b", "/%3%3A%2%2c%%3b", "/%3:%2,%;"),
         ] {
             assert_eq!(resolved(sent, Spelling::SlashesFirst), slashes_first, "{sent}");
-            assert_eq!(resolved(sent, Spelling::SlashesDecoded), decoded, "{sent}");
+            assert_eq!(resolved(sent, Spelling::Decoded), decoded, "{sent}");
             assert!(is_resolved(decoded.as_bytes()), "{decoded}");
             assert_eq!(is_resolved(sent.as_bytes()), sent == decoded, "{sent}");
         }
@@ -344,7 +376,7 @@ mod tests {
             let (strictness, spelling) = strictest(target.as_bytes(), judge, |judged: &u8| *judged, 1);
             (strictness, spelling, asked)
         };
-        use Spelling::{DotsFirst, Sent, SlashesDecoded, SlashesFirst};
+        use Spelling::{Decoded, DotsFirst, Sent, SlashesFirst};
         assert_eq!(judged("/b"), (1, Sent, alloc::vec![Sent]));
         assert_eq!(judged("/a"), (0, Sent, alloc::vec![Sent]));
         assert_eq!(judged("//a"), (0, Sent, alloc::vec![Sent, SlashesFirst]));
@@ -352,11 +384,8 @@ mod tests {
         assert_eq!(judged("/b//../c/.."), (0, Sent, alloc::vec![Sent, SlashesFirst, DotsFirst]));
         assert_eq!(judged("/b//../../b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));
         assert_eq!(judged("/c/..//../b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));
-        assert_eq!(judged("/a%2F../b"), (1, SlashesDecoded, alloc::vec![Sent, SlashesDecoded]));
+        assert_eq!(judged("/a%2F../b"), (1, Decoded, alloc::vec![Sent, Decoded]));
         assert_eq!(judged("//a?%2F"), (0, Sent, alloc::vec![Sent, SlashesFirst]));
-        assert_eq!(
-            judged("/x//..%2F..%2F/./b"),
-            (1, SlashesDecoded, alloc::vec![Sent, SlashesFirst, SlashesDecoded])
-        );
+        assert_eq!(judged("/x//..%2F..%2F/./b"), (1, Decoded, alloc::vec![Sent, SlashesFirst, Decoded]));
     }
 }

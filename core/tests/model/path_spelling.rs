@@ -17,13 +17,20 @@ fn without_dot_segments(path: &str) -> String {
     Url::parse(&format!("http://example.com{path}")).unwrap().path().to_owned()
 }
 
-/// A target with slashes merged before dot segments are resolved, the other way round, and the first with encoded slashes
-/// decoded. It begins with a slash, and the crate encodes none of its characters.
+/// A path without percent-encoded reserved characters (RFC 3986, 2.2), but for `?` and `#`.
+fn decoded(path: &str) -> String {
+    ":/[]@!$&'()*+,;=".chars().fold(path.to_owned(), |path, reserved| {
+        let encoded = format!("%{:02X}", u32::from(reserved));
+        path.replace(&encoded, &reserved.to_string()).replace(&encoded.to_lowercase(), &reserved.to_string())
+    })
+}
+
+/// A target with slashes merged before dot segments are resolved, the other way round, and the first with reserved
+/// characters decoded. It begins with a slash, and the crate encodes none of its characters.
 pub(crate) fn resolve(target: &str) -> [String; 3] {
     let target = target.split('#').next().unwrap_or_default();
     let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
     let slashes_first = |path: &str| without_dot_segments(&merge_slashes(path));
-    let decoded = path.replace("%2F", "/").replace("%2f", "/");
-    [slashes_first(path), merge_slashes(&without_dot_segments(path)), slashes_first(&decoded)]
+    [slashes_first(path), merge_slashes(&without_dot_segments(path)), slashes_first(&decoded(path))]
         .map(|path| path + query)
 }
