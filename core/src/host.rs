@@ -12,7 +12,7 @@ use core::net::Ipv6Addr;
 
 use hashbrown::HashTable;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
-use memchr::memrchr2;
+use memchr::memchr;
 
 /// Why a text is no host pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,10 +141,12 @@ impl<'a> RequestHost<'a> {
 
     /// Takes the value as received.
     pub fn new(value: &'a [u8]) -> Self {
-        let name = match memrchr2(b':', b']', value) {
-            Some(colon) if value.get(colon) == Some(&b':') => value.get(..colon).unwrap_or_default(),
-            _ => value,
+        // What follows the first colon is a port, whatever it looks like: so nginx and others read it.
+        let end = match value.first() {
+            Some(b'[') => memchr(b']', value).map(|bracket| bracket + 1),
+            _ => memchr(b':', value),
         };
+        let name = end.and_then(|end| value.get(..end)).unwrap_or(value);
         let name = name.strip_suffix(b".").unwrap_or(name);
         Self { name: if name.len() > Self::LONGEST { &[] } else { name } }
     }
@@ -289,17 +291,38 @@ mod tests {
 
     #[test]
     fn auto_12_ports_trailing_dots_and_case_do_not_matter() {
-        for host in ["example.com", "EXAMPLE.com", "example.com:80", "example.com.", "example.com.:8080"] {
+        for host in [
+            "example.com",
+            "EXAMPLE.com",
+            "example.com:80",
+            "example.com.",
+            "example.com.:8080",
+            "example.com:",
+            "example.com:80:90",
+            "example.com:80]",
+        ] {
             assert!(matches("Example.com", host), "{host}");
             assert!(matches("example.com.", host), "{host}");
             assert!(!matches("*.example.com", host), "{host}");
         }
-        for host in ["", ".", ":80", "example.co", "xexample.com", "a.example.com", "example.com.."] {
+        for host in [
+            "",
+            ".",
+            ":80",
+            "[example.com",
+            "[]example.com",
+            "[example.com]:80",
+            "example.co",
+            "xexample.com",
+            "a.example.com",
+            "example.com..",
+        ] {
             assert!(!matches("example.com", host), "{host}");
         }
         assert!(matches("192.0.2.1", "192.0.2.1:80"));
         assert!(matches("[2001:DB8::0:1]", "[2001:db8::1]:443"));
         assert!(matches("[2001:db8::1]", "[2001:db8::1]"));
+        assert!(!matches("[2001:db8::1]", "[2001:db8::1"));
     }
 
     #[test]
