@@ -1,6 +1,7 @@
 //! From the configuration's sites to compiled ones: hosts, policy files, places, modes.
 
 use alloc::boxed::Box;
+use alloc::collections::btree_map::{BTreeMap, Entry};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -30,7 +31,9 @@ type Shared<T> = Vec<Arc<PolicyFile<T>>>;
 impl Compiler<'_> {
     pub(super) fn sites(&mut self, configs: &[Placed<SiteConfig>], agents: &[Agent]) -> Sites {
         let mut sites = Sites::default();
-        let mut hosts: Vec<(HostPattern, u32)> = Vec::new();
+        let mut hosts = BTreeMap::new();
+        // Each with whether any site was given it.
+        let mut names: BTreeMap<String, bool> = BTreeMap::new();
         let (mut robots, mut preferences) = (Shared::new(), Shared::new());
         for config in configs {
             let Ok(id) = u16::try_from(sites.list.len()) else {
@@ -41,11 +44,15 @@ impl Compiler<'_> {
                 (Some(name), _) | (None, Some(name)) => name.clone(),
                 (None, None) => Placed { value: "default".to_string(), position: None },
             };
-            let mut others = sites.list.iter().zip(configs);
+            let is_given = config.name.is_some();
+            let known = names.get_mut(&*name);
             // Two names made of hosts, or of none, are told as such.
-            let is_given = |other: &SiteConfig| config.name.is_some() || other.name.is_some();
-            if others.any(|(other, its)| *other.name == **name && is_given(its)) {
+            if known.as_deref().is_some_and(|is_other_given| is_given || *is_other_given) {
                 self.own.error(name.position, None, format!("another site is named `{}`, too", *name));
+            }
+            match known {
+                Some(is_any_given) => *is_any_given |= is_given,
+                None => _ = names.insert(name.value.clone(), is_given),
             }
             let site = self.site(config, name.value, agents, &mut robots, &mut preferences);
             sites.list.push(site);
@@ -57,7 +64,7 @@ impl Compiler<'_> {
                     None => sites.default = Some(id),
                     Some(_) if !self.is_whole => {}
                     Some(other) => {
-                        let other = site_name(&sites.list, u32::from(other));
+                        let other = site_name(&sites.list, other);
                         let message = format!(
                             "the site `{other}` has no hosts, either, and only one can be the default"
                         );
@@ -66,7 +73,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        sites.hosts = HostIndex::new(hosts.iter().map(|(pattern, id)| (pattern, *id)));
+        sites.hosts = HostIndex::new(hosts.iter().map(|(pattern, id)| (pattern, u32::from(*id))));
         sites
     }
 
@@ -110,20 +117,24 @@ impl Compiler<'_> {
         }
     }
 
-    fn host(&mut self, host: &Placed<String>, id: u16, sites: &[Site], hosts: &mut Vec<(HostPattern, u32)>) {
-        match HostPattern::new(host) {
+    fn host(
+        &mut self,
+        host: &Placed<String>,
+        id: u16,
+        sites: &[Site],
+        hosts: &mut BTreeMap<HostPattern, u16>,
+    ) {
+        match HostPattern::new(host).map(|pattern| hosts.entry(pattern)) {
             Err(why) => self.own.error(host.position, None, format!("`{}`: {why}", **host)),
-            Ok(pattern) => {
-                if let Some((_, other)) = hosts.iter().find(|(known, _)| *known == pattern) {
-                    let other = site_name(sites, *other);
-                    self.own.error(
-                        host.position,
-                        None,
-                        format!("the site `{other}` has the host `{pattern}`, too"),
-                    );
-                }
-                hosts.push((pattern, u32::from(id)));
+            Ok(Entry::Occupied(known)) => {
+                let (other, pattern) = (site_name(sites, *known.get()), known.key());
+                self.own.error(
+                    host.position,
+                    None,
+                    format!("the site `{other}` has the host `{pattern}`, too"),
+                );
             }
+            Ok(Entry::Vacant(new)) => _ = new.insert(id),
         }
     }
 
@@ -257,6 +268,6 @@ fn position_in(string: &Placed<String>, part: &[u8]) -> Option<Position> {
     Some(Position { column: position.column.saturating_add(column), ..position })
 }
 
-fn site_name(sites: &[Site], id: u32) -> &str {
-    usize::try_from(id).ok().and_then(|id| sites.get(id)).map_or("", |site| &site.name)
+fn site_name(sites: &[Site], id: u16) -> &str {
+    sites.get(usize::from(id)).map_or("", |site| &site.name)
 }
