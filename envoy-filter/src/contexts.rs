@@ -14,7 +14,7 @@ use crate::callbacks::Action;
 use crate::configuration::{self, Configuration};
 use crate::gate::Gate;
 use crate::host_calls::{self, LogLevel};
-use crate::{metrics, response};
+use crate::{metrics, request, response};
 
 /// How often the ages of feeds are shown anew.
 const TICK: Duration = Duration::from_secs(10);
@@ -35,7 +35,7 @@ struct Plugin {
 /// One request with its response. Its gate stays until the stream ends, whatever becomes of the plugin.
 struct Stream {
     gate: Rc<Gate>,
-    /// What was decided about the request, for its response.
+    /// What was decided about the request, until its response comes.
     decision: Option<Decision>,
 }
 
@@ -50,7 +50,11 @@ pub(crate) fn create(context: u32, plugin: u32) {
 
 /// Ends a stream, or a plugin.
 pub(crate) fn delete(context: u32) {
-    if STREAMS.with_borrow_mut(|streams| streams.remove(&context)).is_some() {
+    if let Some(Stream { gate, decision }) = STREAMS.with_borrow_mut(|streams| streams.remove(&context)) {
+        // Without a response the client is gone, or an internal redirect begins the request anew.
+        if decision.is_some() {
+            gate.note(request::keep_address());
+        }
         return;
     }
     if let Some(Plugin { name, gate }) = PLUGINS.with_borrow_mut(|plugins| plugins.remove(&context)) {
@@ -84,7 +88,8 @@ pub(crate) fn configure(context: u32, size: usize) -> bool {
     };
     let gate = Gate::new(ruleset);
     let shown = metrics::show_ruleset(&name, context, gate.ruleset(), now);
-    for done in [counted, shown, host_calls::tick_every(TICK)] {
+    let kept = host_calls::keep_filter_state(request::FIRST_ADDRESS);
+    for done in [counted, shown, kept, host_calls::tick_every(TICK)] {
         gate.note(done);
     }
     PLUGINS.with_borrow_mut(|plugins| plugins.insert(context, Plugin { name, gate: Rc::new(gate) }));
@@ -113,9 +118,11 @@ pub(crate) fn request(context: u32) -> Action {
 
 /// Edits a stream's response.
 pub(crate) fn response(context: u32) {
-    STREAMS.with_borrow(|streams| {
-        if let Some(Stream { gate, decision: Some(decision) }) = streams.get(&context) {
-            gate.note(response::edit(gate.ruleset(), decision));
+    STREAMS.with_borrow_mut(|streams| {
+        if let Some(Stream { gate, decision }) = streams.get_mut(&context)
+            && let Some(decision) = decision.take()
+        {
+            gate.note(response::edit(gate.ruleset(), &decision));
         }
     });
 }

@@ -76,6 +76,14 @@ unsafe extern "C" {
         version: u32,
     ) -> u32;
     fn proxy_set_tick_period_milliseconds(period: u32) -> u32;
+    fn proxy_call_foreign_function(
+        name: *const u8,
+        name_size: usize,
+        arguments: *const u8,
+        arguments_size: usize,
+        results: *mut *mut u8,
+        results_size: *mut usize,
+    ) -> u32;
 }
 
 /// The status of a call that was carried out.
@@ -153,6 +161,27 @@ pub(crate) fn set_filter_state(name: &str, value: &[u8]) -> Result<(), Refused> 
     // SAFETY: name and value are read during the call.
     let status = unsafe { proxy_set_property(name.as_ptr(), name.len(), value.as_ptr(), value.len()) };
     carried_out("proxy_set_property", status)
+}
+
+/// Has the filter state `wasm.` with this name last as long as the request, internal redirects included, where the current
+/// plugin sets it.
+pub(crate) fn keep_filter_state(name: &str) -> Result<(), Refused> {
+    const FUNCTION: &str = "declare_property";
+    // Envoy's protocol buffer: the name is its field 1, a text, and the life span its field 5, whose 1 is the request's.
+    let length = u8::try_from(name.len()).unwrap_or(u8::MAX);
+    let arguments = [&[0x0a, length], name.as_bytes(), &[0x28, 1]].concat();
+    // SAFETY: function and arguments are read during the call; where no place for results is given none is written to.
+    let status = unsafe {
+        proxy_call_foreign_function(
+            FUNCTION.as_ptr(),
+            FUNCTION.len(),
+            arguments.as_ptr(),
+            arguments.len(),
+            null_mut(),
+            null_mut(),
+        )
+    };
+    carried_out(FUNCTION, status)
 }
 
 /// The value of a header's first line, by its lower-case name.

@@ -10,6 +10,8 @@ use wasmparser::{Parser, Payload};
 /// that opens connections the filter opens none, whatever becomes of it.
 const IMPORTS: &[&str] = &[
     "env.proxy_add_header_map_value",
+    // Functions of Envoy's own: only its `declare_property`.
+    "env.proxy_call_foreign_function",
     "env.proxy_define_metric",
     "env.proxy_get_buffer_bytes",
     "env.proxy_get_current_time_nanoseconds",

@@ -12,6 +12,7 @@ mod image;
 mod manifests;
 mod metrics;
 mod protocols;
+mod redirects;
 mod requests;
 mod robots_tag;
 mod served;
