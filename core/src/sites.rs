@@ -56,7 +56,7 @@ pub(crate) struct PreferencesPolicy {
     pub(crate) undeclared: Undeclared,
 }
 
-/// The rules of an automation-preferences.txt, with the purposes that it names.
+/// The rules of an automation-preferences.txt, with the purposes of it that a User-Agent can declare.
 #[derive(Debug)]
 pub(crate) struct Preferences {
     pub(crate) rules: AutomationPreferences,

@@ -23,7 +23,7 @@ use crate::sites::{
     GeoRule, Modes, PolicyFile, Preferences, PreferencesPolicy, RobotsPolicy, Site, Sites, Treatments,
 };
 use crate::typed_json::Placed;
-use crate::user_agent::Claims;
+use crate::user_agent::{Claims, check_token};
 
 /// Policy files by their path, so that sites which name the same one share it.
 type Shared<T> = Vec<Arc<PolicyFile<T>>>;
@@ -154,6 +154,8 @@ impl Compiler<'_> {
         self.policy(path, known, |text, diagnostics| {
             let file = PreferencesFile::parse(text, diagnostics)?;
             let mut purposes: Vec<Box<str>> = file.purposes().map(Into::into).collect();
+            // The grammar has more purposes than a User-Agent is searched for: quotes and single asterisks among them.
+            purposes.retain(|purpose| check_token(purpose).is_ok());
             purposes.sort_unstable();
             purposes.dedup();
             match Claims::new(purposes.iter().map(|purpose| &**purpose)) {
