@@ -69,6 +69,7 @@ impl<'a> Reader<'a, '_> {
             Record::TooLong(line) => {
                 let message = format!("the line is over {} bytes long", self.builder.bounds.line);
                 self.lose(line, "GEO-3", message);
+                self.builder.unreadable();
                 Some(())
             }
             Record::Unclosed(line) => {
@@ -77,6 +78,7 @@ impl<'a> Reader<'a, '_> {
                     self.builder.bounds.line
                 );
                 self.lose(line, "GEO-3", message);
+                self.builder.unreadable();
                 Some(())
             }
         }

@@ -121,6 +121,10 @@ fn geo_4_a_file_without_one_entry_is_no_empty_feed() {
         "{messages:?}"
     );
     assert_eq!(load("# nothing now\n"), (Vec::new(), Vec::new()));
+    // GEO-3, GEO-4: nor one of which no record can be read.
+    for source in ["\"192.0.2.0/24,US,,,\n".to_string(), "x".repeat(1 << 17)] {
+        assert!(read_with(&source, Strictness::Load, &ReadOptions::default()).0.is_none());
+    }
 }
 
 #[test]
