@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::Catalog;
 use crate::config::{AgentAction, AgentConfig, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics, Position, Severity, Strictness};
+use crate::feed::FeedFormat;
 use crate::ruleset::{Agent, FeedState, LoadedFeed, Ruleset, is_token_byte};
 use crate::typed_json::{Placed, suggestion};
 use crate::user_agent::{Claims, check_token};
@@ -385,6 +386,14 @@ impl Compiler<'_> {
     ) -> Option<&'c str> {
         let mut feeds = config.feeds.iter();
         if let Some(feed) = feeds.clone().find(|feed| *feed.name == **name) {
+            if feed.format == FeedFormat::Geofeed {
+                let message = format!(
+                    "the geofeed `{}` says where prefixes are used, not whose they are: it proves no agent",
+                    **name
+                );
+                self.own.error(name.position, None, message);
+                return None;
+            }
             return Some(feed.name.as_str());
         }
         let Some(published) = catalog.feeds.iter().find(|feed| feed.name == **name) else {

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use crawlward_core::decision::{Decision, Identity};
-use crawlward_core::{Compiled, FeedState, Files, FoundFile, Overrides, Request, Ruleset, decide, is_stored};
+use crawlward_core::{
+    Compiled, FeedState, Files, FoundFile, NoFiles, Overrides, Request, Ruleset, decide, is_stored,
+};
 
 const DOCUMENT: &str = r#"{
   "mode": "enforce",
@@ -356,5 +358,19 @@ fn a_cut_or_altered_compiled_form_is_refused() {
     assert_eq!(
         said(&Compiled::load("c.bin", newer)),
         "c.bin: error: a compiled ruleset of format 99, not 2: compile it with this version\n"
+    );
+}
+
+#[test]
+fn a_geofeed_proves_no_agent() {
+    // CONTRACT 1: it says where prefixes are used, by whomever.
+    let document = r#"{"feeds":[{"name":"offices","format":"geofeed","source":"g.csv"}],
+        "agents":[{"token":"FooBot","feeds":["offices"]}]}"#;
+    let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);
+    assert!(compiled.ruleset.is_none());
+    assert!(
+        said(&compiled).contains("c.json:2:46: error: the geofeed `offices` says"),
+        "{}",
+        said(&compiled)
     );
 }
