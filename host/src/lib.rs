@@ -6,6 +6,7 @@ mod watch;
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -165,11 +166,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return Err(io::Error::other("not a regular file"));
     }
     let mut name = path.file_name().map(OsString::from).unwrap_or_default();
-    // Two processes that replace the same file don't share their unfinished ones.
-    name.push(format!(".{}.tmp", std::process::id()));
+    // Its own name for each: processes that share a folder can have the same id, in two containers.
+    name.push(format!(".{:016x}.tmp", RandomState::new().hash_one(())));
     let unfinished = path.with_file_name(name);
-    // A crash can have left one, of a process with the same id.
-    let _ = fs::remove_file(&unfinished);
     let written = create(&unfinished)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&unfinished, path));
@@ -227,7 +226,8 @@ fn words(path: &Path) -> io::Result<Vec<u32>> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::PermissionsExt;
+    use std::thread;
 
     use super::*;
 
@@ -241,21 +241,41 @@ mod tests {
         assert_eq!(fs::read(folder.path().join("b.last-good")).unwrap(), b"192.0.2.0/24\n");
     }
 
+    fn names(folder: &Path) -> Vec<OsString> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    }
+
     #[test]
-    fn only_the_owner_can_write_what_is_made_and_no_link_is_followed() {
+    fn only_the_owner_can_write_what_is_made() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, elsewhere) = (folder.path().join("feed"), folder.path().join("elsewhere"));
-        fs::write(&elsewhere, "theirs").unwrap();
-        let unfinished = folder.path().join(format!("feed.{}.tmp", std::process::id()));
-        symlink(&elsewhere, &unfinished).unwrap();
+        let path = folder.path().join("feed");
         // As in a daemon, nginx's being one.
         let before = rustix::process::umask(rustix::fs::Mode::empty());
         let replaced = replace(&path, b"ours");
         rustix::process::umask(before);
         replaced.unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"ours");
-        assert_eq!(fs::read(&elsewhere).unwrap(), b"theirs");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
-        assert!(!unfinished.exists());
+        assert_eq!(names(folder.path()), ["feed"]);
+    }
+
+    #[test]
+    fn those_who_replace_a_file_at_once_do_not_disturb_each_other() {
+        const LENGTH: usize = 1 << 20;
+        let folder = tempfile::tempdir().unwrap();
+        let path = &folder.path().join("feed");
+        replace(path, &[0; LENGTH]).unwrap();
+        // Threads have the same process id, as processes of two containers can have.
+        thread::scope(|scope| {
+            for content in 1..=3 {
+                scope.spawn(move || (0..20).for_each(|_| replace(path, &[content; LENGTH]).unwrap()));
+            }
+            for _ in 0..100 {
+                let bytes = fs::read(path).unwrap();
+                let first = bytes[0];
+                assert!(bytes.len() == LENGTH && bytes.iter().all(|byte| *byte == first));
+            }
+        });
+        assert_eq!(names(folder.path()), ["feed"]);
     }
 }
