@@ -50,8 +50,9 @@ impl FilesBeside {
     /// Those of the file system, with the files' names; the other files are kept.
     pub fn keep(&self, good_feeds: &[(String, Vec<u8>)]) -> Result<(), String> {
         let failures = good_feeds.iter().filter_map(|(path, bytes)| {
-            let path = self.last_good_path(path);
-            let error = replace(&path, bytes).err()?;
+            let (source, path) = (self.path(path), self.last_good_path(path));
+            // Whoever may read the source may read this, the user of nginx's workers among them, and nobody else.
+            let error = replace_with(&path, bytes, |file| permit_as(file, &source)).err()?;
             Some(format!("{} can't be written: {error}", path.display()))
         });
         match failures.collect::<Vec<_>>() {
@@ -71,6 +72,10 @@ impl FilesBeside {
         name.push(LAST_GOOD);
         name.into()
     }
+
+    fn find_last_good(&self, path: &str) -> io::Result<FoundFile> {
+        found(&self.last_good_path(path))
+    }
 }
 
 impl Files for FilesBeside {
@@ -83,7 +88,7 @@ impl Files for FilesBeside {
     }
 
     fn last_good(&self, path: &str) -> Option<FoundFile> {
-        found(&self.last_good_path(path)).ok()
+        self.find_last_good(path).ok()
     }
 
     fn accepts(&self, feed: &str) -> bool {
@@ -162,6 +167,11 @@ fn open_regular(path: &Path) -> io::Result<File> {
 ///
 /// Those of the file system; then the old file is as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with(path, bytes, |_| Ok(()))
+}
+
+/// Replaces a file by one that was prepared while it was empty.
+fn replace_with(path: &Path, bytes: &[u8], prepare: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(io::Error::other("not a regular file"));
     }
@@ -170,7 +180,11 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     name.push(format!(".{:016x}.tmp", RandomState::new().hash_one(())));
     let unfinished = path.with_file_name(name);
     let written = create(&unfinished)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|mut file| {
+            prepare(&file)?;
+            file.write_all(bytes)?;
+            file.sync_all()
+        })
         .and_then(|()| fs::rename(&unfinished, path));
     if written.is_err() {
         // What can't be removed, either, is no worse than the error that is reported.
@@ -187,6 +201,21 @@ fn create(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
     options.open(path)
+}
+
+/// Lets those read a file of ours who may read another one, whatever the umask.
+#[cfg(unix)]
+fn permit_as(file: &File, other: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    let other = fs::metadata(other)?;
+    let is_of_group = rustix::fs::fchown(file, None, Some(rustix::fs::Gid::from_raw(other.gid()))).is_ok();
+    let readers = if is_of_group { 0o044 } else { 0o004 };
+    file.set_permissions(fs::Permissions::from_mode(0o600 | (other.mode() & readers)))
+}
+#[cfg(not(unix))]
+fn permit_as(_: &File, _: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Compiles the configuration document at `path`, or loads the compiled ruleset there, and tells which of its feeds
@@ -227,15 +256,47 @@ fn words(path: &Path) -> io::Result<Vec<u32>> {
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::sync::Mutex;
     use std::thread;
 
+    use rustix::fs::Mode;
+    use rustix::process::umask;
+
     use super::*;
+
+    /// It is that of the whole process.
+    fn under_umask<T>(mask: u32, run: impl FnOnce() -> T) -> T {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock().unwrap();
+        let before = umask(Mode::from_bits_retain(mask));
+        let result = run();
+        umask(before);
+        result
+    }
+
+    #[test]
+    fn a_version_that_is_kept_can_be_read_by_those_who_can_read_its_source() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = FilesBeside::new(&folder.path().join("crawlward.json"));
+        let source = folder.path().join("lab.txt");
+        fs::write(&source, "192.0.2.0/24\n").unwrap();
+        for (mode, expected) in [(0o644, 0o644), (0o640, 0o640), (0o600, 0o600), (0o755, 0o644)] {
+            fs::set_permissions(&source, fs::Permissions::from_mode(mode)).unwrap();
+            // As in a service that is hardened.
+            under_umask(0o077, || files.keep(&[("lab.txt".to_owned(), b"192.0.2.0/24\n".to_vec())])).unwrap();
+            let made = fs::metadata(folder.path().join("lab.txt.last-good")).unwrap().permissions().mode();
+            assert_eq!(made & 0o777, expected, "{mode:o}");
+        }
+    }
 
     #[test]
     fn a_version_that_cannot_be_kept_keeps_no_other_from_it() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("a.last-good")).unwrap();
-        let feeds = ["a", "b"].map(|name| (name.to_owned(), b"192.0.2.0/24\n".to_vec()));
+        let feeds = ["a", "b"].map(|name| {
+            fs::write(folder.path().join(name), "192.0.2.0/24\n").unwrap();
+            (name.to_owned(), b"192.0.2.0/24\n".to_vec())
+        });
         let why = FilesBeside::new(&folder.path().join("crawlward.json")).keep(&feeds).unwrap_err();
         assert!(why.contains("a.last-good can't be written: "), "{why}");
         assert_eq!(fs::read(folder.path().join("b.last-good")).unwrap(), b"192.0.2.0/24\n");
@@ -250,10 +311,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("feed");
         // As in a daemon, nginx's being one.
-        let before = rustix::process::umask(rustix::fs::Mode::empty());
-        let replaced = replace(&path, b"ours");
-        rustix::process::umask(before);
-        replaced.unwrap();
+        under_umask(0, || replace(&path, b"ours")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"ours");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
         assert_eq!(names(folder.path()), ["feed"]);

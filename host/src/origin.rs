@@ -1,5 +1,6 @@
 //! What a ruleset was made of, so that it can be made anew when one of the files has changed.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,6 +42,15 @@ enum Document {
     Text(Arc<[u8]>),
     /// It is in the compiled ruleset, which is the file to look at; `None` until that was loaded.
     Compiled(Option<Arc<[u8]>>),
+}
+
+/// What was compiled, and what was seen meanwhile.
+struct Noted {
+    compiled: Compiled,
+    /// The files as they were just before they were read.
+    seen: Seen,
+    /// The last good versions that are there and can't be read.
+    unreadable: Vec<Diagnostic>,
 }
 
 /// A good version of a feed that is in no file.
@@ -85,22 +95,23 @@ impl Origin {
     /// Compiles the document with the files that it names, as they are now. A compiled ruleset is loaded, and refused
     /// where the document in it is no longer the one that it was.
     pub fn compile(&mut self) -> Compiled {
-        let (compiled, seen) = self.compile_noting();
+        let Noted { compiled, seen, .. } = self.compile_noting();
         self.watch = Watch::new(seen);
         self.note_feeds_of(&compiled);
         compiled
     }
 
     /// Compiles again, after a change that [was over](Self::look). What a document makes of files is refused where a feed
-    /// that was in force would be no more, as when a folder is gone: what there was is better. `None`: a file has changed
-    /// since, so that what was read is not what was looked at; then it is to be looked at again.
+    /// that was in force would be no more, as when a folder is gone, and where a last good version can't be read, by which
+    /// a new one is judged: what there was is better. `None`: a file has changed since, so that what was read is not what
+    /// was looked at; then it is to be looked at again.
     pub fn compile_changed(&mut self) -> Option<Compiled> {
-        let (mut compiled, seen) = self.compile_noting();
+        let Noted { mut compiled, seen, unreadable } = self.compile_noting();
         if !self.watch.take(seen) {
             return None;
         }
         if matches!(self.document, Document::Text(_)) {
-            self.refuse_losses(&mut compiled);
+            self.refuse_losses(&mut compiled, unreadable);
         }
         self.note_feeds_of(&compiled);
         Some(compiled)
@@ -113,7 +124,7 @@ impl Origin {
         }
     }
 
-    fn refuse_losses(&self, compiled: &mut Compiled) {
+    fn refuse_losses(&self, compiled: &mut Compiled, unreadable: Vec<Diagnostic>) {
         let Some(ruleset) = &compiled.ruleset else { return };
         let is_lost = |name: &str| self.in_force.iter().any(|known| known == name);
         let lost = ruleset.feeds(now()).filter(|feed| !feed.is_usable && is_lost(feed.name)).map(|feed| {
@@ -122,20 +133,20 @@ impl Origin {
                 format!("the feed `{name}` was in force, and no version of it is left: mend it, or reload");
             Diagnostic::error(self.name(), message)
         });
-        let lost: Vec<Diagnostic> = lost.collect();
+        let lost: Vec<Diagnostic> = lost.chain(unreadable).collect();
         if !lost.is_empty() {
             compiled.ruleset = None;
             compiled.diagnostics.extend(lost);
         }
     }
 
-    /// Compiles, and gives the files as they were just before they were read.
-    fn compile_noting(&mut self) -> (Compiled, Seen) {
-        let (name, seen) = (self.name(), Seen::default());
+    fn compile_noting(&mut self) -> Noted {
+        let (name, seen, unreadable) = (self.name(), Seen::default(), RefCell::default());
         let mut compiled = match &mut self.document {
             Document::Text(text) => {
                 let beside = &self.files;
-                let files = Noting { beside, remembered: &self.remembered, seen: &seen };
+                let files =
+                    Noting { beside, remembered: &self.remembered, seen: &seen, unreadable: &unreadable };
                 let compiled = Ruleset::compile(&name, text, &files);
                 // What somebody has put another version in the place of is remembered no more.
                 self.remembered.retain(|one| one.counts_beside(seen.look(&beside.last_good_path(&one.path))));
@@ -147,7 +158,7 @@ impl Origin {
             }
         };
         compiled.warn_of_stale_feeds(&name, now());
-        (compiled, seen)
+        Noted { compiled, seen, unreadable: unreadable.into_inner() }
     }
 
     /// Looks at the files that were compiled. See [`Watch`].
@@ -217,6 +228,16 @@ struct Noting<'o> {
     beside: &'o FilesBeside,
     remembered: &'o [Remembered],
     seen: &'o Seen,
+    unreadable: &'o RefCell<Vec<Diagnostic>>,
+}
+
+impl Noting<'_> {
+    fn tell(&self, file: &Path, error: &io::Error) {
+        if error.kind() != io::ErrorKind::NotFound {
+            let message = format!("can't be read, so no new version is let in: {error}");
+            self.unreadable.borrow_mut().push(Diagnostic::error(file.display().to_string(), message));
+        }
+    }
 }
 
 impl Files for Noting<'_> {
@@ -231,7 +252,7 @@ impl Files for Noting<'_> {
         let mut remembered = self.remembered.iter();
         match remembered.find(|one| one.path == path && one.counts_beside(self.seen.look(&file))) {
             Some(one) => Some(FoundFile::clone(&one.file)),
-            None => self.beside.last_good(path),
+            None => self.beside.find_last_good(path).map_err(|error| self.tell(&file, &error)).ok(),
         }
     }
 

@@ -251,6 +251,19 @@ fn where_no_last_good_version_can_be_written_it_is_in_memory() {
 }
 
 #[test]
+fn a_last_good_version_that_a_worker_may_not_read_lets_no_new_one_in() {
+    let (nginx, port) = start(lab());
+    // As where another umask was in force: root's own tests can't take the right to read from the workers.
+    refreshed(&nginx, |folder| folder.remake("lab.txt.last-good", |path| symlink(path, path)));
+    refreshed(&nginx, |folder| _ = folder.write("lab.txt", "203.0.113.0/24\n203.0.114.0/24\n"));
+    assert!(
+        told(&nginx, "lab.txt.last-good: error: can't be read, so no new version is let in: ") >= WORKERS
+    );
+    assert_eq!(statuses(port), [200, 403, 200]);
+    unharmed(&nginx);
+}
+
+#[test]
 fn a_request_keeps_the_ruleset_with_which_it_began() {
     let folder = lab();
     folder.write("crawlward.json", DOCUMENT.replace(r#""none""#, r#""agents.json""#));
