@@ -373,7 +373,11 @@ pub(crate) mod steps {
     std::thread_local! { static STEPS: Cell<usize> = const { Cell::new(0) }; }
 
     pub(crate) fn count() {
-        STEPS.set(STEPS.get() + 1);
+        add(1);
+    }
+
+    pub(crate) fn add(steps: usize) {
+        STEPS.set(STEPS.get() + steps);
     }
 
     /// The steps that `work` takes, and its result.

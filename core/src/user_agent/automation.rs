@@ -4,6 +4,9 @@
 //! has a browser's shape, and then whether something in it says that no person is behind it. Where a doubt is left,
 //! it is a person: stopping one costs more than letting one more bot through. `docs/identity.md` tells it in prose.
 
+use core::cell::OnceCell;
+use core::ops::RangeInclusive;
+
 use memchr::{memchr, memchr2_iter};
 
 use super::byte_mask::{BLOCK, blocks, mask, positions};
@@ -12,6 +15,8 @@ use super::lists::{
     PEOPLES_WORDS, WORDS,
 };
 use super::window_filter::{WINDOW, WindowFilter};
+#[cfg(test)]
+use crate::path_pattern::steps;
 
 /// The last bytes of [`WORDS`].
 static WORD_ENDS: WindowFilter = {
@@ -89,6 +94,7 @@ fn has_mail_address(text: &[u8]) -> bool {
 /// Whether one of [`WORDS`] stands there where a word ends.
 fn has_word_of_automation(text: &[u8]) -> bool {
     let (mut letter_before, mut small_before) = (false, false);
+    let context = Context::new(text);
     for (index, block) in blocks(text).enumerate() {
         let letters = mask(&block, |byte| byte.is_ascii_alphabetic());
         let small = mask(&block, |byte| byte.is_ascii_lowercase());
@@ -100,10 +106,7 @@ fn has_word_of_automation(text: &[u8]) -> bool {
         for at in positions(ended) {
             let end = index * BLOCK + at;
             let tail = end.checked_sub(WINDOW).and_then(|start| text.get(start..end));
-            if tail.is_some_and(|tail| WORD_ENDS.contains(tail))
-                && let Some((before, after)) = text.split_at_checked(end)
-                && tells_automation(before, after)
-            {
+            if tail.is_some_and(|tail| WORD_ENDS.contains(tail)) && context.tells_automation(end) {
                 return true;
             }
         }
@@ -111,29 +114,56 @@ fn has_word_of_automation(text: &[u8]) -> bool {
     false
 }
 
-/// Whether `before`, which `after` follows, ends with a word that tells automation.
-#[cold]
-fn tells_automation(before: &[u8], after: &[u8]) -> bool {
-    if PEOPLES_WORDS.iter().any(|word| ends_with(before, word)) {
-        return false;
+/// What the words of a User-Agent stand in, looked for once: there can be thousands of them.
+struct Context<'t> {
+    text: &'t [u8],
+    /// Where the name of a device stands: see [`model_name`].
+    model_name: OnceCell<Option<RangeInclusive<usize>>>,
+    /// From where on one of [`EDITORS`] has been named.
+    editor: OnceCell<Option<usize>>,
+}
+
+impl<'t> Context<'t> {
+    fn new(text: &'t [u8]) -> Self {
+        Self { text, model_name: OnceCell::new(), editor: OnceCell::new() }
     }
-    match WORDS.iter().find(|word| ends_with(before, word)) {
-        None => false,
-        // The maker of a component writes its address into browsers made with it.
-        Some(&("http" | "https")) => {
-            after.starts_with(b"://") && !begins_with_any(after, &["://bsalsa.com", "://www.bsalsa.com"])
+
+    /// Whether the word that ends here tells automation.
+    #[cold]
+    fn tells_automation(&self, end: usize) -> bool {
+        let Some((before, after)) = self.text.split_at_checked(end) else { return false };
+        if PEOPLES_WORDS.iter().any(|word| ends_with(before, word)) {
+            return false;
         }
-        Some(&"www") => !after.starts_with(b".bsalsa.com"),
-        // `com.example.app` is the name of an application.
-        Some(&(".com" | ".org")) => !after.starts_with(b".") && !is_in_model_name(before),
-        // A part of the browsers made with UCBrowser's.
-        Some(&"agent") => !after.starts_with(b"Web/"),
-        Some(&COMPATIBLE) => {
-            // Internet Explorer 8 repeats its predecessor's User-Agent within its own.
-            !is_opening(before) && after.starts_with(b";") && !begins_with_any(after, &["; MSIE", ";MSIE"])
+        match WORDS.iter().find(|word| ends_with(before, word)) {
+            None => false,
+            // The maker of a component writes its address into browsers made with it.
+            Some(&("http" | "https")) => {
+                after.starts_with(b"://") && !begins_with_any(after, &["://bsalsa.com", "://www.bsalsa.com"])
+            }
+            Some(&"www") => !after.starts_with(b".bsalsa.com"),
+            // `com.example.app` is the name of an application.
+            Some(&(".com" | ".org")) => !after.starts_with(b".") && !self.is_in_model_name(end),
+            // A part of the browsers made with UCBrowser's.
+            Some(&"agent") => !after.starts_with(b"Web/"),
+            Some(&COMPATIBLE) => {
+                // Internet Explorer 8 repeats its predecessor's User-Agent within its own.
+                !is_opening(before)
+                    && after.starts_with(b";")
+                    && !begins_with_any(after, &["; MSIE", ";MSIE"])
+            }
+            Some(&ELECTRON) => self.editor().is_some_and(|named| named <= end),
+            Some(_) => !self.is_in_model_name(end),
         }
-        Some(&ELECTRON) => contains_any(before, EDITORS),
-        Some(_) => !is_in_model_name(before),
+    }
+
+    fn is_in_model_name(&self, end: usize) -> bool {
+        self.model_name.get_or_init(|| model_name(self.text)).as_ref().is_some_and(|name| name.contains(&end))
+    }
+
+    fn editor(&self) -> Option<usize> {
+        let ends = || EDITORS.iter().filter_map(|name| Some(find(self.text, name)? + name.len()));
+        *self.editor.get_or_init(|| ends().min())
     }
 }
 
@@ -142,11 +172,12 @@ fn is_opening(before: &[u8]) -> bool {
     before.len() <= "Mozilla/5.00 (compatible".len() && before.starts_with(b"Mozilla/")
 }
 
-/// Whether `before` ends within the comment in which Android browsers name the device: models may be called anything.
-fn is_in_model_name(before: &[u8]) -> bool {
-    let (comment, after) = first_comment(before);
-    // A word ends `before`, so that nothing is after the comment only while it is open.
-    after.is_empty() && contains(comment, "Android")
+/// Where words end that are in the comment in which Android browsers name the device: models may be called anything.
+fn model_name(text: &[u8]) -> Option<RangeInclusive<usize>> {
+    const SYSTEM: &str = "Android";
+    let (comment, _) = first_comment(text);
+    let start = memchr(b'(', text)? + 1;
+    Some(start + find(comment, SYSTEM)? + SYSTEM.len()..=start + comment.len())
 }
 
 /// Whether something signs after a desktop browser's User-Agent is complete: `… Safari/537.36 GTmetrix`. Phones are
@@ -171,6 +202,8 @@ fn signs_as_tool(text: &[u8]) -> bool {
 
 /// What stands between the first parenthesis and the one that closes it, and what comes after that.
 fn first_comment(text: &[u8]) -> (&[u8], &[u8]) {
+    #[cfg(test)]
+    steps::add(text.len());
     let start = memchr(b'(', text).map_or(text.len(), |at| at + 1);
     let inside = text.get(start..).unwrap_or_default();
     let mut end = memchr(b')', inside);
@@ -206,9 +239,16 @@ fn ends_with(text: &[u8], end: &str) -> bool {
 }
 
 fn contains(text: &[u8], part: &str) -> bool {
-    let Some(first) = part.bytes().next() else { return true };
-    memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text).any(|at| {
-        let found = text.get(at..).and_then(|rest| rest.get(..part.len()));
+    find(text, part).is_some()
+}
+
+/// Where a part first stands in a text, without regard to ASCII case.
+fn find(text: &[u8], part: &str) -> Option<usize> {
+    #[cfg(test)]
+    steps::add(text.len());
+    let first = part.bytes().next()?;
+    memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text).find(|at| {
+        let found = text.get(*at..).and_then(|rest| rest.get(..part.len()));
         found.is_some_and(|found| found.eq_ignore_ascii_case(part.as_bytes()))
     })
 }
@@ -223,6 +263,8 @@ mod tests {
     use alloc::string::String;
     use alloc::vec;
     use alloc::vec::Vec;
+
+    use proptest::prelude::*;
 
     use crate::catalog::Catalog;
     use crate::diagnostic::{Diagnostics, Strictness};
@@ -335,5 +377,41 @@ mod tests {
         long[..13].copy_from_slice(b"Mozilla/5.0 (");
         assert!(looks_automated(Some(&long)));
         assert!(!automated("Mozilla/5.0 (Windows NT 10.0; \u{17c}; rv:128.0) Gecko/20100101 Firefox/128.0"));
+    }
+
+    #[test]
+    fn thousands_of_words_are_looked_at_in_linear_time() {
+        // Counted, not timed: how many bytes are searched for what a word stands in.
+        for (opening, word) in [
+            ("Mozilla/5.0 (X11) AppleWebKit/537.36 ", "electron "),
+            ("Mozilla/5.0 (Linux; Android ", "bot "),
+            ("Mozilla/5.0 (Linux; Android ", "(bot)"),
+            ("Mozilla/5.0 (Linux; Android 9) AppleWebKit/537.36 (", "(app.com."),
+            ("Mozilla/5.0 (compatible; MSIE 8.0; ", "compatible; MSIE "),
+        ] {
+            let text = [opening, &word.repeat(2000)].concat();
+            let (steps, is_automated) = steps::of(|| automated(&text));
+            assert!(!is_automated, "{opening}{word}");
+            assert!(steps <= 20 * text.len(), "{opening}{word}: {steps}");
+        }
+    }
+
+    proptest! {
+        /// What is looked for once is what would be found before each word.
+        #[test]
+        fn a_word_is_judged_by_what_stands_before_it(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec!["(", ")", "Android", "android", "Andr", "oid", " Code/", " cursor/", "bot", " "]), 0..16),
+        ) {
+            let text = pieces.concat().into_bytes();
+            let context = Context::new(&text);
+            for end in 0..=text.len() {
+                let before = &text[..end];
+                let (comment, after) = first_comment(before);
+                let is_closed = !after.is_empty() || before.len() > comment.len() + memchr(b'(', before).map_or(end, |at| at + 1);
+                prop_assert_eq!(context.is_in_model_name(end), !is_closed && contains(comment, "Android"));
+                prop_assert_eq!(context.editor().is_some_and(|named| named <= end), contains_any(before, EDITORS));
+            }
+        }
     }
 }
