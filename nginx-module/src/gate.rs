@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::net::IpAddr;
+use std::ptr;
 use std::rc::Rc;
 
 use crawlward_core::config::Mode;
@@ -11,7 +12,7 @@ use crawlward_core::response::ResponseRules;
 use crawlward_core::seldom::Seldom;
 use crawlward_core::{Overrides, Request, Ruleset, decide};
 
-use crate::directives::{LoadedRuleset, MainConf, ModeSource};
+use crate::directives::{LoadedRuleset, LocationConf, MainConf, ModeSource};
 use crate::nginx::{HttpRequest, LogLevel};
 use crate::variables::Value;
 
@@ -26,7 +27,7 @@ pub(crate) struct State {
     /// Whether the request's headers can have an `X-Crawlward`: ours, or the client's that could not be removed.
     may_have_header: Cell<bool>,
     /// What was decided when the request last came to the access phase.
-    judged: Cell<Option<Decision>>,
+    judged: Cell<Option<Judged>>,
 }
 
 impl State {
@@ -42,8 +43,15 @@ impl State {
 
     /// What was decided when the request last came to the access phase, and by which ruleset.
     pub(crate) fn judged(&self) -> Option<(&LoadedRuleset, Decision)> {
-        Some((&self.ruleset, self.judged.get()?))
+        Some((&self.ruleset, self.judged.get()?.decision))
     }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Judged {
+    decision: Decision,
+    /// Where that was; compared, and never followed.
+    location: *const LocationConf,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -124,8 +132,8 @@ pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
     // What stands there after a redirect within nginx was told about another location.
     let is_removed = !state.may_have_header.get() || remove_ours(request).is_ok();
     state.may_have_header.set(!is_removed);
-    let decided = decided(request, state);
-    state.judged.set(Some(decided.decision));
+    let decided = judge(request, state);
+    state.judged.set(Some(Judged { decision: decided.decision, location: location(request) }));
     if !is_removed || decided.is_final {
         return Next::Continue;
     }
@@ -184,7 +192,7 @@ fn denial_line(facts: &Facts<'_>) -> String {
 pub(crate) fn variable(request: HttpRequest<'_>, value: Value) -> Option<String> {
     let request = request.main();
     let state = request.state()?;
-    let decision = decided(request, state).decision;
+    let decision = decision(request, state);
     if decision.identity == Identity::None {
         return None;
     }
@@ -194,11 +202,23 @@ pub(crate) fn variable(request: HttpRequest<'_>, value: Value) -> Option<String>
 /// The rules for the responses to a request; `None`: they stay as they are, like those to what nginx did not take as one.
 pub(crate) fn response_rules(request: HttpRequest<'_>) -> Option<ResponseRules<'_>> {
     let state = request.state()?;
-    state.ruleset.response_rules(&decided(request, state).decision)
+    state.ruleset.response_rules(&decision(request, state))
 }
 
-/// The decision about a request, made once as long as its basis holds.
-fn decided(request: HttpRequest<'_>, state: &State) -> Decided {
+/// The decision about a request: that by which it is served, from the access phase of its location on, whatever has become
+/// of the mode's variable since; before, the one that would be made now.
+fn decision(request: HttpRequest<'_>, state: &State) -> Decision {
+    let holds = |judged: &Judged| judged.location == location(request) && !state.asking_for_mode.get();
+    let judged = state.judged.get().filter(holds);
+    judged.map_or_else(|| judge(request, state).decision, |judged| judged.decision)
+}
+
+fn location(request: HttpRequest<'_>) -> *const LocationConf {
+    request.location_conf().map_or(ptr::null(), ptr::from_ref)
+}
+
+/// The decision about a request as it is now, made once as long as its basis holds.
+fn judge(request: HttpRequest<'_>, state: &State) -> Decided {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(request);
     let known = state.decided.get();

@@ -1,7 +1,7 @@
 //! Where `crawlward off|observe|enforce|$variable` counts.
 
 use crawlward_tests::http::Request;
-use crawlward_tests::lab::{DOCUMENT, FIREFOX, HTTP, from, lab, person, spoofed, verified};
+use crawlward_tests::lab::{DOCUMENT, FIREFOX, HTTP, VERIFIED, from, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask};
 use crawlward_tests::origin::{Origin, Received};
 use crawlward_tests::ports::free_port;
@@ -149,4 +149,32 @@ fn a_variable_that_is_no_mode_is_told_once_and_forges_no_line() {
     assert!(line.contains(r#""x\n\u{1b}[31mforged" is no mode; that of the document counts"#), "{line}");
     // Each worker says it once a minute.
     assert!(nginx.folder().read("error.log").matches("is no mode").count() <= 2);
+}
+
+#[test]
+fn a_mode_that_comes_too_late_changes_nothing_that_is_told() {
+    let (origin, port, judge) = (Origin::start(), free_port(), free_port());
+    let http = format!(
+        "{HTTP}
+        log_format told '$crawlward_action $crawlward_enforced';
+        server {{ listen 127.0.0.1:{judge}; crawlward off; add_header X-Mode off; return 204; }}
+        server {{
+            listen 127.0.0.1:{port};
+            access_log told.log told;
+            location / {{
+                auth_request /auth;
+                auth_request_set $mode $upstream_http_x_mode;
+                crawlward $mode;
+                proxy_pass http://127.0.0.1:{};
+            }}
+            location = /auth {{ internal; proxy_pass http://127.0.0.1:{judge}; }}
+        }}",
+        origin.port()
+    );
+    let nginx = Nginx::start(lab(), &http);
+    // nginx asks the judge after the decision, by the document's mode.
+    assert_eq!(seen(port, &spoofed("/")), None);
+    assert_eq!(seen(port, &verified("/")), Some(Some(VERIFIED.into())));
+    nginx.wait_for_line("told.log", "deny 1");
+    assert_eq!(nginx.wait_for_line("told.log", "allow"), "allow 1");
 }
