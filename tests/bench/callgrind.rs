@@ -1,4 +1,5 @@
-//! Instructions that a server takes for a request, counted by valgrind: the same in every run, however busy the machine.
+//! Instructions that a server's worker takes for a request, counted by valgrind: nearly the same in every run, however busy the
+//! machine.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,7 +18,7 @@ const PROFILE: &str = "callgrind";
 /// The command to run a server under, which has this folder. It counts nothing before it is told to.
 pub(crate) fn command(folder: &Path) -> Vec<String> {
     let file = format!("--callgrind-out-file={}", folder.join(PROFILE).display());
-    ["valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no"]
+    ["valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no", "--separate-threads=yes"]
         .map(str::to_owned)
         .into_iter()
         .chain([file])
@@ -66,14 +67,24 @@ impl Server<'_> {
         );
     }
 
-    /// The instructions of the profile that was written last: the first is `callgrind.1`.
+    /// The instructions of the busiest thread in the profiles that were written last, one for each thread: of the worker,
+    /// and not of those that work by the clock or compile. The first of a thread is `callgrind.1-01`.
     fn newest_total(self) -> f64 {
-        let profiles =
-            (1..).map(|number| fs::read_to_string(self.folder.join(format!("{PROFILE}.{number}"))));
-        let newest = profiles.map_while(Result::ok).last().expect("a profile");
-        let total = newest.lines().rev().find_map(|line| line.strip_prefix("totals: "));
-        total.and_then(|total| total.trim().parse().ok()).expect("the total of a profile")
+        let of_dump = |number: usize| {
+            let prefix = format!("{PROFILE}.{number}-");
+            let entries = fs::read_dir(self.folder).expect("a folder of ours").flatten();
+            let profiles = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
+            profiles.map(|profile| total(&profile.path())).max()
+        };
+        (1..).map_while(of_dump).last().expect("a profile") as f64
     }
+}
+
+/// The total of a profile.
+fn total(profile: &Path) -> u64 {
+    let text = fs::read_to_string(profile).expect("a profile");
+    let total = text.lines().rev().find_map(|line| line.strip_prefix("totals: "));
+    total.and_then(|total| total.trim().parse().ok()).expect("the total of a profile")
 }
 
 fn send_all(connection: &mut Connection, clients: &[Client]) {
