@@ -38,6 +38,7 @@ use crate::host::HostPattern;
 use crate::path_pattern::PathPattern;
 use crate::policy_lines::{Line, Lines, is_blank, nearest, position_at, shown};
 use crate::robots::product_token_in;
+use crate::source_text::{self, Expected};
 
 mod compiled;
 mod methods;
@@ -95,6 +96,10 @@ impl PreferencesFile {
             let message =
                 format!("the file has {} bytes, more than the {limit} that are allowed", text.len());
             diagnostics.error(None, "AUTO-18", message);
+            return None;
+        }
+        let expected = Expected { what: "an automation-preferences.txt", requirement: Some("AUTO-1") };
+        if !source_text::is_policy(text, expected, diagnostics) {
             return None;
         }
         let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\r' | b'\n' | b'\t');

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::diagnostic::{Diagnostics, Locator};
 use crate::json;
-use crate::source_text::{self, Expected};
+use crate::source_text::{self, BYTE_ORDER_MARK, Expected};
 use crate::user_agent;
 
 /// Agents and the feeds that prove them.
@@ -63,7 +63,7 @@ pub struct CatalogAgent {
 /// The document, with each feed and agent left as text, so that one bad entry doesn't hide the mistakes of the
 /// next ones.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with `feeds` and `agents`")]
 struct Document<'a> {
     #[serde(default, rename = "source")]
     _source: Option<String>,
@@ -84,7 +84,7 @@ impl Catalog {
         let errors_before = diagnostics.errors();
         let text = source_text::read(bytes, Expected { what: "JSON", requirement: None }, diagnostics)?;
         let mut reader = Reader { text, locator: Locator::new(bytes), diagnostics };
-        let document: Document<'_> = reader.read(text)?;
+        let document: Document<'_> = reader.read(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))?;
         let feeds = reader.feeds(&document.feeds);
         let agents = reader.agents(&document.agents, &feeds);
         (diagnostics.errors() == errors_before).then_some(Self { feeds, agents })
@@ -166,6 +166,13 @@ mod tests {
     use super::*;
     use crate::diagnostic::Strictness;
     use alloc::string::ToString;
+
+    #[test]
+    fn a_byte_order_mark_is_skipped() {
+        assert!(parse("\u{feff}{ \"agents\": [ { \"token\": \"A\" } ] }").is_ok());
+        let [message] = &parse("\u{feff}[]").unwrap_err()[..] else { panic!("one message") };
+        assert!(message.contains("an object with `feeds` and `agents`"), "{message}");
+    }
 
     fn parse(text: &str) -> Result<Catalog, Vec<String>> {
         let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);

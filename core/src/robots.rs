@@ -32,6 +32,7 @@ use crate::diagnostic::{Diagnostics, Position, Strictness};
 use crate::path_pattern::{PathPattern, RequestPath};
 use crate::path_set::PathSet;
 use crate::policy_lines::{Directive, Line, Lines, nearest, shown, whole_lines_within};
+use crate::source_text::{self, Expected};
 
 /// How many bytes of a file count: twice the 500 KiB that RFC 9309, 2.5, asks for at least.
 pub const DEFAULT_LIMIT: usize = 1 << 20;
@@ -100,15 +101,20 @@ pub(crate) struct Rule {
 }
 
 impl RobotsFile {
-    /// Reads at most [`DEFAULT_LIMIT`] bytes of a file. No file is refused; what is odd about it goes to `diagnostics`.
+    /// Reads at most [`DEFAULT_LIMIT`] bytes of a file. What is odd about it goes to `diagnostics`; an error is only what is
+    /// no text in lines at all, and has no rules.
     pub fn parse(text: &[u8], diagnostics: &mut Diagnostics) -> Self {
         Self::parse_within(text, DEFAULT_LIMIT, diagnostics)
     }
 
     /// Reads the whole lines in the first `limit` bytes.
     pub fn parse_within(text: &[u8], limit: usize, diagnostics: &mut Diagnostics) -> Self {
-        let (within, cut) = whole_lines_within(text, limit);
         let mut file = Self::default();
+        let expected = Expected { what: "a robots.txt", requirement: Some("ROB-5") };
+        if !source_text::is_policy(text, expected, diagnostics) {
+            return file;
+        }
+        let (within, cut) = whole_lines_within(text, limit);
         let mut end = 0;
         for line in Lines::new(within) {
             file.read(&line, diagnostics);

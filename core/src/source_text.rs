@@ -23,8 +23,7 @@ pub(crate) fn read<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Option<&'a str> {
     let Expected { what, requirement } = expected;
-    if let Some(found) = not_text(bytes) {
-        diagnostics.error(None, requirement, format!("this is {found}, not {what} in UTF-8: convert it"));
+    if !is_encoded_as(expected, bytes, diagnostics) {
         return None;
     }
     let text = match core::str::from_utf8(bytes) {
@@ -54,6 +53,31 @@ pub(crate) fn read<'a>(
         return None;
     }
     Some(text)
+}
+
+/// Whether the bytes can be the lines of a policy, in which what is not UTF-8 is compared as it is; an error says what they
+/// are instead. Read all the same, they would be a policy without rules, which allows everything.
+pub(crate) fn is_policy(bytes: &[u8], expected: Expected, diagnostics: &mut Diagnostics) -> bool {
+    const PAGES: [&[u8]; 2] = [b"<!doctype html", b"<html"];
+    let start = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).trim_ascii_start();
+    let is_page =
+        |page: &&[u8]| start.get(..page.len()).is_some_and(|start| start.eq_ignore_ascii_case(page));
+    if PAGES.iter().any(is_page) {
+        let message = format!("this is HTML, not {}: no line of it is a rule", expected.what);
+        diagnostics.error(None, expected.requirement, message);
+        return false;
+    }
+    is_encoded_as(expected, bytes, diagnostics)
+}
+
+/// Whether the bytes are not in another encoding than UTF-8; an error says in which.
+fn is_encoded_as(expected: Expected, bytes: &[u8], diagnostics: &mut Diagnostics) -> bool {
+    let Expected { what, requirement } = expected;
+    let found = not_text(bytes);
+    if let Some(found) = found {
+        diagnostics.error(None, requirement, format!("this is {found}, not {what} in UTF-8: convert it"));
+    }
+    found.is_none()
 }
 
 /// Formats that can be told by their first bytes. UTF-16 without a mark shows as every other byte being zero,

@@ -11,7 +11,11 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let (path, text) = bytes.split_at(bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0));
-    let robots = RobotsFile::parse(text, &mut Diagnostics::new("robots.txt", Strictness::Load)).compile();
+    let mut diagnostics = Diagnostics::new("robots.txt", Strictness::Load);
+    let robots = RobotsFile::parse(text, &mut diagnostics).compile();
+    if diagnostics.has_errors() {
+        return;
+    }
     for agent in ["a", "other", "*"] {
         let verdict = robots.decide(robots.group_for(agent), RequestPath::new(path));
         assert_eq!((verdict.allowed, verdict.line), model::decide(text, agent, path), "{agent}");

@@ -71,6 +71,9 @@ fn auto_5_control_bytes_refuse_the_file() {
         vec!["p:3:3: error: the file holds a control byte, so it is refused as a whole [AUTO-5]"]
     );
     assert!(read("scope: /\0", Strictness::Load).0.is_none());
+    let (file, messages) = read("<!doctype html>\n", Strictness::Load);
+    assert!(file.is_none() && messages[0].starts_with("p: error: this is HTML, "), "{messages:?}");
+    assert!(read("<!-- a remark, as in the draft -->\nscope: /\n\n", Strictness::Load).0.is_some());
     assert!(read("\tscope:\t/\r\nallowed-methods: GET\r\n\r\n", Strictness::Load).0.is_some());
 }
 

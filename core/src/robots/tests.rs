@@ -175,6 +175,11 @@ fn lint_says_what_is_wrong_and_where() {
             "r:14:1: warning: the group has no rules, so it allows everything [ROB-1]",
         ]
     );
+    assert_eq!(
+        lint("<HTML>\nUser-agent: *\nDisallow: /\n"),
+        vec!["r: error: this is HTML, not a robots.txt: no line of it is a rule [ROB-5]"]
+    );
+    assert_eq!(lint("<!-- ours -->\nUser-agent: *\nDisallow: /\n").len(), 1);
     let mut diagnostics = Diagnostics::new("r", Strictness::Lint);
     RobotsFile::parse(b"User-agent: *\nDisallow: /\xE9\n", &mut diagnostics);
     assert_eq!(

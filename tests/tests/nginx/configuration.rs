@@ -141,6 +141,22 @@ fn every_mistake_is_told_at_once() {
 }
 
 #[test]
+fn a_robots_txt_that_is_none_is_no_policy_that_allows_everything() {
+    let utf16: Vec<u8> = "User-agent: *\nDisallow: /\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (bytes, reason) in [
+        (utf16, "this is UTF-16 (little-endian), not a robots.txt in UTF-8: convert it"),
+        (b"\x1f\x8b\x08\0".to_vec(), "this is gzip-compressed, not a robots.txt in UTF-8: convert it"),
+        (b"\n<!DOCTYPE HTML>\n".to_vec(), "this is HTML, not a robots.txt: no line of it is a rule"),
+    ] {
+        let folder = lab_with_robots("");
+        folder.write("robots.txt", bytes);
+        let (passes, text) = check(&folder, LOAD);
+        assert!(!passes && text.contains(&format!("robots.txt: error: {reason}")), "{text}");
+        assert_eq!(text.matches(": error: ").count(), 1, "{text}");
+    }
+}
+
+#[test]
 fn a_mistake_is_told_once() {
     let folder = lab();
     let twice = r#"{ "catalog": "none", "agents": [ { "token": "A" }, { "token": "a" }, { "token": "" } ] }"#;
