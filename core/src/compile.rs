@@ -4,6 +4,7 @@ mod feeds;
 mod lint;
 mod sites;
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -11,7 +12,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::Catalog;
-use crate::config::{AgentAction, AgentConfig, Config};
+use crate::config::{AgentAction, AgentConfig, Config, InlinedFile};
 use crate::diagnostic::{Diagnostic, Diagnostics, Position, Severity, Strictness};
 use crate::feed::FeedFormat;
 use crate::ruleset::{Agent, FeedState, LoadedFeed, Ruleset, is_token_byte};
@@ -124,7 +125,7 @@ impl Compiled {
         let Some(config) = Config::read(&sources.document, &mut own) else {
             return Self::refused(own.into_items_by_position());
         };
-        let files = KnownFiles { config: &config, sources: &sources, beyond };
+        let files = KnownFiles::new(&config, &sources.files, beyond);
         let mut compiler = Compiler {
             is_whole: !own.has_errors(),
             own,
@@ -173,25 +174,32 @@ impl Compiled {
 
 /// The files in the document and those that were stored with it, before those of the host.
 struct KnownFiles<'c> {
-    config: &'c Config,
-    sources: &'c Sources,
+    inlined: BTreeMap<&'c str, &'c InlinedFile>,
+    stored: BTreeMap<&'c str, &'c FoundFile>,
     beyond: &'c dyn Files,
 }
 
-impl KnownFiles<'_> {
-    fn inlined(&self, path: &str) -> Option<FoundFile> {
-        let (_, file) = self.config.files.0.iter().find(|(name, _)| name == path)?;
-        Some(FoundFile { bytes: file.text.clone().into_bytes(), modified: file.modified })
+impl<'c> KnownFiles<'c> {
+    fn new(config: &'c Config, stored: &'c [(String, FoundFile)], beyond: &'c dyn Files) -> Self {
+        Self {
+            inlined: config.files.0.iter().map(|(name, file)| (name.as_str(), file)).collect(),
+            stored: stored.iter().map(|(name, file)| (name.as_str(), file)).collect(),
+            beyond,
+        }
     }
 
-    fn stored(&self, path: &str) -> Option<FoundFile> {
-        self.sources.files.iter().find(|(name, _)| name == path).map(|(_, file)| file.clone())
+    fn known(&self, path: &str) -> Option<FoundFile> {
+        let inlined = self
+            .inlined
+            .get(path)
+            .map(|file| FoundFile { bytes: file.text.clone().into_bytes(), modified: file.modified });
+        inlined.or_else(|| self.stored.get(path).copied().cloned())
     }
 }
 
 impl Files for KnownFiles<'_> {
     fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        match self.inlined(path).or_else(|| self.stored(path)) {
+        match self.known(path) {
             Some(file) => Ok(Some(file)),
             None => self.beyond.read(path),
         }
@@ -206,9 +214,8 @@ impl Files for KnownFiles<'_> {
     }
 
     fn display_name(&self, path: &str) -> String {
-        let is_inlined = self.config.files.0.iter().any(|(name, _)| name == path);
-        let is_stored = || self.sources.files.iter().any(|(name, _)| name == path);
-        if is_inlined || is_stored() { path.to_string() } else { self.beyond.display_name(path) }
+        let is_known = self.inlined.contains_key(path) || self.stored.contains_key(path);
+        if is_known { path.to_string() } else { self.beyond.display_name(path) }
     }
 }
 

@@ -4,6 +4,7 @@
 //! wants the whole list. So the two macros here describe an object or a word list once, and give its reader and its
 //! JSON Schema. The parsing itself is serde_json's: a [`Node`] is one of its raw values.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -47,20 +48,21 @@ impl<'a> Node<'a> {
     /// The members of an object, keys in their order; reports an error where it is none.
     fn members(&self, reader: &mut Reader<'a, '_>) -> Option<Vec<(&'a RawValue, String, Self)>> {
         let Members(members) = self.parse(reader, "an object")?;
-        let mut seen: Vec<(&'a RawValue, String, Self)> = Vec::with_capacity(members.len());
+        let mut seen = BTreeSet::new();
+        let mut read = Vec::with_capacity(members.len());
         for (raw_key, raw) in members {
             let Ok(key) = serde_json::from_str::<String>(raw_key.get()) else {
                 reader.error_at(raw_key.get(), format!("the key is {}", kind(raw_key.get())));
                 continue;
             };
             let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
-            if seen.iter().any(|(_, other, _)| *other == key) {
+            if !seen.insert(key.clone()) {
                 reader.error_at(raw_key.get(), format!("`{path}` is given twice"));
                 continue;
             }
-            seen.push((raw_key, key, Self { raw, path }));
+            read.push((raw_key, key, Self { raw, path }));
         }
-        Some(seen)
+        Some(read)
     }
 
     fn parse<T: Deserialize<'a>>(

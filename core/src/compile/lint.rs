@@ -22,7 +22,7 @@ pub(super) fn without_effect(sources: &Sources, beyond: &dyn Files) -> Vec<Diagn
     let Some(config) = Config::read(&sources.document, unread).filter(|_| !unread.has_errors()) else {
         return Vec::new();
     };
-    let files = KnownFiles { config: &config, sources, beyond };
+    let files = KnownFiles::new(&config, &sources.files, beyond);
     let mut found = Diagnostics::new(sources.name.as_str(), Strictness::Lint);
     agents_without_their_feeds(&config, &files, &mut found);
     let has_places = config.feeds.iter().any(|feed| feed.format == FeedFormat::Geofeed);

@@ -26,7 +26,7 @@ use crate::typed_json::Placed;
 use crate::user_agent::{Claims, check_token};
 
 /// Policy files by their path, so that sites which name the same one share it.
-type Shared<T> = Vec<Arc<PolicyFile<T>>>;
+type Shared<T> = BTreeMap<String, Arc<PolicyFile<T>>>;
 
 impl Compiler<'_> {
     pub(super) fn sites(&mut self, configs: &[Placed<SiteConfig>], agents: &[Agent]) -> Sites {
@@ -176,7 +176,7 @@ impl Compiler<'_> {
         known: &mut Shared<T>,
         parse: impl FnOnce(&[u8], &mut Diagnostics) -> Option<T>,
     ) -> Option<Arc<PolicyFile<T>>> {
-        if let Some(file) = known.iter().find(|file| *file.path == ***path) {
+        if let Some(file) = known.get(path.as_str()) {
             return Some(file.clone());
         }
         let FoundFile { bytes, modified } = self.must_read(path, path.position)?;
@@ -184,7 +184,7 @@ impl Compiler<'_> {
         let rules = self.collect(&name, self.policies, |diagnostics| parse(&bytes, diagnostics))?;
         let served = Representation::new(bytes.into(), modified);
         let file = Arc::new(PolicyFile { path: path.as_str().into(), served, rules });
-        known.push(file.clone());
+        known.insert(path.value.clone(), file.clone());
         Some(file)
     }
 
