@@ -8,7 +8,7 @@ use std::fmt;
 use crawlward_core::config::{AgentAction, Mode};
 use crawlward_core::decision::{Action, Decision, Facts, Identity};
 use crawlward_core::path_spelling::{self, Spelling};
-use crawlward_core::{PolicyVerdict, Ruleset, Step};
+use crawlward_core::{PolicyVerdict, Request, Ruleset, Step};
 
 use crate::request::DescribedRequest;
 
@@ -184,7 +184,7 @@ impl Trace<'_> {
     fn claim(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
         let Some(agent) = facts.agent else { return writeln!(f, "claim     none") };
         write!(f, "claim     {agent}, ")?;
-        let feeds: Vec<&str> = self.ruleset.feeds_of(agent).collect();
+        let feeds: Vec<&str> = self.ruleset.feeds_of(agent, self.request.now()).collect();
         match (&*feeds, self.has_unusable_feed(agent)) {
             ([], false) => writeln!(f, "for which no feed is known"),
             ([], true) => writeln!(f, "none of whose feeds is usable"),
@@ -230,6 +230,6 @@ impl Trace<'_> {
     }
 
     fn has_unusable_feed(&self, token: &str) -> bool {
-        self.ruleset.agents().any(|agent| agent.token == token && agent.has_unusable_feed)
+        self.ruleset.has_unusable_feed(token, self.request.now())
     }
 }

@@ -226,7 +226,7 @@ impl<'r> Freshness<'r> {
     /// The format of a feed that is not stale.
     fn format(&self, id: u16) -> Option<FeedFormat> {
         let feed = self.ruleset.feeds.get(usize::from(id))?;
-        let is_stale = self.now.zip(feed.expires).is_some_and(|(now, expires)| now >= expires);
+        let is_stale = self.now.is_some_and(|now| feed.is_stale(now));
         (!is_stale).then_some(feed.format)
     }
 }

@@ -126,8 +126,13 @@ pub struct AgentInfo<'r> {
     pub purposes: &'r [Box<str>],
     /// What is done with it.
     pub action: AgentAction,
-    /// Whether it has a feed that is not usable, so that an address in none of the others is no proof of a forgery.
-    pub has_unusable_feed: bool,
+}
+
+impl LoadedFeed {
+    /// Whether it is too old to prove anybody at `now`.
+    pub(crate) fn is_stale(&self, now: i64) -> bool {
+        self.expires.is_some_and(|expires| now >= expires)
+    }
 }
 
 /// A feed of a [`Ruleset`], for display.
@@ -198,23 +203,37 @@ impl Ruleset {
             token: &agent.token,
             purposes: &agent.purposes,
             action: agent.action,
-            has_unusable_feed: agent.has_unusable_feed,
         })
     }
 
-    /// The names of the usable feeds that prove an agent, by its token as the ruleset writes it.
-    pub fn feeds_of<'r>(&'r self, token: &str) -> impl Iterator<Item = &'r str> {
-        let agent = self.agents.iter().find(|agent| *agent.token == *token);
-        let ids = agent.map_or(&[][..], |agent| &agent.feeds);
-        ids.iter().filter_map(|id| self.feeds.get(usize::from(*id))).map(|feed| &*feed.name)
+    /// The names of the feeds that prove an agent, by its token as the ruleset writes it, at `now`, in seconds since the
+    /// Unix epoch.
+    pub fn feeds_of<'r>(&'r self, token: &str, now: i64) -> impl Iterator<Item = &'r str> {
+        let feeds = self.agent(token).into_iter().flat_map(|agent| self.loaded_feeds_of(agent));
+        feeds.filter(move |feed| !feed.is_stale(now)).map(|feed| &*feed.name)
+    }
+
+    /// Whether an agent has a feed that is not usable at `now`.
+    pub fn has_unusable_feed(&self, token: &str, now: i64) -> bool {
+        self.agent(token).is_some_and(|agent| {
+            agent.has_unusable_feed || self.loaded_feeds_of(agent).any(|feed| feed.is_stale(now))
+        })
+    }
+
+    fn agent(&self, token: &str) -> Option<&Agent> {
+        self.agents.iter().find(|agent| *agent.token == *token)
+    }
+
+    fn loaded_feeds_of<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r LoadedFeed> {
+        agent.feeds.iter().filter_map(|id| self.feeds.get(usize::from(*id)))
     }
 
     /// The feeds, in the order of the configuration; `now` is in seconds since the Unix epoch.
     pub fn feeds(&self, now: i64) -> impl Iterator<Item = FeedInfo<'_>> {
         self.feeds.iter().map(move |feed| {
-            let (state, why) = match feed.expires {
-                Some(expires) if now >= expires => (FeedState::Stale, Some("it is older than its `max_age`")),
-                _ => (feed.state, feed.why.as_deref()),
+            let (state, why) = match feed.is_stale(now) {
+                true => (FeedState::Stale, Some("it is older than its `max_age`")),
+                false => (feed.state, feed.why.as_deref()),
             };
             // A date in the future is that of a clock that is wrong, ours or the publisher's.
             let age = feed.dated.map(|dated| u64::try_from(now.saturating_sub(dated)).unwrap_or(0));

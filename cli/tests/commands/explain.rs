@@ -119,6 +119,27 @@ action    deny, spoofed-agent: The User-Agent claims an agent whose operator doe
 }
 
 #[test]
+fn an_explanation_names_no_stale_feed_as_a_proof() {
+    let folder = Folder::new();
+    let config = folder.read("crawlward.json");
+    folder.write(
+        "crawlward.json",
+        config.replace(r#""googlebot.json" }"#, r#""googlebot.json", "max_age": "1d" }"#),
+    );
+    let done = explain(&folder, &["--ip", GOOGLEBOT, "--host", "example.com", "--user-agent", "Googlebot"]);
+    let lines: Vec<&str> = done.stdout.lines().filter(|line| line.contains("Googlebot")).collect();
+    assert_eq!(
+        lines,
+        [
+            "allow: allowed, identity unverified, agent Googlebot",
+            "claim     Googlebot, none of whose feeds is usable",
+            "identity  unverified: Googlebot has a feed that is not usable, and no other proves it for the address",
+        ]
+    );
+    assert!(done.stderr.contains("the feed `googlebot` is stale: "), "{done:?}");
+}
+
+#[test]
 fn an_explanation_shows_the_rules_of_the_policies() {
     let folder = Folder::new();
     folder.write(
