@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Err(Failure::Because("the ruleset is too large to be stored".to_string()));
     };
     source::check_accepted(ruleset, &arguments.accept)?;
-    files.keep(&compiled.good_feeds).map_err(Failure::Because)?;
+    source::keep(&arguments.config, &compiled.good_feeds);
     crawlward_host::replace(&arguments.output, words.as_bytes()).map_err(|error| {
         Failure::Because(format!("{} can't be written: {error}", arguments.output.display()))
     })?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use crawlward_host::{FilesBeside, Seen, Watch};
+use crawlward_host::{Seen, Watch};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let made = arguments.make(&Seen::default())?;
-    made.keep(&arguments.config);
+    source::keep(&arguments.config, &made.good_feeds);
     made.deliver()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -127,7 +127,7 @@ impl Arguments {
             Ok(made) => made,
             Err(failure) => return left_as_it_is(failure, Outcome::Done),
         };
-        made.keep(&self.config);
+        source::keep(&self.config, &made.good_feeds);
         match made.deliver() {
             Ok(is_new) => {
                 if is_new {
@@ -200,17 +200,6 @@ impl Arguments {
 }
 
 impl Made {
-    /// Keeps the versions of feeds that turned out to be good.
-    fn keep(&self, config: &Path) {
-        if let Err(why) = FilesBeside::new(config).keep(&self.good_feeds) {
-            // As where the folder can't be written to: what is in force can be delivered all the same.
-            say(format_args!(
-                "{}: warning: {why}: there is no last good version to fall back on",
-                config.display()
-            ));
-        }
-    }
-
     /// Writes it, unless it is there already; whether it was not.
     fn deliver(&self) -> Result<bool, Failure> {
         let Some(path) = &self.to else {

@@ -38,6 +38,15 @@ pub(crate) fn compile(path: &Path, files: &dyn Files) -> Result<Compiled, Failur
     if compiled.ruleset.is_some() { Ok(compiled) } else { Err(Failure::Told) }
 }
 
+/// Keeps the versions of feeds that turned out to be good. A warning where that can't be done, as in a folder that can't be
+/// written to: what is in force can be delivered all the same.
+pub(crate) fn keep(config: &Path, good_feeds: &[(String, Vec<u8>)]) {
+    if let Err(why) = FilesBeside::new(config).keep(good_feeds) {
+        let config = config.display();
+        say(format_args!("{config}: warning: {why}: there is no last good version to fall back on"));
+    }
+}
+
 /// A failure where a feed that `--accept` names is not in the ruleset.
 pub(crate) fn check_accepted(ruleset: &Ruleset, accepted: &[String]) -> Result<(), Failure> {
     let is_there = |name: &String| ruleset.feeds(crawlward_host::now()).any(|feed| feed.name == name);

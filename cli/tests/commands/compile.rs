@@ -143,6 +143,18 @@ fn what_a_guard_holds_is_let_in_by_accept() {
 }
 
 #[test]
+fn where_last_good_versions_cannot_be_kept_the_file_is_written_with_a_warning() {
+    let folder = folder();
+    // That of the first feed.
+    std::fs::create_dir(folder.path("offices.csv.last-good")).unwrap();
+    let done = compile(&folder, &[]);
+    let expected = "crawlward.json: warning: offices.csv.last-good can't be written: not a regular file: there is no last good version to fall back on";
+    assert!(done.status == 0 && done.stderr.lines().any(|line| line == expected), "{done:?}");
+    assert!(folder.path("googlebot.json.last-good").is_file(), "{done:?}");
+    assert!(is_stored(&std::fs::read(folder.path("crawlward.bin")).unwrap()));
+}
+
+#[test]
 fn who_has_seen_enough_gets_the_file_all_the_same() {
     let folder = folder();
     let arguments = ["compile", "--config", "crawlward.json", "--output", "crawlward.bin"];
