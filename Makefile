@@ -194,6 +194,9 @@ bench-envoy: build ## Measure the Envoy gate beside bare Envoy, an empty Wasm fi
 soak: build ## Reload, break and kill nginx for SECONDS, every answer being checked against the core
 	@$(CARGO) run -q -p crawlward-tests --bin soak -- --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak.md
 
+soak-reload: native ## Reload nginx RELOADS times with a feed of PREFIXES, refresh it, and look at its memory
+	@$(CARGO) run -q -p crawlward-tests --bin soak-reload | tee $(TARGET_DIR)/soak-reload.md
+
 soak-envoy: build ## Replace a ruleset of 300,000 prefixes UPDATES times under load, and look at Envoy's memory
 	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy-updates --updates $(UPDATES) | tee $(TARGET_DIR)/soak-envoy.md
 

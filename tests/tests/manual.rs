@@ -1,4 +1,4 @@
-//! The manual page of the nginx module leaves nothing out.
+//! The manual page of the nginx module leaves nothing out, and what the documents tell to call is there.
 
 use std::fs;
 
@@ -28,4 +28,24 @@ fn every_directive_and_variable_has_its_words() {
     for name in variables {
         assert!(page.contains(&format!("${name}")), "the variable ${name} is missing");
     }
+}
+
+#[test]
+fn every_target_that_is_told_of_is_in_the_makefile() {
+    let makefile = fs::read_to_string(repository().join("Makefile")).unwrap();
+    let is_target = |name: &str| makefile.lines().any(|line| line.starts_with(&format!("{name}: ")));
+    let phony = makefile.lines().find_map(|line| line.strip_prefix(".PHONY: ")).expect("targets");
+    let mut told: Vec<String> = phony.split(' ').map(str::to_owned).collect();
+    let docs = fs::read_dir(repository().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let pages = docs.filter(|path| path.extension().is_some_and(|end| end == "md"));
+    for page in pages.chain(["README.md", "tests/README.md"].map(|name| repository().join(name))) {
+        let text = fs::read_to_string(page).unwrap();
+        let calls = text.split("`make ").skip(1).chain(text.split("\nmake ").skip(1));
+        let name =
+            |call: &str| call.split(|c: char| c != '-' && !c.is_ascii_lowercase()).next().map(str::to_owned);
+        told.extend(calls.filter_map(name).filter(|name| !name.is_empty()));
+    }
+    assert!(told.len() > 30, "{told:?}");
+    told.retain(|name| !is_target(name));
+    assert!(told.is_empty(), "{told:?}");
 }
