@@ -16,6 +16,7 @@ use crate::config::{AgentAction, AgentConfig, Config, InlinedFile};
 use crate::diagnostic::{Diagnostic, Diagnostics, Position, Severity, Strictness};
 use crate::feed::FeedFormat;
 use crate::ruleset::{Agent, FeedState, LoadedFeed, Ruleset, is_token_byte};
+use crate::sites::NamedPurposes;
 use crate::typed_json::{Placed, suggestion};
 use crate::user_agent::{Claims, check_token};
 
@@ -268,10 +269,19 @@ impl Compiler<'_> {
                 return None;
             }
         };
+        let purposes = config.agents.iter().filter_map(|agent| agent.purposes.as_ref()).flatten();
+        let purposes = match NamedPurposes::new(purposes.map(String::as_str)) {
+            Ok(purposes) => purposes,
+            Err(error) => {
+                self.own.error(None, "AUTO-21", format!("the agents' purposes can't be compiled: {error}"));
+                return None;
+            }
+        };
         Some(Ruleset {
             mode: config.mode,
             purpose_header: config.purpose_header.to_ascii_lowercase().into(),
             agents,
+            purposes,
             claims,
             first_expiry: feeds.loaded.iter().filter_map(|feed| feed.expires).min(),
             feeds: feeds.loaded,

@@ -18,7 +18,7 @@ use crate::prefix_table::{Match, PrefixTable};
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::response::ResponseRules;
-use crate::sites::{Preferences, PreferencesPolicy, Sites};
+use crate::sites::{NamedPurposes, PreferencesPolicy, Sites};
 use crate::stored::StoredWords;
 use crate::typed_json::json_words;
 use crate::user_agent::Claims;
@@ -44,6 +44,8 @@ pub struct Ruleset {
     /// In the order of `claims`.
     pub(crate) agents: Vec<Agent>,
     pub(crate) claims: Claims,
+    /// Those that the configuration gives to agents.
+    pub(crate) purposes: NamedPurposes,
     pub(crate) feeds: Vec<LoadedFeed>,
     /// When the first feed becomes stale.
     pub(crate) first_expiry: Option<i64>,
@@ -365,7 +367,7 @@ impl Ruleset {
     }
 
     /// The purpose that the client declares: one RFC 9110 token of at most 64 bytes in the configured header, or a
-    /// purpose that the policy names, standing alone in the User-Agent.
+    /// purpose that the policy or else the configuration names, standing alone in the User-Agent.
     pub(crate) fn declared_purpose<'r>(
         &'r self,
         policy: Option<&'r PreferencesPolicy>,
@@ -376,9 +378,9 @@ impl Ruleset {
             let is_token = (1..=LONGEST).contains(&value.len()) && value.iter().copied().all(is_token_byte);
             return if is_token { core::str::from_utf8(value).ok() } else { None };
         }
-        let Preferences { purposes, declared, .. } = &policy?.file.rules;
-        let named = declared.find(request.user_agent()?)?;
-        purposes.get(named).map(|purpose| &**purpose)
+        let user_agent = request.user_agent()?;
+        let by_policy = policy.and_then(|policy| policy.file.rules.purposes.find(user_agent));
+        by_policy.or_else(|| self.purposes.find(user_agent))
     }
 
     pub(crate) fn value(&self, id: u32) -> Option<&FeedValue> {

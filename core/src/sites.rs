@@ -14,7 +14,7 @@ use crate::path_set::PathSet;
 use crate::representation::Representation;
 use crate::robots::{GroupId, Robots};
 use crate::robots_tag::SiteTags;
-use crate::user_agent::Claims;
+use crate::user_agent::{Claims, ClaimsError, check_token};
 
 /// What a site does with each class of identities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +56,39 @@ pub(crate) struct PreferencesPolicy {
     pub(crate) undeclared: Undeclared,
 }
 
-/// The rules of an automation-preferences.txt, with the purposes of it that a User-Agent can declare.
+/// The rules of an automation-preferences.txt, with the purposes that it names.
 #[derive(Debug)]
 pub(crate) struct Preferences {
     pub(crate) rules: AutomationPreferences,
-    pub(crate) purposes: Vec<Box<str>>,
-    /// Finds `purposes` in a User-Agent.
-    pub(crate) declared: Claims,
+    pub(crate) purposes: NamedPurposes,
+}
+
+/// Purposes that count as declared where they stand alone in a User-Agent.
+#[derive(Debug)]
+pub(crate) struct NamedPurposes {
+    /// In lower case.
+    names: Vec<Box<str>>,
+    /// Finds `names`.
+    claims: Claims,
+}
+
+impl NamedPurposes {
+    /// The grammar has more purposes than a User-Agent is searched for: quotes and single asterisks among them.
+    pub(crate) fn new<'p>(purposes: impl IntoIterator<Item = &'p str>) -> Result<Self, ClaimsError> {
+        let usable = purposes.into_iter().filter(|purpose| check_token(purpose).is_ok());
+        let mut names: Vec<Box<str>> = usable.map(|purpose| purpose.to_ascii_lowercase().into()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let claims = Claims::new(names.iter().map(|name| &**name))?;
+        Ok(Self { names, claims })
+    }
+
+    pub(crate) fn find(&self, user_agent: &[u8]) -> Option<&str> {
+        if self.names.is_empty() {
+            return None;
+        }
+        self.claims.find(user_agent).and_then(|at| self.names.get(at)).map(|name| &**name)
+    }
 }
 
 /// A rule on places.

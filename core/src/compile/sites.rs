@@ -1,6 +1,5 @@
 //! From the configuration's sites to compiled ones: hosts, policy files, places, modes.
 
-use alloc::boxed::Box;
 use alloc::collections::btree_map::{BTreeMap, Entry};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -20,10 +19,10 @@ use crate::robots::{Robots, RobotsFile};
 use crate::robots_tag::{self, SiteTags, TooManyWays};
 use crate::ruleset::Agent;
 use crate::sites::{
-    GeoRule, Modes, PolicyFile, Preferences, PreferencesPolicy, RobotsPolicy, Site, Sites, Treatments,
+    GeoRule, Modes, NamedPurposes, PolicyFile, Preferences, PreferencesPolicy, RobotsPolicy, Site, Sites,
+    Treatments,
 };
 use crate::typed_json::Placed;
-use crate::user_agent::{Claims, check_token};
 
 /// Policy files by their path, so that sites which name the same one share it.
 type Shared<T> = BTreeMap<String, Arc<PolicyFile<T>>>;
@@ -153,13 +152,8 @@ impl Compiler<'_> {
     ) -> Option<Arc<PolicyFile<Preferences>>> {
         self.policy(path, known, |text, diagnostics| {
             let file = PreferencesFile::parse(text, diagnostics)?;
-            let mut purposes: Vec<Box<str>> = file.purposes().map(Into::into).collect();
-            // The grammar has more purposes than a User-Agent is searched for: quotes and single asterisks among them.
-            purposes.retain(|purpose| check_token(purpose).is_ok());
-            purposes.sort_unstable();
-            purposes.dedup();
-            match Claims::new(purposes.iter().map(|purpose| &**purpose)) {
-                Ok(declared) => Some(Preferences { rules: file.compile(), purposes, declared }),
+            match NamedPurposes::new(file.purposes()) {
+                Ok(purposes) => Some(Preferences { rules: file.compile(), purposes }),
                 Err(error) => {
                     diagnostics.error(None, "AUTO-21", format!("the purposes can't be compiled: {error}"));
                     None
