@@ -10,6 +10,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 
 use crate::diagnostic::Position;
+use crate::source_text::without_byte_order_mark;
 
 /// The part of `text` that counts when only `limit` bytes do: its whole lines, and whether anything was cut off.
 ///
@@ -54,7 +55,7 @@ pub(crate) fn position_at(text: &[u8], offset: usize) -> Position {
         before = rest.strip_prefix(b"\r\n").or_else(|| rest.get(1..)).unwrap_or_default();
         position.line = position.line.saturating_add(1);
     }
-    position.column = characters(before.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(before)).saturating_add(1);
+    position.column = characters(without_byte_order_mark(before)).saturating_add(1);
     position
 }
 
@@ -68,7 +69,7 @@ pub struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// Starts at the first line of `text`, behind its byte order mark if it has one.
     pub fn new(text: &'a [u8]) -> Self {
-        let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+        let text = without_byte_order_mark(text);
         Self { rest: (!text.is_empty()).then_some(text), number: 0 }
     }
 }

@@ -7,6 +7,11 @@ use crate::diagnostic::{Diagnostics, Locator};
 /// The byte order mark, which some editors put before UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// Bytes that need not be UTF-8, without the mark that they may begin with.
+pub(crate) fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+}
+
 /// What the bytes should hold, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
@@ -59,7 +64,7 @@ pub(crate) fn read<'a>(
 /// are instead. Read all the same, they would be a policy without rules, which allows everything.
 pub(crate) fn is_policy(bytes: &[u8], expected: Expected, diagnostics: &mut Diagnostics) -> bool {
     const PAGES: [&[u8]; 2] = [b"<!doctype html", b"<html"];
-    let start = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).trim_ascii_start();
+    let start = without_byte_order_mark(bytes).trim_ascii_start();
     let is_page =
         |page: &&[u8]| start.get(..page.len()).is_some_and(|start| start.eq_ignore_ascii_case(page));
     if PAGES.iter().any(is_page) {
