@@ -4,51 +4,58 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crawlward_host::FilesBeside;
+use crawlward_files::{Recording, Snapshot};
 use zerocopy::IntoBytes;
 
 use crate::failure::Failure;
 use crate::source;
 
-/// Compile a configuration and all its feeds into one file, which every command and both gates take in its place
+/// Compile a configuration and its feeds into one file
 ///
-/// The file is for machines of this one's byte order, and carries a checksum: a cut or altered one is refused. Each feed
-/// is listed with its state; versions that are good are kept beside their sources, as FILE.last-good.
+/// Every command and both gates take the file in place of the configuration document, and load it in milliseconds. It is
+/// for machines of the same byte order, and has a checksum: a file that was cut or altered is refused.
+///
+/// Prints the state of each feed, and keeps good versions beside their sources, as FILE.last-good. Only those may read the
+/// file who may read everything that it is made of.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   crawlward compile --config crawlward.json --output crawlward.bin
       In nginx.conf: crawlward_config crawlward.bin;
-  crawlward compile --config crawlward.json --output crawlward.bin --accept googlebot
-      Lets in the version of the feed `googlebot` that its guard holds.")]
+  crawlward compile --config crawlward.json --accept googlebot
+      Accepts the new version of the feed `googlebot`, which its guard holds; nginx uses it from the next reload on.")]
 pub(crate) struct Arguments {
     /// The configuration document
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// The file to write, replaced in one step by a rename
+    /// The file to write, replaced in one step; without it, only the good versions of feeds are kept
     #[arg(long, value_name = "FILE")]
-    output: PathBuf,
-    /// Let the new version of a feed in, whatever its guard says; repeatable
+    output: Option<PathBuf>,
+    /// Accept the new version of this feed, whatever its guard says; can be repeated
     #[arg(long, value_name = "FEED")]
     accept: Vec<String>,
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    source::check_output(&arguments.config, &arguments.output)?;
-    let files = FilesBeside::new(&arguments.config).accepting(&arguments.accept);
-    let compiled = source::compile(&arguments.config, &files)?;
-    let (Some(ruleset), Some(words)) = (&compiled.ruleset, compiled.store()) else {
-        return Err(Failure::Because("the ruleset is too large to be stored".to_string()));
-    };
-    source::check_accepted(ruleset, &arguments.accept)?;
-    source::keep(&arguments.config, &compiled.good_feeds);
-    crawlward_host::replace(&arguments.output, words.as_bytes()).map_err(|error| {
-        Failure::Because(format!("{} can't be written: {error}", arguments.output.display()))
-    })?;
-    let mut output = io::stdout().lock();
-    for feed in ruleset.feeds(crawlward_host::now()) {
-        writeln!(output, "{} {}: {} prefixes, {}", feed.format, feed.name, feed.prefixes, feed.state)?;
+    let Arguments { config, output, accept } = arguments;
+    if let Some(output) = output {
+        source::check_output(config, output)?;
+    }
+    let (files, snapshot) = (source::files_to_deliver(config).accepting(accept), Snapshot::default());
+    snapshot.record(config);
+    let compiled = source::compile(config, &Recording::new(&files, &snapshot))?;
+    let ruleset = compiled.ruleset.as_ref().ok_or(Failure::Reported)?;
+    source::check_accepted(ruleset, accept)?;
+    source::warn_of_unkept(config, files.keep(&compiled.good_feeds));
+    if let Some(output) = output {
+        let words =
+            compiled.store().ok_or_else(|| Failure::because("the ruleset is too large to be stored"))?;
+        source::replace(output, words.as_bytes(), &snapshot)?;
+    }
+    let mut stdout = io::stdout().lock();
+    for feed in ruleset.feeds(crawlward_files::now()) {
+        writeln!(stdout, "{} {}: {} prefixes, {}", feed.format, feed.name, feed.prefixes, feed.state)?;
     }
     Ok(ExitCode::SUCCESS)
 }

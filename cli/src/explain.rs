@@ -1,4 +1,4 @@
-//! `crawlward explain`: what would be decided about a request, and why.
+//! `crawlward explain`: the decision about a request, and how it is made.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;
 
-use crawlward_core::diagnostic::{Diagnostic, Locator};
-use crawlward_core::{Overrides, Ruleset, decide, decide_telling};
+use crawlward_core::{Diagnostic, Locator};
+use crawlward_core::{Overrides, Ruleset, decide, decide_traced};
 
 use crate::failure::{Failure, UNUSABLE, say};
 use crate::lines::{self, Line};
@@ -19,9 +19,10 @@ use crate::request::{DescribedRequest, HeaderName, Method, RequestLine, check_he
 use crate::source;
 use crate::trace::Trace;
 
-/// Explain the decision about one request, or decide about many
+/// Explain the decision about a request
 ///
-/// The exit status is 0 whatever the decision, and 2 where an argument, the configuration or a line of stdin is wrong.
+/// Prints the decision and each step that led to it; with --stdin, the decisions about many requests. The exit status is 0
+/// whatever the decision is, and 2 if an argument, the configuration or a line of stdin is invalid.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,38 +30,38 @@ Examples:
   crawlward explain --config crawlward.json --ip 192.0.2.1 --host example.com --path '/a?b' --json
   echo '{\"ip\":\"192.0.2.1\",\"user_agent\":\"GPTBot/1.2\"}' | crawlward explain --config crawlward.json --stdin
 
-A line for --stdin is a JSON object with the keys ip, host, method, path, user_agent, purpose and headers; all but ip
-may be null or left out. A line that is wrong gets the answer {\"error\":\"<stdin>:LINE:COLUMN: error: ...\"}.")]
+A line of stdin is a JSON object with the keys ip, host, method, path, user_agent, purpose and headers (an object). All but
+ip may be null or left out. The answer to an invalid line is {\"error\":\"<stdin>:LINE:COLUMN: error: ...\"}.")]
 pub(crate) struct Arguments {
-    /// The configuration document
+    /// The configuration document, or a file that `crawlward compile` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// The client's address
     #[arg(long, value_name = "ADDRESS", required_unless_present = "stdin")]
     ip: Option<IpAddr>,
-    /// The host that is asked, with or without port [default: none]
+    /// The host of the request, with or without a port [default: none]
     #[arg(long)]
     host: Option<OsString>,
-    /// The method
+    /// The method of the request
     #[arg(long, value_parser = |text: &str| Method::try_from(text.to_string()), default_value_t)]
     method: Method,
-    /// The path and the query, as they are sent
+    /// The path and the query of the request, as the client sends them
     #[arg(long, default_value = "/")]
     path: OsString,
-    /// The User-Agent, which may be empty and need not be UTF-8 [default: no such header]
+    /// The User-Agent; it may be empty, and need not be UTF-8 [default: no such header]
     #[arg(long, value_parser = OsStringValueParser::new().try_map(header_value))]
     user_agent: Option<OsString>,
-    /// The value of the header in which the configuration looks for the purpose [default: no such header]
+    /// The purpose that the client declares, in the header that the configuration names [default: no such header]
     #[arg(long, value_parser = OsStringValueParser::new().try_map(header_value))]
     purpose: Option<OsString>,
-    /// A header, such as 'Accept: text/markdown'; may be repeated
+    /// A header of the request, such as 'Accept: text/markdown'; can be repeated
     #[arg(long = "header", value_name = "NAME: VALUE",
           value_parser = OsStringValueParser::new().try_map(header))]
     headers: Vec<(HeaderName, OsString)>,
     /// Print the decision as one JSON object
     #[arg(long)]
     json: bool,
-    /// Read a request from each line of stdin (JSON, at most 1 MiB) and print a decision for each (JSON)
+    /// Read a request in JSON from each line of stdin, of at most 1 MiB, and print each decision in JSON
     #[arg(long, conflicts_with_all = ["ip", "host", "method", "path", "user_agent", "purpose", "headers"])]
     stdin: bool,
 }
@@ -98,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         print_decision(&ruleset, &request, &mut output)?;
     } else {
         let mut steps = Vec::new();
-        let decision = decide_telling(&ruleset, &request, Overrides::default(), &mut |step| steps.push(step));
+        let decision = decide_traced(&ruleset, &request, Overrides::default(), &mut |step| steps.push(step));
         let trace = Trace { ruleset: &ruleset, request: &request, decision: &decision, steps: &steps };
         write!(output, "{trace}")?;
     }

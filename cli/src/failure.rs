@@ -4,16 +4,16 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// The exit status of a command that could not do its work; clap's for wrong arguments, too.
+/// The exit status of a command that could not do its work; clap's for invalid arguments, too.
 pub(crate) const UNUSABLE: u8 = 2;
 
 /// Why a command ends before its work is done.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// What is wrong was said already.
-    Told,
-    /// A sentence for the user.
-    Because(String),
+    /// The reasons have been reported.
+    Reported,
+    /// A reason that has not been.
+    Error(String),
     /// A standard stream fails.
     Stream(io::Error),
 }
@@ -32,11 +32,16 @@ impl From<serde_json::Error> for Failure {
 }
 
 impl Failure {
-    /// Says what is left to be said, and gives the exit status.
-    pub(crate) fn report(self) -> ExitCode {
+    /// A reason that has not been reported.
+    pub(crate) fn because(reason: impl Display) -> Self {
+        Self::Error(reason.to_string())
+    }
+
+    /// Reports the reason, unless that was done, and gives the exit status.
+    pub(crate) fn report(&self) -> ExitCode {
         match self {
-            Self::Told => {}
-            Self::Because(message) => say(format_args!("crawlward: error: {message}")),
+            Self::Reported => {}
+            Self::Error(reason) => say(format_args!("crawlward: error: {reason}")),
             // Whoever read our output has seen enough (`head`).
             Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
             Self::Stream(error) => say(format_args!("crawlward: error: {error}")),
@@ -47,6 +52,6 @@ impl Failure {
 
 /// Writes a line to stderr.
 pub(crate) fn say(line: impl Display) {
-    // Where stderr is closed there is nobody left to tell; eprintln! would panic.
+    // If stderr is closed, nobody reads it; eprintln! would panic.
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -1,8 +1,8 @@
-//! Line by line through stdin, as a coprocess is spoken to.
+//! Reading stdin line by line, so that a command can serve as a coprocess.
 
 use std::io::{self, BufRead, Read};
 
-use crawlward_core::diagnostic::{Diagnostic, Position};
+use crawlward_core::{Diagnostic, Position};
 
 use crate::failure::Failure;
 
@@ -13,7 +13,7 @@ pub(crate) const LONGEST: usize = 1 << 20;
 pub(crate) struct Line<'a> {
     /// From 1.
     pub(crate) number: u32,
-    /// Without its end; `None` where it is over [`LONGEST`].
+    /// Without its end; `None` if it is longer than [`LONGEST`].
     pub(crate) content: Option<&'a [u8]>,
 }
 
@@ -26,11 +26,11 @@ impl Line<'_> {
 
     /// The error of a line without content.
     pub(crate) fn too_long(&self) -> Diagnostic {
-        self.error(1, format!("the line is over {LONGEST} bytes long"))
+        self.error(1, format!("the line is longer than {LONGEST} bytes"))
     }
 }
 
-/// Calls `step` with each line of stdin that is not blank, as soon as it is there.
+/// Calls `step` with each line of stdin that is not blank, as soon as it is read.
 pub(crate) fn each_of_stdin(step: impl FnMut(&Line<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
     each(io::stdin().lock(), step)
 }

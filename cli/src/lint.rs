@@ -1,24 +1,25 @@
-//! `crawlward lint`: a strict check for those who write configurations and publish feeds.
+//! `crawlward lint`: a strict check of configurations, feeds and policies.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crawlward_core::automation_preferences::PreferencesFile;
-use crawlward_core::diagnostic::{Diagnostic, Diagnostics, Severity, Strictness};
-use crawlward_core::feed::{self, FeedFormat, ReadOptions};
-use crawlward_core::robots::RobotsFile;
-use crawlward_core::robots_tag;
-use crawlward_core::{Ruleset, is_stored};
-use crawlward_host::FilesBeside;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use crawlward_core::lint::{self, FeedStrictness};
+use crawlward_core::{Diagnostic, FeedFormat, Severity, is_stored};
+use crawlward_files::FilesBeside;
 
 use crate::failure::{Failure, UNUSABLE, say};
 use crate::source;
 
-/// Check files strictly
+/// Check configurations, feeds and policies
 ///
-/// Says nothing about files that are right. Diagnostics go to stderr, as FILE:LINE:COLUMN: error|warning: MESSAGE; with
-/// --json to stdout, one object a line. The exit status is 1 where there is an error, 2 where a file can't be read.
+/// Prints diagnostics to stderr, as FILE:LINE:COLUMN: error|warning: MESSAGE, or with --json to stdout, one object per line.
+/// The exit status is 0 if there is no error, 1 if there is one, and 2 if a file cannot be read.
+///
+/// Feeds are checked strictly, for their publishers. JSON without formatVersion and synctoken, the form that was in use
+/// before the specification, is checked leniently.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,11 +29,16 @@ Examples:
   crawlward lint --format robots-tag tags.txt
   crawlward lint --format jafar --json feeds/*.json | jq -r .message")]
 pub(crate) struct Arguments {
-    /// What the files are: config (with the files that it names), robots, automation-preferences, robots-tag (the values of
-    /// a response's headers, one a line), jafar, geofeed or cidr
-    #[arg(long, value_parser = Format::parse)]
+    /// The format of the files
+    #[arg(long, value_enum)]
     format: Format,
-    /// Print diagnostics to stdout as JSON, one object a line
+    /// Check feeds leniently: only an unusable file is an error, other violations are warnings
+    #[arg(long, conflicts_with = "strict")]
+    lenient: bool,
+    /// Check feeds strictly, also in the form that was in use before the specification
+    #[arg(long)]
+    strict: bool,
+    /// Print diagnostics to stdout as JSON, one object per line
     #[arg(long)]
     json: bool,
     /// The files to check
@@ -45,33 +51,60 @@ enum Format {
     Config,
     Robots,
     AutomationPreferences,
-    /// Field values of one response, one a line.
     RobotsTag,
     Feed(FeedFormat),
 }
 
-impl Format {
-    fn parse(word: &str) -> Result<Self, String> {
-        match word {
-            "config" => Ok(Self::Config),
-            "robots" => Ok(Self::Robots),
-            "automation-preferences" => Ok(Self::AutomationPreferences),
-            "robots-tag" => Ok(Self::RobotsTag),
-            _ => FeedFormat::from_word(word).map(Self::Feed).ok_or_else(|| {
-                "known: config, robots, automation-preferences, robots-tag, jafar, geofeed, cidr".to_string()
-            }),
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::Config,
+            Self::Robots,
+            Self::AutomationPreferences,
+            Self::RobotsTag,
+            Self::Feed(FeedFormat::Jafar),
+            Self::Feed(FeedFormat::Geofeed),
+            Self::Feed(FeedFormat::Cidr),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Config => ("config", "A configuration document with the files that it names"),
+            Self::Robots => ("robots", "A robots.txt (RFC 9309)"),
+            Self::AutomationPreferences => ("automation-preferences", "An automation-preferences.txt"),
+            Self::RobotsTag => ("robots-tag", "The Robots-Tag and X-Robots-Tag lines of a response"),
+            Self::Feed(format) => match format {
+                FeedFormat::Jafar => (format.as_str(), "IP ranges in JSON"),
+                FeedFormat::Geofeed => (format.as_str(), "Places of IP ranges in CSV (RFC 8805)"),
+                FeedFormat::Cidr => (format.as_str(), "IP ranges, one per line"),
+            },
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
+}
+
+impl Arguments {
+    fn strictness(&self) -> FeedStrictness {
+        match (self.lenient, self.strict) {
+            (true, _) => FeedStrictness::Lenient,
+            (false, true) => FeedStrictness::Strict,
+            (false, false) => FeedStrictness::Usual,
         }
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if (arguments.lenient || arguments.strict) && !matches!(arguments.format, Format::Feed(_)) {
+        return Err(Failure::because("--lenient and --strict are for jafar, geofeed and cidr"));
+    }
     let mut output = io::stdout().lock();
     let mut status = 0;
     for path in &arguments.files {
-        let (diagnostics, worst) = match crawlward_host::read_file(path) {
+        let (diagnostics, worst) = match crawlward_files::read_file(path) {
             Ok(content) => {
-                let diagnostics = check(arguments.format, path, &content);
+                let diagnostics = check(arguments, path, &content);
                 let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
                 (diagnostics, u8::from(has_errors))
             }
@@ -90,23 +123,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(status))
 }
 
-fn check(format: Format, path: &Path, content: &[u8]) -> Vec<Diagnostic> {
+fn check(arguments: &Arguments, path: &Path, content: &[u8]) -> Vec<Diagnostic> {
     let name = path.display().to_string();
-    let mut diagnostics = Diagnostics::new(&*name, Strictness::Lint);
-    // What the file says is no matter; what is wrong with it is in the diagnostics.
-    match format {
+    match arguments.format {
         // A compiled ruleset was accepted when it was made; what can be wrong with it now is found by loading it.
-        Format::Config if is_stored(content) => {
-            return crawlward_host::compile(path, &FilesBeside::new(path))
-                .map_or_else(|error| vec![source::unreadable(path, error)], |compiled| compiled.diagnostics);
-        }
-        Format::Config => return Ruleset::lint(&name, content, &FilesBeside::new(path)),
-        Format::Robots => drop(RobotsFile::parse(content, &mut diagnostics)),
-        Format::AutomationPreferences => drop(PreferencesFile::parse(content, &mut diagnostics)),
-        Format::RobotsTag => robots_tag::lint(content, &mut diagnostics),
-        Format::Feed(format) => {
-            drop(feed::read(format, content, &ReadOptions::default(), &mut diagnostics));
-        }
+        Format::Config if is_stored(content) => crawlward_files::compile(path, &FilesBeside::new(path))
+            .map_or_else(|error| vec![source::unreadable(path, error)], |compiled| compiled.diagnostics),
+        Format::Config => lint::config(&name, content, &FilesBeside::new(path)),
+        Format::Robots => lint::robots(name, content),
+        Format::AutomationPreferences => lint::automation_preferences(name, content),
+        Format::RobotsTag => lint::robots_tag(name, content),
+        Format::Feed(format) => lint::feed(format, arguments.strictness(), name, content),
     }
-    diagnostics.into_items_by_position()
 }

@@ -1,4 +1,4 @@
-//! `crawlward lookup`: what the feeds say of addresses.
+//! `crawlward lookup`: what the feeds say about addresses.
 
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -7,16 +7,15 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crawlward_core::feed::FeedValue;
-use crawlward_core::{Finding, Ruleset};
+use crawlward_core::{Finding, FindingValue, Ruleset};
 
 use crate::failure::{Failure, UNUSABLE, say};
 use crate::{lines, source};
 
-/// Print every feed, prefix, service and place an address is in
+/// Print the feeds, prefixes, services and places of an address
 ///
-/// One line for each feed that covers the address, the longest prefix first; nothing for an address in no feed. The exit
-/// status is 0, or 2 where an argument, the configuration or a line of stdin is wrong.
+/// Prints a line for each feed that has the address, the longest prefix first, and nothing for an address that is in no
+/// feed. The exit status is 0, or 2 if an argument, the configuration or a line of stdin is invalid.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,16 +23,16 @@ Examples:
   crawlward lookup --config crawlward.json --json 66.249.66.1
   cut -d' ' -f1 access.log | sort -u | crawlward lookup --config crawlward.json --stdin")]
 pub(crate) struct Arguments {
-    /// The configuration document
+    /// The configuration document, or a file that `crawlward compile` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Print one JSON object for each address, those in no feed, too
+    /// Print a JSON object for each address, also for those that are in no feed
     #[arg(long)]
     json: bool,
     /// Read an address from each line of stdin
     #[arg(long, conflicts_with = "addresses")]
     stdin: bool,
-    /// The addresses
+    /// The addresses to look up
     #[arg(required_unless_present = "stdin", value_name = "ADDRESS")]
     addresses: Vec<IpAddr>,
 }
@@ -76,7 +75,7 @@ struct Looked<'r> {
     findings: Vec<Shown<'r>>,
 }
 
-/// A [`Finding`] as JSON: with `service` where the feed says whose the prefix is, else with the place.
+/// A [`Finding`] as JSON: with `service` if it comes from an IP-range feed, else with the place.
 #[derive(Serialize)]
 struct Shown<'r> {
     feed: &'r str,
@@ -96,12 +95,8 @@ enum ShownValue<'r> {
 impl<'r> From<Finding<'r>> for Shown<'r> {
     fn from(finding: Finding<'r>) -> Self {
         let value = match finding.value {
-            FeedValue::Range { service } => ShownValue::Range { service: service.as_deref() },
-            FeedValue::Place { country, region, city } => ShownValue::Place {
-                country: country.as_ref().and_then(|letters| std::str::from_utf8(letters).ok()),
-                region: region.as_deref(),
-                city: city.as_deref(),
-            },
+            FindingValue::Range { service } => ShownValue::Range { service },
+            FindingValue::Place { country, region, city } => ShownValue::Place { country, region, city },
         };
         Self { feed: finding.feed, prefix: finding.prefix.to_string(), value, notes: finding.notes }
     }

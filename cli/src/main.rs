@@ -1,7 +1,7 @@
-//! The command line of Crawlward: what the gates would decide and why, and what they are given to decide with.
+//! The command line of Crawlward: it explains what the gates decide, and prepares what they decide with.
 //!
-//! Results go to stdout, everything about what is wrong to stderr. A command ends with 2 where it could not do its
-//! work; the other codes are said in its help.
+//! Results go to stdout, warnings and errors to stderr. The exit status of a command that could not do its work is 2; its
+//! help has the others.
 
 mod compile;
 mod envoy;
@@ -21,9 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::failure::Failure;
-
-/// Access control for automated HTTP clients, at the edge.
+/// Access control for automated HTTP clients, at the edge
 #[derive(Debug, Parser)]
 #[command(name = "crawlward", version)]
 struct Arguments {
@@ -53,5 +51,5 @@ fn main() -> ExitCode {
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     };
-    done.unwrap_or_else(Failure::report)
+    done.unwrap_or_else(|failure| failure.report())
 }

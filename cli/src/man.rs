@@ -1,4 +1,4 @@
-//! `crawlward man`: the manual pages, made of what `--help` says.
+//! `crawlward man`: the manual pages, from what `--help` prints.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,10 +9,10 @@ use crate::failure::Failure;
 
 /// Write the manual pages of this command and its subcommands
 ///
-/// For those who make packages: crawlward.1, crawlward-explain.1 and so on.
+/// For packages: crawlward.1, crawlward-explain.1 and so on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder to write them to, which has to exist
+    /// The folder to write them to; it must exist
     folder: PathBuf,
 }
 
@@ -20,6 +20,6 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let command = crate::Arguments::command().disable_help_subcommand(true);
     clap_mangen::generate_to(command, &arguments.folder)
-        .map_err(|error| Failure::Because(format!("{}: {error}", arguments.folder.display())))?;
+        .map_err(|error| Failure::because(format_args!("{}: {error}", arguments.folder.display())))?;
     Ok(ExitCode::SUCCESS)
 }

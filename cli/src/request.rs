@@ -1,5 +1,6 @@
 //! The request that a user describes, in arguments or as a line of JSON.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
@@ -7,7 +8,7 @@ use std::net::IpAddr;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-use crawlward_core::{Request, Ruleset, is_token_byte};
+use crawlward_core::{Request, Ruleset, Scheme, is_token_byte, joined_lines};
 
 /// A request as the gates would see it.
 #[derive(Clone, Debug)]
@@ -16,10 +17,9 @@ pub(crate) struct DescribedRequest {
     pub(crate) host: Option<Vec<u8>>,
     pub(crate) method: Method,
     pub(crate) path: Vec<u8>,
-    /// Its lines joined by `,`.
     user_agent: Option<Vec<u8>>,
-    /// The first line of each header, by lower-case name.
-    headers: BTreeMap<String, Vec<u8>>,
+    /// The lines of each header, by lower-case name.
+    headers: BTreeMap<String, Vec<Vec<u8>>>,
 }
 
 impl DescribedRequest {
@@ -30,17 +30,13 @@ impl DescribedRequest {
 
     /// Adds a line of a header.
     pub(crate) fn add(&mut self, name: &HeaderName, value: &[u8]) {
-        let value = value.trim_ascii();
+        self.headers.entry(name.0.clone()).or_default().push(value.trim_ascii().to_vec());
         if name.0 == "user-agent" {
-            self.user_agent = Some(match self.user_agent.take() {
-                Some(lines) => [&*lines, value].join(&b','),
-                None => value.to_vec(),
-            });
+            self.user_agent = joined_lines(self.header_lines(&name.0)).map(Cow::into_owned);
         }
-        self.headers.entry(name.0.clone()).or_insert_with(|| value.to_vec());
     }
 
-    /// Adds the User-Agent and the header in which the ruleset looks for the purpose, where they are given.
+    /// Adds the User-Agent and the header in which the ruleset looks for the purpose, if they are given.
     pub(crate) fn add_known(&mut self, ruleset: &Ruleset, user_agent: Option<&[u8]>, purpose: Option<&[u8]>) {
         for (name, value) in [("user-agent", user_agent), (ruleset.purpose_header(), purpose)] {
             if let Some(value) = value {
@@ -55,7 +51,12 @@ impl Request for DescribedRequest {
         Some(self.address)
     }
 
-    fn host(&self) -> Option<&[u8]> {
+    /// Nobody described it.
+    fn scheme(&self) -> Option<Scheme> {
+        None
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
         self.host.as_deref().or_else(|| self.header("host"))
     }
 
@@ -68,15 +69,15 @@ impl Request for DescribedRequest {
     }
 
     fn now(&self) -> i64 {
-        crawlward_host::now()
+        crawlward_files::now()
     }
 
     fn user_agent(&self) -> Option<&[u8]> {
         self.user_agent.as_deref()
     }
 
-    fn header(&self, name: &str) -> Option<&[u8]> {
-        self.headers.get(name).map(Vec::as_slice)
+    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
+        self.headers.get(name).into_iter().flatten().map(Vec::as_slice)
     }
 }
 
@@ -101,7 +102,7 @@ impl TryFrom<String> for Method {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        if is_token(&text) { Ok(Self(text)) } else { Err(format!("`{text}` is no method")) }
+        if is_token(&text) { Ok(Self(text)) } else { Err(format!("invalid method `{text}`")) }
     }
 }
 
@@ -117,7 +118,7 @@ impl TryFrom<String> for HeaderName {
         if is_token(&text) {
             Ok(Self(text.to_ascii_lowercase()))
         } else {
-            Err(format!("`{text}` is no header name"))
+            Err(format!("invalid header name `{text}`"))
         }
     }
 }
@@ -129,7 +130,7 @@ fn is_token(text: &str) -> bool {
 /// Why no server would take a header value, if so.
 pub(crate) fn check_header_value(value: &[u8]) -> Result<(), String> {
     match value.iter().find(|byte| matches!(byte, b'\0' | b'\r' | b'\n')) {
-        Some(byte) => Err(format!("a header value can't hold the byte 0x{byte:02x}")),
+        Some(byte) => Err(format!("a header value cannot contain the byte 0x{byte:02x}")),
         None => Ok(()),
     }
 }

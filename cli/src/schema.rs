@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crawlward_core::config::Config;
+use crawlward_core::Config;
 
 use crate::failure::Failure;
 
 /// Print the JSON Schema of the configuration document
 ///
-/// Editors that know it complete and check the document while it is written.
+/// An editor that has it completes and checks the document while you write. The document can say where it is:
+/// "$schema": "crawlward.schema.json".
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {}
 

@@ -1,68 +1,94 @@
-//! The files that commands are given, and what is said about them.
+//! The files that commands are given, what they make of them, and what they report about them.
 
 use std::path::Path;
 
-use crawlward_core::diagnostic::Diagnostic;
-use crawlward_core::{Compiled, Files, Ruleset};
-use crawlward_host::FilesBeside;
+use crawlward_core::{Compiled, Diagnostic, Files, Ruleset, suggestion};
+use crawlward_files::{FileErrors, FilesBeside, Replaced, Snapshot};
 
 use crate::failure::{Failure, say};
 
 /// Reads a file, whole; a failure is reported as a diagnostic.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    crawlward_host::read_file(path).map_err(|error| {
-        say(unreadable(path, error));
-        Failure::Told
-    })
+    crawlward_files::read_file(path).map_err(|error| report_unreadable(path, error))
 }
 
-/// What there is to say of a file that can't be read.
+/// The diagnostic about a file that cannot be read.
 pub(crate) fn unreadable(path: &Path, error: impl std::fmt::Display) -> Diagnostic {
-    Diagnostic::error(path.display().to_string(), format!("can't be read: {error}"))
+    Diagnostic::error(path.display().to_string(), format!("cannot be read: {error}"))
+}
+
+fn report_unreadable(path: &Path, error: impl std::fmt::Display) -> Failure {
+    say(unreadable(path, error));
+    Failure::Reported
 }
 
 /// The ruleset of the configuration document at `path`, with the files beside it, or the compiled ruleset there.
 pub(crate) fn ruleset(path: &Path) -> Result<Ruleset, Failure> {
-    compile(path, &FilesBeside::new(path))?.ruleset.ok_or(Failure::Told)
+    compile(path, &FilesBeside::new(path))?.ruleset.ok_or(Failure::Reported)
 }
 
-/// Compiles what is at `path` and says what there is to say of it; a failure where it was refused.
+/// The files beside the configuration document at `path`, for commands whose output others serve: as root, they take only
+/// policies that everybody may read.
+pub(crate) fn files_to_deliver(path: &Path) -> FilesBeside {
+    FilesBeside::new(path).readable_by_everybody_if_root()
+}
+
+/// Compiles what is at `path` and reports its diagnostics; a failure if it is refused.
 pub(crate) fn compile(path: &Path, files: &dyn Files) -> Result<Compiled, Failure> {
-    let compiled = crawlward_host::compile(path, files).map_err(|error| {
-        say(unreadable(path, error));
-        Failure::Told
-    })?;
+    let compiled = crawlward_files::compile(path, files).map_err(|error| report_unreadable(path, error))?;
     for diagnostic in &compiled.diagnostics {
         say(diagnostic);
     }
-    if compiled.ruleset.is_some() { Ok(compiled) } else { Err(Failure::Told) }
+    if compiled.ruleset.is_some() { Ok(compiled) } else { Err(Failure::Reported) }
 }
 
-/// Keeps the versions of feeds that turned out to be good. A warning where that can't be done, as in a folder that can't be
-/// written to: what is in force can be delivered all the same.
-pub(crate) fn keep(config: &Path, good_feeds: &[(String, Vec<u8>)]) {
-    if let Err(why) = FilesBeside::new(config).keep(good_feeds) {
+/// Warns if good versions of feeds could not be kept, as in a read-only folder: the versions in force can be delivered all
+/// the same.
+pub(crate) fn warn_of_unkept(config: &Path, kept: Result<(), FileErrors>) {
+    if let Err(errors) = kept {
         let config = config.display();
-        say(format_args!("{config}: warning: {why}: there is no last good version to fall back on"));
+        say(format_args!(
+            "{config}: warning: {errors}; if the next version of the feed is broken, there is no good one to fall back on"
+        ));
     }
 }
 
-/// A failure where a feed that `--accept` names is not in the ruleset.
+/// Writes a file that is made of those in `sources`, unless it has this content already; gives whether it was written.
+pub(crate) fn replace(path: &Path, bytes: &[u8], sources: &Snapshot) -> Result<bool, Failure> {
+    let shown = path.display();
+    match crawlward_files::replace(path, bytes, sources.readers()) {
+        Ok(Replaced::Unchanged) => Ok(false),
+        Ok(Replaced::Written { is_restricted }) => {
+            if let Some(private) = sources.private_file().filter(|_| is_restricted) {
+                let private = private.display();
+                say(format_args!("{shown}: warning: readable only by those who can read {private}"));
+            }
+            Ok(true)
+        }
+        Err(error) => Err(Failure::because(format_args!("cannot write {shown}: {error}"))),
+    }
+}
+
+/// A failure if a feed that `--accept` names is not in the ruleset.
 pub(crate) fn check_accepted(ruleset: &Ruleset, accepted: &[String]) -> Result<(), Failure> {
-    let is_there = |name: &String| ruleset.feeds(crawlward_host::now()).any(|feed| feed.name == name);
+    let now = crawlward_files::now();
+    let is_there = |name: &String| ruleset.feeds(now).any(|feed| feed.name == name);
     match accepted.iter().find(|name| !is_there(name)) {
-        Some(name) => Err(Failure::Because(format!("--accept {name}: no feed has this name"))),
+        Some(name) => {
+            let suggestion = suggestion(name, ruleset.feeds(now).map(|feed| feed.name));
+            Err(Failure::because(format_args!("--accept: no feed is named `{name}`{suggestion}")))
+        }
         None => Ok(()),
     }
 }
 
-/// A failure where a command would replace the configuration that it reads by what it makes of it.
+/// A failure if a command would overwrite the configuration that it reads.
 pub(crate) fn check_output(config: &Path, output: &Path) -> Result<(), Failure> {
     let [config, there] = [config, output].map(|path| path.canonicalize().ok());
     if config.is_some() && config == there {
         let output = output.display();
-        return Err(Failure::Because(format!(
-            "{output} is the configuration itself, which would be lost: write elsewhere"
+        return Err(Failure::because(format_args!(
+            "{output} is the configuration itself; write to another file"
         )));
     }
     Ok(())

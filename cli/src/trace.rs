@@ -1,14 +1,14 @@
-//! A decision for people to read: what was found out about the request, step by step.
+//! A decision for people to read, step by step.
 //!
-//! Nothing is decided here: each line shows a part of the decision, a step that the core told while it decided, or what
-//! the ruleset says when asked for it.
+//! Nothing is decided here: each line shows a part of the decision, a step that the core traced while it decided, or what
+//! the ruleset contains.
 
 use std::fmt;
 
-use crawlward_core::config::{AgentAction, Mode};
-use crawlward_core::decision::{Action, Decision, Facts, Identity};
-use crawlward_core::path_spelling::{self, Spelling};
-use crawlward_core::{PolicyVerdict, Request, Ruleset, Step};
+use crawlward_core::{
+    Action, AgentAction, Decision, Facts, FeedFormat, FeedState, Identity, Mode, PolicyVerdict,
+};
+use crawlward_core::{Position, PurposeSource, Reason, Request, Ruleset, Spelling, Step};
 
 use crate::request::DescribedRequest;
 
@@ -18,7 +18,7 @@ pub(crate) struct Trace<'r> {
     pub(crate) request: &'r DescribedRequest,
     /// What the ruleset decided about the request.
     pub(crate) decision: &'r Decision,
-    /// How it came to that.
+    /// The steps that led to it.
     pub(crate) steps: &'r [Step<'r>],
 }
 
@@ -33,12 +33,13 @@ impl fmt::Display for Trace<'_> {
             self.steps.iter().partition(|step| matches!(step, Step::Mode(..) | Step::Share { .. }));
         modes.into_iter().try_for_each(|step| self.step(f, step, &facts))?;
         if matches!(self.steps.first(), Some(Step::Mode(Mode::Off, ..))) {
-            return writeln!(f, "\nThe mode is `off`: requests are not looked at.");
+            return writeln!(f, "\nThe mode is `off`: requests pass unchecked.");
         }
         writeln!(f, "address   {address}")?;
         let mut is_known = false;
         for finding in self.ruleset.lookup(*address) {
-            writeln!(f, "          in {finding}")?;
+            write!(f, "          in {finding}")?;
+            self.agents_of(f, finding.feed)?;
             is_known = true;
         }
         if !is_known {
@@ -47,9 +48,7 @@ impl fmt::Display for Trace<'_> {
         self.claim(f, &facts)?;
         write!(f, "identity  {}: ", facts.identity)?;
         self.identity(f, &facts)?;
-        if let Some(purpose) = facts.purpose {
-            writeln!(f, "purpose   {purpose}")?;
-        }
+        self.purpose(f, &facts)?;
         others.iter().try_for_each(|step| self.step(f, step, &facts))?;
         overridden(f, &others)?;
         write!(f, "action    {}, {}: {}", facts.action, facts.reason, facts.reason.detail())?;
@@ -81,39 +80,33 @@ fn summary(f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
 fn effect(action: AgentAction, facts: &Facts<'_>) -> &'static str {
     match action {
         AgentAction::Policy => "the site's policy decides",
-        AgentAction::Deny => "it is not admitted",
-        AgentAction::Allow if facts.identity == Identity::Verified => "verified, it passes by the policy",
-        AgentAction::Allow => "not verified, it is under the site's policy all the same",
+        AgentAction::Deny => "it is denied",
+        AgentAction::Allow if facts.identity == Identity::Verified => "it is verified, so no policy applies",
+        AgentAction::Allow => "it is not verified, so the site's policy decides",
     }
 }
 
-/// What a policy file says, with the line's text.
+/// What a policy file says, with the line that decides.
 fn policy(f: &mut fmt::Formatter<'_>, verdict: &PolicyVerdict<'_>) -> fmt::Result {
     write!(f, "policy    {}", verdict.file())?;
     let Some(group) = verdict.group() else {
-        return writeln!(f, ": no group holds for the request");
+        return writeln!(f, ": no group applies to the request");
     };
     write!(f, ", {group}: ")?;
+    let verb = if verdict.action == Action::Deny { "denies" } else { "allows" };
     match (verdict.line, verdict.text()) {
-        (Some(line), Some(text)) => {
-            let (action, reason) = (verdict.action, verdict.reason);
-            writeln!(f, "line {line}, `{}`, says {action}, {reason}", text.escape_debug())
-        }
+        (Some(line), Some(text)) => writeln!(f, "line {line} {verb} it: `{}`", text.escape_debug()),
         _ => writeln!(f, "no rule matches the path, so it is allowed"),
     }
 }
 
-/// Where a policy is stricter than the one before it, that one's permission is overridden.
+/// The permission that a stricter policy overrides.
 fn overridden(f: &mut fmt::Formatter<'_>, steps: &[&Step<'_>]) -> fmt::Result {
     let [.., Step::Policy(first), Step::Policy(second)] = steps else { return Ok(()) };
     if second.action != Action::Deny {
         return Ok(());
     }
-    write!(f, "          {} allows it", first.file())?;
-    if let Some(line) = first.line {
-        write!(f, " in line {line}")?;
-    }
-    writeln!(f, "; {} is stricter, and the stricter of the two holds", second.file())
+    writeln!(f, "          {} is stricter than {}, and the stricter file counts", second.file(), first.file())
 }
 
 impl Trace<'_> {
@@ -125,71 +118,114 @@ impl Trace<'_> {
                     write!(f, ", set by the site for {scope}")?;
                 }
                 if spelling != Spelling::Sent {
-                    write!(
-                        f,
-                        ", the stricter one: a server may take the path for {}",
-                        self.path_in(spelling)
-                    )?;
+                    let resolved = self.path_in(spelling);
+                    write!(f, "; a server may resolve the path to {resolved}, and the stricter mode counts")?;
                 }
                 writeln!(f)
             }
             Step::Share { percent, is_enforced_on } => {
-                let this = if is_enforced_on { "this one too" } else { "not this one" };
-                writeln!(f, "          enforced on {percent} % of the addresses, {this}")
+                let this = if is_enforced_on { "is" } else { "is not" };
+                writeln!(f, "          enforced for {percent}% of the addresses; this one {this} among them")
             }
-            Step::Treatment(identity, treatment) => {
-                let source = if facts.site.is_some() { "the site" } else { "the default" };
-                writeln!(f, "setting   `{identity}` is `{treatment}`, says {source}")
+            Step::Treatment { identity, treatment, position } => {
+                write!(f, "setting   `{identity}` is `{treatment}`")?;
+                match position {
+                    Some(Position { line, .. }) => writeln!(f, ", set in line {line} of the document"),
+                    None => writeln!(f, " by default"),
+                }
             }
             Step::UndeclaredAutomation => {
                 writeln!(
                     f,
-                    "          its User-Agent is that of automation: the policy decides, whatever `undeclared` says"
+                    "          the User-Agent is that of automation, so the policy decides, not `undeclared`"
                 )
             }
             Step::Agent(action) => {
                 writeln!(f, "agent     its action is `{action}`: {}", effect(action, facts))
             }
             Step::Place(treatment) => {
-                let place = facts.region.or(facts.country).unwrap_or_default();
-                writeln!(f, "place     {place}: a rule of the site says {treatment}")
+                let place = facts.region.or(facts.country).unwrap_or("unknown");
+                writeln!(f, "place     {place}: a `geo` rule of the site says `{treatment}`")
             }
             Step::Spelling(spelling) => {
+                let resolved = self.path_in(spelling);
                 writeln!(
                     f,
-                    "path      a server may take it for {}, so that is judged, too",
-                    self.path_in(spelling)
+                    "path      a server may resolve it to {resolved}, so that path must be allowed, too"
                 )
             }
             Step::Policy(verdict) => policy(f, &verdict),
             Step::AlwaysReadable(reason) => {
-                writeln!(f, "          {reason} does not count: this path is never denied")
+                writeln!(f, "          {reason} does not apply: this path is never denied")
             }
+        }
+    }
+
+    /// The agents that an IP-range feed can verify.
+    fn agents_of(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+        let now = self.request.now();
+        let feed = self.ruleset.feeds(now).find(|feed| feed.name == name);
+        match feed {
+            Some(feed) if feed.state == FeedState::Stale => return writeln!(f, " (stale)"),
+            Some(feed) if feed.format != FeedFormat::Geofeed => {}
+            _ => return writeln!(f),
+        }
+        let agents = self.ruleset.agents().map(|agent| agent.token);
+        let agents: Vec<&str> =
+            agents.filter(|token| self.ruleset.feeds_of(token, now).any(|feed| feed == name)).collect();
+        match &*agents {
+            [] => writeln!(f, " (a feed of no agent)"),
+            [first, others @ ..] if others.len() > 3 => {
+                writeln!(f, " (a feed of {first} and {} other agents)", others.len())
+            }
+            agents => writeln!(f, " (a feed of {})", agents.join(", ")),
+        }
+    }
+
+    /// The purpose of the request, and where it comes from.
+    fn purpose(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
+        let header = self.ruleset.purpose_header();
+        if let Some(purposes) = facts.purpose {
+            return match purposes.source() {
+                PurposeSource::Header => writeln!(f, "purpose   {purposes}, declared in `{header}`"),
+                PurposeSource::UserAgent => writeln!(f, "purpose   {purposes}, declared in the User-Agent"),
+                PurposeSource::Agent => {
+                    let agent = facts.agent.unwrap_or("the agent");
+                    writeln!(f, "purpose   none is declared; {agent} is known for {purposes}")
+                }
+            };
+        }
+        if facts.reason != Reason::PurposeNotAllowed {
+            return Ok(());
+        }
+        match self.request.header(header) {
+            Some(_) => {
+                writeln!(f, "purpose   none: `{header}` is not a single token, and none is known")
+            }
+            None => writeln!(f, "purpose   none is declared, and none is known"),
         }
     }
 
     /// The path of the request in another spelling.
     fn path_in(&self, spelling: Spelling) -> String {
-        let mut room = [0; path_spelling::LONGEST];
-        path_spelling::resolve(&self.request.path, spelling, &mut room).escape_ascii().to_string()
+        spelling.of(&self.request.path).escape_ascii().to_string()
     }
 
     fn site(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
         match facts.site {
             Some(site) => writeln!(f, "site      {site}"),
-            None => writeln!(f, "site      none names the host: the defaults of a site hold"),
+            None => writeln!(f, "site      none has this host; the defaults of a site apply"),
         }
     }
 
     fn claim(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
         let Some(agent) = facts.agent else { return writeln!(f, "claim     none") };
-        write!(f, "claim     {agent}, ")?;
+        write!(f, "claim     {agent}, which ")?;
         let feeds: Vec<&str> = self.ruleset.feeds_of(agent, self.request.now()).collect();
-        match (&*feeds, self.has_unusable_feed(agent)) {
-            ([], false) => writeln!(f, "for which no feed is known"),
-            ([], true) => writeln!(f, "none of whose feeds is usable"),
-            (feeds, false) => writeln!(f, "proven by {}", feeds.join(", ")),
-            (feeds, true) => writeln!(f, "proven by {}, and by feeds that are not usable", feeds.join(", ")),
+        match &*feeds {
+            [] => writeln!(f, "no feed can verify at the moment"),
+            [feed] => writeln!(f, "the feed {feed} can verify"),
+            feeds => writeln!(f, "these feeds can verify: {}", feeds.join(", ")),
         }
     }
 
@@ -197,39 +233,34 @@ impl Trace<'_> {
         let agent = facts.agent.unwrap_or("the agent");
         let feed = facts.feed.unwrap_or("a feed");
         match facts.identity {
-            Identity::Verified => writeln!(f, "the address is in a prefix of {feed} that proves {agent}"),
+            Identity::Verified => writeln!(f, "the feed {feed} has the address for {agent}"),
             Identity::Spoofed => {
-                writeln!(
-                    f,
-                    "all feeds of {agent} are usable, and no prefix in them proves it for the address"
-                )
+                writeln!(f, "all ranges of {agent} are known, and the address is in none of them")
             }
-            Identity::Unverified if self.has_unusable_feed(agent) => {
-                writeln!(f, "{agent} has a feed that is not usable, and no other proves it for the address")
+            Identity::Unverified => {
+                write!(f, "no feed has the address for {agent}")?;
+                let doubts = self.ruleset.doubts(agent, self.request.now());
+                doubts.iter().try_for_each(|doubt| write!(f, "; {doubt}"))?;
+                writeln!(f)
             }
-            Identity::Unverified => writeln!(f, "nothing could prove {agent}"),
             Identity::Undeclared => {
-                writeln!(f, "the User-Agent claims no agent, and the address is in {feed}")
+                writeln!(f, "the User-Agent claims no agent, but the feed {feed} has the address")
             }
             Identity::Generic => writeln!(
                 f,
-                "the User-Agent claims no agent but is that of automation, and the address is in no IP-range feed"
+                "the User-Agent claims no agent, but is that of automation; no IP-range feed has the address"
             ),
-            Identity::None => writeln!(f, "nothing says that this is an automated client"),
+            Identity::None => writeln!(f, "nothing indicates an automated client"),
         }
     }
 
-    /// What the site adds to the response, and what that means to this client.
+    /// What the site adds to the response, and what that means for this client.
     fn response(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
         let Some(value) = facts.robots_tag else { return Ok(()) };
         writeln!(f, "response  Robots-Tag: {value}")?;
         let Some((token, rules)) = self.ruleset.effective_rules(self.decision) else { return Ok(()) };
         let who = token.unwrap_or("crawlers that it does not name");
-        let rules = if rules.is_empty() { "nothing".into() } else { String::from_utf8_lossy(&rules) };
-        writeln!(f, "          to {who} it says {rules}")
-    }
-
-    fn has_unusable_feed(&self, token: &str) -> bool {
-        self.ruleset.has_unusable_feed(token, self.request.now())
+        let rules = if rules.is_empty() { "no rules".into() } else { String::from_utf8_lossy(&rules) };
+        writeln!(f, "          for {who}: {rules}")
     }
 }

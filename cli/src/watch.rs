@@ -4,50 +4,51 @@ use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 
-use crawlward_host::{Change, Watch};
+use crawlward_files::{Look, Snapshot, Watch};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// After how many looks that see no change something is tried again that failed for reasons of its own.
+/// After how many looks that find no change a delivery that failed is tried again.
 const LOOKS_UNTIL_RETRY: u32 = 10;
 
-/// Whether there is anything left to do before a file changes.
+/// What became of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum Delivery {
+    /// Nothing is left to do before a file changes.
     Done,
-    /// It failed, whatever the files are like: so no change of them may come, and it is to be tried again.
+    /// It failed for reasons of its own: no file may change, and it has to be tried again.
     Failed,
 }
 
-/// Calls `act`, which lets the watch take the files that it reads, now, after each change of one of them that is over,
-/// on SIGHUP, and again where it failed.
+/// Makes something of files with `make`, which records each file before it reads it, and delivers it: now, after each
+/// change of the files that is over, on SIGHUP, and again after a failed delivery.
 ///
 /// # Errors
 ///
-/// Where signals can't be received.
-pub(crate) fn run(mut act: impl FnMut(&mut Watch) -> Outcome) -> io::Result<()> {
+/// If signals cannot be received.
+pub(crate) fn run<T>(
+    mut make: impl FnMut(&Snapshot) -> T,
+    mut deliver: impl FnMut(&Watch, &mut T) -> Delivery,
+) -> io::Result<()> {
     let signals = signals()?;
     let mut watch = Watch::default();
+    let mut look = watch.read(&mut make);
+    // What could not be delivered, and the number of looks since.
+    let mut undelivered = None;
     loop {
-        let outcome = act(&mut watch);
-        let mut looks = 0;
-        loop {
-            match signals.recv_timeout(Watch::MOMENT) {
-                Ok(SIGHUP) => {
-                    watch.look();
-                    break;
-                }
-                Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Err(RecvTimeoutError::Timeout) => {
-                    looks += 1;
-                    match watch.look() {
-                        Change::Over => break,
-                        Change::None if outcome == Outcome::Failed && looks >= LOOKS_UNTIL_RETRY => break,
-                        Change::None | Change::UnderWay => {}
-                    }
-                }
+        undelivered = match (look, undelivered) {
+            (Look::Changed { mut made, .. }, _) | (Look::Unchanged, Some((mut made, LOOKS_UNTIL_RETRY))) => {
+                (deliver(&watch, &mut made) == Delivery::Failed).then_some((made, 0))
             }
-        }
+            (Look::Unchanged, undelivered) => undelivered.map(|(made, looks)| (made, looks + 1)),
+            // What was made of the files as they were is of no use.
+            (Look::Changing, _) => None,
+        };
+        look = match signals.recv_timeout(Watch::SETTLING_TIME) {
+            Ok(SIGHUP) => watch.read(&mut make),
+            Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Timeout) => watch.look(&mut make),
+        };
     }
 }
 

@@ -14,8 +14,8 @@ use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 
-use crawlward_core::decision::Identity;
-use crawlward_core::{Files, FoundFile, Overrides, Request, Ruleset, decide};
+use crawlward_core::Identity;
+use crawlward_core::{Files, FoundFile, Overrides, Request, Ruleset, Scheme, decide};
 use serde_json::json;
 use texting_robots::Robot;
 
@@ -288,7 +288,11 @@ impl Request for Client {
         Some(self.address)
     }
 
-    fn host(&self) -> Option<&[u8]> {
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::Https)
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
         Some(self.host.as_bytes())
     }
 
@@ -308,7 +312,7 @@ impl Request for Client {
         0
     }
 
-    fn header(&self, _: &str) -> Option<&[u8]> {
-        None
+    fn header_lines<'r>(&'r self, _: &str) -> impl Iterator<Item = &'r [u8]> {
+        std::iter::empty()
     }
 }

@@ -7,8 +7,9 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Instant;
 
-use crawlward_core::diagnostic::{Diagnostics, Strictness};
-use crawlward_core::feed::{FeedFormat, ReadOptions, read};
+use crawlward_core::FeedFormat;
+use crawlward_core::internals::{Diagnostics, Load};
+use crawlward_core::internals::{ReadOptions, read_feed};
 use ipnet::IpNet;
 
 const RUNS: usize = 5;
@@ -24,8 +25,8 @@ fn main() {
         ("cidr", FeedFormat::Cidr, cidr(entries)),
     ] {
         print(name, entries, source.len(), || {
-            let mut diagnostics = Diagnostics::new("bench", Strictness::Load);
-            let feed = read(format, source.as_bytes(), &ReadOptions::default(), &mut diagnostics);
+            let mut diagnostics = Diagnostics::new("bench", Load);
+            let feed = read_feed(format, source.as_bytes(), &ReadOptions::default(), &mut diagnostics);
             assert_eq!(
                 feed.map(|feed| feed.entries.len()),
                 Some(entries as usize),

@@ -8,11 +8,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use crawlward_core::automation_preferences::{PreferencesFile, Request, Undeclared};
-use crawlward_core::diagnostic::{Diagnostics, Strictness};
-use crawlward_core::host::RequestHost;
-use crawlward_core::path_pattern::RequestPath;
-use crawlward_core::robots::{GroupId, Robots, RobotsFile};
+use crawlward_core::internals::RequestHost;
+use crawlward_core::internals::RequestPath;
+use crawlward_core::internals::policy::{GroupId, Robots, RobotsFile};
+use crawlward_core::internals::policy::{PreferencesFile, Request, Undeclared};
+use crawlward_core::internals::{Diagnostics, Load};
 use texting_robots::Robot;
 
 const AGENT: &str = "ExampleBot";
@@ -49,7 +49,7 @@ fn preferences(hosts: usize) {
         )
     };
     let text: String = (0..GROUPS).map(group).collect();
-    let mut diagnostics = Diagnostics::new("automation-preferences.txt", Strictness::Load);
+    let mut diagnostics = Diagnostics::new("automation-preferences.txt", Load);
     let start = Instant::now();
     let file =
         PreferencesFile::parse(text.as_bytes(), &mut diagnostics).expect("the file is within its limits");
@@ -107,7 +107,8 @@ fn measure(file: &File) {
 }
 
 fn read(text: &str) -> Robots {
-    RobotsFile::parse(text.as_bytes(), &mut Diagnostics::new("robots.txt", Strictness::Load)).compile()
+    let file = RobotsFile::parse(text.as_bytes(), &mut Diagnostics::new("robots.txt", Load));
+    file.expect("it is text").compile()
 }
 
 fn decide(robots: &Robots, group: GroupId, path: &str) -> bool {

@@ -1,4 +1,4 @@
-//! What a User-Agent costs: `Claims::find` and `looks_automated` beside regular expressions of the same tokens.
+//! What a User-Agent costs: `Claims::find` and `Claims::speaker` beside regular expressions of the same tokens.
 //!
 //! `cargo bench -p crawlward-core --bench user_agent [-- PEOPLE AUTOMATION]`, where the arguments are files of
 //! User-Agents, one a line. Each time is the best of several rounds over a whole list, so that branch prediction
@@ -8,9 +8,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use crawlward_core::catalog::Catalog;
-use crawlward_core::diagnostic::{Diagnostics, Strictness};
-use crawlward_core::user_agent::{Claims, looks_automated};
+use crawlward_core::internals::Catalog;
+use crawlward_core::internals::{Claims, Diagnostics, Load, Speaker};
 
 const ROUNDS: u32 = 200;
 
@@ -22,7 +21,7 @@ fn main() {
     let automation = lines(&file(1, "tests/data/ua-automation.txt"));
 
     let (name, bytes) = Catalog::builtin();
-    let catalog = Catalog::parse(bytes, &mut Diagnostics::new(name, Strictness::Lint)).expect("it is tested");
+    let catalog = Catalog::parse(bytes, &mut Diagnostics::new(name, Load)).expect("it is tested");
     let tokens: Vec<&str> = catalog.agents.iter().map(|agent| agent.token.as_str()).collect();
     let claims = Claims::new(tokens.iter().copied()).expect("tokens are checked");
     // The boundary rule without look-around, which `regex` lacks.
@@ -40,7 +39,7 @@ fn main() {
         println!("| {name} | {:.0} | {:.0} |", nanoseconds(&people, work), nanoseconds(&automation, work));
     };
     row("Claims::find", &|user_agent| claims.find(user_agent).is_some());
-    row("looks_automated", &|user_agent| looks_automated(Some(user_agent)));
+    row("Claims::speaker", &|user_agent| claims.speaker(Some(user_agent)) == Speaker::Automation);
     row("regex, one alternation", &|user_agent| alternation.is_match(user_agent));
     row("regex::RegexSet", &|user_agent| set.matches(user_agent).matched_any());
 }

@@ -7,12 +7,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::diagnostic::{Diagnostics, Locator};
-use crate::json;
-use crate::source_text::{self, BYTE_ORDER_MARK, Expected};
+use crate::config::Ranges;
+use crate::feed::FeedFormat;
+use crate::json::typed::{FromJson, Node, Reader, json_object};
+use crate::source::diagnostic::Diagnostics;
+use crate::source::position::Placed;
 use crate::user_agent;
 
 /// Agents and the feeds that prove them.
@@ -24,158 +23,148 @@ pub struct Catalog {
     pub agents: Vec<CatalogAgent>,
 }
 
-/// A published list of IP ranges.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CatalogFeed {
-    /// The name by which agents refer to it.
-    pub name: String,
-    /// Who publishes it.
-    #[serde(default)]
-    pub operator: String,
-    /// Where it is published.
-    pub url: String,
+json_object! {
+    /// A catalog of agents and the feeds that prove them.
+    struct Document {
+        /// The feeds that agents name.
+        pub feeds: Vec<Placed<CatalogFeed>> = { Vec::new() },
+        /// The agents.
+        pub agents: Vec<Placed<CatalogAgent>> = required,
+    }
+    ignored {
+        /// Where the catalog comes from, for its readers.
+        "source": String,
+    }
 }
 
-/// One automated client, as its operator names it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CatalogAgent {
-    /// The product token (RFC 9309) in its User-Agent and in robots.txt.
-    pub token: String,
-    /// Who runs it.
-    #[serde(default)]
-    pub operator: String,
-    /// What it fetches pages for.
-    #[serde(default)]
-    pub purposes: Vec<String>,
-    /// Names of the feeds that prove it; any of them does.
-    #[serde(default)]
-    pub feeds: Vec<String>,
-    /// The operator's page about it.
-    #[serde(default)]
-    pub docs: Option<String>,
-    /// Domains of its addresses' reverse DNS names. For reports: no decision waits for DNS.
-    #[serde(default)]
-    pub rdns: Vec<String>,
+json_object! {
+    /// A published list of IP ranges.
+    pub struct CatalogFeed {
+        /// The name by which agents refer to it.
+        pub name: String = required,
+        /// Who publishes it.
+        pub operator: String = { String::new() },
+        /// Where it is published.
+        pub url: String = required,
+        /// Where it was published before: a configuration may still say so.
+        pub former_urls: Vec<String> = { Vec::new() },
+        /// How it is written.
+        pub format: FeedFormat = { FeedFormat::Jafar },
+        /// Where its prefixes are, if its format alone does not say so.
+        pub shape: Option<String> = { None },
+    }
 }
 
-/// The document, with each feed and agent left as text, so that one bad entry doesn't hide the mistakes of the
-/// next ones.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with `feeds` and `agents`")]
-struct Document<'a> {
-    #[serde(default, rename = "source")]
-    _source: Option<String>,
-    #[serde(borrow, default)]
-    feeds: Vec<&'a RawValue>,
-    #[serde(borrow)]
-    agents: Vec<&'a RawValue>,
+json_object! {
+    /// One automated client, as its operator names it.
+    pub struct CatalogAgent {
+        /// The product token (RFC 9309) in its User-Agent and in robots.txt.
+        pub token: String = required,
+        /// Who runs it.
+        pub operator: String = { String::new() },
+        /// What it fetches pages for.
+        pub purposes: Vec<String> = { Vec::new() },
+        /// Names of the feeds that prove it; any of them does.
+        pub feeds: Vec<String> = { Vec::new() },
+        /// Whether all that it sends comes from the ranges in its feeds.
+        pub ranges: Ranges = { Ranges::default() },
+        /// The operator's page about it.
+        pub docs: Option<String> = { None },
+        /// Domains of its addresses' reverse DNS names. For reports: no decision waits for DNS.
+        pub rdns: Vec<String> = { Vec::new() },
+        /// URLs of the directories that have the keys of its signatures.
+        pub keys: Vec<String> = { Vec::new() },
+    }
+}
+
+impl CatalogFeed {
+    /// Where it is published, and where it was before.
+    pub fn urls(&self) -> impl Iterator<Item = &str> {
+        core::iter::once(&self.url).chain(&self.former_urls).map(String::as_str)
+    }
 }
 
 impl Catalog {
-    /// The catalog that is compiled into the core: its name for diagnostics, and the document.
+    /// The catalog that is compiled into the core: its name for diagnostics, and the document. It lacks what only people
+    /// read: the operators and their pages.
     pub fn builtin() -> (&'static str, &'static [u8]) {
-        ("catalog.json (built in)", include_bytes!("../data/catalog.json"))
+        ("catalog.json (built in)", include_bytes!("../data/catalog.compact.json"))
     }
 
     /// Reads a catalog; `None` when there was an error, after reporting all of them.
     pub fn parse(bytes: &[u8], diagnostics: &mut Diagnostics) -> Option<Self> {
         let errors_before = diagnostics.errors();
-        let text = source_text::read(bytes, Expected { what: "JSON", requirement: None }, diagnostics)?;
-        let mut reader = Reader { text, locator: Locator::new(bytes), diagnostics };
-        let document: Document<'_> = reader.read(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))?;
-        let feeds = reader.feeds(&document.feeds);
-        let agents = reader.agents(&document.agents, &feeds);
-        (diagnostics.errors() == errors_before).then_some(Self { feeds, agents })
+        let mut reader = Reader::new(bytes, diagnostics);
+        let document = Node::document(bytes, &mut reader)?;
+        let Document { feeds, agents } = Document::from_json(&document, &mut reader)?;
+        check_feeds(&feeds, diagnostics);
+        check_agents(&agents, &feeds, diagnostics);
+        (diagnostics.errors() == errors_before)
+            .then(|| Self { feeds: without_positions(feeds), agents: without_positions(agents) })
     }
 }
 
-/// Reads parts of one text and reports what is wrong with them at their place.
-struct Reader<'a, 'd> {
-    text: &'a str,
-    locator: Locator<'a>,
-    diagnostics: &'d mut Diagnostics,
+fn without_positions<T>(items: Vec<Placed<T>>) -> Vec<T> {
+    items.into_iter().map(|item| item.value).collect()
 }
 
-impl<'a> Reader<'a, '_> {
-    fn feeds(&mut self, raws: &[&'a RawValue]) -> Vec<CatalogFeed> {
-        let mut feeds: Vec<CatalogFeed> = Vec::with_capacity(raws.len());
-        for raw in raws {
-            let Some(feed) = self.read::<CatalogFeed>(raw.get()) else { continue };
-            if feed.name.trim().is_empty() {
-                self.error(raw, "the feed's name is empty");
-            } else if feeds.iter().any(|other| other.name == feed.name) {
-                self.error(raw, format!("feed \"{}\" is listed twice; remove one", feed.name));
-            }
-            if !(feed.url.starts_with("https://") || feed.url.starts_with("http://")) {
-                let message = format!("url of feed \"{}\" must begin with https:// or http://", feed.name);
-                self.error(raw, message);
-            }
-            feeds.push(feed);
+fn check_feeds(feeds: &[Placed<CatalogFeed>], diagnostics: &mut Diagnostics) {
+    let mut names = BTreeSet::new();
+    for Placed { value: feed, position } in feeds {
+        let name = &feed.name;
+        let mut error = |message: String| diagnostics.error(*position, None, message);
+        if name.trim().is_empty() {
+            error("the feed's name is empty".into());
+        } else if !names.insert(name) {
+            error(format!("duplicate feed `{name}`"));
         }
-        feeds
-    }
-
-    fn agents(&mut self, raws: &[&'a RawValue], feeds: &[CatalogFeed]) -> Vec<CatalogAgent> {
-        let mut agents = Vec::with_capacity(raws.len());
-        let mut tokens = BTreeSet::new();
-        for raw in raws {
-            let Some(agent) = self.read::<CatalogAgent>(raw.get()) else { continue };
-            let token = &agent.token;
-            if let Err(problem) = user_agent::check_token(token) {
-                self.error(raw, format!("token {token:?}: {problem}"));
-            } else if !tokens.insert(token.to_ascii_lowercase()) {
-                let message = format!("token \"{token}\" is listed twice (case aside); merge the two agents");
-                self.error(raw, message);
-            }
-            for feed in agent.feeds.iter().filter(|feed| feeds.iter().all(|known| known.name != **feed)) {
-                let message =
-                    format!("agent \"{token}\" names feed \"{feed}\", which \"feeds\" lacks; list it");
-                self.error(raw, message);
-            }
-            if agent.purposes.iter().any(|purpose| purpose.trim().is_empty()) {
-                self.error(raw, format!("agent \"{token}\" has an empty purpose; remove it"));
-            }
-            agents.push(agent);
-        }
-        agents
-    }
-
-    /// Reads one part of the text; a mistake is reported at its own place, not at the part's.
-    fn read<T: Deserialize<'a>>(&mut self, part: &'a str) -> Option<T> {
-        match serde_json::from_str(part) {
-            Ok(value) => Some(value),
-            Err(error) => {
-                let start = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-                let position = self.locator.position(start + json::offset(part, &error));
-                self.diagnostics.error(position, None, json::reason(&error));
-                None
-            }
+        let is_web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
+        if !feed.urls().all(is_web) {
+            error(format!("the url of the feed `{name}` must begin with https:// or http://"));
         }
     }
+}
 
-    fn error(&mut self, raw: &'a RawValue, message: impl Into<String>) {
-        let position = self.locator.position_of(raw.get().as_bytes());
-        self.diagnostics.error(position, None, message);
+fn check_agents(
+    agents: &[Placed<CatalogAgent>],
+    feeds: &[Placed<CatalogFeed>],
+    diagnostics: &mut Diagnostics,
+) {
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    known.extend(feeds.iter().map(|feed| feed.name.as_str()));
+    let mut tokens = BTreeSet::new();
+    for Placed { value: agent, position } in agents {
+        let CatalogAgent { token, feeds, purposes, .. } = agent;
+        let mut error = |message: String| diagnostics.error(*position, None, message);
+        if let Err(problem) = user_agent::check_token(token) {
+            error(format!("token {token:?}: {problem}"));
+        } else if !tokens.insert(token.to_ascii_lowercase()) {
+            error(format!("duplicate agent `{token}`; tokens are compared without regard to case"));
+        }
+        for feed in feeds.iter().filter(|feed| !known.contains(feed.as_str())) {
+            error(format!("the agent `{token}` names the feed `{feed}`, which is not in `feeds`"));
+        }
+        if purposes.iter().any(|purpose| purpose.trim().is_empty()) {
+            error(format!("the agent `{token}` has an empty purpose"));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Strictness;
+    use crate::source::diagnostic::Load;
     use alloc::string::ToString;
 
     #[test]
     fn a_byte_order_mark_is_skipped() {
         assert!(parse("\u{feff}{ \"agents\": [ { \"token\": \"A\" } ] }").is_ok());
         let [message] = &parse("\u{feff}[]").unwrap_err()[..] else { panic!("one message") };
-        assert!(message.contains("an object with `feeds` and `agents`"), "{message}");
+        assert_eq!(message, "c.json:1:1: error: expected an object, found an array");
     }
 
     fn parse(text: &str) -> Result<Catalog, Vec<String>> {
-        let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);
+        let mut diagnostics = Diagnostics::new("c.json", Load);
         let catalog = Catalog::parse(text.as_bytes(), &mut diagnostics);
         catalog.ok_or_else(|| diagnostics.items().iter().map(ToString::to_string).collect())
     }
@@ -183,15 +172,40 @@ mod tests {
     #[test]
     fn the_builtin_catalog_is_read_without_a_word() {
         let (name, bytes) = Catalog::builtin();
-        let mut diagnostics = Diagnostics::new(name, Strictness::Lint);
+        let mut diagnostics = Diagnostics::new(name, Load);
         let catalog = Catalog::parse(bytes, &mut diagnostics).unwrap();
         assert_eq!(diagnostics.items(), []);
-        assert_eq!((catalog.feeds.len(), catalog.agents.len()), (15, 149));
+        assert_eq!((catalog.feeds.len(), catalog.agents.len()), (43, 214));
         let agent = |token| catalog.agents.iter().find(|agent| agent.token == token).unwrap();
         assert_eq!(agent("Googlebot").feeds, ["google-googlebot"]);
         assert_eq!(agent("Googlebot").purposes, ["search"]);
         assert_eq!(agent("ChatGPT-User").feeds, ["openai-chatgpt-user"]);
         assert_eq!(agent("Linguee Bot").feeds, [""; 0]);
+        for token in ["ClaudeBot", "Claude-User", "Claude-SearchBot"] {
+            assert_eq!(agent(token).feeds, ["anthropic-bots"]);
+        }
+        assert_eq!(agent("ClaudeBot").ranges, Ranges::Complete);
+        assert_eq!(agent("Claude-User").ranges, Ranges::Partial);
+    }
+
+    #[test]
+    fn the_lists_that_google_moved_are_known_by_all_their_addresses() {
+        let mut diagnostics = Diagnostics::new("c", Load);
+        let catalog = Catalog::parse(Catalog::builtin().1, &mut diagnostics).unwrap();
+        for (before, now) in [
+            ("googlebot", "common-crawlers"),
+            ("special-crawlers", "special-crawlers"),
+            ("user-triggered-agents", "user-triggered-agents"),
+            ("user-triggered-fetchers", "user-triggered-fetchers"),
+            ("user-triggered-fetchers-google", "user-triggered-fetchers-google"),
+        ] {
+            let url = format!("https://developers.google.com/static/crawling/ipranges/{now}.json");
+            let feed = catalog.feeds.iter().find(|feed| feed.url == url).unwrap();
+            for folder in ["static/search/apis", "search/apis"] {
+                let former = format!("https://developers.google.com/{folder}/ipranges/{before}.json");
+                assert!(feed.urls().any(|url| url == former), "{former}");
+            }
+        }
     }
 
     #[test]
@@ -222,13 +236,13 @@ mod tests {
         )
         .unwrap_err();
         let expected = [
-            "c.json:3:5: error: url of feed \"f\" must begin with https:// or http://",
-            "c.json:4:5: error: feed \"f\" is listed twice; remove one",
-            "c.json:7:25: error: unknown field `feed`, expected one of `token`, `operator`, `purposes`, `feeds`, `docs`, `rdns`",
-            "c.json:8:21: error: missing field `token`",
-            "c.json:9:5: error: agent \"C\" names feed \"g\", which \"feeds\" lacks; list it",
-            "c.json:10:5: error: token \"c\" is listed twice (case aside); merge the two agents",
-            "c.json:10:5: error: agent \"c\" has an empty purpose; remove it",
+            "c.json:7:20: error: unknown key `agents[0].feed` (did you mean `feeds`?)",
+            "c.json:8:5: error: `agents[1]`: missing key `token`",
+            "c.json:3:5: error: the url of the feed `f` must begin with https:// or http://",
+            "c.json:4:5: error: duplicate feed `f`",
+            "c.json:9:5: error: the agent `C` names the feed `g`, which is not in `feeds`",
+            "c.json:10:5: error: duplicate agent `c`; tokens are compared without regard to case",
+            "c.json:10:5: error: the agent `c` has an empty purpose",
             "c.json:11:5: error: token \"\": it is empty",
         ];
         assert_eq!(errors, expected);
@@ -236,10 +250,18 @@ mod tests {
 
     #[test]
     fn syntax_is_reported_with_line_and_column() {
-        assert_eq!(parse("{\n \"agents\": [}").unwrap_err(), ["c.json:2:13: error: expected value"]);
+        assert_eq!(
+            parse("{\n \"agents\": [}").unwrap_err(),
+            ["c.json:2:13: error: not JSON: expected value"]
+        );
         assert_eq!(parse("[]").unwrap_err().len(), 1);
         assert_eq!(parse(r#"{"agents":[],"agent":[]}"#).unwrap_err().len(), 1);
-        let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);
+        assert!(parse(r#"{"agents":[],"source":"a list"}"#).is_ok());
+        assert_eq!(
+            parse(r#"{"agents":[],"source":["a list"]}"#).unwrap_err(),
+            ["c.json:1:23: error: `source`: expected a string, found an array"]
+        );
+        let mut diagnostics = Diagnostics::new("c.json", Load);
         assert_eq!(Catalog::parse(b"{\n\"\xff", &mut diagnostics), None);
         let message = diagnostics.items()[0].to_string();
         assert!(message.starts_with("c.json:2:2: error: not UTF-8 from here on"), "{message}");

@@ -1,19 +1,19 @@
 //! The configuration document: one JSON object, the same for both gates and every command.
 //!
 //! This module says what may be written. What it means together (do the names exist, are they unique) is
-//! [`crate::ruleset`]'s, because that needs the feeds and the catalog.
+//! [`crate::ruleset::data`]'s, because that needs the feeds and the catalog.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::decision::Fact;
-use crate::diagnostic::Diagnostics;
+use crate::feed::guard::Guard;
 use crate::feed::{FeedBounds, FeedFormat};
-use crate::guard::Guard;
-use crate::typed_json::{self, Dictionary, FromJson, Node, Placed, Reader, UpTo, json_object, json_words};
-use crate::units::Seconds;
+use crate::json::typed::{self, Dictionary, FromJson, Node, Reader, UpTo, json_object, json_words};
+use crate::json::units::Seconds;
+use crate::source::diagnostic::Diagnostics;
+use crate::source::position::Placed;
 
 json_words! {
     /// What is done with decisions.
@@ -66,19 +66,69 @@ json_words! {
     }
 }
 
+json_words! {
+    /// Whether all that an agent sends comes from its published ranges.
+    #[derive(Default)]
+    pub enum Ranges {
+        /// All of it: an address outside is an impostor's.
+        #[default]
+        Complete = "complete",
+        /// It also runs on its users' own machines: an address outside says nothing.
+        Partial = "partial",
+    }
+}
+
+json_words! {
+    /// A single fact of a decision, by its key in the JSON decision.
+    pub enum Fact {
+        /// See [`crate::Facts::action`].
+        Action = "action",
+        /// See [`crate::Facts::status`].
+        Status = "status",
+        /// See [`crate::Facts::reason`].
+        Reason = "reason",
+        /// See [`crate::Facts::identity`].
+        Identity = "identity",
+        /// See [`crate::Facts::agent`].
+        Agent = "agent",
+        /// See [`crate::Facts::feed`].
+        Feed = "feed",
+        /// See [`crate::Facts::service`].
+        Service = "service",
+        /// See [`crate::Facts::country`].
+        Country = "country",
+        /// See [`crate::Facts::region`].
+        Region = "region",
+        /// See [`crate::Facts::city`].
+        City = "city",
+        /// See [`crate::Facts::site`].
+        Site = "site",
+        /// See [`crate::Facts::purpose`].
+        Purpose = "purpose",
+        /// See [`crate::Facts::rule`].
+        Rule = "rule",
+        /// See [`crate::Facts::robots_tag`].
+        RobotsTag = "robots_tag",
+        /// See [`crate::Facts::proof`].
+        Proof = "proof",
+        /// See [`crate::Facts::enforced`].
+        Enforced = "enforced",
+    }
+}
+
 json_object! {
     /// The configuration of Crawlward, the same document for nginx, Envoy and the command line.
     pub struct Config {
         /// `observe` decides, logs and counts but lets every request through; `enforce` denies; `off` does nothing.
-        pub mode: Mode = { Mode::default() },
+        pub mode: Placed<Mode> = { Placed::default(Mode::default()) },
         /// The well-known agents: `builtin`, `none`, or the path of a catalog file.
-        pub catalog: Placed<String> = { unplaced("builtin") },
+        pub catalog: Placed<String> = { Placed::default("builtin".to_string()) },
         /// The files that map IP prefixes to facts. The order settles ties between prefixes of equal length.
         pub feeds: Vec<FeedConfig> = { Vec::new() },
         /// Agents that the catalog lacks, or about which the site knows better; keys left out keep the catalog's value.
         pub agents: Vec<AgentConfig> = { Vec::new() },
         /// The request header in which a client declares the purpose of its automation.
-        pub purpose_header: Placed<String> = { unplaced("Automation-Purpose") },
+        pub purpose_header: Placed<String> = { Placed::default("Automation-Purpose".to_string()) },
         /// The policies, by host.
         pub sites: Vec<Placed<SiteConfig>> = { Vec::new() },
         /// The files, by the path that names them elsewhere in the document; they take precedence over the file system.
@@ -87,6 +137,10 @@ json_object! {
         /// Single facts that Envoy's filter state shows as `wasm.crawlward.agent` and so on, by their keys in the JSON
         /// decision. In nginx they are variables anyway.
         pub filter_state: Vec<Fact> = { Vec::new() },
+    }
+    ignored {
+        /// Where editors find the JSON Schema of this document.
+        "$schema": String,
     }
 }
 
@@ -112,8 +166,8 @@ json_object! {
         pub source: Placed<String> = required,
         /// The prefixes for which a geofeed's publisher may speak; entries outside are ignored. Empty: all.
         pub authority: Vec<Placed<String>> = { Vec::new() },
-        /// How old the feed may become, by its creationTime or the file's modification, whichever is older, before it
-        /// proves nobody any more. Left out: any age.
+        /// How old the feed may become before it proves nobody any more, counted from when it was last known to be what
+        /// its publisher publishes: the modification of the file. Left out: any age.
         pub max_age: Option<Seconds> = { None },
         /// What a new version may change before it is held and the last good one stays in force; `off`: anything.
         pub guard: Guard = { Guard::default() },
@@ -131,6 +185,9 @@ json_object! {
         pub token: Placed<String> = required,
         /// The feeds that prove the agent. None: a claim can't be verified.
         pub feeds: Option<Vec<Placed<String>>> = { None },
+        /// Whether all that the agent sends comes from the ranges in its feeds (`complete`), or whether it also runs on
+        /// its users' own machines (`partial`), so that an address outside is unverified and never spoofed.
+        pub ranges: Option<Ranges> = { None },
         /// If not empty, only prefixes whose most specific `service` is listed prove the agent.
         pub services: Option<Vec<String>> = { None },
         /// What the agent's operator says it fetches for.
@@ -138,6 +195,23 @@ json_object! {
         /// What is done with the agent, whatever the site.
         pub action: Option<AgentAction> = { None },
     }
+}
+
+/// What is done with clients by their identities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Treatments {
+    pub(crate) spoofed: Placed<Treatment>,
+    pub(crate) unverified: Placed<Treatment>,
+    pub(crate) undeclared: Placed<Treatment>,
+}
+
+impl Treatments {
+    /// For a host that no site names, and for what a site does not say.
+    pub(crate) const DEFAULT: Self = Self {
+        spoofed: Placed::default(Treatment::Deny),
+        unverified: Placed::default(Treatment::Policy),
+        undeclared: Placed::default(Treatment::Allow),
+    };
 }
 
 json_object! {
@@ -153,11 +227,11 @@ json_object! {
         /// The site's automation-preferences.txt, relative to the configuration document; served at that path.
         pub automation_preferences: Option<Placed<String>> = { None },
         /// A client that claims an agent from an address that is not the agent's.
-        pub spoofed: Treatment = { Treatment::Deny },
+        pub spoofed: Placed<Treatment> = { Treatments::DEFAULT.spoofed },
         /// A client that claims an agent that can't be verified.
-        pub unverified: Treatment = { Treatment::Policy },
+        pub unverified: Placed<Treatment> = { Treatments::DEFAULT.unverified },
         /// A client that claims no agent, from an address of an IP-range feed, with a browser's User-Agent.
-        pub undeclared: Treatment = { Treatment::Allow },
+        pub undeclared: Placed<Treatment> = { Treatments::DEFAULT.undeclared },
         /// What `allowed-purposes` means for a client that declares none and whose agent has none.
         pub undeclared_purpose: UndeclaredPurpose = { UndeclaredPurpose::Deny },
         /// Rules on places, known from geofeeds; the first that holds decides.
@@ -214,7 +288,7 @@ json_object! {
     /// What crawlers may do with responses from a part of a site.
     pub struct RobotsTagConfig {
         /// A path prefix, with `*` and `$` as in robots.txt.
-        pub scope: Placed<String> = { unplaced("/") },
+        pub scope: Placed<String> = { Placed::default("/".to_string()) },
         /// The rules, such as `noindex, nosnippet; ExampleBot=noindex`.
         pub rules: Placed<String> = required,
     }
@@ -234,10 +308,6 @@ json_words! {
     }
 }
 
-fn unplaced(value: &str) -> Placed<String> {
-    Placed { value: value.to_string(), position: None }
-}
-
 impl Config {
     /// Reads the document, and reports every reason why it can't be. What could be read is given for further checks, in
     /// which nothing is to be said of what may be missing for these reasons.
@@ -250,12 +320,9 @@ impl Config {
     /// The JSON Schema of the document (draft 2020-12), for editors and for CI of those who write it.
     pub fn json_schema() -> Value {
         let mut schema = Self::schema();
-        typed_json::insert(
-            &mut schema,
-            "$schema",
-            Value::from("https://json-schema.org/draft/2020-12/schema"),
-        );
-        typed_json::insert(&mut schema, "title", Value::from("Crawlward configuration"));
+        typed::insert(&mut schema, "$schema", Value::from("https://json-schema.org/draft/2020-12/schema"));
+        typed::insert(&mut schema, "$id", Value::from("urn:crawlward:configuration"));
+        typed::insert(&mut schema, "title", Value::from("Crawlward configuration"));
         schema
     }
 }
@@ -263,11 +330,11 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Strictness;
-    use alloc::vec;
+    use crate::source::diagnostic::Load;
+    use alloc::{format, vec};
 
     fn messages(document: &str) -> Vec<String> {
-        let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);
+        let mut diagnostics = Diagnostics::new("c.json", Load);
         let config = Config::read(document.as_bytes(), &mut diagnostics);
         assert!(config.is_some() || diagnostics.has_errors());
         diagnostics.into_items_by_position().iter().map(ToString::to_string).collect()
@@ -275,9 +342,9 @@ mod tests {
 
     #[test]
     fn an_empty_document_denies_nobody() {
-        let mut diagnostics = Diagnostics::new("c.json", Strictness::Load);
+        let mut diagnostics = Diagnostics::new("c.json", Load);
         let config = Config::read(b"{}", &mut diagnostics).unwrap();
-        assert_eq!(config.mode, Mode::Observe);
+        assert_eq!(*config.mode, Mode::Observe);
         assert_eq!(config.catalog.value, "builtin");
     }
 
@@ -298,14 +365,48 @@ mod tests {
             vec![
                 "c.json:2:3: error: unknown key `mdoe` (did you mean `mode`?)",
                 "c.json:3:11: error: `mode`: unknown value `enforced` (did you mean `enforce`?)",
-                "c.json:5:5: error: `feeds[0]`: the key `source` is missing",
+                "c.json:5:5: error: `feeds[0]`: missing key `source`",
                 "c.json:5:30: error: `feeds[0].format`: unknown value `jafra` (did you mean `jafar`?)",
                 "c.json:6:15: error: `feeds[1].name`: expected a string, found the number 5",
                 "c.json:8:25: error: `sites[0].hosts`: expected an array, found a string",
                 "c.json:8:40: error: `sites[0].aiwebindex` is not yet supported by this version of Crawlward: remove it",
-                "c.json:9:3: error: `mode` is given twice",
+                "c.json:9:3: error: duplicate key `mode`",
             ]
         );
+    }
+
+    #[test]
+    fn editors_may_be_told_where_the_schema_is() {
+        assert!(messages(r#"{ "$schema": "crawlward.schema.json" }"#).is_empty());
+        assert_eq!(
+            messages(r#"{ "$schema": 5 }"#),
+            ["c.json:1:14: error: `$schema`: expected a string, found the number 5"]
+        );
+        assert_eq!(
+            messages(r#"{ "sites": [ { "$schema": "crawlward.schema.json" } ] }"#).len(),
+            1,
+            "at the top only"
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_of_megabytes_costs_little_and_is_shown_short() {
+        let key = "k".repeat(4 << 20);
+        let document = format!(r#"{{ "{key}": 1, "mode": "{key}", "files": {{ "{key}": {{}} }} }}"#);
+        let messages = messages(&document);
+        assert_eq!(messages.len(), 3);
+        for (message, start) in
+            messages.iter().zip(["unknown key `kkk", "`mode`: unknown value `kkk", "`files.kkk"])
+        {
+            assert!(message.contains(start) && message.chars().count() < 1100, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_unknown_keys_are_counted() {
+        let keys: Vec<String> = (0..100_000).map(|number| format!(r#""mode{number}": 1"#)).collect();
+        let messages = messages(&format!("{{ {} }}", keys.join(", ")));
+        assert_eq!(messages.last().unwrap(), "c.json: error: not shown: errors 99900, warnings 0");
     }
 
     #[test]
@@ -342,5 +443,32 @@ mod tests {
         assert!(
             feed["properties"]["name"]["description"].as_str().unwrap().contains("agents, logs and metrics")
         );
+        assert_eq!(schema["$id"], "urn:crawlward:configuration");
+        assert_eq!(schema["properties"]["$schema"]["type"], "string");
+    }
+
+    #[test]
+    fn the_schema_has_the_default_of_each_key_that_can_be_left_out() {
+        let schema = Config::json_schema();
+        let default = |key: &str| schema["properties"][key]["default"].clone();
+        assert_eq!((default("mode"), default("feeds")), ("observe".into(), Value::from(Vec::<Value>::new())));
+        assert_eq!(default("purpose_header"), "Automation-Purpose");
+        let site = &schema["properties"]["sites"]["items"]["properties"];
+        assert_eq!(
+            (&site["spoofed"]["default"], &site["explain"]["default"]),
+            (&"deny".into(), &true.into())
+        );
+        assert_eq!(site["name"].get("default"), None, "it depends on the hosts");
+        let guard = &schema["properties"]["feeds"]["items"]["properties"]["guard"]["default"];
+        assert_eq!((&guard["grow"], &guard["widest"]["v6"]), (&"10x".into(), &16.into()));
+        // A document of nothing but defaults is the empty one.
+        let defaults = schema["properties"].as_object().unwrap().iter();
+        let defaults: serde_json::Map<_, _> =
+            defaults.filter_map(|(key, value)| Some((key.clone(), value.get("default")?.clone()))).collect();
+        let read = |document: &[u8]| {
+            let config = Config::read(document, &mut Diagnostics::new("c.json", Load)).unwrap();
+            (config.mode.value, config.catalog.value, config.purpose_header.value, config.feeds.len())
+        };
+        assert_eq!(read(Value::from(defaults).to_string().as_bytes()), read(b"{}"));
     }
 }

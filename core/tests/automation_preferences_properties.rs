@@ -1,9 +1,9 @@
 //! The group that decides, against a model that looks at every group and compares the four criteria of AUTO-14 in turn.
 
-use crawlward_core::automation_preferences::{PreferencesFile, Request, Undeclared};
-use crawlward_core::diagnostic::{Diagnostics, Strictness};
-use crawlward_core::host::RequestHost;
-use crawlward_core::path_pattern::{PathPattern, RequestPath};
+use crawlward_core::internals::RequestHost;
+use crawlward_core::internals::policy::{PreferencesFile, Request, Undeclared};
+use crawlward_core::internals::{Diagnostics, Load};
+use crawlward_core::internals::{PathPattern, RequestPath};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -47,9 +47,9 @@ fn written(groups: &[Group]) -> (String, Vec<u32>) {
 /// The place of the group that decides.
 fn deciding(groups: &[Group], agent: &str, host: &str, path: &str) -> Option<usize> {
     let key = |(place, group): (usize, &Group)| {
-        // `host: *` makes a group one for all hosts.
         let any_host = group.hosts.is_empty() || group.hosts.contains(&"*");
-        let exact_host = !any_host && group.hosts.contains(&host);
+        // A host that is named beside `*` takes precedence all the same.
+        let exact_host = group.hosts.contains(&host);
         let below = |pattern: &&str| pattern.strip_prefix('*').is_some_and(|parent| host.ends_with(parent));
         let exact_agent = group.agents.iter().any(|own| own.eq_ignore_ascii_case(agent));
         let holds = (any_host || exact_host || group.hosts.iter().any(below))
@@ -69,7 +69,7 @@ proptest! {
     fn auto_14_agrees_with_the_model(groups in vec(group(), 0..30), paths in vec("/[ab/]{0,6}", 1..6)) {
         // AUTO-11, AUTO-12, AUTO-13, AUTO-14
         let (text, lines) = written(&groups);
-        let mut diagnostics = Diagnostics::new("automation-preferences.txt", Strictness::Load);
+        let mut diagnostics = Diagnostics::new("automation-preferences.txt", Load);
         let preferences = PreferencesFile::parse(text.as_bytes(), &mut diagnostics).unwrap().compile();
         for path in &paths {
             for host in ["a.example", "b.example", "c.example", "x.a.example", "example", "other"] {

@@ -3,14 +3,16 @@
 use std::hash::{DefaultHasher, Hasher};
 
 use crawlward_core::{Compiled, NoFiles, Ruleset, is_stored};
+use proxy_wasm::hostcalls;
+use proxy_wasm::types::BufferType;
 
-use crate::host_calls;
+use crate::host::{Refused, property};
 
-/// How diagnostics name the configuration.
+/// The name of the configuration in diagnostics.
 pub(crate) const NAME: &str = "configuration";
 
 /// How much of the configuration is fetched at once, a whole number of words. The memory of a virtual machine never
-/// shrinks, so a compiled ruleset goes piece by piece to where it stays, and is there once, not twice.
+/// shrinks, so a compiled ruleset is fetched in pieces to where it stays, and is in memory once, not twice.
 const PIECE: usize = 1 << 18;
 
 /// A configuration, compiled or loaded.
@@ -20,7 +22,13 @@ pub(crate) struct Configuration {
     pub(crate) fingerprint: u64,
 }
 
-/// Reads the configuration, of which Envoy says how large it is; `None` where Envoy does not give it.
+/// The name that Envoy's configuration gives the plugin; empty where it gives none.
+pub(crate) fn plugin_name() -> Result<String, Refused> {
+    let name = property(&["plugin_name"])?.unwrap_or_default();
+    Ok(String::from_utf8_lossy(&name).into_owned())
+}
+
+/// Reads the configuration, which has this size; `None` where Envoy does not provide it.
 pub(crate) fn read(size: usize) -> Option<Configuration> {
     let mut hasher = DefaultHasher::new();
     let mut pieces = Pieces { at: 0, size };
@@ -35,7 +43,7 @@ pub(crate) fn read(size: usize) -> Option<Configuration> {
         let compiled = Ruleset::compile(NAME, &document, &NoFiles);
         return Some(Configuration { compiled, fingerprint: hasher.finish() });
     }
-    // With the header in it, in which is a checksum of all the rest.
+    // The first piece has the header, and the header has a checksum of all the rest.
     hasher.write(&first);
     let mut words = Vec::with_capacity(size / WORD);
     words.extend(words_of(&first));
@@ -49,7 +57,7 @@ pub(crate) fn read(size: usize) -> Option<Configuration> {
 /// The bytes of a word.
 const WORD: usize = size_of::<u32>();
 
-/// The whole words in some bytes. Only a cut file has others at its end, and the length that its header gives tells.
+/// The whole words in some bytes. Only a file that was cut has other bytes at its end; the length in its header shows that.
 fn words_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
     bytes.chunks_exact(WORD).filter_map(|chunk| chunk.first_chunk().copied()).map(u32::from_ne_bytes)
 }
@@ -64,11 +72,14 @@ impl Pieces {
         self.at >= self.size
     }
 
-    /// The next piece; only an empty configuration has an empty one.
+    /// The next piece. Only an empty configuration has an empty one, which the SDK does not tell from a missing one.
     fn fetch(&mut self) -> Option<Vec<u8>> {
-        let most = PIECE.min(self.size.saturating_sub(self.at));
-        let piece = host_calls::plugin_configuration(self.at, most)?;
+        let length = PIECE.min(self.size.saturating_sub(self.at));
+        if length == 0 {
+            return Some(Vec::new());
+        }
+        let piece = hostcalls::get_buffer(BufferType::PluginConfiguration, self.at, length).ok()??;
         self.at += piece.len();
-        (piece.len() == most).then_some(piece)
+        (piece.len() == length).then_some(piece)
     }
 }

@@ -1,128 +1,145 @@
-//! The contexts of a virtual machine: plugins, which are the filter with one configuration each, and their streams, which
-//! are requests with their responses.
+//! The contexts of a virtual machine: a [`Plugin`] for each configuration of the filter, and a [`Stream`] for each request
+//! with its response.
+//!
+//! `envoy-filter/trim` removes the exports of all other callbacks from the linked module, so a callback that is added here
+//! has to be added there, too.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crawlward_core::decision::Decision;
-use crawlward_core::diagnostic::Severity;
-use crawlward_core::measures::ReloadResult;
+use crawlward_core::Decision;
+use crawlward_core::Severity;
+use crawlward_core::metrics::ReloadResult;
+use proxy_wasm::traits::{Context, HttpContext, RootContext};
+use proxy_wasm::types::{Action, ContextType};
 
-use crate::callbacks::Action;
 use crate::configuration::{self, Configuration};
 use crate::gate::Gate;
-use crate::host_calls::{self, LogLevel};
-use crate::{metrics, request, response};
+use crate::host::tick_every;
+use crate::{metrics, raw, reloads, request, response};
 
-/// How often the ages of feeds are shown anew.
+/// How often the ages and states of feeds are updated.
 const TICK: Duration = Duration::from_secs(10);
 
-thread_local! {
-    /// Those that have been configured, by context.
-    static PLUGINS: RefCell<BTreeMap<u32, Plugin>> = const { RefCell::new(BTreeMap::new()) };
-    /// Those of plugins that have been configured, by context.
-    static STREAMS: RefCell<BTreeMap<u32, Stream>> = const { RefCell::new(BTreeMap::new()) };
-}
-
-struct Plugin {
-    /// As the configuration of Envoy names the filter.
+/// The filter with one configuration.
+pub(crate) struct Plugin {
+    context: u32,
+    /// The name of the plugin in Envoy's configuration.
     name: String,
-    gate: Rc<Gate>,
+    /// `None` until a configuration is accepted.
+    gate: Option<Rc<Gate>>,
 }
 
-/// One request with its response. Its gate stays until the stream ends, whatever becomes of the plugin.
+impl Plugin {
+    pub(crate) fn new(context: u32) -> Self {
+        Self { context, name: String::new(), gate: None }
+    }
+}
+
+impl Context for Plugin {}
+
+impl RootContext for Plugin {
+    /// Compiles the configuration. If that fails, Envoy rejects the configuration and keeps the one it has.
+    fn on_configure(&mut self, size: usize) -> bool {
+        let name = configuration::plugin_name();
+        // Where Envoy refuses the name, the plugin counts as one without a name, and the error is noted below.
+        self.name = name.clone().unwrap_or_default();
+        let Some(Configuration { mut compiled, fingerprint }) = configuration::read(size) else {
+            log::error!("crawlward: Envoy does not provide the configuration");
+            return false;
+        };
+        let now = raw::now();
+        if let Ok(now) = now {
+            compiled.warn_of_stale_feeds(configuration::NAME, now);
+        }
+        for diagnostic in &compiled.diagnostics {
+            match diagnostic.severity {
+                Severity::Error => log::error!("crawlward: {diagnostic}"),
+                Severity::Warning => log::warn!("crawlward: {diagnostic}"),
+            }
+        }
+        let result = if compiled.ruleset.is_some() { ReloadResult::Success } else { ReloadResult::Failure };
+        let counted = reloads::count(&self.name, fingerprint, result);
+        let Some(ruleset) = compiled.ruleset else {
+            return false;
+        };
+        let gate = Gate::new(ruleset);
+        let shown = now.and_then(|now| metrics::show_ruleset(&self.name, self.context, gate.ruleset(), now));
+        let kept = request::keep_address_for_redirects();
+        for done in [name.map(drop), counted, shown, kept, tick_every(TICK)] {
+            gate.note(done);
+        }
+        self.gate = Some(Rc::new(gate));
+        true
+    }
+
+    /// Updates the ages and states of the feeds.
+    fn on_tick(&mut self) {
+        if let Some(gate) = &self.gate {
+            let update = |now| metrics::update_feeds(&self.name, self.context, gate.ruleset(), now);
+            gate.note(raw::now().and_then(update));
+        }
+    }
+
+    fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
+        Some(Box::new(Stream { gate: self.gate.clone(), decision: None }))
+    }
+
+    fn get_type(&self) -> Option<ContextType> {
+        Some(ContextType::HttpContext)
+    }
+}
+
+impl Drop for Plugin {
+    /// Envoy deletes the context.
+    fn drop(&mut self) {
+        if let Some(gate) = &self.gate {
+            metrics::forget(&self.name, self.context);
+            // Otherwise Envoy would run the timer of every deleted plugin as long as the virtual machine lives.
+            gate.note(tick_every(Duration::ZERO));
+        }
+    }
+}
+
+/// A request and its response. The gate with which it began stays until it ends, whatever happens to the plugin.
 struct Stream {
-    gate: Rc<Gate>,
-    /// What was decided about the request, until its response comes.
+    /// `None` where Envoy uses a plugin that has no configuration: such a request passes.
+    gate: Option<Rc<Gate>>,
+    /// The decision about the request, until the response comes.
     decision: Option<Decision>,
 }
 
-/// Begins a stream; a plugin begins with its configuration.
-pub(crate) fn create(context: u32, plugin: u32) {
-    if let Some(gate) =
-        PLUGINS.with_borrow(|plugins| plugins.get(&plugin).map(|plugin| Rc::clone(&plugin.gate)))
-    {
-        STREAMS.with_borrow_mut(|streams| streams.insert(context, Stream { gate, decision: None }));
-    }
-}
+impl Context for Stream {}
 
-/// Ends a stream, or a plugin.
-pub(crate) fn delete(context: u32) {
-    if let Some(Stream { gate, decision }) = STREAMS.with_borrow_mut(|streams| streams.remove(&context)) {
-        // Without a response the client is gone, or an internal redirect begins the request anew.
-        if decision.is_some() {
-            gate.note(request::keep_address());
-        }
-        return;
-    }
-    if let Some(Plugin { name, gate }) = PLUGINS.with_borrow_mut(|plugins| plugins.remove(&context)) {
-        metrics::forget(&name, context);
-        // Or else Envoy's timer of each plugin that ever was goes off as long as the virtual machine lives.
-        gate.note(host_calls::tick_every(Duration::ZERO));
-    }
-}
-
-/// Compiles a plugin's configuration. One that can't be compiled is refused, and Envoy keeps what it has.
-pub(crate) fn configure(context: u32, size: usize) -> bool {
-    let name = host_calls::property("plugin_name").unwrap_or_default();
-    let name = String::from_utf8_lossy(&name).into_owned();
-    let Some(Configuration { mut compiled, fingerprint }) = configuration::read(size) else {
-        host_calls::log(LogLevel::Error, "crawlward: Envoy does not give the configuration");
-        return false;
-    };
-    let now = host_calls::now();
-    compiled.warn_of_stale_feeds(configuration::NAME, now);
-    for diagnostic in &compiled.diagnostics {
-        let level = match diagnostic.severity {
-            Severity::Error => LogLevel::Error,
-            Severity::Warning => LogLevel::Warn,
-        };
-        host_calls::log(level, &format!("crawlward: {diagnostic}"));
-    }
-    let result = if compiled.ruleset.is_some() { ReloadResult::Success } else { ReloadResult::Failure };
-    let counted = metrics::count_reload(&name, fingerprint, result);
-    let Some(ruleset) = compiled.ruleset else {
-        return false;
-    };
-    let gate = Gate::new(ruleset);
-    let shown = metrics::show_ruleset(&name, context, gate.ruleset(), now);
-    let kept = host_calls::keep_filter_state(request::FIRST_ADDRESS);
-    for done in [counted, shown, kept, host_calls::tick_every(TICK)] {
-        gate.note(done);
-    }
-    PLUGINS.with_borrow_mut(|plugins| plugins.insert(context, Plugin { name, gate: Rc::new(gate) }));
-    true
-}
-
-/// Shows how old a plugin's feeds are by now.
-pub(crate) fn tick(context: u32) {
-    PLUGINS.with_borrow(|plugins| {
-        if let Some(Plugin { name, gate }) = plugins.get(&context) {
-            gate.note(metrics::show_ages(name, context, gate.ruleset(), host_calls::now()));
-        }
-    });
-}
-
-/// Decides a stream's request.
-pub(crate) fn request(context: u32) -> Action {
-    STREAMS.with_borrow_mut(|streams| match streams.get_mut(&context) {
-        Some(Stream { gate, decision }) => gate.request(decision).unwrap_or_else(|refused| {
+impl HttpContext for Stream {
+    fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
+        let Some(gate) = &self.gate else { return Action::Continue };
+        gate.request(&mut self.decision).unwrap_or_else(|refused| {
             gate.note(Err(refused));
             Action::Continue
-        }),
-        None => Action::Continue,
-    })
-}
+        })
+    }
 
-/// Edits a stream's response.
-pub(crate) fn response(context: u32) {
-    STREAMS.with_borrow_mut(|streams| {
-        if let Some(Stream { gate, decision }) = streams.get_mut(&context)
-            && let Some(decision) = decision.take()
+    /// Envoy calls this for its own responses and for the filter's, too, but not for those of filters before this one: the
+    /// filter sees neither these requests nor the responses to them.
+    fn on_http_response_headers(&mut self, _: usize, _: bool) -> Action {
+        if let Some(gate) = &self.gate
+            && let Some(decision) = self.decision.take()
         {
             gate.note(response::edit(gate.ruleset(), &decision));
         }
-    });
+        Action::Continue
+    }
+}
+
+impl Drop for Stream {
+    /// Envoy deletes the context. Without a response, either the client is gone, or Envoy starts the request again for an
+    /// internal redirect.
+    fn drop(&mut self) {
+        if let Some(gate) = &self.gate
+            && self.decision.is_some()
+        {
+            gate.note(request::keep_address());
+        }
+    }
 }

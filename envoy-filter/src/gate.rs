@@ -1,58 +1,66 @@
 //! A request on its way through: decided, then answered, or passed on with what is known.
 
-use crawlward_core::decision::Decision;
-use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER, Reply};
-use crawlward_core::seldom::Seldom;
-use crawlward_core::{Overrides, Request, Ruleset, decide};
+use crawlward_core::Decision;
+#[cfg(feature = "panic-for-tests")]
+use crawlward_core::Request;
+use crawlward_core::metrics::OnceAMinute;
+use crawlward_core::{Overrides, Ruleset, decide};
+use crawlward_core::{Reply, UPSTREAM_HEADER, connection_without_ours, is_forgery};
+use proxy_wasm::types::{Action, MapType};
 
-use crate::callbacks::Action;
-use crate::host_calls::{self, Headers, LogLevel, Refused};
-use crate::metrics::{self, Requests};
+use crate::host::Refused;
+use crate::metrics::{self, RecentCounters};
+use crate::raw::{self, Change};
 use crate::request::HostRequest;
 
-/// The filter state, for the access log: `%FILTER_STATE(wasm.crawlward:PLAIN)%`.
+/// The filter state for the access log: `%FILTER_STATE(wasm.crawlward:PLAIN)%`.
 const FILTER_STATE: &str = "crawlward";
 
 /// What the requests of a configuration share.
 pub(crate) struct Gate {
     ruleset: Ruleset,
-    requests: Requests,
-    /// When an internal error was last told.
-    told: Seldom,
+    recent: RecentCounters,
+    /// When an internal error was last logged.
+    logged: OnceAMinute,
 }
 
 impl Gate {
     pub(crate) fn new(ruleset: Ruleset) -> Self {
-        Self { ruleset, requests: Requests::default(), told: Seldom::new() }
+        Self { ruleset, recent: RecentCounters::default(), logged: OnceAMinute::new() }
     }
 
-    /// Removes the client's own `X-Crawlward`, decides, notes what was decided, and denies or tells upstreams what is known.
+    /// Removes the client's own `X-Crawlward` and decides. Then it records the decision, and either denies the request or
+    /// passes it on with what is known.
     pub(crate) fn request(&self, decided: &mut Option<Decision>) -> Result<Action, Refused> {
         let request = HostRequest::fetch()?;
-        for name in FORGEABLE {
-            // Envoy chooses the route again for a header that is removed, whether it was there or not.
-            if request.header(name).is_some() {
-                host_calls::remove_header(Headers::Request, name)?;
-            }
+        // Envoy chooses the route again when a header is removed, even one that is not there.
+        for name in request.names().filter(|name| is_forgery(name)) {
+            change_header(name, Change::Remove)?;
+        }
+        // Of an upgrade, Envoy keeps this header.
+        if let Some(options) = connection_without_ours(&request) {
+            let change = if options.is_empty() { Change::Remove } else { Change::Replace(&options) };
+            change_header(b"connection", change)?;
         }
         #[cfg(feature = "panic-for-tests")]
         panic_if_asked(&request);
         let decision = decide(&self.ruleset, &request, Overrides::default());
-        *decided = Some(decision);
-        self.note(self.requests.count(&decision, &self.ruleset));
         let reply = self.ruleset.reply(&decision, &request, None);
+        request.facts_complete()?;
+        *decided = Some(decision);
+        self.note(metrics::count_request(&decision, &self.ruleset, &self.recent));
         if let Some(value) = self.ruleset.header_value(&decision) {
-            host_calls::set_filter_state(FILTER_STATE, value.as_bytes())?;
+            raw::set_filter_state(FILTER_STATE, value.as_bytes())?;
             let single = self.ruleset.filter_state(&decision);
             if !single.is_empty() {
-                // Only these may need the purpose, which is looked for in the request once more.
+                // Only these facts may include the purpose, for which the core reads the request once more.
                 let facts = self.ruleset.describe(&decision, &request);
                 for (fact, text) in single.iter().filter_map(|fact| Some((fact, facts.text(*fact)?))) {
-                    host_calls::set_filter_state(&format!("{FILTER_STATE}.{fact}"), text.as_bytes())?;
+                    raw::set_filter_state(&format!("{FILTER_STATE}.{fact}"), text.as_bytes())?;
                 }
             }
             if reply.is_none() {
-                host_calls::replace_header(Headers::Request, REQUEST_HEADER, value.as_bytes())?;
+                change_header(UPSTREAM_HEADER.lowercase.as_bytes(), Change::Replace(value.as_bytes()))?;
             }
         }
         match reply {
@@ -61,13 +69,14 @@ impl Gate {
         }
     }
 
-    /// Counts an internal error, and says so once a minute.
+    /// Counts an internal error, and logs it at most once a minute.
     pub(crate) fn note(&self, done: Result<(), Refused>) {
         let Err(refused) = done else { return };
-        // Where that is refused, too, the log has to do.
+        // If the host refuses to count it, the log is all there is.
         let _ = metrics::count_error();
-        if self.told.is_due(host_calls::now()) {
-            host_calls::log(LogLevel::Error, &format!("crawlward: internal error: {refused}"));
+        // Without a clock, the first error is the only one in the log.
+        if self.logged.is_due(raw::now().unwrap_or_default()) {
+            log::error!("crawlward: internal error: {refused}");
         }
     }
 
@@ -86,6 +95,10 @@ fn panic_if_asked(request: &HostRequest) {
 
 fn answer(decision: &Decision, reply: &Reply<'_>) -> Result<Action, Refused> {
     let headers: Vec<_> = reply.headers().collect();
-    host_calls::respond(reply.status, &decision.response_details(), &headers, &reply.body)?;
+    raw::respond(reply.status, &decision.response_details(), &headers, &reply.body)?;
     Ok(Action::Pause)
+}
+
+fn change_header(name: &[u8], change: Change<'_>) -> Result<(), Refused> {
+    raw::change_header(MapType::HttpRequestHeaders, name, change)
 }

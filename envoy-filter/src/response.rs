@@ -1,36 +1,42 @@
-//! The response on its way back: from what it says of crawlers to the core's edits, and back to Envoy.
+//! The response on its way back: the core's plan for its headers.
 //!
-//! The host gives a header's first line only. So each name is asked for by itself, which most responses answer with
-//! nothing, and only where one is there the whole map is fetched for the other lines.
+//! Asking for one header gives its first line only. So the filter asks for each header on which the plan depends, and most
+//! responses have none of them; only where there is one it fetches all headers.
 
-use crawlward_core::Ruleset;
-use crawlward_core::decision::Decision;
-use crawlward_core::response::HEADERS;
+use crawlward_core::{Decision, Ruleset};
+use proxy_wasm::types::MapType;
 
-use crate::host_calls::{self, HeaderMap, Headers, Refused};
+use crate::headers::HeaderMap;
+use crate::host::Refused;
+use crate::raw::{self, Change};
 
-/// Makes `Robots-Tag` and `X-Robots-Tag` of a response what they should be.
+const MAP: MapType = MapType::HttpResponseHeaders;
+
+/// Makes the headers of a response what they should be.
 pub(crate) fn edit(ruleset: &Ruleset, decision: &Decision) -> Result<(), Refused> {
-    let Some(rules) = ruleset.response_rules(decision) else { return Ok(()) };
-    let is_there = |name| host_calls::header(Headers::Response, name).is_some();
-    let map = match HEADERS.iter().any(|header| is_there(header.lowercase)) {
-        true => Some(host_calls::all_headers(Headers::Response)?),
-        false => None,
+    let Some(plan) = ruleset.response_plan(decision) else { return Ok(()) };
+    let is_there = |name| Ok(raw::header(MAP, name)?.is_some());
+    let is_needed = match plan.watched() {
+        Some(watched) => any(watched.iter().map(|header| is_there(header.lowercase)))?,
+        None => true,
     };
-    let [robots_tag, x_robots_tag] = HEADERS.map(|header| {
-        let lines = map.iter().flat_map(HeaderMap::lines);
-        let of_header = lines.filter(|(name, _)| *name == header.lowercase.as_bytes());
-        of_header.map(|(_, value)| value).collect::<Vec<&[u8]>>()
-    });
-    for (header, lines) in rules.edits([&robots_tag, &x_robots_tag]).replaced() {
+    let response = if is_needed { Some(raw::all_headers(MAP)?) } else { None };
+    let edits = plan.header_edits(response.iter().flat_map(HeaderMap::lines));
+    for (header, lines) in edits.replaced() {
+        let change = |change| raw::change_header(MAP, header.lowercase.as_bytes(), change);
         let Some((first, others)) = lines.split_first() else {
-            host_calls::remove_header(Headers::Response, header.lowercase)?;
+            change(Change::Remove)?;
             continue;
         };
-        host_calls::replace_header(Headers::Response, header.lowercase, first)?;
+        change(Change::Replace(first))?;
         for line in others {
-            host_calls::add_header(Headers::Response, header.lowercase, line)?;
+            change(Change::Add(line))?;
         }
     }
-    Ok(())
+    let mut removed = response.iter().flat_map(HeaderMap::lines).filter(|(name, _)| plan.removes(name));
+    removed.try_for_each(|(name, _)| raw::change_header(MAP, name, Change::Remove))
+}
+
+fn any(mut results: impl Iterator<Item = Result<bool, Refused>>) -> Result<bool, Refused> {
+    results.find(|result| !matches!(result, Ok(false))).unwrap_or(Ok(false))
 }

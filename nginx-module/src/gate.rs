@@ -1,95 +1,40 @@
 //! From nginx's request to the core's decision, and back.
 
-use std::cell::Cell;
+use std::borrow::Cow;
 use std::net::IpAddr;
-use std::ptr;
-use std::rc::Rc;
+use std::ops::ControlFlow;
 
-use crawlward_core::config::Mode;
-use crawlward_core::decision::{Action, Decision, Facts, Identity};
-use crawlward_core::reply::{FORGEABLE, REQUEST_HEADER};
-use crawlward_core::response::ResponseRules;
-use crawlward_core::seldom::Seldom;
-use crawlward_core::{Overrides, Request, Ruleset, decide};
+use crawlward_core::metrics::OnceAMinute;
+use crawlward_core::{
+    Action, Decision, Identity, Mode, Overrides, Reply, ResponsePlan, Ruleset, Scheme, UPSTREAM_HEADER,
+    connection_without_ours, decide, is_forgery, joined_lines,
+};
 
-use crate::directives::{LoadedRuleset, LocationConf, MainConf, ModeSource};
-use crate::nginx::{HttpRequest, LogLevel};
-use crate::variables::Value;
+use crate::conf::{LocationConf, ModeSource};
+use crate::module::Request;
+use crate::nginx::{Answered, HeaderName, LogLevel, NoRoom, Response};
+use crate::state::{Basis, Decided, RequestState, ServedBy};
+use crate::variables::Variable;
 
-/// What is kept of a request between two of our handlers.
-#[derive(Debug)]
-pub(crate) struct State {
-    /// All that happens to the request happens by this one, whatever is in force meanwhile.
-    ruleset: Rc<LoadedRuleset>,
-    decided: Cell<Option<Decided>>,
-    /// Whether the mode's variable is being evaluated: it may itself read our variables.
-    asking_for_mode: Cell<bool>,
-    /// Whether the request's headers can have an `X-Crawlward`: ours, or the client's that could not be removed.
-    may_have_header: Cell<bool>,
-    /// What was decided when the request last came to the access phase.
-    judged: Cell<Option<Judged>>,
-}
+const HEADER: HeaderName = HeaderName::new(UPSTREAM_HEADER.sent, UPSTREAM_HEADER.lowercase);
 
-impl State {
-    fn new(ruleset: Rc<LoadedRuleset>, may_have_header: bool) -> Self {
-        Self {
-            ruleset,
-            decided: Cell::default(),
-            asking_for_mode: Cell::default(),
-            may_have_header: Cell::new(may_have_header),
-            judged: Cell::default(),
-        }
-    }
+const CONNECTION: HeaderName = HeaderName::new("Connection", "connection");
 
-    /// What was decided when the request last came to the access phase, and by which ruleset.
-    pub(crate) fn judged(&self) -> Option<(&LoadedRuleset, Decision)> {
-        Some((&self.ruleset, self.judged.get()?.decision))
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Judged {
-    decision: Decision,
-    /// Where that was; compared, and never followed.
-    location: *const LocationConf,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Decided {
-    basis: Basis,
-    decision: Decision,
-    /// The response to a denial is under way: what follows (an `error_page`, the log) is part of it.
-    is_final: bool,
-}
-
-/// What can change while a request is served: `realip` in a location, a redirect to a location with another mode or
-/// another site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Basis {
-    address: Option<IpAddr>,
-    overrides: Overrides,
-}
-
-/// How the access phase goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// With the next handler.
-    Continue,
-    /// Not at all: the request is answered.
-    Finished,
-}
-
-impl Request for HttpRequest<'_> {
+impl crawlward_core::Request for Request<'_> {
     fn address(&self) -> Option<IpAddr> {
         self.client_address()
     }
 
-    fn host(&self) -> Option<&[u8]> {
-        (*self).host()
+    fn scheme(&self) -> Option<Scheme> {
+        Some(if self.is_encrypted() { Scheme::Https } else { Scheme::Http })
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
+        Some(self.authority().unwrap_or_default())
     }
 
     fn method(&self) -> &[u8] {
-        (*self).method()
+        self.method()
     }
 
     fn path(&self) -> &[u8] {
@@ -97,176 +42,176 @@ impl Request for HttpRequest<'_> {
     }
 
     fn user_agent(&self) -> Option<&[u8]> {
-        self.joined_header("user-agent")
+        joined_header(self, "user-agent")
     }
 
     fn now(&self) -> i64 {
-        HttpRequest::now()
+        self.main_thread().now()
     }
 
-    fn header(&self, name: &str) -> Option<&[u8]> {
-        self.header_lines(name).next()
+    fn header_lines<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
+        self.header_lines(name)
+    }
+}
+
+/// The lines of a header as one value.
+pub(crate) fn joined_header<'h>(request: &'h Request<'_>, name: &str) -> Option<&'h [u8]> {
+    match joined_lines(request.header_lines(name))? {
+        Cow::Borrowed(line) => Some(line),
+        Cow::Owned(lines) => request.keep(&lines),
     }
 }
 
 /// Removes the client's own `X-Crawlward` before `$http_x_crawlward` can show it, and notes that nginx serves the request.
-pub(crate) fn on_read(request: HttpRequest<'_>) {
-    if let Some(ruleset) = request.main_conf().and_then(MainConf::ruleset) {
-        // Without memory for it here, the access phase tries again.
-        let is_removed = remove_ours(request).is_ok();
-        request.begin(State::new(ruleset, !is_removed));
+pub(crate) fn on_request(request: &mut Request<'_>) {
+    if let Some(ruleset) = request.main_conf().and_then(|main| main.ruleset.get()) {
+        // If there is no memory for that now, the access phase tries again.
+        let is_removed = remove_header(request).is_ok() && edit_connection(request).is_ok();
+        request.keep_state(RequestState::new(ruleset, !is_removed));
     }
 }
 
-/// Decides, and denies or tells upstreams what is known.
-pub(crate) fn on_access(request: HttpRequest<'_>) -> Next {
-    if !request.main_conf().is_some_and(MainConf::is_on) {
-        return Next::Continue;
+/// Decides, and denies the request or tells upstreams about it.
+pub(crate) fn on_access(mut request: Request<'_>) -> ControlFlow<Answered> {
+    if request.main_conf().is_none_or(|main| main.ruleset.is_empty()) {
+        return ControlFlow::Continue(());
     }
     let Some(state) = request.state() else {
-        // Nothing is decided about a request that nginx refused while it read it, which an `error_page` leads here: its
-        // User-Agent may be among what was not read.
-        let _ = remove_ours(request);
-        return Next::Continue;
+        // nginx refused the request while it read it, and an `error_page` leads here. No decision is made: the User-Agent may be
+        // among what was not read.
+        let _ = remove_header(&mut request);
+        return ControlFlow::Continue(());
     };
-    // What stands there after a redirect within nginx was told about another location.
-    let is_removed = !state.may_have_header.get() || remove_ours(request).is_ok();
+    // After an internal redirect, the header is about another location.
+    let is_removed = !state.may_have_header.get() || remove_header(&mut request).is_ok();
     state.may_have_header.set(!is_removed);
-    let decided = judge(request, state);
-    state.judged.set(Some(Judged { decision: decided.decision, location: location(request) }));
-    if !is_removed || decided.is_final {
-        return Next::Continue;
-    }
+    let decided = judge(&request, state);
     let decision = decided.decision;
+    state.served_by.set(Some(ServedBy { decision, location: request.location_id() }));
+    if !is_removed || decided.is_final {
+        return ControlFlow::Continue(());
+    }
     if decision.is_answered() {
-        state.decided.set(Some(Decided { is_final: true, ..decided }));
-        // The request can be gone, with its hold of the ruleset, before the answer is finished.
-        let ruleset = Rc::clone(&state.ruleset);
-        return answer(request, &ruleset, &decision);
+        state.last.set(Some(Decided { is_final: true, ..decided }));
+        return answer(request, &state.ruleset, &decision);
     }
     if let Some(value) = state.ruleset.header_value(&decision) {
         state.may_have_header.set(true);
-        // Without memory for it the header is missing; there is nothing better to do.
-        let _ = request.add_header(REQUEST_HEADER, FORGEABLE[0], &value);
+        // If there is no memory for the header, it is missing. There is nothing better to do.
+        let _ = request.add_header(HEADER, value.as_bytes());
     }
-    Next::Continue
+    ControlFlow::Continue(())
 }
 
-fn remove_ours(request: HttpRequest<'_>) -> Result<(), ()> {
-    request.remove_headers(|name| FORGEABLE.iter().any(|ours| name.eq_ignore_ascii_case(ours.as_bytes())))
+fn remove_header(request: &mut Request<'_>) -> Result<(), NoRoom> {
+    request.remove_headers(is_forgery)
 }
 
-fn answer(request: HttpRequest<'_>, ruleset: &Ruleset, decision: &Decision) -> Next {
+/// Has no upstream remove our header.
+fn edit_connection(request: &mut Request<'_>) -> Result<(), NoRoom> {
+    let Some(options) = connection_without_ours(request) else { return Ok(()) };
+    request.remove_headers(|name| name.eq_ignore_ascii_case(b"connection"))?;
+    if options.is_empty() { Ok(()) } else { request.add_header(CONNECTION, &options) }
+}
+
+fn answer(mut request: Request<'_>, ruleset: &Ruleset, decision: &Decision) -> ControlFlow<Answered> {
     let conf = request.location_conf();
     let Some(reply) = ruleset.reply(decision, &request, conf.and_then(|conf| conf.deny_status)) else {
-        return Next::Continue;
+        return ControlFlow::Continue(());
     };
     if decision.action == Action::Deny {
-        let level = conf.and_then(|conf| conf.log_level).unwrap_or(LogLevel::ERROR);
-        request.log(level, || denial_line(&ruleset.describe(decision, &request)));
+        let level = conf.map_or(LogLevel::ERROR, LocationConf::log_level);
+        request.log(level, || format!("crawlward: {}", ruleset.denial_line(decision, &request)));
     }
     request.forget_upstream();
-    if request.is_nginx_to_answer(reply.status) {
-        request.finish_with_status(reply.status);
-    } else {
-        request.finish_with_reply(&reply);
-    }
-    Next::Finished
+    ControlFlow::Break(match request.is_answered_by_nginx(reply.status) {
+        true => request.finish_with_status(reply.status),
+        false => send(request, &reply),
+    })
 }
 
-/// What the error log says of a denial.
-fn denial_line(facts: &Facts<'_>) -> String {
-    let mut line = format!("crawlward: denied, {}", facts.reason);
-    for (key, value) in [("agent", facts.agent), ("feed", facts.feed), ("site", facts.site)] {
-        if let Some(value) = value {
-            line.push_str(&format!(", {key}: \"{value}\""));
-        }
-    }
-    if let Some(rule) = facts.rule {
-        line.push_str(&format!(", rule: {}:{}", rule.file, rule.line));
-    }
-    line
+/// Sends a reply of the core.
+pub(crate) fn send(request: Request<'_>, reply: &Reply<'_>) -> Answered {
+    request.answer(Response { status: reply.status, headers: reply.headers(), body: &reply.body })
 }
 
-/// The value of a variable; `None`: not found, as for people and for what nginx did not take as a request.
-pub(crate) fn variable(request: HttpRequest<'_>, value: Value) -> Option<String> {
-    let request = request.main();
+/// The value of a variable. `None`: not found, as for people and for what nginx did not accept as a request.
+pub(crate) fn evaluate(request: &Request<'_>, variable: Variable) -> Option<String> {
     let state = request.state()?;
     let decision = decision(request, state);
     if decision.identity == Identity::None {
         return None;
     }
-    value(&state.ruleset.describe(&decision, &request), request.client_address())
+    variable.value(&state.ruleset.describe(&decision, request), request.client_address())
 }
 
-/// The rules for the responses to a request; `None`: they stay as they are, like those to what nginx did not take as one.
-pub(crate) fn response_rules(request: HttpRequest<'_>) -> Option<ResponseRules<'_>> {
+/// The plan for the response to a request. `None`: it stays as it is, like one to what nginx did not accept as a request.
+pub(crate) fn response_plan<'r>(request: &Request<'r>) -> Option<ResponsePlan<'r>> {
     let state = request.state()?;
-    state.ruleset.response_rules(&decision(request, state))
+    state.ruleset.response_plan(&decision(request, state))
 }
 
-/// The decision about a request: that by which it is served, from the access phase of its location on, whatever has become
-/// of the mode's variable since; before, the one that would be made now.
+/// The decision about a request. From the access phase of its location on, it is the one by which the request is served,
+/// whatever has become of the mode's variable since. Before that, it is the one that would be made now.
 // Inlined, LLVM takes the decision apart bit by bit: 300 instructions a response.
 #[inline(never)]
-fn decision(request: HttpRequest<'_>, state: &State) -> Decision {
-    let holds = |judged: &Judged| judged.location == location(request) && !state.asking_for_mode.get();
-    let judged = state.judged.get().filter(holds);
-    judged.map_or_else(|| judge(request, state).decision, |judged| judged.decision)
-}
-
-fn location(request: HttpRequest<'_>) -> *const LocationConf {
-    request.location_conf().map_or(ptr::null(), ptr::from_ref)
+fn decision(request: &Request<'_>, state: &RequestState) -> Decision {
+    let is_current =
+        |served: &ServedBy| served.location == request.location_id() && !state.is_evaluating_mode.get();
+    let served = state.served_by.get().filter(is_current);
+    served.map_or_else(|| judge(request, state).decision, |served| served.decision)
 }
 
 /// The decision about a request as it is now, made once as long as its basis holds.
-fn judge(request: HttpRequest<'_>, state: &State) -> Decided {
+fn judge(request: &Request<'_>, state: &RequestState) -> Decided {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(request);
-    let known = state.decided.get();
-    if let Some(known) = known.filter(|known| known.is_final) {
-        return known;
+    let last = state.last.get();
+    if let Some(last) = last.filter(|last| last.is_final) {
+        return last;
     }
     let site = request.location_conf().and_then(|conf| conf.site);
     let overrides = Overrides { mode: mode(request, state), site };
     let basis = Basis { address: request.client_address(), overrides };
-    if let Some(known) = known.filter(|known| known.basis == basis) {
-        return known;
+    if let Some(last) = last.filter(|last| last.basis == basis) {
+        return last;
     }
-    let decision = decide(&state.ruleset, &request, overrides);
+    let decision = decide(&state.ruleset, request, overrides);
     let decided = Decided { basis, decision, is_final: false };
-    state.decided.set(Some(decided));
+    state.last.set(Some(decided));
     decided
 }
 
 #[cfg(feature = "panic-for-tests")]
 #[expect(clippy::panic, reason = "that is what the feature is for")]
-fn panic_if_asked(request: HttpRequest<'_>) {
+fn panic_if_asked(request: &Request<'_>) {
     if request.header_lines("x-panic").next().is_some() {
         panic!("a request asked for it");
     }
 }
 
-/// The mode of the location; `None`: the document's, of the site's part or of all.
-fn mode(request: HttpRequest<'_>, state: &State) -> Option<Mode> {
-    let source = request.location_conf().map_or(ModeSource::Inherited, |conf| conf.mode);
-    let value = match source {
+/// The mode of the location. `None`: that of the document, of a part of the site or of all.
+fn mode(request: &Request<'_>, state: &RequestState) -> Option<Mode> {
+    static LAST_LOGGED: OnceAMinute = OnceAMinute::new();
+    let value = match request.location_conf()?.mode {
         ModeSource::Inherited => return None,
         ModeSource::Fixed(mode) => return Some(mode),
         // A `map` from the agent to the mode asks for the agent first, which needs no mode but `off`.
-        ModeSource::Variable(_) if state.asking_for_mode.get() => return None,
+        ModeSource::Variable(_) if state.is_evaluating_mode.get() => return None,
         ModeSource::Variable(value) => value,
     };
-    state.asking_for_mode.set(true);
-    let word = request.evaluate(value).unwrap_or_default();
-    state.asking_for_mode.set(false);
-    // Evaluated for every variable of ours that is read: a mistake would fill the log.
-    static NO_MODE: Seldom = Seldom::new();
-    let mode = std::str::from_utf8(word).ok().and_then(Mode::from_word);
-    if mode.is_none() && !word.is_empty() && NO_MODE.is_due(HttpRequest::now()) {
-        let word = String::from_utf8_lossy(word);
-        request.log(LogLevel::ERROR, || {
-            format!("crawlward: \"{word}\" is no mode; that of the document counts")
+    state.is_evaluating_mode.set(true);
+    let word = request.evaluate(value);
+    state.is_evaluating_mode.set(false);
+    let mode = word.and_then(|word| str::from_utf8(word).ok()).and_then(Mode::from_word);
+    // An empty value chooses the document's mode. The variable is evaluated whenever a variable of this module is read, so
+    // that a mistake would fill the log.
+    if mode.is_none() && word != Some(b"") && LAST_LOGGED.is_due(request.main_thread().now()) {
+        request.log(LogLevel::ERROR, || match word {
+            Some(word) => {
+                format!("crawlward: invalid mode \"{}\", using the document's", String::from_utf8_lossy(word))
+            }
+            None => "crawlward: cannot evaluate the mode, using the document's".to_owned(),
         });
     }
     mode

@@ -1,17 +1,26 @@
-//! Crawlward as a dynamic module of nginx: directives, variables, the access phase, the response's
-//! header filter.
+//! Crawlward as a dynamic module of nginx: directives, variables, the access phase, and the headers of responses.
 //!
-//! What is decided and what is sent is made in `crawlward-core`. This crate asks nginx for facts about the request and
-//! carries the decision out. All that is `unsafe` is in [`nginx`], behind types that the rest can use safely; every
-//! entry from nginx goes through [`nginx::guard`], so that a bug here lets the request pass.
+//! `crawlward-core` decides and says what to send. This crate asks nginx for facts about the request and carries the decision
+//! out. From the bottom up: [`nginx`] has the bindings, with everything that is `unsafe`; [`conf`] has what the directives set;
+//! [`gate`] decides; [`handlers`] ties them to nginx.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![deny(clippy::unreachable, clippy::string_slice)]
 
+mod conf;
+mod counters;
 mod directives;
 mod gate;
-mod measures;
+mod handlers;
+mod metrics;
+mod module;
 mod nginx;
 mod refresh;
 mod response;
+mod ruleset;
+mod state;
 mod variables;
+
+// nginx runs header filters in the reverse order of its list of modules. Before its headers filter in the list, the module
+// sees the headers that `add_header` adds.
+nginx::http_module! { ngx_http_crawlward_module: crate::module::Crawlward, before "ngx_http_headers_filter_module" }

@@ -1,185 +1,160 @@
-//! `crawlward_refresh`: files that the document names are read again when they change, without a reload.
+//! `crawlward_refresh`: a worker reads changed files without a reload.
 
 use std::cell::{Cell, RefCell};
+use std::mem;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use crawlward_core::Ruleset;
-use crawlward_core::diagnostic::{Diagnostic, Severity};
-use crawlward_core::measures::ReloadResult;
-use crawlward_host::{Change, Origin, Watch};
+use crawlward_core::metrics::ReloadResult;
+use crawlward_core::{Compiled, Severity};
+use crawlward_files::{Look, Origin, Watch};
 
-use crate::directives::MainConf;
-use crate::nginx::{Background, LogLevel, internal_error, log, with_counters};
+use crate::counters::{count_reload, report_bug};
+use crate::nginx::{Background, LogLevel, MainThread, Worker, trim};
+use crate::ruleset::InForce;
 
-/// Milliseconds until a worker first asks whether a look is over. From then on it waits twice as long each time: a look
-/// takes microseconds, compiling up to a second, and a network file system may never answer.
-const SOON: u64 = 20;
+/// How long a worker waits before it first asks whether a look is over. It then waits twice as long each time: a look takes
+/// microseconds, compiling takes up to a second, and a network file system may never answer.
+const SOON: Duration = Duration::from_millis(20);
 
-/// What a worker keeps of a configuration to make its ruleset anew.
+/// How a worker keeps its ruleset up to date.
 #[derive(Debug, Default)]
 pub(crate) struct Refresh {
-    /// Milliseconds between two looks at the files; none, or 0: they are never looked at.
-    pub(crate) interval: Option<u64>,
-    /// What the newest ruleset was made of, be it in force or refused.
+    /// What `crawlward_refresh` says, if it is there: the time between two looks at the files, or `off`.
+    pub(crate) interval: Option<Option<Duration>>,
+    /// What the newest ruleset was compiled from, whether it is in force or was refused.
     origin: RefCell<Option<Origin>>,
-    /// Milliseconds from the first look of this worker to the second.
-    first_interval: Cell<Option<u64>>,
-    /// The look that is under way: one at most, whatever it takes.
+    /// The time from the first look of this worker to the second.
+    first_interval: Cell<Option<Duration>>,
+    /// The look that is in progress: one at most, however long it takes.
     looking: RefCell<Option<Looking>>,
 }
 
 #[derive(Debug)]
 struct Looking {
-    thread: Background<(Origin, Found)>,
-    /// Milliseconds for which it was last waited.
-    waited: u64,
+    thread: Background<(Origin, Look<Compiled>)>,
+    /// How long the worker last waited for it.
+    waited: Duration,
 }
 
 impl Refresh {
-    fn interval(&self) -> Option<u64> {
-        self.interval.filter(|interval| *interval > 0)
-    }
-
-    /// Milliseconds between two looks at files that have changed.
-    fn moment(&self) -> Option<u64> {
-        let moment = u64::try_from(Watch::MOMENT.as_millis()).unwrap_or(u64::MAX);
-        self.interval().map(|interval| interval.min(moment))
-    }
-
-    /// Begins with what the configuration was read from.
-    pub(crate) fn begin_with(&mut self, origin: Origin) {
+    /// Starts from what nginx read with its configuration.
+    pub(crate) fn start_from(&mut self, origin: Origin) {
         *self.origin.get_mut() = Some(origin);
     }
-}
 
-/// What a look found.
-#[derive(Debug)]
-enum Found {
-    Nothing,
-    /// A change that is not over.
-    Changing,
-    Changed(Box<Compiled>),
-}
+    /// Returns when a worker first looks at the files, if at all. It looks as soon as it starts: one that replaces a dead worker
+    /// has the ruleset of the last reload. Its later looks and those of the other workers are spread over the interval, so that
+    /// not all of them compile at once.
+    pub(crate) fn on_worker(&self, worker: Worker) -> Option<Duration> {
+        let interval = self.interval??;
+        let turn = worker.number.min(worker.count.saturating_sub(1));
+        let share = interval / worker.count.max(1);
+        self.first_interval.set(Some(interval.saturating_sub(share.saturating_mul(turn))));
+        Some(SOON)
+    }
 
-#[derive(Debug)]
-struct Compiled {
-    /// The names of the files that had changed.
-    changed: Vec<String>,
-    /// `None`: refused.
-    ruleset: Option<Ruleset>,
-    diagnostics: Vec<Diagnostic>,
-}
-
-/// Milliseconds until a worker first looks; `None` where the configuration is not to be refreshed. It looks as soon as it
-/// begins: one that takes the place of a dead worker has the ruleset of the last reload. The later looks of the workers are
-/// spread over the interval, so that they don't all compile at once.
-pub(crate) fn first_delay(conf: &MainConf, worker: u64, workers: u64) -> Option<u64> {
-    let interval = conf.refresh.interval()?;
-    let share = interval / workers.max(1);
-    conf.refresh.first_interval.set(Some(interval - share * worker.min(workers.saturating_sub(1))));
-    Some(SOON)
-}
-
-/// Begins to look at the files, or takes what a look found. Gives the milliseconds until it is to be called again.
-pub(crate) fn on_timer(conf: &MainConf) -> Option<u64> {
-    let refresh = &conf.refresh;
-    let (interval, moment) = (refresh.interval()?, refresh.moment()?);
-    let Some(Looking { thread, waited }) = refresh.looking.take() else {
-        let origin = refresh.origin.borrow().clone()?;
-        return Some(match Background::start(|| look(origin)) {
-            Ok(thread) => {
-                refresh.looking.replace(Some(Looking { thread, waited: SOON }));
-                SOON
+    /// Starts a look at the files, or takes what a look has found. Returns when it is to be called again.
+    pub(crate) fn on_timer(&self, in_force: &InForce, main_thread: MainThread<'_>) -> Option<Duration> {
+        let interval = self.interval??;
+        let moment = interval.min(Watch::SETTLING_TIME);
+        let Some(Looking { thread, waited }) = self.looking.take() else {
+            let origin = self.origin.borrow().clone()?;
+            return Some(match Background::start("crawlward", || look(origin)) {
+                Ok(thread) => {
+                    self.looking.replace(Some(Looking { thread, waited: SOON }));
+                    SOON
+                }
+                Err(error) => {
+                    let message = format!("crawlward: cannot refresh, keeping the current ruleset: {error}");
+                    main_thread.log(LogLevel::ERROR, &message);
+                    interval
+                }
+            });
+        };
+        if !thread.is_over() {
+            let waited = waited.saturating_mul(2).min(moment);
+            self.looking.replace(Some(Looking { thread, waited }));
+            return Some(waited);
+        }
+        let (origin, found) = match thread.result() {
+            Ok(result) => result,
+            Err(panic) => {
+                report_bug(main_thread, "keeping the current ruleset", &panic);
+                return Some(interval);
             }
-            Err(error) => {
-                log(
-                    LogLevel::ERROR,
-                    &format!("crawlward: can't refresh, the ruleset in force stays: {error}"),
-                );
+        };
+        let document = origin.name();
+        self.origin.replace(Some(origin));
+        Some(match found {
+            Look::Unchanged => self.first_interval.take().unwrap_or(interval),
+            Look::Changing => moment,
+            Look::Changed { files, made } => {
+                take(in_force, main_thread, &document, &files, made);
                 interval
             }
-        });
-    };
-    if !thread.is_over() {
-        let waited = waited.saturating_mul(2).min(moment);
-        refresh.looking.replace(Some(Looking { thread, waited }));
-        return Some(waited);
+        })
     }
-    let (origin, found) = match thread.result() {
-        Ok(result) => result,
-        Err(panic) => {
-            internal_error(&format!("the ruleset in force stays: {panic}"));
-            return Some(interval);
-        }
-    };
-    let document = origin.name();
-    refresh.origin.replace(Some(origin));
-    Some(match found {
-        Found::Nothing => refresh.first_interval.take().unwrap_or(interval),
-        Found::Changing => moment,
-        Found::Changed(compiled) => {
-            take(conf, &document, *compiled);
-            interval
-        }
-    })
 }
 
 /// Looks at the files, and compiles them after a change. It waits for the file system, and so not in the event loop.
-fn look(mut origin: Origin) -> (Origin, Found) {
-    let found = match origin.look() {
-        Change::None => Found::Nothing,
-        Change::UnderWay => Found::Changing,
-        Change::Over => compile(&mut origin).map_or(Found::Changing, Found::Changed),
-    };
-    (origin, found)
-}
-
-/// `None`: a file changed meanwhile.
-fn compile(origin: &mut Origin) -> Option<Box<Compiled>> {
-    let changed: Vec<String> = origin.changed().iter().map(|path| path.display().to_string()).collect();
+fn look(mut origin: Origin) -> (Origin, Look<Compiled>) {
+    let mut found = origin.look();
     #[cfg(feature = "panic-for-tests")]
-    panic_if_asked(&changed);
-    let compiled = origin.compile_changed()?;
-    if compiled.ruleset.is_some() {
-        // A worker writes no files: who serves clients is not to change what the next start trusts.
-        origin.remember(compiled.good_feeds);
+    if let Look::Changed { files, .. } = &found {
+        panic_if_asked(files);
     }
-    Some(Box::new(Compiled { changed, ruleset: compiled.ruleset, diagnostics: compiled.diagnostics }))
+    if let Look::Changed { made, .. } = &mut found {
+        // A worker writes no files: what serves clients must not change what the next start trusts.
+        if made.ruleset.is_some() {
+            origin.remember(mem::take(&mut made.good_feeds));
+        }
+        trim();
+    }
+    (origin, found)
 }
 
 #[cfg(feature = "panic-for-tests")]
 #[expect(clippy::panic, reason = "that is what the feature is for")]
-fn panic_if_asked(changed: &[String]) {
-    if changed.iter().any(|name| name.ends_with("/panic.txt")) {
+fn panic_if_asked(changed: &[PathBuf]) {
+    if changed.iter().any(|path| path.ends_with("panic.txt")) {
         panic!("a file asked for it");
     }
 }
 
-/// Puts a new ruleset in force, whole; requests that are being served keep theirs.
-fn take(conf: &MainConf, document: &str, compiled: Compiled) {
-    let Compiled { changed, ruleset, diagnostics } = compiled;
+/// Puts a new ruleset in force. Requests that are being served keep theirs.
+fn take(
+    in_force: &InForce,
+    main_thread: MainThread<'_>,
+    document: &str,
+    changed: &[PathBuf],
+    compiled: Compiled,
+) {
+    let changed: Vec<String> = changed.iter().map(|path| path.display().to_string()).collect();
+    let Compiled { ruleset, diagnostics, .. } = compiled;
     for diagnostic in &diagnostics {
-        // What there is to say of the other files has been said.
+        // The others have been logged before.
         if diagnostic.file == document || changed.contains(&diagnostic.file) {
             let level = match diagnostic.severity {
                 Severity::Error => LogLevel::ERROR,
                 Severity::Warning => LogLevel::WARN,
             };
-            log(level, &format!("crawlward: {diagnostic}"));
+            main_thread.log(level, &format!("crawlward: {diagnostic}"));
         }
     }
     let changed = changed.join(", ");
-    let result = if ruleset.is_some() { ReloadResult::Success } else { ReloadResult::Failure };
-    with_counters(|counters| counters.count_reload(result));
     match ruleset {
         Some(ruleset) => {
-            conf.replace(ruleset);
-            log(LogLevel::NOTICE, &format!("crawlward: refreshed, changed: {changed}"));
+            count_reload(main_thread, ReloadResult::Success);
+            in_force.set(ruleset);
+            main_thread.log(LogLevel::NOTICE, &format!("crawlward: refreshed after changes in {changed}"));
         }
         None => {
-            log(
-                LogLevel::ERROR,
-                &format!("crawlward: the ruleset in force stays, changed: {changed}, see above"),
+            count_reload(main_thread, ReloadResult::Failure);
+            let message = format!(
+                "crawlward: refresh failed after changes in {changed}, keeping the current ruleset, see the errors above"
             );
+            main_thread.log(LogLevel::ERROR, &message);
         }
     }
 }

@@ -1,24 +1,18 @@
-//! From nginx's response to the core's edits, and back.
-
-use crawlward_core::response::HEADERS;
+//! From nginx's response to the core's plan, and back.
 
 use crate::gate;
-use crate::nginx::HttpRequest;
+use crate::module::Request;
 
-/// Makes `Robots-Tag` and `X-Robots-Tag` of a response what they should be.
-pub(crate) fn on_headers(request: HttpRequest<'_>) {
-    let Some(rules) = gate::response_rules(request) else { return };
-    let mut lines: [Vec<&[u8]>; 2] = Default::default();
-    for (name, value) in request.response_headers() {
-        for (header, lines) in HEADERS.iter().zip(&mut lines) {
-            if name.eq_ignore_ascii_case(header.lowercase.as_bytes()) {
-                lines.push(value);
-            }
-        }
+/// Makes the headers of a response what they should be.
+pub(crate) fn on_response(request: &mut Request<'_>) {
+    let Some(plan) = gate::response_plan(request) else { return };
+    let edits = plan.header_edits(request.response_headers());
+    for (name, lines) in edits.replaced() {
+        // If there is no memory for that, some lines are missing or twice there. There is nothing better to do.
+        let _ = request.replace_response_header(name.sent, lines.iter());
     }
-    let [robots_tag, x_robots_tag] = &lines;
-    for (name, lines) in rules.edits([robots_tag, x_robots_tag]).replaced() {
-        // Without memory for it some rules are missing, or are there twice; there is nothing better to do.
-        let _ = request.replace_response_header(name, lines);
+    // Only such a plan removes headers.
+    if plan.watched().is_none() {
+        request.remove_response_headers(|name| plan.removes(name));
     }
 }

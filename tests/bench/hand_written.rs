@@ -29,7 +29,7 @@ pub(crate) fn variables(world: &World) -> String {
     }
     let agents = agents();
     text.push_str("}\nmap $http_user_agent $agent {\ndefault '';\n");
-    for (token, _) in &agents {
+    for Agent { token, .. } in &agents {
         let _ = writeln!(text, "\"~*{}\" \"{token}\";", escaped(token));
     }
     text.push_str("}\nmap \"$agent:$feed\" $deny {\ndefault 0;\n\":\" 0;\n");
@@ -38,9 +38,10 @@ pub(crate) fn variables(world: &World) -> String {
         // People, who need not be looked for among the expressions below.
         let _ = writeln!(text, "\":{feed}\" 0;");
     }
-    for (token, feeds) in &agents {
-        // A feed that is not loaded leaves open who this is.
-        if feeds.is_empty() || !feeds.iter().all(|feed| loaded.contains(&feed.as_str())) {
+    for Agent { token, feeds, has_all_ranges } in &agents {
+        // A feed that is not loaded leaves open who this is, and so do partial ranges.
+        let are_loaded = feeds.iter().all(|feed| loaded.contains(&feed.as_str()));
+        if feeds.is_empty() || !are_loaded || !has_all_ranges {
             continue;
         }
         for feed in feeds {
@@ -52,20 +53,30 @@ pub(crate) fn variables(world: &World) -> String {
     text
 }
 
-/// The catalog's agents with their feeds, longer tokens first: the first expression that matches counts.
-fn agents() -> Vec<(String, Vec<String>)> {
+struct Agent {
+    token: String,
+    feeds: Vec<String>,
+    has_all_ranges: bool,
+}
+
+/// The catalog's agents, longer tokens first: the first expression that matches counts.
+fn agents() -> Vec<Agent> {
     let text = fs::read(repository().join("core/data/catalog.json")).expect("the catalog");
     let catalog: Value = serde_json::from_slice(&text).expect("the catalog is JSON");
     let strings = |list: &Value| -> Vec<String> {
         list.as_array().into_iter().flatten().filter_map(|one| Some(one.as_str()?.to_owned())).collect()
     };
-    let mut agents: Vec<(String, Vec<String>)> = catalog["agents"]
+    let mut agents: Vec<Agent> = catalog["agents"]
         .as_array()
         .expect("the catalog has agents")
         .iter()
-        .map(|agent| (agent["token"].as_str().unwrap_or_default().to_owned(), strings(&agent["feeds"])))
+        .map(|agent| Agent {
+            token: agent["token"].as_str().unwrap_or_default().to_owned(),
+            feeds: strings(&agent["feeds"]),
+            has_all_ranges: agent["ranges"] != "partial",
+        })
         .collect();
-    agents.sort_by_key(|(token, _)| std::cmp::Reverse(token.len()));
+    agents.sort_by_key(|agent| std::cmp::Reverse(agent.token.len()));
     agents
 }
 

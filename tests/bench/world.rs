@@ -5,10 +5,10 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
-use crawlward_core::decision::{Decision, Identity};
-use crawlward_core::prefix::parse_prefix;
-use crawlward_core::{Overrides, Request, Ruleset, decide};
-use crawlward_host::FilesBeside;
+use crawlward_core::internals::parse_prefix;
+use crawlward_core::{Decision, Identity};
+use crawlward_core::{Overrides, Request, Ruleset, Scheme, decide};
+use crawlward_files::FilesBeside;
 use crawlward_tests::artefacts::{compile_ruleset, feeds};
 use crawlward_tests::nginx::Folder;
 use ipnet::IpNet;
@@ -114,7 +114,7 @@ impl World {
         let compiled = folder.path().join("crawlward.bin");
         let output = compile_ruleset(&document, &compiled);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let ruleset = crawlward_host::compile(&document, &FilesBeside::new(&document));
+        let ruleset = crawlward_files::compile(&document, &FilesBeside::new(&document));
         let ruleset = ruleset.expect("the document that was written").ruleset.expect("a good document");
         all.push(filler);
         Self { _folder: folder, feeds: all, prefixes, compiled, ruleset }
@@ -230,7 +230,11 @@ impl Request for Client {
         Some(self.address)
     }
 
-    fn host(&self) -> Option<&[u8]> {
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::Https)
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
         Some(b"example.com")
     }
 
@@ -247,10 +251,10 @@ impl Request for Client {
     }
 
     fn now(&self) -> i64 {
-        crawlward_host::now()
+        crawlward_files::now()
     }
 
-    fn header(&self, _: &str) -> Option<&[u8]> {
-        None
+    fn header_lines<'r>(&'r self, _: &str) -> impl Iterator<Item = &'r [u8]> {
+        std::iter::empty()
     }
 }

@@ -194,7 +194,7 @@ impl<'s> Events<'s> {
 
     /// How many documents nginx says that it refused.
     fn refusals(&self) -> usize {
-        self.log().matches("is refused, see above").count()
+        self.log().matches("is invalid, see the errors above").count()
     }
 
     fn log(&self) -> String {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use crawlward_core::Ruleset;
-use crawlward_host::FilesBeside;
+use crawlward_files::FilesBeside;
 use crawlward_tests::cases::Table;
 use crawlward_tests::nginx::{Folder, Nginx};
 use crawlward_tests::origin::Origin;
@@ -106,7 +106,7 @@ impl Scene {
     pub(crate) fn compile(&self) -> Option<(Value, Ruleset)> {
         let path = self.document();
         let compiled =
-            crawlward_host::compile(&path, &FilesBeside::new(&path)).expect("the document can be read");
+            crawlward_files::compile(&path, &FilesBeside::new(&path)).expect("the document can be read");
         let text = self.nginx.folder().read("crawlward.json");
         Some((serde_json::from_str(&text).ok()?, compiled.ruleset?))
     }

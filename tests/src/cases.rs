@@ -1,5 +1,6 @@
 //! The table of cases: `cases/*.json`, each file a configuration with requests and the decisions that it must lead to.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::IpAddr;
@@ -91,9 +92,9 @@ pub struct CaseRequest {
     /// The User-Agent.
     #[serde(default)]
     pub user_agent: HeaderLines,
-    /// The purpose that the client declares.
+    /// The purpose that the client declares, or several.
     #[serde(default)]
-    pub purpose: Option<String>,
+    pub purpose: HeaderLines,
     /// Other headers.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
@@ -162,10 +163,10 @@ impl HeaderLines {
         }
     }
 
-    /// The field's value: its lines joined by a comma (RFC 9110 5.3).
+    /// The lines as one value, as the core joins them.
     pub fn value(&self) -> Option<Vec<u8>> {
         let lines = self.lines();
-        (!lines.is_empty()).then(|| lines.join(&b','))
+        crawlward_core::joined_lines(lines.iter().map(Vec::as_slice)).map(Cow::into_owned)
     }
 }
 
@@ -251,16 +252,20 @@ impl Table {
                 request = request.header(&upstream_line(name, number), line);
             }
         }
-        match &case.request.purpose {
-            Some(purpose) => request.header(self.purpose_header(), purpose),
-            None => request,
-        }
+        let purposes = case.request.purpose.lines();
+        purposes.iter().fold(request, |request, purpose| request.header(self.purpose_header(), purpose))
     }
 
     /// A case as a line for `crawlward explain --stdin`; `None` where JSON can't carry the User-Agent.
     pub fn explain_line(&self, case: &Case) -> Option<String> {
-        let CaseRequest { ip, method, path, host, purpose, headers, .. } = &case.request;
+        let CaseRequest { ip, method, path, host, headers, .. } = &case.request;
         let user_agent = case.request.user_agent.value().map(String::from_utf8).transpose().ok()?;
+        let texts = case.request.purpose.lines().into_iter().map(String::from_utf8);
+        let mut purposes = texts.collect::<Result<Vec<_>, _>>().ok()?.into_iter();
+        let purpose = purposes.next();
+        // Members of an object have names of their own, so there can be two lines at most.
+        let others = purposes.map(|purpose| (self.purpose_header().to_owned(), purpose));
+        let headers: BTreeMap<String, String> = headers.clone().into_iter().chain(others).collect();
         Some(
             json!({ "ip": ip, "host": host, "method": method, "path": path, "user_agent": user_agent,
                     "purpose": purpose, "headers": headers })
@@ -269,10 +274,15 @@ impl Table {
     }
 }
 
-/// The table's files write the text of an inlined file as an array of its lines, so that people can count them.
+/// The table's files write the text of an inlined file as an array of its lines, so that people can count them; a long one
+/// as [`HeaderLines::Filled`].
 fn join_lines(file: &mut Value) {
     if let Some(lines) = file.as_array() {
-        let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+        let line = |line: &Value| {
+            let line: HeaderLines = serde_json::from_value(line.clone()).expect("a line of a file");
+            String::from_utf8(line.lines().concat()).expect("a document is UTF-8")
+        };
+        let lines: Vec<String> = lines.iter().map(line).collect();
         *file = json!({ "text": lines.join("\n") });
     }
 }

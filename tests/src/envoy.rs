@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crawlward_core::measures::{self, StatsTag};
+use crawlward_core::metrics::{self, StatsTag};
 use serde_json::{Value, json};
 
 use crate::artefacts;
@@ -291,7 +291,7 @@ pub fn plugin_configuration(resource: &mut Value) -> &mut Value {
 /// The `stats_tags` that turn parts of our statistics' names into labels.
 fn stats_tags() -> Value {
     let tag = |tag: StatsTag| json!({ "tag_name": tag.name, "regex": tag.regex });
-    measures::stats_tags().into_iter().map(tag).collect()
+    metrics::stats_tags().into_iter().map(tag).collect()
 }
 
 fn bootstrap(listeners: &[Value], origin: u16) -> Value {

@@ -148,7 +148,12 @@ impl Nginx {
     ///
     /// Where nginx can't be started.
     pub fn check(folder: &Folder, http: &str) -> Output {
-        folder.write("nginx.conf", Setup::default().configuration(http));
+        Self::check_setup(folder, http, &Setup::default())
+    }
+
+    /// As [`Self::check`], with another setup.
+    pub fn check_setup(folder: &Folder, http: &str, setup: &Setup) -> Output {
+        folder.write("nginx.conf", setup.configuration(http));
         fs::create_dir_all(folder.path().join("tmp")).expect("a folder of ours");
         command(&["timeout", "30"], folder.path()).arg("-t").output().expect("nginx can be started")
     }
@@ -245,8 +250,8 @@ impl Setup {
         if self.with_module {
             let _ = writeln!(text, "load_module {};", artefacts::nginx_module().display());
         }
-        // Workers of another user could not open files in our folder.
-        if geteuid().is_root() {
+        // Workers of another user could not open files in our folder, unless the test sees to that.
+        if geteuid().is_root() && !self.main.starts_with("user ") {
             text.push_str("user root root;\n");
         }
         let _ = writeln!(text, "worker_processes {};\n{}", self.workers, self.main);

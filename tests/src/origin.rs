@@ -82,7 +82,7 @@ impl Received {
 }
 
 /// An origin that answers with the head of the request as it came, byte for byte: nginx itself can't show the order
-/// of headers. It serves until the process ends.
+/// of headers. It takes up every upgrade. It serves until the process ends.
 ///
 /// # Panics
 ///
@@ -105,6 +105,14 @@ fn echo_head(mut stream: TcpStream) -> io::Result<()> {
         stream.read_exact(&mut byte)?;
         head.push(byte[0]);
     }
-    write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", head.len())?;
+    // A proxy passes no other response to an upgrade on with its body.
+    if String::from_utf8_lossy(&head).to_ascii_lowercase().contains("\r\nupgrade:") {
+        stream.write_all(
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        )?;
+    } else {
+        let length = head.len();
+        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")?;
+    }
     stream.write_all(&head)
 }

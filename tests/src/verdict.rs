@@ -143,7 +143,8 @@ fn wire_problems(
     }
     match decided["action"].as_str().filter(|_| decided["enforced"] == true) {
         Some("deny") => {
-            check("status", Some("403"), Some(&status));
+            let expected = decided["status"].as_u64().map(|status| status.to_string());
+            check("status", expected.as_deref(), Some(&status));
             check("content type", Some("application/problem+json"), content_type);
             check("cache control", Some("no-store"), cache_control);
             check("the request at the origin", None, at_origin);
@@ -187,7 +188,7 @@ fn wire_problems(
     wrong
 }
 
-/// The `X-Crawlward` that the contract asks for, written here once more, so that the core's is not its own judge.
+/// The `X-Crawlward` header of a decision, written independently of the core, so that the core does not check itself.
 fn header_value(decided: &Map<String, Value>) -> Option<String> {
     if decided["identity"] == "none" {
         return None;

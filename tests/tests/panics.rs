@@ -65,7 +65,7 @@ fn nginx_keeps_the_ruleset_in_force_where_compiling_has_a_bug() {
     let nginx = Nginx::start(folder, &http);
     nginx.folder().write("panic.txt", "User-agent: *\nDisallow: /\n");
     let line = nginx.wait_for_line("error.log", "internal error");
-    assert!(line.contains("[alert]") && line.contains("the ruleset in force stays: panicked at "), "{line}");
+    assert!(line.contains("[alert]") && line.contains("keeping the current ruleset: panicked at "), "{line}");
     assert!(line.ends_with("a file asked for it"), "{line}");
     // It is tried again and again, and each of the two workers says so once.
     for _ in 0..50 {

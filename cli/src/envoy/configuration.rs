@@ -1,27 +1,26 @@
 //! What the filter is configured with: the compiled ruleset, or the document with its files in it.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use clap::ValueEnum;
 use serde::Deserialize;
+use serde::de::Error;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use zerocopy::IntoBytes;
 
-use crawlward_core::{Compiled, Files, FoundFile, NoFiles, Ruleset, is_stored};
-use crawlward_host::{FilesBeside, Seen};
+use crawlward_core::{Compiled, FoundFile, NoFiles, Ruleset, is_stored};
+use crawlward_files::{Contents, FilesBeside, Recording, Snapshot};
 
 use crate::failure::{Failure, say};
 use crate::source;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {
-    /// The compiled ruleset: it loads in milliseconds, and says what is in force here, whatever happens to the files
+    /// The compiled ruleset, which loads in milliseconds
     Compiled,
-    /// The document with its files in it: readable in Envoy's config dump, compiled again by each of Envoy's workers
+    /// The document with its files in it, which Envoy's config dump shows, and which each of Envoy's workers compiles
     Document,
 }
 
@@ -37,33 +36,33 @@ pub(super) struct Configuration {
     pub(super) good_feeds: Vec<(String, Vec<u8>)>,
 }
 
-/// Compiles the configuration at `config`, and puts it into a form that the filter takes. Each file is noted before it
+/// Compiles the configuration at `config`, and puts it into a form that the filter takes. Each file is recorded before it
 /// is read.
 pub(super) fn read(
     config: &Path,
+    files: &FilesBeside,
     form: Form,
     accepted: &[String],
-    seen: &Seen,
+    snapshot: &Snapshot,
 ) -> Result<Configuration, Failure> {
-    let files = Recorder {
-        beside: FilesBeside::new(config).accepting(accepted),
-        seen,
-        newest: RefCell::default(),
-        last_good: RefCell::default(),
+    let contents = Contents::default();
+    let recording = match form {
+        Form::Compiled => Recording::new(files, snapshot),
+        Form::Document => Recording::new(files, snapshot).with_contents(&contents),
     };
-    seen.note(config);
-    let compiled = source::compile(config, &files)?;
-    let ruleset = compiled.ruleset.as_ref().ok_or(Failure::Told)?;
+    snapshot.record(config);
+    let compiled = source::compile(config, &recording)?;
+    let ruleset = compiled.ruleset.as_ref().ok_or(Failure::Reported)?;
     source::check_accepted(ruleset, accepted)?;
     let value = match form {
         Form::Compiled => {
-            let too_large = || Failure::Because("the ruleset is too large to be stored".to_string());
+            let too_large = || Failure::because("the ruleset is too large to be stored");
             let words = compiled.store().ok_or_else(too_large)?;
             any("BytesValue", BASE64_STANDARD.encode(words.as_bytes()))
         }
-        Form::Document => any("StringValue", document(config, &files, &compiled)?),
+        Form::Document => any("StringValue", document(config, contents, &compiled)?),
     };
-    let prefixes = ruleset.feeds(crawlward_host::now()).map(|feed| feed.prefixes).sum();
+    let prefixes = ruleset.feeds(crawlward_files::now()).map(|feed| feed.prefixes).sum();
     let warnings = compiled.diagnostics.len();
     Ok(Configuration { value, prefixes, warnings, good_feeds: compiled.good_feeds })
 }
@@ -72,74 +71,32 @@ fn any(kind: &str, value: String) -> Value {
     json!({ "@type": format!("type.googleapis.com/google.protobuf.{kind}"), "value": value })
 }
 
-/// The files beside a document, of which those that are read are kept: what was compiled is what is inlined, whatever
-/// happens to the files meanwhile.
-struct Recorder<'s> {
-    beside: FilesBeside,
-    seen: &'s Seen,
-    newest: RefCell<Vec<(String, FoundFile)>>,
-    last_good: RefCell<Vec<(String, FoundFile)>>,
-}
-
-impl Files for Recorder<'_> {
-    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        self.seen.note(&self.beside.path(path));
-        let file = self.beside.read(path)?;
-        self.newest.borrow_mut().extend(file.clone().map(|file| (path.to_string(), file)));
-        Ok(file)
-    }
-
-    fn last_good(&self, path: &str) -> Option<FoundFile> {
-        // `crawlward compile --accept` changes it.
-        self.seen.note(&self.beside.last_good_path(path));
-        let file = self.beside.last_good(path)?;
-        self.last_good.borrow_mut().push((path.to_string(), file.clone()));
-        Some(file)
-    }
-
-    fn accepts(&self, feed: &str) -> bool {
-        self.beside.accepts(feed)
-    }
-
-    fn display_name(&self, path: &str) -> String {
-        self.beside.display_name(path)
-    }
-}
-
-/// The document with the versions of its files that are in force. One that is not there is left out; compiling has
-/// warned of it.
-fn document(config: &Path, files: &Recorder<'_>, compiled: &Compiled) -> Result<String, Failure> {
+/// The document with the versions of its files that are in force. They are those that were compiled, even if the files
+/// change meanwhile. A file that is missing is left out; compiling has warned of it.
+fn document(config: &Path, contents: Contents, compiled: &Compiled) -> Result<String, Failure> {
     let document = source::read(config)?;
+    let name = config.display().to_string();
     if is_stored(&document) {
-        let advice = "give the document that it was made of, or leave `--form document` out";
-        let config = config.display();
-        return Err(Failure::Because(format!("{config} is a compiled ruleset, and no document: {advice}")));
+        return Err(Failure::because(format_args!(
+            "`--form document` needs the document, and {name} is a compiled ruleset"
+        )));
     }
-    let not_utf8 = |name: String| {
-        let advice = "write it in UTF-8, or leave `--form document` out";
-        Failure::Because(format!("{name} is not UTF-8, and can't be put into a JSON document: {advice}"))
+    let not_utf8 = |name: &str| {
+        Failure::because(format_args!("{name} is not UTF-8; convert it, or leave `--form document` out"))
     };
-    let mut in_force: BTreeMap<String, FoundFile> = files.newest.take().into_iter().collect();
-    for (path, file) in files.last_good.take() {
-        let is_newest = in_force.get(&path).is_some_and(|newest| newest.bytes == file.bytes);
-        if !is_newest && compiled.good_feeds.iter().all(|(good, _)| *good != path) {
-            in_force.insert(path, file);
-        }
-    }
     let mut texts = Map::new();
-    for (path, FoundFile { bytes, modified }) in in_force {
-        let text = String::from_utf8(bytes).map_err(|_| not_utf8(files.display_name(&path)))?;
+    for (path, FoundFile { bytes, modified }) in contents.into_versions_in_force(&compiled.good_feeds) {
+        let text = String::from_utf8(bytes).map_err(|_| not_utf8(&path))?;
         texts.insert(path, json!({ "text": text, "modified": modified }));
     }
-    let document = String::from_utf8(document).map_err(|_| not_utf8(config.display().to_string()))?;
+    let document = String::from_utf8(document).map_err(|_| not_utf8(&name))?;
     let document = with_files(document.trim_start_matches('\u{feff}'), texts)?;
     // As the filter will: the document could have changed since it was compiled.
-    let name = config.display().to_string();
     match Ruleset::compile(&name, document.as_bytes(), &NoFiles) {
         Compiled { ruleset: Some(_), .. } => Ok(document),
         Compiled { diagnostics, .. } => {
             diagnostics.iter().for_each(say);
-            Err(Failure::Told)
+            Err(Failure::Reported)
         }
     }
 }
@@ -163,7 +120,11 @@ fn with_files(document: &str, mut texts: Map<String, Value>) -> serde_json::Resu
             let at = present.as_ptr() as usize - document.as_ptr() as usize;
             (&document[..at], &document[at + present.len()..])
         }
-        None => document.split_at(document.rfind('}').unwrap_or(document.len())),
+        None => {
+            let before = document.trim_ascii_end().strip_suffix('}');
+            let before = before.ok_or_else(|| serde_json::Error::custom("the document is not an object"))?;
+            document.split_at(before.len())
+        }
     };
     let key = match present {
         Some(_) => "",

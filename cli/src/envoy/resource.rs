@@ -12,9 +12,9 @@ use crate::failure::Failure;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Format {
-    /// A DiscoveryResponse for ECDS by file: Envoy takes a new one without a restart
+    /// A DiscoveryResponse for ECDS by file, which Envoy follows without a restart
     Ecds,
-    /// One entry of `http_filters`, for a static configuration
+    /// An entry of `http_filters`, for a static configuration
     Filter,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Syntax {
 }
 
 impl Syntax {
-    /// That of a file, by the ends of names that Envoy reads as YAML.
+    /// The syntax of a file, by the ends of names that Envoy reads as YAML.
     pub(super) fn of(path: &Path) -> Self {
         let yaml = ["yaml", "yml"].map(Some);
         if yaml.contains(&path.extension().and_then(|end| end.to_str())) { Self::Yaml } else { Self::Json }
@@ -50,14 +50,14 @@ impl Syntax {
                 let mut options = SerializerOptions::default();
                 options.prefer_block_scalars = false;
                 serde_saphyr::to_string_with_options(resource, options).map_err(|error| {
-                    Failure::Because(format!("the resource can't be written as YAML: {error}"))
+                    Failure::because(format_args!("cannot write the resource as YAML: {error}"))
                 })
             }
         }
     }
 }
 
-/// What Envoy is told of a configuration.
+/// The resource that gives Envoy a configuration.
 pub(super) fn resource(
     format: Format,
     name: &str,
@@ -74,7 +74,7 @@ pub(super) fn resource(
                 "name": name,
                 "typed_config": filter,
             });
-            json!({ "version_info": version(&resource.to_string()), "resources": [resource] })
+            json!({ "version_info": version(resource.to_string().as_bytes()), "resources": [resource] })
         }
     }
 }
@@ -86,15 +86,15 @@ fn wasm_filter(name: &str, code: &Value, digest: &str, configuration: &Value) ->
         "config": {
             "name": name,
             "root_id": FILTER,
-            // A virtual machine that trapped is replaced; until then its worker answers 503. Envoy waits for one to one
-            // and a half times the interval, a second unless told otherwise.
+            // Envoy replaces a virtual machine that trapped; until then its worker answers 503. It waits for one to one
+            // and a half times the interval, by default a second.
             "failure_policy": "FAIL_RELOAD",
             "reload_config": { "backoff": { "base_interval": "0.1s" } },
             "vm_config": {
                 "vm_id": FILTER,
                 "runtime": "envoy.wasm.runtime.v8",
                 "code": code,
-                // Envoy takes a resource only where it is another one: so new code at the same path makes one.
+                // Envoy ignores a resource that it has already: new code at the same path has to make another one.
                 "configuration": {
                     "@type": "type.googleapis.com/google.protobuf.StringValue",
                     "value": format!("sha256:{digest}"),
@@ -105,9 +105,9 @@ fn wasm_filter(name: &str, code: &Value, digest: &str, configuration: &Value) ->
     })
 }
 
-/// What tells one content from another, short enough to be read: the first 64 bits of its SHA-256.
-pub(super) fn version(content: &str) -> String {
-    sha256(content.as_bytes()).chars().take(16).collect()
+/// A short name of a content, which no other content has: the first 64 bits of its SHA-256.
+pub(super) fn version(content: &[u8]) -> String {
+    sha256(content).chars().take(16).collect()
 }
 
 /// A SHA-256 in hexadecimal.

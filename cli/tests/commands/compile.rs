@@ -99,7 +99,7 @@ fn a_cut_or_altered_file_is_refused_with_the_reason() {
         (good[..7].to_vec(), "not a compiled ruleset"),
         (altered_at(good.len() - 9), "the compiled ruleset was altered: its checksum does not hold"),
         (altered_at(100), "the compiled ruleset was altered: its checksum does not hold"),
-        (altered_at(4), "a compiled ruleset of format 6, not 2: compile it with this version"),
+        (altered_at(4), "a compiled ruleset of format 7, not 3: compile it with this version"),
     ] {
         folder.write("crawlward.bin", bytes);
         for command in [
@@ -133,12 +133,26 @@ fn what_a_guard_holds_is_let_in_by_accept() {
 
     let unknown = compile(&folder, &["--accept", "gogglebot"]);
     assert_eq!((unknown.status, &*unknown.stdout), (2, ""));
-    assert!(unknown.stderr.ends_with("--accept gogglebot: no feed has this name\n"), "{unknown:?}");
-    let accepted = compile(&folder, &["--accept", "googlebot"]);
-    assert_eq!(accepted.stderr.matches("held").count(), 0, "{accepted:?}");
+    assert!(
+        unknown
+            .stderr
+            .ends_with("error: --accept: no feed is named `gogglebot` (did you mean `googlebot`?)\n"),
+        "{unknown:?}"
+    );
+    // The command as it is printed.
+    let command = held.stderr.split_once("run `crawlward ").unwrap().1.split_once('`').unwrap().0;
+    let accepted = folder.run(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!((accepted.status, accepted.stderr.matches("held").count()), (0, 0), "{accepted:?}");
     assert!(accepted.stdout.contains("jafar googlebot: 12 prefixes, ok\n"), "{accepted:?}");
     assert_eq!(folder.read("googlebot.json.last-good"), few);
-    // Without --accept, too, from now on.
+    // Without --accept, too, from now on. No output is needed to accept a feed.
+    folder.write("googlebot.json", &good);
+    let held = folder.run(&["compile", "--config", "crawlward.json"]);
+    assert!(held.stdout.contains("jafar googlebot: 12 prefixes, held\n"), "{held:?}");
+    let accept = folder.run(&["compile", "--config", "crawlward.json", "--accept", "googlebot"]);
+    assert!(accept.stdout.contains(&format!("jafar googlebot: {many} prefixes, ok\n")), "{accept:?}");
+    folder.write("googlebot.json", &few);
+    compile(&folder, &["--accept", "googlebot"]);
     assert_eq!(compile(&folder, &[]).stdout, accepted.stdout);
 }
 
@@ -148,7 +162,7 @@ fn where_last_good_versions_cannot_be_kept_the_file_is_written_with_a_warning() 
     // That of the first feed.
     std::fs::create_dir(folder.path("offices.csv.last-good")).unwrap();
     let done = compile(&folder, &[]);
-    let expected = "crawlward.json: warning: offices.csv.last-good can't be written: not a regular file: there is no last good version to fall back on";
+    let expected = "crawlward.json: warning: cannot write offices.csv.last-good: not a regular file; if the next version of the feed is broken, there is no good one to fall back on";
     assert!(done.status == 0 && done.stderr.lines().any(|line| line == expected), "{done:?}");
     assert!(folder.path("googlebot.json.last-good").is_file(), "{done:?}");
     assert!(is_stored(&std::fs::read(folder.path("crawlward.bin")).unwrap()));
@@ -183,7 +197,7 @@ fn the_configuration_is_not_replaced_by_what_is_made_of_it() {
         let before = std::fs::read(folder.path(config)).unwrap();
         let done = folder.run(arguments);
         assert_eq!((done.status, &*done.stdout), (2, ""), "{arguments:?}");
-        assert!(done.stderr.ends_with("is the configuration itself, which would be lost: write elsewhere\n"));
+        assert!(done.stderr.ends_with("is the configuration itself; write to another file\n"));
         assert_eq!(std::fs::read(folder.path(config)).unwrap(), before);
     }
 }

@@ -93,7 +93,8 @@ fn files_of_the_document_win_over_those_beside_it() {
     let files = r#", "files": { "partners.txt": { "text": "192.0.2.1\n" } }, "mode": "observe" }"#;
     let feeds = r#""feeds": [ { "name": "p", "format": "cidr", "source": "partners.txt" },
                                { "name": "googlebot", "format": "jafar", "source": "googlebot.json" } ]"#;
-    folder.write("crawlward.json", format!("\u{feff}{{ {feeds}{files}"));
+    let agents = r#""agents": [ { "token": "Googlebot", "feeds": ["p", "googlebot"] } ]"#;
+    folder.write("crawlward.json", format!("\u{feff}{{ {agents}, {feeds}{files}"));
     folder.write("partners.txt", "198.51.100.1\n");
     let filter = filter_with_document(&folder);
     let (_, ruleset, said) = compiled(&filter["typed_config"]);
@@ -143,7 +144,11 @@ fn the_ruleset_is_compiled_unless_the_document_is_asked_for() {
     assert_eq!(feeds_with(&wasm_filter(&folder.run(&envoy)), GOOGLEBOT), 1);
     let done = folder.run(&[&envoy[..], &["--form", "document"]].concat());
     assert_eq!(done.status, 2);
-    assert!(done.stderr.contains("crawlward.bin is a compiled ruleset, and no document"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("`--form document` needs the document, and crawlward.bin is a compiled ruleset"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -172,7 +177,11 @@ fn what_a_guard_holds_is_not_delivered_until_it_is_accepted() {
     assert_eq!(partners(&[]).0, [0, 1]);
     let done = envoy(&folder, &["--accept", "partner"]);
     assert_eq!((done.status, &*done.stdout), (2, ""));
-    assert!(done.stderr.ends_with("--accept partner: no feed has this name\n"), "{}", done.stderr);
+    assert!(
+        done.stderr.ends_with("--accept: no feed is named `partner` (did you mean `partners`?)\n"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -181,7 +190,7 @@ fn where_last_good_versions_cannot_be_kept_the_resource_is_delivered_with_a_warn
     fs::create_dir(folder.path("googlebot.json.last-good")).unwrap();
     let done = envoy(&folder, &[]);
     assert_eq!((done.status, feeds_with(&wasm_filter(&done), GOOGLEBOT)), (0, 1));
-    let expected = "crawlward.json: warning: googlebot.json.last-good can't be written: not a regular file: there is no last good version to fall back on";
+    let expected = "crawlward.json: warning: cannot write googlebot.json.last-good: not a regular file; if the next version of the feed is broken, there is no good one to fall back on";
     assert!(done.stderr.lines().any(|line| line == expected), "{}", done.stderr);
 }
 
@@ -282,13 +291,13 @@ fn missing_code_and_unwritable_outputs_are_explained() {
     assert_eq!((done.status, &*done.stdout), (2, ""));
     assert!(
         done.stderr
-            .ends_with("nowhere.wasm, is not there: `make build` makes it, `--wasm FILE` says where it is\n"),
+            .ends_with("there is no file nowhere.wasm; give the filter's code with --wasm FILE, or build it with `make build`\n"),
         "{}",
         done.stderr
     );
     for output in ["nowhere/out.json", "."] {
         let done = envoy(&folder, &["--output", output]);
         assert_eq!(done.status, 2);
-        assert!(done.stderr.contains(&format!("error: {output} can't be written: ")), "{}", done.stderr);
+        assert!(done.stderr.contains(&format!("error: cannot write {output}: ")), "{}", done.stderr);
     }
 }

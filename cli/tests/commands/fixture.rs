@@ -9,20 +9,23 @@ use std::process::{Command, Stdio};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
-/// A configuration that has one agent with a feed, one feed that is not there, and a site.
+/// A configuration that has an agent with a feed, an agent whose feed is not there, and a site.
 pub(crate) const CONFIG: &str = r#"{
   "mode": "enforce",
   "feeds": [
     { "name": "googlebot", "format": "jafar", "source": "googlebot.json" },
     { "name": "partners", "format": "cidr", "source": "partners.txt" }
   ],
-  "agents": [ { "token": "Googlebot", "feeds": ["googlebot"] } ],
-  "sites": [ { "hosts": ["example.com", "*.example.com"] } ]
+  "agents": [
+    { "token": "Googlebot", "feeds": ["googlebot"] },
+    { "token": "PartnerProbe", "feeds": ["partners"] }
+  ],
+  "sites": [ { "hosts": ["example.com", "*.example.com"] }, { "name": "others" } ]
 }
 "#;
 
 /// The warning that [`CONFIG`] gives.
-pub(crate) const WARNING: &str = "crawlward.json:5:55: warning: the feed `partners` is missing: there is no file partners.txt yet; it proves nobody, and nobody who claims its agents is spoofed\n";
+pub(crate) const WARNING: &str = "crawlward.json:5:55: warning: the feed `partners` is missing: the file partners.txt does not exist; it verifies no client, and clients that claim its agents are `unverified`, not `spoofed`\n";
 
 /// An address of Googlebot.
 pub(crate) const GOOGLEBOT: &str = "66.249.66.1";

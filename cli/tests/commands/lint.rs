@@ -65,6 +65,58 @@ fn errors_have_their_place_and_their_requirement() {
 }
 
 #[test]
+fn files_as_publishers_deploy_them_are_checked_leniently() {
+    let folder = Folder::new();
+    let feeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/data/feeds");
+    let mut files = 0;
+    for entry in std::fs::read_dir(feeds).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let done =
+                folder.run(&["lint".as_ref(), "--format".as_ref(), "jafar".as_ref(), path.as_os_str()]);
+            assert_eq!((done.status, done.stderr.contains(": error: ")), (0, false), "{done:?}");
+            assert!(done.stderr.contains(": warning: the key `formatVersion` is missing"), "{done:?}");
+            files += 1;
+        }
+    }
+    assert_eq!(files, 10);
+
+    let lint = |options: &[&str], file: &str| {
+        folder.run(&[&["lint", "--format", "jafar"], options, &[file]].concat()).status
+    };
+    // JAFAR-11: what can't be read is still only a warning, as on loading.
+    folder.write("aws.json", r#"{ "syncToken": "1", "prefixes": [ { "ip_prefix": "192.0.2.1/24" }, { "ip_prefix": "192.0.2.0/24" } ] }"#);
+    folder.write("array.json", r#"[ "192.0.2.0/24", "2001:db8::1" ]"#);
+    for file in ["googlebot.json", "aws.json", "array.json"] {
+        assert_eq!(
+            [&[][..], &["--lenient"], &["--strict"]].map(|options| lint(options, file)),
+            [0, 0, 1],
+            "{file}"
+        );
+    }
+    // JAFAR-2, JAFAR-6: whoever writes one of the members that only the specification has is held to it.
+    folder.write("no-version.json", CONFORMING.replace(r#""formatVersion": "1.0", "#, ""));
+    folder.write("no-token.json", CONFORMING.replace(r#""synctoken": "1", "#, ""));
+    for file in ["no-version.json", "no-token.json"] {
+        assert_eq!(
+            [&[][..], &["--lenient"], &["--strict"]].map(|options| lint(options, file)),
+            [1, 0, 1],
+            "{file}"
+        );
+    }
+    // JAFAR-24: what can't be loaded is an error, however lenient one is.
+    folder.write("moved.json", r#"{ "Action needed": "update the location" }"#);
+    folder.write("none.json", r#"{ "prefixes": [ { "ipv4Prefix": "x" } ] }"#);
+    for file in ["moved.json", "none.json"] {
+        assert_eq!([&[][..], &["--lenient"]].map(|options| lint(options, file)), [1, 1], "{file}");
+    }
+    folder.write("places.csv", "192.0.2.0/24,USA,,,\n198.51.100.0/24,PL,,,\n");
+    assert_eq!(folder.run(&["lint", "--format", "geofeed", "--lenient", "places.csv"]).status, 0);
+    assert_eq!(folder.run(&["lint", "--format", "geofeed", "places.csv"]).status, 1);
+    assert_eq!(folder.run(&["lint", "--format", "robots", "--lenient", "places.csv"]).status, 2);
+}
+
+#[test]
 fn a_configuration_is_checked_with_its_files() {
     let folder = Folder::new();
     folder.write("googlebot.json", "<html>");
@@ -85,7 +137,7 @@ fn reasons_against(document: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_reason_against_a_configuration_is_told_at_once() {
+fn every_error_of_a_configuration_is_reported_at_once() {
     let document = r#"{
   "mdoe": "enforce",
   "catalog": "nowhere.json",
@@ -108,25 +160,25 @@ fn every_reason_against_a_configuration_is_told_at_once() {
             "3:14: error: there is no file nowhere.json",
             "5:78: error: `feeds[0].guard.shrink`: `101%` is not a share such as `50%`",
             "5:104: error: `feeds[0].guard.widest.v4`: expected a whole number from 0 to 32, found the number 33",
-            "6:15: error: another feed is named `a`, too",
+            "6:15: error: duplicate feed name `a`",
             "6:78: error: `feeds[1].limits.bytes`: expected a whole number that is not negative, found the number -1",
             "7:30: error: `feeds[2].format`: unknown value `cdir` (did you mean `cidr`?)",
             "9:26: error: `` is no agent token: it is empty",
             "9:61: error: `agents[0].action`: unknown value `alow` (did you mean `allow`?)",
-            "11:17: error: `example.com:80`: a host is given without a port; it holds for every port",
+            "11:17: error: `example.com:80`: a host is written without a port; it covers all ports",
             "11:50: error: there is no file nowhere.txt",
             "11:84: error: `sites[0].enforce_percent`: expected a whole number from 0 to 100, found the number 300",
             "12:16: error: `sites[1].hosts`: expected an array, found a string",
             "12:42: error: unknown key `sites[1].geo[0].county` (did you mean `country`?)",
             "13:18: error: `sites[2].spoofed`: unknown value `block` (known: deny, policy, allow)",
-            "13:49: error: `api`: a path pattern begins with / or *; this one matches no path",
-            "13:73: error: `sites[2].modes[1]`: the key `scope` is missing",
+            "13:49: error: `api`: a path must start with `/` or `*`",
+            "13:73: error: `sites[2].modes[1]`: missing key `scope`",
         ]
     );
 }
 
 #[test]
-fn a_reason_has_a_place_and_is_told_once() {
+fn an_error_has_a_position_and_is_reported_once() {
     let table: [(&str, &[&str]); 7] = [
         (
             r#"{ "sites": [ {}, { "explain": true } ] }"#,
@@ -144,12 +196,12 @@ fn a_reason_has_a_place_and_is_told_once() {
             r#"{ "sites": [ { "geo": [ { "action": "deny" } ] } ] }"#,
             &[
                 "1:25: error: a rule in `geo` names a country, a region or both",
-                "1:25: warning: no feed of the document is a geofeed, so no rule on places ever holds",
+                "1:25: warning: no effect: rules on places need a feed with the format `geofeed`",
             ],
         ),
         (
             r#"{ "\ud800": 1 }"#,
-            &[r"1:3: error: the key is a string with half of a surrogate pair, such as `\ud800`"],
+            &[r"1:3: error: expected a key, found a string with half of a surrogate pair, such as `\ud800`"],
         ),
         (
             r#"{ "mode": "\udc00" }"#,
@@ -184,8 +236,8 @@ fn unreadable_files_and_wrong_arguments_end_with_2() {
     folder.write("bad.json", "{}");
     let done = folder.run(&["lint", "--format", "jafar", "nowhere.json", ".", "bad.json"]);
     assert_eq!(done.status, 2);
-    assert!(done.stderr.contains("nowhere.json: error: can't be read: "), "{}", done.stderr);
-    assert!(done.stderr.contains("\n.: error: can't be read: not a regular file\n"), "{}", done.stderr);
+    assert!(done.stderr.contains("nowhere.json: error: cannot be read: "), "{}", done.stderr);
+    assert!(done.stderr.contains("\n.: error: cannot be read: not a regular file\n"), "{}", done.stderr);
     assert!(done.stderr.contains("\nbad.json:1:1: error: "), "{}", done.stderr);
 
     assert_eq!(folder.run(&["lint", "--format", "jafra", "good.json"]).status, 2);
@@ -205,12 +257,12 @@ fn a_robots_txt_is_checked_strictly() {
     assert_eq!(
         lines,
         [
-            "robots.txt:1:1: error: a rule before the first user-agent line holds for nobody [ROB-4]",
-            "robots.txt:3:13: warning: of `Googlebot/2.1`, only the product token `Googlebot` counts [ROB-1]",
-            "robots.txt:4:1: error: unknown name `Disalow` is ignored; did you mean `disallow`? [ROB-4]",
-            "robots.txt:5:1: error: no colon after `disallow`; it is read as if there were one [ROB-4]",
-            "robots.txt:7:1: warning: no effect: line 6 allows the same path, and allow wins [ROB-2]",
-            "robots.txt:8:8: error: a path pattern begins with / or *; this one matches no path [ROB-3]",
+            "robots.txt:1:1: error: rule before the first `user-agent` line; it applies to no agent [ROB-4]",
+            "robots.txt:3:13: warning: \"Googlebot/2.1\" is not a product token; reading it as `Googlebot` [ROB-1]",
+            "robots.txt:4:1: error: unknown name \"Disalow\" (did you mean `disallow`?); ignoring the line [ROB-4]",
+            "robots.txt:5:1: error: missing `:` after `disallow`; reading the line as if it were there [ROB-4]",
+            "robots.txt:7:1: warning: no effect: line 6 allows the same path [ROB-2]",
+            "robots.txt:8:8: error: \"d\": a path must start with `/` or `*`; ignoring the rule [ROB-3]",
         ]
     );
 }
@@ -220,17 +272,17 @@ fn an_automation_preferences_txt_is_checked_strictly() {
     let folder = Folder::new();
     folder.write(
         "prefs.txt",
-        "scope: /a\nallowed-methods: GET\n\nscope: /a\nallowed-methods: POST, FETCH\nalowed-purposes: x\n\nhost: a:80\nscope: /b\n\n",
+        "scope: /a\nallowed-methods: GET\n\nscope: /a\nallowed-methods: POST, FETCH\nalowed-purposes: x\n\nhost: a/b\nscope: /b\n\n",
     );
     let done = folder.run(&["lint", "--format", "automation-preferences", "prefs.txt"]);
     assert_eq!((done.status, &*done.stdout), (1, ""));
     for expected in [
-        "prefs.txt:1:1: warning: unreachable group: later groups (line 4) hold for all that it holds for [AUTO-14]",
-        "prefs.txt:5:24: error: `FETCH` is no method that the grammar knows; it is ignored [AUTO-7]",
-        "prefs.txt:6:1: error: unknown name `alowed-purposes` is ignored; did you mean `allowed-purposes`? [AUTO-4]",
-        "prefs.txt:8:1: warning: the grammar begins a group with a scope; other readers may not find this one [AUTO-20]",
-        "prefs.txt:8:7: error: a host is given without a port; it holds for every port [AUTO-12]",
-        "prefs.txt:8:1: error: the group has no usable host, so it is ignored [AUTO-12]",
+        "prefs.txt:1:1: warning: no effect: later groups (line 4) apply to all requests of this one [AUTO-14]",
+        "prefs.txt:5:24: error: unknown method \"FETCH\"; ignoring it [AUTO-7]",
+        "prefs.txt:6:1: error: unknown name \"alowed-purposes\" (did you mean `allowed-purposes`?); ignoring the line [AUTO-4]",
+        "prefs.txt:8:1: warning: the group does not start with `scope`, as the grammar requires; other readers may ignore it [AUTO-20]",
+        "prefs.txt:8:7: error: \"a/b\": not a valid host name [AUTO-12]",
+        "prefs.txt:8:1: error: the group has no valid `host`; it applies to no request [AUTO-12]",
     ] {
         assert!(done.stderr.lines().any(|line| line == expected), "{expected}\n{}", done.stderr);
     }
@@ -279,13 +331,14 @@ fn a_configuration_is_checked_with_its_policies_and_for_what_has_no_effect() {
     assert_eq!(
         lines,
         [
-            "crawlward.json:4:16: warning: the ranges of `GPTBot` are published at https://openai.com/gptbot.json, but no feed has that url: claims can't be verified",
-            "crawlward.json:10:23: warning: no feed of the document is a geofeed, so no rule on places ever holds",
-            "crawlward.json:11:23: warning: no effect: the rule at 10:23 holds wherever this one does",
-            "crawlward.json:12:41: warning: no effect: `CA-QC` is in none of the rule's countries",
-            "crawlward.json:14:67: warning: no effect: the scope has a mode already at 14:29",
-            "robots.txt:3:1: warning: unknown name `Noindexx` is ignored; did you mean `noindex`? [ROB-4]",
-            "prefs.txt:1:8: warning: robots.txt (line 2) forbids everything in this scope anyway [AUTO-15]",
+            "crawlward.json:2:24: warning: the feed `partners` verifies no agent: no agent lists it in `feeds`",
+            "crawlward.json:4:16: warning: the agent `GPTBot` cannot be verified: its ranges are published at https://openai.com/gptbot.json, but no feed has this `url`",
+            "crawlward.json:10:23: warning: no effect: rules on places need a feed with the format `geofeed`",
+            "crawlward.json:11:23: warning: no effect: earlier rules, as at 10:23, apply to all clients of this one",
+            "crawlward.json:12:41: warning: no effect: \"CA-QC\" is in none of the rule's countries",
+            "crawlward.json:14:67: warning: no effect: duplicate scope, first at 14:29",
+            "robots.txt:3:1: warning: unknown name \"Noindexx\" (did you mean `noindex`?); ignoring the line [ROB-4]",
+            "prefs.txt:1:8: warning: no effect: robots.txt (line 2) disallows everything in this scope [AUTO-15]",
         ],
         "{}",
         done.stderr
@@ -299,7 +352,7 @@ fn policies_of_a_configuration_are_read_strictly_by_lint_only() {
     folder.write("robots.txt", "User-agent: *\nDisalow: /\n");
     let done = folder.run(&["lint", "--format", "config", "crawlward.json"]);
     assert_eq!(done.status, 1);
-    assert!(done.stderr.contains("robots.txt:2:1: error: unknown name `Disalow`"), "{}", done.stderr);
+    assert!(done.stderr.contains("robots.txt:2:1: error: unknown name \"Disalow\""), "{}", done.stderr);
     let done = folder.run(&["explain", "--config", "crawlward.json", "--ip", "192.0.2.1"]);
     assert_eq!((done.status, &*done.stderr), (0, ""));
 }
@@ -316,20 +369,24 @@ fn robots_tags_are_checked_line_by_line() {
     );
     let done = folder.run(&["lint", "--format", "robots-tag", "tags.txt"]);
     assert_eq!(done.status, 1);
-    let told: Vec<&str> = done.stderr.lines().take(7).collect();
+    let reported: Vec<&str> = done.stderr.lines().take(7).collect();
     assert_eq!(
-        told,
+        reported,
         [
-            "tags.txt:1:22: warning: unknown rule `noidnex`, which is relayed: did you mean `noindex`? [TAG-4]",
-            "tags.txt:1:31: warning: unknown rule `x-new`: it is relayed, and crawlers that don't know it ignore it [TAG-4]",
-            "tags.txt:1:38: error: `A B=noindex` is neither a rule nor a token with rules (`ExampleBot=noindex`) [TAG-1]",
-            "tags.txt:2:15: warning: duplicate: the rule is at 1:13 already; they are merged [TAG-3]",
-            "tags.txt:2:24: warning: the value is missing: `max-snippet:…` [TAG-4]",
+            "tags.txt:1:22: warning: unknown rule \"noidnex\" (did you mean `noindex`?); relaying it [TAG-4]",
+            "tags.txt:1:31: warning: unknown rule \"x-new\"; relaying it, but crawlers may ignore it [TAG-4]",
+            "tags.txt:1:38: error: \"A B=noindex\" is neither a rule nor a token with rules, such as `ExampleBot=noindex` [TAG-1]",
+            "tags.txt:2:15: warning: duplicate rule, first at 1:13; merging them [TAG-3]",
+            "tags.txt:2:24: warning: the rule \"max-snippet\" needs a value [TAG-4]",
             "tags.txt:3:15: warning: the crawlers of today read `X-Robots-Tag` as `noindex, nosnippet` or, for one token, `ExampleBot: noindex` [TAG-2]",
-            "tags.txt:3:38: warning: the rule `nofollow` has no value [TAG-4]",
+            "tags.txt:3:38: warning: the rule \"nofollow\" has no value [TAG-4]",
         ],
         "{}",
         done.stderr
     );
-    assert!(done.stderr.contains("tags.txt:4:1: warning: longer than 8192 bytes"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("tags.txt:4:1: warning: the value has more than 8192 bytes"),
+        "{}",
+        done.stderr
+    );
 }

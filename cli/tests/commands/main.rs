@@ -7,5 +7,7 @@ mod fixture;
 mod lint;
 mod lookup;
 mod man;
+mod private;
 mod schema;
+mod trace;
 mod watch;

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 
-use crawlward_core::prefix_table::{Entry, PrefixTable};
+use crawlward_core::internals::{Entry, FeedId, PrefixTable, ValueId};
 use ip_network_table::IpNetworkTable;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use poptrie::Poptrie;
@@ -76,9 +76,12 @@ fn live_bytes() -> usize {
     stats.bytes_allocated - stats.bytes_deallocated
 }
 
+fn entry(prefix: IpNet, feed: u16, value: u32) -> Entry {
+    Entry { prefix, feed: FeedId::new(feed), value: ValueId::new(value) }
+}
+
 fn build_crawlward<N: Copy + Into<IpNet>>(entries: &[(N, u32)]) -> PrefixTable {
-    let entries =
-        entries.iter().map(|(prefix, value)| Entry { prefix: (*prefix).into(), feed: 0, value: *value });
+    let entries = entries.iter().map(|(prefix, value)| entry((*prefix).into(), 0, *value));
     PrefixTable::build(entries.collect()).expect("within the bounds")
 }
 
@@ -99,7 +102,7 @@ pub(crate) fn v4_candidates(entries: &[V4]) -> Vec<Candidate<u32>> {
     };
     vec![
         candidate("crawlward", entries, build_crawlward, |table, address| {
-            table.lookup(Ipv4Addr::from(address).into()).first().map(|found| found.value)
+            table.lookup(Ipv4Addr::from(address).into())?.first().map(|found| found.value.number())
         }),
         candidate("poptrie", entries, build_poptrie, |table, address| table.lookup(address).copied()),
         candidate(
@@ -131,7 +134,7 @@ pub(crate) fn v6_candidates(entries: &[V6]) -> Vec<Candidate<u128>> {
     };
     vec![
         candidate("crawlward", entries, build_crawlward, |table, address| {
-            table.lookup(Ipv6Addr::from(address).into()).first().map(|found| found.value)
+            table.lookup(Ipv6Addr::from(address).into())?.first().map(|found| found.value.number())
         }),
         candidate("poptrie", entries, build_poptrie, |table, address| table.lookup(address).copied()),
         candidate(
@@ -148,8 +151,8 @@ pub(crate) fn v6_candidates(entries: &[V6]) -> Vec<Candidate<u128>> {
 
 /// Milliseconds from the bytes of the stored form to a table that answers, and the number of bytes.
 pub(crate) fn crawlward_load_time(v4: &[V4], v6: &[V6]) -> (f64, usize) {
-    let v4 = v4.iter().map(|(net, value)| Entry { prefix: (*net).into(), feed: 0, value: *value });
-    let v6 = v6.iter().map(|(net, value)| Entry { prefix: (*net).into(), feed: 1, value: *value });
+    let v4 = v4.iter().map(|(net, value)| entry((*net).into(), 0, *value));
+    let v6 = v6.iter().map(|(net, value)| entry((*net).into(), 1, *value));
     let built = PrefixTable::build(v4.chain(v6).collect()).expect("within the bounds");
     let stored: Vec<u8> = built.as_words().iter().flat_map(|word| word.to_ne_bytes()).collect();
     let mut best = f64::MAX;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use crawlward_core::prefix::parse_prefix;
+use crawlward_core::internals::parse_prefix;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// An IPv4 prefix with its value.

@@ -7,7 +7,7 @@
 #[path = "ruleset_properties.rs"]
 mod ruleset_properties;
 
-use crawlward_core::diagnostic::Severity;
+use crawlward_core::Severity;
 use crawlward_core::{Compiled, Files, FoundFile, Ruleset};
 use libfuzzer_sys::fuzz_target;
 

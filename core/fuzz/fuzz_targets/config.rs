@@ -2,17 +2,16 @@
 
 #![no_main]
 
-use crawlward_core::diagnostic::Severity;
-use crawlward_core::{NoFiles, Ruleset};
+use crawlward_core::{NoFiles, Ruleset, Severity, lint};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let compiled = Ruleset::compile("c.json", data, &NoFiles);
-    let has_errors = |diagnostics: &[crawlward_core::diagnostic::Diagnostic]| {
+    let has_errors = |diagnostics: &[crawlward_core::Diagnostic]| {
         diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     };
     assert_eq!(compiled.ruleset.is_none(), has_errors(&compiled.diagnostics));
-    let strict = Ruleset::lint("c.json", data, &NoFiles);
+    let strict = lint::config("c.json", data, &NoFiles);
     assert!(compiled.ruleset.is_some() || has_errors(&strict));
     strict.iter().for_each(|diagnostic| drop(diagnostic.to_string()));
 });

@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use crawlward_core::{NoFiles, Overrides, Request, Ruleset, decide};
+use crawlward_core::{NoFiles, Overrides, Request, Ruleset, Scheme, decide};
 use libfuzzer_sys::fuzz_target;
 
 /// The parts of the input, which the byte 0xFF separates: it is in no UTF-8, so in no document that is read.
@@ -39,7 +39,11 @@ impl Request for Input<'_> {
         self.address
     }
 
-    fn host(&self) -> Option<&[u8]> {
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::Https)
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
         Some(self.host)
     }
 
@@ -59,15 +63,17 @@ impl Request for Input<'_> {
         0
     }
 
-    fn header(&self, _: &str) -> Option<&[u8]> {
-        self.header
+    /// Two lines, where the input has the byte 0xFE in it, which is in no UTF-8 either.
+    fn header_lines<'r>(&'r self, _: &str) -> impl Iterator<Item = &'r [u8]> {
+        self.header.into_iter().flat_map(|lines| lines.split(|byte| *byte == 0xFE))
     }
 }
 
 fuzz_target!(|data: &[u8]| {
     let request = Input::new(data);
     let Some(ruleset) = Ruleset::compile("c.json", request.document, &NoFiles).ruleset else { return };
-    for site in [None, Some(0), Some(u16::MAX)] {
+    let first = ruleset.site_names().next().and_then(|name| ruleset.site(name));
+    for site in [None, first] {
         let overrides = Overrides { mode: None, site };
         let decision = decide(&ruleset, &request, overrides);
         assert_eq!(decision, decide(&ruleset, &request, overrides));

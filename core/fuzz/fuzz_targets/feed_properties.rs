@@ -2,27 +2,29 @@
 
 use std::collections::HashSet;
 
-use crawlward_core::diagnostic::{Diagnostics, Strictness};
-use crawlward_core::feed::{FeedBounds, FeedFormat, FeedValue, ReadOptions, read};
-use crawlward_core::prefix::unmap;
+use crawlward_core::FeedFormat;
+use crawlward_core::internals::{Diagnostics, FeedBounds, FeedValue, LenientLint, Lint, Load, ReadOptions, read_feed, unmap};
 
 /// Reads `bytes` as an edge and as a publisher would, and checks what every caller relies on.
 pub fn check(format: FeedFormat, bytes: &[u8]) {
     let bounds = FeedBounds { bytes: 1 << 20, entries: 200, line: 200, nesting: 16 };
     let options = ReadOptions { bounds, authority: &[] };
-    let mut load = Diagnostics::new("f", Strictness::Load);
-    let mut lint = Diagnostics::new("f", Strictness::Lint);
-    let feed = read(format, bytes, &options, &mut load);
-    let linted = read(format, bytes, &options, &mut lint);
+    let mut load = Diagnostics::new("f", Load);
+    let mut lint = Diagnostics::new("f", Lint);
+    let feed = read_feed(format, bytes, &options, &mut load);
+    let linted = read_feed(format, bytes, &options, &mut lint);
 
     assert_eq!(feed.is_none(), load.has_errors(), "unusable means an error, and an error unusable: {load:?}");
     assert!(linted.is_some() || lint.has_errors());
     assert!(load.errors() + load.warnings() <= lint.errors() + lint.warnings() + 1, "lint says more");
-    let lines = bytes.split(|byte| *byte == b'\n').count();
+    let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).count();
     for position in load.items().iter().chain(lint.items()).filter_map(|item| item.position) {
         assert!((1..=lines).contains(&(position.line as usize)), "{position:?}");
         assert!((1..=bytes.len() + 1).contains(&(position.column as usize)), "{position:?}");
     }
+    let mut lenient = Diagnostics::new("f", LenientLint);
+    let reviewed = read_feed(format, bytes, &options, &mut lenient);
+    assert_eq!((&reviewed, lenient.has_errors()), (&feed, feed.is_none()), "no error where it can be loaded");
     let Some(feed) = feed else { return };
     assert_eq!(linted.as_ref(), Some(&feed), "lint reads the same");
     assert!(feed.entries.len() <= bounds.entries);

@@ -4,10 +4,12 @@
 #[path = "../../tests/model/path_spelling.rs"]
 mod model;
 
-use crawlward_core::path_spelling::{LONGEST, Spelling, is_resolved, resolve};
+use crawlward_core::Spelling;
+use crawlward_core::internals::{LONGEST, RequestTarget, resolve};
 use libfuzzer_sys::fuzz_target;
 
-const FORMS: [Spelling; 3] = [Spelling::SlashesFirst, Spelling::DotsFirst, Spelling::Decoded];
+const FORMS: [Spelling; 4] =
+    [Spelling::SlashesFirst, Spelling::DotsFirst, Spelling::Decoded, Spelling::WithoutParameters];
 
 fuzz_target!(|bytes: &[u8]| {
     let (mut room, mut again) = ([0; LONGEST], [0; LONGEST]);
@@ -15,10 +17,11 @@ fuzz_target!(|bytes: &[u8]| {
     for form in FORMS {
         let once = resolve(bytes, form, &mut room);
         assert_eq!(resolve(once, form, &mut again), once);
-        assert!(form != Spelling::Decoded || is_resolved(once), "{}", once.escape_ascii());
+        let is_resolved = || RequestTarget::new(once).is_resolved();
+        assert!(form != Spelling::WithoutParameters || is_resolved(), "{}", once.escape_ascii());
         is_same &= once == bytes;
     }
-    assert_eq!(is_resolved(bytes), is_same);
+    assert_eq!(RequestTarget::new(bytes).is_resolved(), is_same);
     // No colon, encoded or not: the crate keeps what looks like a drive of Windows, as it should for the scheme `file` only.
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/.%-_~!$&()*+,;=@?#".contains(byte);
     let is_colon = |text: &[u8]| text.eq_ignore_ascii_case(b"%3a");

@@ -8,8 +8,8 @@
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-use crawlward_core::prefix::parse_prefix;
-use crawlward_core::prefix_table::{Entry, PrefixTable};
+use crawlward_core::internals::parse_prefix;
+use crawlward_core::internals::{Entry, FeedId, PrefixTable, ValueId};
 use libfuzzer_sys::fuzz_target;
 
 /// Dense and sparse prefixes of both families, and one address with more matches than a word can count.
@@ -24,8 +24,8 @@ static WORDS: LazyLock<Vec<u32>> = LazyLock::new(|| {
     }
     let entry = |prefix: &str, feed: usize| Entry {
         prefix: parse_prefix(prefix).expect("a prefix").trunc(),
-        feed: feed as u16,
-        value: feed as u32 / 3,
+        feed: FeedId::new(feed as u16),
+        value: ValueId::new(feed as u32 / 3),
     };
     let spread = prefixes.iter().enumerate().map(|(n, prefix)| entry(prefix, n % 5));
     let stacked = (0..20).map(|feed| entry("198.51.100.0/24", feed));
@@ -61,7 +61,7 @@ fuzz_target!(|input: &[u8]| {
             IpAddr::from(near),
             IpAddr::from([192, 0, c, d]),
         ] {
-            let matches = table.lookup(address);
+            let matches = table.lookup(address).unwrap_or_default();
             assert!(size_of_val(matches) <= table.bytes());
         }
     }

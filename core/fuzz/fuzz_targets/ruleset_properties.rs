@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crawlward_core::{Overrides, Request, Ruleset, decide};
+use crawlward_core::{Overrides, Request, Ruleset, Scheme, decide};
 
 /// A request from an address, which claims an agent or not.
 struct Asked<'a> {
@@ -16,7 +16,11 @@ impl Request for Asked<'_> {
         Some(self.address)
     }
 
-    fn host(&self) -> Option<&[u8]> {
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::Https)
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
         Some(b"example.com")
     }
 
@@ -36,8 +40,8 @@ impl Request for Asked<'_> {
         self.now
     }
 
-    fn header(&self, _: &str) -> Option<&[u8]> {
-        None
+    fn header_lines<'r>(&'r self, _: &str) -> impl Iterator<Item = &'r [u8]> {
+        std::iter::empty()
     }
 }
 

@@ -4,11 +4,13 @@ use alloc::borrow::Cow;
 use alloc::format;
 
 use crate::config::{AgentAction, Mode, Treatment};
-use crate::decision::{Action, Identity, Reason};
-use crate::path_spelling::Spelling;
-use crate::policy_lines::Lines;
-use crate::robots::GroupId;
-use crate::sites::{PreferencesPolicy, RobotsPolicy};
+use crate::decide::decision::{Action, Reason};
+use crate::identity::Identity;
+use crate::path::spelling::Spelling;
+use crate::policy::lines::Lines;
+use crate::policy::robots::GroupId;
+use crate::ruleset::sites::{PreferencesPolicy, RobotsPolicy};
+use crate::source::position::Position;
 
 /// A step of a decision, in the order in which they are taken; steps that are not reached are not told.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +25,15 @@ pub enum Step<'r> {
         /// Whether the client's address is among them.
         is_enforced_on: bool,
     },
-    /// What the site, or the default, does with clients of this identity.
-    Treatment(Identity, Treatment),
+    /// What is done with clients of this identity.
+    Treatment {
+        /// The identity.
+        identity: Identity,
+        /// What is done.
+        treatment: Treatment,
+        /// Where the document says so; `None`: it is the default.
+        position: Option<Position>,
+    },
     /// The next steps judge an undeclared client whatever the site does with browsers from there.
     UndeclaredAutomation,
     /// What is done with the agent, whatever the site.

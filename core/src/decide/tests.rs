@@ -4,9 +4,13 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use core::net::IpAddr;
 
-use super::*;
+use super::judge::*;
 use crate::NoFiles;
-use crate::request::tests::{Asked, BROWSER};
+use crate::config::Mode;
+use crate::decide::decision::{Action, Reason};
+use crate::http::request::tests::{Asked, BROWSER};
+use crate::identity::Identity;
+use crate::ruleset::data::Ruleset;
 
 const GOOD: &str = "192.0.2.1";
 const FRIENDLY: &str = "198.51.100.1";
@@ -36,6 +40,7 @@ const DOCUMENT: &str = r#"{
       "spoofed": "policy", "geo": [ { "country": ["AQ"], "action": "deny" } ] },
     { "hosts": ["kind.test"], "robots_txt": "robots", "spoofed": "allow", "unverified": "allow" },
     { "hosts": ["plain.test"] },
+    { "hosts": ["żółw.test"], "robots_txt": "robots" },
     { "hosts": ["parts.test"], "modes": [ { "scope": "/off", "mode": "off" } ] },
     { "hosts": ["half.test"], "enforce_percent": 50 }
   ],
@@ -74,6 +79,16 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
         // 3. People.
         (ABROAD, BROWSER, "mild.test/closed", Undeclared, NotAutomated),
         (NOWHERE, BROWSER, "strict.test/closed", Nobody, NotAutomated),
+        // A Host that is none, which people never notice.
+        (NOWHERE, "curl/8", "user@strict.test/closed", Generic, InvalidHost),
+        (NOWHERE, "GoodBot", "exam%70le/", Spoofed, InvalidHost),
+        (FRIENDLY, "FriendBot", "a..test/", Verified, InvalidHost),
+        (GOOD, "curl/8", "strict.test,strict.test/", Undeclared, InvalidHost),
+        (GOOD, BROWSER, "a..test/", Undeclared, NotAutomated),
+        (NOWHERE, BROWSER, "user@strict.test/closed", Nobody, NotAutomated),
+        (NOWHERE, "GoodBot", "a;b/robots.txt", Spoofed, Allowed),
+        (NOWHERE, "curl/8", "ŻÓŁW.test/closed", Generic, RobotsDisallowed),
+        (NOWHERE, "curl/8", "żółwik.test/closed", Generic, InvalidHost),
         // 4. Spoofed, unverified, undeclared, then the agent's action.
         (NOWHERE, "BadBot", "strict.test/closed", Spoofed, SpoofedAgent),
         (NOWHERE, "LoneBot", "strict.test/closed", Unverified, UnverifiedAgent),
@@ -128,6 +143,18 @@ fn an_override_beats_every_mode_of_the_document() {
 }
 
 #[test]
+fn an_invalid_host_is_a_bad_request_whatever_the_operator_makes_of_denials() {
+    let ruleset = ruleset(DOCUMENT);
+    let status = |url| {
+        let request = request(NOWHERE, "GoodBot", url);
+        let decision = decide(&ruleset, &request, Overrides::default());
+        (decision.status(), ruleset.reply(&decision, &request, Some(404)).map(|reply| reply.status))
+    };
+    assert_eq!(status("user@strict.test/"), (Some(400), Some(400)));
+    assert_eq!(status("strict.test/"), (Some(403), Some(404)));
+}
+
+#[test]
 fn without_an_address_nothing_is_a_forgery() {
     let ruleset = ruleset(DOCUMENT);
     let decision = decide(&ruleset, &request("a unix socket", "GoodBot", "mild.test/"), Overrides::default());
@@ -145,18 +172,28 @@ fn a_request_is_asked_for_what_is_needed() {
     for (ruleset, user_agent, url, facts) in [
         (&off, "curl/8", "any.test/", &[][..]),
         (&without_sites, BROWSER, "any.test/", &["address", "user-agent"]),
-        (&without_sites, "curl/8", "any.test/", &["address", "user-agent"]),
+        (&without_sites, "curl/8", "any.test/", &["address", "authority", "user-agent"]),
         (&one_for_all, BROWSER, "any.test/", &["address", "user-agent"]),
         // The response's Robots-Tag depends on the path.
         (&tagged, BROWSER, "any.test/", &["address", "path", "user-agent"]),
-        (&ruleset, BROWSER, "plain.test/", &["address", "host", "user-agent"]),
-        (&ruleset, BROWSER, "parts.test/off", &["host", "path"]),
+        (&ruleset, BROWSER, "plain.test/", &["address", "authority", "user-agent"]),
+        (&ruleset, BROWSER, "parts.test/off", &["authority", "path"]),
         // The path may be one that the site serves.
-        (&ruleset, BROWSER, "kind.test/", &["address", "host", "path", "user-agent"]),
-        (&ruleset, "curl/8", "kind.test/", &["address", "host", "path", "user-agent"]),
-        (&ruleset, BROWSER, "kind.test/robots.txt", &["address", "host", "method", "path", "user-agent"]),
-        (&ruleset, "curl/8", "mild.test/closed", &["address", "host", "path", "user-agent"]),
-        (&ruleset, "curl/8", "mild.test/open", &["address", purpose, "host", "method", "path", "user-agent"]),
+        (&ruleset, BROWSER, "kind.test/", &["address", "authority", "path", "user-agent"]),
+        (&ruleset, "curl/8", "kind.test/", &["address", "authority", "path", "user-agent"]),
+        (
+            &ruleset,
+            BROWSER,
+            "kind.test/robots.txt",
+            &["address", "authority", "method", "path", "user-agent"],
+        ),
+        (&ruleset, "curl/8", "mild.test/closed", &["address", "authority", "path", "user-agent"]),
+        (
+            &ruleset,
+            "curl/8",
+            "mild.test/open",
+            &["address", "authority", purpose, "method", "path", "user-agent"],
+        ),
     ] {
         let request = request(NOWHERE, user_agent, url);
         decide(ruleset, &request, Overrides::default());

@@ -1,6 +1,9 @@
 //! Addresses as integers whose leading bits are taken off on the way down the trie.
 
-use super::node::Root;
+use crate::ids::FeedId;
+
+/// The most leading bits that a root takes: 1 MiB of words.
+pub(super) const MAX_ROOT_BITS: u32 = 18;
 
 /// An address, or what remains of it, left-aligned.
 pub(super) trait Key: Copy + Ord {
@@ -8,7 +11,7 @@ pub(super) trait Key: Copy + Ord {
     type Order: Ord;
 
     /// The order of an entry that begins at this address.
-    fn order(self, prefix_len: u8, feed: u16) -> Self::Order;
+    fn order(self, prefix_len: u8, feed: FeedId) -> Self::Order;
 
     /// How many leading bits the root takes, for a number of intervals with this logarithm.
     fn root_bits(log_intervals: u32) -> u32;
@@ -42,15 +45,15 @@ impl Key for u32 {
     type Order = u64;
 
     #[inline]
-    fn order(self, prefix_len: u8, feed: u16) -> u64 {
-        u64::from(self) << 24 | u64::from(prefix_len) << 16 | u64::from(feed)
+    fn order(self, prefix_len: u8, feed: FeedId) -> u64 {
+        u64::from(self) << 24 | u64::from(prefix_len) << 16 | u64::from(feed.number())
     }
 
     /// 256 KiB serve tables of about a thousand up to 16 thousand intervals. Of the most bits, a bitmap node below has a
     /// bit for each /24.
     fn root_bits(log_intervals: u32) -> u32 {
         let small = (log_intervals + 6).min(16);
-        small.max(log_intervals + 2).min(Root::MAX_BITS)
+        small.max(log_intervals + 2).min(MAX_ROOT_BITS)
     }
 
     #[inline]
@@ -85,8 +88,8 @@ impl Key for u128 {
     type Order = (u128, u32);
 
     #[inline]
-    fn order(self, prefix_len: u8, feed: u16) -> (u128, u32) {
-        (self, u32::from(prefix_len) << 16 | u32::from(feed))
+    fn order(self, prefix_len: u8, feed: FeedId) -> (u128, u32) {
+        (self, u32::from(prefix_len) << 16 | u32::from(feed.number()))
     }
 
     /// Few values of the first bits are in use, so a larger root would be mostly empty. With 16 bits, and 32 in a node

@@ -9,8 +9,10 @@ use alloc::vec::Vec;
 use hashbrown::HashTable;
 use zerocopy::{FromBytes, IntoBytes};
 
-use super::sweep::Item;
+use super::item::Item;
 use super::{MAX_WORDS, Match, TableError, node};
+use crate::hash;
+use crate::ids::FeedId;
 
 /// The size of a set whose number of matches is stored with it.
 const COUNTED: usize = node::MAX_SIZE;
@@ -21,14 +23,9 @@ const MATCH_WORDS: usize = size_of::<Match>() / size_of::<u32>();
 /// The set of no matches.
 pub(super) const NO_MATCHES: u32 = 0;
 
-/// The matches of a set. None when the words are damaged.
+/// The matches of a set; `None` when the words are damaged.
 #[inline]
-pub(super) fn read(words: &[u32], set: u32) -> &[Match] {
-    try_read(words, set).unwrap_or_default()
-}
-
-#[inline]
-fn try_read(words: &[u32], set: u32) -> Option<&[Match]> {
+pub(super) fn read(words: &[u32], set: u32) -> Option<&[Match]> {
     let mut matches = words.get(node::offset(set)..)?;
     let mut count = node::size(set);
     if count == COUNTED {
@@ -69,16 +66,17 @@ impl Interner {
     ) -> Result<u32, TableError> {
         self.wanted.clear();
         self.wanted.extend(items.iter().map(Item::to_match));
-        let overruled = |feed: u16| items.binary_search_by_key(&feed, |item| item.feed).is_ok();
-        self.wanted.extend(read(words, outside).iter().filter(|outer| !overruled(outer.feed)));
+        let overruled = |feed: FeedId| items.binary_search_by_key(&feed, |item| item.feed).is_ok();
+        let outside = read(words, outside).ok_or(TableError::Inconsistent)?;
+        self.wanted.extend(outside.iter().filter(|outer| !overruled(outer.feed)));
         self.intern(words)
     }
 
     /// The word of the wanted set.
     fn intern(&mut self, words: &mut Vec<u32>) -> Result<u32, TableError> {
         let wanted = self.wanted.as_slice();
-        let hash = hash(wanted);
-        let is_wanted = |stored: &Stored| stored.hash == hash && read(words, stored.word) == wanted;
+        let hash = hash_of(wanted);
+        let is_wanted = |stored: &Stored| stored.hash == hash && read(words, stored.word) == Some(wanted);
         if let Some(stored) = self.stored.find(spread(hash), is_wanted) {
             return Ok(stored.word);
         }
@@ -91,27 +89,24 @@ impl Interner {
             words.push(count(wanted.len())?);
         }
         for Match { value, feed, prefix_len } in wanted {
-            let [feed_first, feed_second] = feed.to_ne_bytes();
-            words.extend([*value, u32::from_ne_bytes([feed_first, feed_second, *prefix_len, 0])]);
+            let [feed_first, feed_second] = feed.number().to_ne_bytes();
+            words.extend([value.number(), u32::from_ne_bytes([feed_first, feed_second, *prefix_len, 0])]);
         }
         self.stored.insert_unique(spread(hash), Stored { hash, word }, |stored| spread(stored.hash));
         Ok(word)
     }
 }
 
-/// The quality of wyhash's multiply-and-fold is enough to tell sets apart.
-fn hash(set: &[Match]) -> u32 {
-    let folded = set.iter().fold(SECRET, |hash, Match { value, feed, prefix_len }| {
-        let bits = u64::from(*value) << 32 | u64::from(*feed) << 8 | u64::from(*prefix_len);
-        let product = u128::from(hash ^ bits) * u128::from(SECRET);
-        (product >> 64) as u64 ^ product as u64
+fn hash_of(set: &[Match]) -> u32 {
+    let folded = set.iter().fold(0, |hash, Match { value, feed, prefix_len }| {
+        let bits = u64::from(value.number()) << 32 | u64::from(feed.number()) << 8 | u64::from(*prefix_len);
+        // Zero has the hash zero, whatever comes after it.
+        hash::mix((hash ^ bits).wrapping_add(1))
     });
     (folded >> 32) as u32
 }
 
 /// Where a hash stands in the table, which looks at the highest bits and at the lowest.
 fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(SECRET)
+    hash::mix(hash.into())
 }
-
-const SECRET: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -7,7 +7,7 @@
 //! - of a node of ranges: the number of starts less one, and [`MAX_STARTS`] more where it takes half of the bits;
 //! - of a direct node: the number of bits that it takes, less one.
 
-use super::key::Key;
+use super::key::{Key, MAX_ROOT_BITS};
 use super::{MAX_WORDS, TableError};
 
 pub(super) const SET: u32 = 0;
@@ -51,12 +51,9 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// The most bits: 1 MiB of words.
-    pub(super) const MAX_BITS: u32 = 18;
-
     /// All words of the root are among these.
     pub(super) fn fits(self, words: &[u32]) -> bool {
-        self.bits <= Self::MAX_BITS && (self.offset as usize).saturating_add(1 << self.bits) <= words.len()
+        self.bits <= MAX_ROOT_BITS && (self.offset as usize).saturating_add(1 << self.bits) <= words.len()
     }
 }
 
@@ -85,14 +82,9 @@ pub(super) fn size(word: u32) -> usize {
     (word >> SIZE_SHIFT) as usize & MAX_SIZE
 }
 
-/// The word of the match set of an address. That of no matches when the words are damaged.
+/// The word of the match set of an address; `None` when the words are damaged.
 #[inline]
-pub(super) fn find<K: Key>(words: &[u32], root: Root, address: K) -> u32 {
-    descend(words, root, address).unwrap_or(SET)
-}
-
-#[inline]
-fn descend<K: Key>(words: &[u32], root: Root, address: K) -> Option<u32> {
+pub(super) fn find<K: Key>(words: &[u32], root: Root, address: K) -> Option<u32> {
     let slot = root.offset as usize + address.leading(root.bits) as usize;
     let mut word = *words.get(slot)?;
     let mut rest = address.without_few(root.bits);

@@ -11,7 +11,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn entry(prefix: &str, feed: u16, value: u32) -> Entry {
-    Entry { prefix: prefix.parse().unwrap(), feed, value }
+    entry_of(prefix.parse().unwrap(), feed, value)
+}
+
+fn entry_of(prefix: IpNet, feed: u16, value: u32) -> Entry {
+    Entry { prefix, feed: FeedId::new(feed), value: ValueId::new(value) }
 }
 
 fn table(entries: &[Entry]) -> PrefixTable {
@@ -19,19 +23,19 @@ fn table(entries: &[Entry]) -> PrefixTable {
 }
 
 fn lookup<'a>(table: &'a PrefixTable, address: &str) -> &'a [Match] {
-    table.lookup(address.parse().unwrap())
+    table.lookup(address.parse().unwrap()).unwrap()
 }
 
 fn found(feed: u16, prefix_len: u8, value: u32) -> Match {
-    Match { value, feed, prefix_len }
+    Match { value: ValueId::new(value), feed: FeedId::new(feed), prefix_len }
 }
 
 /// What the table should say: a scan of all entries.
 fn model(entries: &[Entry], address: IpAddr) -> Vec<Match> {
-    let address = crate::prefix::unmap_address(address);
+    let address = address.to_canonical();
     let mut found: Vec<Match> = Vec::new();
     for Entry { prefix, feed, value } in entries {
-        let (prefix, value) = (crate::prefix::unmap(*prefix), *value);
+        let (prefix, value) = (crate::feed::prefix::unmap(*prefix), *value);
         if !prefix.contains(&address) {
             continue;
         }
@@ -53,14 +57,14 @@ fn boundaries(entries: &[Entry]) -> BTreeSet<IpAddr> {
     for Entry { prefix, .. } in entries.iter().chain(&ends) {
         match prefix {
             IpNet::V4(net) => {
-                let (first, last) = crate::prefix::bounds_v4(*net);
+                let (first, last) = (net.network().to_bits(), net.broadcast().to_bits());
                 for bits in [first.wrapping_sub(1), first, last, last.wrapping_add(1)] {
                     addresses.insert(IpAddr::V4(bits.into()));
                     addresses.insert(IpAddr::V6(Ipv4Addr::from(bits).to_ipv6_mapped()));
                 }
             }
             IpNet::V6(net) => {
-                let (first, last) = crate::prefix::bounds_v6(*net);
+                let (first, last) = (net.network().to_bits(), net.broadcast().to_bits());
                 for bits in [first.wrapping_sub(1), first, last, last.wrapping_add(1)] {
                     addresses.insert(IpAddr::V6(bits.into()));
                 }
@@ -77,8 +81,8 @@ fn agrees_with_model(entries: &[Entry]) {
     assert_eq!(loaded.len(), built.len());
     for address in boundaries(entries) {
         let expected = model(entries, address);
-        assert_eq!(built.lookup(address), expected, "{address} in {entries:?}");
-        assert_eq!(loaded.lookup(address), expected, "{address} after loading");
+        assert_eq!(built.lookup(address), Some(&*expected), "{address} in {entries:?}");
+        assert_eq!(loaded.lookup(address), Some(&*expected), "{address} after loading");
     }
 }
 
@@ -150,10 +154,10 @@ fn every_prefix_length_is_found() {
     let nested_v4 = (0..=32).map(|len| IpNet::V4(Ipv4Net::new(v4, len).unwrap().trunc()));
     let nested_v6 = (0..=128).map(|len| IpNet::V6(Ipv6Net::new(v6, len).unwrap().trunc()));
     let one_feed: Vec<Entry> =
-        nested_v4.chain(nested_v6).zip(0..).map(|(prefix, value)| Entry { prefix, feed: 0, value }).collect();
+        nested_v4.chain(nested_v6).zip(0..).map(|(prefix, value)| entry_of(prefix, 0, value)).collect();
     agrees_with_model(&one_feed);
     let many_feeds: Vec<Entry> =
-        one_feed.iter().zip(0..).map(|(entry, feed)| Entry { feed, ..*entry }).collect();
+        one_feed.iter().zip(0..).map(|(entry, feed)| Entry { feed: FeedId::new(feed), ..*entry }).collect();
     agrees_with_model(&many_feeds);
     for entry in one_feed {
         agrees_with_model(&[entry]);
@@ -172,7 +176,7 @@ fn sets_of_any_size_are_read_back() {
 
 #[test]
 fn equal_sets_are_stored_once() {
-    let host = |n: u32, value| Entry { prefix: IpNet::from(IpAddr::V4((n * 4).into())), feed: 0, value };
+    let host = |n: u32, value| entry_of(IpAddr::V4((n * 4).into()).into(), 0, value);
     let of_values = |values: u32| table(&(0..1000).map(|n| host(n, n % values)).collect::<Vec<_>>()).bytes();
     assert_eq!(of_values(1000) - of_values(1), 999 * size_of::<Match>());
 }
@@ -190,11 +194,11 @@ fn varied() -> Vec<Entry> {
         // Dense, in a few places, and sparse.
         let bits = if n % 3 == 0 { next() as u32 * 2 } else { 0xC000_0000 | (next() as u32 & 0x000F_FFFF) };
         let v4 = Ipv4Net::new(bits.into(), 12 + (next() % 21) as u8).unwrap().trunc();
-        entries.push(Entry { prefix: v4.into(), feed, value });
+        entries.push(entry_of(v4.into(), feed, value));
         let high = if n % 4 == 0 { next() as u32 } else { 0x2A00_0000 | (next() as u32 & 0xFFFF) };
         let bits = u128::from(high) << 96 | u128::from(next()) << 65 | u128::from(next()) << 20;
         let v6 = Ipv6Net::new(bits.into(), 16 + (next() % 113) as u8).unwrap().trunc();
-        entries.push(Entry { prefix: v6.into(), feed, value });
+        entries.push(entry_of(v6.into(), feed, value));
     }
     entries
 }
@@ -215,13 +219,13 @@ fn of_a_hundred_thousand_entries_each_is_found() {
             let v4 = Ipv4Net::new(place.into(), 14 + (place % 19) as u8).unwrap().trunc();
             let v6 = Ipv6Net::new((u128::from(place) << 90).into(), 32 + (place % 33) as u8).unwrap().trunc();
             let prefix = if n % 6 == 0 { IpNet::V6(v6) } else { IpNet::V4(v4) };
-            Entry { prefix, feed: (place % 3) as u16, value: n }
+            entry_of(prefix, (place % 3) as u16, n)
         })
         .collect();
     let table = table(&entries);
     for entry in entries.iter().step_by(991) {
         let address = entry.prefix.network();
-        assert_eq!(table.lookup(address), model(&entries, address), "{entry:?}");
+        assert_eq!(table.lookup(address), Some(&*model(&entries, address)), "{entry:?}");
     }
 }
 
@@ -266,7 +270,7 @@ fn damaged_tables_are_harmless() {
         if random.is_multiple_of(64) {
             let damaged = PrefixTable::from_words(words.as_slice()).unwrap();
             for address in &addresses {
-                assert!(damaged.lookup(*address).len() <= words.len());
+                assert!(damaged.lookup(*address).is_none_or(|matches| matches.len() <= words.len()));
             }
         }
         if random.is_multiple_of(512) {
@@ -279,7 +283,7 @@ fn damaged_tables_are_harmless() {
 fn too_large_tables_are_an_error_and_not_a_full_memory() {
     // Zeros that nobody touches take no memory.
     let mut words = vec![0; MAX_WORDS - 1];
-    let (items, _) = sweep::by_family(vec![entry("192.0.2.0/24", 0, 0)]);
+    let (items, _) = item::by_family(vec![entry("192.0.2.0/24", 0, 0)]).unwrap();
     let mut sets = match_set::Interner::default();
     assert_eq!(sweep::intervals(&items, &mut sets, &mut words).map(|_| ()), Err(TableError::TooLarge));
     assert_eq!(trie::reserve(&mut words, 2), Err(TableError::TooLarge));
@@ -313,7 +317,7 @@ proptest! {
         entries in prop::collection::vec((prefixes(), 0_u16..4, 0_u32..3), 0..120)
     ) {
         let entries: Vec<Entry> =
-            entries.into_iter().map(|(prefix, feed, value)| Entry { prefix, feed, value }).collect();
+            entries.into_iter().map(|(prefix, feed, value)| entry_of(prefix, feed, value)).collect();
         agrees_with_model(&entries);
     }
 

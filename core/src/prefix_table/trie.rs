@@ -174,10 +174,10 @@ impl Builder<'_> {
         for (index, run) in block.runs(stride).enumerate() {
             // The first range begins where the block begins.
             if let Some(before) = index.checked_sub(1) {
-                self.put(offset + before, run.cell as u32);
+                self.put(offset + before, run.cell as u32)?;
             }
             let word = self.block(&run.block)?;
-            self.put(offset + starts + index, word);
+            self.put(offset + starts + index, word)?;
         }
         node::word(node::RANGES, node::ranges_size(starts, stride), offset)
     }
@@ -189,10 +189,10 @@ impl Builder<'_> {
         for (index, run) in block.runs(BITMAP_BITS).enumerate() {
             run_starts |= 1 << run.cell;
             let word = self.block(&run.block)?;
-            self.put(offset + BITMAP_WORDS + index, word);
+            self.put(offset + BITMAP_WORDS + index, word)?;
         }
-        self.put(offset, run_starts as u32);
-        self.put(offset + 1, (run_starts >> 32) as u32);
+        self.put(offset, run_starts as u32)?;
+        self.put(offset + 1, (run_starts >> 32) as u32)?;
         node::word(node::BITMAP, 0, offset)
     }
 
@@ -204,14 +204,13 @@ impl Builder<'_> {
             let word = self.block(&run.block)?;
             let end = runs.peek().map_or(1 << bits, |next| next.cell);
             let cells = offset + run.cell as usize..offset + end as usize;
-            self.words.get_mut(cells).unwrap_or_default().fill(word);
+            self.words.get_mut(cells).ok_or(TableError::Inconsistent)?.fill(word);
         }
         Ok(offset)
     }
 
-    fn put(&mut self, at: usize, word: u32) {
-        if let Some(place) = self.words.get_mut(at) {
-            *place = word;
-        }
+    fn put(&mut self, at: usize, word: u32) -> Result<(), TableError> {
+        *self.words.get_mut(at).ok_or(TableError::Inconsistent)? = word;
+        Ok(())
     }
 }

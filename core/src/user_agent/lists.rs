@@ -2,147 +2,156 @@
 
 use super::phrases::Phrases;
 
-/// Words that say what a program does, as the ends of words: `Bot` is in `UrlBeeBot/1.0` and `trendictionbot0.5`,
-/// `headless` in `HeadlessChrome`. None of the usual words of browsers ends with the same three letters, so that
-/// the filter of their ends skips nearly all of a browser's User-Agent.
-pub(super) const WORDS: &[&str] = &[
-    // What it is.
-    "bot",
-    "bots",
-    "crawl",
-    "crawler",
-    "crawlers",
-    "crawling",
-    "spider",
-    "spiders",
-    "spyder",
-    "scrape",
-    "scraper",
-    "scrapers",
-    "scraping",
-    "scrapy",
-    "agent",
-    "headless",
-    "library",
-    "httpclient",
-    "proxy",
-    // What it does.
-    "fetch",
-    "fetcher",
-    "fetching",
-    "archive",
-    "archiver",
-    "harvest",
-    "harvester",
-    "indexer",
-    "indexing",
-    "monitor",
-    "monitoring",
-    "uptime",
-    "pingdom",
-    "checker",
-    "validator",
-    "verifier",
-    "preview",
-    "previewer",
-    "screenshot",
-    "screenshots",
-    "thumbnail",
-    "thumbnails",
-    "thumbnailer",
-    "prerender",
-    "parser",
-    "extractor",
-    "downloader",
-    "grabber",
-    "sniffer",
-    "detector",
-    "tester",
-    "probe",
-    "prober",
-    "scan",
-    "scanner",
-    "scanning",
-    "audit",
-    "auditor",
-    "analyzer",
-    "analyser",
-    "inspector",
-    "lighthouse",
-    "pagespeed",
-    "insights",
-    "optimizer",
-    "generator",
-    "sitemap",
-    "sitemaps",
-    "aggregator",
-    "feed",
-    "feeds",
-    "seo",
-    "backlink",
-    "backlinks",
-    "readable",
-    "readability",
-    // With what.
-    "phantomjs",
-    "selenium",
-    "puppeteer",
-    "playwright",
-    "cypress",
-    "webdriver",
-    "python",
-    "curl",
-    "wget",
-    "nikto",
-    "nessus",
-    "openvas",
-    "nmap",
-    "sqlmap",
-    // Where its operator can be reached. Mail addresses are found by their `@`.
-    "http",
-    "https",
-    "www",
-    "mailto",
-    ".com",
-    ".org",
-    // These two need a second look: see `automation.rs`.
+/// How names of automation end: `Applebot`, `My-Crawler`. Other words (`scan`, `proxy`, `monitor`, `feed`) are in the
+/// names of people's applications, too.
+pub(super) const ENDINGS: &[&str] = &["bot", "crawler", "spider"];
+
+/// Names that end so and are people's: a brand of phones.
+pub(super) const PEOPLES_NAMES: &[&str] = &["cubot"];
+
+/// Whole names that automation adds to a browser's User-Agent. If an agent has the same token, the name claims that
+/// agent.
+pub(super) static NAMES: Phrases<90> = Phrases::new([
+    // These count only in a context: see `reading.rs`. They come first, since they are frequent.
+    HTTP,
+    HTTPS,
     COMPATIBLE,
     ELECTRON,
-];
+    CODE,
+    CURSOR,
+    WINDSURF,
+    // Browsers that nobody looks at, and programs that drive browsers.
+    "Headless",
+    "HeadlessChrome",
+    "HeadlessChromium",
+    "HeadlessEdg",
+    "HeadlessFirefox",
+    "HeadlessShell",
+    "PhantomJS",
+    "SlimerJS",
+    "CasperJS",
+    "HtmlUnit",
+    "jsdom",
+    "Selenium",
+    "WebDriver",
+    "Puppeteer",
+    "Playwright",
+    "Cypress",
+    "Prerender",
+    "Rendertron",
+    "wkhtmltopdf",
+    "wkhtmltoimage",
+    // Services that measure, test and watch sites.
+    "Lighthouse",
+    "Chrome-Lighthouse",
+    "GTmetrix",
+    "PTST",
+    "PingdomTMS",
+    "PingdomPageSpeed",
+    "YottaaMonitor",
+    "StatusCake",
+    "Site24x7",
+    "AppInsights",
+    "Catchpoint",
+    "RuxitSynthetic",
+    "DatadogSynthetics",
+    "CloudflareDiagnostics",
+    "CloudflareObservatory",
+    "Ghost Inspector",
+    "Functionize",
+    "TagInspector",
+    "yunjiankong",
+    "DMBrowser",
+    "DMBrowser-UV",
+    "DMBrowser-BV",
+    "iplabel",
+    // Security and link checks, search engine optimisation, archives.
+    "Hardenize",
+    "SecurityHeaders",
+    "ProxyChecker",
+    "Assetnote",
+    "Siteimprove",
+    "LinkTiger",
+    "Luminator-robots",
+    "Readable",
+    "Collapsify",
+    "MarketGoo",
+    "KarnoProspectingStudio",
+    "Datanyze",
+    "Impact.com Agent",
+    "ips-agent",
+    "adbeat.com",
+    "ducks.party",
+    "inspici.com",
+    // Previews, feeds, and proxies that fetch for many.
+    "BingPreview",
+    "Google Favicon",
+    "GoogleImageProxy",
+    "Google-Ads-Conversions",
+    "google_partner_monitoring",
+    "SkypeUriPreview",
+    "Miniature.io",
+    "NewsBlur",
+    "NewsNow",
+    "feeder.co",
+    "PS_Daily",
+    "fwdcdn.com",
+    "baidu Transcoder",
+    "Sparkler",
+    "Nutch-1",
+    "Nutch-2",
+    // Daum's crawler is an "MSIE or Firefox mutant".
+    "mutant",
+    "Mixnode",
+    "Exabot-Thumbnails",
+    // Agents that act for somebody.
+    "CybaaAgent",
+    "Devin",
+    "Manus-User",
+    // The header's name in its value is a mistake that no browser makes.
+    "User-Agent",
+]);
 
-/// `(compatible; ExampleBot/1.0)`: only where it opens a User-Agent is it a browser's.
+/// The beginning of an operator's address.
+pub(super) const HTTP: &str = "http";
+pub(super) const HTTPS: &str = "https";
+
+/// What follows `http` in people's browsers. Some makers of browsers, or of a component for browsers, put their own
+/// address into the User-Agent.
+pub(super) const PEOPLES_ADDRESSES: &[&str] =
+    &["://bsalsa.com", "://www.bsalsa.com", "://www.QtWeb.net", "://www.avantbrowser.com"];
+
+/// `(compatible; ExampleBot/1.0)`. In a browser's User-Agent this word comes first, if at all.
 pub(super) const COMPATIBLE: &str = "compatible";
 
-/// The frame of desktop applications.
-pub(super) const ELECTRON: &str = "electron";
+/// The framework of many desktop applications.
+pub(super) const ELECTRON: &str = "Electron";
 
-/// Code editors on [`ELECTRON`]: their windows onto the web serve the coding agent, not a reader.
-pub(super) const EDITORS: &[&str] = &[" Code/", " Cursor/", " Windsurf/"];
+/// Code editors that run on [`ELECTRON`]. Their requests serve a coding agent, not a reader.
+pub(super) const CODE: &str = "Code";
+pub(super) const CURSOR: &str = "Cursor";
+pub(super) const WINDSURF: &str = "Windsurf";
 
-/// What ends like one of [`WORDS`], but is carried by people's devices and browsers: a brand of phones, the library of
-/// Lynx, gateways of mobile networks, and Internet Explorer shells that name the site of their maker or of a component.
-pub(super) const PEOPLES_WORDS: &[&str] =
-    &["cubot", "libwww", "wap proxy", "speedmode; proxy", "bsalsa.com", "avantbrowser.com", "ant.com"];
-
-/// Engines and browsers: what follows `Mozilla/` in a browser's User-Agent names one of them.
-pub(super) static ENGINES: Phrases = Phrases::new(&[
+/// Engines and browsers, one of which follows `Mozilla/` in a browser's User-Agent.
+pub(super) static ENGINES: Phrases<37> = Phrases::new([
     "AppleWebKit",
     "Gecko",
     "KHTML",
     "Trident/",
     "MSIE ",
+    "MSPIE ",
     "Presto/",
     "Opera",
     "Goanna/",
+    "Clecko/",
     "Servo/",
     "WebKit/",
     "Chrome/",
     "Firefox/",
     "LibWeb",
     "Ladybird/",
+    "jig browser",
     "NetFront",
-    "UP.Browser",
-    "UCBrowser",
     "IEMobile",
     "Konqueror",
     "Dillo",
@@ -153,11 +162,19 @@ pub(super) static ENGINES: Phrases = Phrases::new(&[
     "AmigaVoyager",
     "IBrowse",
     "AvantGo",
+    "OffByOne",
+    "Oregano",
+    "Charon;",
+    "Treco/",
     "Kindle/",
+    "Roku;",
+    "ANTGalio/",
+    "Polaris ",
+    "KUN/",
 ]);
 
 /// Devices whose built-in browsers name no engine.
-pub(super) static DEVICES: Phrases = Phrases::new(&[
+pub(super) static DEVICES: Phrases<13> = Phrases::new([
     "PlayStation",
     "Nintendo",
     "BlackBerry",
@@ -173,12 +190,12 @@ pub(super) static DEVICES: Phrases = Phrases::new(&[
     "BREW",
 ]);
 
-/// Where the browsers ran that wrote `Mozilla/` before there were names of engines.
-pub(super) static NETSCAPE_PLATFORMS: Phrases = Phrases::new(&["(Win", "(X11", "(Mac", "(OS/2", "(Amiga"]);
+/// Platforms of the browsers that sent `Mozilla/` before engines had names.
+pub(super) static NETSCAPE_PLATFORMS: Phrases<5> = Phrases::new(["Win", "X11", "Mac", "OS/2", "Amiga"]);
 
-/// Products of people's browsers that don't begin with `Mozilla/`: text browsers, those of odd systems and of TV
-/// sets, and Safari where it fetches icons under its own name.
-pub(super) const OTHER_BROWSERS: &[&str] = &[
+/// How the User-Agents begin of browsers that do not send `Mozilla/`: text browsers, those of rare systems and of
+/// television sets, and Safari's own requests for icons.
+pub(super) static OTHER_BROWSERS: Phrases<64> = Phrases::new([
     "Opera/",
     "Lynx/",
     "Links (",
@@ -187,51 +204,86 @@ pub(super) const OTHER_BROWSERS: &[&str] = &[
     "edbrowse/",
     "chawan",
     "Emacs-w3m/",
+    "Emacs-EWW",
     "URL/Emacs",
+    "Offpunk",
+    "Lagrange/",
+    "browsh",
     "Dillo/",
     "NetSurf/",
-    "NCSA_Mosaic/",
-    "NCSA Mosaic/",
+    "NCSA_Mosaic",
+    "NCSA Mosaic",
+    "VMS_Mosaic/",
+    "AlohaBrowser",
     "Amiga-AWeb/",
     "AmigaVoyager/",
     "IBrowse/",
     "iCab/",
-    "OmniWeb/",
+    "OmniWeb",
     "NetPositive/",
     "HotJava/",
     "Contiki/",
     "retawq/",
+    "amaya/",
+    "Uzbl",
+    "Midori ",
+    "Firefox ",
+    "BonEcho ",
+    "Ninetails/",
+    "Biyubi/",
+    "BriskBard/",
+    "Xiino/",
+    "xChaos_Arachne/",
+    "Microsoft Pocket Internet Explorer/",
     "UCWEB/",
+    "UCBrowser",
+    "WAP Browser",
     "HbbTV/",
+    "Sraf/",
+    "Roku",
     "Safari/",
     "MobileSafari/",
     "Safari5",
-];
+    "ArcMobile",
+    "DDG-Android-",
+    "ddg_android/",
+    "DuckDuckGo/",
+    "NetworkingExtension/",
+    "com.apple.WebKit.Networking/",
+    "Normalized iP",
+    "GoogleEarth/",
+    "GOGGalaxyClient/",
+    "XXXAndroidApp/",
+    // Phones and tablets that send nothing but their own name, or Android's system comment.
+    "iPhone",
+    "iPad",
+    "iPod",
+    "Android ",
+    "server-bag [",
+    "2.1.0 (Linux; U; Android ",
+]);
 
-/// What other browsers that don't begin with `Mozilla/` have: an engine, or what phones had before they had one.
-pub(super) static OTHER_ENGINES: Phrases = Phrases::new(&[
+/// Engines, and other signs of phones and television sets, in User-Agents that do not begin with `Mozilla/`.
+pub(super) static OTHER_ENGINES: Phrases<28> = Phrases::new([
     "AppleWebKit",
-    "Browser/",
+    "Gecko/",
+    "Trident/",
     "Opera Mobi",
     "OMI/",
     "SmartTV",
+    "HbbTV/",
     "MRE/",
-    "WAP Browser",
-    "WAP-Browser",
     "WAP/",
     "Obigo",
     "Teleca",
     "Mosaic",
-    "MQQBrowser",
     "UCWEB",
-    "OneBrowser",
     "Palmscape",
     "WebKit/",
     "Presto/",
     "Opera Mini/",
     "MIDP-",
     "CLDC-",
-    "UP.Browser",
     "UP.Link",
     "DoCoMo/",
     "KDDI-",
@@ -239,6 +291,6 @@ pub(super) static OTHER_ENGINES: Phrases = Phrases::new(&[
     "BlackBerry",
     "IEMobile",
     "NetFront/",
-    "UCBrowser",
     "Bunjalloo/",
+    "QtWebKit/",
 ]);

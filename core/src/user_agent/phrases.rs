@@ -1,53 +1,73 @@
-//! A few texts that may stand anywhere in a User-Agent, found in one pass whatever their number.
+//! Texts that a part of a User-Agent may begin with, found at a cost that hardly depends on how many they are.
 
-use super::window_filter::{WINDOW, WindowFilter};
+use super::window_filter::WindowFilter;
+use super::words::continues_word;
 
-/// Texts of at least three bytes, without regard to ASCII case.
+/// A list of texts, in any ASCII case.
 #[derive(Debug)]
-pub(super) struct Phrases {
-    list: &'static [&'static str],
+pub(super) struct Phrases<const N: usize> {
+    list: [&'static str; N],
     /// The first bytes of each.
-    beginnings: WindowFilter,
+    pub(super) beginnings: WindowFilter,
+    /// The index of the first text with each [`initial`], and of the next text with the same one; [`NONE`] after the
+    /// last one.
+    first: [u8; INITIALS],
+    next: [u8; N],
 }
 
-impl Phrases {
-    pub(super) const fn new(list: &'static [&'static str]) -> Self {
-        let mut beginnings = WindowFilter::new();
-        let mut rest = list;
-        while let [phrase, others @ ..] = rest {
-            match phrase.as_bytes() {
-                [first, second, third, ..] => beginnings.insert([*first, *second, *third]),
-                _ => beginnings.insert_all(),
-            }
-            rest = others;
+const INITIALS: usize = 32;
+const NONE: u8 = u8::MAX;
+
+/// A number for the first byte of a text. The lowest bits of a letter are the same in both cases.
+const fn initial(byte: u8) -> usize {
+    byte as usize % INITIALS
+}
+
+impl<const N: usize> Phrases<N> {
+    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler; `get` is not const")]
+    pub(super) const fn new(list: [&'static str; N]) -> Self {
+        assert!(N < NONE as usize, "texts are numbered in a byte");
+        let mut phrases =
+            Self { list, beginnings: WindowFilter::new(), first: [NONE; INITIALS], next: [NONE; N] };
+        let mut index = N;
+        while index > 0 {
+            index -= 1;
+            let text = list[index].as_bytes();
+            phrases.beginnings.insert_beginning(text);
+            phrases.next[index] = phrases.first[initial(text[0])];
+            phrases.first[initial(text[0])] = index as u8;
         }
-        Self { list, beginnings }
+        phrases
     }
 
-    /// Whether one of them is in the text.
-    pub(super) fn is_any_in(&self, text: &[u8]) -> bool {
-        let begins_at = |at: usize| {
-            let rest = text.get(at..).unwrap_or_default();
-            self.list.iter().any(|phrase| {
-                rest.get(..phrase.len()).is_some_and(|part| part.eq_ignore_ascii_case(phrase.as_bytes()))
-            })
+    /// Whether the text begins with one of them.
+    pub(super) fn begins(&self, text: &[u8]) -> bool {
+        self.beginnings.may_begin(text) && self.candidates(text).any(|phrase| begins_with(text, phrase))
+    }
+
+    /// The one that the text begins with as a whole name, which no word continues.
+    pub(super) fn name_at(&self, text: &[u8]) -> Option<&'static str> {
+        let is_whole = |name: &&str| {
+            begins_with(text, name) && text.get(name.len()).is_none_or(|byte| !continues_word(*byte))
         };
-        text.windows(WINDOW).enumerate().any(|(at, window)| self.beginnings.contains(window) && begins_at(at))
+        self.candidates(text).find(is_whole)
+    }
+
+    /// The texts with the same initial.
+    fn candidates(&self, text: &[u8]) -> impl Iterator<Item = &'static str> {
+        let head = text.first().and_then(|first| self.first.get(initial(*first)));
+        let indices = core::iter::successors(head, |index| self.next.get(usize::from(**index)));
+        indices.map_while(|index| self.list.get(usize::from(*index)).copied())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Whether the text begins with the other one, in any ASCII case.
+pub(super) fn begins_with(text: &[u8], beginning: &str) -> bool {
+    text.get(..beginning.len()).is_some_and(|part| part.eq_ignore_ascii_case(beginning.as_bytes()))
+}
 
-    #[test]
-    fn phrases_are_found_anywhere_in_any_case() {
-        static PHRASES: Phrases = Phrases::new(&["Gecko", "(Win", "abc"]);
-        for text in ["like gecko) x", "Mozilla/4.0 (WINDOWS", "ABC", "xxabc"] {
-            assert!(PHRASES.is_any_in(text.as_bytes()), "{text}");
-        }
-        for text in ["", "ab", "geck", "Wind", "a bc"] {
-            assert!(!PHRASES.is_any_in(text.as_bytes()), "{text}");
-        }
-    }
+/// Whether the text ends with the other one, in any ASCII case.
+pub(super) fn ends_with(text: &[u8], ending: &str) -> bool {
+    let end = text.len().checked_sub(ending.len()).and_then(|start| text.get(start..));
+    end.is_some_and(|end| end.eq_ignore_ascii_case(ending.as_bytes()))
 }

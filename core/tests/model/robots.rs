@@ -14,7 +14,7 @@ pub(crate) fn decide(text: &[u8], agent: &str, path: &[u8]) -> (bool, Option<u32
         if !matches(&rule.pattern, &path) {
             continue;
         }
-        let length = rule.pattern.len();
+        let length = rule.length;
         let better = match best {
             None => true,
             Some((best, allow, line)) if length == best && rule.allow == allow => rule.line < line,
@@ -38,6 +38,7 @@ struct Group {
 
 struct Rule {
     pattern: Vec<Item>,
+    length: usize,
     allow: bool,
     line: u32,
 }
@@ -45,14 +46,21 @@ struct Rule {
 enum Item {
     Star,
     End,
-    Octet(u8),
+    /// A character: its octets in normal form before the query, and in it.
+    Character([Vec<u8>; 2]),
 }
 
 fn groups(text: &[u8]) -> Vec<Group> {
     // Latin-1 keeps each octet as one character, so that the methods of strings can be used.
     let text: String = text.iter().map(|byte| char::from(*byte)).collect();
-    let text =
-        text.strip_prefix("\u{EF}\u{BB}\u{BF}").unwrap_or(&text).replace("\r\n", "\n").replace('\r', "\n");
+    // A byte order mark, or part of one that is no character.
+    let is_mark = |mark: &&str| {
+        let after =
+            text.strip_prefix(*mark).map(|rest| rest.starts_with(|c| ('\u{80}'..='\u{BF}').contains(&c)));
+        after.is_some_and(|is_continued| mark.len() == 6 || !is_continued)
+    };
+    let mark = ["\u{EF}\u{BB}\u{BF}", "\u{EF}\u{BB}", "\u{EF}"].into_iter().find(is_mark).unwrap_or_default();
+    let text = text.strip_prefix(mark).unwrap_or(&text).replace("\r\n", "\n").replace('\r', "\n");
     let mut groups: Vec<Group> = Vec::new();
     for (line, number) in text.split('\n').zip(1..) {
         let line = line.split('#').next().unwrap_or_default();
@@ -69,7 +77,8 @@ fn groups(text: &[u8]) -> Vec<Group> {
         } else if let Some(group) = groups.last_mut() {
             group.closed = true;
             if value.starts_with('/') || value.starts_with('*') {
-                group.rules.push(Rule { pattern: pattern(&value), allow: name == "allow", line: number });
+                let (pattern, length) = pattern(&value);
+                group.rules.push(Rule { pattern, length, allow: name == "allow", line: number });
             }
         }
     }
@@ -94,46 +103,69 @@ fn name_and_value(line: &str) -> Option<(String, String)> {
     }
 }
 
-fn pattern(value: &str) -> Vec<Item> {
+/// The items of a pattern, and how many octets it has.
+fn pattern(value: &str) -> (Vec<Item>, usize) {
     let (body, end) = value.strip_suffix('$').map_or((value, false), |body| (body, true));
     let mut items = Vec::new();
+    let mut length = usize::from(end);
+    let mut in_query = 0;
     for (index, literal) in body.split('*').enumerate() {
         if index > 0 {
             items.push(Item::Star);
+            length += 1;
         }
         let bytes: Vec<u8> = literal.chars().map(|c| c as u8).collect();
-        items.extend(octets(&bytes).into_iter().map(Item::Octet));
+        for raw in characters(&bytes) {
+            let octets = [normal(raw, false), normal(raw, true)];
+            length += octets[in_query].len();
+            items.push(Item::Character(octets));
+            if raw == b"?" {
+                in_query = 1;
+            }
+        }
     }
     items.extend(end.then_some(Item::End));
-    items
+    (items, length)
 }
 
-/// The normal form, as text.
-fn octets(raw: &[u8]) -> Vec<u8> {
-    let mut octets = Vec::new();
-    let mut index = 0;
-    while index < raw.len() {
-        let hex = raw.get(index + 1..index + 3).and_then(|hex| std::str::from_utf8(hex).ok());
-        let hex = hex.filter(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        let (value, stays, step) = match (raw[index], hex) {
-            (b'%', Some(hex)) => {
-                let value = u8::from_str_radix(hex, 16).unwrap();
-                (value, value.is_ascii_alphanumeric() || b"-._~*$".contains(&value), 3)
-            }
-            (value, _) => (value, value.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&value), 1),
-        };
-        if stays {
-            octets.push(value);
-        } else {
-            octets.extend(format!("%{value:02X}").bytes());
+/// A text cut into characters and percent-encoded ones.
+fn characters(text: &[u8]) -> Vec<&[u8]> {
+    let mut characters = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let is_encoded = rest[0] == b'%' && rest.len() > 2 && rest[1..3].iter().all(u8::is_ascii_hexdigit);
+        let (character, after) = rest.split_at(if is_encoded { 3 } else { 1 });
+        characters.push(character);
+        rest = after;
+    }
+    characters
+}
+
+/// The octets of a character in normal form.
+fn normal(character: &[u8], in_query: bool) -> Vec<u8> {
+    let (value, stays) = match character {
+        [b'%', hex @ ..] if !hex.is_empty() => {
+            let value = u8::from_str_radix(std::str::from_utf8(hex).unwrap(), 16).unwrap();
+            let is_data = in_query && b":/?@[]".contains(&value);
+            (value, is_data || value.is_ascii_alphanumeric() || b"-._~*$".contains(&value))
         }
-        index += step;
+        other => (other[0], other[0].is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&other[0])),
+    };
+    if stays { vec![value] } else { format!("%{value:02X}").into_bytes() }
+}
+
+/// The normal form of a path with its query, each octet with whether it is in the query.
+fn octets(path: &[u8]) -> Vec<(u8, bool)> {
+    let (mut octets, mut in_query) = (Vec::new(), false);
+    for character in characters(path) {
+        octets.extend(normal(character, in_query).into_iter().map(|octet| (octet, in_query)));
+        in_query |= character == b"?";
     }
     octets
 }
 
 /// Which ends of the path the pattern can reach, item by item.
-fn matches(pattern: &[Item], path: &[u8]) -> bool {
+fn matches(pattern: &[Item], path: &[(u8, bool)]) -> bool {
     let mut reached = vec![false; path.len() + 1];
     reached[0] = true;
     for item in pattern {
@@ -142,7 +174,18 @@ fn matches(pattern: &[Item], path: &[u8]) -> bool {
             match item {
                 Item::Star => next[at] = reached[..=at].contains(&true),
                 Item::End => next[at] = reached[at] && at == path.len(),
-                Item::Octet(octet) => next[at] = at > 0 && reached[at - 1] && path[at - 1] == *octet,
+                Item::Character([before_query, in_query]) => {
+                    let ends_here = |octets: &[u8], is_in_query: bool| {
+                        let start = at.checked_sub(octets.len()).filter(|start| reached[*start]);
+                        start.is_some_and(|start| {
+                            let found = path[start..at].iter();
+                            found.zip(octets).all(|((octet, in_query), expected)| {
+                                octet == expected && (*in_query || !is_in_query)
+                            })
+                        })
+                    };
+                    next[at] = ends_here(before_query, false) || ends_here(in_query, true);
+                }
             }
         }
         reached = next;

@@ -1,220 +1,282 @@
-//! Edits of header lists.
+//! The lists of headers in a request.
 
+use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
+use std::slice;
 
-use ngx::ffi::{ngx_list_part_t, ngx_list_push, ngx_list_t, ngx_palloc, ngx_pool_t, ngx_table_elt_t};
+use ngx::allocator::allocate;
+use ngx::core::Pool;
+use ngx::ffi::{ngx_list_part_t, ngx_list_push, ngx_list_t, ngx_str_t, ngx_table_elt_t};
 
-use super::conf::bytes;
+/// A list has no room for a header: memory is exhausted, or nginx has not made the list because it refused the request line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoRoom;
 
-/// A run of neighbouring headers that stay.
+/// The name of a header that is added to a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeaderName {
+    name: &'static str,
+    lowercase: &'static str,
+    hash: usize,
+}
+
+impl HeaderName {
+    /// A name, and the same in lower case.
+    pub(crate) const fn new(name: &'static str, lowercase: &'static str) -> Self {
+        assert!(name.len() == lowercase.len(), "the lower case is that of another name");
+        // As `ngx_hash_key`. proxy_pass looks headers up by it.
+        let mut hash = 0_usize;
+        let (mut upper, mut lower) = (name.as_bytes(), lowercase.as_bytes());
+        while let ([first, upper_rest @ ..], [byte, lower_rest @ ..]) = (upper, lower) {
+            assert!(first.to_ascii_lowercase() == *byte, "the lower case is that of another name");
+            hash = hash.wrapping_mul(31).wrapping_add(*byte as usize);
+            (upper, lower) = (upper_rest, lower_rest);
+        }
+        Self { name, lowercase, hash }
+    }
+}
+
+/// A header.
 #[derive(Clone, Copy)]
-struct Run {
-    first: *mut ngx_table_elt_t,
-    length: usize,
+pub(super) struct Header<'l>(&'l ngx_table_elt_t);
+
+impl<'l> Header<'l> {
+    pub(super) fn name(self) -> &'l [u8] {
+        self.0.key.as_bytes()
+    }
+
+    pub(super) fn value(self) -> &'l [u8] {
+        self.0.value.as_bytes()
+    }
+
+    /// Whether it has this name, which is in lower case.
+    pub(super) fn is_named(self, name: &str) -> bool {
+        let Self(header) = self;
+        if header.key.len != name.len() {
+            return false;
+        }
+        // nginx keeps the name in lower case, too. What a module added may lack it.
+        if header.lowcase_key.is_null() {
+            return self.name().eq_ignore_ascii_case(name.as_bytes());
+        }
+        // SAFETY: if there is one, it is as long as the name.
+        unsafe { slice::from_raw_parts(header.lowcase_key, name.len()) == name.as_bytes() }
+    }
+
+    /// Whether it is sent. nginx skips headers of a response whose hash is zero.
+    pub(super) fn is_sent(self) -> bool {
+        self.0.hash != 0
+    }
 }
 
 /// The headers of a list, in their order.
 pub(super) struct Headers<'l> {
-    part: std::slice::Iter<'l, ngx_table_elt_t>,
+    part: slice::Iter<'l, ngx_table_elt_t>,
     next: *const ngx_list_part_t,
 }
 
-/// The headers of a list, in their order.
-pub(super) fn iterate(list: &ngx_list_t) -> Headers<'_> {
-    Headers { part: [].iter(), next: &raw const list.part }
+impl Headers<'_> {
+    /// # Safety
+    ///
+    /// `list` is a list of headers in a live request, and does not change as long as this iterator or a header of it is in
+    /// use.
+    pub(super) unsafe fn of(list: *const ngx_list_t) -> Self {
+        // SAFETY: the caller's promise.
+        Self { part: [].iter(), next: unsafe { &raw const (*list).part } }
+    }
 }
 
 impl<'l> Iterator for Headers<'l> {
-    type Item = &'l ngx_table_elt_t;
+    type Item = Header<'l>;
 
     // Every request has its headers looked through, some of them several times: a loop of few instructions.
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(header) = self.part.next() {
-                return Some(header);
+                return Some(Header(header));
             }
             // SAFETY: the parts of a list are chained by valid pointers and end with null.
             let part = unsafe { self.next.as_ref() }?;
             self.next = part.next;
             if part.nelts > 0 {
-                // SAFETY: a part holds `nelts` initialised headers at `elts`, which is not null where there are any.
-                self.part = unsafe { std::slice::from_raw_parts(part.elts.cast(), part.nelts) }.iter();
+                // SAFETY: a part has `nelts` initialised headers at `elts`, which is not null if there are any.
+                self.part = unsafe { slice::from_raw_parts(part.elts.cast(), part.nelts) }.iter();
             }
         }
     }
 }
 
-/// Whether a header has this name, which is in lower case.
-pub(super) fn is_named(header: &ngx_table_elt_t, name: &str) -> bool {
-    if header.key.len != name.len() {
-        return false;
-    }
-    // nginx keeps the name in lower case, too; what a module added may lack it.
-    if header.lowcase_key.is_null() {
-        return bytes(&header.key).eq_ignore_ascii_case(name.as_bytes());
-    }
-    // SAFETY: where there is one, it is as long as the key.
-    unsafe { std::slice::from_raw_parts(header.lowcase_key, name.len()) == name.as_bytes() }
+/// A list of headers that is to be changed.
+pub(super) struct HeaderList<'l> {
+    raw: NonNull<ngx_list_t>,
+    list: PhantomData<&'l mut ngx_list_t>,
 }
 
-/// Takes headers out of a list. Those that stay do not move, because nginx points at them (`headers_in.user_agent`).
-///
-/// nginx's loops over a list read the first header of every part but the first without looking, so no part may be
-/// left empty: the list is put together anew from the runs of headers that stay.
-pub(super) fn remove(list: &mut ngx_list_t, is_unwanted: impl Fn(&[u8]) -> bool) -> Result<(), ()> {
-    if !iterate(list).any(|header| is_unwanted(bytes(&header.key))) {
-        return Ok(());
+/// A run of neighbouring headers that stay.
+#[derive(Clone, Copy)]
+struct Run {
+    first: *const ngx_table_elt_t,
+    length: usize,
+}
+
+impl HeaderList<'_> {
+    /// # Safety
+    ///
+    /// `list` is a list of headers in a live request, whose pool it allocates from if it has one. Nobody else uses the list or
+    /// a header of it as long as this value is in use.
+    pub(super) unsafe fn of(list: NonNull<ngx_list_t>) -> Self {
+        Self { raw: list, list: PhantomData }
     }
-    let runs = runs_that_stay(list, is_unwanted);
-    let mut runs = runs.into_iter();
-    let Some(first) = runs.next() else {
-        // Nothing stays: an empty first part is what a new list has, with the room that `nalloc` promises.
-        list.part.elts = allocate(list.pool, list.nalloc * list.size)?.as_ptr();
-        list.part.nelts = 0;
-        list.part.next = ptr::null_mut();
-        list.last = &raw mut list.part;
-        return Ok(());
-    };
-    let mut last = part_of(first);
-    // Built from the end of the chain's head on: each new part is linked when it exists.
-    let mut chain: Vec<NonNull<ngx_list_part_t>> = Vec::new();
-    for run in runs {
-        let part = allocate(list.pool, size_of::<ngx_list_part_t>())?.cast::<ngx_list_part_t>();
-        last = part_of(run);
-        // SAFETY: the pool gave memory for one part, aligned for any type.
-        unsafe { part.write(last) };
-        chain.push(part);
+
+    fn iter(&self) -> Headers<'_> {
+        // SAFETY: see `of`. What changes the list borrows it exclusively.
+        unsafe { Headers::of(self.raw.as_ptr()) }
     }
-    for pair in chain.windows(2) {
-        if let [part, next] = pair {
-            // SAFETY: both were written above.
-            unsafe { (*part.as_ptr()).next = next.as_ptr() };
+
+    fn pool(&self) -> Result<Pool, NoRoom> {
+        // SAFETY: see `of`.
+        unsafe {
+            let pool = (*self.raw.as_ptr()).pool;
+            if pool.is_null() { Err(NoRoom) } else { Ok(Pool::from_ngx_pool(pool)) }
         }
     }
-    list.part = part_of(first);
-    list.part.next = chain.first().map_or(ptr::null_mut(), |part| part.as_ptr());
-    list.last = chain.last().map_or(&raw mut list.part, |part| part.as_ptr());
-    // The last part is full, wherever it was cut: the next push begins a new one.
-    list.nalloc = last.nelts;
-    Ok(())
-}
 
-fn runs_that_stay(list: &ngx_list_t, is_unwanted: impl Fn(&[u8]) -> bool) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    for header in iterate(list) {
-        if is_unwanted(bytes(&header.key)) {
-            continue;
+    /// Removes headers by their names. Those that stay do not move, because nginx points at some (`headers_in.user_agent`).
+    ///
+    /// nginx's loops over a list read the first header of every part but the first without looking, so no part may be
+    /// left empty: the list is put together anew from the runs of headers that stay.
+    pub(super) fn remove(&mut self, is_unwanted: impl Fn(&[u8]) -> bool) -> Result<(), NoRoom> {
+        if !self.iter().any(|header| is_unwanted(header.name())) {
+            return Ok(());
         }
-        let here = ptr::from_ref(header).cast_mut();
-        match runs.last_mut() {
-            Some(run) if run.first.wrapping_add(run.length) == here => run.length += 1,
-            _ => runs.push(Run { first: here, length: 1 }),
+        let pool = self.pool()?;
+        let runs = self.runs_that_stay(is_unwanted);
+        let list = self.raw.as_ptr();
+        let Some((first, others)) = runs.split_first() else {
+            // An empty first part is what a new list has, with the room that `nalloc` promises.
+            // SAFETY: see `of`.
+            unsafe {
+                let elements = pool.alloc((*list).nalloc * (*list).size);
+                if elements.is_null() {
+                    return Err(NoRoom);
+                }
+                (*list).part = ngx_list_part_t { elts: elements, nelts: 0, next: ptr::null_mut() };
+                (*list).last = &raw mut (*list).part;
+            }
+            return Ok(());
+        };
+        let (mut next, mut last) = (ptr::null_mut(), None);
+        for run in others.iter().rev() {
+            let part = allocate(part_of(*run, next), &pool).map_err(|_| NoRoom)?;
+            last = last.or(Some((part, run.length)));
+            next = part.as_ptr();
+        }
+        // SAFETY: see `of`. All parts were written above.
+        unsafe {
+            (*list).part = part_of(*first, next);
+            let whole = (&raw mut (*list).part, first.length);
+            let (last, length) = last.map_or(whole, |(part, length)| (part.as_ptr(), length));
+            (*list).last = last;
+            // The last part is full, wherever it was cut: the next push starts a new one.
+            (*list).nalloc = length;
+        }
+        Ok(())
+    }
+
+    fn runs_that_stay(&self, is_unwanted: impl Fn(&[u8]) -> bool) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        for header in self.iter() {
+            if is_unwanted(header.name()) {
+                continue;
+            }
+            let here = ptr::from_ref(header.0);
+            match runs.last_mut() {
+                Some(run) if run.first.wrapping_add(run.length) == here => run.length += 1,
+                _ => runs.push(Run { first: here, length: 1 }),
+            }
+        }
+        runs
+    }
+
+    /// Adds a header to a request.
+    pub(super) fn add(&mut self, name: HeaderName, value: &[u8]) -> Result<(), NoRoom> {
+        let HeaderName { name, lowercase, hash } = name;
+        self.push(name, lowercase.as_ptr(), hash, value).map(drop)
+    }
+
+    /// Adds a header to a response, and returns its place. As in nginx's own modules, any hash but zero will do.
+    pub(super) fn append(
+        &mut self,
+        name: &'static str,
+        value: &[u8],
+    ) -> Result<NonNull<ngx_table_elt_t>, NoRoom> {
+        self.push(name, ptr::null(), 1, value)
+    }
+
+    fn push(
+        &mut self,
+        name: &'static str,
+        lowercase: *const u8,
+        hash: usize,
+        value: &[u8],
+    ) -> Result<NonNull<ngx_table_elt_t>, NoRoom> {
+        let pool = self.pool()?;
+        // SAFETY: see `of`. A push returns room for one header. All zero is a valid header, whatever fields the version of nginx
+        // has. nginx does not write to names.
+        unsafe {
+            let value = ngx_str_t::from_bytes(pool.as_ptr(), value).ok_or(NoRoom)?;
+            let header: NonNull<ngx_table_elt_t> =
+                NonNull::new(ngx_list_push(self.raw.as_ptr()).cast()).ok_or(NoRoom)?;
+            let mut element: ngx_table_elt_t = std::mem::zeroed();
+            element.hash = hash;
+            element.key = ngx_str_t { len: name.len(), data: name.as_ptr().cast_mut() };
+            element.lowcase_key = lowercase.cast_mut();
+            element.value = value;
+            header.write(element);
+            Ok(header)
         }
     }
-    runs
-}
 
-fn part_of(run: Run) -> ngx_list_part_t {
-    ngx_list_part_t { elts: run.first.cast(), nelts: run.length, next: ptr::null_mut() }
-}
-
-fn allocate(pool: *mut ngx_pool_t, size: usize) -> Result<NonNull<std::ffi::c_void>, ()> {
-    // SAFETY: the pool of a list is that of its request.
-    NonNull::new(unsafe { ngx_palloc(pool, size) }).ok_or(())
-}
-
-/// Adds a header to the end of a list, and gives its place. `name` and `lowercase` are static; `value` is copied into the pool.
-pub(super) fn push(
-    list: &mut ngx_list_t,
-    name: &'static str,
-    lowercase: &'static str,
-    value: &[u8],
-) -> Result<NonNull<ngx_table_elt_t>, ()> {
-    // nginx makes the list when it has read a request line. A bad one can still get to a location, by `error_page 400`.
-    if list.pool.is_null() {
-        return Err(());
+    /// Replaces all lines of a response's header. If that fails, the old lines stay, perhaps beside new ones.
+    pub(super) fn replace(
+        &mut self,
+        name: &'static str,
+        values: impl Iterator<Item: AsRef<[u8]>>,
+    ) -> Result<(), NoRoom> {
+        let old = self.iter().count();
+        for value in values {
+            self.append(name, value.as_ref())?;
+        }
+        self.leave_out(old, |known| known.eq_ignore_ascii_case(name.as_bytes()));
+        Ok(())
     }
-    let copy = copy(list.pool, value)?;
-    // SAFETY: the list is initialised; a push gives room for one element of its type.
-    let header = NonNull::new(unsafe { ngx_list_push(list) }).ok_or(())?.cast::<ngx_table_elt_t>();
-    // SAFETY: all-zero is a valid header, and sets the fields that newer versions of nginx add (`next`).
-    let mut element: ngx_table_elt_t = unsafe { std::mem::zeroed() };
-    element.hash = hash(lowercase);
-    // nginx reads keys and never writes them.
-    element.key = string(name.as_bytes());
-    element.lowcase_key = lowercase.as_ptr().cast_mut();
-    element.value = copy;
-    // SAFETY: `header` is room for one header.
-    unsafe { header.write(element) };
-    Ok(header)
-}
 
-/// The headers of a response that are sent: nginx leaves out those whose hash is zero.
-pub(super) fn sent(list: &ngx_list_t) -> impl Iterator<Item = &ngx_table_elt_t> {
-    iterate(list).filter(|header| header.hash != 0)
-}
-
-/// Puts lines of a response's header in the place of all there are. `name` is as for [`push`].
-pub(super) fn replace(
-    list: &mut ngx_list_t,
-    name: &'static str,
-    lowercase: &'static str,
-    values: &[Box<[u8]>],
-) -> Result<(), ()> {
-    let old = elements(list);
-    for value in values {
-        push(list, name, lowercase, value)?;
+    /// Takes headers out of a response, by their names.
+    pub(super) fn withdraw(&mut self, is_unwanted: impl Fn(&[u8]) -> bool) {
+        self.leave_out(self.iter().count(), is_unwanted);
     }
-    leave_out(old, &[name]);
-    Ok(())
-}
 
-/// Takes headers out of a response, by their names.
-pub(super) fn withdraw(list: &mut ngx_list_t, names: &[&str]) {
-    leave_out(elements(list), names);
-}
-
-fn leave_out(elements: Vec<*mut ngx_table_elt_t>, names: &[&str]) {
-    for header in elements {
-        // SAFETY: an initialised element, which a push does not move, and to which no reference is alive.
-        let header = unsafe { &mut *header };
-        if names.iter().any(|name| bytes(&header.key).eq_ignore_ascii_case(name.as_bytes())) {
-            header.hash = 0;
+    /// Takes headers out of a response, by their names, among the first `count`.
+    fn leave_out(&mut self, mut count: usize, is_unwanted: impl Fn(&[u8]) -> bool) {
+        // SAFETY: see `of`. The parts of a list are chained by valid pointers, and each has `nelts` headers.
+        unsafe {
+            let mut part = &raw const (*self.raw.as_ptr()).part;
+            while !part.is_null() {
+                let first = (*part).elts.cast::<ngx_table_elt_t>();
+                for index in 0..(*part).nelts.min(count) {
+                    let header = first.add(index);
+                    if is_unwanted((*header).key.as_bytes()) {
+                        (*header).hash = 0;
+                    }
+                }
+                count -= (*part).nelts.min(count);
+                part = (*part).next;
+            }
         }
     }
 }
 
-/// The elements of a list that are there now, to be written to.
-fn elements(list: &ngx_list_t) -> Vec<*mut ngx_table_elt_t> {
-    let mut elements = Vec::new();
-    let mut part: *const ngx_list_part_t = &raw const list.part;
-    // SAFETY: the parts of a list are chained by valid pointers and end with null.
-    while let Some(here) = unsafe { part.as_ref() } {
-        let first = here.elts.cast::<ngx_table_elt_t>();
-        elements.extend((0..here.nelts).map(|index| first.wrapping_add(index)));
-        part = here.next;
-    }
-    elements
-}
-
-/// Copies bytes into a pool.
-pub(super) fn copy(pool: *mut ngx_pool_t, value: &[u8]) -> Result<ngx::ffi::ngx_str_t, ()> {
-    if value.is_empty() {
-        return Ok(string(b""));
-    }
-    let data = allocate(pool, value.len())?.cast::<u8>();
-    // SAFETY: `data` is fresh memory of the value's length.
-    unsafe { ptr::copy_nonoverlapping(value.as_ptr(), data.as_ptr(), value.len()) };
-    Ok(ngx::ffi::ngx_str_t { len: value.len(), data: data.as_ptr() })
-}
-
-/// An nginx string over bytes that live as long as the request.
-pub(super) fn string(value: &[u8]) -> ngx::ffi::ngx_str_t {
-    ngx::ffi::ngx_str_t { len: value.len(), data: value.as_ptr().cast_mut() }
-}
-
-/// `ngx_hash_key` of a lower-case name: proxy_pass looks headers up by it.
-fn hash(lowercase: &str) -> usize {
-    lowercase.bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)))
+fn part_of(run: Run, next: *mut ngx_list_part_t) -> ngx_list_part_t {
+    ngx_list_part_t { elts: run.first.cast_mut().cast(), nelts: run.length, next }
 }

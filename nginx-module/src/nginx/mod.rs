@@ -1,25 +1,46 @@
-//! nginx's C structures behind types that can be used safely: the only place with `unsafe`.
+//! nginx's API in safe Rust, on top of `ngx`. Nothing in this folder knows Crawlward, and no other has `unsafe`.
+//!
+//! A module is a type that implements [`Module`]. Its functions receive handles ([`Request`], [`Configuration`]) that live as
+//! long as nginx's call and can't be used for more than nginx allows at that time: what ends a request consumes the handle, and
+//! what belongs to the main thread takes a [`MainThread`].
 #![expect(
     unsafe_code,
     reason = "nginx is C: its structures are read and its functions called through raw pointers"
 )]
 
-mod background;
-mod bits;
+mod answer;
 mod conf;
-mod filter;
-mod guard;
+mod directive;
+mod entries;
+pub(crate) mod export;
 mod headers;
+mod log;
+mod main_conf;
+mod main_thread;
 mod memory;
 mod module;
-mod reply;
+mod panics;
+mod pool;
 mod request;
+mod request_bits;
+mod thread;
 mod timer;
+mod types;
+mod worker_user;
 mod zone;
 
-pub(crate) use background::Background;
-pub(crate) use conf::{ComplexValue, Configuration, LogLevel, Place, Purpose, log};
-pub(crate) use guard::internal_error;
-pub(crate) use request::HttpRequest;
-pub(crate) use timer::Timer;
-pub(crate) use zone::{Zone, with_counters};
+pub(crate) use answer::{Answered, Response};
+pub(crate) use conf::{ComplexValue, Configuration, Position, Purpose};
+pub(crate) use directive::{Context, Directive};
+pub(crate) use export::http_module;
+pub(crate) use headers::{HeaderName, NoRoom};
+pub(crate) use log::LogLevel;
+pub(crate) use main_thread::MainThread;
+pub(crate) use memory::{TrimAfter, trim};
+pub(crate) use module::{Module, Worker};
+pub(crate) use ngx::http::{Merge, MergeConfigError};
+pub(crate) use panics::PanicHandler;
+pub(crate) use request::{LocationId, Request};
+pub(crate) use thread::Background;
+pub(crate) use types::ModuleTypes;
+pub(crate) use worker_user::WorkerUser;

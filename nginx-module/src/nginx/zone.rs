@@ -1,95 +1,99 @@
-//! The memory that all workers share, in which the gate counts.
+//! Memory that all processes share.
 //!
-//! nginx hands a zone on from one cycle to the next where name, tag and size are the same. Name and tag are this very
-//! build's (the tag is the module's address, and two builds that are loaded at once have two), so what is found in a zone
-//! was written by the same code.
+//! nginx passes a zone from one cycle to the next if its name, tag and size are the same. The tag is the address of the
+//! module, and two builds that are loaded at once have two addresses, so the same code wrote what is in the zone.
 
+use std::alloc::Layout;
+use std::any::TypeId;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crawlward_core::measures::{Counters, ReloadResult};
-use ngx::ffi::{
-    NGX_ERROR, NGX_OK, ngx_conf_t, ngx_cycle_t, ngx_int_t, ngx_shared_memory_add, ngx_shm_zone_t,
-    ngx_slab_calloc, ngx_slab_pool_t,
-};
+use ngx::allocator::Allocator;
+use ngx::core::{SlabPool, Status};
+use ngx::ffi::{ngx_conf_t, ngx_int_t, ngx_shared_memory_add, ngx_shm_zone_t, ngx_str_t};
 
-use super::guard::guard;
-use super::headers;
-use super::module::{main_conf_of, module_tag};
+use super::main_thread::{MainThread, MainThreadCell};
+use super::panics::guard;
+use super::types::Exported;
 
-const NAME: &str = concat!("crawlward_", env!("CARGO_PKG_VERSION"));
+/// The zone of the cycle that is in service.
+static IN_SERVICE: MainThreadCell<Option<Zone>> = MainThreadCell::new(None);
 
-/// The counters, and what nginx's allocator in the zone needs beside them: a record a page, its own head, and up to two
-/// pages by which what it gives is aligned. A page is 64 KiB at most.
-const SIZE: usize = size_of::<Counters>() + size_of::<Counters>() / 32 + (256 << 10);
-
-/// The counters of the cycle that is in service, as this process sees them.
-static IN_SERVICE: AtomicPtr<Counters> = AtomicPtr::new(ptr::null_mut());
-
-/// A zone that a cycle asked for.
+/// A zone of a cycle, which holds one value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Zone(NonNull<ngx_shm_zone_t>);
+pub(super) struct Zone {
+    raw: NonNull<ngx_shm_zone_t>,
+    /// The type of the value.
+    type_id: TypeId,
+}
 
 impl Zone {
-    /// Asks for the zone. It is there when the whole configuration was read.
+    /// What the value takes, and what nginx's allocator needs beside it: a record for each page, its own head, and up to two
+    /// pages to align what it returns. A page has 64 KiB at most.
+    const fn size<T>() -> usize {
+        size_of::<T>() + size_of::<T>() / 32 + (256 << 10)
+    }
+
+    /// Asks for a zone. nginx maps it when it has read the whole configuration.
     ///
     /// # Safety
     ///
-    /// `cf` is the configuration that nginx reads.
-    pub(super) unsafe fn ask_for(cf: *mut ngx_conf_t) -> Option<Self> {
-        let mut name = headers::string(NAME.as_bytes());
-        // SAFETY: the name is static, as nginx keeps it; what comes back is null or a zone of the cycle.
+    /// nginx is reading the configuration `cf`.
+    pub(super) unsafe fn request<M: Exported>(cf: *mut ngx_conf_t, name: &'static str) -> Option<Self> {
+        let mut name = ngx_str_t { len: name.len(), data: name.as_ptr().cast_mut() };
+        let tag = ptr::from_ref(M::ngx_module()).cast_mut().cast();
+        // SAFETY: nginx keeps the name, which is static, and only compares the tag. What it returns is null or a zone of the
+        // cycle that it prepares.
         unsafe {
-            let zone = NonNull::new(ngx_shared_memory_add(cf, &raw mut name, SIZE, module_tag()))?;
-            (*zone.as_ptr()).init = Some(init);
-            Some(Self(zone))
+            let raw = NonNull::new(ngx_shared_memory_add(cf, &raw mut name, Self::size::<M::Shared>(), tag))?;
+            (*raw.as_ptr()).init = Some(init::<M>);
+            Some(Self { raw, type_id: TypeId::of::<M::Shared>() })
+        }
+    }
+
+    /// Makes a zone the one that [`MainThread::with_shared`] looks into.
+    ///
+    /// # Safety
+    ///
+    /// The cycle of the zone is in service, and its end calls [`Self::retire`].
+    pub(super) unsafe fn take_into_service(zone: Option<Self>, main_thread: MainThread<'_>) {
+        IN_SERVICE.set(main_thread, zone);
+    }
+
+    /// Ends the service of a zone whose cycle ends without a successor.
+    pub(super) fn retire(self, main_thread: MainThread<'_>) {
+        if IN_SERVICE.get(main_thread).is_some_and(|zone| zone.raw == self.raw) {
+            IN_SERVICE.set(main_thread, None);
         }
     }
 }
 
-/// Calls a function with the counters of the cycle that is in service, if one is and has `crawlward_config`.
-pub(crate) fn with_counters<T>(call: impl FnOnce(&Counters) -> T) -> Option<T> {
-    // SAFETY: null or the counters in a zone of the cycle in service, which stays mapped while a handler runs. The type
-    // is made of atomic integers, so that other processes may write meanwhile.
-    unsafe { IN_SERVICE.load(Ordering::Relaxed).as_ref() }.map(call)
+impl MainThread<'_> {
+    /// Calls a function with what the processes share, if the configuration in service has it.
+    pub(crate) fn with_shared<T: 'static, R>(self, call: impl FnOnce(&T) -> R) -> Option<R> {
+        let zone = IN_SERVICE.get(self).filter(|zone| zone.type_id == TypeId::of::<T>())?;
+        // SAFETY: nginx keeps the zone mapped until another cycle is in service, or until it calls nothing of the module but
+        // `retire`. `init` put a value of this type there. The type is `FromBytes` and `Sync`: other processes may write to it
+        // as other threads might.
+        unsafe { (*zone.raw.as_ptr()).data.cast::<T>().as_ref() }.map(call)
+    }
 }
 
-/// A zone is mapped: finds or makes the counters in it.
-unsafe extern "C" fn init(zone: *mut ngx_shm_zone_t, before: *mut c_void) -> ngx_int_t {
-    guard(NGX_ERROR as ngx_int_t, || {
-        // SAFETY: nginx passes the zone that `ask_for` made, mapped and with nginx's allocator in it; `before` is the
-        // `data` of the zone in the cycle before, which maps the same memory at the same place. All zero, as calloc
-        // gives them, are valid counters.
-        unsafe {
-            let counters = match before.is_null() {
-                true => {
-                    let pool = (*zone).shm.addr.cast::<ngx_slab_pool_t>();
-                    ngx_slab_calloc(pool, size_of::<Counters>())
-                }
-                false => before,
-            };
-            (*zone).data = counters;
-            if counters.is_null() { NGX_ERROR as ngx_int_t } else { NGX_OK as ngx_int_t }
-        }
-    })
-}
-
-/// A cycle is taken into service, in the master.
-pub(super) unsafe extern "C" fn take_into_service(cycle: *mut ngx_cycle_t) -> ngx_int_t {
-    guard((), || {
-        // SAFETY: nginx passes the cycle with all of its configuration read and its zones mapped, and the cycle before,
-        // which is an empty one at the start of the process.
-        let (zone, is_reload) = unsafe {
-            let before = (*cycle).old_cycle.as_ref();
-            (main_conf_of(cycle).and_then(|conf| conf.zone), before.is_some_and(|it| !it.conf_ctx.is_null()))
-        };
-        // SAFETY: the zone is one of this cycle's.
-        let counters = zone.map_or(ptr::null_mut(), |Zone(zone)| unsafe { zone.as_ref() }.data);
-        IN_SERVICE.store(counters.cast(), Ordering::Relaxed);
-        if is_reload {
-            with_counters(|counters| counters.count_reload(ReloadResult::Success));
-        }
-    });
-    NGX_OK as ngx_int_t
+/// nginx has mapped a zone.
+unsafe extern "C" fn init<M: Exported>(zone: *mut ngx_shm_zone_t, before: *mut c_void) -> ngx_int_t {
+    // SAFETY: nginx calls this in its main thread, with the zone that `request` asked for, mapped and with nginx's allocator
+    // in it. `before` is null or the `data` of the same zone in the previous cycle, which is mapped at the same address. A
+    // `FromBytes` type has a valid value in zeroed memory.
+    unsafe {
+        guard::<M, _>(Status::NGX_ERROR, |_| {
+            let value = NonNull::new(before.cast::<M::Shared>()).or_else(|| {
+                let pool = SlabPool::from_shm_zone(&*zone)?;
+                Some(pool.allocate_zeroed(Layout::new::<M::Shared>()).ok()?.cast())
+            });
+            let Some(value) = value else { return Status::NGX_ERROR };
+            (*zone).data = value.as_ptr().cast();
+            Status::NGX_OK
+        })
+    }
+    .into()
 }

@@ -36,14 +36,14 @@ fn run_table(table: &Table) -> Vec<Result<Answer, String>> {
     let output = output(&mut command, input);
     let mut answers = output.iter().flat_map(|text| text.lines()).map(parse);
     let answer = |(case, line): (&Case, &Option<String>)| match (line, &output) {
-        (None, _) => explain_one(&config, case),
+        (None, _) => explain_one(&config, table, case),
         (Some(_), Err(why)) => Err(why.clone()),
         (Some(_), Ok(_)) => answers.next().unwrap_or_else(|| Err("explain --stdin gave no line".into())),
     };
     table.cases.iter().zip(&lines).map(answer).collect()
 }
 
-fn explain_one(config: &Path, case: &Case) -> Result<Answer, String> {
+fn explain_one(config: &Path, table: &Table, case: &Case) -> Result<Answer, String> {
     let request = &case.request;
     let mut command = explain(config);
     command.args(["--json", "--ip", &request.ip.to_string(), "--host", &request.host]);
@@ -51,8 +51,9 @@ fn explain_one(config: &Path, case: &Case) -> Result<Answer, String> {
     if let Some(user_agent) = request.user_agent.value() {
         command.arg("--user-agent").arg(OsStr::from_bytes(&user_agent));
     }
-    if let Some(purpose) = &request.purpose {
-        command.args(["--purpose", purpose]);
+    for purpose in request.purpose.lines() {
+        let line = [table.purpose_header().as_bytes(), b": ", &purpose].concat();
+        command.arg("--header").arg(OsStr::from_bytes(&line));
     }
     for (name, value) in &request.headers {
         command.args(["--header", &format!("{name}: {value}")]);

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use crawlward_core::{Overrides, Request, Ruleset, decide};
-use crawlward_host::FilesBeside;
+use crawlward_core::{Overrides, Request, Ruleset, Scheme, decide};
+use crawlward_files::FilesBeside;
 
 use super::{Answer, Runner};
 use crate::cases::{Case, Table};
@@ -59,16 +59,16 @@ pub struct InMemory<'c> {
     case: &'c Case,
     user_agent: Option<Vec<u8>>,
     /// By lower-case name.
-    headers: Vec<(String, &'c str)>,
+    headers: Vec<(String, Vec<u8>)>,
 }
 
 impl<'c> InMemory<'c> {
     fn new(table: &Table, case: &'c Case) -> Self {
-        let mut headers: Vec<(String, &str)> = Vec::new();
+        let mut headers: Vec<(String, Vec<u8>)> = Vec::new();
         for (name, value) in &case.request.headers {
-            headers.push((name.to_ascii_lowercase(), value));
+            headers.push((name.to_ascii_lowercase(), value.clone().into_bytes()));
         }
-        if let Some(purpose) = &case.request.purpose {
+        for purpose in case.request.purpose.lines() {
             headers.push((table.purpose_header().to_ascii_lowercase(), purpose));
         }
         Self { case, user_agent: case.request.user_agent.value(), headers }
@@ -81,14 +81,18 @@ impl Request for InMemory<'_> {
     }
 
     fn now(&self) -> i64 {
-        crawlward_host::now()
+        crawlward_files::now()
     }
 
     fn method(&self) -> &[u8] {
         self.case.request.method.as_bytes()
     }
 
-    fn host(&self) -> Option<&[u8]> {
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::Https)
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
         Some(self.case.request.host.as_bytes())
     }
 
@@ -100,7 +104,7 @@ impl Request for InMemory<'_> {
         self.user_agent.as_deref()
     }
 
-    fn header(&self, name: &str) -> Option<&[u8]> {
-        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_bytes())
+    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
+        self.headers.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_slice())
     }
 }

@@ -5,10 +5,10 @@ use std::fs;
 use crawlward_tests::artefacts;
 use wasmparser::{Parser, Payload};
 
-/// Every function that the filter may call: those of `host_calls`, and what Rust's standard library needs for
-/// `RUST_BACKTRACE`, messages and `abort`. A new one is a decision: hosts other than Envoy may lack it. Without a call
-/// that opens connections the filter opens none, whatever becomes of it.
-const IMPORTS: &[&str] = &[
+/// Every function that the filter may call: those that it calls itself or through the SDK, and what Rust's standard library
+/// needs for `RUST_BACKTRACE`, messages and `abort`. A new one is a decision, because hosts other than Envoy may lack it. The
+/// filter can open no connection, because no function here does.
+pub(crate) const IMPORTS: &[&str] = &[
     "env.proxy_add_header_map_value",
     // Functions of Envoy's own: only its `declare_property`.
     "env.proxy_call_foreign_function",
@@ -34,8 +34,8 @@ const IMPORTS: &[&str] = &[
     "wasi_snapshot_preview1.proc_exit",
 ];
 
-/// What the host finds in the filter. Every callback that is there costs each request, even if it does nothing.
-const EXPORTS: &[&str] = &[
+/// What the host finds in the filter. Every callback costs each request, even one that does nothing.
+pub(crate) const EXPORTS: &[&str] = &[
     "_initialize",
     "memory",
     "proxy_abi_version_0_2_1",

@@ -100,7 +100,7 @@ fn what_is_refused_leaves_the_old_ruleset_in_force() {
             r#""catalog": "none", "files": { "lab.txt": { "text": "404\nnot found\n" } },"#,
         ),
     );
-    in_log("lab.txt: error: none of the 2 entries can be used");
+    in_log("lab.txt: error: cannot read any of the 2 entries");
     gate.folder().write(RESOURCE, "{ \"resources\": [");
     in_log("Filesystem config update failure");
 

@@ -62,7 +62,7 @@ fn the_document_can_be_in_a_static_configuration() {
     assert_eq!(status(OTHER_ADDRESS, "curl/8", "/"), 200);
     assert_eq!(status(OTHER_ADDRESS, "curl/8", "/private/"), 403);
     assert_eq!(status(OTHER_ADDRESS, FIREFOX, "/private/"), 200);
-    let expected = r#"crawlward_requests_total{action="deny",reason="robots-disallowed",identity="generic",agent="",site="default"} 1"#;
+    let expected = r#"crawlward_requests_total{action="deny",enforced="true",reason="robots-disallowed",identity="generic",agent="",site="default"} 1"#;
     let stats = example.envoy.admin("/stats/prometheus");
     assert!(stats.lines().any(|line| line == expected), "{stats}");
 }

@@ -13,6 +13,7 @@ mod manifests;
 mod metrics;
 mod protocols;
 mod redirects;
+mod refusals;
 mod requests;
 mod robots_tag;
 mod served;

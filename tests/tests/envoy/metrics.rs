@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crawlward_core::measures::stats_tags;
+use crawlward_core::metrics::stats_tags;
 use crawlward_tests::artefacts::repository;
 use crawlward_tests::envoy::{
     Gate, RESOURCE, discovered_filter, manager, replace_configuration, update_resource,
@@ -41,7 +41,7 @@ fn wait_for_value(gate: &Gate, series: &str, is_right: impl Fn(u64) -> bool) {
 
 fn requests(action: &str, reason: &str, identity: &str, agent: &str, site: &str) -> String {
     format!(
-        r#"crawlward_requests_total{{action="{action}",reason="{reason}",identity="{identity}",agent="{agent}",site="{site}"}}"#
+        r#"crawlward_requests_total{{action="{action}",enforced="true",reason="{reason}",identity="{identity}",agent="{agent}",site="{site}"}}"#
     )
 }
 
@@ -89,11 +89,13 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
         "the old one is in force"
     );
 
-    gate.folder().write("lab.txt", "192.0.2.0/24\n");
+    gate.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n198.51.100.0/24\n");
     gate.folder().write("crawlward.json", document().replace("\"lab\"", "\"laboratory\""));
     update_resource(gate.folder());
-    wait_for_value(&gate, r#"crawlward_feed_prefixes{feed="laboratory"}"#, |value| value == 1);
+    wait_for_value(&gate, r#"crawlward_feed_prefixes{feed="laboratory"}"#, |value| value == 3);
     wait_for_value(&gate, r#"crawlward_feed_prefixes{feed="lab"}"#, |value| value == 0);
+    wait_for_value(&gate, r#"crawlward_feed_state{feed="laboratory",state="ok"}"#, |value| value == 1);
+    wait_for_value(&gate, r#"crawlward_feed_state{feed="lab",state="ok"}"#, |value| value == 0);
     assert_eq!(
         (value(&gate, &reloaded), value(&gate, &refused)),
         (Some(1), Some(1)),

@@ -1,11 +1,11 @@
 //! A filter in the static configuration: what clients, origins and logs see.
 
-use crawlward_tests::envoy::{Envoy, static_filter};
-use crawlward_tests::http::{Connection, Request};
+use crawlward_tests::envoy::{self, Envoy, manager, static_filter};
+use crawlward_tests::http::{Connection, Request, send_bytes};
 use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX, VERIFIED, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{ask, local};
 use crawlward_tests::origin::start_echo;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const FORGED: &str = "action=allow, identity=verified";
 
@@ -17,9 +17,13 @@ struct Gate {
 
 impl Gate {
     fn start() -> Self {
+        Self::start_changed(|_| {})
+    }
+
+    fn start_changed(change: impl FnOnce(&mut Value)) -> Self {
         let folder = lab();
         let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
-        let (envoy, port) = Envoy::start_one(folder, filter, start_echo().port(), |_| {});
+        let (envoy, port) = Envoy::start_one(folder, filter, start_echo().port(), change);
         Self { envoy, port }
     }
 
@@ -41,11 +45,56 @@ impl Gate {
 }
 
 #[test]
+fn no_client_has_the_next_hop_remove_our_header() {
+    // Envoy removes the header itself, but for upgrades.
+    let gate = Gate::start_changed(|listener| {
+        manager(listener)["upgrade_configs"] = json!([ { "upgrade_type": "websocket" } ]);
+    });
+    for (connection, expected) in
+        [("Upgrade, X-Crawlward", "Upgrade"), ("x-crawlward,upgrade", "upgrade"), ("Upgrade", "Upgrade")]
+    {
+        let request = format!(
+            "GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: LabBot/1.0\r\n{ADDRESS_HEADER}: 192.0.2.1\r\n\
+             Connection: {connection}\r\nUpgrade: websocket\r\n\r\n"
+        );
+        let answer = send_bytes(local(gate.port), request.as_bytes()).unwrap();
+        let (head, relayed) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 101"), "{answer}");
+        let value = |name: &str| {
+            relayed.split("\r\n").filter_map(|line| line.split_once(": ")).find(|(key, _)| *key == name)
+        };
+        assert_eq!(value("connection").map(|(_, value)| value), Some(expected), "{answer}");
+        assert_eq!(value("x-crawlward").map(|(_, value)| value), Some(VERIFIED), "{answer}");
+    }
+}
+
+#[test]
+fn a_denial_that_envoy_shows_in_its_own_form_is_stored_nowhere() {
+    let gate = Gate::start_changed(|listener| {
+        manager(listener)["local_reply_config"] = json!({ "mappers": [ {
+            "filter": { "status_code_filter": { "comparison": { "op": "EQ",
+                "value": { "default_value": 403, "runtime_key": "none" } } } },
+            "status_code": 404,
+            "headers_to_add": [
+                { "header": { "key": "Cache-Control", "value": "max-age=9" }, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD" },
+                { "header": { "key": "CDN-Cache-Control", "value": "max-age=9" } },
+                { "header": { "key": "X-More", "value": "stays" } } ]
+        } ] });
+    });
+    let denied = ask(gate.port, &spoofed("/"));
+    assert_eq!((denied.status, denied.header("x-more")), (404, Some("stays")), "{denied:?}");
+    assert_eq!(denied.lines("cache-control"), ["no-store"], "{denied:?}");
+    assert_eq!(denied.header("cdn-cache-control"), None, "{denied:?}");
+}
+
+#[test]
 fn forged_headers_are_removed() {
     let gate = Gate::start();
     let forged = |request: Request, lines: usize| {
         (0..lines).fold(request, |request, at| {
-            let name = ["X-Crawlward", "x-crawlward", "X_Crawlward", "X-CRAWLWARD"][at % 4];
+            let name =
+                ["X-Crawlward", "x-crawlward", "X_Crawlward", "X-CRAWLWARD", "X.Crawlward", "x~crawlward"]
+                    [at % 6];
             request.header(name, FORGED).header(&format!("X-Line-{at}"), "stays")
         })
     };
@@ -54,7 +103,9 @@ fn forged_headers_are_removed() {
         assert!(gate.relayed(&forged(person("/"), lines), "X-Crawlward").is_empty(), "{lines} lines");
         for request in [verified("/"), person("/")] {
             let request = forged(request, lines);
-            assert!(gate.relayed(&request, "X_Crawlward").is_empty(), "{lines} lines");
+            for name in ["X_Crawlward", "X.Crawlward", "X~Crawlward"] {
+                assert!(gate.relayed(&request, name).is_empty(), "{name}, {lines} lines");
+            }
             for at in 0..lines {
                 assert_eq!(gate.relayed(&request, &format!("X-Line-{at}")), ["stays"], "{lines} lines");
             }
@@ -99,4 +150,27 @@ fn a_connection_is_usable_after_denials() {
     // Envoy closes a connection whose request it does not read to the end, after the whole response.
     let post = connection.send(&as_spoofed("POST").body(b"a=b")).unwrap();
     assert_eq!(post.denial_reason().as_deref(), Some("spoofed-agent"));
+}
+
+/// No client can send one, but a filter before ours can.
+#[test]
+fn a_header_name_that_is_not_utf_8_changes_nothing() {
+    let gate = envoy::Gate::start_changed(lab(), |listener| {
+        let lua = r#"function envoy_on_request(handle)
+            handle:headers():add("x-\xff", "\xfe")
+            if handle:headers():get("x-\xff") ~= "\xfe" then handle:respond({[":status"] = "500"}) end
+        end"#;
+        let filter = json!({
+            "name": "envoy.filters.http.lua",
+            "typed_config": {
+                "@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua",
+                "default_source_code": { "inline_string": lua },
+            },
+        });
+        manager(listener)["http_filters"].as_array_mut().expect("its filters").insert(0, filter);
+    });
+    // Answered by Envoy, since an origin may refuse such a header.
+    assert_eq!(gate.status(&person("/server/direct")), 200);
+    assert_eq!(gate.status(&verified("/server/direct")), 200);
+    assert_eq!(gate.status(&spoofed("/server/direct")), 403);
 }

@@ -49,7 +49,7 @@ fn feeds_change_under_load_and_no_request_fails() {
     ];
     let report = ten_seconds(local(gate.port), &probes, |number| {
         let address = format!("198.51.100.{number}");
-        gate.folder().write("lab.txt", format!("192.0.2.0/24\n{address}\n"));
+        gate.folder().write("lab.txt", format!("192.0.2.0/24\n2001:db8::/32\n{address}\n"));
         watcher.signal(Signal::HUP);
         wait_for("the new feed", || (gate.status(&moved(&address)) == 200).then_some(()));
     });
@@ -70,7 +70,7 @@ fn what_does_not_compile_does_not_reach_envoy() {
     gate.folder().write("lab.txt", "<html>404</html>\n");
     gate.envoy.wait_for_line("watch.log", "the feed `lab` is held");
     assert_eq!((gate.status(&verified("/")), gate.status(&spoofed("/"))), (200, 403));
-    gate.folder().write("lab.txt", "192.0.2.0/24\n203.0.113.0/24\n");
+    gate.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n");
     wait_for("the new feed", || (gate.status(&spoofed("/")) == 200).then_some(()));
     assert_ne!(gate.folder().read(RESOURCE), before.0);
     // The state of the held feed is part of what is delivered; the document that did not compile is not.

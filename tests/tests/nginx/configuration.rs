@@ -1,7 +1,12 @@
 //! What `nginx -t` says.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
 use crawlward_tests::lab::{DOCUMENT, lab, lab_with_robots, lab_with_sites};
-use crawlward_tests::nginx::{Folder, Nginx};
+use crawlward_tests::nginx::{Folder, Nginx, Setup};
+use rustix::process::geteuid;
 
 const LOAD: &str = "crawlward_config crawlward.json;";
 
@@ -58,7 +63,7 @@ fn broken_inputs_are_refused_where_they_are_broken() {
         (
             "an agent with an unknown feed",
             document(with(r#"["lab"]"#, r#"["lib"]"#)),
-            "crawlward.json:5:46: error: no feed is named `lib`",
+            "crawlward.json:5:46: error: unknown feed `lib`",
         ),
         (
             "a token that is none",
@@ -96,12 +101,12 @@ fn broken_inputs_are_refused_where_they_are_broken() {
         (
             "a feed without any prefix that can be used",
             vec![("lab.txt", "404\nnot found\n".into())],
-            "lab.txt: error: none of the 2 entries can be used",
+            "lab.txt: error: cannot read any of the 2 entries",
         ),
         (
             "a feed that is not text",
             vec![("lab.txt", "192.0.2.0/24\u{0}\n".into())],
-            "lab.txt: error: none of the 1 entries can be used",
+            "lab.txt: error: cannot read any of the 1 entries",
         ),
     ];
     let mut wrong = String::new();
@@ -111,7 +116,10 @@ fn broken_inputs_are_refused_where_they_are_broken() {
             folder.write(file, text);
         }
         let (passes, text) = check(&folder, LOAD);
-        if passes || !text.contains(expected) || !text.contains("mend it and check with nginx -t") {
+        if passes
+            || !text.contains(expected)
+            || !text.contains("crawlward.json is invalid, see the errors above")
+        {
             wrong.push_str(&format!("\n{name}: expected {expected}\n{text}"));
         }
     }
@@ -130,14 +138,34 @@ fn every_mistake_is_told_at_once() {
     for reason in [
         "1:3: error: unknown key `mood` (did you mean `mode`?)",
         "1:33: error: unknown key `feedz` (did you mean `feeds`?)",
-        "3:32: error: `a:80`: a host is given without a port",
+        "3:32: error: `a:80`: a host is written without a port",
         "3:55: error: there is no file ",
-        "3:70: error: the key is a string with half of a surrogate pair",
+        "3:70: error: expected a key, found a string with half of a surrogate pair",
     ] {
         assert!(text.contains(&format!("crawlward.json:{reason}")), "{reason}: {text}");
     }
     // That `lab` is no feed follows from the second.
     assert_eq!(text.matches(": error: ").count(), 5, "{text}");
+}
+
+/// The master reads as root what its workers then publish.
+#[test]
+fn a_policy_that_the_workers_may_not_read_is_refused() {
+    let of_workers = Setup { main: "user nobody nogroup;".to_owned(), ..Setup::default() };
+    for (policy_mode, folder_mode, may_read) in
+        [(0o644, 0o755, true), (0o640, 0o755, false), (0o644, 0o700, false)]
+    {
+        let folder = lab_with_robots("User-agent: *\nDisallow: /private/\n");
+        let set_mode = |path: PathBuf, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        set_mode(folder.path().join("robots.txt"), policy_mode);
+        set_mode(folder.path().to_owned(), folder_mode);
+        let output = Nginx::check_setup(&folder, LOAD, &of_workers);
+        let text = String::from_utf8_lossy(&output.stderr);
+        // Who is not root starts workers with the own rights.
+        let passes = may_read || !geteuid().is_root();
+        assert_eq!(output.status.success(), passes, "{text}");
+        assert_eq!(text.contains("robots.txt: it is served to clients, but"), !passes, "{text}");
+    }
 }
 
 #[test]
@@ -146,7 +174,7 @@ fn a_robots_txt_that_is_none_is_no_policy_that_allows_everything() {
     for (bytes, reason) in [
         (utf16, "this is UTF-16 (little-endian), not a robots.txt in UTF-8: convert it"),
         (b"\x1f\x8b\x08\0".to_vec(), "this is gzip-compressed, not a robots.txt in UTF-8: convert it"),
-        (b"\n<!DOCTYPE HTML>\n".to_vec(), "this is HTML, not a robots.txt: no line of it is a rule"),
+        (b"\n<!DOCTYPE HTML>\n".to_vec(), "this is HTML, not a robots.txt: it has no rules"),
     ] {
         let folder = lab_with_robots("");
         folder.write("robots.txt", bytes);
@@ -179,13 +207,10 @@ fn what_is_lost_of_a_feed_is_a_warning() {
 #[test]
 fn a_feed_that_is_not_there_yet_is_a_warning() {
     let folder = lab();
-    std::fs::remove_file(folder.path().join("lab.txt")).unwrap();
+    fs::remove_file(folder.path().join("lab.txt")).unwrap();
     let (passes, text) = check(&folder, LOAD);
     assert!(passes, "{text}");
-    assert!(
-        text.contains("crawlward.json:4:59: warning: the feed `lab` is missing: there is no file"),
-        "{text}"
-    );
+    assert!(text.contains("crawlward.json:4:59: warning: the feed `lab` is missing: the file"), "{text}");
 }
 
 #[test]
@@ -203,25 +228,31 @@ fn directives_are_checked() {
     let table = [
         ("crawlward_config nowhere.json;", "nowhere.json"),
         ("crawlward_config .;", "not a regular file"),
-        ("crawlward_config crawlward.json; crawlward_config crawlward.json;", "is given twice"),
+        (
+            "crawlward_config crawlward.json; crawlward_config crawlward.json;",
+            r#""crawlward_config" directive is duplicate"#,
+        ),
         ("server { crawlward_config crawlward.json; }", "directive is not allowed here"),
         ("crawlward_config;", "invalid number of arguments"),
-        ("crawlward maybe;", r#"invalid value "maybe" of "crawlward": give "off", "observe", "enforce""#),
+        (
+            "crawlward maybe;",
+            r#"invalid value "maybe" in "crawlward" directive, it must be "off", "observe", "enforce" or a variable in "#,
+        ),
         ("crawlward Enforce;", r#"invalid value "Enforce""#),
-        ("crawlward off; crawlward observe;", r#""crawlward" is given twice at one level"#),
+        ("crawlward off; crawlward observe;", r#""crawlward" directive is duplicate in "#),
         ("crawlward off observe;", "invalid number of arguments"),
         ("crawlward $no_such_variable;", r#"unknown "no_such_variable" variable"#),
         (
             "crawlward_refresh soon;",
-            r#"invalid value "soon" of "crawlward_refresh": give a time from 100ms on"#,
+            r#"invalid value "soon" in "crawlward_refresh" directive, it must be at least "100ms", or "off" in "#,
         ),
         ("crawlward_refresh 99ms;", r#"invalid value "99ms""#),
-        ("crawlward_refresh 1m; crawlward_refresh off;", r#""crawlward_refresh" is given twice"#),
+        ("crawlward_refresh 1m; crawlward_refresh off;", r#""crawlward_refresh" directive is duplicate"#),
         ("server { crawlward_refresh 1m; }", "directive is not allowed here"),
         ("crawlward_configuration x;", "unknown directive"),
         (
             "crawlward_deny_status 399;",
-            r#"invalid value "399" of "crawlward_deny_status": give a status from 400 to 599 in "#,
+            r#"invalid value "399" in "crawlward_deny_status" directive, it must be a status from 400 to 599 in "#,
         ),
         ("crawlward_deny_status 600;", r#"invalid value "600""#),
         ("crawlward_deny_status forbidden;", r#"invalid value "forbidden""#),
@@ -229,15 +260,18 @@ fn directives_are_checked() {
         ("crawlward_deny_status;", "invalid number of arguments"),
         (
             "crawlward_deny_status 404; crawlward_deny_status 404;",
-            r#""crawlward_deny_status" is given twice at one level"#,
+            r#""crawlward_deny_status" directive is duplicate"#,
         ),
         (
             "crawlward_log_level debug;",
-            r#"invalid value "debug" of "crawlward_log_level": give "info", "notice", "warn" or "error""#,
+            r#"invalid value "debug" in "crawlward_log_level" directive, it must be "info", "notice", "warn" or "error" in "#,
         ),
-        ("crawlward_log_level info; crawlward_log_level warn;", r#""crawlward_log_level" is given twice"#),
+        (
+            "crawlward_log_level info; crawlward_log_level warn;",
+            r#""crawlward_log_level" directive is duplicate"#,
+        ),
         ("crawlward_site x;", "directive is not allowed here"),
-        ("server { crawlward_site a; crawlward_site a; }", r#""crawlward_site" is given twice"#),
+        ("server { crawlward_site a; crawlward_site a; }", r#""crawlward_site" directive is duplicate"#),
         (
             "server { location / { if ($args) { crawlward off; } } }",
             r#""crawlward" directive is not allowed here"#,
@@ -264,7 +298,8 @@ fn a_site_that_is_not_in_the_document_is_told_with_its_place() {
     let unknown = "\nserver {\n location / {\n crawlward_site shpo;\n }\n }\n";
     let (passes, text) = check(&folder, &format!("{unknown}{LOAD}"));
     assert!(!passes);
-    let message = r#"crawlward: "crawlward_site": no site is named `shpo` (did you mean `shop`?) in "#;
+    let message =
+        r#"crawlward: unknown site `shpo` in "crawlward_site" directive (did you mean `shop`?) in "#;
     let line = text.lines().find(|line| line.contains(message)).unwrap_or_else(|| panic!("{text}"));
     assert!(line.starts_with("nginx: [emerg] "), "{line}");
     let conf = folder.read("nginx.conf");
@@ -275,5 +310,5 @@ fn a_site_that_is_not_in_the_document_is_told_with_its_place() {
     let (passes, text) = check(&folder, &format!("{named} {LOAD}"));
     assert!(passes, "{text}");
     let (passes, text) = check(&folder, named);
-    assert!(!passes && text.contains(r#"there is no "crawlward_config""#), "{text}");
+    assert!(!passes && text.contains(r#""crawlward_site" requires "crawlward_config" in "#), "{text}");
 }

@@ -1,7 +1,7 @@
 //! What a denied client gets, and what can't change that.
 
 use crawlward_tests::http::{Connection, Request, send_bytes};
-use crawlward_tests::lab::{ADDRESS_HEADER, HTTP, lab, lab_with_robots, person, spoofed, verified};
+use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX, HTTP, lab, lab_with_robots, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask, local};
 use crawlward_tests::ports::free_port;
 
@@ -127,8 +127,35 @@ fn an_allowed_crawler_does_not_get_past_other_locks() {
 fn a_denied_client_with_http_1_0() {
     let (_nginx, port) = start(FILE);
     let request = Request::bare("GET", "/").http_1_0().agent("LabBot").header(ADDRESS_HEADER, "203.0.113.9");
-    let response = Connection::open(local(port)).unwrap().send(&request).unwrap();
-    assert_eq!(response.denial_reason().as_deref(), Some("spoofed-agent"));
+    let reason = |request: &Request| {
+        Connection::open(local(port)).unwrap().send(request).unwrap().problem().unwrap()["reason"].clone()
+    };
+    assert_eq!(reason(&request.clone().header("Host", "example.com")), "spoofed-agent");
+    assert_eq!(reason(&request), "invalid-host");
+}
+
+#[test]
+fn automation_says_which_host_it_wants_and_people_need_not() {
+    let (_nginx, port) = start(
+        "root .;
+        location / { try_files /lab.txt =404; }
+        location /own { crawlward_deny_status 404; try_files /lab.txt =404; }",
+    );
+    let asked = |target: &str, host: Option<&str>, agent: &str| {
+        let request = Request::bare("GET", target).http_1_0().agent(agent);
+        ask(port, &host.iter().fold(request, |request, host| request.header("Host", host)))
+    };
+    for host in [None, Some("user@example.com"), Some("exam%70le.com"), Some("example.com;x")] {
+        for target in ["/", "/own"] {
+            let denied = asked(target, host, "curl/8");
+            assert_eq!((denied.status, denied.lines("cache-control")), (400, vec!["no-store"]), "{denied:?}");
+            assert_eq!(denied.problem().unwrap()["reason"], "invalid-host", "{host:?}");
+        }
+        assert_eq!(asked("/", host, FIREFOX).status, 200, "{host:?}");
+        // The request line goes before the header.
+        assert_eq!(asked("http://example.com/", host, "curl/8").status, 200, "{host:?}");
+    }
+    assert_eq!(asked("http://user@example.com/", Some("example.com"), "curl/8").status, 400);
 }
 
 #[test]
@@ -187,11 +214,53 @@ fn a_denial_has_no_headers_of_an_upstream_that_was_left() {
     assert_eq!(denied.lines("content-type"), ["application/problem+json"]);
     let page = ask(port, &spoofed("/accel?to=/page"));
     assert_eq!((page.status, page.text().as_str()), (403, "our own page"));
-    assert_eq!(page.header("cache-control"), None);
+    assert_eq!(page.lines("cache-control"), ["no-store"]);
     for response in [denied, page] {
         let left: Vec<_> = CARRIED.iter().filter(|name| response.header(name).is_some()).collect();
         assert!(left.is_empty(), "{left:?} of {response:?}");
     }
+}
+
+#[test]
+fn no_cache_keeps_the_page_in_a_denials_place() {
+    let origin = free_port();
+    let (_nginx, port) = start(&format!(
+        r#"root .;
+        location /page {{ error_page 403 /denied.html; try_files /lab.txt =404; }}
+        location /as-ok {{ error_page 403 =200 /denied.html; try_files /lab.txt =404; }}
+        location /gone {{ crawlward_deny_status 410; error_page 410 /denied.html; try_files /lab.txt =404; }}
+        location /far {{ error_page 403 =200 @origin; try_files /lab.txt =404; }}
+        location /plain {{ try_files /denied.html =404; expires 1h; etag on; }}
+        location = /denied.html {{ expires 1h; add_header CDN-Cache-Control max-age=9 always; }}
+        location @origin {{ proxy_pass http://127.0.0.1:{origin}; }}
+        }}
+        server {{
+            listen 127.0.0.1:{origin};
+            crawlward off;
+            location / {{
+                add_header Cache-Control "public, max-age=3600";
+                add_header Surrogate-Control max-age=3600;
+                add_header ETag '"a"';
+                add_header Age 5;
+                return 200 "our own page";
+            }}"#
+    ));
+    const FOR_CACHES: [&str; 6] =
+        ["expires", "etag", "last-modified", "age", "surrogate-control", "cdn-cache-control"];
+    for (path, status) in [("/page", 403), ("/as-ok", 200), ("/gone", 410), ("/far", 200)] {
+        let denied = ask(port, &spoofed(path));
+        assert_eq!((denied.status, denied.text().as_str()), (status, "our own page"), "{path}");
+        assert_eq!(denied.lines("cache-control"), ["no-store"], "{denied:?}");
+        let left: Vec<_> = FOR_CACHES.iter().filter(|name| denied.header(name).is_some()).collect();
+        assert!(left.is_empty(), "{path}: {left:?} of {denied:?}");
+        // What the client has of the page is no reason to send it 304.
+        let since = spoofed(path).header("If-Modified-Since", "Sun, 06 Nov 2044 08:49:37 GMT");
+        assert_eq!(ask(port, &since).status, status, "{path}");
+    }
+    // Others may keep the same page.
+    let page = ask(port, &person("/plain"));
+    assert_eq!(page.lines("cache-control"), ["max-age=3600"], "{page:?}");
+    assert!(page.header("etag").is_some() && page.header("last-modified").is_some(), "{page:?}");
 }
 
 #[test]
@@ -267,7 +336,7 @@ fn http_0_9_gets_the_body_alone() {
     let _nginx = Nginx::start(folder, &format!("{HTTP} server {{ listen 127.0.0.1:{port}; {FILE} }}"));
     // Who sends no User-Agent is automation.
     let answer = send_bytes(local(port), b"GET /\r\n").unwrap();
-    assert!(answer.starts_with('{') && answer.contains(r#""reason":"robots-disallowed""#), "{answer}");
+    assert!(answer.starts_with('{') && answer.contains(r#""reason":"invalid-host""#), "{answer}");
     assert_eq!(send_bytes(local(port), b"GET /robots.txt\r\n").unwrap(), "User-agent: *\nDisallow: /\n");
 }
 

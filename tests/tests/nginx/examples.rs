@@ -73,6 +73,12 @@ fn minimal() {
     assert_eq!(reason("/", "198.51.100.7", "GPTBot/1.2").as_deref(), Some("robots-disallowed"));
     assert_eq!(reason("/private/x", "66.249.66.1", "Googlebot/2.1").as_deref(), Some("robots-disallowed"));
     assert_eq!(example.get("/private/x", "203.0.113.9", FIREFOX).status, 200);
+    // Whatever the Host, nginx serves the origin's page.
+    for (host, reason) in [("x.invalid", "robots-disallowed"), ("user@example.com", "invalid-host")] {
+        let request = Request::new("GET", "/private/a", host).agent("GPTBot/1");
+        let denied = ask(example.port, &request.header(ADDRESS_HEADER, "198.51.100.7"));
+        assert_eq!(denied.problem().unwrap()["reason"], reason, "{host}");
+    }
     let robots =
         fs::read_to_string(artefacts::repository().join("examples/nginx/minimal/robots.txt")).unwrap();
     let served = example.get("/robots.txt", "198.51.100.7", "GPTBot/1.2");
@@ -172,7 +178,7 @@ fn observe() {
     assert_eq!(lines[1]["rule"], "robots.txt:2");
     assert_eq!(lines[1]["user_agent"], "GPTBot/1.2 \"q\"");
     assert_eq!(lines[1]["status"], 200);
-    let spoofed = r#"crawlward_requests_total{action="deny",reason="spoofed-agent",identity="spoofed","#;
+    let spoofed = r#"crawlward_requests_total{action="deny",enforced="false",reason="spoofed-agent",identity="spoofed","#;
     wait_for("the count of the impostor", || {
         let counted = ask(metrics, &Request::get("/metrics")).text();
         counted.lines().any(|line| line.starts_with(spoofed) && line.ends_with(" 1")).then_some(())

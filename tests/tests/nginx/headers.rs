@@ -1,5 +1,6 @@
 //! The client's own `X-Crawlward` is removed, and nothing else.
 
+use crawlward_core::is_forgery;
 use crawlward_tests::http::{Connection, Request};
 use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX, HTTP, VERIFIED, lab};
 use crawlward_tests::nginx::{Nginx, ask, local};
@@ -13,11 +14,14 @@ struct Gate {
     port: u16,
     /// `underscores_in_headers on`.
     with_underscores: u16,
+    /// `ignore_invalid_headers off`, and upstreams get the client's `Connection`.
+    with_odd_names: u16,
 }
 
 impl Gate {
     fn start() -> Self {
-        let (echo, port, with_underscores) = (start_echo(), free_port(), free_port());
+        let (echo, port) = (start_echo(), free_port());
+        let (with_underscores, with_odd_names) = (free_port(), free_port());
         let http = format!(
             "{HTTP}
             large_client_header_buffers 4 16k;
@@ -26,9 +30,14 @@ impl Gate {
                 listen 127.0.0.1:{with_underscores};
                 underscores_in_headers on;
                 location / {{ proxy_pass http://{echo}; }}
+            }}
+            server {{
+                listen 127.0.0.1:{with_odd_names};
+                ignore_invalid_headers off;
+                location / {{ proxy_pass http://{echo}; proxy_set_header Connection $http_connection; }}
             }}"
         );
-        Self { _nginx: Nginx::start(lab(), &http), port, with_underscores }
+        Self { _nginx: Nginx::start(lab(), &http), port, with_underscores, with_odd_names }
     }
 
     /// The header lines that the origin received of this request; its body is read by the origin as a head.
@@ -47,8 +56,8 @@ impl Gate {
     /// Checks that the origin receives all header lines but forged ones, in their order, and at the end `told`.
     fn check(&self, port: u16, request: &Request, told: Option<&str>) {
         let is_relayed = |name: &str| {
-            !["host", "connection", "x-crawlward", "x_crawlward"]
-                .contains(&name.to_ascii_lowercase().as_str())
+            !["host", "connection"].contains(&name.to_ascii_lowercase().as_str())
+                && !is_forgery(name.as_bytes())
         };
         let mut expected: Vec<(String, String)> = request
             .headers()
@@ -80,7 +89,8 @@ fn wherever_forged_headers_stand_the_others_stay_as_they_are() {
 #[test]
 fn a_forged_header_alone() {
     let gate = Gate::start();
-    let alone = Request::bare("GET", "/").http_1_0().header("X-Crawlward", FORGED);
+    // The request line has the host.
+    let alone = Request::bare("GET", "http://example.com/").http_1_0().header("X-Crawlward", FORGED);
     gate.check(gate.port, &alone, Some("action=allow, identity=generic"));
     let several = alone.header("X-Crawlward", FORGED).header("x-crawlward", FORGED);
     gate.check(gate.port, &several, Some("action=allow, identity=generic"));
@@ -133,6 +143,36 @@ fn a_header_that_cgi_takes_for_ours() {
         .header("Accept", "*/*");
     gate.check(gate.with_underscores, &request, None);
     gate.check(gate.port, &request, None);
+}
+
+#[test]
+fn a_header_in_any_spelling_that_upstreams_fold_together() {
+    let gate = Gate::start();
+    let names = ["X.Crawlward", "x~crawlward", "X+CRAWLWARD", "X'Crawlward", "X!Crawlward"];
+    let mut request = Request::get("/").header(ADDRESS_HEADER, "192.0.2.1").agent("LabBot/1.0");
+    for name in names {
+        request = request.header(name, FORGED).header(&format!("{name}-Like"), "stays");
+    }
+    gate.check(gate.with_odd_names, &request, Some(VERIFIED));
+}
+
+#[test]
+fn no_client_has_the_next_hop_remove_our_header() {
+    let gate = Gate::start();
+    for (sent, expected) in [
+        ("keep-alive, X-Crawlward", Some("keep-alive")),
+        ("x-crawlward", None),
+        ("X_Crawlward, close", Some("close")),
+        ("keep-alive", Some("keep-alive")),
+    ] {
+        let request = Request::get("/").header(ADDRESS_HEADER, "192.0.2.1").agent("LabBot/1.0");
+        let request = request.header("Connection", sent);
+        let response = Connection::open(local(gate.with_odd_names)).unwrap().send(&request).unwrap();
+        let text = response.text();
+        let value = |name: &str| text.split("\r\n").find_map(|line| line.strip_prefix(name));
+        assert_eq!(value("Connection: "), expected, "{sent}: {text}");
+        assert_eq!(value("X-Crawlward: "), Some(VERIFIED), "{sent}: {text}");
+    }
 }
 
 #[test]

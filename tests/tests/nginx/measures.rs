@@ -64,8 +64,8 @@ impl Counting {
     }
 }
 
-fn labels(values: [&str; 5]) -> Labels {
-    let names = ["action", "reason", "identity", "agent", "site"].map(str::to_owned);
+fn labels(values: [&str; 6]) -> Labels {
+    let names = ["action", "enforced", "reason", "identity", "agent", "site"].map(str::to_owned);
     names.into_iter().zip(values.map(str::to_owned)).collect()
 }
 
@@ -108,17 +108,18 @@ fn each_request_is_counted_once_with_its_last_decision() {
     assert!(send_bytes(local(counting.port), b"GET / HTTP/1.1\r\n\r\n").unwrap().starts_with("HTTP/1.1 400"));
 
     let page = counting.wait_for_total(expected);
-    let person = ["allow", "not-automated", "none", "", ""];
+    let person = ["allow", "true", "not-automated", "none", "", ""];
     for (count, values) in [
-        (3, ["allow", "allowed", "verified", "LabBot", ""]),
-        (4 + 5 + 9, ["deny", "spoofed-agent", "spoofed", "LabBot", ""]),
-        (7, ["allow", "allowed", "unverified", "FreeBot", "one.test"]),
-        (8, ["allow", "allowed", "generic", "", r#"a "b" \"#]),
+        (3, ["allow", "true", "allowed", "verified", "LabBot", ""]),
+        (4, ["deny", "true", "spoofed-agent", "spoofed", "LabBot", ""]),
+        (5 + 9, ["deny", "false", "spoofed-agent", "spoofed", "LabBot", ""]),
+        (7, ["allow", "true", "allowed", "unverified", "FreeBot", "one.test"]),
+        (8, ["allow", "true", "allowed", "generic", "", r#"a "b" \"#]),
         (6 + 10 + 11, person),
     ] {
         assert_eq!(page.of(REQUESTS).get(&labels(values)), Some(&f64::from(count)), "{values:?}: {page:#?}");
     }
-    assert_eq!(page.of(REQUESTS).len(), 5, "{page:#?}");
+    assert_eq!(page.of(REQUESTS).len(), 6, "{page:#?}");
 }
 
 #[test]
@@ -261,6 +262,7 @@ fn the_page_tells_feeds_and_state_in_both_forms() {
         "crawlward_errors_total",
         "crawlward_feed_age_seconds",
         "crawlward_feed_prefixes",
+        "crawlward_feed_state",
         RELOADS,
         REQUESTS,
         "crawlward_ruleset_loaded_timestamp_seconds",
@@ -270,6 +272,15 @@ fn the_page_tells_feeds_and_state_in_both_forms() {
     assert_eq!(page.sum("crawlward_feed_prefixes", &[("feed", "lost \"one\"")]), Some(0.0));
     assert!(page.sum("crawlward_feed_age_seconds", &[("feed", "lab")]).is_some_and(|age| age < 3600.0));
     assert_eq!(page.of("crawlward_feed_age_seconds").len(), 1, "what was never loaded has no age");
+    for (feed, state, value) in [
+        ("lab", "ok", 1.0),
+        ("lab", "missing", 0.0),
+        ("lost \"one\"", "ok", 0.0),
+        ("lost \"one\"", "missing", 1.0),
+    ] {
+        let labels = [("feed", feed), ("state", state)];
+        assert_eq!(page.sum("crawlward_feed_state", &labels), Some(value), "{labels:?}");
+    }
     assert_eq!(page.sum("crawlward_errors_total", &[]), Some(0.0));
 
     let asked = |accept: &str| ask(counting.status, &Request::get("/").header("Accept", accept));
@@ -344,10 +355,7 @@ fn a_page_without_anything_to_show_is_a_mistake() {
     let output = Nginx::check(&folder, "server { listen 127.0.0.1:1;\nlocation / {\ncrawlward_status; } }");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
-    assert!(
-        said.contains("\"crawlward_status\" has nothing to show: there is no \"crawlward_config\""),
-        "{said}"
-    );
+    assert!(said.contains("\"crawlward_status\" requires \"crawlward_config\" in "), "{said}");
     assert!(said.contains("nginx.conf:"), "{said}");
     // The document may come after it.
     let later = format!("server {{ listen 127.0.0.1:1; location / {{ crawlward_status; }} }} {HTTP}");

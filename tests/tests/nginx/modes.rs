@@ -100,7 +100,7 @@ fn a_map_from_the_agent_to_the_mode() {
     assert_eq!(asked("enforce"), None);
     assert_eq!(asked(""), None, "an empty value: the document's mode");
     assert_eq!(asked("maybe"), None, "an unknown value: the document's mode");
-    nginx.wait_for_line("error.log", r#""maybe" is no mode"#);
+    nginx.wait_for_line("error.log", r#"crawlward: invalid mode "maybe", using the document's"#);
 }
 
 #[test]
@@ -145,10 +145,10 @@ fn a_variable_that_is_no_mode_is_told_once_and_forges_no_line() {
         assert_eq!(seen(port, &spoofed("/mode/x%0a%1b%5b31mforged")), None, "the document's mode counts");
     }
     assert_eq!(seen(port, &spoofed("/mode/observe")), Some(Some(OBSERVED.into())));
-    let line = nginx.wait_for_line("error.log", "is no mode");
-    assert!(line.contains(r#""x\n\u{1b}[31mforged" is no mode; that of the document counts"#), "{line}");
+    let line = nginx.wait_for_line("error.log", "invalid mode");
+    assert!(line.contains(r#"invalid mode "x\n\u{1b}[31mforged", using the document's"#), "{line}");
     // Each worker says it once a minute.
-    assert!(nginx.folder().read("error.log").matches("is no mode").count() <= 2);
+    assert!(nginx.folder().read("error.log").matches("invalid mode").count() <= 2);
 }
 
 #[test]

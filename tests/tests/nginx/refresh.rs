@@ -46,7 +46,7 @@ fn told(nginx: &Nginx, text: &str) -> usize {
 
 /// Changes something, and waits until each worker has compiled what there is then.
 fn refreshed(nginx: &Nginx, change: impl FnOnce(&Folder)) {
-    let count = || told(nginx, "crawlward: refreshed") + told(nginx, "crawlward: the ruleset in force stays");
+    let count = || told(nginx, "crawlward: refreshed") + told(nginx, "crawlward: refresh failed");
     let before = count();
     change(nginx.folder());
     wait_for("a refresh of every worker", || (count() >= before + WORKERS).then_some(()));
@@ -123,12 +123,12 @@ fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
         (
             "garbage",
             &|folder| _ = folder.write("lab.txt", "\u{0}\u{1}\n"),
-            "error: none of the 1 entries can be used",
+            "lab.txt: cannot read any of the 1 entries",
         ),
         (
             "a page",
             &|folder| _ = folder.write("lab.txt", "<html>\n"),
-            "error: this is HTML, not a list of prefixes",
+            "lab.txt: this is HTML, not a list of prefixes",
         ),
         (
             "cut",
@@ -142,7 +142,7 @@ fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
             "Too many levels of symbolic links",
         ),
         ("a pipe", &|folder| folder.make_pipe("lab.txt"), "not a regular file"),
-        ("gone", &|folder| folder.remake("lab.txt", |_| Ok(())), "lab.txt is gone"),
+        ("gone", &|folder| folder.remake("lab.txt", |_| Ok(())), "lab.txt no longer exists"),
     ];
     for (name, break_it, expected) in &table {
         break_it(nginx.folder());
@@ -226,7 +226,7 @@ fn a_feed_of_which_nothing_is_left_stays_in_force() {
     assert_eq!(statuses(port), [200, 200, 200]);
     // That version is in memory.
     refreshed(&nginx, |_| fs::rename(&feeds, &away).expect("a folder of ours"));
-    assert_eq!(told(&nginx, "lab.txt is gone; the last good version stays in force"), WORKERS);
+    assert_eq!(told(&nginx, "lab.txt no longer exists; the last good version stays in force"), WORKERS);
     assert_eq!(statuses(port), [200, 200, 200]);
     unharmed(&nginx);
 }
@@ -237,11 +237,11 @@ fn where_no_last_good_version_can_be_written_it_is_in_memory() {
     // As in a folder that is read-only, where it can't be written for root, either.
     fs::create_dir(folder.path().join("lab.txt.last-good")).expect("a folder of ours");
     let (nginx, port) = start(folder);
-    assert_eq!(told(&nginx, "lab.txt.last-good can't be written: "), 1);
+    assert_eq!(told(&nginx, "lab.txt.last-good: not a regular file"), 1);
     for (broken, expected) in [
         ("203.0.113.0/24\n203.0.114.0/24\n", "held: 2 of its 2 prefixes are gone, more than 70%"),
         ("0.0.0.0/0\n2001:db8::/32\n", "held: it claims 0.0.0.0/0, wider than `widest` allows"),
-        ("<html>\n", "lab.txt: warning: this is HTML, not a list of prefixes"),
+        ("<html>\n", "lab.txt: this is HTML, not a list of prefixes"),
     ] {
         refreshed(&nginx, |folder| _ = folder.write("lab.txt", broken));
         assert_eq!(told(&nginx, expected), WORKERS, "{expected}");
@@ -257,7 +257,10 @@ fn a_last_good_version_that_a_worker_may_not_read_lets_no_new_one_in() {
     refreshed(&nginx, |folder| folder.remake("lab.txt.last-good", |path| symlink(path, path)));
     refreshed(&nginx, |folder| _ = folder.write("lab.txt", "203.0.113.0/24\n203.0.114.0/24\n"));
     assert!(
-        told(&nginx, "lab.txt.last-good: error: can't be read, so no new version is let in: ") >= WORKERS
+        told(
+            &nginx,
+            "lab.txt.last-good: error: the last good version cannot be read, so no new one is accepted: "
+        ) >= WORKERS
     );
     assert_eq!(statuses(port), [200, 403, 200]);
     unharmed(&nginx);

@@ -114,7 +114,7 @@ fn the_last_good_version_of_a_feed_stays_in_force() {
     for (broken, expected) in [
         ("", "the feed `lab` is held: it became empty, after 4 prefixes"),
         (&good[..14], "the feed `lab` is held: it shrank from 4 to 1 prefixes, by more than 50%"),
-        ("404\n", "lab.txt: warning: none of the 1 entries can be used"),
+        ("404\n", "lab.txt: cannot read any of the 1 entries"),
         ("0.0.0.0/0\n", "the feed `lab` is held: it claims 0.0.0.0/0, wider than `widest` allows"),
         (
             "203.0.113.0/24\n10.0.0.0/24\n",
@@ -125,11 +125,11 @@ fn the_last_good_version_of_a_feed_stays_in_force() {
         stays(expected);
     }
     nginx.folder().remake("lab.txt", |path| fs::create_dir(path));
-    stays("lab.txt: warning: can't be read: not a regular file");
+    stays("lab.txt: cannot be read: not a regular file");
     nginx.folder().remake("lab.txt", |path| symlink(path, path));
-    stays("lab.txt: warning: can't be read: Too many levels of symbolic links");
+    stays("lab.txt: cannot be read: Too many levels of symbolic links");
     nginx.folder().remake("lab.txt", |_| Ok(()));
-    stays("lab.txt is gone; the last good version stays in force");
+    stays("lab.txt no longer exists; the last good version stays in force");
     assert_eq!(nginx.folder().read("lab.txt.last-good"), good);
 }
 

@@ -1,0 +1,125 @@
+//! What is private stays private: outputs are no more readable than what they are made of, and what is served to clients is
+//! public.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, lchown, symlink};
+
+use rustix::process::geteuid;
+
+use crate::envoy;
+use crate::fixture::{CONFIG, Done, Folder};
+
+/// A folder with a site that has a robots.txt.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("crawlward.json", CONFIG.replace(r#""hosts""#, r#""robots_txt": "robots.txt", "hosts""#));
+    folder.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    folder
+}
+
+fn set_mode(folder: &Folder, name: &str, mode: u32) {
+    fs::set_permissions(folder.path(name), Permissions::from_mode(mode)).unwrap();
+}
+
+fn mode(folder: &Folder, name: &str) -> u32 {
+    fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777
+}
+
+/// The commands that write files for others to serve.
+const DELIVERIES: [&[&str]; 3] = [
+    &["envoy", "--config", "crawlward.json", "--wasm", "crawlward.wasm", "--output", "out"],
+    &[
+        "envoy",
+        "--config",
+        "crawlward.json",
+        "--wasm",
+        "crawlward.wasm",
+        "--output",
+        "out",
+        "--form",
+        "document",
+    ],
+    &["compile", "--config", "crawlward.json", "--output", "out"],
+];
+
+fn deliver(folder: &Folder, command: &[&str]) -> Done {
+    envoy::arguments(folder, &[]);
+    folder.run(command)
+}
+
+#[test]
+fn what_is_written_is_as_private_as_the_most_private_of_its_files() {
+    for command in DELIVERIES {
+        for private in ["crawlward.json", "googlebot.json"] {
+            let folder = folder();
+            assert_eq!(deliver(&folder, command).status, 0);
+            assert_eq!(mode(&folder, "out"), mode(&folder, "crawlward.json"), "with public files");
+            set_mode(&folder, private, 0o600);
+            let done = deliver(&folder, command);
+            assert_eq!((done.status, mode(&folder, "out")), (0, 0o600), "{command:?} {done:?}");
+            let said = format!("out: warning: readable only by those who can read {private}\n");
+            assert!(done.stderr.ends_with(&said), "{command:?} {done:?}");
+            // From then on there is nothing to say.
+            let again = deliver(&folder, command);
+            assert!(again.status == 0 && !again.stderr.contains("readable only"), "{again:?}");
+        }
+    }
+}
+
+#[test]
+fn the_filters_code_is_public_whatever_the_configuration_is() {
+    let folder = folder();
+    fs::create_dir(folder.path("xds")).unwrap();
+    set_mode(&folder, "crawlward.json", 0o600);
+    let done = folder.run(&envoy::arguments(&folder, &["--xds-dir", "xds"]));
+    assert_eq!(done.status, 0, "{done:?}");
+    assert_eq!(mode(&folder, "xds/crawlward.json"), 0o600);
+    assert_eq!(mode(&folder, "xds/crawlward-cd5d4935a48c0672.wasm"), mode(&folder, "crawlward.wasm"));
+}
+
+#[test]
+fn a_policy_that_not_everybody_may_read_is_not_published_by_root() {
+    for command in DELIVERIES {
+        let folder = folder();
+        set_mode(&folder, "robots.txt", 0o640);
+        let done = deliver(&folder, command);
+        if geteuid().is_root() {
+            assert_eq!((done.status, folder.path("out").exists()), (2, false), "{done:?}");
+            let reason = "crawlward.json:11:30: error: can't read robots.txt: it is served to clients, but not everybody may read it (";
+            assert!(done.stderr.contains(reason), "{}", done.stderr);
+        } else {
+            assert_eq!((done.status, mode(&folder, "out")), (0, 0o640), "{done:?}");
+        }
+    }
+}
+
+#[test]
+fn the_shadow_of_passwords_is_not_published() {
+    for command in DELIVERIES {
+        let folder = folder();
+        folder.write("crawlward.json", folder.read("crawlward.json").replace("robots.txt", "/etc/shadow"));
+        let done = deliver(&folder, command);
+        assert_eq!((done.status, folder.path("out").exists()), (2, false), "{done:?}");
+        assert!(done.stderr.contains("error: can't read /etc/shadow: "), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn a_link_that_somebody_else_laid_is_not_followed() {
+    let folder = folder();
+    fs::remove_file(folder.path("robots.txt")).unwrap();
+    symlink("/etc/passwd", folder.path("robots.txt")).unwrap();
+    // Only root can act for another user; for anybody else, the target is root's.
+    if geteuid().is_root() {
+        lchown(folder.path("robots.txt"), Some(33), Some(33)).unwrap();
+    }
+    let explain = ["explain", "--config", "crawlward.json", "--ip", "::1"];
+    let lint = ["lint", "--format", "config", "crawlward.json"];
+    for (command, status) in [(&explain[..], 2), (&lint, 1)].into_iter().chain(DELIVERIES.map(|one| (one, 2)))
+    {
+        let done = deliver(&folder, command);
+        assert_eq!((done.status, folder.path("out").exists()), (status, false), "{done:?}");
+        let reason = "error: can't read robots.txt: the symbolic link robots.txt and /etc/passwd, to which it points, have different owners (";
+        assert!(done.stderr.contains(reason), "{}", done.stderr);
+    }
+}

@@ -1,0 +1,150 @@
+//! The decision: a pure function of the ruleset and the request.
+
+use crate::config::{AgentAction, Mode, Treatments};
+use crate::decide::decision::{Action, Decision, Reason};
+use crate::decide::lazy_target::LazyTarget;
+use crate::decide::policies;
+use crate::decide::public_resource::PublicResource;
+use crate::decide::ruling::Ruling;
+use crate::decide::step::Step;
+use crate::http::authority::is_host;
+use crate::http::request::Request;
+use crate::identity::{Identification, Identity, identify};
+use crate::ids::SiteId;
+use crate::path::spelling::Spelling;
+use crate::ruleset::data::Ruleset;
+use crate::ruleset::sites::Site;
+use crate::source::position::Placed;
+
+/// What a host sets for a request beside the configuration document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Instead of every mode in the document.
+    pub mode: Option<Mode>,
+    /// Instead of the site of the request's host: a number from [`Ruleset::site`].
+    pub site: Option<SiteId>,
+}
+
+/// Decides about one request: who it is, and what the site permits.
+///
+/// Allocates nothing, takes no lock, asks no clock, and asks the request only for what it needs.
+pub fn decide(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -> Decision {
+    decide_traced(ruleset, request, overrides, &mut |_| {})
+}
+
+/// As [`decide()`], and gives `trace` each step as it is taken.
+pub fn decide_traced<'r, R: Request>(
+    ruleset: &'r Ruleset,
+    request: &R,
+    overrides: Overrides,
+    trace: &mut impl FnMut(Step<'r>),
+) -> Decision {
+    let site_id = overrides.site.or_else(|| find_site(ruleset, request));
+    let site = site_id.and_then(|id| ruleset.sites.get(id));
+    let target = LazyTarget::new(request);
+    let (mode, scope, spelling) = match overrides.mode {
+        Some(mode) => (mode, None, Spelling::Sent),
+        None => policies::mode_of_part(ruleset, site, &target),
+    };
+    trace(Step::Mode(mode, scope, spelling));
+    let is_off = mode == Mode::Off;
+    let who = if is_off { Identification::PERSON } else { identify(ruleset, request) };
+    let enforced = mode == Mode::Enforce && site.is_none_or(|site| is_enforced_on(site, request, trace));
+    let served = site.filter(|_| !is_off).and_then(|site| PublicResource::served(site, request, &target));
+    let ruling = match served {
+        Some(_) => Ruling::new(Action::Serve, Reason::Served),
+        None => judge(ruleset, site, &who, request, &target, trace),
+    };
+    let ruling = match ruling.is_denial() && PublicResource::at(target.get()).is_some() {
+        true => {
+            trace(Step::AlwaysReadable(ruling.reason));
+            Ruling::ALLOWED
+        }
+        false => ruling,
+    };
+    Decision {
+        action: ruling.action,
+        reason: ruling.reason,
+        identity: who.identity,
+        enforced,
+        ignored: is_off,
+        rule: ruling.rule,
+        agent: who.agent,
+        evidence: who.evidence,
+        place: who.place,
+        site: site_id,
+        served,
+        tag: site.filter(|_| !is_off).map(|site| site.tags.find(|| target.get())),
+    }
+}
+
+fn find_site(ruleset: &Ruleset, request: &impl Request) -> Option<SiteId> {
+    let sites = &ruleset.sites;
+    // Asking for the host can cost more than all the rest.
+    if sites.list.is_empty() || (sites.list.len() == 1 && sites.default.is_some()) {
+        return sites.default;
+    }
+    request.authority().map_or(sites.default, |host| sites.find(host))
+}
+
+fn is_enforced_on<'r>(site: &Site, request: &impl Request, trace: &mut impl FnMut(Step<'r>)) -> bool {
+    let is_enforced_on = site.enforces_on(request.address());
+    if site.enforce_percent < 100 {
+        trace(Step::Share { percent: site.enforce_percent, is_enforced_on });
+    }
+    is_enforced_on
+}
+
+/// Whether the request is for a name that can be a host, or for one in Unicode that a site has. Servers differ in what
+/// they make of anything else, so it may reach a host whose policy would not be asked.
+fn is_for_a_host(ruleset: &Ruleset, request: &impl Request) -> bool {
+    let is_named = |authority: &[u8]| !authority.is_ascii() && ruleset.sites.name(authority);
+    request.authority().is_none_or(|authority| is_host(authority) || is_named(authority))
+}
+
+/// Steps 3 to 7 of the decision.
+fn judge<'r, R: Request>(
+    ruleset: &'r Ruleset,
+    site: Option<&'r Site>,
+    who: &Identification,
+    request: &R,
+    target: &LazyTarget<'_, R>,
+    trace: &mut impl FnMut(Step<'r>),
+) -> Ruling {
+    let treatments = site.map_or(Treatments::DEFAULT, |site| site.treatments);
+    let treated = match who.identity {
+        Identity::None => return Ruling::new(Action::Allow, Reason::NotAutomated),
+        Identity::Undeclared if who.is_automation => {
+            trace(Step::UndeclaredAutomation);
+            None
+        }
+        Identity::Undeclared => Some((treatments.undeclared, Reason::UndeclaredAgent)),
+        Identity::Spoofed => Some((treatments.spoofed, Reason::SpoofedAgent)),
+        Identity::Unverified => Some((treatments.unverified, Reason::UnverifiedAgent)),
+        Identity::Verified | Identity::Generic => None,
+    };
+    let settled = treated.and_then(|(Placed { value: treatment, position }, denial)| {
+        trace(Step::Treatment { identity: who.identity, treatment, position });
+        Ruling::of_treatment(treatment, denial)
+    });
+    if who.identity == Identity::Undeclared && settled.is_some_and(|settled| !settled.is_denial()) {
+        return Ruling::new(Action::Allow, Reason::NotAutomated);
+    }
+    if !is_for_a_host(ruleset, request) {
+        return Ruling::new(Action::Deny, Reason::InvalidHost);
+    }
+    if let Some(settled) = settled {
+        return settled;
+    }
+    if let Some(agent) = who.agent.and_then(|id| ruleset.agents.get(id)) {
+        trace(Step::Agent(agent.action));
+        match agent.action {
+            AgentAction::Deny => return Ruling::new(Action::Deny, Reason::AgentDenied),
+            AgentAction::Allow if who.identity == Identity::Verified => {
+                return Ruling::new(Action::Allow, Reason::AgentAllowed);
+            }
+            AgentAction::Allow | AgentAction::Policy => {}
+        }
+    }
+    site.map_or(Ruling::ALLOWED, |site| policies::by_site(ruleset, site, who, request, target, trace))
+}

@@ -1,0 +1,127 @@
+//! What a site says of a request: the mode of a part of it, its rules on places, its robots.txt and its
+//! automation-preferences.txt.
+
+use crate::config::Mode;
+use crate::decide::decision::{Action, Reason};
+use crate::decide::lazy_target::LazyTarget;
+use crate::decide::purpose::Purposes;
+use crate::decide::ruling::Ruling;
+use crate::decide::step::{PolicyVerdict, Source, Step};
+use crate::feed::FeedValue;
+use crate::http::host::RequestHost;
+use crate::http::request::Request;
+use crate::identity::{Identification, acting_agent};
+use crate::ids::AgentId;
+use crate::path::request::RequestPath;
+use crate::path::spelling::Spelling;
+use crate::policy::automation_preferences::{self, Outcome};
+use crate::ruleset::data::Ruleset;
+use crate::ruleset::sites::{PreferencesPolicy, RobotsPolicy, Site};
+
+/// The mode of the part of the site that is asked for, with the part's scope, and the spelling of the path in which it
+/// is in that part; else the document's.
+pub(super) fn mode_of_part<'r>(
+    ruleset: &Ruleset,
+    site: Option<&'r Site>,
+    target: &LazyTarget<'_, impl Request>,
+) -> (Mode, Option<&'r str>, Spelling) {
+    let Some(site) = site.filter(|site| !site.modes.is_empty()) else {
+        return (ruleset.mode, None, Spelling::Sent);
+    };
+    let mode_at = |path: RequestPath<'_>| {
+        site.modes.find(path).map_or((ruleset.mode, None), |(mode, scope)| (mode, Some(scope)))
+    };
+    let strictness = |(mode, _): &(Mode, _)| mode.strictness();
+    let ((mode, scope), spelling) = target.get().strictest(mode_at, strictness, Mode::Enforce.strictness());
+    (mode, scope, spelling)
+}
+
+/// Steps 5 to 7: the site's rules on places, its robots.txt and its automation-preferences.txt.
+pub(super) fn by_site<'r, R: Request>(
+    ruleset: &'r Ruleset,
+    site: &'r Site,
+    who: &Identification,
+    request: &R,
+    target: &LazyTarget<'_, R>,
+    trace: &mut impl FnMut(Step<'r>),
+) -> Ruling {
+    if let Some(FeedValue::Place { country, region, .. }) = who.place.and_then(|id| ruleset.values.get(id))
+        && let Some(treatment) = site.treatment_of_place(*country, region.as_deref())
+    {
+        trace(Step::Place(treatment));
+        if let Some(settled) = Ruling::of_treatment(treatment, Reason::GeoDenied) {
+            return settled;
+        }
+    }
+    if site.robots.is_none() && site.preferences.is_none() {
+        return Ruling::ALLOWED;
+    }
+    let agent = acting_agent(ruleset, who.agent, who.evidence);
+    let judge = |path: RequestPath<'_>| {
+        if path.spelling() != Spelling::Sent {
+            trace(Step::Spelling(path.spelling()));
+        }
+        by_files(ruleset, site, agent, path, request, trace)
+    };
+    target.get().strictest(judge, Ruling::is_denial, true).0
+}
+
+/// Steps 6 and 7: the site's robots.txt and its automation-preferences.txt, for one spelling of the path.
+fn by_files<'r>(
+    ruleset: &'r Ruleset,
+    site: &'r Site,
+    agent: Option<AgentId>,
+    path: RequestPath<'_>,
+    request: &impl Request,
+    trace: &mut impl FnMut(Step<'r>),
+) -> Ruling {
+    let robots = site.robots.as_ref().map(|policy| by_robots(policy, agent, path));
+    robots.into_iter().for_each(|verdict| trace(Step::Policy(verdict)));
+    if let Some(denied) = robots.filter(|verdict| verdict.action == Action::Deny) {
+        return denied.into();
+    }
+    let preferences =
+        site.preferences.as_ref().map(|policy| by_preferences(ruleset, policy, agent, path, request));
+    preferences.into_iter().for_each(|verdict| trace(Step::Policy(verdict)));
+    let decisive = preferences.filter(|verdict| verdict.line.is_some()).or(robots);
+    decisive.map_or(Ruling::ALLOWED, Ruling::from)
+}
+
+fn by_robots<'r>(
+    policy: &'r RobotsPolicy,
+    agent: Option<AgentId>,
+    path: RequestPath<'_>,
+) -> PolicyVerdict<'r> {
+    let group = policy.groups.get(agent);
+    let verdict = policy.file.rules.decide(group, path);
+    let (action, reason) = match verdict.allowed {
+        true => (Action::Allow, Reason::Allowed),
+        false => (Action::Deny, Reason::RobotsDisallowed),
+    };
+    PolicyVerdict { action, reason, line: verdict.line, source: Source::Robots(policy, group) }
+}
+
+fn by_preferences<'r>(
+    ruleset: &Ruleset,
+    policy: &'r PreferencesPolicy,
+    agent: Option<AgentId>,
+    path: RequestPath<'_>,
+    request: &impl Request,
+) -> PolicyVerdict<'r> {
+    let asked = automation_preferences::Request {
+        agent: policy.agents.get(agent),
+        host: RequestHost::new(request.authority().unwrap_or_default()),
+        path,
+        method: request.method(),
+    };
+    let purposes = Purposes::judged(ruleset, Some(policy), agent, request);
+    let each = purposes.iter().flat_map(Purposes::iter).map(str::as_bytes);
+    let verdict = policy.file.rules.rules.decide(&asked, each, policy.undeclared);
+    let (action, reason) = match verdict.map(|verdict| verdict.outcome) {
+        None | Some(Outcome::Allowed) => (Action::Allow, Reason::Allowed),
+        Some(Outcome::MethodNotAllowed) => (Action::Deny, Reason::MethodNotAllowed),
+        Some(Outcome::PurposeNotAllowed) => (Action::Deny, Reason::PurposeNotAllowed),
+    };
+    let source = Source::Preferences(policy, verdict.map(|verdict| verdict.group));
+    PolicyVerdict { action, reason, line: verdict.map(|verdict| verdict.line), source }
+}

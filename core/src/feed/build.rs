@@ -1,0 +1,246 @@
+//! Collecting the entries of one feed: each prefix once, each value once.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::hash::BuildHasher;
+
+use hashbrown::hash_map::Entry;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use ipnet::IpNet;
+
+use crate::feed::extent::Extent;
+use crate::feed::prefix::unmap;
+use crate::feed::{Feed, FeedBounds, FeedFormat, FeedValue, ReadOptions};
+use crate::source::diagnostic::{Diagnostics, Strictness};
+use crate::source::position::Position;
+use crate::source::text::Expected;
+
+/// The most services of a prefix. In Amazon's list, four are the most.
+const MOST_SERVICES: usize = 32;
+
+/// The result of [`FeedBuilder::add`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    /// The entry was added.
+    New,
+    /// The feed already has the prefix.
+    Duplicate(Duplicate),
+    /// The prefix is outside the publisher's authority, which was reported.
+    Outside,
+}
+
+/// An entry whose prefix occurred again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Duplicate {
+    entry: u32,
+    /// Its value.
+    pub(crate) value: u32,
+}
+
+/// Collects the entries of one feed.
+pub(crate) struct FeedBuilder {
+    pub(crate) bounds: FeedBounds,
+    pub(crate) feed: Feed,
+    format: FeedFormat,
+    authority: Option<Extent>,
+    /// Indices into the entries, by prefix: a quarter of the memory that a second copy of the prefixes would take, and
+    /// the table is what the cache holds while a feed is read.
+    indices: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    id_of_value: HashMap<FeedValue, u32>,
+    id_of_service: HashMap<Box<str>, u32>,
+    /// Further values of entries, in the order of the source, with the indices of the entries.
+    more_values: Vec<(u32, u32)>,
+    some_readable: bool,
+}
+
+impl FeedBuilder {
+    pub(super) fn new(format: FeedFormat, options: &ReadOptions<'_>, source: &str) -> Self {
+        // All prefixes have a slash; bare addresses make the collections grow.
+        let slashes = source.bytes().filter(|byte| *byte == b'/').count();
+        let expected = slashes.min(options.bounds.entries);
+        let authority = options.authority.iter().copied().map(unmap).collect();
+        Self {
+            bounds: options.bounds,
+            feed: Feed { entries: Vec::with_capacity(expected), ..Feed::default() },
+            format,
+            authority: (!options.authority.is_empty()).then(|| Extent::of_prefixes(authority)),
+            indices: HashTable::with_capacity(expected),
+            hasher: DefaultHashBuilder::default(),
+            id_of_value: HashMap::new(),
+            id_of_service: HashMap::new(),
+            more_values: Vec::new(),
+            some_readable: false,
+        }
+    }
+
+    /// The index of a value in [`Feed::values`], to which the value is added if it is new. `None` if there are more values
+    /// than an index can count.
+    pub(crate) fn value(&mut self, value: FeedValue) -> Option<u32> {
+        let next = u32::try_from(self.feed.values.len()).ok();
+        match self.id_of_value.entry(value) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(new) => {
+                let next = next?;
+                self.feed.values.push(new.key().clone());
+                Some(*new.insert(next))
+            }
+        }
+    }
+
+    /// The index of the value of a range with one service, or without a service. `None` as for [`Self::value`].
+    pub(crate) fn range(&mut self, service: Option<&str>) -> Option<u32> {
+        let Some(service) = service else {
+            return self.value(FeedValue::Range { services: Box::default() });
+        };
+        if let Some(known) = self.id_of_service.get(service) {
+            return Some(*known);
+        }
+        let services = vec![service.into()].into_boxed_slice();
+        let id = self.value(FeedValue::Range { services })?;
+        self.id_of_service.insert(service.into(), id);
+        Some(id)
+    }
+
+    /// Adds an entry, unless the prefix is outside the authority or a duplicate; the caller can give a duplicate
+    /// [another value](Self::add_value). `None` after the error that the feed has too many entries.
+    pub(crate) fn add<S: Strictness>(
+        &mut self,
+        prefix: IpNet,
+        value: u32,
+        position: impl FnOnce() -> Option<Position>,
+        diagnostics: &mut Diagnostics<S>,
+    ) -> Option<Added> {
+        let prefix = unmap(prefix);
+        self.some_readable = true;
+        if self.authority.as_ref().is_some_and(|authority| !authority.covers(prefix)) {
+            let message = format!("{prefix} is outside `authority`; the entry is ignored");
+            diagnostics.warning(position(), "GEO-15", message);
+            return Some(Added::Outside);
+        }
+        let Self { feed: Feed { entries, .. }, indices, hasher, .. } = self;
+        let at = |index: &u32| entries.get(*index as usize);
+        let hash = hasher.hash_one(prefix);
+        let known = indices.find(hash, |index| at(index).is_some_and(|known| known.0 == prefix));
+        if let Some((entry, (_, first))) = known.and_then(|index| Some((*index, at(index)?))) {
+            return Some(Added::Duplicate(Duplicate { entry, value: *first }));
+        }
+        let Some(index) = self.next_entry() else {
+            self.refuse_more(position(), diagnostics);
+            return None;
+        };
+        let Self { feed: Feed { entries, .. }, indices, hasher, .. } = self;
+        // Each index is that of an entry, so the default is never used.
+        let hash_of = |index: &u32| entries.get(*index as usize).map_or(0, |known| hasher.hash_one(known.0));
+        indices.insert_unique(hash, index, hash_of);
+        entries.push((prefix, value));
+        Some(Added::New)
+    }
+
+    /// Adds a value to an existing entry. `None` after the error that the feed has too many entries.
+    pub(crate) fn add_value<S: Strictness>(
+        &mut self,
+        duplicate: Duplicate,
+        value: u32,
+        position: impl FnOnce() -> Option<Position>,
+        diagnostics: &mut Diagnostics<S>,
+    ) -> Option<()> {
+        if self.next_entry().is_none() {
+            self.refuse_more(position(), diagnostics);
+            return None;
+        }
+        self.more_values.push((duplicate.entry, value));
+        Some(())
+    }
+
+    /// The index of the next entry. `None` if the feed has as many as it may have.
+    fn next_entry(&self) -> Option<u32> {
+        let entries = self.feed.entries.len();
+        let may_grow = entries.saturating_add(self.more_values.len()) < self.bounds.entries;
+        u32::try_from(entries).ok().filter(|_| may_grow)
+    }
+
+    fn refuse_more<S: Strictness>(&self, position: Option<Position>, diagnostics: &mut Diagnostics<S>) {
+        let message = format_args!("more than {} entries; the feed is refused", self.bounds.entries);
+        diagnostics.error(position, None, message);
+    }
+
+    /// Counts an entry that could not be read completely.
+    pub(crate) fn unreadable(&mut self) {
+        self.feed.unreadable = self.feed.unreadable.saturating_add(1);
+    }
+
+    pub(super) fn finish<S: Strictness>(
+        mut self,
+        expected: Expected,
+        diagnostics: &mut Diagnostics<S>,
+    ) -> Option<Feed> {
+        // In strict lint every bad entry is an error already.
+        if self.feed.unreadable > 0 && !self.some_readable && diagnostics.loses_leniently() {
+            let message = format_args!(
+                "cannot read any of the {} entries; check that this is the right file",
+                self.feed.unreadable
+            );
+            diagnostics.error(None, expected.requirement, message);
+            return None;
+        }
+        self.merge_values(diagnostics);
+        // Locations condemn nobody, so a geofeed need not be complete.
+        if self.format == FeedFormat::Geofeed {
+            self.feed.unreadable = 0;
+        }
+        // Comments have slashes, too.
+        self.feed.entries.shrink_to_fit();
+        Some(self.feed)
+    }
+
+    /// Merges the services of entries with the same prefix (JAFAR-18).
+    fn merge_values<S: Strictness>(&mut self, diagnostics: &mut Diagnostics<S>) {
+        let more = core::mem::take(&mut self.more_values);
+        // By entry, and within an entry in the order of the source.
+        let mut order: Vec<u64> =
+            more.iter().zip(0_u64..).map(|((entry, _), place)| u64::from(*entry) << 32 | place).collect();
+        order.sort_unstable();
+        let entry_of = |place: &u64| usize::try_from(place >> 32).ok();
+        for group in order.chunk_by(|a, b| a >> 32 == b >> 32) {
+            let index = group.first().and_then(entry_of);
+            let entry = index.and_then(|index| Some((index, *self.feed.entries.get(index)?)));
+            let Some((index, (prefix, first))) = entry else {
+                self.unreadable();
+                continue;
+            };
+            let added = group.iter().filter_map(|place| {
+                let place = usize::try_from(place & u64::from(u32::MAX)).ok()?;
+                more.get(place).map(|(_, value)| *value)
+            });
+            let mut seen = BTreeSet::new();
+            let values = core::iter::once(first).chain(added);
+            let distinct = values.filter(|value| seen.insert(*value));
+            let mut services: Vec<Box<str>> =
+                distinct.flat_map(|value| self.services_of(value)).cloned().collect();
+            if services.len() > MOST_SERVICES {
+                let message =
+                    format!("{prefix} has {} services; only the first {MOST_SERVICES} count", services.len());
+                diagnostics.lost(None, "JAFAR-18", message);
+                self.unreadable();
+                services.truncate(MOST_SERVICES);
+            }
+            let services = services.into();
+            let merged = self.value(FeedValue::Range { services });
+            match (self.feed.entries.get_mut(index), merged) {
+                (Some((_, value)), Some(merged)) => *value = merged,
+                _ => self.unreadable(),
+            }
+        }
+    }
+
+    fn services_of(&self, value: u32) -> &[Box<str>] {
+        match usize::try_from(value).ok().and_then(|value| self.feed.values.get(value)) {
+            Some(FeedValue::Range { services }) => services,
+            Some(FeedValue::Place { .. }) | None => &[],
+        }
+    }
+}

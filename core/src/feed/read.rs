@@ -1,0 +1,101 @@
+//! Reading a feed: its bounds, its text, and the reader of its format.
+
+use alloc::format;
+
+use ipnet::IpNet;
+
+use crate::feed::build::FeedBuilder;
+use crate::feed::{Feed, FeedFormat, cidr, geofeed, jafar};
+use crate::json::typed::json_object;
+use crate::source::diagnostic::{Diagnostics, Strictness};
+use crate::source::text;
+use crate::source::text::Expected;
+
+json_object! {
+    /// What one feed may cost. A feed over `bytes`, `entries` or `nesting` is unusable; a line over `line` is lost.
+    pub struct FeedBounds {
+        /// The size of the source in bytes; default 256 MiB.
+        pub bytes: usize = { FeedBounds::default().bytes },
+        /// The number of distinct prefixes; default 4 million, four times the IPv4 routes of the whole Internet.
+        pub entries: usize = { FeedBounds::default().entries },
+        /// The length of a line in bytes, or of a CSV record that spans several; default 64 KiB.
+        pub line: usize = { FeedBounds::default().line },
+        /// How deep JSON arrays and objects may be nested; default 64. The format itself needs 3.
+        pub nesting: usize = { FeedBounds::default().nesting },
+    }
+}
+
+impl Copy for FeedBounds {}
+
+impl Default for FeedBounds {
+    fn default() -> Self {
+        Self { bytes: 256 << 20, entries: 4_000_000, line: 64 << 10, nesting: 64 }
+    }
+}
+
+/// How to read a feed. The type of the [`Diagnostics`] says how strictly.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadOptions<'a> {
+    /// What the feed may cost.
+    pub bounds: FeedBounds,
+    /// The prefixes for which the publisher may speak (RFC 8805 3.2); entries outside are ignored. Empty: all.
+    pub authority: &'a [IpNet],
+}
+
+/// Whether the file is JSON as publishers deployed it before there was a specification, so that it does not claim to
+/// conform to one.
+pub(crate) fn is_of_a_deployed_shape(format: FeedFormat, bytes: &[u8]) -> bool {
+    format == FeedFormat::Jafar
+        && core::str::from_utf8(text::without_byte_order_mark(bytes))
+            .is_ok_and(|text| !jafar::claims_the_specified_format(text))
+}
+
+/// Reads a feed.
+///
+/// `None` when it is unusable; then `diagnostics` has an error that says why. Entries that can't be used are left out,
+/// each with a diagnostic; a feed that has entries but not one readable is unusable, because taking it for an empty
+/// one would turn every client of its publisher into an impostor.
+///
+/// ```
+/// use crawlward_core::internals::{Diagnostics, Load, ReadOptions, read_feed};
+/// use crawlward_core::FeedFormat;
+///
+/// let mut diagnostics = Diagnostics::new("partners.txt", Load);
+/// let source = b"192.0.2.0/24\n192.0.2.300\n";
+/// let feed = read_feed(FeedFormat::Cidr, source, &ReadOptions::default(), &mut diagnostics);
+/// assert_eq!(feed.map(|feed| feed.entries.len()), Some(1));
+/// assert_eq!(
+///     diagnostics.items()[0].to_string(),
+///     r#"partners.txt:2:1: warning: "192.0.2.300": not an IP address"#
+/// );
+/// ```
+pub fn read<S: Strictness>(
+    format: FeedFormat,
+    bytes: &[u8],
+    options: &ReadOptions<'_>,
+    diagnostics: &mut Diagnostics<S>,
+) -> Option<Feed> {
+    let expected = match format {
+        FeedFormat::Jafar => Expected { what: "JSON", requirement: Some("JAFAR-1") },
+        FeedFormat::Geofeed => Expected { what: "CSV", requirement: Some("GEO-1") },
+        FeedFormat::Cidr => Expected { what: "a list of prefixes", requirement: None },
+    };
+    let most = options.bounds.bytes;
+    if bytes.len() > most {
+        let message = format!("the file has {} bytes; the limit is {most}", bytes.len());
+        diagnostics.error(None, expected.requirement, message);
+        return None;
+    }
+    let text = text::read(bytes, expected, diagnostics)?;
+    if format == FeedFormat::Jafar && text.len() < bytes.len() {
+        let message = "the file starts with a byte order mark, which RFC 8259 forbids in JSON";
+        diagnostics.lint_error(None, expected.requirement, message);
+    }
+    let builder = FeedBuilder::new(format, options, text);
+    let builder = match format {
+        FeedFormat::Jafar => jafar::read(text, builder, diagnostics),
+        FeedFormat::Geofeed => geofeed::read(text, builder, diagnostics),
+        FeedFormat::Cidr => cidr::read(text, builder, diagnostics),
+    }?;
+    builder.finish(expected, diagnostics)
+}

@@ -1,0 +1,259 @@
+//! The choice of the version of a feed that is in force: the newest one, the last good one, or none.
+//!
+//! The compiler uses it for versions in files, and a fetcher can use it for versions from the network. A [`Candidate`]
+//! has the versions of one feed. [`Candidate::objection`] compares its newest version with
+//! the last good one and with other feeds; [`Candidate::choose`] then says which version counts.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
+
+use crate::feed::extent::Extent;
+use crate::feed::guard::{Guard, Proving};
+use crate::feed::state::FeedState;
+use crate::feed::{Feed, FeedFormat, ReadOptions, read};
+use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
+use crate::source::position::Position;
+
+/// What the configuration requires of each version of a feed.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// The feed's name.
+    pub name: &'a str,
+    /// How it is written.
+    pub format: FeedFormat,
+    /// How to read it.
+    pub options: ReadOptions<'a>,
+    /// What a version may claim and change.
+    pub guard: &'a Guard,
+    /// The part of the feed that verifies agents.
+    pub proving: &'a Proving<'a>,
+}
+
+impl Terms<'_> {
+    /// A warning if the last good version exceeds a limit that it could not exceed as a new version.
+    fn warning_of_known(&self, version: &Version) -> Option<Diagnostic> {
+        let limits = self.guard.0.as_ref()?;
+        let claim = limits.objection_to_claim(&version.content, self.proving)?;
+        let message = format!("{claim}; it stays in force because it is the last good version");
+        Some(Diagnostic { severity: Severity::Warning, ..Diagnostic::error(&*version.file, message) })
+    }
+}
+
+/// A readable version of a feed.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// The bytes of the file.
+    pub bytes: Vec<u8>,
+    /// When the version was last known to be current, in seconds since the Unix epoch.
+    pub current_at: Option<i64>,
+    /// The content of the feed.
+    pub content: Feed,
+    /// The entries that were skipped.
+    pub warnings: Vec<Diagnostic>,
+    /// The name of the file in diagnostics.
+    file: String,
+    /// Computed on first use.
+    extent: OnceCell<Extent>,
+}
+
+impl Version {
+    /// Reads a version. `file` is its name in diagnostics.
+    ///
+    /// # Errors
+    ///
+    /// Why the version is unusable. The last error is the main reason.
+    pub fn read(
+        bytes: Vec<u8>,
+        current_at: Option<i64>,
+        file: &str,
+        terms: &Terms<'_>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let mut diagnostics = Diagnostics::new(file, Load);
+        let content = read(terms.format, &bytes, &terms.options, &mut diagnostics);
+        let diagnostics = diagnostics.into_items();
+        match content {
+            Some(content) => {
+                let (file, extent) = (file.into(), OnceCell::new());
+                Ok(Self { bytes, current_at, content, warnings: diagnostics, file, extent })
+            }
+            None => Err(diagnostics),
+        }
+    }
+
+    fn extent(&self) -> &Extent {
+        self.extent.get_or_init(|| Extent::of(&self.content))
+    }
+}
+
+/// Why a feed has no newest version.
+#[derive(Clone, Debug)]
+pub enum Unavailable {
+    /// The file with this name does not exist.
+    Missing(String),
+    /// The file is unusable. The last error is the main reason.
+    Unusable(Vec<Diagnostic>),
+}
+
+/// The versions of a feed.
+#[derive(Clone, Debug)]
+pub struct Candidate<'a> {
+    terms: Terms<'a>,
+    newest: Result<Version, Unavailable>,
+    /// `None` if there is none, or if the newest version has the same bytes.
+    last_good: Option<Version>,
+    /// Whether the newest version is the last good one.
+    is_known: bool,
+}
+
+/// The version of a feed that is in force, and the state that the feed is in.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// `None`: the feed verifies and condemns nobody.
+    pub version: Option<Version>,
+    /// Whether the version is new, so that it becomes the last good one.
+    pub is_new: bool,
+    /// The feed's state.
+    pub state: FeedState,
+    /// Why the state is not `ok`.
+    pub why: Option<String>,
+    /// Other warnings about the newest version.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl<'a> Candidate<'a> {
+    /// The versions of a feed: the newest one, and the bytes of the last good one with the time when they were last known
+    /// to be current.
+    pub fn new(
+        terms: Terms<'a>,
+        newest: Result<Version, Unavailable>,
+        last_good: Option<(Vec<u8>, Option<i64>)>,
+    ) -> Self {
+        let newest_bytes = newest.as_ref().ok().map(|version| &version.bytes);
+        let is_known = last_good.as_ref().is_some_and(|(bytes, _)| newest_bytes == Some(bytes));
+        let last_good = last_good
+            .filter(|_| !is_known)
+            .and_then(|(bytes, current_at)| Version::read(bytes, current_at, terms.name, &terms).ok());
+        Self { terms, newest, last_good, is_known }
+    }
+
+    /// The feed's name.
+    pub fn name(&self) -> &'a str {
+        self.terms.name
+    }
+
+    /// The last good version, or else the newest one. New versions of other feeds are compared with it.
+    fn good(&self) -> Option<&Version> {
+        self.last_good.as_ref().or(self.newest.as_ref().ok())
+    }
+
+    /// Why the newest version must be held until an operator accepts it. The last good version is never held. `others` are
+    /// the feeds that must differ from this one.
+    pub fn objection(&self, others: &[&Self]) -> Option<String> {
+        let limits = self.terms.guard.0.as_ref().filter(|_| !self.is_known)?;
+        let new = self.newest.as_ref().ok()?;
+        limits.objection_to_claim(&new.content, self.terms.proving).or_else(|| {
+            let good = self.last_good.as_ref()?;
+            let (new_extent, good_extent) = (new.extent(), good.extent());
+            if let Some(other) = equal(new_extent, good_extent, others) {
+                return Some(self.mix_up(other));
+            }
+            let went_back = good.content.created.zip(new.content.created).filter(|(good, new)| new < good);
+            let objection = match went_back {
+                Some(_) => "its creationTime is earlier than that of the last good version".into(),
+                None => limits.objection_to_change(new_extent, good_extent)?,
+            };
+            let alike = alike(new_extent, good_extent, others);
+            Some(alike.map_or(objection, |other| self.mix_up(other)))
+        })
+    }
+
+    /// The objection to a newest version that looks like another feed.
+    fn mix_up(&self, other: &Self) -> String {
+        let (name, own) = (other.name(), self.name());
+        let is_swapped = match (&other.newest, &self.last_good) {
+            (Ok(others), Some(good)) => others.extent().has_the_prefixes_of(good.extent()),
+            _ => false,
+        };
+        match is_swapped {
+            true => format!("the files of `{own}` and `{name}` are swapped"),
+            false => format!("it has the prefixes of `{name}`; check whether the files are swapped"),
+        }
+    }
+
+    /// The version in force, given an objection to the newest one.
+    ///
+    /// # Errors
+    ///
+    /// Why the newest version is unusable, if there is no other one.
+    pub fn choose(self, objection: Option<String>) -> Result<Choice, Vec<Diagnostic>> {
+        let Self { terms, newest, last_good, is_known } = self;
+        let has_good = last_good.is_some();
+        let instead = |state, why, warnings| Choice {
+            version: last_good,
+            is_new: false,
+            state,
+            why: Some(why),
+            warnings,
+        };
+        match (newest, objection) {
+            (Ok(mut version), None) => {
+                let mut warnings = core::mem::take(&mut version.warnings);
+                warnings.extend(terms.warning_of_known(&version).filter(|_| is_known));
+                let unreadable = version.content.unreadable;
+                let (state, why) = match unreadable {
+                    0 => (FeedState::Ok, None),
+                    _ => (FeedState::Incomplete, Some(unreadable_entries(unreadable))),
+                };
+                Ok(Choice { version: Some(version), is_new: !is_known, state, why, warnings })
+            }
+            (Ok(version), Some(objection)) => Ok(instead(FeedState::Held, objection, version.warnings)),
+            (Err(Unavailable::Missing(file)), _) if has_good => {
+                Ok(instead(FeedState::Held, format!("the file {file} no longer exists"), Vec::new()))
+            }
+            (Err(Unavailable::Missing(file)), _) => {
+                Ok(instead(FeedState::Missing, format!("the file {file} does not exist"), Vec::new()))
+            }
+            (Err(Unavailable::Unusable(diagnostics)), _) if has_good => {
+                let (reason, warnings) = main_reason(diagnostics);
+                Ok(instead(FeedState::Held, reason, warnings))
+            }
+            (Err(Unavailable::Unusable(diagnostics)), _) => Err(diagnostics),
+        }
+    }
+}
+
+/// The feed that a new version equals, unless the last good version has the same prefixes.
+fn equal<'o, 'a>(new: &Extent, good: &Extent, others: &[&'o Candidate<'a>]) -> Option<&'o Candidate<'a>> {
+    let is_equal = |other: &&&Candidate<'_>| {
+        other.good().is_some_and(|version| version.extent().has_the_prefixes_of(new))
+    };
+    let may_be = new.prefixes() > 0 && !new.has_the_prefixes_of(good);
+    others.iter().find(is_equal).filter(|_| may_be).copied()
+}
+
+/// The feed that has most prefixes of a new version, unless the last good version has most of them, too.
+fn alike<'o, 'a>(new: &Extent, good: &Extent, others: &[&'o Candidate<'a>]) -> Option<&'o Candidate<'a>> {
+    let has_most = |extent: &Extent| new.in_common(extent).prefixes > new.prefixes() / 2;
+    let is_like = |other: &&&Candidate<'_>| other.good().is_some_and(|version| has_most(version.extent()));
+    others.iter().find(is_like).filter(|_| !has_most(good)).copied()
+}
+
+fn unreadable_entries(count: usize) -> String {
+    if count == 1 { "1 entry cannot be read".into() } else { format!("{count} entries cannot be read") }
+}
+
+/// The last error with its position, and the other diagnostics as warnings, because another version is in force.
+fn main_reason(mut diagnostics: Vec<Diagnostic>) -> (String, Vec<Diagnostic>) {
+    let last = diagnostics.iter().rposition(|one| one.severity == Severity::Error);
+    let reason = match last.map(|last| diagnostics.remove(last)) {
+        Some(Diagnostic { file, position: Some(Position { line, column }), message, .. }) => {
+            format!("{file}:{line}:{column}: {message}")
+        }
+        Some(Diagnostic { file, position: None, message, .. }) => format!("{file}: {message}"),
+        None => "it cannot be used".into(),
+    };
+    let as_warning = |one| Diagnostic { severity: Severity::Warning, ..one };
+    (reason, diagnostics.into_iter().map(as_warning).collect())
+}

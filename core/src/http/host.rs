@@ -1,0 +1,441 @@
+//! Host names: the patterns in a configuration or policy, and the `Host` of a request.
+//!
+//! A pattern is a host name, or `*.` and a host name for every name below it (but not for that name itself). Case, a
+//! port and a trailing dot in the request don't matter, and a name in Unicode (U-label) equals its ASCII form (A-label,
+//! RFC 5890). The mapping (UTS 46) is done when a pattern is compiled; a request is compared with both forms, without
+//! allocation.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::fmt;
+use core::net::Ipv6Addr;
+
+use hashbrown::HashTable;
+use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+use memchr::memchr;
+
+/// Why a text is no host pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostError {
+    /// Nothing, or only dots.
+    Empty,
+    /// A port was given; patterns hold for every port.
+    Port,
+    /// A `*` that is not the whole first label.
+    Wildcard,
+    /// Not a valid host name, or not in any form that IDNA knows.
+    Name,
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "the host is empty",
+            Self::Port => "a host is written without a port; it covers all ports",
+            Self::Wildcard => "`*` must be the whole first label, as in `*.example.com`",
+            Self::Name => "not a valid host name",
+        })
+    }
+}
+
+impl core::error::Error for HostError {}
+
+/// A host name, or all names below one.
+///
+/// ```
+/// use crawlward_core::internals::{HostPattern, RequestHost};
+///
+/// let pattern = HostPattern::new("*.Żółw.example")?;
+/// assert!(pattern.matches(RequestHost::new(b"www.xn--w-uga1v8h.example:8443")));
+/// assert!(pattern.matches(RequestHost::new("www.żółw.example.".as_bytes())));
+/// assert!(!pattern.matches(RequestHost::new("żółw.example".as_bytes())));
+/// # Ok::<(), crawlward_core::internals::HostError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HostPattern {
+    below: bool,
+    /// In A-labels and lower case.
+    ascii: Box<str>,
+    /// In U-labels, where that differs.
+    unicode: Option<Box<str>>,
+}
+
+impl HostPattern {
+    /// Compiles `example.com`, `*.example.com`, `żółw.example`, `192.0.2.1` or `[2001:db8::1]`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text.
+    pub fn new(text: &str) -> Result<Self, HostError> {
+        let (below, name) = text.strip_prefix("*.").map_or((false, text), |name| (true, name));
+        let name = name.strip_suffix('.').unwrap_or(name);
+        if name.is_empty() {
+            return Err(HostError::Empty);
+        }
+        if let Some(address) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+            let address: Ipv6Addr = address.parse().map_err(|_| HostError::Name)?;
+            return if below {
+                Err(HostError::Wildcard)
+            } else {
+                Ok(Self::literal(alloc::format!("[{address}]")))
+            };
+        }
+        if name.contains('*') {
+            return Err(HostError::Wildcard);
+        }
+        if name.contains(':') {
+            return Err(HostError::Port);
+        }
+        let known =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') || !byte.is_ascii();
+        if !name.bytes().all(known) {
+            return Err(HostError::Name);
+        }
+        let uts46 = Uts46::new();
+        let ascii = uts46
+            .to_ascii(name.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Verify)
+            .map_err(|_| HostError::Name)?;
+        let (unicode, _) = uts46.to_unicode(ascii.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow);
+        let unicode = (unicode != ascii).then(|| unicode.into());
+        Ok(Self { below, ascii: ascii.into(), unicode })
+    }
+
+    /// As [`Self::new`], for a text that may end with a port, which is ignored; and whether it does.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text.
+    pub fn with_any_port(text: &str) -> Result<(Self, bool), HostError> {
+        let is_host = |host: &str| host.ends_with(']') || !host.contains(':');
+        let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+        match text.rsplit_once(':').filter(|(host, port)| is_host(host) && is_port(port)) {
+            Some((host, _)) => Ok((Self::new(host)?, true)),
+            None => Ok((Self::new(text)?, false)),
+        }
+    }
+
+    fn literal(text: String) -> Self {
+        Self { below: false, ascii: text.into(), unicode: None }
+    }
+
+    /// Whether this is `*.` and a name.
+    pub fn is_wildcard(&self) -> bool {
+        self.below
+    }
+
+    /// Whether the pattern holds for this host.
+    pub fn matches(&self, host: RequestHost<'_>) -> bool {
+        host.names()
+            .filter(|name| name.is_above == self.below)
+            .any(|name| self.forms().any(|form| name.name.is(form)))
+    }
+
+    fn forms(&self) -> impl Iterator<Item = &str> {
+        core::iter::once(&*self.ascii).chain(self.unicode.as_deref())
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.below { "*." } else { "" })?;
+        f.write_str(&self.ascii)
+    }
+}
+
+/// The host of a request, as the `Host` header or `:authority` names it.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestHost<'a> {
+    /// Without port and trailing dot; empty when it can be no host.
+    name: &'a [u8],
+}
+
+impl<'a> RequestHost<'a> {
+    /// A name has at most 253 characters in A-labels (RFC 1035, 2.3.4); in UTF-8 it may take somewhat more octets.
+    const LONGEST: usize = 1024;
+
+    /// Takes the value as received.
+    pub fn new(value: &'a [u8]) -> Self {
+        // What follows the first colon is a port, whatever it looks like: so nginx and others read it.
+        let end = match value.first() {
+            Some(b'[') => memchr(b']', value).map(|bracket| bracket + 1),
+            _ => memchr(b':', value),
+        };
+        let name = end.and_then(|end| value.get(..end)).unwrap_or(value);
+        let name = name.strip_suffix(b".").unwrap_or(name);
+        Self { name: if name.len() > Self::LONGEST { &[] } else { name } }
+    }
+
+    /// Whether this is a name, which is in lower case.
+    fn is(self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name.as_bytes())
+            || !self.name.is_ascii()
+                && core::str::from_utf8(self.name)
+                    .is_ok_and(|host| host.chars().flat_map(char::to_lowercase).eq(name.chars()))
+    }
+
+    /// The names above this one, the shortest first, and then itself; each with its hash, all in one pass.
+    fn names(self) -> impl Iterator<Item = HashedName<'a>> {
+        let mut hash = NameHash::default();
+        let mut rest = Some(self.name);
+        core::iter::from_fn(move || {
+            while let [before @ .., byte] = rest? {
+                let found = (*byte == b'.' && !before.is_empty()).then(|| HashedName {
+                    name: Self { name: self.name.get(before.len() + 1..).unwrap_or_default() },
+                    hash,
+                    is_above: true,
+                });
+                hash.add(*byte);
+                rest = Some(before);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            rest = None;
+            Some(HashedName { name: self, hash, is_above: false })
+        })
+    }
+}
+
+/// The host of a request, or a name above it.
+struct HashedName<'a> {
+    name: RequestHost<'a>,
+    hash: NameHash,
+    is_above: bool,
+}
+
+/// A hash of a name in whatever case, made from its end.
+///
+/// Only ASCII counts: the case of other letters is for the comparison that follows. Quick rather than strong, since
+/// those who could make names collide are those who write the configuration.
+#[derive(Clone, Copy, Debug, Default)]
+struct NameHash(u64);
+
+impl NameHash {
+    fn of(name: &str) -> Self {
+        let mut hash = Self::default();
+        name.bytes().rev().for_each(|byte| hash.add(byte));
+        hash
+    }
+
+    fn add(&mut self, byte: u8) {
+        if byte.is_ascii() {
+            self.0 = self.0.rotate_left(5) ^ u64::from(byte.to_ascii_lowercase());
+        }
+    }
+
+    fn finish(self) -> u64 {
+        // The high bits depend on all others then, the low ones on the high.
+        let mixed = self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 32)
+    }
+}
+
+/// Finds the patterns that hold for a host among any number of them, in one pass over the host.
+#[derive(Clone, Debug)]
+pub(crate) struct HostIndex<V> {
+    exact: NameTable<V>,
+    below: NameTable<V>,
+}
+
+impl<V> Default for HostIndex<V> {
+    fn default() -> Self {
+        Self { exact: NameTable(HashTable::new()), below: NameTable(HashTable::new()) }
+    }
+}
+
+impl<V: Copy> HostIndex<V> {
+    /// Indexes patterns, each with a value; of two equal patterns the first counts.
+    pub(crate) fn new<'p>(patterns: impl IntoIterator<Item = (&'p HostPattern, V)>) -> Self {
+        let mut index = Self::default();
+        for (pattern, value) in patterns {
+            let table = if pattern.below { &mut index.below } else { &mut index.exact };
+            pattern.forms().for_each(|form| table.insert(form, value));
+        }
+        index
+    }
+
+    /// The value of the exact pattern for this host, or else of the longest wildcard pattern.
+    pub(crate) fn best(&self, host: RequestHost<'_>) -> Option<V> {
+        let mut longest = None;
+        for name in host.names() {
+            let table = if name.is_above { &self.below } else { &self.exact };
+            longest = table.find(&name).or(longest);
+        }
+        longest
+    }
+
+    /// The value of the exact pattern for this host.
+    pub(crate) fn exact(&self, host: RequestHost<'_>) -> Option<V> {
+        let table = Some(&self.exact).filter(|table| !table.is_empty())?;
+        host.names().find(|name| !name.is_above).and_then(|name| table.find(&name))
+    }
+
+    /// The values of the wildcard patterns for this host, the shortest pattern first.
+    pub(crate) fn wildcards<'h>(&'h self, host: RequestHost<'h>) -> impl Iterator<Item = V> + 'h {
+        let names = (!self.below.is_empty()).then(|| host.names());
+        names.into_iter().flatten().filter(|name| name.is_above).filter_map(|name| self.below.find(&name))
+    }
+}
+
+/// Names in lower case, each with a value.
+#[derive(Clone, Debug)]
+struct NameTable<V>(HashTable<(Box<str>, V)>);
+
+impl<V: Copy> NameTable<V> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Does nothing where the name is there already.
+    fn insert(&mut self, name: &str, value: V) {
+        let hash = |(name, _): &(Box<str>, V)| NameHash::of(name).finish();
+        self.0
+            .entry(NameHash::of(name).finish(), |(known, _)| **known == *name, hash)
+            .or_insert_with(|| (name.into(), value));
+    }
+
+    fn find(&self, name: &HashedName<'_>) -> Option<V> {
+        self.0.find(name.hash.finish(), |(known, _)| name.name.is(known)).map(|(_, value)| *value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+
+    fn matches(pattern: &str, host: &str) -> bool {
+        HostPattern::new(pattern).unwrap().matches(RequestHost::new(host.as_bytes()))
+    }
+
+    #[test]
+    fn auto_12_ports_trailing_dots_and_case_do_not_matter() {
+        for host in [
+            "example.com",
+            "EXAMPLE.com",
+            "example.com:80",
+            "example.com.",
+            "example.com.:8080",
+            "example.com:",
+            "example.com:80:90",
+            "example.com:80]",
+        ] {
+            assert!(matches("Example.com", host), "{host}");
+            assert!(matches("example.com.", host), "{host}");
+            assert!(!matches("*.example.com", host), "{host}");
+        }
+        for host in [
+            "",
+            ".",
+            ":80",
+            "[example.com",
+            "[]example.com",
+            "[example.com]:80",
+            "example.co",
+            "xexample.com",
+            "a.example.com",
+            "example.com..",
+        ] {
+            assert!(!matches("example.com", host), "{host}");
+        }
+        assert!(matches("192.0.2.1", "192.0.2.1:80"));
+        assert!(matches("[2001:DB8::0:1]", "[2001:db8::1]:443"));
+        assert!(matches("[2001:db8::1]", "[2001:db8::1]"));
+        assert!(!matches("[2001:db8::1]", "[2001:db8::1"));
+    }
+
+    #[test]
+    fn auto_12_a_wildcard_holds_below_a_name() {
+        for host in ["a.example.com", "A.b.EXAMPLE.com:80", "x_y.example.com."] {
+            assert!(matches("*.example.com", host), "{host}");
+        }
+        for host in [".example.com", "aexample.com", "a.example.com.evil"] {
+            assert!(!matches("*.example.com", host), "{host}");
+        }
+        assert!(!matches("example.com", &"a.".repeat(1000)));
+    }
+
+    #[test]
+    fn auto_12_idna_forms_are_equal() {
+        // AUTO-12: A-labels and U-labels, in either place and any case; the sharp s stays one (UTS 46,
+        // nontransitional).
+        for (pattern, hosts) in [
+            ("bücher.example", ["xn--bcher-kva.example", "BÜCHER.example", "XN--BCHER-KVA.example"]),
+            ("xn--bcher-kva.example", ["bücher.example", "Bücher.Example:80", "xn--bcher-kva.example."]),
+            ("faß.example", ["xn--fa-hia.example", "faß.example", "FAß.example"]),
+            ("ＥＸＡＭＰＬＥ。com", ["example.com", "EXAMPLE.COM", "example.com."]),
+        ] {
+            for host in hosts {
+                assert!(matches(pattern, host), "{pattern} {host}");
+            }
+        }
+        assert!(!matches("faß.example", "fass.example"));
+        assert_eq!(HostPattern::new("*.BÜCHER.example").unwrap().to_string(), "*.xn--bcher-kva.example");
+        assert!(!HostPattern::new("bücher.example").unwrap().matches(RequestHost::new(b"b\xFCcher.example")));
+    }
+
+    #[test]
+    fn auto_12_a_port_in_a_pattern_can_be_ignored() {
+        for (text, host, has_port) in [
+            ("example.com:8080", "example.com", true),
+            ("*.example.com:", "*.example.com", true),
+            ("[::1]:443", "[::1]", true),
+            ("[::1]", "[::1]", false),
+            ("example.com", "example.com", false),
+        ] {
+            assert_eq!(HostPattern::with_any_port(text), Ok((HostPattern::new(host).unwrap(), has_port)));
+        }
+        for (text, error) in [
+            (":80", HostError::Empty),
+            ("::1", HostError::Port),
+            ("a:b", HostError::Port),
+            ("a:1:2", HostError::Port),
+            ("https://example.com:80", HostError::Port),
+        ] {
+            assert_eq!(HostPattern::with_any_port(text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn auto_12_what_is_no_host_says_why() {
+        for (text, error) in [
+            ("", HostError::Empty),
+            (".", HostError::Empty),
+            ("*.", HostError::Empty),
+            ("*", HostError::Wildcard),
+            ("a.*.com", HostError::Wildcard),
+            ("*example.com", HostError::Wildcard),
+            ("*.[::1]", HostError::Wildcard),
+            ("example.com:80", HostError::Port),
+            ("::1", HostError::Port),
+            ("https://example.com", HostError::Port),
+            ("example.com/a", HostError::Name),
+            ("exa mple.com", HostError::Name),
+            ("a..b", HostError::Name),
+            ("xn--a-ä.example", HostError::Name),
+            ("[::g]", HostError::Name),
+        ] {
+            assert_eq!(HostPattern::new(text), Err(error), "{text:?}");
+        }
+        assert_eq!(HostPattern::new(&"a".repeat(64)), Err(HostError::Name));
+    }
+
+    #[test]
+    fn an_index_gives_what_its_patterns_match() {
+        let texts = ["b.example", "*.example", "*.b.example", "ä.example", "*.ä.example", "a.b.example"];
+        let patterns = texts.map(|text| HostPattern::new(text).unwrap());
+        let index = HostIndex::new(patterns.iter().zip(0..));
+        let found = |host: &str| {
+            let host = RequestHost::new(host.as_bytes());
+            (index.exact(host), index.wildcards(host).collect::<Vec<_>>())
+        };
+        assert_eq!(found("A.B.example:1"), (Some(5), alloc::vec![1, 2]));
+        assert_eq!(found("x.xn--4ca.example"), (None, alloc::vec![1, 4]));
+        assert_eq!(found("Ä.example."), (Some(3), alloc::vec![1]));
+        let best = |host: &str| index.best(RequestHost::new(host.as_bytes()));
+        assert_eq!([best("A.B.example:1"), best("c.B.example"), best("example")], [Some(5), Some(2), None]);
+        assert_eq!(found("example"), (None, alloc::vec![]));
+        assert_eq!(found(""), (None, alloc::vec![]));
+    }
+}

@@ -1,0 +1,10 @@
+//! The parts of HTTP that decisions and replies need (RFC 9110), without any policy.
+
+pub(crate) mod accept;
+pub(crate) mod authority;
+pub(crate) mod date;
+pub(crate) mod header_name;
+pub(crate) mod host;
+pub(crate) mod representation;
+pub(crate) mod request;
+pub(crate) mod token;

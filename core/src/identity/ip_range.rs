@@ -1,0 +1,108 @@
+//! The proof by address: operators publish the IP ranges that their agents use.
+
+use crate::feed::FeedFormat;
+use crate::http::request::Request;
+use crate::ids::{FeedId, ValueId};
+use crate::prefix_table::Match;
+use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
+
+/// An IP range that covers the client's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IpRange {
+    /// The feed that has the range.
+    pub(crate) feed: FeedId,
+    /// What the feed says of the range.
+    pub(crate) value: ValueId,
+}
+
+impl From<&Match> for IpRange {
+    fn from(matched: &Match) -> Self {
+        Self { feed: matched.feed, value: matched.value }
+    }
+}
+
+/// What the feeds that are not stale say of a client's address.
+pub(super) struct Ranges<'r> {
+    ruleset: &'r Ruleset,
+    /// Of each feed that covers the address its most specific entry, the longest prefix first.
+    /// `None` where nothing is known of the address, because there is none or the table is damaged.
+    matches: Option<&'r [Match]>,
+    /// `None`: no feed can be stale yet.
+    now: Option<i64>,
+}
+
+impl<'r> Ranges<'r> {
+    pub(super) fn new(ruleset: &'r Ruleset, request: &impl Request) -> Self {
+        Self {
+            ruleset,
+            matches: request.address().and_then(|address| ruleset.table.lookup(address)),
+            now: ruleset.first_expiry.and_then(|first| Some(request.now()).filter(|now| *now >= first)),
+        }
+    }
+
+    /// The range that proves that the request is the agent's.
+    pub(super) fn proof_of(&self, agent: &Agent) -> Option<IpRange> {
+        let is_proof =
+            |matched: &&Match| agent.is_proven_by(matched) && self.fresh_format(matched.feed).is_some();
+        self.matches?.iter().find(is_proof).map(IpRange::from)
+    }
+
+    /// Whether the lack of a proof is the proof of a forgery: all the agent's ranges are known, and so is what
+    /// the feeds say of the address.
+    pub(super) fn condemn(&self, agent: &Agent) -> bool {
+        agent.can_be_spoofed()
+            && agent.feeds.iter().all(|id| self.fresh(*id).is_some_and(LoadedFeed::is_whole))
+            && self.matches.is_some()
+    }
+
+    /// The most specific range, whoever's it is.
+    pub(super) fn any(&self) -> Option<IpRange> {
+        self.first(|format| format != FeedFormat::Geofeed).map(IpRange::from)
+    }
+
+    /// What the most specific entry of a geofeed says.
+    pub(super) fn place(&self) -> Option<ValueId> {
+        self.first(|format| format == FeedFormat::Geofeed).map(|matched| matched.value)
+    }
+
+    fn first(&self, is_wanted: impl Fn(FeedFormat) -> bool) -> Option<&'r Match> {
+        self.matches?.iter().find(|matched| self.fresh_format(matched.feed).is_some_and(&is_wanted))
+    }
+
+    /// The format of a feed that is not stale.
+    fn fresh_format(&self, id: FeedId) -> Option<FeedFormat> {
+        self.fresh(id).map(|feed| feed.format)
+    }
+
+    /// A feed that is not stale.
+    fn fresh(&self, id: FeedId) -> Option<&'r LoadedFeed> {
+        let feed = self.ruleset.feeds.get(id)?;
+        let is_stale = self.now.is_some_and(|now| feed.is_stale(now));
+        (!is_stale).then_some(feed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::http::request::tests::Asked;
+    use crate::prefix_table::PrefixTable;
+    use crate::{Identity, NoFiles, Overrides, Ruleset, decide};
+
+    #[test]
+    fn a_damaged_table_condemns_nobody() {
+        let document = br#"{ "catalog": "none",
+            "feeds": [ { "name": "lab", "format": "cidr", "source": "lab" } ],
+            "agents": [ { "token": "LabBot", "feeds": ["lab"] } ],
+            "files": { "lab": { "text": "192.0.2.0/24\n" } } }"#;
+        let mut ruleset = Ruleset::compile("c.json", document, &NoFiles).ruleset.unwrap();
+        let request =
+            Asked { address: Some([198, 51, 100, 1].into()), user_agent: "LabBot/1.0", ..Asked::default() };
+        let identity = |ruleset: &Ruleset| decide(ruleset, &request, Overrides::default()).identity;
+        assert_eq!(identity(&ruleset), Identity::Spoofed);
+        let mut words = ruleset.table.as_words().to_vec();
+        // Behind the header, every word refers to another far outside.
+        words[8..].fill(u32::MAX);
+        ruleset.table = PrefixTable::from_words(words.into()).unwrap();
+        assert_eq!(identity(&ruleset), Identity::Unverified);
+    }
+}

@@ -1,0 +1,227 @@
+//! JSON without a tree: slices of the source, whose positions are known.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// Why and where a text is not JSON.
+#[derive(Debug)]
+pub(crate) struct SyntaxError {
+    pub(crate) offset: usize,
+    pub(crate) message: String,
+}
+
+/// The one value that a document consists of, its syntax checked to the last bracket.
+pub(crate) fn document(json: &str) -> Result<&RawValue, SyntaxError> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let document = <&RawValue>::deserialize(&mut deserializer).map_err(|error| {
+        let cut = if error.is_eof() { ": was the file cut off?" } else { "" };
+        SyntaxError { offset: offset(json, &error), message: format!("not JSON: {}{cut}", reason(&error)) }
+    })?;
+    deserializer.end().map_err(|error| SyntaxError {
+        offset: offset(json, &error),
+        message: "more text after the end of the JSON document".into(),
+    })?;
+    Ok(document)
+}
+
+/// serde_json counts columns in bytes; a position here starts from an offset.
+fn offset(json: &str, error: &serde_json::Error) -> usize {
+    let line: usize = json.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    line + error.column().saturating_sub(1)
+}
+
+/// The message without its position.
+fn reason(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match message.rsplit_once(" at line ") {
+        Some((reason, _)) => reason.into(),
+        None => message,
+    }
+}
+
+/// The offset at which arrays and objects are nested deeper than `most`, if they are.
+pub(crate) fn nested_deeper_than(json: &str, most: usize) -> Option<usize> {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    json.bytes().position(|byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > most
+    })
+}
+
+/// The text of a JSON string, borrowed if nothing in it is escaped. `None` for any other value, and for escapes that
+/// stand for no character (half of a surrogate pair).
+pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        serde_json::from_str(raw.get()).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(inner))
+    }
+}
+
+/// Calls `step` with each element of an array until it returns `None`.
+pub(crate) fn each_element<'a>(
+    array: &'a RawValue,
+    step: impl FnMut(&'a RawValue) -> Option<()>,
+) -> Option<()> {
+    let mut deserializer = serde_json::Deserializer::from_str(array.get());
+    Elements { step, lifetime: PhantomData }.deserialize(&mut deserializer).ok()
+}
+
+struct Elements<'a, F> {
+    step: F,
+    lifetime: PhantomData<&'a ()>,
+}
+
+impl<'a, F: FnMut(&'a RawValue) -> Option<()>> DeserializeSeed<'a> for Elements<'a, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'a, F: FnMut(&'a RawValue) -> Option<()>> Visitor<'a> for Elements<'a, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(mut self, mut elements: A) -> Result<(), A::Error> {
+        while let Some(raw) = elements.next_element::<&RawValue>()? {
+            (self.step)(raw).ok_or_else(|| A::Error::custom("stopped"))?;
+        }
+        Ok(())
+    }
+}
+
+/// The members of an object that were asked for, in the order of the names.
+pub(crate) struct Members<'a, const N: usize> {
+    /// The first value of each name.
+    pub(crate) values: [Option<&'a RawValue>; N],
+    /// The last value of each name that is there more than once.
+    pub(crate) repeated: [Option<&'a RawValue>; N],
+    /// A name that differs from one of those asked for in case only: usually a mistake, but another name in JSON.
+    pub(crate) misspelt: Option<Cow<'a, str>>,
+}
+
+/// Finds members of an object whose syntax is known to be right. `None` when a name holds an escape that stands for no
+/// character, which that syntax allows.
+pub(crate) fn members<'a, const N: usize>(object: &'a RawValue, names: &[&str; N]) -> Option<Members<'a, N>> {
+    let mut found = Members { values: [None; N], repeated: [None; N], misspelt: None };
+    let mut deserializer = serde_json::Deserializer::from_str(object.get());
+    MemberVisitor { names, found: &mut found }.deserialize(&mut deserializer).ok()?;
+    Some(found)
+}
+
+struct MemberVisitor<'a, 's, const N: usize> {
+    names: &'s [&'s str; N],
+    found: &'s mut Members<'a, N>,
+}
+
+/// A member's name; serde borrows a `Cow` only with this attribute.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a, const N: usize> DeserializeSeed<'a> for MemberVisitor<'a, '_, N> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'a, const N: usize> Visitor<'a> for MemberVisitor<'a, '_, N> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<(), A::Error> {
+        let Members { values, repeated, misspelt } = self.found;
+        while let Some(Name(name)) = members.next_key()? {
+            let mut slots = self.names.iter().zip(values.iter_mut().zip(repeated.iter_mut()));
+            match slots.find(|(known, _)| **known == name) {
+                Some((_, (first, _))) if first.is_none() => *first = Some(members.next_value()?),
+                Some((_, (_, second))) => *second = Some(members.next_value()?),
+                None => {
+                    members.next_value::<IgnoredAny>()?;
+                    if self.names.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+                        *misspelt = Some(name);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn nesting_is_counted_outside_strings() {
+        assert_eq!(nested_deeper_than(r#"[{"[[[\"[[": []}, []]"#, 3), None);
+        assert_eq!(nested_deeper_than(r#"[{"[[[\"[[": []}, []]"#, 2), Some(13));
+    }
+
+    #[test]
+    fn strings_are_borrowed_unless_something_is_escaped() {
+        let document = document(r#"["a/b", "a\/b", "\ud800", 7]"#).unwrap();
+        let mut strings = Vec::new();
+        each_element(document, |raw| {
+            strings.push(string(raw));
+            Some(())
+        });
+        assert!(matches!(strings[0], Some(Cow::Borrowed("a/b"))));
+        assert_eq!(strings[1].as_deref(), Some("a/b"));
+        assert_eq!(strings[2..], [None, None]);
+    }
+
+    #[test]
+    fn elements_come_until_the_step_stops() {
+        let document = document("[1, 2, 3]").unwrap();
+        let mut seen = 0;
+        let stopped = each_element(document, |raw| {
+            seen += 1;
+            (raw.get() != "2").then_some(())
+        });
+        assert_eq!((stopped, seen), (None, 2));
+    }
+
+    #[test]
+    fn the_first_and_the_last_value_of_a_name_are_found() {
+        let document = document(r#"{"a": 1, "\u0061": 2, "B": 3, "a": 4, "x": 5}"#).unwrap();
+        let members = members(document, &["a", "b"]).unwrap();
+        let text = |raw: Option<&RawValue>| raw.map(|raw| raw.get().to_string());
+        assert_eq!(members.values.map(text), [Some("1".into()), None]);
+        assert_eq!(members.repeated.map(text), [Some("4".into()), None]);
+        assert_eq!(members.misspelt.as_deref(), Some("B"));
+    }
+
+    #[test]
+    fn syntax_errors_have_an_offset() {
+        let offset = |text| document(text).map_err(|error| error.offset).err();
+        assert_eq!(offset("[1,\n  x]"), Some(6));
+        assert_eq!(offset("[1] [2]"), Some(4));
+        assert_eq!(offset("[1] \n"), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! What every gate counts and shows: the metrics by name, and the series of one decision, bounded whatever clients send.
+//!
+//! Where the numbers are kept depends on the gate. nginx has [`Counters`] in memory that its workers share, and shows a
+//! [`Page`] of them. Envoy keeps statistics itself: its gates implement [`Statistics`], and [`ProxyMetrics`] does the rest.
+//! [`stats_tags`] is for the Wasm filter alone, which can give a statistic no labels but in its name.
+
+use crate::json::typed::json_words;
+
+mod once_a_minute;
+mod page;
+mod recent;
+mod series;
+mod shared_counters;
+mod stat_names;
+mod statistics;
+
+pub use self::once_a_minute::OnceAMinute;
+pub use self::page::{Form, Page};
+pub use self::recent::Recent;
+pub use self::series::{Labels, Series, SeriesGroup};
+pub use self::shared_counters::{Counters, RecentSlots};
+pub use self::stat_names::{StatsTag, stats_tags};
+pub use self::statistics::{InForce, ProxyMetrics, Statistics};
+
+/// How the value of a metric moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Up only.
+    Counter,
+    /// Up and down.
+    Gauge,
+}
+
+/// A metric, under the same name in both gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// How it moves.
+    pub kind: Kind,
+    /// The names of its labels.
+    pub labels: &'static [&'static str],
+    /// What it tells the operator.
+    pub help: &'static str,
+}
+
+/// Requests by decision, those of people included.
+pub const REQUESTS: Metric = Metric {
+    name: "crawlward_requests_total",
+    kind: Kind::Counter,
+    labels: &["action", "enforced", "reason", "identity", "agent", "site"],
+    help: "Requests by decision; where enforced is false, action is what would have been done.",
+};
+
+/// The state of each feed.
+pub const FEED_STATE: Metric = Metric {
+    name: "crawlward_feed_state",
+    kind: Kind::Gauge,
+    labels: &["feed", "state"],
+    help: "1 for the state that the feed is in, 0 for the others.",
+};
+
+/// The size of each feed.
+pub const FEED_PREFIXES: Metric = Metric {
+    name: "crawlward_feed_prefixes",
+    kind: Kind::Gauge,
+    labels: &["feed"],
+    help: "Distinct prefixes in the version of the feed that is in force; 0 where the feed is stale.",
+};
+
+/// The age of each feed that has a date.
+pub const FEED_AGE: Metric = Metric {
+    name: "crawlward_feed_age_seconds",
+    kind: Kind::Gauge,
+    labels: &["feed"],
+    help: "Seconds since the feed was made or fetched, whichever is longer ago.",
+};
+
+/// When the ruleset in force was loaded.
+pub const RULESET_LOADED: Metric = Metric {
+    name: "crawlward_ruleset_loaded_timestamp_seconds",
+    kind: Kind::Gauge,
+    labels: &[],
+    help: "When the ruleset in force was loaded, in seconds since the Unix epoch.",
+};
+
+/// Bugs of ours, which let the request pass.
+pub const ERRORS: Metric = Metric {
+    name: "crawlward_errors_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Internal errors; the request at hand passed undecided.",
+};
+
+/// Rulesets that were to replace the one in force.
+pub const RELOADS: Metric = Metric {
+    name: "crawlward_reloads_total",
+    kind: Kind::Counter,
+    labels: &["result"],
+    help: "Reloads of the ruleset: taken into service, or refused so that the one before stayed.",
+};
+
+/// Every metric.
+const ALL: [Metric; 7] = [REQUESTS, FEED_STATE, FEED_PREFIXES, FEED_AGE, RULESET_LOADED, ERRORS, RELOADS];
+
+json_words! {
+    /// The label of [`RELOADS`].
+    pub enum ReloadResult {
+        /// The new ruleset is in force.
+        Success = "success",
+        /// The new one was refused, and the one before stayed in force.
+        Failure = "failure",
+    }
+}
+
+#[cfg(test)]
+mod tests;

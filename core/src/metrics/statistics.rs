@@ -1,0 +1,240 @@
+//! Metrics that the proxy keeps: Envoy's statistics.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+
+use super::{
+    ERRORS, FEED_AGE, FEED_PREFIXES, FEED_STATE, Metric, RELOADS, REQUESTS, RULESET_LOADED, Recent,
+    ReloadResult, Series, SeriesGroup,
+};
+use crate::decide::decision::Decision;
+use crate::feed::state::FeedState;
+use crate::ruleset::data::Ruleset;
+
+/// The statistics of a proxy: numbers with labels, which it keeps and shows.
+pub trait Statistics {
+    /// The number under which the proxy knows a statistic.
+    type Id: Copy;
+
+    /// Why the proxy refuses a call.
+    type Error;
+
+    /// Defines a statistic. Each of them is defined once.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    fn define(&self, metric: &Metric, labels: &[&str]) -> Result<Self::Id, Self::Error>;
+
+    /// Adds one to a counter.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    fn increment(&self, counter: Self::Id) -> Result<(), Self::Error>;
+
+    /// Sets a gauge.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    fn set(&self, gauge: Self::Id, value: u64) -> Result<(), Self::Error>;
+}
+
+/// The metrics of a gate whose proxy keeps the numbers.
+///
+/// A proxy keeps what was ever defined, because it has no way to take a statistic away. So this outlives the rulesets:
+/// there is one for each thread that may call the proxy.
+#[derive(Debug)]
+pub struct ProxyMetrics<S: Statistics> {
+    statistics: S,
+    /// By the name of the metric and the values of its labels.
+    defined: RefCell<BTreeMap<String, S::Id>>,
+    /// How many series each group has, in the order of [`SeriesGroup::ALL`].
+    series: [Cell<usize>; SeriesGroup::ALL.len()],
+    /// By the name of the source.
+    shown: RefCell<BTreeMap<String, Shown>>,
+}
+
+/// What the gauges show of the newest ruleset of a source.
+#[derive(Debug)]
+struct Shown {
+    version: u32,
+    feeds: Vec<String>,
+}
+
+/// A ruleset in force, as one of those that a proxy may have at the same time.
+#[derive(Clone, Copy, Debug)]
+pub struct InForce<'r> {
+    /// The name of its source: rulesets of one source replace each other.
+    pub source: &'r str,
+    /// A number that no other ruleset of the source has. An older ruleset stays in use while a request needs it, and
+    /// shows nothing any more.
+    pub version: u32,
+    /// The ruleset.
+    pub ruleset: &'r Ruleset,
+}
+
+impl<S: Statistics> ProxyMetrics<S> {
+    /// Metrics of which none is defined yet.
+    pub const fn new(statistics: S) -> Self {
+        Self {
+            statistics,
+            defined: RefCell::new(BTreeMap::new()),
+            series: [const { Cell::new(0) }; SeriesGroup::ALL.len()],
+            shown: RefCell::new(BTreeMap::new()),
+        }
+    }
+
+    /// Counts a decision: one call of the proxy, two the first time. `recent` belongs to `ruleset`, which decided.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    pub fn count_request(
+        &self,
+        decision: &Decision,
+        ruleset: &Ruleset,
+        recent: &Recent<S::Id>,
+    ) -> Result<(), S::Error> {
+        let Some(series) = Series::of(decision) else { return Ok(()) };
+        let counter = recent.place(series, || self.counter(series, ruleset))?;
+        counter.map_or(Ok(()), |counter| self.statistics.increment(counter))
+    }
+
+    /// The counter of a series, or of the first coarser one for which there is room.
+    fn counter(&self, series: Series, ruleset: &Ruleset) -> Result<Option<S::Id>, S::Error> {
+        let mut wanted = Some(series);
+        while let Some(series) = wanted {
+            let labels = series.labels(ruleset).values();
+            if let Some(id) = self.find(&REQUESTS, &labels) {
+                return Ok(Some(id));
+            }
+            let group = series.group();
+            let mut groups = SeriesGroup::ALL.iter().zip(&self.series);
+            if let Some((_, count)) =
+                groups.find(|(known, count)| **known == group && count.get() < group.bound())
+            {
+                let id = self.define(&REQUESTS, &labels)?;
+                count.set(count.get() + 1);
+                return Ok(Some(id));
+            }
+            wanted = series.coarser();
+        }
+        Ok(None)
+    }
+
+    /// Counts an internal error.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    pub fn count_error(&self) -> Result<(), S::Error> {
+        self.statistics.increment(self.define(&ERRORS, &[])?)
+    }
+
+    /// Counts what became of a new ruleset.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    pub fn count_reload(&self, result: ReloadResult) -> Result<(), S::Error> {
+        self.statistics.increment(self.define(&RELOADS, &[result.as_str()])?)
+    }
+
+    /// Shows a ruleset that was just loaded, at `now` in seconds since the Unix epoch, and from now on the counters that
+    /// no request has added to.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    pub fn show(&self, loaded: InForce<'_>, now: i64) -> Result<(), S::Error> {
+        self.define(&ERRORS, &[])?;
+        for result in ReloadResult::ALL {
+            self.define(&RELOADS, &[result.as_str()])?;
+        }
+        let InForce { source, version, ruleset } = loaded;
+        self.set(&RULESET_LOADED, &[], now.max(0).cast_unsigned())?;
+        let feeds = ruleset.feeds(now).map(|feed| feed.name.to_owned()).collect();
+        let before = self.shown.borrow_mut().insert(source.to_owned(), Shown { version, feeds });
+        // A gauge can't be taken away. Another source may have a feed of the same name.
+        for feed in before.iter().flat_map(|before| &before.feeds).filter(|feed| !self.is_shown(feed)) {
+            self.set(&FEED_PREFIXES, &[feed], 0)?;
+            self.set(&FEED_AGE, &[feed], 0)?;
+            for state in FeedState::ALL {
+                self.set(&FEED_STATE, &[feed, state.as_str()], 0)?;
+            }
+        }
+        self.update(loaded, now)
+    }
+
+    /// Shows what time has changed: how old the feeds are, and which are stale. Only the newest ruleset of a source is
+    /// shown.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    pub fn update(&self, in_force: InForce<'_>, now: i64) -> Result<(), S::Error> {
+        let InForce { source, version, ruleset } = in_force;
+        if self.shown.borrow().get(source).is_none_or(|shown| shown.version != version) {
+            return Ok(());
+        }
+        for feed in ruleset.feeds(now) {
+            for state in FeedState::ALL {
+                self.set(&FEED_STATE, &[feed.name, state.as_str()], u64::from(feed.state == *state))?;
+            }
+            self.set(&FEED_PREFIXES, &[feed.name], feed.prefixes_in_force() as u64)?;
+            if let Some(age) = feed.age {
+                self.set(&FEED_AGE, &[feed.name], age)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets a ruleset that is out of force without another in its place: the next one of its source begins anew.
+    pub fn forget(&self, source: &str, version: u32) {
+        if let Entry::Occupied(shown) = self.shown.borrow_mut().entry(source.to_owned())
+            && shown.get().version == version
+        {
+            shown.remove();
+        }
+    }
+
+    /// Whether the newest ruleset of any source has a feed of this name.
+    fn is_shown(&self, feed: &str) -> bool {
+        self.shown.borrow().values().any(|shown| shown.feeds.iter().any(|name| name == feed))
+    }
+
+    fn set(&self, gauge: &Metric, labels: &[&str], value: u64) -> Result<(), S::Error> {
+        self.statistics.set(self.define(gauge, labels)?, value)
+    }
+
+    fn find(&self, metric: &Metric, labels: &[&str]) -> Option<S::Id> {
+        self.defined.borrow().get(&key(metric, labels)).copied()
+    }
+
+    /// The number of a statistic, defined where it was not yet.
+    fn define(&self, metric: &Metric, labels: &[&str]) -> Result<S::Id, S::Error> {
+        let key = key(metric, labels);
+        if let Some(id) = self.defined.borrow().get(&key) {
+            return Ok(*id);
+        }
+        let id = self.statistics.define(metric, labels)?;
+        self.defined.borrow_mut().insert(key, id);
+        Ok(id)
+    }
+}
+
+/// No label but the last has a line end: the names of sites are free text.
+fn key(metric: &Metric, labels: &[&str]) -> String {
+    let mut key = String::from(metric.name);
+    for label in labels {
+        key.push('\n');
+        key.push_str(label);
+    }
+    key
+}

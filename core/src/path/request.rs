@@ -1,0 +1,260 @@
+//! The path and query of a request, ready to be compared with any number of patterns.
+
+use core::cell::OnceCell;
+
+use crate::path::normal_form::{Octets, Plain, are_plain, is_plain};
+use crate::path::spelling::{self, LONGEST, Spelling, resolve};
+
+/// A path with its query, in one spelling.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestPath<'a> {
+    raw: &'a [u8],
+    /// Whether it is its own normal form.
+    is_normal: bool,
+    spelling: Spelling,
+    /// The same path in spellings that are less resolved.
+    less_resolved: &'a [RequestPath<'a>],
+}
+
+impl<'a> RequestPath<'a> {
+    /// The request target as received (`/a?b=c`); the empty one is `/`.
+    pub fn new(raw: &'a [u8]) -> Self {
+        let raw = non_empty(raw);
+        // Almost every path is in normal form already, and compares faster when that is known.
+        let is_normal = are_plain(raw);
+        Self { raw, is_normal, spelling: Spelling::Sent, less_resolved: &[] }
+    }
+
+    /// How the path is spelled.
+    pub(crate) fn spelling(&self) -> Spelling {
+        self.spelling
+    }
+
+    /// The same path in spellings that are less resolved, as it was sent among them.
+    pub(crate) fn less_resolved(&self) -> &'a [RequestPath<'a>] {
+        self.less_resolved
+    }
+
+    /// The octets of the normal form.
+    pub(crate) fn octets(&self) -> PathOctets<'a> {
+        if self.is_normal {
+            PathOctets::Plain(Plain(self.raw))
+        } else {
+            PathOctets::Encoded(Octets::new(self.raw))
+        }
+    }
+
+    /// Whether this path is `other` in normal form.
+    pub fn is(&self, other: &[u8]) -> bool {
+        if self.is_normal { self.raw == other } else { Octets::new(self.raw).eq(other.iter().copied()) }
+    }
+}
+
+/// The two ways to read a [`RequestPath`], apart so that loops are compiled for each.
+pub(crate) enum PathOctets<'a> {
+    /// The path is its own normal form.
+    Plain(Plain<'a>),
+    /// The path is normalised while it is read.
+    Encoded(Octets<'a>),
+}
+
+/// The target of a request: its path with the query as sent, and whether a server may take it for another one.
+///
+/// It is looked through when that is first asked for, and once. Then whoever judges paths is lent each spelling of it.
+#[derive(Clone, Debug)]
+pub struct RequestTarget<'a> {
+    raw: &'a [u8],
+    looks: OnceCell<Looks>,
+}
+
+/// What a look at all octets of a target finds.
+#[derive(Clone, Copy, Debug)]
+struct Looks {
+    /// Whether the target is its own normal form.
+    is_normal: bool,
+    /// Whether it is the same in every spelling.
+    is_resolved: bool,
+}
+
+impl Looks {
+    fn of(raw: &[u8]) -> Self {
+        const ENCODED: u8 = 1;
+        const ODD: u8 = 2;
+        // One pass without a branch, so that the compiler looks at many octets at once. The last octet has no next one.
+        let mut found = raw.last().map_or(0, |last| u8::from(!is_plain(*last)) * ENCODED);
+        for (here, next) in raw.iter().zip(raw.get(1..).unwrap_or_default()) {
+            found |= u8::from(!is_plain(*here)) * ENCODED;
+            found |= u8::from(spelling::may_be_odd(*here, *next)) * ODD;
+        }
+        Self { is_normal: found & ENCODED == 0, is_resolved: found & ODD == 0 || spelling::is_resolved(raw) }
+    }
+}
+
+impl<'a> RequestTarget<'a> {
+    /// A request target as received; the empty one is `/`.
+    pub fn new(raw: &'a [u8]) -> Self {
+        Self { raw: non_empty(raw), looks: OnceCell::new() }
+    }
+
+    fn looks(&self) -> Looks {
+        *self.looks.get_or_init(|| Looks::of(self.raw))
+    }
+
+    /// The path as it was sent.
+    pub fn sent(&self) -> RequestPath<'a> {
+        RequestPath {
+            raw: self.raw,
+            is_normal: self.looks().is_normal,
+            spelling: Spelling::Sent,
+            less_resolved: &[],
+        }
+    }
+
+    /// Whether it is the same in every spelling.
+    pub fn is_resolved(&self) -> bool {
+        self.looks().is_resolved
+    }
+
+    /// Whether the part before the query is `other` in normal form, as it was sent.
+    pub(crate) fn is_before_query(&self, other: &[u8]) -> bool {
+        Octets::new(self.raw).take_while(|octet| *octet != b'?').eq(other.iter().copied())
+    }
+
+    /// Asks for the judgement of the path as it was sent, and where that is not resolved of the resolved ones, until one is
+    /// `strictest`. Gives the first of the strictest by `strictness`, with its spelling.
+    pub(crate) fn strictest<T, S: Ord>(
+        &self,
+        mut judge: impl FnMut(RequestPath<'_>) -> T,
+        strictness: impl Fn(&T) -> S,
+        strictest: S,
+    ) -> (T, Spelling) {
+        let sent = judge(self.sent());
+        if self.is_resolved() || strictness(&sent) == strictest {
+            return (sent, Spelling::Sent);
+        }
+        let mut best = (sent, Spelling::Sent);
+        self.each_resolved(&mut |path| {
+            let judged = judge(path);
+            if strictness(&judged) > strictness(&best.0) {
+                best = (judged, path.spelling());
+            }
+            strictness(&best.0) < strictest
+        });
+        best
+    }
+
+    /// Lends the path in each resolved spelling in which it is another one, until `goes_on` is false.
+    ///
+    /// Apart, so that a path in resolved form pays nothing for the room that the others need.
+    #[cold]
+    #[inline(never)]
+    fn each_resolved(&self, goes_on: &mut dyn FnMut(RequestPath<'_>) -> bool) {
+        // Most paths are short, and room has to be cleared before use.
+        const SHORT: usize = 256;
+        if self.raw.len() < SHORT {
+            self.each_resolved_in([&mut [0; SHORT], &mut [0; SHORT]], goes_on);
+        } else {
+            self.each_resolved_in([&mut [0; LONGEST], &mut [0; LONGEST]], goes_on);
+        }
+    }
+
+    fn each_resolved_in(
+        &self,
+        [first_room, room]: [&mut [u8]; 2],
+        goes_on: &mut dyn FnMut(RequestPath<'_>) -> bool,
+    ) {
+        let sent = [self.sent()];
+        let slashes_first = RequestPath {
+            spelling: Spelling::SlashesFirst,
+            less_resolved: &sent,
+            ..RequestPath::new(resolve(self.raw, Spelling::SlashesFirst, first_room))
+        };
+        if slashes_first.raw != self.raw && !goes_on(slashes_first) {
+            return;
+        }
+        let less_resolved = [self.sent(), slashes_first];
+        for spelling in Spelling::RESOLVED {
+            if !spelling.may_differ(self.raw) {
+                continue;
+            }
+            let resolved = resolve(self.raw, spelling, room);
+            let path = RequestPath { spelling, less_resolved: &less_resolved, ..RequestPath::new(resolved) };
+            if resolved != self.raw && resolved != slashes_first.raw && !goes_on(path) {
+                return;
+            }
+        }
+    }
+}
+
+fn non_empty(raw: &[u8]) -> &[u8] {
+    if raw.is_empty() { b"/" } else { raw }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn the_strictest_judgement_counts_and_the_first_of_equals() {
+        // A path is judged by whether it is `/b`.
+        let judged = |target: &str| {
+            let mut asked = Vec::new();
+            let judge = |path: RequestPath<'_>| {
+                asked.push(path.spelling());
+                path.is(b"/b").into()
+            };
+            let (strictness, spelling) =
+                RequestTarget::new(target.as_bytes()).strictest(judge, |judged: &u8| *judged, 1);
+            (strictness, spelling, asked)
+        };
+        use Spelling::{Decoded, DotsFirst, Sent, SlashesFirst, WithoutParameters};
+        assert_eq!(judged("/b"), (1, Sent, alloc::vec![Sent]));
+        assert_eq!(judged("/a"), (0, Sent, alloc::vec![Sent]));
+        assert_eq!(judged("//a"), (0, Sent, alloc::vec![Sent, SlashesFirst]));
+        assert_eq!(judged("//b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));
+        assert_eq!(judged("/b//../c/.."), (0, Sent, alloc::vec![Sent, SlashesFirst, DotsFirst]));
+        assert_eq!(judged("/b//../../b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));
+        assert_eq!(judged("/c/..//../b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));
+        assert_eq!(judged("/a%2F../b"), (1, Decoded, alloc::vec![Sent, Decoded]));
+        assert_eq!(judged("//a?%2F;"), (0, Sent, alloc::vec![Sent, SlashesFirst]));
+        assert_eq!(judged("/x//..%2F..%2F/./b"), (1, Decoded, alloc::vec![Sent, SlashesFirst, Decoded]));
+        assert_eq!(judged("/x/..;/b"), (1, WithoutParameters, alloc::vec![Sent, WithoutParameters]));
+        assert_eq!(judged("/b;"), (1, WithoutParameters, alloc::vec![Sent, WithoutParameters]));
+        assert_eq!(judged("/b%3b"), (1, WithoutParameters, alloc::vec![Sent, Decoded, WithoutParameters]));
+    }
+
+    #[test]
+    fn a_target_is_lent_in_less_resolved_spellings() {
+        let target = RequestTarget::new(b"//a%3A");
+        let judge = |path: RequestPath<'_>| {
+            path.less_resolved().iter().map(RequestPath::spelling).collect::<Vec<_>>()
+        };
+        let (found, spelling) = target.strictest(judge, Vec::len, 2);
+        assert_eq!(
+            (found, spelling),
+            (alloc::vec![Spelling::Sent, Spelling::SlashesFirst], Spelling::Decoded)
+        );
+    }
+
+    #[test]
+    fn the_part_before_the_query_is_compared_in_normal_form() {
+        for (target, is_it) in [
+            ("/robots.txt", true),
+            ("/robots.txt?a", true),
+            ("/%72obots.txt?%72", true),
+            ("/robots.txt/", false),
+            ("/robots.tx", false),
+            ("/robots.txt%3F", false),
+            ("//robots.txt", false),
+            ("/robots.txt;a", false),
+            ("", false),
+        ] {
+            assert_eq!(
+                RequestTarget::new(target.as_bytes()).is_before_query(b"/robots.txt"),
+                is_it,
+                "{target}"
+            );
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What a site permits: robots.txt, automation-preferences.txt and Robots-Tag.
+
+pub(crate) mod automation_preferences;
+pub(crate) mod lines;
+pub(crate) mod robots;
+pub(crate) mod robots_tag;

@@ -1,0 +1,4 @@
+//! What a gate sends and what it does with a response.
+
+pub(crate) mod plan;
+pub(crate) mod reply;

@@ -1,0 +1,177 @@
+//! What a gate sends and edits, made here once so that both gates do the same.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+
+use serde::Serialize;
+
+use crate::Ruleset;
+use crate::decide::decision::{Action, Decision, FORBIDDEN, Reason};
+use crate::decide::facts::Rule;
+use crate::http::date;
+use crate::http::representation::{Condition, Representation};
+use crate::http::request::Request;
+
+/// How long a client may act by a policy that it has read. Without a limit caches guess one, from the age of the file,
+/// and a new policy is enforced at once: who obeys it should see it soon.
+const POLICY_LIFETIME: &str = "max-age=3600";
+
+/// A response that a gate sends itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply<'r> {
+    /// The status code.
+    pub status: u16,
+    /// The `Content-Type`, where there is content.
+    pub content_type: Option<&'static str>,
+    /// The `Cache-Control`, where one is sent.
+    pub cache_control: Option<&'static str>,
+    /// The `Vary`, where the request's headers chose the body.
+    pub vary: Option<&'static str>,
+    /// The `ETag`.
+    pub etag: Option<&'r str>,
+    /// The `Last-Modified`.
+    pub last_modified: Option<String>,
+    /// The body. A `HEAD` request is answered with its length and without it.
+    pub body: Cow<'r, [u8]>,
+}
+
+impl Reply<'_> {
+    /// The headers, apart from what the server itself knows (`Content-Length`, `Date`).
+    pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let headers = [
+            ("Content-Type", self.content_type),
+            ("Cache-Control", self.cache_control),
+            ("Vary", self.vary),
+            ("ETag", self.etag),
+            ("Last-Modified", self.last_modified.as_deref()),
+        ];
+        headers.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+}
+
+impl Ruleset {
+    /// What a gate answers; `None` unless [`Decision::is_answered`]. `status` is what the operator chose instead of
+    /// 403.
+    pub fn reply(
+        &self,
+        decision: &Decision,
+        request: &impl Request,
+        status: Option<u16>,
+    ) -> Option<Reply<'_>> {
+        if !decision.is_answered() {
+            return None;
+        }
+        let site = decision.site.and_then(|id| self.sites.get(id));
+        match decision.action {
+            Action::Allow => None,
+            Action::Serve => decision.served?.of(site?).map(|policy| Reply::policy(policy, request)),
+            Action::Deny => {
+                let rule = self.rule(decision).filter(|_| site.is_none_or(|site| site.explain));
+                let chosen = |denial: u16| status.filter(|_| denial == FORBIDDEN).unwrap_or(denial);
+                Some(Reply::denial(decision.reason, rule, decision.status().map(chosen)?))
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Problem<'r> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'static str>,
+    status: u16,
+    detail: &'static str,
+    reason: Reason,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<Rule<'r>>,
+}
+
+impl<'r> Reply<'r> {
+    /// The denial of a request: a problem document (RFC 9457) that no cache keeps.
+    pub(crate) fn denial(reason: Reason, rule: Option<Rule<'_>>, status: u16) -> Self {
+        let problem = Problem { title: title(status), status, detail: reason.detail(), reason, rule };
+        // Serialising plain strings and numbers can't fail; an empty body would still be a denial.
+        let mut body = serde_json::to_vec(&problem).unwrap_or_default();
+        body.push(b'\n');
+        Self {
+            content_type: Some("application/problem+json"),
+            cache_control: Some("no-store"),
+            body: body.into(),
+            ..Self::empty(status)
+        }
+    }
+
+    /// A policy of the site, or as much of it as a conditional request asks for.
+    pub(crate) fn policy(policy: &'r Representation, request: &impl Request) -> Self {
+        let validated =
+            Self { cache_control: Some(POLICY_LIFETIME), etag: Some(&policy.etag), ..Self::empty(200) };
+        match policy.condition(request) {
+            Condition::Failed => Self::empty(412),
+            // With the tag, the date is not needed (RFC 9110 15.4.5).
+            Condition::NotModified => Self { status: 304, ..validated },
+            Condition::Holds => Self {
+                content_type: Some("text/plain; charset=utf-8"),
+                last_modified: policy.last_modified(request.now()).and_then(date::format),
+                body: (&*policy.bytes).into(),
+                ..validated
+            },
+        }
+    }
+
+    /// The status alone.
+    pub(crate) fn empty(status: u16) -> Self {
+        Self {
+            status,
+            content_type: None,
+            cache_control: None,
+            vary: None,
+            etag: None,
+            last_modified: None,
+            body: Cow::default(),
+        }
+    }
+}
+
+/// What the registry of status codes calls an error (RFC 9110 16.2.1).
+fn title(status: u16) -> Option<&'static str> {
+    Some(match status {
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        402 => "Payment Required",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        407 => "Proxy Authentication Required",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        410 => "Gone",
+        411 => "Length Required",
+        412 => "Precondition Failed",
+        413 => "Content Too Large",
+        414 => "URI Too Long",
+        415 => "Unsupported Media Type",
+        416 => "Range Not Satisfiable",
+        417 => "Expectation Failed",
+        421 => "Misdirected Request",
+        422 => "Unprocessable Content",
+        423 => "Locked",
+        424 => "Failed Dependency",
+        425 => "Too Early",
+        426 => "Upgrade Required",
+        428 => "Precondition Required",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        451 => "Unavailable For Legal Reasons",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        506 => "Variant Also Negotiates",
+        507 => "Insufficient Storage",
+        508 => "Loop Detected",
+        511 => "Network Authentication Required",
+        _ => return None,
+    })
+}

@@ -1,0 +1,278 @@
+//! Which feeds verify which agents: an agent lists feeds by name, and the catalog knows feeds by their URLs.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{AgentDraft, Compiler};
+use crate::catalog::{Catalog, CatalogFeed};
+use crate::config::{Config, FeedConfig};
+use crate::feed::FeedFormat;
+use crate::feed::guard::Proving;
+use crate::source::position::Placed;
+use crate::source::suggestion::suggestion;
+
+/// How a name that an agent gives leads to a feed of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum By {
+    /// The feed has this name.
+    Name,
+    /// The catalog's feed of this name has the feed's URL.
+    Url,
+}
+
+/// What a name of a feed stands for.
+enum Meaning<'c> {
+    /// A feed of the configuration, by its number there.
+    Configured(usize, By),
+    /// A feed of the catalog that the configuration lacks.
+    Lacking(&'c str),
+    Unknown,
+}
+
+/// The feeds that an agent names, in the order of their numbers in the configuration.
+#[derive(Default)]
+pub(super) struct Binding<'c> {
+    feeds: BTreeMap<usize, By>,
+    /// Names of feeds of the catalog that the configuration lacks.
+    pub(super) lacking: Vec<&'c str>,
+}
+
+impl Binding<'_> {
+    /// The numbers of the feeds in the configuration.
+    pub(super) fn feeds(&self) -> impl Iterator<Item = usize> {
+        self.feeds.keys().copied()
+    }
+}
+
+/// The feeds of a configuration and of a catalog, by their names and URLs.
+pub(super) struct KnownFeeds<'c> {
+    config: &'c Config,
+    catalog: &'c Catalog,
+    by_name: BTreeMap<&'c str, usize>,
+    by_url: BTreeMap<&'c str, usize>,
+    /// Numbers of the catalog's feeds.
+    published: BTreeMap<&'c str, usize>,
+}
+
+impl<'c> KnownFeeds<'c> {
+    pub(super) fn new(config: &'c Config, catalog: &'c Catalog) -> Self {
+        let (mut by_name, mut by_url, mut published) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        for (feed, number) in config.feeds.iter().zip(0..) {
+            by_name.entry(feed.name.as_str()).or_insert(number);
+            // A geofeed does not say whose prefixes are.
+            if let Some(url) = feed.url.as_deref().filter(|_| feed.format != FeedFormat::Geofeed) {
+                by_url.entry(url).or_insert(number);
+            }
+        }
+        for (feed, number) in catalog.feeds.iter().zip(0..) {
+            published.entry(feed.name.as_str()).or_insert(number);
+        }
+        Self { config, catalog, by_name, by_url, published }
+    }
+
+    /// The feed of the catalog with a name.
+    fn published(&self, name: &str) -> Option<&'c CatalogFeed> {
+        self.catalog.feeds.get(*self.published.get(name)?)
+    }
+
+    /// The agents whose ranges are published at a URL, as the catalog says: their tokens in lower case.
+    fn agents_at(&self, url: &str) -> BTreeSet<String> {
+        let mut tokens = BTreeSet::new();
+        for agent in &self.catalog.agents {
+            let mut feeds = agent.feeds.iter().filter_map(|name| self.published(name));
+            if feeds.any(|feed| feed.urls().any(|known| known == url)) {
+                tokens.insert(agent.token.to_ascii_lowercase());
+            }
+        }
+        tokens
+    }
+
+    fn meaning(&self, name: &str) -> Meaning<'c> {
+        if let Some(number) = self.by_name.get(name) {
+            return Meaning::Configured(*number, By::Name);
+        }
+        let Some(published) = self.published(name) else { return Meaning::Unknown };
+        match published.urls().find_map(|url| self.by_url.get(url)) {
+            Some(number) => Meaning::Configured(*number, By::Url),
+            None => Meaning::Lacking(&published.name),
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'c str> {
+        let own = self.config.feeds.iter().map(|feed| feed.name.as_str());
+        own.chain(self.catalog.feeds.iter().map(|feed| feed.name.as_str()))
+    }
+
+    /// What the catalog knows of a feed's URL.
+    fn url(&self, feed: &FeedConfig) -> KnownUrl<'c> {
+        let Some(url) = feed.url.as_deref() else { return KnownUrl::None };
+        let find =
+            |is_it: &dyn Fn(&str) -> bool| self.catalog.feeds.iter().find(|feed| feed.urls().any(is_it));
+        if find(&|known| known == url).is_some() {
+            return KnownUrl::Exact;
+        }
+        match find(&|known| essence(known) == essence(url)) {
+            Some(near) => KnownUrl::Near(&near.url),
+            None => KnownUrl::Unknown,
+        }
+    }
+}
+
+/// What the catalog knows of a URL.
+enum KnownUrl<'c> {
+    /// The feed has no URL.
+    None,
+    /// A list of the catalog is published there.
+    Exact,
+    /// A list is published at this URL, from which the other one differs by a typing error.
+    Near(&'c str),
+    Unknown,
+}
+
+/// A URL without the parts that are often wrong: scheme, case, `www.` and slashes at the end.
+fn essence(url: &str) -> String {
+    let url = url.trim().to_ascii_lowercase();
+    let rest = url.split_once("://").map_or(&*url, |(_, rest)| rest);
+    rest.strip_prefix("www.").unwrap_or(rest).trim_end_matches('/').into()
+}
+
+impl Compiler<'_> {
+    /// The feeds that each agent names; reports names that stand for none.
+    pub(super) fn bindings<'c>(&mut self, drafts: &[AgentDraft], known: &KnownFeeds<'c>) -> Vec<Binding<'c>> {
+        drafts.iter().map(|draft| self.binding(draft, known)).collect()
+    }
+
+    fn binding<'c>(&mut self, draft: &AgentDraft, known: &KnownFeeds<'c>) -> Binding<'c> {
+        let mut binding = Binding::default();
+        for name in &draft.feeds {
+            match known.meaning(name) {
+                Meaning::Configured(number, by) => {
+                    if self.is_of_ranges(name, known.config.feeds.get(number)) {
+                        binding.feeds.entry(number).or_insert(by);
+                    }
+                }
+                Meaning::Lacking(published) => binding.lacking.push(published),
+                Meaning::Unknown if self.is_whole => {
+                    let suggestion = suggestion(name, known.names());
+                    self.own.error(name.position, None, format!("unknown feed `{}`{suggestion}", **name));
+                }
+                Meaning::Unknown => {}
+            }
+        }
+        binding
+    }
+
+    fn is_of_ranges(&mut self, name: &Placed<String>, feed: Option<&FeedConfig>) -> bool {
+        let is_geofeed = feed.is_some_and(|feed| feed.format == FeedFormat::Geofeed);
+        if is_geofeed {
+            let message = format!(
+                "the geofeed `{}` cannot verify an agent: it says where prefixes are used, not whose they are",
+                **name
+            );
+            self.own.error(name.position, None, message);
+        }
+        !is_geofeed
+    }
+
+    /// Warns of feeds that verify no agent, or agents that were probably not meant.
+    pub(super) fn warn_of_bindings(&mut self, users: &FeedUsers<'_>, known: &KnownFeeds<'_>) {
+        if !self.is_whole {
+            return;
+        }
+        let of_ranges = known.config.feeds.iter().enumerate();
+        for (number, feed) in of_ranges.filter(|(_, feed)| feed.format != FeedFormat::Geofeed) {
+            let [named, published] = [By::Name, By::Url].map(|by| users.tokens(number, by));
+            let name = &*feed.name;
+            let message = match (named.is_empty() && published.is_empty(), known.url(feed)) {
+                (true, KnownUrl::None | KnownUrl::Exact) => {
+                    format!("the feed `{name}` verifies no agent: no agent lists it in `feeds`")
+                }
+                (true, KnownUrl::Unknown) => format!(
+                    "the feed `{name}` verifies no agent: no agent lists it in `feeds`, and the catalog does not know its `url`"
+                ),
+                (true, KnownUrl::Near(url)) => format!(
+                    "the feed `{name}` verifies no agent: the catalog does not know its `url`; did you mean {url}?"
+                ),
+                (false, KnownUrl::Near(url)) => format!(
+                    "the feed `{name}` verifies only agents that list it: the catalog does not know its `url`; did you mean {url}?"
+                ),
+                (false, _) => {
+                    let expected = match feed.url.as_deref() {
+                        Some(url) if !published.is_empty() => known.agents_at(url),
+                        _ => continue,
+                    };
+                    let is_expected = |token: &&str| expected.contains(&token.to_ascii_lowercase());
+                    let others: Vec<&str> = named.into_iter().filter(|token| !is_expected(token)).collect();
+                    if others.is_empty() {
+                        continue;
+                    }
+                    format!(
+                        "the feed `{name}` verifies {} by its name and {} by its `url`; check which agents it belongs to",
+                        shown(&others),
+                        shown(&published)
+                    )
+                }
+            };
+            self.own.warning(feed.name.position, None, message);
+        }
+    }
+}
+
+/// The first of these agents, and how many others there are.
+fn shown(tokens: &[&str]) -> String {
+    match tokens {
+        [] => String::new(),
+        [only] => format!("`{only}`"),
+        [first, second] => format!("`{first}` and `{second}`"),
+        [first, others @ ..] => format!("`{first}` and {} others", others.len()),
+    }
+}
+
+/// The agents that each feed of the configuration proves.
+pub(super) struct FeedUsers<'c> {
+    drafts: &'c [AgentDraft],
+    /// By the number of the feed: numbers of agents.
+    agents: Vec<BTreeMap<usize, By>>,
+}
+
+impl<'c> FeedUsers<'c> {
+    pub(super) fn new(config: &Config, drafts: &'c [AgentDraft], bindings: &[Binding<'_>]) -> Self {
+        let mut agents = vec![BTreeMap::new(); config.feeds.len()];
+        for (agent, binding) in bindings.iter().enumerate() {
+            for (feed, by) in &binding.feeds {
+                agents.get_mut(*feed).into_iter().for_each(|users| _ = users.insert(agent, *by));
+            }
+        }
+        Self { drafts, agents }
+    }
+
+    fn users(&self, feed: usize) -> impl Iterator<Item = (&'c AgentDraft, By)> {
+        let users = self.agents.get(feed).into_iter().flatten();
+        users.filter_map(|(agent, by)| Some((self.drafts.get(*agent)?, *by)))
+    }
+
+    fn tokens(&self, feed: usize, by: By) -> Vec<&'c str> {
+        self.users(feed).filter(|user| user.1 == by).map(|(draft, _)| draft.token.as_str()).collect()
+    }
+
+    /// What of a feed proves an agent.
+    pub(super) fn proving(&self, feed: usize) -> Proving<'c> {
+        let mut services = BTreeSet::new();
+        for (draft, _) in self.users(feed) {
+            if draft.services.is_empty() {
+                return Proving::Everything;
+            }
+            services.extend(draft.services.iter().map(String::as_str));
+        }
+        Proving::Services(services)
+    }
+
+    /// Whether two feeds prove the same agents, so that they may well be equal.
+    pub(super) fn are_alike(&self, feed: usize, other: usize) -> bool {
+        let agents = |feed: usize| self.agents.get(feed).into_iter().flat_map(BTreeMap::keys);
+        agents(feed).next().is_some() && agents(feed).eq(agents(other))
+    }
+}

@@ -1,0 +1,306 @@
+//! From the configuration's feeds to one table: which version of each is good, and what it says.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+use hashbrown::HashMap;
+use ipnet::IpNet;
+
+use super::bindings::FeedUsers;
+use super::{Compiler, Files};
+use crate::config::{Config, FeedConfig};
+use crate::feed::guard::Proving;
+use crate::feed::prefix::{parse_prefix, unmap};
+use crate::feed::state::FeedState;
+use crate::feed::versions::{Candidate, Choice, Terms, Unavailable, Version};
+use crate::feed::{Feed, FeedFormat, FeedValue, ReadOptions};
+use crate::ids::{FeedId, List, ValueId};
+use crate::json::units::Seconds;
+use crate::prefix_table::{Entry, PrefixTable, TableError, TableWords};
+use crate::ruleset::data::LoadedFeed;
+use crate::source::diagnostic::Diagnostic;
+
+/// All feeds, in the form in which they are looked up.
+pub(crate) struct Feeds {
+    pub(crate) loaded: List<FeedId, LoadedFeed>,
+    pub(crate) values: List<ValueId, FeedValue>,
+    pub(crate) table: PrefixTable<TableWords>,
+}
+
+impl Feeds {
+    /// The values with one of these services, sorted.
+    pub(super) fn values_of_services(&self, services: &[String]) -> Vec<ValueId> {
+        let is_listed = |value: &FeedValue| match value {
+            FeedValue::Range { services: own } => {
+                own.iter().any(|service| services.iter().any(|listed| **listed == **service))
+            }
+            FeedValue::Place { .. } => false,
+        };
+        self.values.enumerate().filter(|(_, value)| is_listed(value)).map(|(id, _)| id).collect()
+    }
+}
+
+impl Compiler<'_> {
+    /// Reads all feeds, chooses their versions and builds the table.
+    pub(super) fn feeds(&mut self, config: &Config, users: &FeedUsers<'_>) -> Option<Feeds> {
+        let feeds = self.distinct_feeds(config, users);
+        let candidates: Vec<Candidate<'_>> = feeds.iter().map(|feed| self.candidate(feed)).collect();
+        let objections: Vec<Option<String>> =
+            (0..candidates.len()).map(|place| self.objection(place, &candidates, &feeds, users)).collect();
+        let mut values = Values::default();
+        let mut entries = Vec::new();
+        let mut loaded = List::new();
+        for ((FoundFeed { config, .. }, candidate), objection) in feeds.iter().zip(candidates).zip(objections)
+        {
+            let is_objected_to = objection.is_some();
+            let Choice { version, is_new, state, why, warnings } = match candidate.choose(objection) {
+                Ok(choice) => choice,
+                // Nothing to fall back on: the configuration is refused, and what ran keeps running.
+                Err(diagnostics) => {
+                    self.others.extend(diagnostics);
+                    continue;
+                }
+            };
+            self.others.extend(warnings);
+            if is_objected_to && !self.files.is_known(&config.source) {
+                self.acceptable.insert(config.name.value.clone());
+            }
+            let content = version.as_ref().map(|version| &version.content);
+            let dated = version.as_ref().and_then(|version| version.current_at);
+            let feed = LoadedFeed {
+                name: config.name.as_str().into(),
+                format: config.format,
+                prefixes: content.map_or(0, |content| content.entries.len()),
+                notes: content.and_then(|content| content.notes.clone()),
+                state,
+                why: why.map(Into::into),
+                usable: version.is_some(),
+                dated,
+                max_age: config.max_age.map(|Seconds(age)| age),
+                unreadable: content.map_or(0, |content| content.unreadable),
+                sole_agent: None,
+            };
+            let id = match loaded.push(feed) {
+                Ok(id) => id,
+                Err(full) => {
+                    self.own.error(config.name.position, None, format!("{full} feeds"));
+                    return None;
+                }
+            };
+            let added = content.map_or(Ok(()), |content| values.add(content, id, &mut entries));
+            if let Err(error) = added {
+                return self.uncompiled(error);
+            }
+            if let Some(version) = version.filter(|_| is_new) {
+                self.good_feeds.push((config.source.value.clone(), version.bytes));
+            }
+        }
+        let table =
+            PrefixTable::build(entries).and_then(|table| PrefixTable::from_words(table.into_words().into()));
+        match table {
+            Ok(table) => Some(Feeds { loaded, values: values.list, table }),
+            Err(error) => self.uncompiled(error),
+        }
+    }
+
+    fn uncompiled(&mut self, error: TableError) -> Option<Feeds> {
+        self.own.error(None, None, format!("can't compile the feeds: {error}"));
+        None
+    }
+
+    /// The feeds of the configuration; a name that is there twice counts once.
+    fn distinct_feeds<'c>(&mut self, config: &'c Config, users: &FeedUsers<'c>) -> Vec<FoundFeed<'c>> {
+        let mut feeds: Vec<FoundFeed<'_>> = Vec::new();
+        let mut names = BTreeSet::new();
+        for (number, feed) in config.feeds.iter().enumerate() {
+            let name = &feed.name;
+            if !names.insert(name.as_str()) {
+                self.own.error(name.position, None, format!("duplicate feed name `{}`", **name));
+                continue;
+            }
+            if !is_plain_name(name) {
+                let message = "invalid feed name: use 1 to 64 printable ASCII characters";
+                self.own.error(name.position, None, message);
+            }
+            let authority = self.authority(feed);
+            feeds.push(FoundFeed { number, config: feed, authority, proving: users.proving(number) });
+        }
+        feeds
+    }
+
+    fn candidate<'c>(&self, feed: &'c FoundFeed<'c>) -> Candidate<'c> {
+        let FoundFeed { config, authority, proving, .. } = feed;
+        let terms = Terms {
+            name: &config.name,
+            format: config.format,
+            options: ReadOptions { bounds: config.limits, authority },
+            guard: &config.guard,
+            proving,
+        };
+        let file = self.display_name(&config.source);
+        let newest = match self.files.read(&config.source) {
+            Ok(Some(found)) => {
+                let current_at = found.current_at();
+                Version::read(found.bytes, current_at, &file, &terms).map_err(Unavailable::Unusable)
+            }
+            Ok(None) => Err(Unavailable::Missing(file)),
+            Err(why) => {
+                let diagnostic = Diagnostic::error(file, format!("cannot be read: {why}"));
+                Err(Unavailable::Unusable(vec![diagnostic]))
+            }
+        };
+        let last_good = self.files.last_good(&config.source).map(|found| {
+            let current_at = found.current_at();
+            (found.bytes, current_at)
+        });
+        Candidate::new(terms, newest, last_good)
+    }
+
+    fn objection(
+        &self,
+        place: usize,
+        candidates: &[Candidate<'_>],
+        feeds: &[FoundFeed<'_>],
+        users: &FeedUsers<'_>,
+    ) -> Option<String> {
+        let (candidate, feed) = (candidates.get(place)?, feeds.get(place)?);
+        if self.files.accepts(candidate.name()) {
+            return None;
+        }
+        let is_other = |other: &FoundFeed<'_>| {
+            other.config.source.value != feed.config.source.value
+                && !users.are_alike(other.number, feed.number)
+        };
+        let others: Vec<&Candidate<'_>> = candidates
+            .iter()
+            .zip(feeds)
+            .filter(|(_, other)| is_other(other))
+            .map(|(candidate, _)| candidate)
+            .collect();
+        candidate.objection(&others)
+    }
+
+    fn authority(&mut self, config: &FeedConfig) -> Vec<IpNet> {
+        let mut prefixes = Vec::new();
+        for text in &config.authority {
+            match parse_prefix(text) {
+                Ok(prefix) => prefixes.push(unmap(prefix)),
+                Err(why) => self.own.error(text.position, "GEO-15", format!("`{}`: {why}", **text)),
+            }
+        }
+        if config.format != FeedFormat::Geofeed
+            && let Some(first) = config.authority.first()
+        {
+            self.own.error(first.position, "GEO-15", "`authority` is for geofeeds; remove it");
+        }
+        prefixes
+    }
+
+    /// Warns of each feed whose newest version is not in force as a whole.
+    pub(super) fn report_states(&mut self, config: &Config, loaded: &List<FeedId, LoadedFeed>) {
+        if !self.is_whole {
+            return;
+        }
+        for feed in loaded.iter() {
+            let named = config.feeds.iter().find(|one| **one.name == *feed.name);
+            let position = named.and_then(|one| one.source.position);
+            if feed.state != FeedState::Ok {
+                let mut message = feed.at_load().to_string();
+                if self.acceptable.contains(&*feed.name) {
+                    let (document, name) = (Argument(&self.document), Argument(&feed.name));
+                    message += &format!(
+                        "; if the new version is right, run `crawlward compile --config {document} --accept {name}`"
+                    );
+                }
+                self.own.warning(position, None, message);
+            }
+            if feed.usable && feed.dated.is_none() && feed.max_age.is_some() {
+                let message = format!(
+                    "`max_age` of the feed `{}` has no effect: the age of its file is unknown",
+                    feed.name
+                );
+                self.own.warning(position, None, message);
+            }
+        }
+    }
+}
+
+/// A feed of the configuration.
+struct FoundFeed<'c> {
+    /// Its number there.
+    number: usize,
+    config: &'c FeedConfig,
+    authority: Vec<IpNet>,
+    proving: Proving<'c>,
+}
+
+/// An argument of a command, quoted where a shell would change it.
+struct Argument<'a>(&'a str);
+
+impl fmt::Display for Argument<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
+        match !self.0.is_empty() && self.0.bytes().all(is_plain) {
+            true => f.write_str(self.0),
+            false => write!(f, "'{}'", self.0.replace('\'', "'\\''")),
+        }
+    }
+}
+
+/// Names that go into headers, logs and metrics as they are.
+fn is_plain_name(name: &str) -> bool {
+    const LONGEST: usize = 64;
+    (1..=LONGEST).contains(&name.len()) && name.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
+}
+
+/// The values of all feeds, each once.
+#[derive(Default)]
+struct Values {
+    list: List<ValueId, FeedValue>,
+    ids: HashMap<FeedValue, ValueId>,
+}
+
+impl Values {
+    /// Adds a feed's values, and its entries with the values' new numbers.
+    fn add(&mut self, feed: &Feed, id: FeedId, entries: &mut Vec<Entry>) -> Result<(), TableError> {
+        let ids = feed.values.iter().map(|value| self.intern(value)).collect::<Result<Box<[_]>, _>>()?;
+        entries.reserve(feed.entries.len());
+        for (prefix, value) in &feed.entries {
+            let value = usize::try_from(*value).ok().and_then(|value| ids.get(value)).copied();
+            entries.push(Entry { prefix: *prefix, feed: id, value: value.ok_or(TableError::Inconsistent)? });
+        }
+        Ok(())
+    }
+
+    fn intern(&mut self, value: &FeedValue) -> Result<ValueId, TableError> {
+        if let Some(id) = self.ids.get(value) {
+            return Ok(*id);
+        }
+        let id = self.list.push(value.clone()).map_err(|_| TableError::TooLarge)?;
+        self.ids.insert(value.clone(), id);
+        Ok(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_never_gets_the_value_of_another() {
+        let range = |service: &str| FeedValue::Range { services: [service.into()].into() };
+        let mut feed = Feed { values: [range("a"), range("b")].into(), ..Feed::default() };
+        let prefix: IpNet = "192.0.2.0/24".parse().unwrap();
+        feed.entries.push((prefix, 1));
+        let (mut values, mut entries) = (Values::default(), Vec::new());
+        assert_eq!(values.add(&feed, FeedId::new(0), &mut entries), Ok(()));
+        assert_eq!(entries, [Entry { prefix, feed: FeedId::new(0), value: ValueId::new(1) }]);
+        feed.entries.push((prefix, 2));
+        assert_eq!(values.add(&feed, FeedId::new(1), &mut entries), Err(TableError::Inconsistent));
+    }
+}

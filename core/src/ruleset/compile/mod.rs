@@ -1,0 +1,488 @@
+//! From documents to a [`Ruleset`]: everything is read and checked, and every reason against it is reported at once.
+
+mod bindings;
+mod feeds;
+mod policies;
+mod sites;
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::Catalog;
+use crate::config::{AgentAction, AgentConfig, Config, InlinedFile, Ranges};
+use crate::feed::state::FeedState;
+use crate::http::token::is_token_byte;
+use crate::ids::{AgentId, FeedId, List};
+use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
+use crate::ruleset::sites::NamedPurposes;
+use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
+use crate::source::position::{Placed, Position};
+use crate::user_agent::{Claims, check_token};
+
+pub(crate) use feeds::Feeds;
+use policies::Lenient;
+pub(crate) use policies::{PolicyReader, PolicySource};
+
+use bindings::{Binding, FeedUsers, KnownFeeds};
+
+/// A file, as a host found it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundFile {
+    /// What it holds.
+    pub bytes: Vec<u8>,
+    /// When it was last modified, in seconds since the Unix epoch, where the host knows.
+    pub modified: Option<i64>,
+}
+
+impl FoundFile {
+    /// When the file was last known to be what its publisher publishes, in seconds since the Unix epoch: since when a feed
+    /// ages.
+    pub(crate) fn current_at(&self) -> Option<i64> {
+        self.modified
+    }
+}
+
+/// Where a document's files come from: the host reads, the core does not.
+pub trait Files {
+    /// A file that the document names; `None` where there is no such file.
+    ///
+    /// # Errors
+    ///
+    /// Why a file that is there can't be read, for the operator.
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String>;
+
+    /// A policy that the document names. The gates serve it to their clients, so a host that may read more than they may
+    /// refuses here what they must not see.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::read`].
+    fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        self.read(path)
+    }
+
+    /// The last version of a feed that was good: what the host keeps of [`Compiled::good_feeds`].
+    fn last_good(&self, path: &str) -> Option<FoundFile> {
+        let _ = path;
+        None
+    }
+
+    /// Whether the operator lets the new version of a feed in, whatever its guard says.
+    fn accepts(&self, feed: &str) -> bool {
+        let _ = feed;
+        false
+    }
+
+    /// How diagnostics name the file; the host may show where it looked.
+    fn display_name(&self, path: &str) -> String {
+        path.to_string()
+    }
+}
+
+/// No files: for documents that carry all of theirs.
+#[derive(Clone, Copy, Debug)]
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn read(&self, _: &str) -> Result<Option<FoundFile>, String> {
+        Ok(None)
+    }
+}
+
+/// What became of a configuration.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The ruleset; `None` where any diagnostic is an error.
+    pub ruleset: Option<Ruleset>,
+    /// All that is to be said, in the order of the files.
+    pub diagnostics: Vec<Diagnostic>,
+    /// New versions of feeds that are good, by the path of the feed: a host that gives [`Files::last_good`] keeps them.
+    pub good_feeds: Vec<(String, Vec<u8>)>,
+    /// What the ruleset was made of, apart from the feeds.
+    pub(crate) sources: Sources,
+}
+
+/// A document and the files that it names, apart from the feeds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sources {
+    /// How diagnostics name the document.
+    pub(crate) name: String,
+    pub(crate) document: Vec<u8>,
+    pub(crate) files: Vec<(String, FoundFile)>,
+}
+
+impl Ruleset {
+    /// Compiles a configuration document, which `name` names in diagnostics, with the files that it names.
+    ///
+    /// It is compiled as a whole or refused as a whole, with every reason at once.
+    pub fn compile(name: &str, document: &[u8], files: &dyn Files) -> Compiled {
+        let sources = Sources { name: name.to_string(), document: document.to_vec(), files: Vec::new() };
+        Compiled::new(sources, files, None)
+    }
+}
+
+impl Compiled {
+    /// Compiles sources; their feeds are read from `beyond`, unless they were read before.
+    pub(crate) fn new(sources: Sources, beyond: &dyn Files, feeds: Option<Feeds>) -> Self {
+        let mut own = Diagnostics::new(sources.name.as_str(), Load);
+        match Config::read(&sources.document, &mut own) {
+            Some(config) => Self::of(&config, own, sources, beyond, feeds, &mut Lenient),
+            None => Self::refused(own.into_items_by_position()),
+        }
+    }
+
+    /// Compiles a document that was read; `own` is what there is to say of it so far.
+    pub(crate) fn of(
+        config: &Config,
+        own: Diagnostics,
+        sources: Sources,
+        beyond: &dyn Files,
+        feeds: Option<Feeds>,
+        policies: &mut dyn PolicyReader,
+    ) -> Self {
+        let files = KnownFiles::new(config, &sources.files, beyond);
+        let mut compiler = Compiler {
+            is_whole: !own.has_errors(),
+            own,
+            others: Vec::new(),
+            files,
+            policies,
+            document: sources.name.clone(),
+            acceptable: BTreeSet::new(),
+            read: Vec::new(),
+            good_feeds: Vec::new(),
+        };
+        let ruleset = compiler.compile(config, feeds);
+        let Compiler { own, others, read, good_feeds, .. } = compiler;
+        let mut diagnostics = own.into_items_by_position();
+        diagnostics.extend(others);
+        if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+            return Self::refused(diagnostics);
+        }
+        Self { ruleset, diagnostics, good_feeds, sources: Sources { files: read, ..sources } }
+    }
+
+    /// Adds a warning for each feed that is stale at `now`, in seconds since the Unix epoch: what a host that has loaded
+    /// the ruleset tells its operator.
+    pub fn warn_of_stale_feeds(&mut self, name: &str, now: i64) {
+        let Some(ruleset) = &self.ruleset else { return };
+        let mut diagnostics = Diagnostics::new(name, Load);
+        for feed in ruleset.feeds(now).filter(|feed| feed.state == FeedState::Stale) {
+            diagnostics.warning(None, None, feed.to_string());
+        }
+        self.diagnostics.extend(diagnostics.into_items());
+    }
+
+    /// The document that was compiled; empty where it was refused.
+    pub fn document(&self) -> &[u8] {
+        &self.sources.document
+    }
+
+    /// No ruleset, for these reasons.
+    pub fn refused(diagnostics: Vec<Diagnostic>) -> Self {
+        Self { ruleset: None, diagnostics, good_feeds: Vec::new(), sources: Sources::default() }
+    }
+}
+
+/// The files in the document and those that were stored with it, before those of the host.
+pub(crate) struct KnownFiles<'c> {
+    inlined: BTreeMap<&'c str, &'c InlinedFile>,
+    stored: BTreeMap<&'c str, &'c FoundFile>,
+    beyond: &'c dyn Files,
+}
+
+impl<'c> KnownFiles<'c> {
+    pub(crate) fn new(config: &'c Config, stored: &'c [(String, FoundFile)], beyond: &'c dyn Files) -> Self {
+        // One by one: to collect them would sort them first, and each kind of sort takes 6 KB in the Wasm filter.
+        let mut files = Self { inlined: BTreeMap::new(), stored: BTreeMap::new(), beyond };
+        files.inlined.extend(config.files.0.iter().map(|(name, file)| (name.as_str(), file)));
+        files.stored.extend(stored.iter().map(|(name, file)| (name.as_str(), file)));
+        files
+    }
+
+    /// Whether a file does not come from the host, so that nobody can put another one in its place there.
+    fn is_known(&self, path: &str) -> bool {
+        self.inlined.contains_key(path) || self.stored.contains_key(path)
+    }
+
+    fn known(&self, path: &str) -> Option<FoundFile> {
+        let inlined = self
+            .inlined
+            .get(path)
+            .map(|file| FoundFile { bytes: file.text.clone().into_bytes(), modified: file.modified });
+        inlined.or_else(|| self.stored.get(path).copied().cloned())
+    }
+}
+
+impl Files for KnownFiles<'_> {
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        match self.known(path) {
+            Some(file) => Ok(Some(file)),
+            None => self.beyond.read(path),
+        }
+    }
+
+    fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        match self.known(path) {
+            Some(file) => Ok(Some(file)),
+            None => self.beyond.read_policy(path),
+        }
+    }
+
+    fn last_good(&self, path: &str) -> Option<FoundFile> {
+        self.beyond.last_good(path)
+    }
+
+    fn accepts(&self, feed: &str) -> bool {
+        self.beyond.accepts(feed)
+    }
+
+    fn display_name(&self, path: &str) -> String {
+        if self.is_known(path) { path.to_string() } else { self.beyond.display_name(path) }
+    }
+}
+
+struct Compiler<'c> {
+    /// Whether all that names others was read: only then is it said what is missing.
+    is_whole: bool,
+    /// About the document itself.
+    own: Diagnostics,
+    /// About the files that it names.
+    others: Vec<Diagnostic>,
+    files: KnownFiles<'c>,
+    policies: &'c mut dyn PolicyReader,
+    /// How diagnostics name the document.
+    document: String,
+    /// Names of the feeds whose newest versions an operator can accept.
+    acceptable: BTreeSet<String>,
+    /// The files that were read, apart from the feeds.
+    read: Vec<(String, FoundFile)>,
+    good_feeds: Vec<(String, Vec<u8>)>,
+}
+
+/// An agent before its feeds are looked up.
+struct AgentDraft {
+    token: String,
+    feeds: Vec<Placed<String>>,
+    ranges: Ranges,
+    services: Vec<String>,
+    purposes: Vec<String>,
+    action: AgentAction,
+}
+
+impl Compiler<'_> {
+    fn compile(&mut self, config: &Config, feeds: Option<Feeds>) -> Option<Ruleset> {
+        let catalog = self.catalog(config).unwrap_or_else(|| {
+            self.is_whole = false;
+            Catalog::default()
+        });
+        let drafts = self.drafts(config, &catalog);
+        let known = KnownFeeds::new(config, &catalog);
+        let bindings = self.bindings(&drafts, &known);
+        let users = FeedUsers::new(config, &drafts, &bindings);
+        self.warn_of_bindings(&users, &known);
+        let mut feeds = match feeds {
+            Some(feeds) => feeds,
+            None => self.feeds(config, &users)?,
+        };
+        self.report_states(config, &feeds.loaded);
+        let agents = self.agents(config, drafts, &bindings, &feeds)?;
+        name_sole_agents(&mut feeds.loaded, &agents);
+        let sites = self.sites(&config.sites, &agents);
+        self.warn_of_other_hosts(config, &sites);
+        self.check_purpose_header(&config.purpose_header);
+        let claims = match Claims::new(agents.iter().map(|agent| &*agent.token)) {
+            Ok(claims) => claims,
+            Err(error) => {
+                // A bad token has been reported already, with its place.
+                if !self.own.has_errors() {
+                    self.own.error(None, None, format!("the agents' tokens can't be compiled: {error}"));
+                }
+                return None;
+            }
+        };
+        let purposes = config.agents.iter().filter_map(|agent| agent.purposes.as_ref()).flatten();
+        let purposes = match NamedPurposes::new(purposes.map(String::as_str)) {
+            Ok(purposes) => purposes,
+            Err(too_many) => {
+                self.own.error(None, "AUTO-21", format!("the agents have {too_many}"));
+                return None;
+            }
+        };
+        Some(Ruleset {
+            mode: config.mode.value,
+            purpose_header: config.purpose_header.to_ascii_lowercase().into(),
+            agents,
+            purposes,
+            claims,
+            first_expiry: feeds.loaded.iter().filter_map(LoadedFeed::expires).min(),
+            feeds: feeds.loaded,
+            values: feeds.values,
+            table: feeds.table,
+            sites,
+            filter_state: config.filter_state.clone(),
+        })
+    }
+
+    fn catalog(&mut self, config: &Config) -> Option<Catalog> {
+        let path = config.catalog.as_str();
+        if path == "none" {
+            return Some(Catalog::default());
+        }
+        if path == "builtin" {
+            let (name, bytes) = Catalog::builtin();
+            return self.collect(name, |diagnostics| Catalog::parse(bytes, diagnostics));
+        }
+        let found = self.files.read(path);
+        let FoundFile { bytes, .. } = self.must_be_there(path, config.catalog.position, found)?;
+        let name = self.display_name(path);
+        self.collect(&name, |diagnostics| Catalog::parse(&bytes, diagnostics))
+    }
+
+    /// Reads one more source and keeps what there is to say of it.
+    fn collect<T>(&mut self, name: &str, read: impl FnOnce(&mut Diagnostics) -> T) -> T {
+        let mut diagnostics = Diagnostics::new(name, Load);
+        let result = read(&mut diagnostics);
+        self.others.extend(diagnostics.into_items_by_position());
+        result
+    }
+
+    /// Notes what was found of a file that has to be there.
+    fn must_be_there(
+        &mut self,
+        path: &str,
+        position: Option<Position>,
+        found: Result<Option<FoundFile>, String>,
+    ) -> Option<FoundFile> {
+        let name = self.display_name(path);
+        match found {
+            Ok(Some(file)) => {
+                self.read.push((path.to_string(), file.clone()));
+                Some(file)
+            }
+            Ok(None) => {
+                self.own.error(position, None, format!("there is no file {name}"));
+                None
+            }
+            Err(why) => {
+                self.own.error(position, None, format!("can't read {name}: {why}"));
+                None
+            }
+        }
+    }
+
+    fn display_name(&self, path: &str) -> String {
+        self.files.display_name(path)
+    }
+
+    /// The agents of the configuration and of the catalog, those of the configuration first.
+    fn drafts(&mut self, config: &Config, catalog: &Catalog) -> Vec<AgentDraft> {
+        let mut drafts: Vec<AgentDraft> = Vec::new();
+        for own in &config.agents {
+            self.check_token(&own.token);
+            if drafts.iter().any(|other| other.token.eq_ignore_ascii_case(&own.token)) {
+                self.own.error(
+                    own.token.position,
+                    None,
+                    format!("another agent has the token `{}`, too", *own.token),
+                );
+            }
+            drafts.push(draft(own, catalog));
+        }
+        for agent in &catalog.agents {
+            if !drafts.iter().any(|other| other.token.eq_ignore_ascii_case(&agent.token)) {
+                drafts.push(AgentDraft {
+                    token: agent.token.clone(),
+                    feeds: unplaced_all(&agent.feeds),
+                    ranges: agent.ranges,
+                    services: Vec::new(),
+                    purposes: agent.purposes.clone(),
+                    action: AgentAction::Policy,
+                });
+            }
+        }
+        drafts
+    }
+
+    /// The agents with the numbers of their feeds in the ruleset.
+    fn agents(
+        &mut self,
+        config: &Config,
+        drafts: Vec<AgentDraft>,
+        bindings: &[Binding<'_>],
+        feeds: &Feeds,
+    ) -> Option<List<AgentId, Agent>> {
+        let mut numbers: BTreeMap<&str, FeedId> = BTreeMap::new();
+        numbers.extend(feeds.loaded.enumerate().map(|(id, feed)| (&*feed.name, id)));
+        let number = |feed: usize| numbers.get(config.feeds.get(feed)?.name.as_str()).copied();
+        let mut agents = List::new();
+        for (draft, binding) in drafts.into_iter().zip(bindings) {
+            let agent = Agent {
+                token: draft.token.into(),
+                feeds: binding.feeds().filter_map(number).collect(),
+                lacking_feeds: binding.lacking.iter().map(|name| (*name).into()).collect(),
+                ranges: draft.ranges,
+                proving_values: (!draft.services.is_empty())
+                    .then(|| feeds.values_of_services(&draft.services)),
+                services: draft.services.into_iter().map(Into::into).collect(),
+                purposes: draft.purposes.into_iter().map(Into::into).collect(),
+                action: draft.action,
+            };
+            if let Err(full) = agents.push(agent) {
+                self.own.error(None, None, format!("{full} agents"));
+                return None;
+            }
+        }
+        Some(agents)
+    }
+
+    fn check_token(&mut self, token: &Placed<String>) {
+        if let Err(why) = check_token(token) {
+            self.own.error(token.position, None, format!("`{}` is no agent token: {why}", **token));
+        }
+    }
+
+    fn check_purpose_header(&mut self, name: &Placed<String>) {
+        if name.is_empty() || !name.bytes().all(is_token_byte) {
+            self.own.error(name.position, None, format!("`{}` is no header name", **name));
+        }
+    }
+}
+
+/// What the configuration says of an agent, over what the catalog says of it.
+fn draft(own: &AgentConfig, catalog: &Catalog) -> AgentDraft {
+    let known = catalog.agents.iter().find(|agent| agent.token.eq_ignore_ascii_case(&own.token));
+    AgentDraft {
+        token: own.token.value.clone(),
+        feeds: own
+            .feeds
+            .clone()
+            .or_else(|| known.map(|known| unplaced_all(&known.feeds)))
+            .unwrap_or_default(),
+        ranges: own.ranges.or_else(|| known.map(|known| known.ranges)).unwrap_or_default(),
+        services: own.services.clone().unwrap_or_default(),
+        purposes: own
+            .purposes
+            .clone()
+            .or_else(|| known.map(|known| known.purposes.clone()))
+            .unwrap_or_default(),
+        action: own.action.unwrap_or_default(),
+    }
+}
+
+fn unplaced_all(names: &[String]) -> Vec<Placed<String>> {
+    names.iter().cloned().map(Placed::default).collect()
+}
+
+/// Notes in each feed the agent that names it, where it is the only one.
+fn name_sole_agents(feeds: &mut List<FeedId, LoadedFeed>, agents: &List<AgentId, Agent>) {
+    for (id, feed) in feeds.enumerate_mut() {
+        let mut naming = agents.enumerate().filter(|(_, agent)| agent.feeds.contains(&id));
+        let first = naming.next().map(|(agent, _)| agent);
+        feed.sole_agent = first.filter(|_| naming.next().is_none());
+    }
+}

@@ -1,0 +1,146 @@
+//! Configuration, feeds and policies, compiled: immutable, and what a reload replaces as a whole.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{AgentAction, Fact, Mode, Ranges};
+use crate::feed::state::FeedState;
+use crate::feed::{FeedFormat, FeedValue};
+use crate::ids::{AgentId, FeedId, List, SiteId, ValueId};
+use crate::prefix_table::{Match, PrefixTable, TableWords};
+use crate::ruleset::sites::{NamedPurposes, Sites};
+use crate::user_agent::Claims;
+
+/// Everything that a decision needs.
+///
+/// ```
+/// use crawlward_core::{NoFiles, Ruleset};
+///
+/// let compiled = Ruleset::compile("crawlward.json", br#"{ "mode": "enforce" }"#, &NoFiles);
+/// let ruleset = compiled.ruleset.expect("a valid document");
+/// assert!(ruleset.agents().any(|agent| agent.token == "Googlebot"));
+///
+/// let broken = Ruleset::compile("crawlward.json", br#"{ "mood": "enforce" }"#, &NoFiles);
+/// assert!(broken.ruleset.is_none());
+/// assert_eq!(broken.diagnostics[0].to_string(), "crawlward.json:1:3: error: unknown key `mood` (did you mean `mode`?)");
+/// ```
+#[derive(Debug)]
+pub struct Ruleset {
+    pub(crate) mode: Mode,
+    /// Lower case.
+    pub(crate) purpose_header: Box<str>,
+    /// In the order of `claims`.
+    pub(crate) agents: List<AgentId, Agent>,
+    pub(crate) claims: Claims,
+    /// Those that the configuration gives to agents.
+    pub(crate) purposes: NamedPurposes,
+    pub(crate) feeds: List<FeedId, LoadedFeed>,
+    /// When the first feed becomes stale.
+    pub(crate) first_expiry: Option<i64>,
+    /// What the prefixes' values mean.
+    pub(crate) values: List<ValueId, FeedValue>,
+    pub(crate) table: PrefixTable<TableWords>,
+    pub(crate) sites: Sites,
+    pub(crate) filter_state: Vec<Fact>,
+}
+
+/// An agent, compiled.
+#[derive(Clone, Debug)]
+pub(crate) struct Agent {
+    pub(crate) token: Box<str>,
+    /// The feeds that prove it, of which not all may have a version in force.
+    pub(crate) feeds: Vec<FeedId>,
+    /// The names of the feeds that have ranges of it, too, and that the configuration lacks.
+    pub(crate) lacking_feeds: Vec<Box<str>>,
+    /// Whether all that it sends comes from the ranges in its feeds.
+    pub(crate) ranges: Ranges,
+    /// If not empty, only prefixes with one of these services prove it.
+    pub(crate) services: Vec<Box<str>>,
+    /// The values that prove it, sorted; `None`: all.
+    pub(crate) proving_values: Option<Vec<ValueId>>,
+    pub(crate) purposes: Vec<Box<str>>,
+    pub(crate) action: AgentAction,
+}
+
+impl Agent {
+    /// Whether all its ranges can be known, so that the lack of a proof can be the proof of a forgery.
+    pub(crate) fn can_be_spoofed(&self) -> bool {
+        !self.feeds.is_empty() && self.lacking_feeds.is_empty() && self.ranges == Ranges::Complete
+    }
+
+    /// Whether a match proves that the request is the agent's.
+    pub(crate) fn is_proven_by(&self, matched: &Match) -> bool {
+        self.feeds.contains(&matched.feed)
+            && self.proving_values.as_ref().is_none_or(|values| values.binary_search(&matched.value).is_ok())
+    }
+}
+
+/// A feed of the configuration, as it was loaded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct LoadedFeed {
+    pub(crate) name: Box<str>,
+    pub(crate) format: FeedFormat,
+    pub(crate) notes: Option<Box<str>>,
+    pub(crate) prefixes: usize,
+    /// [`FeedState::Stale`] never stands here: it depends on the time.
+    pub(crate) state: FeedState,
+    /// Why the state is not `ok`.
+    pub(crate) why: Option<Box<str>>,
+    /// Whether any version is in force, unless it is stale.
+    pub(crate) usable: bool,
+    /// How many entries of the version in force can't be read.
+    pub(crate) unreadable: usize,
+    /// From when on its age counts, in seconds since the Unix epoch: when it was last known to be what its publisher
+    /// publishes. Publishers leave `creationTime` untouched for years, so it does not count.
+    pub(crate) dated: Option<i64>,
+    /// How old it may become, in seconds.
+    pub(crate) max_age: Option<i64>,
+    /// The agent that names the feed, where it is the only one: who an undeclared client from here acts as.
+    pub(crate) sole_agent: Option<AgentId>,
+}
+
+impl LoadedFeed {
+    /// From when on the feed is stale, in seconds since the Unix epoch.
+    pub(crate) fn expires(&self) -> Option<i64> {
+        Some(self.dated?.saturating_add(self.max_age?))
+    }
+
+    /// Whether it is too old to prove anybody at `now`.
+    pub(crate) fn is_stale(&self, now: i64) -> bool {
+        self.expires().is_some_and(|expires| now >= expires)
+    }
+
+    /// Whether a version is in force at `now`.
+    pub(crate) fn is_in_force(&self, now: i64) -> bool {
+        self.usable && !self.is_stale(now)
+    }
+
+    /// Whether an address that is not in it is not its publisher's, as far as it is not stale.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.usable && self.unreadable == 0
+    }
+}
+
+impl Ruleset {
+    /// What is done with decisions, unless the host says otherwise for a request.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The request header in which a client declares its purpose, in lower case.
+    pub fn purpose_header(&self) -> &str {
+        &self.purpose_header
+    }
+
+    /// The number of a site, to be given to [`crate::decide()`].
+    pub fn site(&self, name: &str) -> Option<SiteId> {
+        self.sites.list.find(|site| *site.name == *name)
+    }
+
+    /// The names of the sites, in the order of the configuration: that of `name`, else the first host, else `default`.
+    pub fn site_names(&self) -> impl Iterator<Item = &str> {
+        self.sites.list.iter().map(|site| &*site.name)
+    }
+}

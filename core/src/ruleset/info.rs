@@ -1,0 +1,244 @@
+//! What a ruleset says of itself, for people: its agents, its feeds, and what is known of an address.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+use core::fmt;
+use core::net::IpAddr;
+
+use ipnet::IpNet;
+
+use crate::config::{AgentAction, Ranges};
+use crate::feed::state::{Age, FeedState};
+use crate::feed::{FeedFormat, FeedValue};
+use crate::identity::Doubt;
+use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
+use crate::source::quoted::Quoted;
+
+/// An agent of a [`Ruleset`], for display.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentInfo<'r> {
+    /// The RFC 9309 product token.
+    pub token: &'r str,
+    /// What its operator says it fetches for.
+    pub purposes: &'r [Box<str>],
+    /// What is done with it.
+    pub action: AgentAction,
+}
+
+/// A feed of a [`Ruleset`], for display.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedInfo<'r> {
+    /// The name in the configuration.
+    pub name: &'r str,
+    /// How it is written.
+    pub format: FeedFormat,
+    /// How many distinct prefixes are in force: none of a stale feed.
+    pub prefixes: usize,
+    /// How it is.
+    pub state: FeedState,
+    /// Why it is not `ok`.
+    pub why: Option<Cow<'r, str>>,
+    /// Whether there is a version of it, be it the newest or stale.
+    pub is_usable: bool,
+    /// How old it is in seconds, as `max_age` counts; `None` where the host gave no date.
+    pub age: Option<u64>,
+}
+
+impl FeedInfo<'_> {
+    /// How many distinct prefixes decide about requests: none where the feed is stale.
+    pub fn prefixes_in_force(&self) -> usize {
+        if self.state == FeedState::Stale { 0 } else { self.prefixes }
+    }
+}
+
+/// A sentence on the feed's state, for logs.
+impl fmt::Display for FeedInfo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, state, why, .. } = self;
+        write!(f, "the feed `{name}` is {state}")?;
+        why.iter().try_for_each(|why| write!(f, ": {why}"))?;
+        let effect = match (state, self.is_usable, self.format) {
+            (FeedState::Ok, ..) => return Ok(()),
+            (FeedState::Held, true, _) => "the last good version stays in force",
+            (FeedState::Incomplete, ..) => {
+                "clients that claim its agents from other addresses are `unverified`, not `spoofed`"
+            }
+            (_, _, FeedFormat::Geofeed) => "it gives no locations",
+            _ => "it verifies no client, and clients that claim its agents are `unverified`, not `spoofed`",
+        };
+        write!(f, "; {effect}")
+    }
+}
+
+/// One thing that a feed says of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding<'r> {
+    /// The feed's name.
+    pub feed: &'r str,
+    /// The publisher's remarks on the whole feed (JAFAR-8).
+    pub notes: Option<&'r str>,
+    /// The most specific prefix of the feed that covers the address; IPv4 for an IPv4-mapped address.
+    pub prefix: IpNet,
+    /// What the feed says of the prefix.
+    pub value: FindingValue<'r>,
+}
+
+/// What a feed says of a prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingValue<'r> {
+    /// The prefix belongs to the feed's publisher.
+    Range {
+        /// The publisher's name for the bot or product in it. A prefix with several services gives a finding for each.
+        service: Option<&'r str>,
+    },
+    /// Where the prefix is used. All `None`: explicitly nowhere.
+    Place {
+        /// ISO 3166-1 alpha-2, upper case.
+        country: Option<&'r str>,
+        /// ISO 3166-2, upper case.
+        region: Option<&'r str>,
+        /// Free text without control characters.
+        city: Option<&'r str>,
+    },
+}
+
+impl FeedValue {
+    /// What the value says, one by one.
+    fn findings(&self) -> impl Iterator<Item = FindingValue<'_>> {
+        let (services, other): (&[Box<str>], _) = match self {
+            Self::Range { services } if services.is_empty() => {
+                (&[], Some(FindingValue::Range { service: None }))
+            }
+            Self::Range { services } => (services, None),
+            Self::Place { country, region, city } => {
+                let country = country.as_ref().and_then(|letters| core::str::from_utf8(letters).ok());
+                let (region, city) = (region.as_deref(), city.as_deref());
+                (&[], Some(FindingValue::Place { country, region, city }))
+            }
+        };
+        let services = services.iter().map(|service| FindingValue::Range { service: Some(service) });
+        services.chain(other)
+    }
+}
+
+impl LoadedFeed {
+    /// How it was when it was loaded.
+    pub(crate) fn at_load(&self) -> FeedInfo<'_> {
+        FeedInfo {
+            name: &self.name,
+            format: self.format,
+            prefixes: self.prefixes,
+            state: self.state,
+            why: self.why.as_deref().map(Cow::Borrowed),
+            is_usable: self.usable,
+            age: None,
+        }
+    }
+
+    /// How it is at `now`.
+    fn at(&self, now: i64) -> FeedInfo<'_> {
+        // A date in the future is that of a clock that is wrong.
+        let age = self.dated.map(|dated| now.saturating_sub(dated).max(0));
+        let info = FeedInfo { age: age.map(i64::unsigned_abs), ..self.at_load() };
+        match (age, self.max_age) {
+            (Some(age), Some(limit)) if self.is_stale(now) => {
+                let why = format!("it is {} old, over its `max_age` of {}", Age(age), Age(limit));
+                FeedInfo { state: FeedState::Stale, why: Some(why.into()), prefixes: 0, ..info }
+            }
+            _ => info,
+        }
+    }
+}
+
+/// One line: feed, prefix, and what the feed says, each part but the first two after its name.
+impl fmt::Display for Finding<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.feed, self.prefix)?;
+        let mut part = |name: &str, text: Option<&str>| {
+            text.map_or(Ok(()), |text| write!(f, " {name}={}", Quoted(text)))
+        };
+        match self.value {
+            FindingValue::Range { service } => part("service", service)?,
+            FindingValue::Place { country, region, city } => {
+                part("country", country)?;
+                part("region", region)?;
+                part("city", city)?;
+            }
+        }
+        part("notes", self.notes)
+    }
+}
+
+impl Ruleset {
+    /// The agents, those of the configuration first.
+    pub fn agents(&self) -> impl Iterator<Item = AgentInfo<'_>> {
+        self.agents.iter().map(|agent| AgentInfo {
+            token: &agent.token,
+            purposes: &agent.purposes,
+            action: agent.action,
+        })
+    }
+
+    /// The names of the feeds that prove an agent, by its token as the ruleset writes it, at `now`, in seconds since the
+    /// Unix epoch.
+    pub fn feeds_of<'r>(&'r self, token: &str, now: i64) -> impl Iterator<Item = &'r str> {
+        let feeds = self.agent(token).into_iter().flat_map(|agent| self.loaded_feeds_of(agent));
+        feeds.filter(move |feed| feed.is_in_force(now)).map(|feed| &*feed.name)
+    }
+
+    /// Why a client that claims this agent from an address in none of its ranges is not called spoofed at `now`, in
+    /// seconds since the Unix epoch; none where it is.
+    pub fn doubts<'r>(&'r self, token: &str, now: i64) -> Vec<Doubt<'r>> {
+        let Some(agent) = self.agent(token) else { return Vec::new() };
+        let mut doubts = Vec::new();
+        if agent.ranges == Ranges::Partial {
+            doubts.push(Doubt::PartialRanges);
+        }
+        doubts.extend(agent.lacking_feeds.iter().map(|name| Doubt::LackingFeed(name)));
+        let uncertain = self.loaded_feeds_of(agent).filter(|feed| !feed.is_whole() || !feed.is_in_force(now));
+        doubts.extend(uncertain.map(|feed| Doubt::Feed(feed.at(now))));
+        if doubts.is_empty() && agent.feeds.is_empty() {
+            doubts.push(Doubt::NoFeed);
+        }
+        doubts
+    }
+
+    fn agent(&self, token: &str) -> Option<&Agent> {
+        self.agents.iter().find(|agent| *agent.token == *token)
+    }
+
+    fn loaded_feeds_of<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r LoadedFeed> {
+        agent.feeds.iter().filter_map(|id| self.feeds.get(*id))
+    }
+
+    /// The feeds, in the order of the configuration; `now` is in seconds since the Unix epoch.
+    pub fn feeds(&self, now: i64) -> impl Iterator<Item = FeedInfo<'_>> {
+        self.feeds.iter().map(move |feed| feed.at(now))
+    }
+
+    /// The feeds that became stale after one point in time and until another, in seconds since the Unix epoch: what a
+    /// gate logs that asks now and then, each feed once.
+    pub fn became_stale(&self, after: i64, until: i64) -> impl Iterator<Item = FeedInfo<'_>> {
+        let is_due = move |feed: &&LoadedFeed| {
+            feed.usable && feed.expires().is_some_and(|expires| after < expires && expires <= until)
+        };
+        self.feeds.iter().filter(is_due).map(move |feed| feed.at(until))
+    }
+
+    /// What each feed that covers the address says of it, the longest prefix first.
+    pub fn lookup(&self, address: IpAddr) -> impl Iterator<Item = Finding<'_>> {
+        let address = address.to_canonical();
+        let found = self.table.lookup(address).unwrap_or_default().iter().filter_map(move |matched| {
+            let feed = self.feeds.get(matched.feed)?;
+            let prefix = IpNet::new(address, matched.prefix_len).ok()?.trunc();
+            Some((feed, prefix, self.values.get(matched.value)?))
+        });
+        found.flat_map(|(feed, prefix, value)| {
+            let finding =
+                move |value| Finding { feed: &feed.name, notes: feed.notes.as_deref(), prefix, value };
+            value.findings().map(finding)
+        })
+    }
+}

@@ -1,0 +1,7 @@
+//! The ruleset: configuration, feeds and policies, compiled.
+
+pub(crate) mod compile;
+pub(crate) mod data;
+pub(crate) mod info;
+pub(crate) mod sites;
+pub(crate) mod stored;

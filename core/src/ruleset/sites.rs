@@ -1,0 +1,245 @@
+//! What the sites permit, compiled: which site a host belongs to, and what it says of whom.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::net::IpAddr;
+
+use crate::config::{Fact, Mode, Treatment, Treatments};
+use crate::hash;
+use crate::http::host::{HostIndex, RequestHost};
+use crate::http::representation::Representation;
+use crate::ids::{ByAgent, List, SiteId};
+use crate::path::request::RequestPath;
+use crate::path::rules::{PathRule, PathRules};
+use crate::policy::automation_preferences::{AutomationPreferences, NamedAgent, Undeclared};
+use crate::policy::robots::{GroupId, Robots};
+use crate::policy::robots_tag::SiteTags;
+use crate::user_agent::{Claims, check_token};
+
+/// A policy file, as it is served and as it decides; sites that name the same file share it.
+#[derive(Debug)]
+pub(crate) struct PolicyFile<T> {
+    /// As the configuration names it.
+    pub(crate) path: Box<str>,
+    pub(crate) served: Representation,
+    pub(crate) rules: T,
+}
+
+/// A site's robots.txt.
+#[derive(Clone, Debug)]
+pub(crate) struct RobotsPolicy {
+    pub(crate) file: Arc<PolicyFile<Robots>>,
+    /// The group of each agent, and that of `*`.
+    pub(crate) groups: ByAgent<GroupId>,
+}
+
+/// A site's automation-preferences.txt.
+#[derive(Clone, Debug)]
+pub(crate) struct PreferencesPolicy {
+    pub(crate) file: Arc<PolicyFile<Preferences>>,
+    /// What the file knows each agent as, and everybody else.
+    pub(crate) agents: ByAgent<NamedAgent>,
+    pub(crate) undeclared: Undeclared,
+}
+
+/// The rules of an automation-preferences.txt, with the purposes that it names.
+#[derive(Debug)]
+pub(crate) struct Preferences {
+    pub(crate) rules: AutomationPreferences,
+    pub(crate) purposes: NamedPurposes,
+}
+
+/// Purposes that count as declared where they stand alone in a User-Agent.
+#[derive(Debug)]
+pub(crate) struct NamedPurposes {
+    /// In lower case.
+    names: Vec<Box<str>>,
+    /// Finds `names`.
+    claims: Claims,
+}
+
+/// There are more than [`NamedPurposes::MOST`] different ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooManyPurposes;
+
+impl fmt::Display for TooManyPurposes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "more than {} different purposes", NamedPurposes::MOST)
+    }
+}
+
+impl NamedPurposes {
+    /// The time to compile them grows with the square of their number.
+    pub(crate) const MOST: usize = 1024;
+
+    /// The grammar has more purposes than a User-Agent is searched for: quotes and single asterisks among them.
+    pub(crate) fn new<'p>(purposes: impl IntoIterator<Item = &'p str>) -> Result<Self, TooManyPurposes> {
+        let usable = purposes.into_iter().filter(|purpose| check_token(purpose).is_ok());
+        let mut names: Vec<Box<str>> = usable.map(|purpose| purpose.to_ascii_lowercase().into()).collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.len() > Self::MOST {
+            return Err(TooManyPurposes);
+        }
+        let claims = Claims::new(names.iter().map(|name| &**name)).map_err(|_| TooManyPurposes)?;
+        Ok(Self { names, claims })
+    }
+
+    pub(crate) fn find(&self, user_agent: &[u8]) -> Option<&str> {
+        if self.names.is_empty() {
+            return None;
+        }
+        self.claims.find(user_agent).and_then(|at| self.names.get(at)).map(|name| &**name)
+    }
+}
+
+/// A rule on places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GeoRule {
+    /// Empty: any known country.
+    pub(crate) countries: Vec<[u8; 2]>,
+    /// Empty: any region.
+    pub(crate) regions: Vec<Box<str>>,
+    pub(crate) treatment: Treatment,
+}
+
+impl GeoRule {
+    fn holds(&self, country: [u8; 2], region: Option<&str>) -> bool {
+        let in_country = self.countries.is_empty() || self.countries.contains(&country);
+        let in_region = || self.regions.iter().any(|known| Some(&**known) == region);
+        in_country && (self.regions.is_empty() || in_region())
+    }
+}
+
+/// The modes of parts of a site. The longest scope counts, of equally long ones the first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Modes {
+    /// Each with its place in `list`.
+    scopes: PathRules<usize>,
+    /// In the order of the document, each with its scope as it is written.
+    list: Vec<(Mode, Box<str>)>,
+}
+
+impl Modes {
+    pub(crate) fn new(scopes: Vec<(PathRule, Mode, Box<str>)>) -> Self {
+        Self {
+            scopes: PathRules::new(scopes.iter().map(|(rule, ..)| rule).zip(0..)),
+            list: scopes.into_iter().map(|(_, mode, text)| (mode, text)).collect(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The mode of a path, and the scope that it is in; `None`: it is in no scope.
+    pub(crate) fn find(&self, path: RequestPath<'_>) -> Option<(Mode, &str)> {
+        let found = self.list.get(self.scopes.decide(path)?.what)?;
+        Some((found.0, &found.1))
+    }
+}
+
+/// A site's compiled policies.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    pub(crate) name: Box<str>,
+    pub(crate) treatments: Treatments,
+    pub(crate) robots: Option<RobotsPolicy>,
+    pub(crate) preferences: Option<PreferencesPolicy>,
+    pub(crate) geo: Vec<GeoRule>,
+    pub(crate) modes: Modes,
+    /// 0 to 100.
+    pub(crate) enforce_percent: u8,
+    /// Whether a denial names the line that decided.
+    pub(crate) explain: bool,
+    /// Instead of the document's.
+    pub(crate) filter_state: Option<Vec<Fact>>,
+    pub(crate) tags: SiteTags,
+}
+
+impl Site {
+    /// What the rules on places make of a client; `None`: nothing.
+    pub(crate) fn treatment_of_place(
+        &self,
+        country: Option<[u8; 2]>,
+        region: Option<&str>,
+    ) -> Option<Treatment> {
+        let country = country?;
+        self.geo.iter().find(|rule| rule.holds(country, region)).map(|rule| rule.treatment)
+    }
+
+    /// Whether `enforce` enforces for a client, by a hash of its address (IPv6: of its /64), so that one client sees one
+    /// behaviour. A client without an address is enforced on when all are.
+    pub(crate) fn enforces_on(&self, address: Option<IpAddr>) -> bool {
+        let bits = match address.map(|address| address.to_canonical()) {
+            _ if self.enforce_percent >= 100 => return true,
+            None => return false,
+            Some(IpAddr::V4(v4)) => u64::from(v4.to_bits()),
+            Some(IpAddr::V6(v6)) => (v6.to_bits() >> 64) as u64,
+        };
+        hash::mix(bits) % 100 < u64::from(self.enforce_percent)
+    }
+}
+
+/// The sites, and the hosts that lead to them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sites {
+    pub(crate) list: List<SiteId, Site>,
+    pub(crate) hosts: HostIndex<SiteId>,
+    pub(crate) default: Option<SiteId>,
+}
+
+impl Sites {
+    /// A site by its number.
+    pub(crate) fn get(&self, id: SiteId) -> Option<&Site> {
+        self.list.get(id)
+    }
+
+    /// Whether a site names the host.
+    pub(crate) fn name(&self, host: &[u8]) -> bool {
+        self.hosts.best(RequestHost::new(host)).is_some()
+    }
+
+    /// The site of a host as it came in a request: exact names, then wildcards, then the default.
+    pub(crate) fn find(&self, host: &[u8]) -> Option<SiteId> {
+        self.hosts.best(RequestHost::new(host)).or(self.default)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::RobotsTagSyntax;
+
+    #[test]
+    fn a_share_of_the_addresses_is_enforced_on_and_stays_the_same() {
+        let site = |enforce_percent| Site {
+            name: "s".into(),
+            treatments: Treatments::DEFAULT,
+            robots: None,
+            preferences: None,
+            geo: Vec::new(),
+            modes: Modes::default(),
+            enforce_percent,
+            explain: true,
+            filter_state: None,
+            tags: SiteTags::none(RobotsTagSyntax::Draft00),
+        };
+        let addresses =
+            |count: u32| (0..count).map(|bits| Some(IpAddr::V4((bits.wrapping_mul(2_654_435_761)).into())));
+        for percent in [0, 1, 10, 50, 100] {
+            let enforced = addresses(20_000).filter(|address| site(percent).enforces_on(*address)).count();
+            let expected = 200 * usize::from(percent);
+            assert!(enforced.abs_diff(expected) <= 200, "{percent} %: {enforced}");
+        }
+        // Who is enforced on at 10 % is so at 50 %, too: a roll-out only adds.
+        assert!(
+            addresses(1000).all(|address| !site(10).enforces_on(address) || site(50).enforces_on(address))
+        );
+        let v6 = |text: &str| Some(text.parse().unwrap());
+        assert_eq!(site(50).enforces_on(v6("2001:db8::1")), site(50).enforces_on(v6("2001:db8::ffff:1")));
+        assert!(site(100).enforces_on(None) && !site(99).enforces_on(None));
+    }
+}

@@ -1,0 +1,7 @@
+//! Sources as bytes: their encoding, positions in them, and what there is to report about them.
+
+pub(crate) mod diagnostic;
+pub(crate) mod position;
+pub(crate) mod quoted;
+pub(crate) mod suggestion;
+pub(crate) mod text;

@@ -1,0 +1,18 @@
+//! What a User-Agent says: which agent it claims to be, and whether it is that of automation at all.
+
+mod claims;
+mod form;
+mod known_parts;
+mod lists;
+mod phrases;
+mod reading;
+#[cfg(test)]
+mod tests;
+mod token;
+mod window_filter;
+mod words;
+
+pub use claims::{Claims, ClaimsError, Speaker};
+#[cfg(test)]
+pub(crate) use token::MAX_TOKEN;
+pub(crate) use token::check_token;

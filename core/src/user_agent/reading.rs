@@ -1,0 +1,124 @@
+//! What has been found while the words of a User-Agent are read.
+
+use core::cell::OnceCell;
+use core::ops::Range;
+
+use memchr::memchr;
+
+use super::form::{find, first_comment};
+use super::lists::{
+    CODE, COMPATIBLE, CURSOR, ELECTRON, ENDINGS, HTTP, HTTPS, NAMES, PEOPLES_ADDRESSES, PEOPLES_NAMES,
+    WINDSURF,
+};
+use super::phrases::{begins_with, ends_with};
+
+/// The token that the User-Agent claims.
+#[derive(Clone, Copy)]
+pub(super) struct Claim {
+    pub(super) length: usize,
+    pub(super) start: usize,
+    /// Its index.
+    pub(super) token: usize,
+}
+
+/// What has been found so far.
+pub(super) struct Reading<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) claim: Option<Claim>,
+    /// Whether there was a name or a web address of automation.
+    automation: bool,
+    /// Whether a code editor was named, and the framework on which such editors run.
+    editor: bool,
+    electron: bool,
+    /// See [`device_name`]; looked for once.
+    device: OnceCell<Range<usize>>,
+}
+
+impl<'t> Reading<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Self {
+        let device = OnceCell::new();
+        Self { text, claim: None, automation: false, editor: false, electron: false, device }
+    }
+
+    /// Whether something in the parts that have been read names automation.
+    pub(super) fn names_automation(&self, parts: &[Range<usize>]) -> bool {
+        let has_mail_address =
+            |part: &Range<usize>| self.text.get(part.clone()).is_some_and(has_mail_address);
+        self.automation || self.editor && self.electron || parts.iter().any(has_mail_address)
+    }
+
+    /// Whether names can still change the answer: a claim counts more, and one name of automation is enough.
+    pub(super) fn asks_for_names(&self) -> bool {
+        self.claim.is_none() && !self.automation
+    }
+
+    /// Notes the name of automation that begins here.
+    #[cold]
+    pub(super) fn take_name(&mut self, start: usize) {
+        let rest = self.text.get(start..).unwrap_or_default();
+        let Some(name) = NAMES.name_at(rest) else { return };
+        let after = rest.get(name.len()..).unwrap_or_default();
+        let begins_with_any = |beginnings: &[&str]| beginnings.iter().any(|text| begins_with(after, text));
+        match name {
+            HTTP | HTTPS => {
+                self.automation |= begins_with(after, "://") && !begins_with_any(PEOPLES_ADDRESSES);
+            }
+            // Internet Explorer 8 repeats its predecessor's User-Agent within its own.
+            COMPATIBLE => {
+                self.automation |= begins_with(after, ";")
+                    && !begins_with_any(&["; MSIE", ";MSIE"])
+                    && !self.follows_mozilla(start);
+            }
+            ELECTRON => self.electron = true,
+            CODE | CURSOR | WINDSURF => self.editor |= begins_with(after, "/"),
+            _ => self.automation |= !self.names_device(start),
+        }
+    }
+
+    /// Notes the name at this place if it ends like one of automation.
+    #[cold]
+    pub(super) fn take_ending(&mut self, place: Range<usize>) {
+        let start = place.start;
+        let name = self.text.get(place).unwrap_or_default();
+        let ends_with_any = |endings: &[&str]| endings.iter().any(|ending| ends_with(name, ending));
+        self.automation |=
+            ends_with_any(ENDINGS) && !ends_with_any(PEOPLES_NAMES) && !self.names_device(start);
+    }
+
+    /// Whether this place is in the name of a device: see [`device_name`].
+    fn names_device(&self, place: usize) -> bool {
+        self.device.get_or_init(|| device_name(self.text)).contains(&place)
+    }
+
+    /// Whether `Mozilla/5.0 (` comes right before this place.
+    fn follows_mozilla(&self, place: usize) -> bool {
+        const LONGEST: usize = "Mozilla/1.10 [en] (".len();
+        let before = self.text.get(place.saturating_sub(LONGEST)..place).unwrap_or_default();
+        before.ends_with(b"(") && find(before, "Mozilla/").is_some()
+    }
+}
+
+/// Whether a name with this last byte may end with one of [`ENDINGS`]. Hardly any word of a browser ends with it.
+pub(super) const fn may_be_ending(last: &u8) -> bool {
+    matches!(*last | 0x20, b't' | b'r')
+}
+
+/// Where the very first comment names an Android device. Models have all kinds of names.
+fn device_name(text: &[u8]) -> Range<usize> {
+    let (comment, _) = first_comment(text);
+    let place = || {
+        let start = memchr(b'(', text)? + 1;
+        Some(start + find(comment, "Android")?..start + comment.len())
+    };
+    place().unwrap_or_default()
+}
+
+/// Whether there is a mail address. An `@` before a number is a version: `Ecosia android@88.0`.
+fn has_mail_address(text: &[u8]) -> bool {
+    memchr(b'@', text).is_some()
+        && text.split(|byte| *byte == b'@').skip(1).any(|rest| {
+            let is_domain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+            let domain = rest.split(|byte| !is_domain(byte)).next().unwrap_or_default();
+            domain.first().is_some_and(u8::is_ascii_alphabetic) && domain.contains(&b'.')
+        })
+}

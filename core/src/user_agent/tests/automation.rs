@@ -1,0 +1,125 @@
+//! Automation is recognised, at a bounded cost.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::{AUTOMATION, catalog, is_automation, lines};
+use crate::path::pattern::steps;
+use crate::user_agent::{Claims, Speaker};
+
+/// Whether Chrome is automation when this is put after its User-Agent.
+fn chrome(end: &str) -> bool {
+    is_automation(&format!(
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36{end}"
+    ))
+}
+
+#[test]
+fn automation_is_recognised_in_995_of_1000() {
+    let (_, claims) = catalog();
+    let automation: Vec<&str> = lines(AUTOMATION).collect();
+    assert!(automation.len() >= 150);
+    let is_missed = |line: &&&str| claims.speaker(Some(line.as_bytes())) == Speaker::Browser;
+    let missed: Vec<&&str> = automation.iter().filter(is_missed).collect();
+    assert!(missed.len() * 1000 <= automation.len() * 5, "{missed:#?}");
+}
+
+#[test]
+fn no_user_agent_is_automation() {
+    assert_eq!(Claims::new(["X"]).unwrap().speaker(None), Speaker::Automation);
+    assert!(is_automation(""));
+    assert!(is_automation(" \t "));
+}
+
+#[test]
+fn names_of_bots_crawlers_and_spiders_count_as_a_whole() {
+    assert!(!chrome(""));
+    for name in
+        ["SomeBot", "SOMEBOT/1.0", "some_bot", "(my-crawler 2.0)", "Web Spider", "x.bot", "WebCrawler;"]
+    {
+        assert!(chrome(&format!(" {name}")), "{name}");
+    }
+    for name in ["SomeBot2", "some_bot_2", "Bot-Fighter", "Botany", "Crawlers", "spiderman", "SomeBot\u{17c}"]
+    {
+        assert!(!chrome(&format!(" {name}")), "{name}");
+    }
+}
+
+#[test]
+fn browsers_that_nobody_looks_at_name_themselves() {
+    for name in ["HeadlessChrome/140.0", "HeadlessEdg/140.0", "PhantomJS/2.1.1", "jsdom/22.1", "Cypress/13.6"]
+    {
+        assert!(is_automation(&format!(
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) {name} Safari/537.36"
+        )));
+    }
+    assert!(chrome(" Chrome-Lighthouse"));
+    assert!(chrome("; Selenium"));
+    assert!(!chrome(" Lighthouses/1.0"));
+}
+
+#[test]
+fn a_browser_does_not_say_that_it_is_compatible() {
+    assert!(!is_automation("Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0)"));
+    assert!(!is_automation("Mozilla/1.10 [en] (Compatible; RISC OS 3.70; Oregano 1.10)"));
+    assert!(is_automation("Mozilla/5.0 (compatible; Example/1.0)"));
+    assert!(is_automation("Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Example/1.0)"));
+    assert!(chrome(" (compatible; Example/1.0)"));
+    assert!(is_automation(
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko; Example) Chrome/140.0 Safari/537.36"
+    ));
+}
+
+#[test]
+fn an_operator_gives_an_address() {
+    for address in [
+        "(+http://x.example)",
+        "(HTTPS://x.example/bot)",
+        "http://x.example",
+        "(someone@example.net)",
+        "mailto:someone@example.net",
+    ] {
+        assert!(chrome(&format!(" {address}")), "{address}");
+    }
+    for name in ["(see example.com)", "HTTP/1.1", "https", "user@1.0", "a@b", "http://bsalsa.com/"] {
+        assert!(!chrome(&format!(" {name}")), "{name}");
+    }
+    assert!(is_automation("Mozilla/5.0 (X11; me@x.example) Gecko/20100101 Firefox/128.0"));
+}
+
+#[test]
+fn editors_are_not_browsers() {
+    assert!(chrome(" Code/1.101.0 Electron/35.5.1"));
+    assert!(!chrome(" Slack/4.38 Electron/30.3.0"));
+    assert!(!chrome(" QR Code Reader/3.1"));
+    assert!(!chrome(" Code/1.101.0"));
+}
+
+#[test]
+fn bytes_that_are_no_text_do_no_harm() {
+    assert!(is_automation("\u{fffd}\0"));
+    assert_eq!(Claims::new([]).unwrap().speaker(Some(b"\xff\xfe\0")), Speaker::Automation);
+    assert!(is_automation(&"(".repeat(8192)));
+    assert!(is_automation(&format!("Mozilla/5.0 ({}", "(".repeat(8192))));
+    assert!(!is_automation("Mozilla/5.0 (Windows NT 10.0; \u{17c}; rv:128.0) Gecko/20100101 Firefox/128.0"));
+}
+
+#[test]
+fn thousands_of_words_are_looked_at_in_linear_time() {
+    // Counted, not timed: the bytes that are searched for the context of a word.
+    for (opening, word) in [
+        ("Mozilla/5.0 (X11) AppleWebKit/537.36 ", "electron "),
+        ("Mozilla/5.0 (Linux; Android ", "bot "),
+        ("Mozilla/5.0 (Linux; Android ", "(bot)"),
+        ("Mozilla/5.0 (Linux; Android ", "Cypress "),
+        ("Mozilla/5.0 (Linux; Android 9) AppleWebKit/537.36 (", "(cubot)"),
+        ("Mozilla/5.0 (Linux; Android 9) AppleWebKit/537.36 (", "http://bsalsa.com@"),
+        ("Mozilla/5.0 (compatible; MSIE 8.0; ", "compatible; MSIE "),
+        ("Mozilla/5.0 (compatible; MSIE 8.0; ", "Mozilla/5.0 (compatible;"),
+    ] {
+        let text = [opening, &word.repeat(2000)].concat();
+        let (steps, is_automation) = steps::of(|| is_automation(&text));
+        assert!(!is_automation, "{opening}{word}");
+        assert!(steps <= 20 * text.len(), "{opening}{word}: {steps}");
+    }
+}

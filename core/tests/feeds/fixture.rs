@@ -1,0 +1,142 @@
+//! A configuration with two feeds, files in memory, and requests.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use crawlward_core::{
+    Compiled, Decision, FeedState, Files, FoundFile, Identity, Overrides, Request, Ruleset, Scheme, decide,
+};
+
+pub(crate) const DOCUMENT: &str = r#"{
+  "mode": "enforce",
+  "catalog": "none",
+  "feeds": [
+    { "name": "a", "format": "jafar", "source": "a.json", "max_age": "7d" },
+    { "name": "b", "format": "jafar", "source": "b.json" }
+  ],
+  "agents": [ { "token": "ABot", "feeds": ["a"] }, { "token": "BBot", "feeds": ["b"] } ]
+}"#;
+
+/// When the feeds here were made: 2026-01-01.
+pub(crate) const MADE: i64 = 1_767_225_600;
+pub(crate) const DAY: i64 = 24 * 60 * 60;
+
+/// When their files were written: years after, as with publishers that never touch `creationTime`.
+pub(crate) const MODIFIED: i64 = MADE + 3 * 365 * DAY;
+
+/// Prefixes 10.SECOND.0.0/24 to 10.SECOND.(count-1).0/24.
+pub(crate) fn jafar(second: u8, count: u8) -> String {
+    let prefixes: Vec<String> =
+        (0..count).map(|third| format!(r#"{{"ipv4Prefix":"10.{second}.{third}.0/24"}}"#)).collect();
+    format!(
+        r#"{{"formatVersion":"1.0","synctoken":"1","creationTime":"2026-01-01T00:00:00Z","prefixes":[{}]}}"#,
+        prefixes.join(",")
+    )
+}
+
+/// Files, and the versions that were good.
+#[derive(Clone, Default)]
+pub(crate) struct Memory {
+    pub(crate) files: HashMap<String, String>,
+    pub(crate) good: HashMap<String, Vec<u8>>,
+    pub(crate) accepted: Vec<String>,
+}
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        let mut memory = Self::default();
+        memory.put("a.json", jafar(1, 40));
+        memory.put("b.json", jafar(2, 50));
+        memory
+    }
+
+    pub(crate) fn put(&mut self, path: &str, text: impl Into<String>) {
+        self.files.insert(path.to_string(), text.into());
+    }
+
+    /// Compiles, and keeps what is good, as a host does.
+    pub(crate) fn load(&mut self) -> Compiled {
+        self.load_document(DOCUMENT)
+    }
+
+    /// As [`Self::load`], with another document.
+    pub(crate) fn load_document(&mut self, document: &str) -> Compiled {
+        let compiled = Ruleset::compile("c.json", document.as_bytes(), self);
+        for (path, bytes) in &compiled.good_feeds {
+            self.good.insert(path.clone(), bytes.clone());
+        }
+        compiled
+    }
+}
+
+impl Files for Memory {
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        let file = self.files.get(path);
+        Ok(file.map(|text| FoundFile { bytes: text.clone().into_bytes(), modified: Some(MODIFIED) }))
+    }
+
+    fn last_good(&self, path: &str) -> Option<FoundFile> {
+        self.good.get(path).map(|bytes| FoundFile { bytes: bytes.clone(), modified: Some(MODIFIED - DAY) })
+    }
+
+    fn accepts(&self, feed: &str) -> bool {
+        self.accepted.iter().any(|accepted| accepted == feed)
+    }
+}
+
+/// A request for `/`.
+pub(crate) struct Asked {
+    pub(crate) address: IpAddr,
+    pub(crate) user_agent: &'static str,
+    pub(crate) now: i64,
+}
+
+impl Request for Asked {
+    fn address(&self) -> Option<IpAddr> {
+        Some(self.address)
+    }
+
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::Https)
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
+        None
+    }
+
+    fn method(&self) -> &[u8] {
+        b"GET"
+    }
+
+    fn path(&self) -> &[u8] {
+        b"/"
+    }
+
+    fn user_agent(&self) -> Option<&[u8]> {
+        Some(self.user_agent.as_bytes())
+    }
+
+    fn now(&self) -> i64 {
+        self.now
+    }
+
+    fn header_lines<'r>(&'r self, _: &str) -> impl Iterator<Item = &'r [u8]> {
+        std::iter::empty()
+    }
+}
+
+pub(crate) fn asked_at(ruleset: &Ruleset, address: &str, user_agent: &'static str, now: i64) -> Decision {
+    decide(ruleset, &Asked { address: address.parse().unwrap(), user_agent, now }, Overrides::default())
+}
+
+pub(crate) fn identity(compiled: &Compiled, address: &str, user_agent: &'static str) -> Identity {
+    asked_at(compiled.ruleset.as_ref().unwrap(), address, user_agent, MADE).identity
+}
+
+pub(crate) fn states(compiled: &Compiled, now: i64) -> Vec<FeedState> {
+    compiled.ruleset.as_ref().unwrap().feeds(now).map(|feed| feed.state).collect()
+}
+
+pub(crate) fn said(compiled: &Compiled) -> String {
+    compiled.diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect()
+}

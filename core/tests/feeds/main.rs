@@ -1,0 +1,8 @@
+//! Feeds that are missing, broken, suspicious or old, and rulesets in their compiled form.
+
+mod fixture;
+
+mod agents;
+mod ages;
+mod compiled;
+mod versions;

@@ -1,0 +1,225 @@
+//! Which version of a feed is in force, and why.
+
+use std::collections::HashMap;
+
+use crawlward_core::{Compiled, FeedState, Identity, NoFiles, Ruleset};
+
+use crate::fixture::{DOCUMENT, MADE, Memory, identity, jafar, said, states};
+
+#[test]
+fn a_good_feed_proves_and_condemns() {
+    let compiled = Memory::new().load();
+    assert_eq!(said(&compiled), "");
+    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+    assert_eq!(identity(&compiled, "10.1.39.255", "ABot/1.0"), Identity::Verified);
+    assert_eq!(identity(&compiled, "10.1.40.0", "ABot/1.0"), Identity::Spoofed);
+    assert_eq!(identity(&compiled, "::ffff:10.1.0.1", "ABot/1.0"), Identity::Verified);
+}
+
+#[test]
+fn jafar_9_an_empty_first_feed_is_usable_and_proves_nobody() {
+    let mut memory = Memory::new();
+    memory.put("a.json", jafar(1, 0));
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+    assert_eq!(identity(&compiled, "10.1.0.1", "ABot/1.0"), Identity::Spoofed);
+}
+
+#[test]
+fn a_missing_feed_condemns_nobody() {
+    let mut memory = Memory::new();
+    memory.files.remove("a.json");
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Missing, FeedState::Ok]);
+    assert_eq!(identity(&compiled, "10.9.0.1", "ABot/1.0"), Identity::Unverified);
+    assert_eq!(
+        said(&compiled),
+        "c.json:5:49: warning: the feed `a` is missing: the file a.json does not exist; it verifies no client, and clients \
+         that claim its agents are `unverified`, not `spoofed`\n"
+    );
+}
+
+#[test]
+fn a_broken_first_feed_refuses_the_configuration() {
+    let mut memory = Memory::new();
+    memory.put("a.json", "<!doctype html><title>502 Bad Gateway</title>");
+    let compiled = memory.load();
+    assert!(compiled.ruleset.is_none());
+    assert!(said(&compiled).contains("a.json: error: this is HTML, not JSON"), "{}", said(&compiled));
+    // Nothing is in force that could be kept.
+    assert_eq!(said(&compiled).lines().count(), 1, "{}", said(&compiled));
+}
+
+#[test]
+fn jafar_3_the_last_good_version_stays_in_force() {
+    for broken in [
+        "<!doctype html><title>502 Bad Gateway</title>".to_string(),
+        String::new(),
+        jafar(1, 40).replace("1.0", "2.0"),
+        jafar(1, 40)[..300].to_string(),
+    ] {
+        let mut memory = Memory::new();
+        memory.load();
+        memory.put("a.json", broken.clone());
+        let compiled = memory.load();
+        assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok], "{broken}");
+        assert_eq!(identity(&compiled, "10.1.39.1", "ABot/1.0"), Identity::Verified, "{broken}");
+        assert_eq!(identity(&compiled, "10.9.0.1", "ABot/1.0"), Identity::Spoofed, "{broken}");
+        assert!(said(&compiled).contains("the last good version stays in force"), "{}", said(&compiled));
+        assert_eq!(memory.good["a.json"], jafar(1, 40).into_bytes(), "{broken}");
+    }
+    let mut memory = Memory::new();
+    memory.load();
+    memory.files.remove("a.json");
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
+    assert_eq!(identity(&compiled, "10.1.39.1", "ABot/1.0"), Identity::Verified);
+}
+
+#[test]
+fn a_suspicious_version_is_held_until_it_is_accepted() {
+    let mut memory = Memory::new();
+    memory.load();
+    // The two agents' files swapped.
+    memory.put("a.json", jafar(2, 50));
+    memory.put("b.json", jafar(1, 40));
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Held; 2]);
+    assert_eq!(identity(&compiled, "10.1.0.1", "ABot/1.0"), Identity::Verified);
+    assert_eq!(identity(&compiled, "10.2.0.1", "ABot/1.0"), Identity::Spoofed);
+    let told = said(&compiled);
+    assert!(told.contains("the files of `a` and `b` are swapped"), "{told}");
+
+    memory.put("a.json", jafar(1, 4));
+    memory.put("b.json", jafar(2, 50));
+    assert_eq!(states(&memory.load(), MADE), [FeedState::Held, FeedState::Ok]);
+    memory.accepted.push("a".to_string());
+    assert_eq!(states(&memory.load(), MADE), [FeedState::Ok; 2]);
+    // Once let in, it is the last good one.
+    memory.accepted.clear();
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+    assert_eq!(identity(&compiled, "10.1.4.1", "ABot/1.0"), Identity::Spoofed);
+}
+
+#[test]
+fn a_first_feed_that_claims_everything_proves_nobody() {
+    let mut memory = Memory::new();
+    memory.put("a.json", jafar(1, 1).replace("10.1.0.0/24", "0.0.0.0/0"));
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
+    assert_eq!(identity(&compiled, "10.1.0.1", "ABot/1.0"), Identity::Unverified);
+}
+
+#[test]
+fn the_limits_of_a_feed_are_those_of_the_document() {
+    for (limits, message) in [
+        (r#"{ "entries": 39 }"#, "error: more than 39 entries; the feed is refused"),
+        (r#"{ "bytes": 1000 }"#, " bytes; the limit is 1000 [JAFAR-1]"),
+        (r#"{ "nesting": 2 }"#, "arrays and objects are nested more than 2 levels deep [JAFAR-1]"),
+        (
+            r#"{ "lines": 2 }"#,
+            "c.json:5:71: error: unknown key `feeds[0].limits.lines` (did you mean `line`?)",
+        ),
+    ] {
+        let document = DOCUMENT.replace(r#""max_age": "7d""#, &format!(r#""limits": {limits}"#));
+        let compiled = Ruleset::compile("c.json", document.as_bytes(), &Memory::new());
+        assert!(compiled.ruleset.is_none());
+        assert!(said(&compiled).contains(message), "{}", said(&compiled));
+    }
+    let document = DOCUMENT.replace(r#""max_age": "7d""#, r#""limits": { "entries": 40, "nesting": 3 }"#);
+    let compiled = Ruleset::compile("c.json", document.as_bytes(), &Memory::new());
+    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+}
+
+#[test]
+fn any_number_of_lost_entries_hides_no_error() {
+    let mut memory = Memory::new();
+    let bad = r#"{"ipv4Prefix":"x"},"#.repeat(1000);
+    memory.put("a.json", jafar(1, 40).replace(r#""prefixes":["#, &format!(r#""prefixes":[{bad}"#)));
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Incomplete, FeedState::Ok]);
+    assert_eq!(compiled.diagnostics.len(), 102);
+    assert!(
+        said(&compiled).ends_with("a.json: warning: not shown: errors 0, warnings 900\n"),
+        "{}",
+        said(&compiled)
+    );
+    // JAFAR-11: nothing is left of it.
+    memory.put("a.json", format!(r#"{{"prefixes":[{}]}}"#, bad.trim_end_matches(',')));
+    let first =
+        Ruleset::compile("c.json", DOCUMENT.as_bytes(), &Memory { good: HashMap::new(), ..memory.clone() });
+    assert!(first.ruleset.is_none(), "{}", said(&first));
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
+    // The reason is given once.
+    let reason = "is held: a.json: cannot read any of the 1000 entries";
+    assert!(said(&compiled).contains(reason), "{}", said(&compiled));
+    assert_eq!(said(&compiled).matches("cannot read any of the 1000").count(), 1, "{}", said(&compiled));
+    assert!(!said(&compiled).contains("error: "), "{}", said(&compiled));
+}
+
+#[test]
+fn the_command_that_accepts_a_version_can_be_run_as_it_is_printed() {
+    let mut memory = Memory::new();
+    memory.load();
+    memory.put("a.json", jafar(1, 4));
+    memory.put("b.json", "<html>");
+    let told = said(&memory.load());
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "c.json:5:49: warning: the feed `a` is held: it shrank from 40 to 4 prefixes, by more than 50%; the last \
+             good version stays in force; if the new version is right, run `crawlward compile --config c.json --accept a`",
+            // No operator can accept what can't be read.
+            "c.json:6:49: warning: the feed `b` is held: b.json: this is HTML, not JSON: the server sent a web page (an \
+             error? a login?), check the URL; the last good version stays in force",
+        ]
+    );
+    // Names that a shell would take apart are quoted; a first version can be accepted, too.
+    let document = r#"{ "catalog": "none", "agents": [ { "token": "A", "feeds": ["it's a"] } ],
+        "feeds": [ { "name": "it's a", "format": "cidr", "source": "all.txt" } ] }"#;
+    memory.put("all.txt", "0.0.0.0/0");
+    let compiled = Ruleset::compile("my configs/c.json", document.as_bytes(), &memory);
+    let told = said(&compiled);
+    let command = r"run `crawlward compile --config 'my configs/c.json' --accept 'it'\''s a'`";
+    assert!(told.contains(command), "{told}");
+    // What lies in the document, as in Envoy, or was compiled elsewhere, is changed elsewhere.
+    let told = said(&Compiled::load("c.bin", compiled.store().unwrap()));
+    assert!(told.contains("is held: it claims 0.0.0.0/0") && !told.contains("--accept"), "{told}");
+    let inlined = document.replacen('{', r#"{ "files": { "all.txt": { "text": "0.0.0.0/0" } },"#, 1);
+    let told = said(&Ruleset::compile("c.json", inlined.as_bytes(), &NoFiles));
+    assert!(told.contains("is held: it claims 0.0.0.0/0") && !told.contains("--accept"), "{told}");
+}
+
+#[test]
+fn a_first_version_that_covers_too_much_is_held_unless_it_proves_nobody() {
+    let mut memory = Memory::new();
+    let bad: Vec<String> = (1..224).map(|n| format!(r#"{{"ipv4Prefix":"{n}.0.0.0/8"}}"#)).collect();
+    memory.put(
+        "a.json",
+        jafar(1, 40).replace(r#""prefixes":["#, &format!(r#""prefixes":[{},"#, bad.join(","))),
+    );
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
+    assert!(said(&compiled).contains("it claims 87.2% of all IPv4 addresses; a feed"), "{}", said(&compiled));
+    assert_eq!(identity(&compiled, "192.0.2.1", "ABot/1.0"), Identity::Unverified);
+    // An operator may think otherwise, and is reminded of it.
+    memory.accepted.push("a".to_string());
+    assert_eq!(states(&memory.load(), MADE), [FeedState::Ok; 2]);
+    memory.accepted.clear();
+    let compiled = memory.load();
+    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+    assert!(
+        said(&compiled).starts_with("a.json: warning: it claims 87.2% of all IPv4 addresses; a feed"),
+        "{}",
+        said(&compiled)
+    );
+    // A cloud's list that proves no agent may be as large as it is.
+    let mut memory = Memory { good: HashMap::new(), ..memory };
+    let document = DOCUMENT.replace(r#""feeds": ["a"]"#, r#""feeds": []"#);
+    assert_eq!(states(&memory.load_document(&document), MADE), [FeedState::Ok; 2]);
+    let document = DOCUMENT.replace(r#""max_age": "7d""#, r#""guard": { "cover": "90%" }"#);
+    assert_eq!(states(&memory.load_document(&document), MADE), [FeedState::Ok; 2]);
+}

@@ -1,0 +1,85 @@
+//! The choice of a feed's version as a fetcher makes it, which has bytes from the network and no file.
+
+use std::sync::LazyLock;
+
+use crawlward_core::internals::{Candidate, Guard, Proving, ReadOptions, Terms, Unavailable, Version};
+use crawlward_core::{FeedFormat, FeedState};
+
+/// When the answer came.
+const NOW: i64 = 1_767_225_600;
+
+fn list(second: u8, count: u8) -> String {
+    (0..count).map(|third| format!("10.{second}.{third}.0/24\n")).collect()
+}
+
+fn version(terms: &Terms<'_>, text: &str) -> Result<Version, Unavailable> {
+    Version::read(text.into(), Some(NOW), "https://a.example/ranges.txt", terms)
+        .map_err(Unavailable::Unusable)
+}
+
+/// What is asked of a feed of this name.
+fn terms(name: &'static str) -> Terms<'static> {
+    static GUARD: LazyLock<Guard> = LazyLock::new(Guard::default);
+    Terms {
+        name,
+        format: FeedFormat::Cidr,
+        options: ReadOptions::default(),
+        guard: &GUARD,
+        proving: &Proving::Everything,
+    }
+}
+
+/// What becomes of an answer, where 40 prefixes are good: the state, the number of prefixes in force and why.
+fn fetched(answer: &str, others: &[&Candidate<'_>]) -> (FeedState, usize, String) {
+    let last_good = Some((list(1, 40).into_bytes(), Some(NOW - 1)));
+    let candidate = Candidate::new(terms("a"), version(&terms("a"), answer), last_good);
+    let objection = candidate.objection(others);
+    let choice = candidate.choose(objection).expect("there is a good one");
+    let version = choice.version.expect("there is a good one");
+    assert_eq!(version.current_at, Some(if choice.state == FeedState::Ok { NOW } else { NOW - 1 }));
+    (choice.state, version.content.entries.len(), choice.why.unwrap_or_default())
+}
+
+#[test]
+fn an_answer_is_taken_held_or_refused_with_a_reason() {
+    assert_eq!(fetched(&list(1, 45), &[]), (FeedState::Ok, 45, String::new()));
+    let why = "it shrank from 40 to 3 prefixes, by more than 50%";
+    assert_eq!(fetched(&list(1, 3), &[]), (FeedState::Held, 40, why.into()));
+    // JAFAR-24: neither is a feed.
+    let (state, prefixes, why) = fetched("<!doctype html><title>moved</title>", &[]);
+    assert_eq!((state, prefixes), (FeedState::Held, 40));
+    assert!(why.starts_with("https://a.example/ranges.txt: this is HTML, not a list"), "{why}");
+    assert_eq!(fetched("", &[]), (FeedState::Held, 40, "it became empty, after 40 prefixes".into()));
+}
+
+#[test]
+fn the_answer_of_another_feed_is_called_so() {
+    let b = terms("b");
+    let in_force = Candidate::new(b, version(&b, &list(2, 40)), None);
+    let why = "it has the prefixes of `b`; check whether the files are swapped";
+    assert_eq!(fetched(&list(2, 40), &[&in_force]), (FeedState::Held, 40, why.into()));
+    // It has changed since: most prefixes are still those of `b`.
+    assert_eq!(fetched(&list(2, 45), &[&in_force]), (FeedState::Held, 40, why.into()));
+    let swapped = Candidate::new(b, version(&b, &list(1, 40)), Some((list(2, 40).into(), Some(NOW - 1))));
+    let why = "the files of `a` and `b` are swapped";
+    assert_eq!(fetched(&list(2, 40), &[&swapped]), (FeedState::Held, 40, why.into()));
+    // What always were two copies of one list may stay so.
+    assert_eq!(fetched(&list(1, 40), &[&swapped]), (FeedState::Ok, 40, String::new()));
+}
+
+#[test]
+fn a_first_answer_that_cannot_be_read_is_refused() {
+    let candidate = Candidate::new(terms("a"), version(&terms("a"), "<html>"), None);
+    assert_eq!(candidate.objection(&[]), None);
+    let reasons = candidate.choose(None).unwrap_err();
+    assert!(reasons[0].to_string().starts_with("https://a.example/ranges.txt: error: this is HTML"));
+}
+
+#[test]
+fn an_answer_that_is_known_is_nothing_new() {
+    let last_good = Some((list(1, 40).into_bytes(), Some(NOW - 1)));
+    let candidate = Candidate::new(terms("a"), version(&terms("a"), &list(1, 40)), last_good);
+    let choice = candidate.choose(None).unwrap();
+    // It is as old as the answer, not as the copy.
+    assert_eq!((choice.is_new, choice.version.unwrap().current_at), (false, Some(NOW)));
+}

@@ -1,0 +1,134 @@
+//! The files beside a configuration document.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crawlward_core::{Files, FoundFile};
+
+use crate::error::{FileError, FileErrors};
+use crate::policy::{self, PolicyError};
+use crate::replace::replace_beside;
+use crate::{Audience, read};
+
+/// What is added to the name of a feed's file for that of its last good version.
+const LAST_GOOD: &str = ".last-good";
+
+/// The files beside a configuration document.
+///
+/// Policies are served to clients, so a symbolic link to one is followed only if it has the same owner as its target.
+#[derive(Clone, Debug)]
+pub struct FilesBeside {
+    folder: PathBuf,
+    accepted: Vec<String>,
+    audience: Option<Audience>,
+}
+
+impl FilesBeside {
+    /// Files relative to the folder of `document`.
+    pub fn new(document: &Path) -> Self {
+        let folder = document.parent().unwrap_or(Path::new("")).to_path_buf();
+        Self { folder, accepted: Vec::new(), audience: None }
+    }
+
+    /// Accepts the new versions of these feeds, even if their guards hold them.
+    #[must_use]
+    pub fn accepting(self, feeds: &[String]) -> Self {
+        Self { accepted: feeds.to_vec(), ..self }
+    }
+
+    /// Refuses policies that this audience cannot read. For processes that may read more, such as nginx's master.
+    #[must_use]
+    pub fn readable_by(self, audience: Audience) -> Self {
+        Self { audience: Some(audience), ..self }
+    }
+
+    /// As [`Self::readable_by`] everybody, if the process is root's, which may read everything.
+    #[must_use]
+    pub fn readable_by_everybody_if_root(self) -> Self {
+        if rustix::process::geteuid().is_root() { self.readable_by(Audience::Everybody) } else { self }
+    }
+
+    /// Keeps [`Compiled::good_feeds`](crawlward_core::Compiled::good_feeds), each beside its source.
+    ///
+    /// # Errors
+    ///
+    /// For each file that cannot be written; the others are kept.
+    pub fn keep(&self, good_feeds: &[(String, Vec<u8>)]) -> Result<(), FileErrors> {
+        let keep = |(path, bytes): &(String, Vec<u8>)| {
+            let (source, path) = (self.path(path), self.last_good_path(path));
+            let error = replace_beside(&source, &path, bytes).err()?;
+            Some(FileError::writing(path, error))
+        };
+        FileErrors::check(good_feeds.iter().filter_map(keep).collect())
+    }
+
+    /// The location of a file that the document names.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.folder.join(path)
+    }
+
+    /// The location of the last good version of a feed.
+    pub(crate) fn last_good_path(&self, path: &str) -> PathBuf {
+        let mut name = OsString::from(self.path(path));
+        name.push(LAST_GOOD);
+        name.into()
+    }
+
+    pub(crate) fn read_last_good(&self, path: &str) -> io::Result<FoundFile> {
+        read::find(&self.last_good_path(path))
+    }
+}
+
+impl Files for FilesBeside {
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        match read::find(&self.path(path)) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        let opened = policy::open(&self.folder, Path::new(path), self.audience.as_ref());
+        match opened.and_then(|file| Ok(read::found(file)?)) {
+            Ok(file) => Ok(Some(file)),
+            Err(PolicyError::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn last_good(&self, path: &str) -> Option<FoundFile> {
+        self.read_last_good(path).ok()
+    }
+
+    fn accepts(&self, feed: &str) -> bool {
+        self.accepted.iter().any(|accepted| accepted == feed)
+    }
+
+    fn display_name(&self, path: &str) -> String {
+        self.path(path).display().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_version_that_cannot_be_kept_keeps_no_other_from_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("a.last-good")).unwrap();
+        let feeds = ["a", "b"].map(|name| {
+            fs::write(folder.path().join(name), "192.0.2.0/24\n").unwrap();
+            (name.to_owned(), b"192.0.2.0/24\n".to_vec())
+        });
+        let errors = FilesBeside::new(&folder.path().join("crawlward.json")).keep(&feeds).unwrap_err();
+        let [error] = errors.errors() else { panic!("{errors}") };
+        assert_eq!(error.path(), folder.path().join("a.last-good"));
+        assert!(errors.to_string().ends_with("/a.last-good: not a regular file"), "{errors}");
+        assert_eq!(fs::read(folder.path().join("b.last-good")).unwrap(), b"192.0.2.0/24\n");
+    }
+}

@@ -1,0 +1,128 @@
+//! The configuration of an `http`, `server` or `location` block.
+
+use crawlward_core::{Mode, SiteId, suggestion};
+
+use super::{MainConf, duplicate, invalid, set_once};
+use crate::nginx::{ComplexValue, Configuration, LogLevel, Merge, MergeConfigError, Position, Purpose};
+
+/// Where the mode of a location comes from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum ModeSource<'c> {
+    /// From the block around it, and if none sets it from the document.
+    #[default]
+    Inherited,
+    /// From the directive.
+    Fixed(Mode),
+    /// From the directive's variable, for each request.
+    Variable(ComplexValue<'c>),
+}
+
+/// The configuration of an `http`, `server` or `location` block.
+#[derive(Debug, Default)]
+pub(crate) struct LocationConf<'c> {
+    pub(crate) mode: ModeSource<'c>,
+    /// The status of a denial. `None`: that of the decision.
+    pub(crate) deny_status: Option<u16>,
+    log_level: Option<LogLevel>,
+    /// The name in the directive, and where that is. nginx may read the document after it.
+    site_name: Option<(String, Position)>,
+    /// The number of that site. It holds for every ruleset until the next reload, because all are made of one document.
+    pub(crate) site: Option<SiteId>,
+    /// Where `crawlward_status` is.
+    status: Option<Position>,
+}
+
+impl<'c> LocationConf<'c> {
+    /// The level of the line that a denial writes to the error log.
+    pub(crate) fn log_level(&self) -> LogLevel {
+        self.log_level.unwrap_or(LogLevel::ERROR)
+    }
+
+    /// `crawlward off|observe|enforce|$variable;`
+    pub(crate) fn set_mode(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
+        const NAME: &str = "crawlward";
+        const VALID: &str = "\"off\", \"observe\", \"enforce\" or a variable";
+        if !matches!(self.mode, ModeSource::Inherited) {
+            return Err(duplicate(NAME));
+        }
+        let argument = configuration.argument();
+        let mode = match argument.contains('$') {
+            true => configuration.complex_value().map(ModeSource::Variable),
+            false => Mode::from_word(&argument).map(ModeSource::Fixed),
+        };
+        self.mode = mode.ok_or_else(|| invalid(NAME, &argument, VALID))?;
+        Ok(())
+    }
+
+    /// `crawlward_deny_status CODE;`
+    pub(crate) fn set_deny_status(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
+        const NAME: &str = "crawlward_deny_status";
+        let argument = configuration.argument();
+        let is_number = argument.bytes().all(|byte| byte.is_ascii_digit());
+        let status = argument.parse().ok().filter(|status| is_number && (400..=599).contains(status));
+        let status = status.ok_or_else(|| invalid(NAME, &argument, "a status from 400 to 599"))?;
+        set_once(&mut self.deny_status, NAME, status)
+    }
+
+    /// `crawlward_log_level info|notice|warn|error;`
+    pub(crate) fn set_log_level(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
+        const NAME: &str = "crawlward_log_level";
+        const VALID: &str = "\"info\", \"notice\", \"warn\" or \"error\"";
+        let argument = configuration.argument();
+        let level = LogLevel::from_word(&argument).ok_or_else(|| invalid(NAME, &argument, VALID))?;
+        set_once(&mut self.log_level, NAME, level)
+    }
+
+    /// `crawlward_site NAME;`
+    pub(crate) fn set_site(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
+        let named = (configuration.argument().into_owned(), configuration.position());
+        set_once(&mut self.site_name, "crawlward_site", named)
+    }
+
+    /// `crawlward_status;`
+    pub(crate) fn set_status(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
+        set_once(&mut self.status, "crawlward_status", configuration.position())
+    }
+
+    /// Checks the configuration against the document, and finds the site in it.
+    pub(crate) fn check(
+        &mut self,
+        main: &MainConf,
+        configuration: &Configuration<'c>,
+    ) -> Result<(), (Position, String)> {
+        // For a signal, the document is not read.
+        if configuration.purpose() == Purpose::Signal {
+            return Ok(());
+        }
+        if let Some(position) = &self.status
+            && main.ruleset.is_empty()
+        {
+            return Err((position.clone(), "\"crawlward_status\" requires \"crawlward_config\"".to_owned()));
+        }
+        if let Some((name, position)) = &self.site_name {
+            self.site = Some(site(name, main).map_err(|message| (position.clone(), message))?);
+        }
+        Ok(())
+    }
+}
+
+fn site(name: &str, main: &MainConf) -> Result<SiteId, String> {
+    let ruleset = main.ruleset.get().ok_or("\"crawlward_site\" requires \"crawlward_config\"")?;
+    ruleset.site(name).ok_or_else(|| {
+        let suggestion = suggestion(name, ruleset.site_names());
+        format!("unknown site `{name}` in \"crawlward_site\" directive{suggestion}")
+    })
+}
+
+impl Merge for LocationConf<'_> {
+    fn merge(&mut self, outer: &Self) -> Result<(), MergeConfigError> {
+        if matches!(self.mode, ModeSource::Inherited) {
+            // What reads the metrics is automation, and no visitor of the site.
+            self.mode = if self.status.is_some() { ModeSource::Fixed(Mode::Off) } else { outer.mode };
+        }
+        self.deny_status = self.deny_status.or(outer.deny_status);
+        self.log_level = self.log_level.or(outer.log_level);
+        self.site = outer.site;
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! The configuration of the `http` block.
+
+use std::time::Duration;
+
+use crawlward_core::{Ruleset, Severity};
+use crawlward_files::{Audience, Origin, User};
+
+use super::{duplicate, invalid, set_once};
+use crate::nginx::{Configuration, Purpose, WorkerUser, trim};
+use crate::refresh::Refresh;
+use crate::ruleset::InForce;
+
+/// The shortest interval of `crawlward_refresh`. With a shorter one, a worker would do little else.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The configuration of the `http` block.
+#[derive(Debug, Default)]
+pub(crate) struct MainConf {
+    /// Empty without `crawlward_config`: then the module does nothing.
+    pub(crate) ruleset: InForce,
+    pub(crate) refresh: Refresh,
+}
+
+impl MainConf {
+    /// `crawlward_config FILE;`
+    pub(crate) fn load(&mut self, configuration: &Configuration<'_>) -> Result<(), String> {
+        if !self.ruleset.is_empty() {
+            return Err(duplicate("crawlward_config"));
+        }
+        // Who stops a server need not wait for a ruleset, nor correct one.
+        if configuration.purpose() == Purpose::Signal {
+            return Ok(());
+        }
+        let path = configuration.file_argument().ok_or("out of memory")?;
+        let unreadable = |error| format!("cannot read {}: {error}", path.display());
+        let mut origin = Origin::read(&path).map_err(unreadable)?;
+        // The master may read more than its workers: what they serve has to be readable for them.
+        if let Some(WorkerUser { name, uid, gids }) = configuration.worker_user() {
+            origin = origin.readable_by(Audience::User(User { name, uid, gids }));
+        }
+        self.ruleset.set(compile(&mut origin, configuration)?);
+        self.refresh.start_from(origin);
+        trim();
+        Ok(())
+    }
+
+    /// `crawlward_refresh TIME|off;`
+    pub(crate) fn set_refresh(&mut self, configuration: &Configuration<'_>) -> Result<(), String> {
+        const NAME: &str = "crawlward_refresh";
+        let argument = configuration.argument();
+        let interval = match &*argument {
+            "off" => None,
+            _ => {
+                let is_valid = |time: &Duration| time.is_zero() || *time >= SHORTEST_INTERVAL;
+                let time = configuration.time_argument().filter(is_valid);
+                let time = time.ok_or_else(|| invalid(NAME, &argument, "at least \"100ms\", or \"off\""))?;
+                Some(time).filter(|time| !time.is_zero())
+            }
+        };
+        set_once(&mut self.refresh.interval, NAME, interval)
+    }
+}
+
+fn compile(origin: &mut Origin, configuration: &Configuration<'_>) -> Result<Ruleset, String> {
+    let compiled = origin.compile();
+    for diagnostic in &compiled.diagnostics {
+        match diagnostic.severity {
+            Severity::Error => configuration.error(&diagnostic.to_string()),
+            Severity::Warning => configuration.warn(&diagnostic.to_string()),
+        }
+    }
+    if compiled.ruleset.is_some()
+        && configuration.purpose() == Purpose::Serve
+        && let Err(error) = origin.keep(compiled.good_feeds)
+    {
+        configuration
+            .warn(&format!("{error}; a feed that breaks before the next reload has no last good version"));
+    }
+    compiled.ruleset.ok_or_else(|| format!("{} is invalid, see the errors above", origin.name()))
+}

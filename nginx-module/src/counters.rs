@@ -1,0 +1,27 @@
+//! The counters that all processes share, and the bugs that are counted there.
+
+use crawlward_core::metrics::{Counters, OnceAMinute, ReloadResult};
+
+use crate::nginx::{LogLevel, MainThread};
+
+/// The name of the memory. Counters of another version may look different.
+pub(crate) const SHARED_MEMORY: &str = concat!("crawlward_", env!("CARGO_PKG_VERSION"));
+
+/// Calls a function with the counters, if the configuration in service has `crawlward_config`.
+pub(crate) fn with_counters<T>(main_thread: MainThread<'_>, call: impl FnOnce(&Counters) -> T) -> Option<T> {
+    main_thread.with_shared(call)
+}
+
+/// Counts a new ruleset, or one that was refused.
+pub(crate) fn count_reload(main_thread: MainThread<'_>, result: ReloadResult) {
+    with_counters(main_thread, |counters| counters.count_reload(result));
+}
+
+/// Counts a bug, and logs it at most once a minute and worker.
+pub(crate) fn report_bug(main_thread: MainThread<'_>, consequence: &str, message: &str) {
+    static LAST_LOGGED: OnceAMinute = OnceAMinute::new();
+    with_counters(main_thread, Counters::count_error);
+    if LAST_LOGGED.is_due(main_thread.now()) {
+        main_thread.log(LogLevel::ALERT, &format!("crawlward: internal error, {consequence}: {message}"));
+    }
+}

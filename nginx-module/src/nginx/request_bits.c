@@ -1,0 +1,32 @@
+/*
+ * The bit fields of a request. Since nginx 1.29.3 a 16-bit member precedes them, and bindgen (0.72) then puts them two
+ * bits beside where C has them (rust-bindgen#3105). And a member that some builds of nginx lack.
+ */
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#define READ(field)                                                           \
+    ngx_uint_t bits_##field(const ngx_http_request_t *r) {                    \
+        return r->field;                                                      \
+    }
+
+#define SET(field)                                                            \
+    void bits_set_##field(ngx_http_request_t *r) {                            \
+        r->field = 1;                                                         \
+    }
+
+READ(error_page)
+READ(header_only)
+READ(uri_changes)
+SET(disable_not_modified)
+SET(expect_tested)
+
+/* A connection has this member only if nginx was built with TLS, or such that modules with TLS can be loaded. */
+ngx_uint_t bits_is_encrypted(const ngx_http_request_t *r) {
+#if (NGX_SSL || NGX_COMPAT)
+    return r->connection->ssl != NULL;
+#else
+    return 0;
+#endif
+}

@@ -1,0 +1,54 @@
+//! The bit fields of a request, which C reads and writes: see `request_bits.c`. The bindings' own methods for them, such as
+//! `header_only()`, are wrong with some versions of nginx. `clippy.toml` forbids them.
+
+use ngx::ffi::{ngx_http_request_t, ngx_uint_t};
+
+use super::request::Request;
+use super::types::ModuleTypes;
+
+unsafe extern "C" {
+    fn bits_error_page(request: *const ngx_http_request_t) -> ngx_uint_t;
+    fn bits_header_only(request: *const ngx_http_request_t) -> ngx_uint_t;
+    fn bits_is_encrypted(request: *const ngx_http_request_t) -> ngx_uint_t;
+    fn bits_uri_changes(request: *const ngx_http_request_t) -> ngx_uint_t;
+    fn bits_set_disable_not_modified(request: *mut ngx_http_request_t);
+    fn bits_set_expect_tested(request: *mut ngx_http_request_t);
+}
+
+impl<M: ModuleTypes> Request<'_, M> {
+    /// Whether an `error_page` is being served.
+    pub(super) fn is_error_page(&self) -> bool {
+        // SAFETY: the request is live; C reads a field of it.
+        unsafe { bits_error_page(self.as_ptr()) != 0 }
+    }
+
+    /// Whether the response has no body, as for `HEAD`.
+    pub(super) fn is_header_only(&self) -> bool {
+        // SAFETY: the request is live; C reads a field of it.
+        unsafe { bits_header_only(self.as_ptr()) != 0 }
+    }
+
+    /// Whether the client's connection is encrypted.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        // SAFETY: the request is live, and has a connection; C reads a field of it.
+        unsafe { bits_is_encrypted(self.as_ptr()) != 0 }
+    }
+
+    /// How many more internal redirects the request may have.
+    pub(super) fn uri_changes(&self) -> usize {
+        // SAFETY: the request is live; C reads a field of it.
+        unsafe { bits_uri_changes(self.as_ptr()) }
+    }
+
+    /// Keeps nginx from evaluating the conditions of the request.
+    pub(super) fn set_disable_not_modified(&mut self) {
+        // SAFETY: the request is live; C writes a field of it.
+        unsafe { bits_set_disable_not_modified(self.as_ptr()) };
+    }
+
+    /// Keeps nginx from sending "100 Continue".
+    pub(super) fn set_expect_tested(&mut self) {
+        // SAFETY: the request is live; C writes a field of it.
+        unsafe { bits_set_expect_tested(self.as_ptr()) };
+    }
+}

@@ -1,0 +1,56 @@
+//! The ruleset in force.
+
+use std::cell::RefCell;
+use std::ops::Deref;
+use std::rc::Rc;
+
+use crawlward_core::Ruleset;
+use crawlward_core::metrics::RecentSlots;
+
+use crate::nginx::TrimAfter;
+
+/// A ruleset, with what belongs to it as long as it is in force.
+#[derive(Debug)]
+pub(crate) struct LoadedRuleset {
+    ruleset: Ruleset,
+    /// When it was loaded, in seconds since the Unix epoch.
+    pub(crate) since: i64,
+    /// Where this worker counts its decisions.
+    pub(crate) recent: RecentSlots,
+    /// A ruleset is large: what it took goes back to the system.
+    _freed: TrimAfter,
+}
+
+impl Deref for LoadedRuleset {
+    type Target = Ruleset;
+
+    fn deref(&self) -> &Ruleset {
+        &self.ruleset
+    }
+}
+
+/// The place of the ruleset that new requests use. Once there is one, there always is: only another ruleset replaces it.
+#[derive(Debug, Default)]
+pub(crate) struct InForce(RefCell<Option<Rc<LoadedRuleset>>>);
+
+impl InForce {
+    /// The ruleset. A request takes it once and keeps it, because the numbers in a decision mean nothing in another ruleset.
+    pub(crate) fn get(&self) -> Option<Rc<LoadedRuleset>> {
+        self.0.borrow().clone()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.borrow().is_none()
+    }
+
+    /// Puts a ruleset in force, for requests that start from now on.
+    pub(crate) fn set(&self, ruleset: Ruleset) {
+        let loaded = LoadedRuleset {
+            ruleset,
+            since: crawlward_files::now(),
+            recent: RecentSlots::default(),
+            _freed: TrimAfter,
+        };
+        self.0.replace(Some(Rc::new(loaded)));
+    }
+}

@@ -1,0 +1,60 @@
+//! What is kept of a request from one phase to the next.
+
+use std::cell::Cell;
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use crawlward_core::{Decision, Overrides};
+
+use crate::nginx::LocationId;
+use crate::ruleset::LoadedRuleset;
+
+/// What is kept of a client's request.
+#[derive(Debug)]
+pub(crate) struct RequestState {
+    /// The ruleset for all of the request, whatever is in force meanwhile.
+    pub(crate) ruleset: Rc<LoadedRuleset>,
+    /// The last decision.
+    pub(crate) last: Cell<Option<Decided>>,
+    /// The decision of the last access phase, by which the request is served.
+    pub(crate) served_by: Cell<Option<ServedBy>>,
+    /// Whether the variable with the mode is being evaluated. It may itself read variables of this module.
+    pub(crate) is_evaluating_mode: Cell<bool>,
+    /// Whether the request can have an `X-Crawlward`: this module's, or the client's that could not be removed.
+    pub(crate) may_have_header: Cell<bool>,
+}
+
+impl RequestState {
+    pub(crate) fn new(ruleset: Rc<LoadedRuleset>, may_have_header: bool) -> Self {
+        Self {
+            ruleset,
+            last: Cell::default(),
+            served_by: Cell::default(),
+            is_evaluating_mode: Cell::default(),
+            may_have_header: Cell::new(may_have_header),
+        }
+    }
+}
+
+/// The decision by which a request is served, and the location that serves it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ServedBy {
+    pub(crate) decision: Decision,
+    pub(crate) location: LocationId,
+}
+
+/// A decision that holds as long as its basis does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decided {
+    pub(crate) basis: Basis,
+    pub(crate) decision: Decision,
+    /// The response to a denial is on its way. What follows (an `error_page`, the log) is part of it.
+    pub(crate) is_final: bool,
+}
+
+/// What can change while a request is served, by `realip` in a location or by a redirect to another location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Basis {
+    pub(crate) address: Option<IpAddr>,
+    pub(crate) overrides: Overrides,
+}

@@ -1,0 +1,89 @@
+//! A host that refuses a call: the request passes, or the configuration is rejected.
+
+use crawlward_tests::envoy::{Gate, RESOURCE, manager, read_resource, update_resource};
+use crawlward_tests::http::Request;
+use crawlward_tests::lab::{lab, person, spoofed, unguarded, verified};
+use crawlward_tests::process::wait_for;
+use serde_json::{Map, Value, json};
+
+use crate::binary::{EXPORTS, IMPORTS};
+
+/// Whatever a request can call out for: the time for `max_age`, single facts, and two lines of a response's header.
+const DOCUMENT: &str = r#"{
+  "mode": "enforce",
+  "catalog": "none",
+  "filter_state": ["agent"],
+  "feeds": [ { "name": "lab", "format": "cidr", "source": "lab.txt", "max_age": "7d" } ],
+  "agents": [ { "token": "LabBot", "feeds": ["lab"] } ],
+  "sites": [ { "hosts": ["example.com"], "robots_tag": [ { "rules": "noindex; LabBot=nosnippet" } ] } ]
+}"#;
+
+/// The configuration of an Envoy that refuses one call of the filter, as an operator may have it do.
+fn all_but(call: &str) -> Value {
+    let imports = IMPORTS.iter().filter_map(|import| import.split('.').nth(1));
+    let allowed = imports.chain(EXPORTS.iter().copied()).filter(|name| *name != call);
+    let allowed: Map<String, Value> = allowed.map(|name| (name.to_owned(), json!({}))).collect();
+    json!({ "allowed_capabilities": allowed })
+}
+
+fn gate_without(call: &str) -> Gate {
+    let folder = lab();
+    folder.write("crawlward.json", DOCUMENT);
+    Gate::start_changed(folder, |listener| {
+        let config = &mut manager(listener)["http_filters"][0]["typed_config"]["config"];
+        config["capability_restriction_config"] = all_but(call);
+    })
+}
+
+#[test]
+fn a_request_for_which_the_host_refuses_a_call_passes() {
+    // Where the denial itself, or what it is decided by, is refused, the spoofed agent passes, too.
+    for (call, status_of_spoofed) in [
+        ("proxy_get_header_map_pairs", 200),
+        ("proxy_get_property", 200),
+        ("proxy_get_current_time_nanoseconds", 200),
+        ("proxy_define_metric", 403),
+        ("proxy_increment_metric", 403),
+        ("proxy_set_property", 200),
+        ("proxy_replace_header_map_value", 403),
+        ("proxy_remove_header_map_value", 403),
+        ("proxy_send_local_response", 200),
+        ("proxy_get_header_map_value", 403),
+        ("proxy_add_header_map_value", 403),
+        ("proxy_call_foreign_function", 403),
+    ] {
+        let gate = gate_without(call);
+        for _ in 0..10 {
+            assert_eq!(gate.status(&verified("/")), 200, "{call}");
+            assert_eq!(gate.status(&person("/")), 200, "{call}");
+            assert_eq!(gate.status(&spoofed("/")), status_of_spoofed, "{call}");
+            let forged = Request::header(verified("/server/tagged"), "X-Crawlward", "forged");
+            assert_eq!(gate.status(&forged), 200, "{call}");
+        }
+        let name = if call == "proxy_call_foreign_function" { "declare_property" } else { call };
+        // 10 is `InternalFailure`.
+        let line = gate.envoy.wait_for_line("envoy.log", &format!("the host refused {name} with status 10"));
+        assert!(line.contains("crawlward: internal error: "), "{line}");
+        let log = gate.folder().read("envoy.log");
+        assert!(!log.contains("panicked") && !log.contains("unexpected status"), "{log}");
+    }
+}
+
+#[test]
+fn a_configuration_for_which_the_host_refuses_a_call_is_rejected() {
+    let folder = lab();
+    update_resource(&folder);
+    let gate = Gate::discover(folder, RESOURCE);
+    assert_eq!(gate.status(&spoofed("/")), 403);
+    for (rejected, call) in (1..).zip(["proxy_record_metric", "proxy_get_buffer_bytes"]) {
+        let mut resource = read_resource(&gate.folder().path().join(RESOURCE));
+        resource["typed_config"]["config"]["capability_restriction_config"] = all_but(call);
+        gate.folder().write(RESOURCE, json!({ "resources": [resource] }).to_string());
+        wait_for(call, || (gate.envoy.update_count("config_fail") == rejected).then_some(()));
+        assert_eq!((gate.status(&verified("/")), gate.status(&spoofed("/"))), (200, 403), "{call}");
+    }
+    // The old one was in force all along, and a good one replaces it.
+    gate.folder().write("crawlward.json", unguarded().replace("enforce", "observe"));
+    update_resource(gate.folder());
+    wait_for("a good configuration", || (gate.status(&spoofed("/")) == 200).then_some(()));
+}
