@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_gate_that_does_otherwise_than_the_core_decides_is_told() {
-        let decision = json!({ "action": "deny", "enforced": true, "reason": "spoofed-agent",
+        let decision = json!({ "action": "deny", "enforced": true, "status": 403, "reason": "spoofed-agent",
             "identity": "spoofed", "agent": "A", "feed": null, "service": null, "country": null, "region": null, "site": null, "rule": null,
             "robots_tag": null });
         let core = answers(decision.clone(), None);
