@@ -1,0 +1,88 @@
+//! Addresses in a page: made absolute, and told apart by their host.
+
+use url::Url;
+
+/// What the addresses of a page are relative to.
+#[derive(Debug)]
+pub(crate) struct Addresses {
+    page: Option<Url>,
+    base: Option<Url>,
+}
+
+impl Addresses {
+    /// The addresses of a page, with what its `base` element says.
+    pub(crate) fn new(page: Option<&str>, base: Option<&str>) -> Self {
+        let page = page.and_then(|page| Url::parse(page).ok());
+        let base = base.and_then(|base| match &page {
+            Some(page) => page.join(base).ok(),
+            None => Url::parse(base).ok(),
+        });
+        let base = base.filter(|base| !base.cannot_be_a_base()).or_else(|| page.clone());
+        Self { page, base }
+    }
+
+    /// The address of the page.
+    pub(crate) fn page(&self) -> Option<&Url> {
+        self.page.as_ref()
+    }
+
+    /// An absolute address; a relative one stays as it is if nobody knows the page's. None if it leads nowhere: a script,
+    /// data, another place in the page.
+    pub(crate) fn resolve(&self, address: &str) -> Option<String> {
+        if address.starts_with('#') {
+            return None;
+        }
+        match &self.base {
+            Some(base) => base.join(address).ok().filter(leads_somewhere).map(written),
+            None => match Url::parse(address) {
+                Ok(url) => Some(url).filter(leads_somewhere).map(written),
+                Err(url::ParseError::RelativeUrlWithoutBase) => Some(address.to_owned()),
+                Err(_) => None,
+            },
+        }
+    }
+
+    /// Whether an address has the page's host.
+    pub(crate) fn is_internal(&self, address: &str) -> bool {
+        match (&self.page, Url::parse(address)) {
+            (Some(page), Ok(url)) => page.host().is_some() && page.host() == url.host(),
+            // Relative to a page that nobody knows.
+            (None, Err(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+/// An address without blanks, which those without a host may have.
+fn written(url: Url) -> String {
+    let url = String::from(url);
+    if url.contains(char::is_whitespace) {
+        url.split_whitespace().collect::<Vec<_>>().join("%20")
+    } else {
+        url
+    }
+}
+
+fn leads_somewhere(url: &Url) -> bool {
+    !matches!(url.scheme(), "javascript" | "data" | "blob" | "about" | "vbscript")
+}
+
+/// An address as the destination of a link in markdown.
+pub(crate) fn destination(address: &str) -> String {
+    let mut out = String::with_capacity(address.len());
+    let is_bracketed = address.contains(['(', ')']);
+    if is_bracketed {
+        out.push('<');
+    }
+    for character in address.chars() {
+        match character {
+            '<' | '>' | '\\' | '|' | '`' => out.push_str(&format!("%{:02X}", u32::from(character))),
+            c if c.is_whitespace() || c.is_control() => out.push_str("%20"),
+            c => out.push(c),
+        }
+    }
+    if is_bracketed {
+        out.push('>');
+    }
+    out
+}

@@ -1,0 +1,230 @@
+//! AIDocument 2.0: the envelope that AIWebIndex defines for a page.
+
+mod made;
+mod read;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use self::made::{Fetch, approximate_tokens};
+pub use self::read::{ReadError, upgrade};
+use crate::markdown::{Heading, Image, Link};
+
+/// The JSON Schema of [`AiDocument`].
+pub const SCHEMA: &str = include_str!("../../../docs/aidocument.schema.json");
+
+/// A page in the form that AIWebIndex 2.0 defines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AiDocument {
+    /// The version of the form.
+    pub schema: SchemaInfo,
+    /// What was fetched.
+    pub source: SourceInfo,
+    /// What happened for this call.
+    pub cache: CacheInfo,
+    /// What the page says about itself.
+    pub identity: IdentityInfo,
+    /// What the page is about.
+    pub content: ContentInfo,
+    /// The parts of the content.
+    pub structure: StructureInfo,
+    /// Numbers about the content.
+    pub signals: SignalsInfo,
+    /// What the document saves, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub economics: Option<EconomicsInfo>,
+}
+
+/// The version of the form, and which content this is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SchemaInfo {
+    /// Always `AIDocument`.
+    pub name: String,
+    /// Major and minor version.
+    pub version: String,
+    /// The same for the same content: `aidoc:sha256:` and 32 hexadecimal digits.
+    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+}
+
+/// What was fetched, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceInfo {
+    /// The absolute address of the page.
+    pub url: String,
+    /// The address that the page names as its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical_url: Option<String>,
+    /// When the page was fetched, as RFC 3339 writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetched_at: Option<String>,
+    /// Whether scripts of the page ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub render_mode: Option<RenderMode>,
+    /// The status of the response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_code: Option<u16>,
+    /// What the caller asked for.
+    pub freshness_policy: FreshnessPolicy,
+}
+
+/// Whether scripts of the page ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RenderMode {
+    /// They did not: the page is as it was sent.
+    Static,
+    /// They ran.
+    Rendered,
+    /// They failed, and the page is as it was sent.
+    StaticAfterRenderFailure,
+}
+
+/// What the caller asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FreshnessPolicy {
+    /// The page from a cache, if one has it.
+    CacheFirst,
+    /// The page from the origin.
+    ForceRefresh,
+}
+
+/// What happened for this call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheInfo {
+    /// In one word.
+    pub status: CacheStatus,
+    /// Whether the origin was asked.
+    pub origin_contacted: bool,
+    /// Whether the origin sent the page.
+    pub body_fetched: bool,
+}
+
+/// What happened for this call, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheStatus {
+    /// A stored page served, and the origin was not asked.
+    Hit,
+    /// No page was stored, and the origin sent it.
+    Miss,
+    /// The caller asked for a new page, and the origin sent it.
+    Refreshed,
+    /// The origin said that the stored page is current.
+    StaleRevalidated,
+}
+
+impl CacheInfo {
+    /// The status with the two facts that it stands for.
+    pub fn of(status: CacheStatus) -> Self {
+        let (origin_contacted, body_fetched) = match status {
+            CacheStatus::Hit => (false, false),
+            CacheStatus::Miss | CacheStatus::Refreshed => (true, true),
+            CacheStatus::StaleRevalidated => (true, false),
+        };
+        Self { status, origin_contacted, body_fetched }
+    }
+}
+
+/// What the page says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdentityInfo {
+    /// From `og:title`, the first `h1`, or `title`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// From the `meta` elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// A tag as BCP 47 defines it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// `article`, `product`, `listing` or `profile`, if the page says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+}
+
+/// What the page is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentInfo {
+    /// The content, without navigation, footers and advertisements.
+    pub markdown: String,
+}
+
+/// The parts of the content.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StructureInfo {
+    /// In the order of the page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headings: Vec<Heading>,
+    /// In the order of the page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
+    /// In the order of the page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
+    /// The JSON-LD of the page; of several blocks the `@graph` of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured_data: Option<Map<String, Value>>,
+}
+
+/// Numbers about the content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalsInfo {
+    /// Words of the markdown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word_count: Option<u64>,
+    /// In minutes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading_time: Option<u64>,
+    /// Whether the page has JSON-LD.
+    pub has_json_ld: bool,
+    /// Whether there is a heading, the first one is of level 1 or 2, and none leaves a level out.
+    pub heading_hierarchy_ok: bool,
+}
+
+/// What an agent saves that reads the markdown instead of the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EconomicsInfo {
+    /// Tokens of the markdown, approximately.
+    pub output_tokens_approx: u64,
+    /// Tokens of the page, approximately.
+    pub raw_html_tokens_approx: u64,
+    /// The difference.
+    pub token_savings: i64,
+    /// The difference as a share of the tokens of the page.
+    pub token_savings_percent: f64,
+    /// The same in money.
+    pub estimated_cost_usd: CostInfo,
+    /// What the money is computed with.
+    pub pricing_basis: PricingInfo,
+}
+
+/// Costs in US dollars.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CostInfo {
+    /// Of the markdown.
+    pub our_output: f64,
+    /// Of the page.
+    pub raw_html: f64,
+    /// The difference.
+    pub savings: f64,
+}
+
+/// What costs are computed with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PricingInfo {
+    /// The price of 1,000 tokens.
+    pub input_price_per_1k_usd: f64,
+    /// The sort of model that has about this price.
+    pub model_class: String,
+    /// What else there is to know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Whether there is a heading, the first one is of level 1 or 2, and none leaves a level out.
+fn is_hierarchy_ok(headings: &[Heading]) -> bool {
+    let starts = headings.first().is_some_and(|first| first.level <= 2);
+    starts && headings.iter().zip(headings.iter().skip(1)).all(|(one, next)| next.level <= one.level + 1)
+}

@@ -1,0 +1,119 @@
+//! The way from bytes to a document.
+
+use crate::addresses::Addresses;
+use crate::aidocument::approximate_tokens;
+use crate::content::Content;
+use crate::head::Head;
+use crate::markdown::{self, Heading, Image, Link, Written};
+use crate::{encoding, html};
+
+/// What a page may have. What is beyond is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The bytes of the page.
+    pub bytes: usize,
+    /// The elements and runs of text that are kept.
+    pub nodes: usize,
+    /// How deep elements nest.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    /// 2 MiB, 262,144 elements and runs of text, 256 levels.
+    fn default() -> Self {
+        Self { bytes: 2 << 20, nodes: 1 << 18, depth: 256 }
+    }
+}
+
+/// The bytes of a page, as they come.
+#[derive(Debug)]
+pub struct Page {
+    bytes: Vec<u8>,
+    limits: Limits,
+    is_over: bool,
+}
+
+impl Page {
+    /// A page without bytes.
+    pub fn new(limits: Limits) -> Self {
+        Self { bytes: Vec::new(), limits, is_over: false }
+    }
+
+    /// Adds bytes; false if the page has more than its limit permits, which ends it.
+    pub fn push(&mut self, bytes: &[u8]) -> bool {
+        let room = self.limits.bytes.saturating_sub(self.bytes.len());
+        self.is_over |= bytes.len() > room;
+        self.bytes.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        !self.is_over
+    }
+
+    /// The bytes that have come.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Reads the page, with the `Content-Type` that it came with and the address that it came from.
+    pub fn read(&self, content_type: Option<&str>, url: Option<&str>) -> Document {
+        let text = encoding::decode(&self.bytes, content_type);
+        let tree = html::parse(&text, &self.limits);
+        let is_cut = self.is_over || tree.is_cut;
+        let page_tokens = approximate_tokens(&text);
+        // What is written is shorter than the page, unless the page is made to be otherwise.
+        let room = 4096 + 2 * text.len();
+        drop(text);
+        let head = Head::of(&tree);
+        let addresses = Addresses::new(url, head.base.as_deref());
+        let content = Content::of(&tree);
+        let written = markdown::write(&tree, &content, &addresses, &head, room);
+        Document { is_cut: is_cut || written.is_cut, page_tokens, head, addresses, written }
+    }
+}
+
+/// A page, read.
+#[derive(Debug)]
+pub struct Document {
+    /// The tokens of the page as it is, approximately.
+    pub(crate) page_tokens: u64,
+    pub(crate) head: Head,
+    pub(crate) addresses: Addresses,
+    pub(crate) written: Written,
+    is_cut: bool,
+}
+
+impl Document {
+    /// The title and the content of the page in markdown (CommonMark, with tables).
+    pub fn markdown(&self) -> &str {
+        &self.written.markdown
+    }
+
+    /// The title, from `og:title`, the first `h1` or `title`.
+    pub fn title(&self) -> Option<&str> {
+        self.head.title.as_deref()
+    }
+
+    /// The headings of the content.
+    pub fn headings(&self) -> &[Heading] {
+        &self.written.headings
+    }
+
+    /// The links of the content.
+    pub fn links(&self) -> &[Link] {
+        &self.written.links
+    }
+
+    /// The images of the content.
+    pub fn images(&self) -> &[Image] {
+        &self.written.images
+    }
+
+    /// Whether the page forbids a document of it: a `meta` element in its `head` says `noindex` or `nosnippet` to all
+    /// robots, or to one of these product tokens. The response's headers may forbid it as well.
+    pub fn is_forbidden(&self, tokens: &[&str]) -> bool {
+        self.head.forbids(tokens)
+    }
+
+    /// Whether the page has more than its limits permit, so that the document lacks a part.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+}

@@ -1,0 +1,241 @@
+//! What a page says about itself: title, description, language, canonical address, robots, JSON-LD.
+
+use serde_json::{Map, Value};
+
+use crate::html::tree::Flags;
+use crate::html::{Attribute, Node, Tag, Tree};
+
+/// The bytes of JSON-LD that are read in a page.
+const MOST_JSON_LD: usize = 256 << 10;
+
+/// What a page says about itself.
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) language: Option<String>,
+    /// As the page has it.
+    pub(crate) canonical: Option<String>,
+    pub(crate) base: Option<String>,
+    /// `og:type`.
+    kind: Option<String>,
+    /// The rules of `meta` elements for robots, by product token.
+    robots: Vec<(String, String)>,
+    pub(crate) structured_data: Option<Map<String, Value>>,
+}
+
+impl Head {
+    pub(crate) fn of(tree: &Tree) -> Self {
+        let mut head = Self::default();
+        let mut found = Found::default();
+        let mut json_ld = Vec::new();
+        let mut room = MOST_JSON_LD;
+        for (id, node) in tree.nodes() {
+            match node.tag {
+                Tag::Script => {
+                    let text: String = tree.inside(id).map(|(_, node)| tree.text(node)).collect();
+                    if let Some(rest) = room.checked_sub(text.len()) {
+                        room = rest;
+                        json_ld.extend(parse_json_ld(&text));
+                    }
+                }
+                Tag::H1 if found.h1.is_none() && !node.flags.has(Flags::HIDDEN) => {
+                    found.h1 = text(&tree.heading_text(id));
+                }
+                Tag::Title if node.flags.has(Flags::IN_HEAD) => keep(&mut found.title, &tree.all_text(id)),
+                Tag::Meta if node.flags.has(Flags::IN_HEAD) => head.read_meta(tree, node, &mut found),
+                Tag::Base => {
+                    head.base =
+                        head.base.take().or_else(|| tree.address(node, Attribute::Href).map(str::to_owned));
+                }
+                Tag::Link if head.canonical.is_none() => {
+                    let rel = tree.attribute(node, Attribute::Rel).unwrap_or_default();
+                    if rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("canonical")) {
+                        head.canonical = tree.address(node, Attribute::Href).map(str::to_owned);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let root = tree.node(Tree::ROOT);
+        let stated = tree.attribute(root, Attribute::Lang).map(str::to_owned);
+        let languages = [stated, found.content_language, found.locale];
+        head.language = languages.into_iter().flatten().find_map(|tag| language(&tag));
+        head.title = found.og_title.or(found.h1).or(found.title);
+        head.description = found.description.or(found.og_description);
+        head.structured_data = merge(json_ld);
+        head
+    }
+
+    fn read_meta(&mut self, tree: &Tree, node: Node, found: &mut Found) {
+        let Some(content) = tree.attribute(node, Attribute::Content) else { return };
+        let http = tree.attribute(node, Attribute::HttpEquiv).unwrap_or_default();
+        if http.trim().eq_ignore_ascii_case("content-language") {
+            keep(&mut found.content_language, content);
+        }
+        for attribute in [Attribute::Name, Attribute::Property] {
+            let Some(name) = tree.attribute(node, attribute) else { continue };
+            let name = name.trim().to_ascii_lowercase();
+            match &*name {
+                "og:title" => keep(&mut found.og_title, content),
+                "og:description" => keep(&mut found.og_description, content),
+                "og:type" => keep(&mut self.kind, content),
+                "og:locale" => keep(&mut found.locale, content),
+                "description" => keep(&mut found.description, content),
+                _ if attribute == Attribute::Name && !name.is_empty() => {
+                    self.robots.push((name, content.to_owned()));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether the page forbids a document of it, to all or to one of these product tokens.
+    pub(crate) fn forbids(&self, tokens: &[&str]) -> bool {
+        self.robots.iter().any(|(name, rules)| {
+            let is_for =
+                name == "robots" || tokens.iter().any(|token| name.eq_ignore_ascii_case(token.trim()));
+            is_for && forbids(rules)
+        })
+    }
+
+    /// What sort of page it is, if it says so in a word that documents have.
+    pub(crate) fn content_type(&self) -> Option<&'static str> {
+        let schema = self.structured_data.as_ref().and_then(content_type_of);
+        schema.or_else(|| match &*self.kind.as_ref()?.to_ascii_lowercase() {
+            "article" => Some("article"),
+            "product" | "og:product" | "product.item" => Some("product"),
+            "profile" => Some("profile"),
+            _ => None,
+        })
+    }
+}
+
+/// The first of each that the page has.
+#[derive(Debug, Default)]
+struct Found {
+    og_title: Option<String>,
+    h1: Option<String>,
+    title: Option<String>,
+    description: Option<String>,
+    og_description: Option<String>,
+    content_language: Option<String>,
+    locale: Option<String>,
+}
+
+/// Keeps a text, unless there is one.
+fn keep(place: &mut Option<String>, value: &str) {
+    if place.is_none() {
+        *place = text(value);
+    }
+}
+
+/// A text with one space between words, without what nobody sees; none if there is nothing.
+fn text(value: &str) -> Option<String> {
+    let visible: String = value.chars().filter(|c| !crate::markdown::is_invisible(*c)).collect();
+    let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(words).filter(|words| !words.is_empty())
+}
+
+/// Whether rules for robots forbid a document: it is a copy of the page's text, and longer than any snippet.
+fn forbids(rules: &str) -> bool {
+    let mut rules = rules.split([',', ';']).flat_map(|rule| {
+        // `max-snippet: 0` is one rule, `noindex nofollow` are two.
+        let is_valued = rule.contains(':');
+        let words = rule.split_whitespace();
+        if is_valued { vec![words.collect::<String>()] } else { words.map(str::to_owned).collect() }
+    });
+    rules.any(|rule| {
+        ["noindex", "nosnippet", "none", "max-snippet:0"]
+            .iter()
+            .any(|forbidding| rule.eq_ignore_ascii_case(forbidding))
+    })
+}
+
+/// A language tag as BCP 47 writes it, if the value can be one.
+fn language(value: &str) -> Option<String> {
+    let value = value.split(',').next()?.trim().replace('_', "-");
+    let mut parts = value.split('-');
+    let is_language = parts
+        .next()
+        .is_some_and(|part| (2..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphabetic()));
+    let is_rest =
+        parts.all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric()));
+    (is_language && is_rest).then_some(value)
+}
+
+/// The objects of a block of JSON-LD.
+fn parse_json_ld(text: &str) -> Vec<Map<String, Value>> {
+    let text = text.trim();
+    // As pages have it for readers that do not know scripts.
+    let text = text.strip_prefix("<!--").map_or(text, |text| text.trim_end().trim_end_matches("-->"));
+    let text = text
+        .trim()
+        .strip_prefix("//<![CDATA[")
+        .map_or(text, |text| text.trim_end().trim_end_matches("//]]>"));
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => vec![object],
+        Ok(Value::Array(values)) => values
+            .into_iter()
+            .filter_map(|value| match value {
+                Value::Object(object) => Some(object),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// One object that says what all say: several become the `@graph` of one.
+fn merge(mut objects: Vec<Map<String, Value>>) -> Option<Map<String, Value>> {
+    if objects.len() < 2 {
+        return objects.pop().filter(|object| !object.is_empty());
+    }
+    let context = objects.iter().find_map(|object| object.get("@context")).cloned();
+    let is_shared = |object: &Map<String, Value>| {
+        object.get("@context").is_none_or(|other| Some(other) == context.as_ref())
+    };
+    let can_share = objects.iter().all(is_shared);
+    let mut graph = Vec::new();
+    for mut object in objects {
+        if can_share {
+            object.remove("@context");
+        }
+        match object.remove("@graph") {
+            Some(Value::Array(inner)) if object.is_empty() => graph.extend(inner),
+            Some(inner) => {
+                object.insert("@graph".to_owned(), inner);
+                graph.push(Value::Object(object));
+            }
+            None => graph.push(Value::Object(object)),
+        }
+    }
+    let mut merged = Map::new();
+    if let Some(context) = context.filter(|_| can_share) {
+        merged.insert("@context".to_owned(), context);
+    }
+    merged.insert("@graph".to_owned(), Value::Array(graph));
+    Some(merged)
+}
+
+/// What JSON-LD says of the sort of the page.
+fn content_type_of(data: &Map<String, Value>) -> Option<&'static str> {
+    let graph = data.get("@graph").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let objects = std::iter::once(data).chain(graph.iter().filter_map(Value::as_object));
+    objects.filter_map(|object| object.get("@type")).find_map(|kind| match kind {
+        Value::String(kind) => content_type_named(kind),
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find_map(content_type_named),
+        _ => None,
+    })
+}
+
+fn content_type_named(kind: &str) -> Option<&'static str> {
+    let kind = kind.rsplit(['/', ':']).next().unwrap_or(kind);
+    Some(match kind {
+        "Product" | "ProductGroup" => "product",
+        "ItemList" | "CollectionPage" | "SearchResultsPage" => "listing",
+        "ProfilePage" => "profile",
+        _ if kind.ends_with("Article") || kind.ends_with("Posting") || kind == "Report" => "article",
+        _ => return None,
+    })
+}

@@ -1,0 +1,41 @@
+//! The attributes that matter for a document; all others are not kept.
+
+macro_rules! attributes {
+    ($($variant:ident $name:literal)*) => {
+        /// An attribute by its name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum Attribute {
+            $($variant,)*
+        }
+
+        impl Attribute {
+            /// The attribute with this name in lower case, if it matters.
+            pub(crate) fn named(name: &[u8]) -> Option<Self> {
+                $(const $variant: &[u8] = $name.as_bytes();)*
+                Some(match name {
+                    $($variant => Self::$variant,)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+#[expect(non_upper_case_globals, reason = "the names of variants serve as names of constants to match on")]
+mod list {
+    attributes! {
+        Alt "alt" AriaHidden "aria-hidden" Charset "charset" Class "class" Colspan "colspan" Content "content"
+        DataLang "data-lang" DataLanguage "data-language" DataSrc "data-src" Hidden "hidden" Href "href"
+        HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Lang "lang" Name "name" Property "property" Rel "rel"
+        Role "role" Src "src" Start "start" Style "style" Type "type"
+    }
+}
+
+pub(crate) use self::list::Attribute;
+
+/// The longest name of an attribute that matters.
+pub(super) const LONGEST_NAME: usize = 13;
+
+/// The bytes of a value that are kept. An address that is as long counts as absent, since it may have been cut.
+pub(crate) const LONGEST_VALUE: usize = 8 << 10;

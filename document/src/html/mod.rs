@@ -1,0 +1,14 @@
+//! HTML: bytes to a flat tree, within limits and in linear time.
+
+pub(crate) mod attribute;
+mod build;
+mod reader;
+mod rules;
+pub(crate) mod tag;
+mod token;
+pub(crate) mod tree;
+
+pub(crate) use self::attribute::Attribute;
+pub(crate) use self::reader::parse;
+pub(crate) use self::tag::Tag;
+pub(crate) use self::tree::{Node, NodeId, Tree};

@@ -1,0 +1,154 @@
+//! The tokenizer's calls, and the states that elements with raw text put it in.
+
+use html5gum::{Emitter, Error, State, Tokenizer};
+
+use super::build::Builder;
+use super::token::Token;
+use super::{Tag, Tree};
+use crate::Limits;
+
+/// Reads a page.
+pub(crate) fn parse(page: &str, limits: &Limits) -> Tree {
+    let reader = Reader {
+        builder: Builder::new(page.len(), limits),
+        token: Token::new(),
+        raw: None,
+        is_self_closing: false,
+        is_line_end_ignored: false,
+        tree: None,
+    };
+    // The one token that comes out is the tree.
+    let mut tokens = Tokenizer::new_with_emitter(page, reader);
+    tokens.next().and_then(Result::ok).unwrap_or_default()
+}
+
+struct Reader {
+    builder: Builder,
+    token: Token,
+    /// The element whose content is raw text.
+    raw: Option<Tag>,
+    is_self_closing: bool,
+    /// A line end here belongs to the source, not to the text: it follows `<pre>`.
+    is_line_end_ignored: bool,
+    tree: Option<Tree>,
+}
+
+impl Emitter for Reader {
+    type Token = Tree;
+
+    fn set_last_start_tag(&mut self, _: Option<&[u8]>) {}
+
+    fn emit_eof(&mut self) {
+        self.tree = Some(self.builder.finish());
+    }
+
+    fn emit_error(&mut self, _: Error) {}
+
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+
+    fn pop_token(&mut self) -> Option<Tree> {
+        self.tree.take()
+    }
+
+    fn emit_string(&mut self, mut characters: &[u8]) {
+        if std::mem::take(&mut self.is_line_end_ignored) {
+            characters = characters.strip_prefix(b"\n").unwrap_or(characters);
+        }
+        self.builder.text(characters);
+    }
+
+    fn init_start_tag(&mut self) {
+        self.is_self_closing = false;
+        self.token.begin(false, &self.builder.values);
+    }
+
+    fn init_end_tag(&mut self) {
+        self.token.begin(true, &self.builder.values);
+    }
+
+    fn init_comment(&mut self) {}
+
+    fn emit_current_tag(&mut self) -> Option<State> {
+        self.is_line_end_ignored = false;
+        self.token.end(&mut self.builder.values);
+        let name = self.token.name();
+        self.raw = None;
+        if self.token.is_end {
+            self.builder.end(name);
+            return None;
+        }
+        let is_foreign = self.builder.is_foreign();
+        if !self.builder.start(name, self.token.flags, &self.token.attributes, self.is_self_closing) {
+            self.token.discard(&mut self.builder.values);
+        }
+        if is_foreign {
+            return None;
+        }
+        let state = match name.tag {
+            Tag::Title | Tag::Textarea => State::RcData,
+            Tag::Script => State::ScriptData,
+            Tag::Style | Tag::Iframe | Tag::Xmp | Tag::Noembed | Tag::Noframes => State::RawText,
+            Tag::Plaintext => State::PlainText,
+            tag => {
+                self.is_line_end_ignored = matches!(tag, Tag::Pre | Tag::Listing);
+                return None;
+            }
+        };
+        self.raw = Some(name.tag);
+        Some(state)
+    }
+
+    fn emit_current_comment(&mut self) {}
+
+    fn emit_current_doctype(&mut self) {}
+
+    fn set_self_closing(&mut self) {
+        self.is_self_closing = true;
+    }
+
+    fn set_force_quirks(&mut self) {}
+
+    fn push_tag_name(&mut self, name: &[u8]) {
+        self.token.push_name(name);
+    }
+
+    fn push_comment(&mut self, _: &[u8]) {}
+
+    fn push_doctype_name(&mut self, _: &[u8]) {}
+
+    fn init_doctype(&mut self) {}
+
+    fn init_attribute(&mut self) {
+        self.token.begin_attribute(&mut self.builder.values);
+    }
+
+    fn init_attribute_value(&mut self) {
+        self.token.begin_value(&self.builder.values);
+    }
+
+    fn push_attribute_name(&mut self, name: &[u8]) {
+        self.token.push_attribute_name(name);
+    }
+
+    fn push_attribute_value(&mut self, value: &[u8]) {
+        self.token.push_value(&mut self.builder.values, value);
+    }
+
+    fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
+
+    fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
+
+    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
+
+    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
+
+    fn current_is_appropriate_end_tag_token(&mut self) -> bool {
+        self.raw.is_some_and(|raw| self.token.ends(raw))
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&mut self) -> bool {
+        self.builder.is_foreign()
+    }
+}

@@ -1,0 +1,209 @@
+//! The tag that is being read: its name and the attributes that matter, within limits.
+
+use super::attribute::{LONGEST_NAME, LONGEST_VALUE};
+use super::tree::{Flags, Value};
+use super::{Attribute, Tag};
+
+/// The bytes of an element's name that are kept; the longest known one has 13.
+const LONGEST_TAG: usize = 24;
+
+/// A name within a limit. No longer one is known.
+#[derive(Debug)]
+struct Name<const N: usize> {
+    bytes: [u8; N],
+    length: usize,
+}
+
+impl<const N: usize> Name<N> {
+    const fn new() -> Self {
+        Self { bytes: [0; N], length: 0 }
+    }
+
+    fn push(&mut self, more: &[u8]) {
+        let end = self.length.saturating_add(more.len());
+        match self.bytes.get_mut(self.length..end) {
+            Some(place) => place.copy_from_slice(more),
+            // Also tells long names with different rests apart, mostly.
+            None => more.iter().zip(&mut self.bytes).for_each(|(byte, place)| *place ^= byte.rotate_left(1)),
+        }
+        self.length = end;
+    }
+
+    /// The name; empty if it is longer than any known one.
+    fn known(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Tells names apart (FNV-1a).
+    fn hash(&self) -> u32 {
+        let kept = self.bytes.get(..self.length.min(N)).unwrap_or_default();
+        kept.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    }
+}
+
+/// A name of an element: what it means, and what tells it from others without a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TagName {
+    pub(super) tag: Tag,
+    pub(super) hash: u32,
+}
+
+impl TagName {
+    /// The number of counters of open elements.
+    pub(super) const BUCKETS: usize = 256;
+
+    /// Which counter of open elements counts this one: known elements have their own.
+    pub(super) fn bucket(self) -> usize {
+        match self.tag {
+            // Text is no element, and 128 is above the number of known ones.
+            Tag::Other => 128 + (self.hash as usize & 127),
+            tag => tag as usize,
+        }
+    }
+}
+
+/// The tag that is being read.
+#[derive(Debug)]
+pub(super) struct Token {
+    pub(super) is_end: bool,
+    name: Name<LONGEST_TAG>,
+    attribute_name: Name<LONGEST_NAME>,
+    /// The attribute whose value is being read.
+    attribute: Option<Attribute>,
+    /// The attributes that the tag has had; of those with one name, the first counts.
+    seen: u32,
+    /// The attributes that are kept, and the end of `values` before them.
+    pub(super) attributes: Vec<Value>,
+    values_before: usize,
+    pub(super) flags: Flags,
+}
+
+impl Token {
+    pub(super) const fn new() -> Self {
+        Self {
+            is_end: false,
+            name: Name::new(),
+            attribute_name: Name::new(),
+            attribute: None,
+            seen: 0,
+            attributes: Vec::new(),
+            values_before: 0,
+            flags: Flags::NONE,
+        }
+    }
+
+    pub(super) fn begin(&mut self, is_end: bool, values: &[u8]) {
+        self.is_end = is_end;
+        self.name.length = 0;
+        self.attribute_name.length = 0;
+        self.attribute = None;
+        self.seen = 0;
+        self.attributes.clear();
+        self.values_before = values.len();
+        self.flags = Flags::NONE;
+    }
+
+    pub(super) fn push_name(&mut self, more: &[u8]) {
+        self.name.push(more);
+    }
+
+    pub(super) fn name(&self) -> TagName {
+        let tag = Tag::named(self.name.known());
+        TagName { tag, hash: if tag == Tag::Other { self.name.hash() } else { 0 } }
+    }
+
+    /// Whether an end tag is that of the element whose content is raw text.
+    pub(super) fn ends(&self, raw: Tag) -> bool {
+        self.is_end && self.name().tag == raw
+    }
+
+    pub(super) fn begin_attribute(&mut self, values: &mut Vec<u8>) {
+        self.end_attribute(values);
+        self.attribute_name.length = 0;
+    }
+
+    pub(super) fn push_attribute_name(&mut self, more: &[u8]) {
+        self.attribute_name.push(more);
+    }
+
+    /// The name of the attribute is complete.
+    pub(super) fn begin_value(&mut self, values: &[u8]) {
+        let attribute = Attribute::named(self.attribute_name.known());
+        self.attribute_name.length = 0;
+        let Some(attribute) = attribute else { return };
+        let bit = 1 << attribute as u32;
+        if self.is_end || self.seen & bit != 0 {
+            return;
+        }
+        self.seen |= bit;
+        self.attribute = Some(attribute);
+        let start = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        self.attributes.push(Value { attribute, length: 0, start });
+    }
+
+    pub(super) fn push_value(&mut self, values: &mut Vec<u8>, more: &[u8]) {
+        let Some(value) = self.attributes.last_mut().filter(|_| self.attribute.is_some()) else { return };
+        let kept = more.get(..LONGEST_VALUE - usize::from(value.length)).unwrap_or(more);
+        values.extend_from_slice(kept);
+        // At most LONGEST_VALUE.
+        value.length += u16::try_from(kept.len()).unwrap_or_default();
+    }
+
+    /// The value of the attribute is complete: what only counts for the flags is not kept.
+    fn end_attribute(&mut self, values: &mut Vec<u8>) {
+        // An attribute without a value.
+        if self.attribute_name.length > 0 {
+            self.begin_value(values);
+        }
+        let Some(attribute) = self.attribute.take() else { return };
+        let Some(value) = self.attributes.last_mut() else { return };
+        let text = values.get(value.start as usize..).unwrap_or_default();
+        let (is_kept, flags) = match attribute {
+            Attribute::Hidden => {
+                (false, if text.eq_ignore_ascii_case(b"until-found") { Flags::NONE } else { Flags::HIDDEN })
+            }
+            Attribute::AriaHidden => {
+                (false, if text.eq_ignore_ascii_case(b"true") { Flags::HIDDEN } else { Flags::NONE })
+            }
+            Attribute::Style => (false, if hides(text) { Flags::HIDDEN } else { Flags::NONE }),
+            Attribute::Class | Attribute::Id | Attribute::Role => (true, Flags::NAMED),
+            _ => (true, Flags::NONE),
+        };
+        self.flags.add(flags);
+        if !is_kept {
+            values.truncate(value.start as usize);
+            self.attributes.pop();
+            return;
+        }
+        // A value that was cut may end within a character.
+        if usize::from(value.length) == LONGEST_VALUE {
+            let whole = text.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+            values.truncate(value.start as usize + whole);
+            value.length = u16::try_from(whole).unwrap_or_default();
+        }
+    }
+
+    /// The tag is complete.
+    pub(super) fn end(&mut self, values: &mut Vec<u8>) {
+        self.end_attribute(values);
+    }
+
+    /// The tag makes no element: its values go.
+    pub(super) fn discard(&mut self, values: &mut Vec<u8>) {
+        values.truncate(self.values_before);
+        self.attributes.clear();
+    }
+}
+
+/// Whether an inline style hides its element.
+fn hides(style: &[u8]) -> bool {
+    style.split(|byte| *byte == b';').any(|declaration| {
+        let mut parts = declaration.splitn(2, |byte| *byte == b':').map(<[u8]>::trim_ascii);
+        let (Some(property), Some(value)) = (parts.next(), parts.next()) else { return false };
+        let value = value.split(|byte| *byte == b'!').next().unwrap_or_default().trim_ascii();
+        let is = |name: &str, hiding: &str| {
+            property.eq_ignore_ascii_case(name.as_bytes()) && value.eq_ignore_ascii_case(hiding.as_bytes())
+        };
+        is("display", "none") || is("visibility", "hidden")
+    })
+}

@@ -1,0 +1,225 @@
+//! The tree: all nodes in document order in one array.
+//!
+//! Every node knows where its content ends, so walking and skipping need no pointers. Text and values of attributes are
+//! slices of one string each.
+
+use std::ops::Range;
+
+use super::{Attribute, Tag};
+use crate::html::attribute::LONGEST_VALUE;
+
+/// The number of a node; its content has the numbers after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NodeId(pub(crate) u32);
+
+impl NodeId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An element or a run of text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) tag: Tag,
+    pub(crate) flags: Flags,
+    /// The node that this one is in; the root is in itself.
+    pub(crate) parent: NodeId,
+    /// The number after that of the last node inside.
+    pub(crate) end: NodeId,
+    /// Of text: where it starts. Of elements: the number of the first attribute.
+    pub(super) start: u32,
+    /// Of text: its bytes. Of elements: the number of attributes.
+    pub(super) length: u32,
+}
+
+/// What a start tag says about its element, beyond its name and attributes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    pub(crate) const NONE: Self = Self(0);
+    /// People cannot see the element.
+    pub(crate) const HIDDEN: Self = Self(1);
+    /// The element is in `head`.
+    pub(crate) const IN_HEAD: Self = Self(2);
+    /// The page names a part of itself with the element: `class`, `id` or `role`.
+    pub(crate) const NAMED: Self = Self(4);
+
+    pub(crate) fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
+
+    pub(crate) fn add(&mut self, flag: Self) {
+        self.0 |= flag.0;
+    }
+}
+
+/// An attribute of an element: a slice of `values`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    pub(super) attribute: Attribute,
+    pub(super) length: u16,
+    pub(super) start: u32,
+}
+
+/// A page.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    pub(super) nodes: Vec<Node>,
+    pub(super) attributes: Vec<Value>,
+    pub(super) text: String,
+    pub(super) values: String,
+    /// The page has more than the limits permit: elements or text beyond them are missing.
+    pub(crate) is_cut: bool,
+}
+
+impl Tree {
+    /// The number of nodes.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The element around everything.
+    pub(crate) const ROOT: NodeId = NodeId(0);
+
+    /// The node with a number; text without a character if there is none.
+    pub(crate) fn node(&self, id: NodeId) -> Node {
+        const NONE: Node = Node {
+            tag: Tag::Text,
+            flags: Flags::NONE,
+            parent: NodeId(0),
+            end: NodeId(u32::MAX),
+            start: 0,
+            length: 0,
+        };
+        self.nodes.get(id.index()).copied().unwrap_or(NONE)
+    }
+
+    /// The nodes in document order.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (NodeId, Node)> + '_ {
+        (0..).map(NodeId).zip(self.nodes.iter().copied())
+    }
+
+    /// The nodes inside an element and the element itself, in document order.
+    pub(crate) fn inside(&self, id: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
+        self.range(id.0..self.node(id).end.0)
+    }
+
+    fn range(&self, range: Range<u32>) -> impl Iterator<Item = (NodeId, Node)> + '_ {
+        let nodes = self.nodes.get(range.start as usize..(range.end as usize).min(self.nodes.len()));
+        range.map(NodeId).zip(nodes.unwrap_or_default().iter().copied())
+    }
+
+    /// The children of an element.
+    pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
+        let end = self.node(id).end;
+        let mut next = NodeId(id.0 + 1);
+        std::iter::from_fn(move || {
+            let node = self.nodes.get(next.index()).copied().filter(|_| next < end)?;
+            let this = next;
+            next = node.end;
+            Some((this, node))
+        })
+    }
+
+    /// The text of a text node.
+    pub(crate) fn text(&self, node: Node) -> &str {
+        if node.tag != Tag::Text {
+            return "";
+        }
+        let start = node.start as usize;
+        self.text.get(start..start + node.length as usize).unwrap_or_default()
+    }
+
+    /// The value of an attribute.
+    pub(crate) fn attribute(&self, node: Node, attribute: Attribute) -> Option<&str> {
+        if node.tag == Tag::Text {
+            return None;
+        }
+        let start = node.start as usize;
+        let attributes = self.attributes.get(start..start + node.length as usize)?;
+        let value = attributes.iter().find(|value| value.attribute == attribute)?;
+        let start = value.start as usize;
+        self.values.get(start..start + usize::from(value.length))
+    }
+
+    /// The value of an attribute that is an address, without the blanks around it, unless it may have been cut.
+    pub(crate) fn address(&self, node: Node, attribute: Attribute) -> Option<&str> {
+        let value = self.attribute(node, attribute).filter(|value| value.len() < LONGEST_VALUE - 3)?;
+        Some(value.trim_matches(|c: char| c.is_ascii_whitespace())).filter(|value| !value.is_empty())
+    }
+}
+
+impl Tree {
+    /// All text inside an element, without what people cannot see or read.
+    pub(crate) fn all_text(&self, id: NodeId) -> String {
+        let mut text = String::new();
+        let mut skip_to = id;
+        for (id, node) in self.inside(id) {
+            if id < skip_to {
+                continue;
+            }
+            if node.tag == Tag::Text {
+                text.push_str(self.text(node));
+            } else if node.flags.has(Flags::HIDDEN) || node.tag.is_without_text() && node.tag != Tag::Title {
+                skip_to = node.end;
+            } else if !node.tag.is_inline() || node.tag == Tag::Br {
+                text.push(' ');
+            }
+        }
+        text
+    }
+
+    /// The text of a heading.
+    pub(crate) fn heading_text(&self, id: NodeId) -> String {
+        let marks = self.inside(id).filter(|(id, node)| self.is_permalink(*id, *node));
+        let mark = marks.map(|(id, _)| self.all_text(id)).next().unwrap_or_default();
+        let text = self.all_text(id);
+        let text = text.trim();
+        text.strip_suffix(mark.trim())
+            .or_else(|| text.strip_prefix(mark.trim()))
+            .unwrap_or(text)
+            .trim()
+            .to_owned()
+    }
+
+    /// Whether an element of a heading is a mark that leads to the heading itself.
+    pub(crate) fn is_permalink(&self, id: NodeId, node: Node) -> bool {
+        if node.tag != Tag::A
+            || !self.attribute(node, Attribute::Href).is_some_and(|href| href.trim_start().starts_with('#'))
+        {
+            return false;
+        }
+        let text = self.all_text(id);
+        text.trim().chars().count() <= 2 && !text.chars().any(char::is_alphanumeric)
+    }
+}
+
+/// Notes, warnings and the like, as generators of documentation name them.
+impl Tree {
+    /// Whether a block is a note beside the text that belongs to it.
+    pub(crate) fn is_admonition(&self, node: Node) -> bool {
+        self.class_of_admonition(node).is_some_and(|class| !Self::is_of_part(class))
+            && matches!(node.tag, Tag::Div | Tag::Aside | Tag::Section | Tag::Details)
+    }
+
+    /// Whether a block is the title of such a note.
+    pub(crate) fn is_title_of_admonition(&self, node: Node) -> bool {
+        self.class_of_admonition(node)
+            .is_some_and(|class| class.contains("title") || class.contains("heading"))
+    }
+
+    fn class_of_admonition(&self, node: Node) -> Option<&str> {
+        if !node.flags.has(Flags::NAMED) {
+            return None;
+        }
+        let mut classes = self.attribute(node, Attribute::Class)?.split_ascii_whitespace();
+        classes.find(|class| class.contains("admonition") || class.contains("callout"))
+    }
+
+    /// Whether a name is that of a part of a note: `admonition-content`, `callout__title`.
+    fn is_of_part(class: &str) -> bool {
+        ["title", "heading", "content", "body", "icon", "inner"].iter().any(|part| class.contains(part))
+    }
+}

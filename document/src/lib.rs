@@ -1,0 +1,39 @@
+//! Turns an HTML page into what agents read: markdown, and an AIDocument 2.0 of AIWebIndex.
+//!
+//! A page comes in as bytes, in chunks if need be ([`Page`]). [`Page::read`] finds its encoding, its tree and the part
+//! that it is about, without navigation, footers and advertisements. [`Document`] then has its markdown and all fields:
+//!
+//! ```
+//! use crawlward_document::{Limits, Page};
+//!
+//! let mut page = Page::new(Limits::default());
+//! page.push(b"<title>Bread</title><nav><a href=/>Home</a></nav>");
+//! page.push(b"<main><p>Mix <b>flour</b> and <a href=/water>water</a>.</main>");
+//! let document = page.read(None, Some("https://example.com/bread"));
+//! assert!(!document.is_forbidden(&["AIWebIndex"]));
+//! assert_eq!(
+//!     document.markdown(),
+//!     "# Bread\n\nMix **flour** and [water](https://example.com/water).\n"
+//! );
+//! ```
+//!
+//! # Cost
+//!
+//! Time and memory are linear in the bytes of the page, whatever it holds: [`Limits`] bounds bytes, elements and their
+//! depth, only attributes that matter are kept, and what is written is bounded by the bytes that were read.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![deny(clippy::unreachable, clippy::string_slice)]
+
+mod addresses;
+pub mod aidocument;
+mod content;
+mod document;
+mod encoding;
+mod head;
+mod html;
+mod markdown;
+
+pub use self::document::{Document, Limits, Page};
+pub use self::markdown::{Heading, Image, Link};

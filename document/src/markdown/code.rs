@@ -1,0 +1,75 @@
+//! Blocks of code, and the language that they are in.
+
+use super::escape::is_invisible;
+use super::line::longest_run;
+use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+
+/// How far around and inside a block its language may be named.
+const NEAR: usize = 3;
+
+/// A block of code with its fence; none if it has no text, or only the numbers of lines.
+pub(super) fn block(tree: &Tree, id: NodeId, node: Node) -> Option<String> {
+    let mut text = String::new();
+    for (_, inner) in tree.inside(id) {
+        match inner.tag {
+            Tag::Text => text.extend(tree.text(inner).chars().filter(|c| !is_invisible(*c) && *c != '\r')),
+            Tag::Br => text.push('\n'),
+            // A line that is a block of its own.
+            tag if !tag.is_inline() && tag != node.tag && !text.is_empty() && !text.ends_with('\n') => {
+                text.push('\n');
+            }
+            _ => {}
+        }
+    }
+    let lines: Vec<&str> = text.trim_end().split('\n').map(str::trim_end).collect();
+    let first = lines.iter().position(|line| !line.is_empty())?;
+    let lines = lines.get(first..).unwrap_or_default();
+    let is_number = |(at, line): (usize, &&str)| line.trim().parse() == Ok(at + 1);
+    if lines.len() > 1 && lines.iter().enumerate().all(is_number) {
+        return None;
+    }
+    let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
+    let language = language(tree, id, node).unwrap_or_default();
+    let lines = lines.join("\n");
+    Some(format!("{fence}{language}\n{lines}\n{fence}"))
+}
+
+/// The language that the names of a block, of its first element or of those around it mention.
+fn language(tree: &Tree, id: NodeId, node: Node) -> Option<String> {
+    let inside = tree.inside(id).take(NEAR).map(|(_, node)| node);
+    let around = std::iter::successors(Some(node), |node| Some(tree.node(node.parent))).skip(1).take(NEAR);
+    let mut all = inside.chain(around).filter(|node| node.tag != Tag::Text && node.tag != Tag::Body);
+    all.find_map(|node| {
+        let data = [Attribute::DataLang, Attribute::DataLanguage];
+        let stated = data.into_iter().find_map(|attribute| tree.attribute(node, attribute));
+        stated.and_then(name).or_else(|| tree.attribute(node, Attribute::Class).and_then(in_class))
+    })
+}
+
+fn in_class(class: &str) -> Option<String> {
+    const BEGINNINGS: [&str; 5] = ["language-", "lang-", "highlight-source-", "highlight-", "src-"];
+    let mut words = class.split_ascii_whitespace();
+    while let Some(word) = words.next() {
+        // Of SyntaxHighlighter: "brush: js; toolbar: false".
+        if word == "brush:" {
+            return words.next().and_then(|word| name(word.trim_end_matches(';')));
+        }
+        if let Some(rest) = BEGINNINGS.iter().find_map(|beginning| word.strip_prefix(beginning)) {
+            return name(rest);
+        }
+    }
+    // Of Pandoc and others: "sourceCode python".
+    let mut words = class.split_ascii_whitespace();
+    matches!(words.next(), Some("sourceCode" | "hljs" | "prettyprint" | "src"))
+        .then(|| words.find_map(name))?
+}
+
+/// A name of a language, if it can be one.
+fn name(word: &str) -> Option<String> {
+    const NONE: [&str; 9] =
+        ["none", "default", "text", "plain", "plaintext", "auto", "nohighlight", "notranslate", "linenums"];
+    let word = word.trim().to_ascii_lowercase();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '#' | '_' | '.');
+    let is_name = (1..=24).contains(&word.len()) && word.chars().all(is_part) && !NONE.contains(&&*word);
+    is_name.then_some(word)
+}

@@ -1,0 +1,289 @@
+//! A run of text with its markup: emphasis, code, links, images.
+
+use super::escape::{self, Into};
+
+/// Markup around a part of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Strong,
+    Emphasis,
+    Deleted,
+    /// A link to an address, ready to be written.
+    Link(String),
+}
+
+impl Mark {
+    fn opening(&self) -> &str {
+        match self {
+            Self::Strong => "**",
+            Self::Emphasis => "*",
+            Self::Deleted => "~~",
+            Self::Link(_) => "[",
+        }
+    }
+
+    fn close(&self, out: &mut String) {
+        match self {
+            Self::Link(address) => {
+                out.push_str("](");
+                out.push_str(address);
+                out.push(')');
+            }
+            other => out.push_str(other.opening()),
+        }
+    }
+}
+
+/// Markup that has begun, and where its opening stands once text has come.
+#[derive(Clone, Debug)]
+struct Begun {
+    mark: Mark,
+    opened_at: Option<usize>,
+    /// Markup of this sort is open already, or cannot stand here: it is not written.
+    is_void: bool,
+}
+
+/// The run that is being written.
+#[derive(Debug)]
+pub(super) struct Line {
+    text: String,
+    begun: Vec<Begun>,
+    pub(super) into: Into,
+    /// Where emphasis that just ended has its marks, if a letter cannot follow: its last character is punctuation.
+    frail: Option<(usize, usize)>,
+    /// The same text without markup, while somebody needs it.
+    plain: String,
+    captures: usize,
+}
+
+impl Line {
+    pub(super) fn new() -> Self {
+        Self {
+            text: String::new(),
+            begun: Vec::new(),
+            into: Into::Block,
+            frail: None,
+            plain: String::new(),
+            captures: 0,
+        }
+    }
+
+    /// Begins to keep text without markup; gives the place.
+    pub(super) fn begin_capture(&mut self) -> usize {
+        self.captures += 1;
+        self.plain.len()
+    }
+
+    /// The text without markup since a place.
+    pub(super) fn end_capture(&mut self, from: usize) -> String {
+        let text = self.plain.get(from..).unwrap_or_default();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.captures = self.captures.saturating_sub(1);
+        if self.captures == 0 {
+            self.plain.clear();
+        }
+        text
+    }
+
+    /// A word ends for those who keep text without markup.
+    pub(super) fn part_captures(&mut self) {
+        if self.captures > 0 {
+            self.plain.push(' ');
+        }
+    }
+
+    pub(super) fn begin(&mut self, mark: Mark) {
+        let is_link = |mark: &Mark| matches!(mark, Mark::Link(_));
+        let is_void =
+            self.begun.iter().any(|begun| begun.mark == mark || is_link(&mark) && is_link(&begun.mark));
+        self.begun.push(Begun { mark, opened_at: None, is_void });
+    }
+
+    pub(super) fn end(&mut self) {
+        if let Some(begun) = self.begun.pop() {
+            self.close(&begun);
+        }
+    }
+
+    /// The link that text here is in.
+    pub(super) fn is_in_link(&self) -> bool {
+        self.begun.iter().any(|begun| matches!(begun.mark, Mark::Link(_)))
+    }
+
+    fn close(&mut self, begun: &Begun) {
+        let Some(opened_at) = begun.opened_at else { return };
+        let end = self.text.trim_end_matches([' ', '\n']).len();
+        let blanks = self.text.split_off(end);
+        let blanks = if blanks.contains('\n') && !blanks.ends_with('\n') { "\n" } else { &*blanks };
+        let is_frail = !matches!(begun.mark, Mark::Link(_))
+            && blanks.is_empty()
+            && self.text.chars().next_back().is_some_and(is_punctuation);
+        let closed_at = self.text.len();
+        begun.mark.close(&mut self.text);
+        self.frail = is_frail.then_some((opened_at, closed_at));
+        self.text.push_str(blanks);
+    }
+
+    /// Opens what has begun, as text follows.
+    fn open(&mut self, first: char) {
+        if let Some((opened_at, closed_at)) = self.frail.take()
+            && first.is_alphanumeric()
+        {
+            // `**(a)**b` would not be read as emphasis.
+            for at in [closed_at, opened_at] {
+                let width = if self
+                    .text
+                    .get(at..)
+                    .is_some_and(|rest| rest.starts_with("**") || rest.starts_with("~~"))
+                {
+                    2
+                } else {
+                    1
+                };
+                self.text.replace_range(at..at + width, "");
+            }
+        }
+        let mut before = self.text.chars().next_back();
+        for begun in &mut self.begun {
+            if begun.opened_at.is_some() || begun.is_void {
+                continue;
+            }
+            // `a**(b)**` would not be read as emphasis, nor would marks that run into each other.
+            let is_unreadable = before.is_some_and(|before| {
+                matches!(before, '*' | '~') || is_punctuation(first) && before.is_alphanumeric()
+            });
+            if matches!(begun.mark, Mark::Link(_)) || !is_unreadable {
+                begun.opened_at = Some(self.text.len());
+                self.text.push_str(begun.mark.opening());
+                // Marks directly after others are readable.
+                before = None;
+            }
+        }
+    }
+
+    /// Adds text; a blank at its start or end parts words.
+    pub(super) fn push(&mut self, text: &str) {
+        if self.captures > 0 {
+            self.plain.extend(text.chars().filter(|c| !escape::is_invisible(*c)));
+        }
+        let is_blank = |c: char| c.is_whitespace();
+        let rest = text.trim_start_matches(is_blank);
+        if rest.len() < text.len() {
+            self.blank();
+        }
+        let Some(first) = rest.chars().find(|c| !escape::is_invisible(*c)) else { return };
+        self.open(first);
+        let body = rest.trim_end_matches(is_blank);
+        escape::push(&mut self.text, body, self.into);
+        if body.len() < rest.len() {
+            self.blank();
+        }
+    }
+
+    /// Adds a blank between words.
+    pub(super) fn blank(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
+            self.text.push(' ');
+            self.frail = None;
+        }
+    }
+
+    /// Adds a line break, which in a cell is a blank.
+    pub(super) fn line_break(&mut self) {
+        self.part_captures();
+        if self.into == Into::Cell {
+            self.blank();
+        } else if !self.text.trim_end().is_empty() && !self.text.ends_with('\n') {
+            let end = self.text.trim_end_matches(' ').len();
+            self.text.truncate(end);
+            self.text.push_str("\\\n");
+        }
+    }
+
+    /// Adds markup that is complete.
+    pub(super) fn push_markup(&mut self, markup: &str) {
+        if let Some(first) = markup.chars().next() {
+            self.open(first);
+            self.text.push_str(markup);
+        }
+    }
+
+    /// Adds code.
+    pub(super) fn push_code(&mut self, code: &str) {
+        if self.captures > 0 {
+            self.plain.push_str(code);
+        }
+        let is_visible = |c: &char| !escape::is_invisible(*c);
+        let mut text = String::with_capacity(code.len());
+        for word in code.split_whitespace() {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.extend(word.chars().filter(is_visible));
+        }
+        if code.starts_with(char::is_whitespace) {
+            self.blank();
+        }
+        if text.is_empty() {
+            return;
+        }
+        if self.into == Into::Cell {
+            text = text.replace('|', "\\|");
+        }
+        let fence = "`".repeat(longest_run(&text, '`') + 1);
+        // Code next to code would run into it.
+        if self.text.ends_with('`') {
+            self.text.push(' ');
+        }
+        let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+        self.open('`');
+        for part in [&*fence, pad, &*text, pad, &*fence] {
+            self.text.push_str(part);
+        }
+        if code.ends_with(char::is_whitespace) {
+            self.blank();
+        }
+    }
+
+    /// The last character of the run.
+    pub(super) fn last(&self) -> Option<char> {
+        self.text.chars().next_back()
+    }
+
+    /// Takes the run; what has begun goes on in the next one.
+    pub(super) fn take(&mut self) -> String {
+        for at in (0..self.begun.len()).rev() {
+            if let Some(begun) = self.begun.get(at).cloned() {
+                self.close(&begun);
+            }
+            if let Some(begun) = self.begun.get_mut(at) {
+                begun.opened_at = None;
+            }
+        }
+        self.frail = None;
+        self.part_captures();
+        let mut text = std::mem::take(&mut self.text);
+        let end = text.trim_end().len();
+        text.truncate(end);
+        while text.ends_with('\\') && !text.ends_with("\\\\") {
+            text.pop();
+            let end = text.trim_end().len();
+            text.truncate(end);
+        }
+        text
+    }
+}
+
+/// The length of the longest run of a character.
+pub(super) fn longest_run(text: &str, of: char) -> usize {
+    let (mut longest, mut run) = (0, 0);
+    for character in text.chars() {
+        run = if character == of { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+fn is_punctuation(character: char) -> bool {
+    !character.is_alphanumeric() && !character.is_whitespace()
+}

@@ -1,0 +1,61 @@
+//! From the content of a page to markdown, and to the fields of a document, in one walk.
+
+mod blocks;
+mod code;
+mod escape;
+mod line;
+mod table;
+mod walk;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::escape::is_invisible;
+pub(crate) use self::walk::write;
+
+/// A heading of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heading {
+    /// From 1 to 6.
+    pub level: u8,
+    /// The text, without markup.
+    pub text: String,
+    /// What the page calls the place of the heading, for a fragment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+/// A link of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// Where it leads.
+    pub url: String,
+    /// Its text, without markup.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Whether it leads to the host of the page.
+    pub internal: bool,
+    /// How the page is related to where it leads, such as `nofollow`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rel: Option<String>,
+}
+
+/// An image of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Where it is.
+    pub url: String,
+    /// What it shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alt: Option<String>,
+}
+
+/// What one walk through the content of a page gives.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) markdown: String,
+    pub(crate) headings: Vec<Heading>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) images: Vec<Image>,
+    /// There was more than the limit permits.
+    pub(crate) is_cut: bool,
+}

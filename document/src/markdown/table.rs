@@ -1,0 +1,148 @@
+//! Tables: which hold data, and how those are written.
+
+use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+
+/// More columns than this are not read as columns.
+const WIDEST: usize = 64;
+/// The empty cells that a row is given at most for cells that span columns.
+const MOST_SPANNED: usize = 16;
+/// A table without headers whose cells have more text than this holds parts of the page.
+const LONGEST_CELL: usize = 240;
+
+/// Whether a table holds rows of data; otherwise it arranges parts of the page.
+pub(super) fn is_data(tree: &Tree, id: NodeId, node: Node) -> bool {
+    let role = tree.attribute(node, Attribute::Role).unwrap_or_default().trim();
+    if role.eq_ignore_ascii_case("presentation") || role.eq_ignore_ascii_case("none") {
+        return false;
+    }
+    let (mut rows, mut cells, mut most_cells, mut has_headers) = (0_usize, 0_usize, 0_usize, false);
+    let (mut cell_text, mut longest, mut has_blocks) = (0, 0, false);
+    for (_, inner) in tree.inside(id).skip(1) {
+        match inner.tag {
+            Tag::Tr => {
+                rows += 1;
+                cells = 0;
+            }
+            Tag::Td | Tag::Th => {
+                has_headers |= inner.tag == Tag::Th;
+                cells += 1;
+                cell_text = 0;
+                most_cells = most_cells.max(cells);
+            }
+            Tag::Text => {
+                cell_text += tree.text(inner).len();
+                longest = longest.max(cell_text);
+            }
+            Tag::Table | Tag::Pre | Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::Blockquote => {
+                return false;
+            }
+            Tag::P | Tag::Ul | Tag::Ol | Tag::Div => has_blocks = true,
+            _ => {}
+        }
+    }
+    rows >= 2 && most_cells >= 2 && (has_headers || !has_blocks || longest <= LONGEST_CELL)
+}
+
+/// The rows of a table, as far as they have been read.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    text: String,
+    /// Where the cells end in `text`.
+    cells: Vec<u32>,
+    /// Where the rows end in `cells`.
+    rows: Vec<u32>,
+    /// Whether all cells of the first row are headers.
+    has_head: bool,
+    /// The empty cells that stand for what the last cell spans.
+    spanned: usize,
+    spanned_in_row: usize,
+}
+
+impl Table {
+    /// The cells of the row that is being read.
+    fn cells_in_row(&self) -> usize {
+        self.cells.len() - self.rows.last().map_or(0, |end| *end as usize)
+    }
+
+    pub(super) fn add_cell(&mut self, text: &str, is_header: bool, span: usize) {
+        if self.rows.is_empty() {
+            self.has_head = is_header && (self.has_head || self.cells.is_empty());
+        }
+        if self.cells_in_row() >= WIDEST {
+            // Nothing is lost: the last column has it.
+            self.text.push(' ');
+            self.text.push_str(text);
+            if let Some(end) = self.cells.last_mut() {
+                *end = number(self.text.len());
+            }
+            return;
+        }
+        for _ in 0..std::mem::take(&mut self.spanned) {
+            self.cells.push(number(self.text.len()));
+        }
+        self.text.push_str(text);
+        self.cells.push(number(self.text.len()));
+        self.spanned = span.saturating_sub(1).min(MOST_SPANNED - self.spanned_in_row);
+        self.spanned_in_row += self.spanned;
+    }
+
+    pub(super) fn end_row(&mut self) {
+        self.spanned = 0;
+        self.spanned_in_row = 0;
+        if self.cells_in_row() > 0 {
+            self.rows.push(number(self.cells.len()));
+        }
+    }
+
+    /// The texts of the cells from one number to another.
+    fn texts(&self, start: u32, end: u32) -> impl Iterator<Item = &str> {
+        let ends = self.cells.get(start as usize..end as usize).unwrap_or_default();
+        let before = (start as usize).checked_sub(1).and_then(|last| self.cells.get(last));
+        let mut from = before.copied().unwrap_or(0) as usize;
+        ends.iter().map(move |end| {
+            let text = self.text.get(from..*end as usize).unwrap_or_default().trim();
+            from = *end as usize;
+            text
+        })
+    }
+
+    /// The table in markdown.
+    pub(super) fn finish(mut self) -> String {
+        self.end_row();
+        let starts = std::iter::once(&0).chain(&self.rows);
+        let rows = starts
+            .zip(&self.rows)
+            .filter(|(start, end)| self.texts(**start, **end).any(|text| !text.is_empty()));
+        let mut rows = rows.peekable();
+        if rows.peek().is_none() {
+            return String::new();
+        }
+        let columns = rows.clone().map(|(start, end)| end - start).max().unwrap_or(0) as usize;
+        let mut out = String::with_capacity(self.text.len() + 4 * self.cells.len() + 16);
+        // Without headers the first row is an empty one, since markdown has no table without.
+        let head = if self.has_head { rows.next() } else { None };
+        let names = head.into_iter().flat_map(|(start, end)| self.texts(*start, *end));
+        push_row(&mut out, names.chain(std::iter::repeat("")).take(columns));
+        push_row(&mut out, std::iter::repeat_n("---", columns));
+        for (start, end) in rows {
+            push_row(&mut out, self.texts(*start, *end));
+        }
+        out
+    }
+}
+
+fn push_row<'t>(out: &mut String, cells: impl Iterator<Item = &'t str>) {
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.push('|');
+    for cell in cells {
+        out.push(' ');
+        out.push_str(cell);
+        out.push_str(if cell.is_empty() { "|" } else { " |" });
+    }
+}
+
+fn number(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

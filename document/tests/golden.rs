@@ -1,0 +1,93 @@
+//! Pages and what they become: `tests/pages/*.html` beside `.md` and `.json`. `CRAWLWARD_WRITE=1 cargo test` writes the
+//! latter again; read the differences before you commit them.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{check_document, text_of};
+use crawlward_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
+use crawlward_document::{Document, Limits, Page};
+
+fn pages() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages");
+    let files = fs::read_dir(folder).expect("pages").map(|entry| entry.expect("entry").path());
+    let mut pages: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "html")).collect();
+    pages.sort();
+    assert!(pages.len() >= 12, "{pages:?}");
+    pages
+}
+
+fn read(bytes: &[u8]) -> Document {
+    let mut page = Page::new(Limits::default());
+    assert!(page.push(bytes));
+    page.read(None, Some("https://example.com/guides/page.html"))
+}
+
+fn json(document: &Document) -> serde_json::Value {
+    let fetch = Fetch {
+        fetched_at: Some("2026-05-13T12:34:56Z".to_owned()),
+        status_code: Some(200),
+        freshness_policy: FreshnessPolicy::CacheFirst,
+        cache: CacheStatus::Miss,
+    };
+    let document = document.to_ai_document(&fetch).expect("the address is known");
+    serde_json::to_value(document).expect("a document is JSON")
+}
+
+// AIWI-8, AIWI-9, AIWI-10, AIWI-11
+#[test]
+fn each_page_becomes_what_is_beside_it() {
+    let mut differing = Vec::new();
+    for page in pages() {
+        let document = read(&fs::read(&page).expect("page"));
+        let json = json(&document);
+        check_document(&json);
+        text_of(document.markdown());
+        for (end, is) in [("md", document.markdown().to_owned()), ("json", format!("{json:#}\n"))] {
+            let path = page.with_extension(end);
+            if std::env::var_os("CRAWLWARD_WRITE").is_some() {
+                fs::write(&path, is).expect("written");
+            } else if fs::read_to_string(&path).unwrap_or_default() != is {
+                println!("--- {} is now:\n{is}", path.display());
+                differing.push(path);
+            }
+        }
+    }
+    assert!(differing.is_empty(), "{differing:?}");
+}
+
+#[test]
+fn chunks_make_no_difference() {
+    for path in pages() {
+        let bytes = fs::read(&path).expect("page");
+        let mut page = Page::new(Limits::default());
+        for chunk in bytes.chunks(7) {
+            page.push(chunk);
+        }
+        let document = page.read(None, Some("https://example.com/guides/page.html"));
+        assert_eq!(document.markdown(), read(&bytes).markdown(), "{}", path.display());
+    }
+}
+
+// AIWI-5
+#[test]
+fn the_reference_is_that_of_the_content() {
+    let page = fs::read(pages().first().expect("page")).expect("page");
+    let document = read(&page);
+    let reference = |fetched_at: Option<&str>, cache| {
+        let fetch = Fetch {
+            fetched_at: fetched_at.map(str::to_owned),
+            status_code: None,
+            freshness_policy: FreshnessPolicy::ForceRefresh,
+            cache,
+        };
+        document.to_ai_document(&fetch).and_then(|document| document.schema.reference).expect("a reference")
+    };
+    let first = reference(None, CacheStatus::Hit);
+    assert_eq!(first, reference(Some("2026-05-14T00:00:00Z"), CacheStatus::Refreshed));
+    let changed = String::from_utf8(page).expect("UTF-8").replace("wild yeast", "tame yeast");
+    let other = json(&read(changed.as_bytes()));
+    assert_ne!(other["schema"]["ref"], first);
+}
