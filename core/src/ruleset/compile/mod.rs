@@ -17,6 +17,7 @@ use crate::config::{AgentAction, AgentConfig, Config, InlinedFile, Ranges};
 use crate::feed::state::FeedState;
 use crate::http::token::is_token_byte;
 use crate::ids::{AgentId, FeedId, List};
+use crate::response::denial::Denials;
 use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
 use crate::ruleset::sites::NamedPurposes;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
@@ -324,6 +325,7 @@ impl Compiler<'_> {
             values: feeds.values,
             table: feeds.table,
             sites,
+            denials: Denials::new(),
             filter_state: config.filter_state.clone(),
         })
     }
