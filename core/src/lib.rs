@@ -41,7 +41,7 @@ pub use decide::facts::{Facts, Rule};
 pub use decide::judge::{Overrides, decide, decide_traced};
 pub use decide::purpose::{PurposeSource, Purposes};
 pub use decide::step::{PolicyVerdict, Step};
-pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery};
+pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery, may_hide_ours};
 pub use feed::FeedFormat;
 pub use feed::state::FeedState;
 pub use http::header_name::HeaderName;
