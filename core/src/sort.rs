@@ -33,7 +33,7 @@ pub(crate) fn sort_and_dedup<T: Ord>(list: &mut Vec<T>) {
 #[inline(never)]
 fn sorted_places(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..length).collect();
-    places.sort_unstable_by(|a, b| compare(*a, *b).then(a.cmp(b)));
+    places.sort_by(|a, b| compare(*a, *b));
     places
 }
 
