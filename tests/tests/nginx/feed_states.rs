@@ -119,8 +119,8 @@ fn a_reload_with_a_feed_that_is_held_or_missing_is_no_success() {
     reloaded([1.0, 2.0, 1.0], "missing", 0.0);
     assert_eq!(gate.told("warning: the feed `lab` is missing: "), 1);
     gate.nginx.folder().write("crawlward.json", DOCUMENT);
-    gate.nginx.folder().write("lab.txt", "192.0.2.0/24\nnonsense\n");
-    reloaded([2.0, 2.0, 1.0], "incomplete", 1.0);
+    gate.nginx.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\nnonsense\n");
+    reloaded([2.0, 2.0, 1.0], "incomplete", 2.0);
 }
 
 #[test]
