@@ -287,7 +287,7 @@ impl Compiler<'_> {
         self.warn_of_bindings(&users, &known);
         let mut feeds = match feeds {
             Some(feeds) => feeds,
-            None => self.feeds(config, &users)?,
+            None => self.feeds(&known, &users)?,
         };
         self.report_states(config, &feeds.loaded);
         let agents = self.agents(config, drafts, &bindings, &feeds)?;
