@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::time::SystemTime;
 
 use rustix::fs::{Gid, Uid, fchown};
 use rustix::process::geteuid;
@@ -51,6 +52,15 @@ pub fn replace(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<Replac
         permit(file, Permissions { uid, gid, mode })
     })?;
     Ok(Replaced::Written { is_restricted })
+}
+
+/// Sets the modification of a file to `now`: what it holds is known to be current, and feeds age from then on.
+///
+/// # Errors
+///
+/// Those of the file system, such as that the file is somebody else's.
+pub fn renew(path: &Path, now: SystemTime) -> io::Result<()> {
+    File::open(path)?.set_modified(now)
 }
 
 /// Writes a file that those may read who may read `source`, the user of nginx's workers among them, and nobody else.
