@@ -32,6 +32,7 @@ mod policy;
 mod prefix_table;
 mod response;
 mod ruleset;
+mod sort;
 mod source;
 mod user_agent;
 

@@ -16,6 +16,7 @@ use crate::path::rules::{PathRule, PathRules};
 use crate::policy::automation_preferences::{AutomationPreferences, NamedAgent, Undeclared};
 use crate::policy::robots::{GroupId, Robots};
 use crate::policy::robots_tag::SiteTags;
+use crate::sort::sort_and_dedup;
 use crate::user_agent::{Claims, check_token};
 
 /// A policy file, as it is served and as it decides; sites that name the same file share it.
@@ -78,8 +79,7 @@ impl NamedPurposes {
     pub(crate) fn new<'p>(purposes: impl IntoIterator<Item = &'p str>) -> Result<Self, TooManyPurposes> {
         let usable = purposes.into_iter().filter(|purpose| check_token(purpose).is_ok());
         let mut names: Vec<Box<str>> = usable.map(|purpose| purpose.to_ascii_lowercase().into()).collect();
-        names.sort_unstable();
-        names.dedup();
+        sort_and_dedup(&mut names);
         if names.len() > Self::MOST {
             return Err(TooManyPurposes);
         }

@@ -20,6 +20,7 @@ use super::reading::{Claim, Reading, may_be_ending};
 use super::token::{TokenError, check_token};
 use super::window_filter::WindowFilter;
 use super::words::{continues_word, words};
+use crate::sort::sort_by;
 
 /// A token that [`Claims`] refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +90,7 @@ impl Claims {
             check_token(token).map_err(|problem| ClaimsError::Token(index, problem))?;
             folded.push((token.to_ascii_lowercase(), index));
         }
-        folded.sort_unstable();
+        sort_by(&mut folded, Ord::cmp);
         for pair in folded.windows(2) {
             if let [first, second] = pair
                 && first.0 == second.0
