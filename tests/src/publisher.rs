@@ -3,11 +3,12 @@
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use tempfile::TempDir;
@@ -31,9 +32,12 @@ pub const VALID: Years = (2020, 2120);
 impl Authority {
     /// A new one, which nobody trusts but those who read [`Self::file`].
     pub fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(1);
         let mut params = CertificateParams::new([]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.distinguished_name.push(DnType::CommonName, "Authority of a test");
+        // Two authorities of one name would be one whose signature is wrong.
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        params.distinguished_name.push(DnType::CommonName, format!("Authority {number} of a test"));
         (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(2120, 1, 1));
         let key = KeyPair::generate().unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -47,18 +51,31 @@ impl Authority {
     }
 
     /// What a server on loopback needs to be trusted, as long as its certificate is valid.
-    pub fn identity(&self, (from, until): Years) -> Arc<ServerConfig> {
-        let names = ["localhost", "127.0.0.1", "::1"].map(String::from);
-        let mut params = CertificateParams::new(names).unwrap();
-        (params.not_before, params.not_after) = (date_time_ymd(from, 1, 1), date_time_ymd(until, 1, 1));
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        let chain = vec![CertificateDer::from(certificate)];
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        Arc::new(config.unwrap().with_no_client_auth().with_single_cert(chain, key).unwrap())
+    pub fn identity(&self, years: Years) -> Arc<ServerConfig> {
+        let (params, key) = (on_loopback(years), KeyPair::generate().unwrap());
+        server(params.signed_by(&key, &self.issuer).unwrap(), &key)
     }
+}
+
+/// What a server has whose certificate nobody but itself has signed.
+pub fn self_signed() -> Arc<ServerConfig> {
+    let key = KeyPair::generate().unwrap();
+    server(on_loopback(VALID).self_signed(&key).unwrap(), &key)
+}
+
+fn on_loopback((from, until): Years) -> CertificateParams {
+    let names = ["localhost", "127.0.0.1", "::1"].map(String::from);
+    let mut params = CertificateParams::new(names).unwrap();
+    (params.not_before, params.not_after) = (date_time_ymd(from, 1, 1), date_time_ymd(until, 1, 1));
+    params
+}
+
+fn server(certificate: Certificate, key: &KeyPair) -> Arc<ServerConfig> {
+    let chain = vec![CertificateDer::from(certificate)];
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    Arc::new(config.unwrap().with_no_client_auth().with_single_cert(chain, key).unwrap())
 }
 
 impl Default for Authority {

@@ -6,15 +6,19 @@ use std::io::{self, Read, Seek, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use rustls::RootCertStore;
 use tempfile::SpooledTempFile;
 use ureq::http::header::{self, HeaderMap, HeaderName};
 use ureq::http::{Response, StatusCode};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector, DefaultConnector};
 use ureq::{Agent, Body, Error};
 use url::Url;
 
 use crate::update::proxy;
 use crate::update::schedule;
+use crate::update::whole::Whole;
 
 /// What publishers see.
 const USER_AGENT: &str =
@@ -144,7 +148,8 @@ impl Client {
                 .timeout_recv_response(Some(limits.stall))
                 .timeout_per_read(Some(limits.stall))
                 .build();
-            Ok::<_, String>(config.new_agent())
+            let connector = DefaultConnector::new().chain(Whole);
+            Ok::<_, String>(Agent::with_parts(config, connector, DefaultResolver::default()))
         };
         Ok(Self { https: agent("https")?, http: agent("http")?, limits })
     }
@@ -217,8 +222,12 @@ impl Client {
     fn unanswered(&self, url: &Url, error: &Error) -> Trouble {
         let host = url.host_str().unwrap_or_default();
         let stall = self.limits.stall.as_secs_f64();
+        let text = error.to_string();
+        // The system's resolver has no kind of error of its own in std.
+        let is_unresolved =
+            matches!(error, Error::HostNotFound) || text.contains("failed to lookup address information");
         match error {
-            Error::HostNotFound => Trouble::unreached(format!(
+            _ if is_unresolved => Trouble::unreached(format!(
                 "the name {host} cannot be resolved; check the `url`, and the DNS of this machine"
             )),
             Error::Timeout(ureq::Timeout::RecvResponse | ureq::Timeout::PerRead) => {
@@ -229,8 +238,7 @@ impl Client {
             Error::Protocol(_) | Error::LargeResponseHeader(..) | Error::Http(_) => {
                 Trouble::answered(format!("{host} did not answer in HTTP/1.1: {error}"))
             }
-            error => {
-                let text = error.to_string();
+            _ => {
                 let text = text.strip_prefix("io: ").unwrap_or(&text);
                 let advice = match text.contains("UnknownIssuer") {
                     true => {
@@ -316,7 +324,9 @@ impl Client {
 /// The certificates of those whom this system trusts.
 fn roots() -> Result<Arc<Vec<Certificate<'static>>>, String> {
     let found = rustls_native_certs::load_native_certs();
-    if found.certs.is_empty() {
+    let mut usable = RootCertStore::empty();
+    usable.add_parsable_certificates(found.certs.iter().cloned());
+    if usable.is_empty() {
         let why = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
         return Err(format!(
             "this machine has no certificates of authorities{why}; install the package ca-certificates, or set SSL_CERT_FILE"

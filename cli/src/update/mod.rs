@@ -7,6 +7,7 @@ mod report;
 mod round;
 mod schedule;
 mod state;
+mod whole;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

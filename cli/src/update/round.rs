@@ -302,6 +302,7 @@ impl Round<'_> {
         if self.dry_run {
             kept.is_new = read_file(&path).ok().is_none_or(|old| old != bytes);
         } else {
+            self.files.remove_unfinished(feed.source);
             kept.is_new = put(&path, bytes)
                 .map_err(|why| Setback::Own(format!("cannot write {}: {why}", feed.source)))?;
             if let Err(errors) = self.files.keep(&[(feed.source.to_owned(), bytes.to_vec())]) {

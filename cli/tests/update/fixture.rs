@@ -102,6 +102,11 @@ impl Lab {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
+    /// The number of lines of a file; 0 if it does not exist.
+    pub(crate) fn lines(&self, name: &str) -> usize {
+        fs::read_to_string(self.path(name)).map_or(0, |text| text.lines().count())
+    }
+
     pub(crate) fn mode(&self, name: &str) -> u32 {
         fs::metadata(self.path(name)).unwrap().permissions().mode() & 0o7777
     }
