@@ -11,7 +11,7 @@ use core::fmt;
 use hashbrown::HashMap;
 use ipnet::IpNet;
 
-use super::bindings::FeedUsers;
+use super::bindings::{FeedUsers, KnownFeeds};
 use super::{Compiler, Files};
 use crate::config::{Config, FeedConfig};
 use crate::feed::guard::Proving;
@@ -30,19 +30,6 @@ pub(crate) struct Feeds {
     pub(crate) loaded: List<FeedId, LoadedFeed>,
     pub(crate) values: List<ValueId, FeedValue>,
     pub(crate) table: PrefixTable<TableWords>,
-}
-
-impl Feeds {
-    /// The values with one of these services, sorted.
-    pub(super) fn values_of_services(&self, services: &[String]) -> Vec<ValueId> {
-        let is_listed = |value: &FeedValue| match value {
-            FeedValue::Range { services: own } => {
-                own.iter().any(|service| services.iter().any(|listed| **listed == **service))
-            }
-            FeedValue::Place { .. } => false,
-        };
-        self.values.enumerate().filter(|(_, value)| is_listed(value)).map(|(id, _)| id).collect()
-    }
 }
 
 impl Compiler<'_> {
@@ -176,13 +163,9 @@ impl Compiler<'_> {
             other.config.source.value != feed.config.source.value
                 && !users.are_alike(other.number, feed.number)
         };
-        let others: Vec<&Candidate<'_>> = candidates
-            .iter()
-            .zip(feeds)
-            .filter(|(_, other)| is_other(other))
-            .map(|(candidate, _)| candidate)
-            .collect();
-        candidate.objection(&others)
+        let others = candidates.iter().zip(feeds);
+        let others = others.filter(|(_, other)| is_other(other)).map(|(candidate, _)| candidate);
+        candidate.objection(others)
     }
 
     fn authority(&mut self, config: &FeedConfig) -> Vec<IpNet> {
@@ -202,13 +185,12 @@ impl Compiler<'_> {
     }
 
     /// Warns of each feed whose newest version is not in force as a whole.
-    pub(super) fn report_states(&mut self, config: &Config, loaded: &List<FeedId, LoadedFeed>) {
+    pub(super) fn report_states(&mut self, known: &KnownFeeds<'_>, loaded: &List<FeedId, LoadedFeed>) {
         if !self.is_whole {
             return;
         }
         for feed in loaded.iter() {
-            let named = config.feeds.iter().find(|one| **one.name == *feed.name);
-            let position = named.and_then(|one| one.source.position);
+            let position = known.configured(&feed.name).and_then(|config| config.source.position);
             if feed.state != FeedState::Ok {
                 let mut message = feed.at_load().to_string();
                 if self.acceptable.contains(&*feed.name) {
