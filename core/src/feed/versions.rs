@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
+use crate::feed::change::Change;
 use crate::feed::extent::Extent;
 use crate::feed::guard::{Guard, Proving};
 use crate::feed::state::FeedState;
@@ -138,13 +139,44 @@ impl<'a> Candidate<'a> {
         Self { terms, newest, last_good, is_known }
     }
 
+    /// A feed whose only version is known to be good.
+    pub(crate) fn of_good(terms: Terms<'a>, version: Version) -> Self {
+        Self { terms, newest: Ok(version), last_good: None, is_known: true }
+    }
+
+    /// The same feed with another newest version, such as a fetcher has. What was good before counts as the last good
+    /// version.
+    #[must_use]
+    pub fn renewed(self, newest: Result<Version, Unavailable>) -> Self {
+        let Self { terms, newest: former, last_good, .. } = self;
+        let last_good = last_good.or(former.ok());
+        let is_known = match (&newest, &last_good) {
+            (Ok(newest), Some(good)) => newest.bytes == good.bytes,
+            _ => false,
+        };
+        Self { terms, newest, last_good: last_good.filter(|_| !is_known), is_known }
+    }
+
     /// The feed's name.
     pub fn name(&self) -> &'a str {
         self.terms.name
     }
 
+    /// How the newest version differs from the last good one, if there are both.
+    pub fn change(&self) -> Option<Change> {
+        let (new, good) = (self.newest.as_ref().ok()?, self.last_good.as_ref()?);
+        Some(Change::between((&good.content, good.extent()), (&new.content, new.extent())))
+    }
+
+    /// Whether the newest version has no prefixes, and the last good one is not so, too.
+    pub fn became_empty(&self) -> bool {
+        let is_empty = |version: &Version| version.content.entries.is_empty();
+        let is_new = !self.is_known && !self.last_good.as_ref().is_some_and(is_empty);
+        is_new && self.newest.as_ref().is_ok_and(is_empty)
+    }
+
     /// The last good version, or else the newest one. New versions of other feeds are compared with it.
-    fn good(&self) -> Option<&Version> {
+    pub(crate) fn good(&self) -> Option<&Version> {
         self.last_good.as_ref().or(self.newest.as_ref().ok())
     }
 
@@ -260,7 +292,7 @@ fn unreadable_entries(count: usize) -> String {
 }
 
 /// The last error with its position, and the other diagnostics as warnings, because another version is in force.
-fn main_reason(mut diagnostics: Vec<Diagnostic>) -> (String, Vec<Diagnostic>) {
+pub(crate) fn main_reason(mut diagnostics: Vec<Diagnostic>) -> (String, Vec<Diagnostic>) {
     let last = diagnostics.iter().rposition(|one| one.severity == Severity::Error);
     let reason = match last.map(|last| diagnostics.remove(last)) {
         Some(Diagnostic { file, position: Some(Position { line, column }), message, .. }) => {

@@ -101,7 +101,11 @@ impl Compiler<'_> {
     }
 
     /// The feeds of the configuration; a name that is there twice counts once.
-    fn distinct_feeds<'c>(&mut self, config: &'c Config, users: &FeedUsers<'c>) -> Vec<FoundFeed<'c>> {
+    pub(super) fn distinct_feeds<'c>(
+        &mut self,
+        config: &'c Config,
+        users: &FeedUsers<'c>,
+    ) -> Vec<FoundFeed<'c>> {
         let mut feeds: Vec<FoundFeed<'_>> = Vec::new();
         let mut names = BTreeSet::new();
         for (number, feed) in config.feeds.iter().enumerate() {
@@ -120,15 +124,8 @@ impl Compiler<'_> {
         feeds
     }
 
-    fn candidate<'c>(&self, feed: &'c FoundFeed<'c>) -> Candidate<'c> {
-        let FoundFeed { config, authority, proving, .. } = feed;
-        let terms = Terms {
-            name: &config.name,
-            format: config.format,
-            options: ReadOptions { bounds: config.limits, authority },
-            guard: &config.guard,
-            proving,
-        };
+    pub(super) fn candidate<'c>(&self, feed: &'c FoundFeed<'c>) -> Candidate<'c> {
+        let (config, terms) = (feed.config, feed.terms());
         let file = self.display_name(&config.source);
         let newest = match self.files.read(&config.source) {
             Ok(Some(found)) => {
@@ -148,7 +145,7 @@ impl Compiler<'_> {
         Candidate::new(terms, newest, last_good)
     }
 
-    fn objection(
+    pub(super) fn objection(
         &self,
         place: usize,
         candidates: &[Candidate<'_>],
@@ -213,12 +210,26 @@ impl Compiler<'_> {
 }
 
 /// A feed of the configuration.
-struct FoundFeed<'c> {
+pub(super) struct FoundFeed<'c> {
     /// Its number there.
     number: usize,
-    config: &'c FeedConfig,
+    pub(super) config: &'c FeedConfig,
     authority: Vec<IpNet>,
     proving: Proving<'c>,
+}
+
+impl FoundFeed<'_> {
+    /// What is required of each of its versions.
+    pub(super) fn terms(&self) -> Terms<'_> {
+        let Self { config, authority, proving, .. } = self;
+        Terms {
+            name: &config.name,
+            format: config.format,
+            options: ReadOptions { bounds: config.limits, authority },
+            guard: &config.guard,
+            proving,
+        }
+    }
 }
 
 /// An argument of a command, quoted where a shell would change it.

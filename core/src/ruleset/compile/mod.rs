@@ -5,6 +5,7 @@ mod bindings;
 mod feeds;
 mod policies;
 mod sites;
+mod subscriptions;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -26,6 +27,7 @@ use crate::user_agent::Claims;
 pub(crate) use feeds::Feeds;
 use policies::Lenient;
 pub(crate) use policies::{PolicyReader, PolicySource};
+pub use subscriptions::{Judge, Subscription, Subscriptions, Verdict};
 
 use agents::name_sole_agents;
 use bindings::{FeedUsers, KnownFeeds};
@@ -146,17 +148,7 @@ impl Compiled {
         policies: &mut dyn PolicyReader,
     ) -> Self {
         let files = KnownFiles::new(config, &sources.files, beyond);
-        let mut compiler = Compiler {
-            is_whole: !own.has_errors(),
-            own,
-            others: Vec::new(),
-            files,
-            policies,
-            document: sources.name.clone(),
-            acceptable: BTreeSet::new(),
-            read: Vec::new(),
-            good_feeds: Vec::new(),
-        };
+        let mut compiler = Compiler::new(&sources.name, own, files, policies);
         let ruleset = compiler.compile(config, feeds);
         let Compiler { own, others, read, good_feeds, .. } = compiler;
         let mut diagnostics = own.into_items_by_position();
@@ -263,6 +255,27 @@ struct Compiler<'c> {
     /// The files that were read, apart from the feeds.
     read: Vec<(String, FoundFile)>,
     good_feeds: Vec<(String, Vec<u8>)>,
+}
+
+impl<'c> Compiler<'c> {
+    fn new(
+        document: &str,
+        own: Diagnostics,
+        files: KnownFiles<'c>,
+        policies: &'c mut dyn PolicyReader,
+    ) -> Self {
+        Self {
+            is_whole: !own.has_errors(),
+            own,
+            others: Vec::new(),
+            files,
+            policies,
+            document: document.into(),
+            acceptable: BTreeSet::new(),
+            read: Vec::new(),
+            good_feeds: Vec::new(),
+        }
+    }
 }
 
 impl Compiler<'_> {
