@@ -32,19 +32,6 @@ pub(crate) struct Feeds {
     pub(crate) table: PrefixTable<TableWords>,
 }
 
-impl Feeds {
-    /// The values with one of these services, sorted.
-    pub(super) fn values_of_services(&self, services: &[String]) -> Vec<ValueId> {
-        let is_listed = |value: &FeedValue| match value {
-            FeedValue::Range { services: own } => {
-                own.iter().any(|service| services.iter().any(|listed| **listed == **service))
-            }
-            FeedValue::Place { .. } => false,
-        };
-        self.values.enumerate().filter(|(_, value)| is_listed(value)).map(|(id, _)| id).collect()
-    }
-}
-
 impl Compiler<'_> {
     /// Reads all feeds, chooses their versions and builds the table.
     pub(super) fn feeds(&mut self, known: &KnownFeeds<'_>, users: &FeedUsers<'_>) -> Option<Feeds> {
@@ -174,13 +161,9 @@ impl Compiler<'_> {
             other.config.source.value != feed.config.source.value
                 && !users.are_alike(other.number, feed.number)
         };
-        let others: Vec<&Candidate<'_>> = candidates
-            .iter()
-            .zip(feeds)
-            .filter(|(_, other)| is_other(other))
-            .map(|(candidate, _)| candidate)
-            .collect();
-        candidate.objection(&others)
+        let others = candidates.iter().zip(feeds);
+        let others = others.filter(|(_, other)| is_other(other)).map(|(candidate, _)| candidate);
+        candidate.objection(others)
     }
 
     fn authority(&mut self, config: &FeedConfig) -> Vec<IpNet> {
@@ -211,13 +194,12 @@ impl Compiler<'_> {
     }
 
     /// Warns of each feed whose newest version is not in force as a whole.
-    pub(super) fn report_states(&mut self, config: &Config, loaded: &List<FeedId, LoadedFeed>) {
+    pub(super) fn report_states(&mut self, known: &KnownFeeds<'_>, loaded: &List<FeedId, LoadedFeed>) {
         if !self.is_whole {
             return;
         }
         for feed in loaded.iter() {
-            let named = config.feeds.iter().find(|one| **one.name == *feed.name);
-            let position = named.and_then(|one| one.source.position);
+            let position = known.configured(&feed.name).and_then(|config| config.source.position);
             if feed.state != FeedState::Ok {
                 let mut message = feed.at_load().to_string();
                 if self.acceptable.contains(&*feed.name) {

@@ -7,10 +7,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 
+use super::agents::AgentDraft;
 use super::bindings::{FeedUsers, KnownFeeds};
 use super::feeds::FoundFeed;
 use super::policies::Lenient;
-use super::{AgentDraft, Compiler, Files, KnownFiles};
+use super::{Compiler, Files, KnownFiles};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::feed::FeedFormat;
