@@ -276,7 +276,7 @@ fn config() -> Value {
                 User-agent: *\nDisallow: /private\nDisallow: /*.php$\nDisallow: /wiki/\nAllow: /wiki/Special%3ASearch\n\
                 Disallow: /*?url=https://\nDisallow: /a%2Fb\nDisallow: /c++/\n" },
             "strict.txt": { "text": "User-agent: *\nDisallow: /\nAllow: /public/\nAllow: /a%2Cb\nAllow: /$\n" },
-            "preferences.txt": { "text": "scope: /\nallowed-methods: GET, HEAD, OPTIONS\n\nscope: /api/, /wiki/, /public/\nallowed-methods: GET, HEAD, POST\n\
+            "preferences.txt": { "text": "scope: /\nallowed-methods: GET, HEAD, OPTIONS\n\nscope: /a, /d, /p\nallowed-methods: GET, HEAD\nallowed-purposes: search, training\n\nscope: /api/, /wiki/, /public/\nallowed-methods: GET, HEAD, POST\n\
                 allowed-purposes: search, indexing\n\nscope: /drafts/\nuser-agent: TrainBot\nallowed-methods: GET, PUT\n\n\
                 host: *.wild.test\nscope: /b\nallowed-methods: GET\nallowed-purposes: training\n\n" }
         }
