@@ -291,7 +291,7 @@ impl Compiler<'_> {
         self.warn_of_bindings(&users, &known);
         let mut feeds = match feeds {
             Some(feeds) => feeds,
-            None => self.feeds(config, &users)?,
+            None => self.feeds(&known, &users)?,
         };
         self.report_states(&known, &feeds.loaded);
         let (agents, products) = self.agents(config, drafts, &bindings, &feeds)?;
