@@ -3,6 +3,7 @@
 //! Results go to stdout, warnings and errors to stderr. The exit status of a command that could not do its work is 2; its
 //! help has the others.
 
+mod clock;
 mod compile;
 mod envoy;
 mod explain;
@@ -11,10 +12,12 @@ mod lines;
 mod lint;
 mod lookup;
 mod man;
+mod publish;
 mod request;
 mod schema;
 mod source;
 mod trace;
+mod update;
 mod watch;
 
 use std::process::ExitCode;
@@ -34,8 +37,10 @@ enum Command {
     Explain(explain::Arguments),
     Lint(lint::Arguments),
     Lookup(lookup::Arguments),
+    Update(update::Arguments),
     Compile(compile::Arguments),
     Envoy(envoy::Arguments),
+    Publish(publish::Arguments),
     Schema(schema::Arguments),
     #[command(hide = true)]
     Man(man::Arguments),
@@ -46,8 +51,10 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Lookup(arguments) => lookup::run(&arguments),
+        Command::Update(arguments) => update::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),
+        Command::Publish(arguments) => publish::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     };

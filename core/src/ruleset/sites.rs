@@ -10,12 +10,13 @@ use crate::config::{Fact, Mode, Treatment, Treatments};
 use crate::hash;
 use crate::http::host::{HostIndex, RequestHost};
 use crate::http::representation::Representation;
-use crate::ids::{ByAgent, List, SiteId};
+use crate::ids::{ByProduct, List, SiteId};
 use crate::path::request::RequestPath;
 use crate::path::rules::{PathRule, PathRules};
 use crate::policy::automation_preferences::{AutomationPreferences, NamedAgent, Undeclared};
 use crate::policy::robots::{GroupId, Robots};
 use crate::policy::robots_tag::SiteTags;
+use crate::sort::sort_and_dedup;
 use crate::user_agent::{Tokens, check_token};
 
 /// A policy file, as it is served and as it decides; sites that name the same file share it.
@@ -27,20 +28,18 @@ pub(crate) struct PolicyFile<T> {
     pub(crate) rules: T,
 }
 
-/// A site's robots.txt.
-#[derive(Clone, Debug)]
+/// The rules of a robots.txt.
+#[derive(Debug)]
 pub(crate) struct RobotsPolicy {
-    pub(crate) file: Arc<PolicyFile<Robots>>,
-    /// The group of each agent, and that of `*`.
-    pub(crate) groups: ByAgent<GroupId>,
+    pub(crate) rules: Robots,
+    /// The groups of each product that the file names, and those of `*`.
+    pub(crate) groups: ByProduct<GroupId>,
 }
 
 /// A site's automation-preferences.txt.
 #[derive(Clone, Debug)]
 pub(crate) struct PreferencesPolicy {
     pub(crate) file: Arc<PolicyFile<Preferences>>,
-    /// What the file knows each agent as, and everybody else.
-    pub(crate) agents: ByAgent<NamedAgent>,
     pub(crate) undeclared: Undeclared,
 }
 
@@ -49,6 +48,8 @@ pub(crate) struct PreferencesPolicy {
 pub(crate) struct Preferences {
     pub(crate) rules: AutomationPreferences,
     pub(crate) purposes: NamedPurposes,
+    /// What the file knows each product as that it names, and everybody else.
+    pub(crate) agents: ByProduct<NamedAgent>,
 }
 
 /// Purposes that count as declared where they stand alone in a User-Agent.
@@ -78,8 +79,7 @@ impl NamedPurposes {
     pub(crate) fn new<'p>(purposes: impl IntoIterator<Item = &'p str>) -> Result<Self, TooManyPurposes> {
         let usable = purposes.into_iter().filter(|purpose| check_token(purpose).is_ok());
         let mut names: Vec<Box<str>> = usable.map(|purpose| purpose.to_ascii_lowercase().into()).collect();
-        names.sort_unstable();
-        names.dedup();
+        sort_and_dedup(&mut names);
         if names.len() > Self::MOST {
             return Err(TooManyPurposes);
         }
@@ -146,7 +146,7 @@ impl Modes {
 pub(crate) struct Site {
     pub(crate) name: Box<str>,
     pub(crate) treatments: Treatments,
-    pub(crate) robots: Option<RobotsPolicy>,
+    pub(crate) robots: Option<Arc<PolicyFile<RobotsPolicy>>>,
     pub(crate) preferences: Option<PreferencesPolicy>,
     pub(crate) geo: Vec<GeoRule>,
     pub(crate) modes: Modes,

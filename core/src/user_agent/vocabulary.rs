@@ -5,7 +5,6 @@
 //! of the others leads to the few texts that begin with it.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -16,6 +15,7 @@ use super::phrases::begins_with;
 use super::reading::Sign;
 use super::window_filter::{WindowFilter, key_of_word};
 use super::words::{Word, continues_word, words};
+use crate::sort::sort_by;
 
 /// What a text means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,11 @@ impl<'a> Text<'a> {
         let (before, rest) = text.split_at_checked(start)?;
         Some(Self { before, word: length, rest })
     }
+
+    /// The rest in lower case.
+    fn folded(&self) -> impl Iterator<Item = u8> {
+        self.rest.bytes().map(|byte| byte.to_ascii_lowercase())
+    }
 }
 
 /// A text, compiled.
@@ -119,25 +124,22 @@ impl Vocabulary {
         let tokens = tokens.into_iter().enumerate().map(|(index, token)| (token, Meaning::Token(index)));
         let signs =
             signs.iter().flat_map(|(sign, names)| names.iter().map(|name| (*name, Meaning::Sign(*sign))));
-        let texts: Vec<(Text<'_>, Meaning)> =
+        let mut texts: Vec<(Text<'_>, Meaning)> =
             tokens.chain(signs).filter_map(|(text, meaning)| Some((Text::new(text)?, meaning))).collect();
-        let by_index = texts.iter().enumerate();
-        let mut sorted: Vec<(String, usize)> =
-            by_index.map(|(index, (text, _))| (text.rest.to_ascii_lowercase(), index)).collect();
-        sorted.sort_unstable();
+        sort_by(&mut texts, |(one, _), (other, _)| one.folded().cmp(other.folded()));
         // A claim counts more than a sign, so a sign that is a token, too, is never asked for. It comes after the token.
-        sorted.dedup_by(|(later, sign), (text, token)| {
-            let before = |index: usize| texts.get(index).map(|(text, _)| text.before);
-            let is_sign = texts.get(*sign).is_some_and(|(_, meaning)| matches!(meaning, Meaning::Sign(_)));
-            later == text && is_sign && before(*sign) == before(*token)
+        texts.dedup_by(|(later, meaning), (text, _)| {
+            matches!(meaning, Meaning::Sign(_))
+                && later.before == text.before
+                && later.folded().eq(text.folded())
         });
         let mut this = Self {
             first_words: WindowFilter::new(),
             shortest: texts.iter().map(|(text, _)| text.word).min().unwrap_or(usize::MAX),
             groups: HashMap::new(),
         };
-        for (text, meaning) in sorted.iter().filter_map(|(_, index)| texts.get(*index)) {
-            this.insert(*text, *meaning);
+        for (text, meaning) in texts {
+            this.insert(text, meaning);
         }
         this
     }

@@ -33,12 +33,13 @@ impl MainConf {
         }
         let path = configuration.file_argument().ok_or("out of memory")?;
         let unreadable = |error| format!("cannot read {}: {error}", path.display());
+        let since = crawlward_files::now();
         let mut origin = Origin::read(&path).map_err(unreadable)?;
         // The master may read more than its workers: what they serve has to be readable for them.
         if let Some(WorkerUser { name, uid, gids }) = configuration.worker_user() {
             origin = origin.readable_by(Audience::User(User { name, uid, gids }));
         }
-        self.ruleset.set(compile(&mut origin, configuration)?);
+        self.ruleset.set(compile(&mut origin, configuration)?, since);
         self.refresh.start_from(origin);
         trim();
         Ok(())

@@ -5,6 +5,7 @@ mod configuration;
 mod denials;
 mod directives;
 mod examples;
+mod feed_states;
 mod headers;
 mod measures;
 mod memory;

@@ -23,6 +23,8 @@ use core::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::sort::sort_by;
+
 mod check;
 mod known;
 mod line;
@@ -195,7 +197,7 @@ impl<'a> RobotsTag<'a> {
             state(b"*", &self.global);
         }
         self.tokens.iter().for_each(|token| state(&token.name, &token.rules));
-        statements.sort_unstable();
+        sort_by(&mut statements, Ord::cmp);
         statements
     }
 
