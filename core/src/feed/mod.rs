@@ -21,6 +21,7 @@ mod read;
 pub(crate) mod state;
 pub(crate) mod versions;
 
+pub use jafar::Shape;
 pub(crate) use read::is_of_a_deployed_shape;
 pub use read::{FeedBounds, ReadOptions, read};
 

@@ -182,13 +182,16 @@ impl<'a> Candidate<'a> {
 
     /// Why the newest version must be held until an operator accepts it. The last good version is never held. `others` are
     /// the feeds that must differ from this one.
-    pub fn objection(&self, others: &[&Self]) -> Option<String> {
+    pub fn objection<'o>(&self, others: impl Iterator<Item = &'o Self> + Clone) -> Option<String>
+    where
+        'a: 'o,
+    {
         let limits = self.terms.guard.0.as_ref().filter(|_| !self.is_known)?;
         let new = self.newest.as_ref().ok()?;
         limits.objection_to_claim(&new.content, self.terms.proving).or_else(|| {
             let good = self.last_good.as_ref()?;
             let (new_extent, good_extent) = (new.extent(), good.extent());
-            if let Some(other) = equal(new_extent, good_extent, others) {
+            if let Some(other) = equal(new_extent, good_extent, others.clone()) {
                 return Some(self.mix_up(other));
             }
             let went_back = good.content.created.zip(new.content.created).filter(|(good, new)| new < good);
@@ -257,19 +260,31 @@ impl<'a> Candidate<'a> {
 }
 
 /// The feed that a new version equals, unless the last good version has the same prefixes.
-fn equal<'o, 'a>(new: &Extent, good: &Extent, others: &[&'o Candidate<'a>]) -> Option<&'o Candidate<'a>> {
-    let is_equal = |other: &&&Candidate<'_>| {
-        other.good().is_some_and(|version| version.extent().has_the_prefixes_of(new))
-    };
-    let may_be = new.prefixes() > 0 && !new.has_the_prefixes_of(good);
-    others.iter().find(is_equal).filter(|_| may_be).copied()
+fn equal<'o, 'a: 'o>(
+    new: &Extent,
+    good: &Extent,
+    mut others: impl Iterator<Item = &'o Candidate<'a>>,
+) -> Option<&'o Candidate<'a>> {
+    if new.prefixes() == 0 || new.has_the_prefixes_of(good) {
+        return None;
+    }
+    others.find(|other| other.good().is_some_and(|version| version.extent().has_the_prefixes_of(new)))
 }
 
 /// The feed that has most prefixes of a new version, unless the last good version has most of them, too.
-fn alike<'o, 'a>(new: &Extent, good: &Extent, others: &[&'o Candidate<'a>]) -> Option<&'o Candidate<'a>> {
-    let has_most = |extent: &Extent| new.in_common(extent).prefixes > new.prefixes() / 2;
-    let is_like = |other: &&&Candidate<'_>| other.good().is_some_and(|version| has_most(version.extent()));
-    others.iter().find(is_like).filter(|_| !has_most(good)).copied()
+fn alike<'o, 'a: 'o>(
+    new: &Extent,
+    good: &Extent,
+    mut others: impl Iterator<Item = &'o Candidate<'a>>,
+) -> Option<&'o Candidate<'a>> {
+    let has_most = |extent: &Extent| {
+        let most = new.prefixes() / 2;
+        extent.prefixes() > most && new.in_common(extent).prefixes > most
+    };
+    if has_most(good) {
+        return None;
+    }
+    others.find(|other| other.good().is_some_and(|version| has_most(version.extent())))
 }
 
 fn unreadable_entries(count: usize) -> String {

@@ -11,14 +11,14 @@ use core::fmt;
 use hashbrown::HashMap;
 use ipnet::IpNet;
 
-use super::bindings::FeedUsers;
+use super::bindings::{FeedUsers, KnownFeeds};
 use super::{Compiler, Files};
 use crate::config::{Config, FeedConfig};
 use crate::feed::guard::Proving;
 use crate::feed::prefix::{parse_prefix, unmap};
 use crate::feed::state::FeedState;
 use crate::feed::versions::{Candidate, Choice, Terms, Unavailable, Version};
-use crate::feed::{Feed, FeedFormat, FeedValue, ReadOptions};
+use crate::feed::{Feed, FeedFormat, FeedValue, ReadOptions, Shape};
 use crate::ids::{FeedId, List, ValueId};
 use crate::json::units::Seconds;
 use crate::prefix_table::{Entry, PrefixTable, TableError, TableWords};
@@ -32,23 +32,10 @@ pub(crate) struct Feeds {
     pub(crate) table: PrefixTable<TableWords>,
 }
 
-impl Feeds {
-    /// The values with one of these services, sorted.
-    pub(super) fn values_of_services(&self, services: &[String]) -> Vec<ValueId> {
-        let is_listed = |value: &FeedValue| match value {
-            FeedValue::Range { services: own } => {
-                own.iter().any(|service| services.iter().any(|listed| **listed == **service))
-            }
-            FeedValue::Place { .. } => false,
-        };
-        self.values.enumerate().filter(|(_, value)| is_listed(value)).map(|(id, _)| id).collect()
-    }
-}
-
 impl Compiler<'_> {
     /// Reads all feeds, chooses their versions and builds the table.
-    pub(super) fn feeds(&mut self, config: &Config, users: &FeedUsers<'_>) -> Option<Feeds> {
-        let feeds = self.distinct_feeds(config, users);
+    pub(super) fn feeds(&mut self, known: &KnownFeeds<'_>, users: &FeedUsers<'_>) -> Option<Feeds> {
+        let feeds = self.distinct_feeds(known, users);
         let candidates: Vec<Candidate<'_>> = feeds.iter().map(|feed| self.candidate(feed)).collect();
         let objections: Vec<Option<String>> =
             (0..candidates.len()).map(|place| self.objection(place, &candidates, &feeds, users)).collect();
@@ -116,12 +103,12 @@ impl Compiler<'_> {
     /// The feeds of the configuration; a name that is there twice counts once.
     pub(super) fn distinct_feeds<'c>(
         &mut self,
-        config: &'c Config,
+        known: &KnownFeeds<'c>,
         users: &FeedUsers<'c>,
     ) -> Vec<FoundFeed<'c>> {
         let mut feeds: Vec<FoundFeed<'_>> = Vec::new();
         let mut names = BTreeSet::new();
-        for (number, feed) in config.feeds.iter().enumerate() {
+        for (number, feed) in known.config.feeds.iter().enumerate() {
             let name = &feed.name;
             if !names.insert(name.as_str()) {
                 self.own.error(name.position, None, format!("duplicate feed name `{}`", **name));
@@ -132,7 +119,8 @@ impl Compiler<'_> {
                 self.own.error(name.position, None, message);
             }
             let authority = self.authority(feed);
-            feeds.push(FoundFeed { number, config: feed, authority, proving: users.proving(number) });
+            let shape = self.shape(feed, known);
+            feeds.push(FoundFeed { number, config: feed, authority, shape, proving: users.proving(number) });
         }
         feeds
     }
@@ -173,13 +161,9 @@ impl Compiler<'_> {
             other.config.source.value != feed.config.source.value
                 && !users.are_alike(other.number, feed.number)
         };
-        let others: Vec<&Candidate<'_>> = candidates
-            .iter()
-            .zip(feeds)
-            .filter(|(_, other)| is_other(other))
-            .map(|(candidate, _)| candidate)
-            .collect();
-        candidate.objection(&others)
+        let others = candidates.iter().zip(feeds);
+        let others = others.filter(|(_, other)| is_other(other)).map(|(candidate, _)| candidate);
+        candidate.objection(others)
     }
 
     fn authority(&mut self, config: &FeedConfig) -> Vec<IpNet> {
@@ -198,14 +182,24 @@ impl Compiler<'_> {
         prefixes
     }
 
+    /// The shape that the configuration states, or else the catalog.
+    fn shape<'c>(&mut self, config: &'c FeedConfig, known: &KnownFeeds<'c>) -> Option<&'c Shape> {
+        if config.format == FeedFormat::Jafar {
+            return config.shape.as_ref().map(|shape| &shape.value).or_else(|| known.shape(config));
+        }
+        if let Some(shape) = &config.shape {
+            self.own.error(shape.position, "JAFAR-20", "`shape` is for the format `jafar`; remove it");
+        }
+        None
+    }
+
     /// Warns of each feed whose newest version is not in force as a whole.
-    pub(super) fn report_states(&mut self, config: &Config, loaded: &List<FeedId, LoadedFeed>) {
+    pub(super) fn report_states(&mut self, known: &KnownFeeds<'_>, loaded: &List<FeedId, LoadedFeed>) {
         if !self.is_whole {
             return;
         }
         for feed in loaded.iter() {
-            let named = config.feeds.iter().find(|one| **one.name == *feed.name);
-            let position = named.and_then(|one| one.source.position);
+            let position = known.configured(&feed.name).and_then(|config| config.source.position);
             if feed.state != FeedState::Ok {
                 let mut message = feed.at_load().to_string();
                 if self.acceptable.contains(&*feed.name) {
@@ -233,17 +227,18 @@ pub(super) struct FoundFeed<'c> {
     number: usize,
     pub(super) config: &'c FeedConfig,
     authority: Vec<IpNet>,
+    shape: Option<&'c Shape>,
     proving: Proving<'c>,
 }
 
 impl FoundFeed<'_> {
     /// What is required of each of its versions.
     pub(super) fn terms(&self) -> Terms<'_> {
-        let Self { config, authority, proving, .. } = self;
+        let Self { config, authority, shape, proving, .. } = self;
         Terms {
             name: &config.name,
             format: config.format,
-            options: ReadOptions { bounds: config.limits, authority },
+            options: ReadOptions { bounds: config.limits, authority, shape: *shape },
             guard: &config.guard,
             proving,
         }

@@ -7,10 +7,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 
+use super::agents::AgentDraft;
 use super::bindings::{FeedUsers, KnownFeeds};
 use super::feeds::FoundFeed;
 use super::policies::Lenient;
-use super::{AgentDraft, Compiler, Files, KnownFiles};
+use super::{Compiler, Files, KnownFiles};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::feed::FeedFormat;
@@ -93,7 +94,7 @@ impl Subscriptions {
         let known = KnownFeeds::new(&config, &catalog);
         let bindings = compiler.bindings(&agents, &known);
         let users = FeedUsers::new(&config, &agents, &bindings);
-        compiler.distinct_feeds(&config, &users);
+        compiler.distinct_feeds(&known, &users);
         let Compiler { own, others, .. } = compiler;
         let mut diagnostics = own.into_items_by_position();
         diagnostics.extend(others);
@@ -132,7 +133,7 @@ impl Subscriptions {
         let known = KnownFeeds::new(&self.config, &self.catalog);
         let bindings = compiler.bindings(&self.agents, &known);
         let users = FeedUsers::new(&self.config, &self.agents, &bindings);
-        let feeds = compiler.distinct_feeds(&self.config, &users);
+        let feeds = compiler.distinct_feeds(&known, &users);
         let (compiler, users, feeds) = (&compiler, &users, &feeds[..]);
         work(&mut Judge { compiler, users, feeds, candidates: Vec::new() })
     }
