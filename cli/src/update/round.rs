@@ -311,7 +311,8 @@ impl Round<'_> {
         if !kept.is_new {
             self.confirm(feed, &path, &mut kept);
         }
-        let header = |name| answer.headers.get(name).and_then(|value| validator(value.to_str().ok()?));
+        let headers = Some(&answer.headers).filter(|headers| !schedule::forbids_storing(headers));
+        let header = |name| headers?.get(name).and_then(|value| validator(value.to_str().ok()?));
         entry.copy = Some(Copy {
             url: answer.url.to_string(),
             etag: header(header::ETAG),

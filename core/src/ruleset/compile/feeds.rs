@@ -13,7 +13,7 @@ use ipnet::IpNet;
 
 use super::bindings::{FeedUsers, KnownFeeds};
 use super::{Compiler, Files};
-use crate::config::{Config, FeedConfig};
+use crate::config::FeedConfig;
 use crate::feed::guard::Proving;
 use crate::feed::prefix::{parse_prefix, unmap};
 use crate::feed::state::FeedState;
