@@ -12,6 +12,7 @@ mod lines;
 mod lint;
 mod lookup;
 mod man;
+mod publish;
 mod request;
 mod schema;
 mod source;
@@ -39,6 +40,7 @@ enum Command {
     Update(update::Arguments),
     Compile(compile::Arguments),
     Envoy(envoy::Arguments),
+    Publish(publish::Arguments),
     Schema(schema::Arguments),
     #[command(hide = true)]
     Man(man::Arguments),
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Command::Update(arguments) => update::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),
+        Command::Publish(arguments) => publish::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     };

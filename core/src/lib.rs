@@ -30,6 +30,7 @@ pub mod metrics;
 mod path;
 mod policy;
 mod prefix_table;
+pub mod publish;
 mod response;
 mod ruleset;
 mod sort;

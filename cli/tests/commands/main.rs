@@ -8,6 +8,7 @@ mod lint;
 mod lookup;
 mod man;
 mod private;
+mod publish;
 mod schema;
 mod trace;
 mod watch;

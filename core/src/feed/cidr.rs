@@ -2,6 +2,9 @@
 //! mask `192.0.2.0 255.255.255.0`. `#` and `;` start comments.
 
 use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -74,6 +77,14 @@ impl fmt::Display for LineError {
             Self::Backwards => f.write_str("the last address of the range is before the first one"),
             Self::Mask => f.write_str("invalid mask; expected one such as 255.255.255.0"),
         }
+    }
+}
+
+/// The prefixes of an entry in another list, for publishers.
+pub(crate) fn prefixes(text: &str) -> Result<Vec<IpNet>, String> {
+    match parse(text).map_err(|error| format!("{}: {error}", Quoted(text)))? {
+        Line::Prefix(prefix) => Ok(vec![prefix]),
+        Line::Range(range) => Ok(range.collect()),
     }
 }
 

@@ -10,8 +10,8 @@ use crate::json::typed::json_words;
 
 mod build;
 pub(crate) mod change;
-mod cidr;
-mod csv;
+pub(crate) mod cidr;
+pub(crate) mod csv;
 mod extent;
 pub(crate) mod geofeed;
 pub(crate) mod guard;
