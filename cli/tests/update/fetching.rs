@@ -74,6 +74,17 @@ fn caching_headers_permit_more_and_less() {
 }
 
 #[test]
+fn an_answer_that_must_not_be_stored_leaves_nothing_but_the_feed() {
+    // JAFAR-16
+    let lab = Lab::new(says(&["Cache-Control: no-store", "ETag: \"1\""], GOOD));
+    assert_eq!((lab.update(&[]).status, lab.read("lab.txt")), (0, GOOD.into()));
+    assert_eq!(lab.entry()["copy"]["etag"], json!(null));
+    lab.remember(&json!({ "due": 0 }));
+    assert_eq!(lab.update(&[]).status, 0);
+    assert!(lab.publisher.asked().iter().all(|asked| asked.header("if-none-match").is_none()));
+}
+
+#[test]
 fn an_answer_that_nothing_changed_keeps_the_file_and_its_age() {
     // JAFAR-16
     let lab = Lab::updated();
