@@ -3,11 +3,15 @@
 //! Results go to stdout, warnings and errors to stderr. The exit status of a command that could not do its work is 2; its
 //! help has the others.
 
+mod agents;
+mod catalog;
 mod clock;
 mod compile;
 mod envoy;
 mod explain;
 mod failure;
+mod feeds;
+mod init;
 mod lines;
 mod lint;
 mod lookup;
@@ -16,6 +20,7 @@ mod publish;
 mod request;
 mod schema;
 mod source;
+mod table;
 mod trace;
 mod update;
 mod watch;
@@ -34,7 +39,10 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Arguments),
     Explain(explain::Arguments),
+    Agents(agents::Arguments),
+    Feeds(feeds::Arguments),
     Lint(lint::Arguments),
     Lookup(lookup::Arguments),
     Update(update::Arguments),
@@ -48,6 +56,9 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Agents(arguments) => agents::run(&arguments),
+        Command::Feeds(arguments) => feeds::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Lookup(arguments) => lookup::run(&arguments),

@@ -37,7 +37,7 @@ mod sort;
 mod source;
 mod user_agent;
 
-pub use config::{AgentAction, Config, Fact, Mode, Treatment};
+pub use config::{AgentAction, Config, Fact, Mode, Ranges, Treatment};
 pub use decide::decision::{Action, Decision, Reason};
 pub use decide::facts::{Facts, Rule};
 pub use decide::judge::{Overrides, decide, decide_traced};

@@ -284,10 +284,9 @@ impl Round<'_> {
             }
             Reply::Content(content) => content,
         };
-        let mut bytes = Vec::new();
-        content
-            .read_to_end(&mut bytes)
-            .map_err(|error| Setback::Own(format!("cannot read the answer: {error}")))?;
+        let mut bytes = Vec::with_capacity(usize::try_from(content.size).unwrap_or_default());
+        let read = content.file.read_to_end(&mut bytes);
+        read.map_err(|error| Setback::Own(format!("cannot read the answer: {error}")))?;
         drop(content);
         let verdict = judge.judge(feed.name, bytes, now);
         let bytes = match verdict {
@@ -305,14 +304,15 @@ impl Round<'_> {
             self.files.remove_unfinished(feed.source);
             kept.is_new = put(&path, bytes)
                 .map_err(|why| Setback::Own(format!("cannot write {}: {why}", feed.source)))?;
-            if let Err(errors) = self.files.keep(&[(feed.source.to_owned(), bytes.to_vec())]) {
-                kept.warnings.push(errors.to_string());
+            if let Err(error) = self.files.keep_one(feed.source, bytes) {
+                kept.warnings.push(error.to_string());
             }
         }
         if !kept.is_new {
             self.confirm(feed, &path, &mut kept);
         }
-        let header = |name| answer.headers.get(name).and_then(|value| validator(value.to_str().ok()?));
+        let headers = Some(&answer.headers).filter(|headers| !schedule::forbids_storing(headers));
+        let header = |name| headers?.get(name).and_then(|value| validator(value.to_str().ok()?));
         entry.copy = Some(Copy {
             url: answer.url.to_string(),
             etag: header(header::ETAG),

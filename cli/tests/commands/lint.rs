@@ -123,6 +123,10 @@ fn a_configuration_is_checked_with_its_files() {
     let done = folder.run(&["lint", "--format", "config", "crawlward.json"]);
     assert_eq!(done.status, 1);
     assert!(done.stderr.contains("googlebot.json: error: this is HTML, not JSON"), "{}", done.stderr);
+    folder.write("hosts.json", r#"{ "mode": "enforce", "sites": [ { "hosts": ["example.com"] } ] }"#);
+    let done = folder.run(&["lint", "--format", "config", "hosts.json"]);
+    assert_eq!(done.status, 0, "{done:?}");
+    assert!(done.stderr.contains("hosts.json:1:11: warning: no site is for other hosts"), "{done:?}");
 }
 
 /// What `lint` says of a document that is refused, without the document's name.

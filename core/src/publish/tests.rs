@@ -174,7 +174,7 @@ fn other_programs_get_what_the_feed_says_of_each_address() {
 
 /// What the longest prefix says of an address.
 fn said(entries: &BTreeMap<IpNet, FeedValue>, address: IpAddr) -> Option<&FeedValue> {
-    entries.iter().filter(|(prefix, _)| prefix.contains(&address)).next_back().map(|(_, value)| value)
+    entries.iter().rfind(|(prefix, _)| prefix.contains(&address)).map(|(_, value)| value)
 }
 
 proptest::proptest! {
