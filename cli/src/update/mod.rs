@@ -48,8 +48,8 @@ const RETRY: i64 = 60;
 /// for about a day. Without such a header, no publisher is asked more than once an hour.
 ///
 /// The exit status is 0 if each feed is current, 1 if at least one is not (its file is left unchanged, and the reason is on
-/// stderr), and 2 if an argument or the configuration is invalid, the state cannot be written, or the server cannot be told
-/// of the changes.
+/// stderr), and 2 if an argument or the configuration is invalid, the state cannot be written, or the server cannot be
+/// notified of the changes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Environment:
