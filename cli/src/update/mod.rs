@@ -2,6 +2,7 @@
 
 mod http;
 mod notify;
+mod parallel;
 mod proxy;
 mod report;
 mod round;
