@@ -16,7 +16,8 @@ use crate::nginx::{Answered, HeaderName, LogLevel, NoRoom, Response};
 use crate::state::{Basis, Decided, RequestState, ServedBy};
 use crate::variables::Variable;
 
-const HEADER: HeaderName = HeaderName::new(UPSTREAM_HEADER.sent, UPSTREAM_HEADER.lowercase);
+const HEADER_NAME: &str = UPSTREAM_HEADER.lowercase;
+const HEADER: HeaderName = HeaderName::new(UPSTREAM_HEADER.sent, HEADER_NAME);
 
 const CONNECTION: HeaderName = HeaderName::new("Connection", "connection");
 
@@ -64,11 +65,18 @@ pub(crate) fn joined_header<'h>(request: &'h Request<'_>, name: &str) -> Option<
 
 /// Removes the client's own `X-Crawlward` before `$http_x_crawlward` can show it, and notes that nginx serves the request.
 pub(crate) fn on_request(request: &mut Request<'_>) {
-    if let Some(ruleset) = request.main_conf().and_then(|main| main.ruleset.get()) {
-        // If there is no memory for that now, the access phase tries again.
-        let is_removed = remove_header(request).is_ok() && edit_connection(request).is_ok();
-        request.keep_state(RequestState::new(ruleset, !is_removed));
-    }
+    let Some(main) = request.main_conf() else { return };
+    let Some(ruleset) = main.ruleset.get() else { return };
+    let outer_header = main.usage.is_header_trusted().then(|| joined_header(request, HEADER_NAME)).flatten();
+    let outer_header = outer_header.filter(|value| !value.is_empty()).map(Box::from);
+    // No location is known yet, so the block of the server counts.
+    let conf = request.location_conf().filter(|_| outer_header.is_some());
+    let is_trusted = conf.is_some_and(LocationConf::always_trusts_header);
+    let is_unwanted =
+        |name: &[u8]| is_forgery(name) && !(is_trusted && name.eq_ignore_ascii_case(HEADER_NAME.as_bytes()));
+    // If there is no memory for that now, the access phase tries again.
+    let is_removed = request.remove_headers(is_unwanted).is_ok() && edit_connection(request).is_ok();
+    request.keep_state(RequestState::new(ruleset, outer_header, is_trusted || !is_removed));
 }
 
 /// Decides, and denies the request or tells upstreams about it.
@@ -95,10 +103,16 @@ pub(crate) fn on_access(mut request: Request<'_>) -> ControlFlow<Answered> {
         state.last.set(Some(Decided { is_final: true, ..decided }));
         return answer(request, &state.ruleset, &decision);
     }
-    if let Some(value) = state.ruleset.header_value(&decision) {
+    let own = state.ruleset.header_value(&decision);
+    let is_trusted = decision.is_off() && request.location_conf().is_some_and(LocationConf::trusts_header);
+    let value = match &own {
+        Some(own) => Some(own.as_bytes()),
+        None => state.outer_header.as_deref().filter(|_| is_trusted),
+    };
+    if let Some(value) = value {
         state.may_have_header.set(true);
         // If there is no memory for the header, it is missing. There is nothing better to do.
-        let _ = request.add_header(HEADER, value.as_bytes());
+        let _ = request.add_header(HEADER, value);
     }
     ControlFlow::Continue(())
 }

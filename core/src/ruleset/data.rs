@@ -124,6 +124,11 @@ impl LoadedFeed {
 }
 
 impl Ruleset {
+    /// Whether the mode can be `off` for a request, unless the host sets another one.
+    pub fn may_be_off(&self) -> bool {
+        self.mode == Mode::Off || self.sites.list.iter().any(|site| !site.modes.is_empty())
+    }
+
     /// What is done with decisions, unless the host says otherwise for a request.
     pub fn mode(&self) -> Mode {
         self.mode

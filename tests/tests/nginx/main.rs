@@ -18,4 +18,5 @@ mod reload;
 mod robots_tag;
 mod served;
 mod signals;
+mod tiers;
 mod variables;
