@@ -19,6 +19,9 @@ use crate::variables::Variable;
 const HEADER_NAME: &str = UPSTREAM_HEADER.lowercase;
 const HEADER: HeaderName = HeaderName::new(UPSTREAM_HEADER.sent, HEADER_NAME);
 
+/// The least status of an error.
+const FIRST_ERROR: usize = 400;
+
 const CONNECTION: HeaderName = HeaderName::new("Connection", "connection");
 
 impl crawlward_core::Request for Request<'_> {
@@ -96,6 +99,10 @@ pub(crate) fn on_access(mut request: Request<'_>) -> ControlFlow<Answered> {
     let decided = judge(&request, state);
     let decision = decided.decision;
     state.served_by.set(Some(ServedBy { decision, location: request.location_id() }));
+    // Where the mode is `off`, an error page can be on its way.
+    if !decision.is_off() {
+        state.announced.set(None);
+    }
     if !is_removed || decided.is_final {
         return ControlFlow::Continue(());
     }
@@ -156,6 +163,10 @@ pub(crate) fn evaluate(request: &Request<'_>, variable: Variable) -> Option<Stri
     if decision.identity == Identity::None {
         return None;
     }
+    let is_asked = matches!(variable, Variable::Enforced) && !state.is_evaluating_mode.get();
+    if is_asked && is_denial(&decision) && is_ahead(request, state) {
+        state.announced.set(Some(decision));
+    }
     variable.value(&state.ruleset.describe(&decision, request), request.client_address())
 }
 
@@ -165,15 +176,47 @@ pub(crate) fn response_plan<'r>(request: &Request<'r>) -> Option<ResponsePlan<'r
     state.ruleset.response_plan(&decision(request, state))
 }
 
+/// The last decision that counts: by the access phase, or by nginx.conf ahead of it. What never came there was not decided:
+/// what `rewrite` answers, and what nginx refused.
+pub(crate) fn counted_decision<'r>(request: &Request<'r>) -> Option<(&'r RequestState, Decision)> {
+    let state = request.state()?;
+    let denied = denied_ahead(request, state);
+    Some((state, denied.or_else(|| state.served_by.get().map(|served| served.decision))?))
+}
+
 /// The decision about a request. From the access phase of its location on, it is the one by which the request is served,
-/// whatever has become of the mode's variable since. Before that, it is the one that would be made now.
+/// whatever has become of the mode's variable since. Before that, it is the one that would be made now. If nginx answers
+/// without that phase, nothing is enforced, unless nginx.conf itself denies what it has read to be a denial.
 // Inlined, LLVM takes the decision apart bit by bit: 300 instructions a response.
 #[inline(never)]
 fn decision(request: &Request<'_>, state: &RequestState) -> Decision {
+    if let Some(decision) = denied_ahead(request, state).or_else(|| current(request, state)) {
+        return decision;
+    }
+    let Decided { mut decision, is_final, .. } = judge(request, state);
+    decision.enforced &= is_final || request.response_status().is_none();
+    decision
+}
+
+/// The denial that nginx.conf has read ahead of the access phase, if nginx answers with an error since.
+fn denied_ahead(request: &Request<'_>, state: &RequestState) -> Option<Decision> {
+    state.announced.get().filter(|_| request.response_status().is_some_and(|status| status >= FIRST_ERROR))
+}
+
+/// The decision of the access phase of the location that serves the request.
+fn current(request: &Request<'_>, state: &RequestState) -> Option<Decision> {
     let is_current =
         |served: &ServedBy| served.location == request.location_id() && !state.is_evaluating_mode.get();
-    let served = state.served_by.get().filter(is_current);
-    served.map_or_else(|| judge(request, state).decision, |served| served.decision)
+    state.served_by.get().filter(is_current).map(|served| served.decision)
+}
+
+/// Whether the access phase of the location that serves the request is still to come.
+fn is_ahead(request: &Request<'_>, state: &RequestState) -> bool {
+    current(request, state).is_none() && request.response_status().is_none()
+}
+
+fn is_denial(decision: &Decision) -> bool {
+    decision.action == Action::Deny && decision.enforced
 }
 
 /// The decision about a request as it is now, made once as long as its basis holds.

@@ -24,6 +24,8 @@ pub(crate) struct RequestState {
     pub(crate) may_have_header: Cell<bool>,
     /// The `X-Crawlward` that came from outside, if any location trusts it.
     pub(crate) outer_header: Option<Box<[u8]>>,
+    /// A denial of which nginx.conf has read, ahead of the access phase, that it will be enforced.
+    pub(crate) announced: Cell<Option<Decision>>,
 }
 
 impl RequestState {
@@ -39,6 +41,7 @@ impl RequestState {
             is_evaluating_mode: Cell::default(),
             may_have_header: Cell::new(may_have_header),
             outer_header,
+            announced: Cell::default(),
         }
     }
 }
