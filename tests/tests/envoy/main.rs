@@ -17,4 +17,5 @@ mod refusals;
 mod requests;
 mod robots_tag;
 mod served;
+mod tunnels;
 mod watch;
