@@ -14,9 +14,8 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use crawlward_core::Ruleset;
 use crawlward_files::{FilesBeside, Snapshot, Watch};
 use serde_json::{Value, json};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
+use crate::clock;
 use crate::envoy::configuration::{Configuration, Form};
 use crate::envoy::resource::{Format, Syntax, resource, sha256, version};
 use crate::failure::{Failure, say};
@@ -273,10 +272,7 @@ impl Made {
 
     /// The line about a resource that was written.
     fn line(&self) -> String {
-        let now = OffsetDateTime::from_unix_timestamp(crawlward_files::now()).ok();
-        let time = now.and_then(|now| now.format(&Rfc3339).ok());
-        // A clock that is wrong by millennia has no date.
-        let time = time.as_deref().unwrap_or("-");
+        let time = clock::rfc3339(crawlward_files::now());
         let path = self.to.as_deref().unwrap_or(Path::new("-")).display();
         let Self { version, prefixes, warnings, .. } = self;
         format!("{time} {path}: version {version}, {prefixes} prefixes, {warnings} warnings")

@@ -3,6 +3,7 @@
 //! Results go to stdout, warnings and errors to stderr. The exit status of a command that could not do its work is 2; its
 //! help has the others.
 
+mod clock;
 mod compile;
 mod envoy;
 mod explain;
@@ -15,6 +16,7 @@ mod request;
 mod schema;
 mod source;
 mod trace;
+mod update;
 mod watch;
 
 use std::process::ExitCode;
@@ -34,6 +36,7 @@ enum Command {
     Explain(explain::Arguments),
     Lint(lint::Arguments),
     Lookup(lookup::Arguments),
+    Update(update::Arguments),
     Compile(compile::Arguments),
     Envoy(envoy::Arguments),
     Schema(schema::Arguments),
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Lookup(arguments) => lookup::run(&arguments),
+        Command::Update(arguments) => update::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

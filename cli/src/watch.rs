@@ -55,7 +55,7 @@ pub(crate) fn run<T>(
 }
 
 /// The signals of this process, as they come, instead of what they would do.
-fn signals() -> io::Result<Receiver<i32>> {
+pub(crate) fn signals() -> io::Result<Receiver<i32>> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     let (sender, receiver) = channel();
     thread::spawn(move || signals.forever().try_for_each(|signal| sender.send(signal)));

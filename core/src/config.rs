@@ -167,7 +167,7 @@ json_object! {
         /// The prefixes for which a geofeed's publisher may speak; entries outside are ignored. Empty: all.
         pub authority: Vec<Placed<String>> = { Vec::new() },
         /// How old the feed may become before it proves nobody any more, counted from when it was last known to be what
-        /// its publisher publishes: the modification of the file. Left out: any age.
+        /// its publisher publishes: the modification of the file, which `crawlward update` sets. Left out: any age.
         pub max_age: Option<Seconds> = { None },
         /// What a new version may change before it is held and the last good one stays in force; `off`: anything.
         pub guard: Guard = { Guard::default() },

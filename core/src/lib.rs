@@ -44,6 +44,7 @@ pub use decide::purpose::{PurposeSource, Purposes};
 pub use decide::step::{PolicyVerdict, Step};
 pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery};
 pub use feed::FeedFormat;
+pub use feed::change::{Addresses, Change, Country};
 pub use feed::state::FeedState;
 pub use http::header_name::HeaderName;
 pub use http::request::{Request, Scheme, joined_lines};
@@ -53,7 +54,9 @@ pub use ids::SiteId;
 pub use path::spelling::Spelling;
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;
-pub use ruleset::compile::{Compiled, Files, FoundFile, NoFiles};
+pub use ruleset::compile::{
+    Compiled, Files, FoundFile, Judge, NoFiles, Subscription, Subscriptions, Verdict,
+};
 pub use ruleset::data::Ruleset;
 pub use ruleset::info::{AgentInfo, FeedInfo, Finding, FindingValue};
 pub use ruleset::stored::{StoredError, is_stored};

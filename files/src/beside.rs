@@ -8,7 +8,7 @@ use crawlward_core::{Files, FoundFile};
 
 use crate::error::{FileError, FileErrors};
 use crate::policy::{self, PolicyError};
-use crate::replace::replace_beside;
+use crate::replace::{remove_unfinished, replace_beside};
 use crate::{Audience, read};
 
 /// What is added to the name of a feed's file for that of its last good version.
@@ -73,6 +73,12 @@ impl FilesBeside {
         let mut name = OsString::from(self.path(path));
         name.push(LAST_GOOD);
         name.into()
+    }
+
+    /// Removes what those have left who were killed while they replaced a feed, or its last good version.
+    pub fn remove_unfinished(&self, path: &str) {
+        remove_unfinished(&self.path(path));
+        remove_unfinished(&self.last_good_path(path));
     }
 
     pub(crate) fn read_last_good(&self, path: &str) -> io::Result<FoundFile> {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::json::typed::json_words;
 
 mod build;
+pub(crate) mod change;
 mod cidr;
 mod csv;
 mod extent;

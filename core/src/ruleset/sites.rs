@@ -10,7 +10,7 @@ use crate::config::{Fact, Mode, Treatment, Treatments};
 use crate::hash;
 use crate::http::host::{HostIndex, RequestHost};
 use crate::http::representation::Representation;
-use crate::ids::{ByAgent, List, SiteId};
+use crate::ids::{ByProduct, List, SiteId};
 use crate::path::request::RequestPath;
 use crate::path::rules::{PathRule, PathRules};
 use crate::policy::automation_preferences::{AutomationPreferences, NamedAgent, Undeclared};
@@ -28,20 +28,18 @@ pub(crate) struct PolicyFile<T> {
     pub(crate) rules: T,
 }
 
-/// A site's robots.txt.
-#[derive(Clone, Debug)]
+/// The rules of a robots.txt.
+#[derive(Debug)]
 pub(crate) struct RobotsPolicy {
-    pub(crate) file: Arc<PolicyFile<Robots>>,
-    /// The group of each agent, and that of `*`.
-    pub(crate) groups: ByAgent<GroupId>,
+    pub(crate) rules: Robots,
+    /// The groups of each product that the file names, and those of `*`.
+    pub(crate) groups: ByProduct<GroupId>,
 }
 
 /// A site's automation-preferences.txt.
 #[derive(Clone, Debug)]
 pub(crate) struct PreferencesPolicy {
     pub(crate) file: Arc<PolicyFile<Preferences>>,
-    /// What the file knows each agent as, and everybody else.
-    pub(crate) agents: ByAgent<NamedAgent>,
     pub(crate) undeclared: Undeclared,
 }
 
@@ -50,6 +48,8 @@ pub(crate) struct PreferencesPolicy {
 pub(crate) struct Preferences {
     pub(crate) rules: AutomationPreferences,
     pub(crate) purposes: NamedPurposes,
+    /// What the file knows each product as that it names, and everybody else.
+    pub(crate) agents: ByProduct<NamedAgent>,
 }
 
 /// Purposes that count as declared where they stand alone in a User-Agent.
@@ -146,7 +146,7 @@ impl Modes {
 pub(crate) struct Site {
     pub(crate) name: Box<str>,
     pub(crate) treatments: Treatments,
-    pub(crate) robots: Option<RobotsPolicy>,
+    pub(crate) robots: Option<Arc<PolicyFile<RobotsPolicy>>>,
     pub(crate) preferences: Option<PreferencesPolicy>,
     pub(crate) geo: Vec<GeoRule>,
     pub(crate) modes: Modes,

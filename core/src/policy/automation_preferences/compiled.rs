@@ -176,6 +176,11 @@ impl AutomationPreferences {
         NamedAgent(find_token(&self.tokens, product_token(token)))
     }
 
+    /// The product tokens that the file names, in lower case, each with the agent that it stands for.
+    pub(crate) fn agents(&self) -> impl Iterator<Item = (&str, NamedAgent)> {
+        self.tokens.iter().zip((0..).map(TokenId)).map(|(token, id)| (&**token, NamedAgent(Some(id))))
+    }
+
     /// The verdict of the group that takes precedence for this request; `None` where no group holds for it.
     ///
     /// `purposes` are those of the client, as declared or as known of its agent; each has to be allowed.

@@ -11,7 +11,7 @@ use core::fmt;
 use hashbrown::HashMap;
 use ipnet::IpNet;
 
-use super::bindings::FeedUsers;
+use super::bindings::{FeedUsers, KnownFeeds};
 use super::{Compiler, Files};
 use crate::config::{Config, FeedConfig};
 use crate::feed::guard::Proving;
@@ -30,19 +30,6 @@ pub(crate) struct Feeds {
     pub(crate) loaded: List<FeedId, LoadedFeed>,
     pub(crate) values: List<ValueId, FeedValue>,
     pub(crate) table: PrefixTable<TableWords>,
-}
-
-impl Feeds {
-    /// The values with one of these services, sorted.
-    pub(super) fn values_of_services(&self, services: &[String]) -> Vec<ValueId> {
-        let is_listed = |value: &FeedValue| match value {
-            FeedValue::Range { services: own } => {
-                own.iter().any(|service| services.iter().any(|listed| **listed == **service))
-            }
-            FeedValue::Place { .. } => false,
-        };
-        self.values.enumerate().filter(|(_, value)| is_listed(value)).map(|(id, _)| id).collect()
-    }
 }
 
 impl Compiler<'_> {
@@ -114,7 +101,11 @@ impl Compiler<'_> {
     }
 
     /// The feeds of the configuration; a name that is there twice counts once.
-    fn distinct_feeds<'c>(&mut self, config: &'c Config, users: &FeedUsers<'c>) -> Vec<FoundFeed<'c>> {
+    pub(super) fn distinct_feeds<'c>(
+        &mut self,
+        config: &'c Config,
+        users: &FeedUsers<'c>,
+    ) -> Vec<FoundFeed<'c>> {
         let mut feeds: Vec<FoundFeed<'_>> = Vec::new();
         let mut names = BTreeSet::new();
         for (number, feed) in config.feeds.iter().enumerate() {
@@ -133,15 +124,8 @@ impl Compiler<'_> {
         feeds
     }
 
-    fn candidate<'c>(&self, feed: &'c FoundFeed<'c>) -> Candidate<'c> {
-        let FoundFeed { config, authority, proving, .. } = feed;
-        let terms = Terms {
-            name: &config.name,
-            format: config.format,
-            options: ReadOptions { bounds: config.limits, authority },
-            guard: &config.guard,
-            proving,
-        };
+    pub(super) fn candidate<'c>(&self, feed: &'c FoundFeed<'c>) -> Candidate<'c> {
+        let (config, terms) = (feed.config, feed.terms());
         let file = self.display_name(&config.source);
         let newest = match self.files.read(&config.source) {
             Ok(Some(found)) => {
@@ -161,7 +145,7 @@ impl Compiler<'_> {
         Candidate::new(terms, newest, last_good)
     }
 
-    fn objection(
+    pub(super) fn objection(
         &self,
         place: usize,
         candidates: &[Candidate<'_>],
@@ -176,13 +160,9 @@ impl Compiler<'_> {
             other.config.source.value != feed.config.source.value
                 && !users.are_alike(other.number, feed.number)
         };
-        let others: Vec<&Candidate<'_>> = candidates
-            .iter()
-            .zip(feeds)
-            .filter(|(_, other)| is_other(other))
-            .map(|(candidate, _)| candidate)
-            .collect();
-        candidate.objection(&others)
+        let others = candidates.iter().zip(feeds);
+        let others = others.filter(|(_, other)| is_other(other)).map(|(candidate, _)| candidate);
+        candidate.objection(others)
     }
 
     fn authority(&mut self, config: &FeedConfig) -> Vec<IpNet> {
@@ -202,13 +182,12 @@ impl Compiler<'_> {
     }
 
     /// Warns of each feed whose newest version is not in force as a whole.
-    pub(super) fn report_states(&mut self, config: &Config, loaded: &List<FeedId, LoadedFeed>) {
+    pub(super) fn report_states(&mut self, known: &KnownFeeds<'_>, loaded: &List<FeedId, LoadedFeed>) {
         if !self.is_whole {
             return;
         }
         for feed in loaded.iter() {
-            let named = config.feeds.iter().find(|one| **one.name == *feed.name);
-            let position = named.and_then(|one| one.source.position);
+            let position = known.configured(&feed.name).and_then(|config| config.source.position);
             if feed.state != FeedState::Ok {
                 let mut message = feed.at_load().to_string();
                 if self.acceptable.contains(&*feed.name) {
@@ -231,12 +210,26 @@ impl Compiler<'_> {
 }
 
 /// A feed of the configuration.
-struct FoundFeed<'c> {
+pub(super) struct FoundFeed<'c> {
     /// Its number there.
     number: usize,
-    config: &'c FeedConfig,
+    pub(super) config: &'c FeedConfig,
     authority: Vec<IpNet>,
     proving: Proving<'c>,
+}
+
+impl FoundFeed<'_> {
+    /// What is required of each of its versions.
+    pub(super) fn terms(&self) -> Terms<'_> {
+        let Self { config, authority, proving, .. } = self;
+        Terms {
+            name: &config.name,
+            format: config.format,
+            options: ReadOptions { bounds: config.limits, authority },
+            guard: &config.guard,
+            proving,
+        }
+    }
 }
 
 /// An argument of a command, quoted where a shell would change it.

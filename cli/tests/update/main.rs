@@ -1,0 +1,9 @@
+//! `crawlward update` against real HTTPS servers on loopback, which answer whatever publishers may.
+
+mod answers;
+mod connections;
+mod disturbed;
+mod fetching;
+mod fixture;
+mod told;
+mod watching;
