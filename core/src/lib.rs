@@ -43,7 +43,7 @@ pub use decide::facts::{Facts, Rule};
 pub use decide::judge::{Overrides, decide, decide_traced};
 pub use decide::purpose::{PurposeSource, Purposes};
 pub use decide::step::{PolicyVerdict, Step};
-pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery};
+pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery, may_hide_ours};
 pub use feed::change::{Addresses, Change, Country};
 pub use feed::state::FeedState;
 pub use feed::{FeedFormat, Shape};

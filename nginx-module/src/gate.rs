@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use crawlward_core::metrics::OnceAMinute;
 use crawlward_core::{
     Action, Decision, Identity, Mode, Overrides, Reply, ResponsePlan, Ruleset, Scheme, UPSTREAM_HEADER,
-    connection_without_ours, decide, is_forgery, joined_lines,
+    connection_without_ours, decide, is_forgery, joined_lines, may_hide_ours,
 };
 
 use crate::conf::{LocationConf, ModeSource};
@@ -66,7 +66,8 @@ pub(crate) fn joined_header<'h>(request: &'h Request<'_>, name: &str) -> Option<
 pub(crate) fn on_request(request: &mut Request<'_>) {
     if let Some(ruleset) = request.main_conf().and_then(|main| main.ruleset.get()) {
         // If there is no memory for that now, the access phase tries again.
-        let is_removed = remove_header(request).is_ok() && edit_connection(request).is_ok();
+        let is_removed = !request.has_header(may_hide_ours)
+            || remove_header(request).is_ok() && edit_connection(request).is_ok();
         request.keep_state(RequestState::new(ruleset, !is_removed));
     }
 }

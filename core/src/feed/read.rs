@@ -8,6 +8,7 @@ use crate::feed::build::FeedBuilder;
 use crate::feed::jafar::Shape;
 use crate::feed::{Feed, FeedFormat, cidr, geofeed, jafar};
 use crate::json::typed::json_object;
+use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostics, Strictness};
 use crate::source::text;
 use crate::source::text::Expected;
@@ -49,7 +50,7 @@ pub struct ReadOptions<'a> {
 /// conform to one.
 pub(crate) fn is_of_a_deployed_shape(format: FeedFormat, bytes: &[u8]) -> bool {
     format == FeedFormat::Jafar
-        && core::str::from_utf8(text::without_byte_order_mark(bytes))
+        && core::str::from_utf8(without_byte_order_mark(bytes))
             .is_ok_and(|text| !jafar::claims_the_specified_format(text))
 }
 

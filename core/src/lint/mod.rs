@@ -10,9 +10,9 @@ use crate::feed::{self, FeedFormat, ReadOptions, Shape};
 use crate::policy::automation_preferences::PreferencesFile;
 use crate::policy::lines::whole_lines_within;
 use crate::policy::robots::RobotsFile;
+use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, LenientLint, Lint, Strictness};
 use crate::source::position::Locator;
-use crate::source::text::without_byte_order_mark;
 
 pub(crate) mod automation_preferences;
 mod config;

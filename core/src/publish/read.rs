@@ -12,6 +12,7 @@ use super::{Kind, Source, united};
 use crate::feed::csv::{Field, Record, Records, Unquoter};
 use crate::feed::prefix::unmap;
 use crate::feed::{self, FeedBounds, FeedFormat, FeedValue, ReadOptions, cidr};
+use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
 use crate::source::position::Locator;
 use crate::source::quoted::Quoted;
@@ -21,7 +22,7 @@ type Entries = Vec<(IpNet, FeedValue)>;
 
 /// The entries of a list.
 pub(super) fn read(kind: Kind, source: &Source<'_>) -> Result<Entries, Vec<Diagnostic>> {
-    let start = text::without_byte_order_mark(source.bytes).trim_ascii_start().first();
+    let start = without_byte_order_mark(source.bytes).trim_ascii_start().first();
     let has_fields = has_fields(source.bytes);
     let format = match kind {
         Kind::Jafar if source.shape.is_some() || matches!(start, Some(b'{' | b'[')) => FeedFormat::Jafar,
