@@ -232,7 +232,7 @@ fn compiling_takes_memory_in_proportion_to_the_document() {
             match refused {
                 None => assert!(compiled.ruleset.is_some(), "{name}: {:?}", said.first()),
                 Some(why) => {
-                    assert!(said.iter().any(|said| said.contains(why)), "{name}: {:?}", said.first())
+                    assert!(said.iter().any(|said| said.contains(why)), "{name}: {:?}", said.first());
                 }
             }
             assert!(said.iter().all(|said| said.len() < 5500), "{name}: nothing is echoed whole");

@@ -55,12 +55,18 @@ impl FilesBeside {
     ///
     /// For each file that cannot be written; the others are kept.
     pub fn keep(&self, good_feeds: &[(String, Vec<u8>)]) -> Result<(), FileErrors> {
-        let keep = |(path, bytes): &(String, Vec<u8>)| {
-            let (source, path) = (self.path(path), self.last_good_path(path));
-            let error = replace_beside(&source, &path, bytes).err()?;
-            Some(FileError::writing(path, error))
-        };
+        let keep = |(path, bytes): &(String, Vec<u8>)| self.keep_one(path, bytes).err();
         FileErrors::check(good_feeds.iter().filter_map(keep).collect())
+    }
+
+    /// Keeps the good version of one feed beside its source.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn keep_one(&self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
+        let (source, path) = (self.path(path), self.last_good_path(path));
+        replace_beside(&source, &path, bytes).map_err(|error| FileError::writing(path, error))
     }
 
     /// The location of a file that the document names.

@@ -12,6 +12,7 @@ use rustix::fs::{Gid, Uid, fchown};
 use rustix::process::geteuid;
 
 use crate::audience::{Permissions, Readers};
+use crate::read::holds;
 
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub fn replace(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<Replac
         let has_owner = readers.admit_owner(uid) || uid == geteuid().as_raw();
         has_owner && readers.restrict(gid, mode) == mode & 0o777
     };
-    if present.is_some_and(is_for_readers) && crate::read_file(path).is_ok_and(|old| old == bytes) {
+    if present.is_some_and(is_for_readers) && holds(path, bytes).unwrap_or(false) {
         return Ok(Replaced::Unchanged);
     }
     let mut is_restricted = false;

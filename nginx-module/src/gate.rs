@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use crawlward_core::metrics::OnceAMinute;
 use crawlward_core::{
     Action, Decision, Identity, Mode, Overrides, Reply, ResponsePlan, Ruleset, Scheme, UPSTREAM_HEADER,
-    connection_without_ours, decide, is_forgery, joined_lines,
+    connection_without_ours, decide, is_forgery, joined_lines, may_hide_ours,
 };
 
 use crate::conf::{LocationConf, ModeSource};
@@ -70,6 +70,10 @@ pub(crate) fn joined_header<'h>(request: &'h Request<'_>, name: &str) -> Option<
 pub(crate) fn on_request(request: &mut Request<'_>) {
     let Some(main) = request.main_conf() else { return };
     let Some(ruleset) = main.ruleset.get() else { return };
+    if !request.has_header(may_hide_ours) {
+        request.keep_state(RequestState::new(ruleset, None, false));
+        return;
+    }
     let outer_header = main.usage.is_header_trusted().then(|| joined_header(request, HEADER_NAME)).flatten();
     let outer_header = outer_header.filter(|value| !value.is_empty()).map(Box::from);
     // No location is known yet, so the block of the server counts.

@@ -52,7 +52,18 @@ impl Authority {
 
     /// What a server on loopback needs to be trusted, as long as its certificate is valid.
     pub fn identity(&self, years: Years) -> Arc<ServerConfig> {
-        let (params, key) = (on_loopback(years), KeyPair::generate().unwrap());
+        self.signed(on_loopback(years))
+    }
+
+    /// What a server needs that is reached through a proxy, under names of others.
+    pub fn identity_of(&self, names: Vec<String>) -> Arc<ServerConfig> {
+        let mut params = CertificateParams::new(names).unwrap();
+        (params.not_before, params.not_after) = (date_time_ymd(VALID.0, 1, 1), date_time_ymd(VALID.1, 1, 1));
+        self.signed(params)
+    }
+
+    fn signed(&self, params: CertificateParams) -> Arc<ServerConfig> {
+        let key = KeyPair::generate().unwrap();
         server(params.signed_by(&key, &self.issuer).unwrap(), &key)
     }
 }

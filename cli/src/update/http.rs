@@ -74,8 +74,17 @@ pub(super) struct Answer {
 pub(super) enum Reply {
     /// What we have is current (304).
     NotModified,
-    /// The newest version, decompressed.
-    Content(SpooledTempFile),
+    /// The newest version.
+    Content(Content),
+}
+
+/// The body of an answer, decompressed.
+#[derive(Debug)]
+pub(super) struct Content {
+    /// At its start.
+    pub(super) file: SpooledTempFile,
+    /// In bytes.
+    pub(super) size: u64,
 }
 
 /// A redirect that was followed.
@@ -256,12 +265,7 @@ impl Client {
     }
 
     /// Reads an answer whole.
-    fn read(
-        &self,
-        response: Response<Body>,
-        most: u64,
-        deadline: Instant,
-    ) -> Result<SpooledTempFile, Trouble> {
+    fn read(&self, response: Response<Body>, most: u64, deadline: Instant) -> Result<Content, Trouble> {
         if let Some(encoding) = response.headers().get(header::CONTENT_ENCODING) {
             // That of gzip is gone by now; no other was asked for.
             if encoding != "identity" {
@@ -271,7 +275,7 @@ impl Client {
             }
         }
         let mut body = response.into_body().into_with_config().limit(u64::MAX).reader();
-        let mut content = SpooledTempFile::new(IN_MEMORY);
+        let mut file = SpooledTempFile::new(IN_MEMORY);
         let mut buffer = vec![0; 64 << 10];
         let (mut size, mut since, mut progress) = (0_u64, Instant::now(), 0);
         loop {
@@ -296,12 +300,12 @@ impl Client {
                 }
                 (since, progress) = (Instant::now(), 0);
             }
-            let written = buffer.get(..count).map_or(Ok(()), |read| content.write_all(read));
+            let written = buffer.get(..count).map_or(Ok(()), |read| file.write_all(read));
             written
                 .map_err(|error| Trouble::answered(format!("cannot keep the answer in a file: {error}")))?;
         }
-        content.rewind().map_err(Trouble::answered)?;
-        Ok(content)
+        file.rewind().map_err(Trouble::answered)?;
+        Ok(Content { file, size })
     }
 
     fn too_slow(&self, size: u64) -> String {

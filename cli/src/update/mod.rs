@@ -2,6 +2,7 @@
 
 mod http;
 mod notify;
+mod parallel;
 mod proxy;
 mod report;
 mod round;
@@ -9,7 +10,8 @@ mod schedule;
 mod state;
 mod whole;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -18,6 +20,7 @@ use std::time::Duration;
 use clap::value_parser;
 use crawlward_core::{Subscriptions, is_stored, suggestion};
 use crawlward_files::{FilesBeside, Look, Recording, Snapshot, Watch};
+use serde::Serialize;
 use signal_hook::consts::SIGHUP;
 
 use crate::failure::{Failure, UNUSABLE, say};
@@ -46,8 +49,8 @@ const RETRY: i64 = 60;
 /// for about a day. Without such a header, no publisher is asked more than once an hour.
 ///
 /// The exit status is 0 if each feed is current, 1 if at least one is not (its file is left unchanged, and the reason is on
-/// stderr), and 2 if an argument or the configuration is invalid, the state cannot be written, or the server cannot be told
-/// of the changes.
+/// stderr), and 2 if an argument or the configuration is invalid, the state cannot be written, or the server cannot be
+/// notified of the changes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Environment:
@@ -104,6 +107,29 @@ pub(crate) struct Arguments {
     /// The file that has what is remembered from run to run [default: CONFIG.update-state]
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
+}
+
+/// What is remembered of a feed, for other commands. Times are in seconds since the Unix epoch.
+#[derive(Debug, Serialize)]
+pub(crate) struct Remembered {
+    /// When the publisher was last reached.
+    asked: Option<i64>,
+    /// When the publisher last said what is current.
+    current: Option<i64>,
+    /// From when on to ask again.
+    due: i64,
+    /// Why the last attempt failed.
+    pub(crate) error: Option<String>,
+}
+
+/// What is remembered of the feeds of a configuration, by their names.
+pub(crate) fn remembered(config: &Path) -> BTreeMap<String, Remembered> {
+    let entries = Locked::peek(&state::default_path(config)).state.feeds.into_iter();
+    let remembered = entries.map(|(name, entry)| {
+        let state::Entry { asked, current, due, error, .. } = entry;
+        (name, Remembered { asked, current, due, error })
+    });
+    remembered.collect()
 }
 
 /// Runs the command.

@@ -1,13 +1,9 @@
 //! One round: asks the publishers that may be asked, in parallel, and judges and keeps what they answer.
 
-use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use crawlward_core::{Judge, Subscription, Subscriptions, Verdict};
@@ -16,12 +12,10 @@ use sha2::{Digest, Sha256};
 use ureq::http::header;
 
 use crate::update::http::{Answer, Client, Condition, Query, Reply, Trouble};
+use crate::update::parallel::{Fetched, ask_all};
 use crate::update::report::{Outcome, Report, Reporter};
 use crate::update::schedule::{self, HOUR, SHORTEST};
 use crate::update::state::{Copy, Entry, Locked, validator};
-
-/// How often a round looks whether it is to stop.
-const TICK: Duration = Duration::from_millis(100);
 
 /// How long a round that goes on keeps what it knows to itself.
 const UNSAVED: Duration = Duration::from_secs(1);
@@ -63,8 +57,6 @@ enum Plan {
     /// Nothing, for this reason, until this time in seconds since the Unix epoch.
     Leave(Outcome, i64),
 }
-
-type Fetched = Result<Answer, Trouble>;
 
 impl Round<'_> {
     /// Asks, judges and keeps; `stopped` says now and then whether to stop at once.
@@ -284,10 +276,9 @@ impl Round<'_> {
             }
             Reply::Content(content) => content,
         };
-        let mut bytes = Vec::new();
-        content
-            .read_to_end(&mut bytes)
-            .map_err(|error| Setback::Own(format!("cannot read the answer: {error}")))?;
+        let mut bytes = Vec::with_capacity(usize::try_from(content.size).unwrap_or_default());
+        let read = content.file.read_to_end(&mut bytes);
+        read.map_err(|error| Setback::Own(format!("cannot read the answer: {error}")))?;
         drop(content);
         let verdict = judge.judge(feed.name, bytes, now);
         let bytes = match verdict {
@@ -305,14 +296,15 @@ impl Round<'_> {
             self.files.remove_unfinished(feed.source);
             kept.is_new = put(&path, bytes)
                 .map_err(|why| Setback::Own(format!("cannot write {}: {why}", feed.source)))?;
-            if let Err(errors) = self.files.keep(&[(feed.source.to_owned(), bytes.to_vec())]) {
-                kept.warnings.push(errors.to_string());
+            if let Err(error) = self.files.keep_one(feed.source, bytes) {
+                kept.warnings.push(error.to_string());
             }
         }
         if !kept.is_new {
             self.confirm(feed, &path, &mut kept);
         }
-        let header = |name| answer.headers.get(name).and_then(|value| validator(value.to_str().ok()?));
+        let headers = Some(&answer.headers).filter(|headers| !schedule::forbids_storing(headers));
+        let header = |name| headers?.get(name).and_then(|value| validator(value.to_str().ok()?));
         entry.copy = Some(Copy {
             url: answer.url.to_string(),
             etag: header(header::ETAG),
@@ -385,46 +377,4 @@ fn put(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
 
 fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Asks for all, up to `jobs` at once, and calls `settle` with the number of each query and its answer, one at a time.
-fn ask_all(
-    client: &Arc<Client>,
-    queries: impl Iterator<Item = Query>,
-    jobs: usize,
-    stopped: &mut dyn FnMut() -> bool,
-    mut settle: impl FnMut(usize, Fetched) -> Result<(), String>,
-) -> Result<(), String> {
-    let queue: VecDeque<(usize, Query)> = queries.enumerate().collect();
-    let workers = jobs.min(queue.len());
-    let queue = Arc::new(Mutex::new(queue));
-    // Each worker waits until its answer is taken, so that few answers are in memory.
-    let (sender, answers) = sync_channel(0);
-    for _ in 0..workers {
-        let (client, queue, sender) = (Arc::clone(client), Arc::clone(&queue), sender.clone());
-        thread::spawn(move || work(&client, &queue, &sender));
-    }
-    drop(sender);
-    while !stopped() {
-        match answers.recv_timeout(TICK) {
-            Ok((number, fetched)) => settle(number, fetched)?,
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-    }
-    Ok(())
-}
-
-fn work(client: &Client, queue: &Mutex<VecDeque<(usize, Query)>>, sender: &SyncSender<(usize, Fetched)>) {
-    loop {
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let Some((number, query)) = next else { return };
-        // A bug in a library must not cost the other feeds.
-        let fetched = catch_unwind(AssertUnwindSafe(|| client.fetch(&query)));
-        let fetched = fetched.unwrap_or_else(|_| Err(Trouble::answered("an internal error, which is a bug")));
-        // Nobody waits after the round was stopped.
-        if sender.send((number, fetched)).is_err() {
-            return;
-        }
-    }
 }

@@ -29,18 +29,24 @@ const LONGEST_PAUSE: i64 = 24 * HOUR;
 
 /// For how many seconds an answer with these headers is fresh (JAFAR-16); 0 if it must be asked for each time.
 pub(super) fn freshness(headers: &HeaderMap, now: SystemTime) -> i64 {
-    let cache_control = headers.get_all(header::CACHE_CONTROL);
-    let says = |directive: &str| {
-        let values = cache_control.iter().filter_map(|value| value.to_str().ok());
-        values
-            .flat_map(|value| value.split(','))
-            .any(|one| one.split('=').next().is_some_and(|name| name.trim().eq_ignore_ascii_case(directive)))
-    };
-    let is_explicit = says("max-age") || says("no-cache") || headers.contains_key(header::EXPIRES);
-    if !is_explicit || says("no-store") {
+    let is_explicit =
+        says(headers, "max-age") || says(headers, "no-cache") || headers.contains_key(header::EXPIRES);
+    if !is_explicit || forbids_storing(headers) {
         return USUAL;
     }
     i64::try_from(time_to_live(headers, now).as_secs()).unwrap_or(LONGEST).min(LONGEST)
+}
+
+/// Whether nothing but the feed itself may be kept of an answer.
+pub(super) fn forbids_storing(headers: &HeaderMap) -> bool {
+    says(headers, "no-store")
+}
+
+/// Whether the Cache-Control of an answer has a directive.
+fn says(headers: &HeaderMap, directive: &str) -> bool {
+    let values = headers.get_all(header::CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
+    let directives = values.flat_map(|value| value.split(','));
+    directives.filter_map(|one| one.split('=').next()).any(|name| name.trim().eq_ignore_ascii_case(directive))
 }
 
 fn time_to_live(headers: &HeaderMap, now: SystemTime) -> Duration {

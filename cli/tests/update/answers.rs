@@ -39,7 +39,7 @@ fn what_is_not_a_feed_is_refused() {
     let as_json = json!({ "format": "jafar", "source": "lab.json" });
     let good = r#"{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"},{"ipv6Prefix":"2001:db8::/32"}]}"#;
     for (body, reason) in [
-        (r#"{"Action needed": "update the location"}"#, "the key `prefixes` is missing"),
+        (r#"{"Action needed": "update the location"}"#, "unknown shape: an object with the keys"),
         ("<!doctype html>\n<title>We have moved</title>", "this is HTML"),
         (r#"{"prefixes":[]}"#, "it has no prefixes [JAFAR-24]"),
         ("[]", "an empty array is not a feed"),

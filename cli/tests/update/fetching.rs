@@ -74,6 +74,17 @@ fn caching_headers_permit_more_and_less() {
 }
 
 #[test]
+fn an_answer_that_must_not_be_stored_leaves_nothing_but_the_feed() {
+    // JAFAR-16
+    let lab = Lab::new(says(&["Cache-Control: no-store", "ETag: \"1\""], GOOD));
+    assert_eq!((lab.update(&[]).status, lab.read("lab.txt")), (0, GOOD.into()));
+    assert_eq!(lab.entry()["copy"]["etag"], json!(null));
+    lab.remember(&json!({ "due": 0 }));
+    assert_eq!(lab.update(&[]).status, 0);
+    assert!(lab.publisher.asked().iter().all(|asked| asked.header("if-none-match").is_none()));
+}
+
+#[test]
 fn an_answer_that_nothing_changed_keeps_the_file_and_its_age() {
     // JAFAR-16
     let lab = Lab::updated();
@@ -193,6 +204,22 @@ fn redirects_are_followed_and_a_permanent_one_is_told() {
     assert_eq!(report["redirects"][0]["status"], 308);
     assert_eq!(report["redirects"][1]["to"], lab.publisher.url("/new/lab.txt?today"));
     assert_eq!(lab.entry()["redirects"][1], json!([302, lab.publisher.url("/new/lab.txt?today")]));
+}
+
+#[test]
+fn a_redirect_to_https_is_followed() {
+    let lab = Lab::new(says(&[], GOOD));
+    let to = lab.publisher.url("/lab.txt");
+    let plain = Publisher::http(move |_, connection| {
+        respond(connection, "301 Moved Permanently", &[&format!("Location: {to}")], "")
+    });
+    lab.configure(&[json!({ "url": plain.url("/") })]);
+    let done = lab.update(&[]);
+    assert_eq!((done.status, lab.read("lab.txt")), (0, GOOD.into()), "{done:?}");
+    assert!(
+        done.stderr.contains(&format!("change its `url` to {}", lab.publisher.url("/lab.txt"))),
+        "{done:?}"
+    );
 }
 
 #[test]

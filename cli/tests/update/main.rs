@@ -5,5 +5,6 @@ mod connections;
 mod disturbed;
 mod fetching;
 mod fixture;
+mod many;
 mod told;
 mod watching;

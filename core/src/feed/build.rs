@@ -112,7 +112,7 @@ impl FeedBuilder {
         &mut self,
         prefix: IpNet,
         value: u32,
-        position: impl FnOnce() -> Option<Position>,
+        position: &mut dyn FnMut() -> Option<Position>,
         diagnostics: &mut Diagnostics<S>,
     ) -> Option<Added> {
         let prefix = unmap(prefix);
@@ -146,7 +146,7 @@ impl FeedBuilder {
         &mut self,
         duplicate: Duplicate,
         value: u32,
-        position: impl FnOnce() -> Option<Position>,
+        position: &mut dyn FnMut() -> Option<Position>,
         diagnostics: &mut Diagnostics<S>,
     ) -> Option<()> {
         if self.next_entry().is_none() {

@@ -10,6 +10,7 @@ use crate::feed::state::FeedState;
 use crate::feed::{FeedFormat, FeedValue};
 use crate::ids::{AgentId, FeedId, List, ProductId, SiteId, ValueId};
 use crate::prefix_table::{Match, PrefixTable, TableWords};
+use crate::response::denial::Denials;
 use crate::ruleset::sites::{NamedPurposes, Sites};
 use crate::user_agent::Claims;
 
@@ -43,6 +44,7 @@ pub struct Ruleset {
     pub(crate) values: List<ValueId, FeedValue>,
     pub(crate) table: PrefixTable<TableWords>,
     pub(crate) sites: Sites,
+    pub(crate) denials: Denials,
     pub(crate) filter_state: Vec<Fact>,
 }
 

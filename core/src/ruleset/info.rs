@@ -26,6 +26,8 @@ pub struct AgentInfo<'r> {
     pub purposes: &'r [Box<str>],
     /// What is done with it.
     pub action: AgentAction,
+    /// Whether all that it sends comes from its published ranges.
+    pub ranges: Ranges,
 }
 
 /// A feed of a [`Ruleset`], for display.
@@ -183,7 +185,13 @@ impl Ruleset {
             token: &agent.token,
             purposes: &agent.purposes,
             action: agent.action,
+            ranges: agent.ranges,
         })
+    }
+
+    /// The names of all feeds that belong to an agent, whatever their states.
+    pub fn all_feeds_of<'r>(&'r self, token: &str) -> impl Iterator<Item = &'r str> {
+        self.agent(token).into_iter().flat_map(|agent| self.loaded_feeds_of(agent)).map(|feed| &*feed.name)
     }
 
     /// The names of the feeds that prove an agent, by its token as the ruleset writes it, at `now`, in seconds since the

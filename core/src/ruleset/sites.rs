@@ -17,7 +17,7 @@ use crate::policy::automation_preferences::{AutomationPreferences, NamedAgent, U
 use crate::policy::robots::{GroupId, Robots};
 use crate::policy::robots_tag::SiteTags;
 use crate::sort::sort_and_dedup;
-use crate::user_agent::{Claims, check_token};
+use crate::user_agent::{Tokens, check_token};
 
 /// A policy file, as it is served and as it decides; sites that name the same file share it.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub(crate) struct NamedPurposes {
     /// In lower case.
     names: Vec<Box<str>>,
     /// Finds `names`.
-    claims: Claims,
+    tokens: Tokens,
 }
 
 /// There are more than [`NamedPurposes::MOST`] different ones.
@@ -72,7 +72,7 @@ impl fmt::Display for TooManyPurposes {
 }
 
 impl NamedPurposes {
-    /// The time to compile them grows with the square of their number.
+    /// More than any policy has that people write. Each costs memory as long as the policy is in force.
     pub(crate) const MOST: usize = 1024;
 
     /// The grammar has more purposes than a User-Agent is searched for: quotes and single asterisks among them.
@@ -83,15 +83,15 @@ impl NamedPurposes {
         if names.len() > Self::MOST {
             return Err(TooManyPurposes);
         }
-        let claims = Claims::new(names.iter().map(|name| &**name)).map_err(|_| TooManyPurposes)?;
-        Ok(Self { names, claims })
+        let tokens = Tokens::new(names.iter().map(|name| &**name));
+        Ok(Self { names, tokens })
     }
 
     pub(crate) fn find(&self, user_agent: &[u8]) -> Option<&str> {
         if self.names.is_empty() {
             return None;
         }
-        self.claims.find(user_agent).and_then(|at| self.names.get(at)).map(|name| &**name)
+        self.tokens.find(user_agent).and_then(|at| self.names.get(at)).map(|name| &**name)
     }
 }
 

@@ -18,4 +18,5 @@ mod requests;
 mod robots_tag;
 mod served;
 mod tunnels;
+mod update;
 mod watch;

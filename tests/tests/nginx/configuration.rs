@@ -116,7 +116,9 @@ fn broken_inputs_are_refused_where_they_are_broken() {
             folder.write(file, text);
         }
         let (passes, text) = check(&folder, LOAD);
+        // Nothing is in force yet that could be held.
         if passes
+            || text.contains("held")
             || !text.contains(expected)
             || !text.contains("crawlward.json is invalid, see the errors above")
         {
@@ -202,6 +204,14 @@ fn what_is_lost_of_a_feed_is_a_warning() {
     let (passes, text) = check(&folder, LOAD);
     assert!(passes, "{text}");
     assert!(text.contains("[warn]") && text.contains("lab.txt:2:1: warning: "), "{text}");
+}
+
+#[test]
+fn hosts_that_are_under_no_policy_are_a_warning() {
+    let folder = lab_with_sites(r#"{ "hosts": ["example.com"] }"#);
+    let (passes, text) = check(&folder, LOAD);
+    assert!(passes, "{text}");
+    assert!(text.contains("[warn]") && text.contains("warning: no site is for other hosts"), "{text}");
 }
 
 #[test]

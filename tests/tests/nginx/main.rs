@@ -20,4 +20,5 @@ mod robots_tag;
 mod served;
 mod signals;
 mod tiers;
+mod update;
 mod variables;

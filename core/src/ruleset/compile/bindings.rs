@@ -10,8 +10,8 @@ use super::Compiler;
 use super::agents::AgentDraft;
 use crate::catalog::{Catalog, CatalogFeed};
 use crate::config::{Config, FeedConfig};
-use crate::feed::FeedFormat;
 use crate::feed::guard::Proving;
+use crate::feed::{FeedFormat, Shape};
 use crate::source::position::Placed;
 use crate::source::suggestion::suggestion;
 
@@ -50,7 +50,7 @@ impl Binding<'_> {
 
 /// The feeds of a configuration and of a catalog, by their names and URLs.
 pub(super) struct KnownFeeds<'c> {
-    config: &'c Config,
+    pub(super) config: &'c Config,
     catalog: &'c Catalog,
     by_name: BTreeMap<&'c str, usize>,
     by_url: BTreeMap<&'c str, usize>,
@@ -107,6 +107,12 @@ impl<'c> KnownFeeds<'c> {
     fn names(&self) -> impl Iterator<Item = &'c str> {
         let own = self.config.feeds.iter().map(|feed| feed.name.as_str());
         own.chain(self.catalog.feeds.iter().map(|feed| feed.name.as_str()))
+    }
+
+    /// The shape of the list that is published at a feed's URL.
+    pub(super) fn shape(&self, feed: &FeedConfig) -> Option<&'c Shape> {
+        let url = feed.url.as_deref()?;
+        self.catalog.feeds.iter().find(|feed| feed.urls().any(|known| known == url))?.shape.as_ref()
     }
 
     /// What the catalog knows of a feed's URL.

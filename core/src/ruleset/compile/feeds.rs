@@ -13,12 +13,12 @@ use ipnet::IpNet;
 
 use super::bindings::{FeedUsers, KnownFeeds};
 use super::{Compiler, Files};
-use crate::config::{Config, FeedConfig};
+use crate::config::FeedConfig;
 use crate::feed::guard::Proving;
 use crate::feed::prefix::{parse_prefix, unmap};
 use crate::feed::state::FeedState;
 use crate::feed::versions::{Candidate, Choice, Terms, Unavailable, Version};
-use crate::feed::{Feed, FeedFormat, FeedValue, ReadOptions};
+use crate::feed::{Feed, FeedFormat, FeedValue, ReadOptions, Shape};
 use crate::ids::{FeedId, List, ValueId};
 use crate::json::units::Seconds;
 use crate::prefix_table::{Entry, PrefixTable, TableError, TableWords};
@@ -34,8 +34,8 @@ pub(crate) struct Feeds {
 
 impl Compiler<'_> {
     /// Reads all feeds, chooses their versions and builds the table.
-    pub(super) fn feeds(&mut self, config: &Config, users: &FeedUsers<'_>) -> Option<Feeds> {
-        let feeds = self.distinct_feeds(config, users);
+    pub(super) fn feeds(&mut self, known: &KnownFeeds<'_>, users: &FeedUsers<'_>) -> Option<Feeds> {
+        let feeds = self.distinct_feeds(known, users);
         let candidates: Vec<Candidate<'_>> = feeds.iter().map(|feed| self.candidate(feed)).collect();
         let objections: Vec<Option<String>> =
             (0..candidates.len()).map(|place| self.objection(place, &candidates, &feeds, users)).collect();
@@ -103,12 +103,12 @@ impl Compiler<'_> {
     /// The feeds of the configuration; a name that is there twice counts once.
     pub(super) fn distinct_feeds<'c>(
         &mut self,
-        config: &'c Config,
+        known: &KnownFeeds<'c>,
         users: &FeedUsers<'c>,
     ) -> Vec<FoundFeed<'c>> {
         let mut feeds: Vec<FoundFeed<'_>> = Vec::new();
         let mut names = BTreeSet::new();
-        for (number, feed) in config.feeds.iter().enumerate() {
+        for (number, feed) in known.config.feeds.iter().enumerate() {
             let name = &feed.name;
             if !names.insert(name.as_str()) {
                 self.own.error(name.position, None, format!("duplicate feed name `{}`", **name));
@@ -119,7 +119,8 @@ impl Compiler<'_> {
                 self.own.error(name.position, None, message);
             }
             let authority = self.authority(feed);
-            feeds.push(FoundFeed { number, config: feed, authority, proving: users.proving(number) });
+            let shape = self.shape(feed, known);
+            feeds.push(FoundFeed { number, config: feed, authority, shape, proving: users.proving(number) });
         }
         feeds
     }
@@ -181,6 +182,17 @@ impl Compiler<'_> {
         prefixes
     }
 
+    /// The shape that the configuration states, or else the catalog.
+    fn shape<'c>(&mut self, config: &'c FeedConfig, known: &KnownFeeds<'c>) -> Option<&'c Shape> {
+        if config.format == FeedFormat::Jafar {
+            return config.shape.as_ref().map(|shape| &shape.value).or_else(|| known.shape(config));
+        }
+        if let Some(shape) = &config.shape {
+            self.own.error(shape.position, "JAFAR-20", "`shape` is for the format `jafar`; remove it");
+        }
+        None
+    }
+
     /// Warns of each feed whose newest version is not in force as a whole.
     pub(super) fn report_states(&mut self, known: &KnownFeeds<'_>, loaded: &List<FeedId, LoadedFeed>) {
         if !self.is_whole {
@@ -215,17 +227,18 @@ pub(super) struct FoundFeed<'c> {
     number: usize,
     pub(super) config: &'c FeedConfig,
     authority: Vec<IpNet>,
+    shape: Option<&'c Shape>,
     proving: Proving<'c>,
 }
 
 impl FoundFeed<'_> {
     /// What is required of each of its versions.
     pub(super) fn terms(&self) -> Terms<'_> {
-        let Self { config, authority, proving, .. } = self;
+        let Self { config, authority, shape, proving, .. } = self;
         Terms {
             name: &config.name,
             format: config.format,
-            options: ReadOptions { bounds: config.limits, authority },
+            options: ReadOptions { bounds: config.limits, authority, shape: *shape },
             guard: &config.guard,
             proving,
         }

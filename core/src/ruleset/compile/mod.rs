@@ -18,6 +18,7 @@ use crate::catalog::Catalog;
 use crate::config::{Config, InlinedFile};
 use crate::feed::state::FeedState;
 use crate::http::token::is_token_byte;
+use crate::response::denial::Denials;
 use crate::ruleset::data::{LoadedFeed, Ruleset};
 use crate::ruleset::sites::NamedPurposes;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
@@ -291,7 +292,7 @@ impl Compiler<'_> {
         self.warn_of_bindings(&users, &known);
         let mut feeds = match feeds {
             Some(feeds) => feeds,
-            None => self.feeds(config, &users)?,
+            None => self.feeds(&known, &users)?,
         };
         self.report_states(&known, &feeds.loaded);
         let (agents, products) = self.agents(config, drafts, &bindings, &feeds)?;
@@ -328,6 +329,7 @@ impl Compiler<'_> {
             values: feeds.values,
             table: feeds.table,
             sites,
+            denials: Denials::new(),
             filter_state: config.filter_state.clone(),
         })
     }

@@ -94,7 +94,7 @@ impl Subscriptions {
         let known = KnownFeeds::new(&config, &catalog);
         let bindings = compiler.bindings(&agents, &known);
         let users = FeedUsers::new(&config, &agents, &bindings);
-        compiler.distinct_feeds(&config, &users);
+        compiler.distinct_feeds(&known, &users);
         let Compiler { own, others, .. } = compiler;
         let mut diagnostics = own.into_items_by_position();
         diagnostics.extend(others);
@@ -133,7 +133,7 @@ impl Subscriptions {
         let known = KnownFeeds::new(&self.config, &self.catalog);
         let bindings = compiler.bindings(&self.agents, &known);
         let users = FeedUsers::new(&self.config, &self.agents, &bindings);
-        let feeds = compiler.distinct_feeds(&self.config, &users);
+        let feeds = compiler.distinct_feeds(&known, &users);
         let (compiler, users, feeds) = (&compiler, &users, &feeds[..]);
         work(&mut Judge { compiler, users, feeds, candidates: Vec::new() })
     }
