@@ -31,12 +31,20 @@ impl Module for Crawlward {
     const TASKS: &'static [Task<Self>] = TASKS;
     const VARIABLES: &'static [(&'static str, Variable)] = VARIABLES;
 
+    fn on_directive(main: &MainConf, name: &'static str, position: Position) {
+        main.usage.note(name, position);
+    }
+
     fn check<'c>(
         location: &mut LocationConf<'c>,
         main: &MainConf,
         configuration: &Configuration<'c>,
     ) -> Result<(), (Position, String)> {
         location.check(main, configuration)
+    }
+
+    fn on_configuration(main: &MainConf, configuration: &Configuration<'_>) {
+        main.usage.warn(configuration);
     }
 
     fn on_cycle(main: Option<&MainConf>, main_thread: MainThread<'_>, is_reload: bool) {

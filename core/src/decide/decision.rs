@@ -132,6 +132,11 @@ pub(crate) struct RuleRef {
 }
 
 impl Decision {
+    /// Whether the mode is `off`: nobody looked who the client is.
+    pub fn is_off(&self) -> bool {
+        self.ignored
+    }
+
     /// Whether the gate answers the request itself, with [`crate::Ruleset::reply`].
     pub fn is_answered(&self) -> bool {
         self.action != Action::Allow && self.enforced

@@ -34,7 +34,8 @@ pub trait Request {
     /// The method, as sent: case matters.
     fn method(&self) -> &[u8];
 
-    /// The request target's path and query, as sent: `/a%20b?c`.
+    /// The request target's path and query, as sent: `/a%20b?c`. Empty for CONNECT, whose target is a host and a port: that
+    /// is decided as `/`.
     fn path(&self) -> &[u8];
 
     /// The User-Agent header. A client that sends several lines means all of them: see [`joined_lines`].

@@ -134,6 +134,11 @@ impl LoadedFeed {
 }
 
 impl Ruleset {
+    /// Whether the mode can be `off` for a request, unless the host sets another one.
+    pub fn may_be_off(&self) -> bool {
+        self.mode == Mode::Off || self.sites.list.iter().any(|site| !site.modes.is_empty())
+    }
+
     /// Whether a match proves that the request is the agent's.
     pub(crate) fn is_proof(&self, matched: &Match, agent: &Agent) -> bool {
         agent.feeds.contains(&matched.feed) && agent.is_proven_by(self.values.get(matched.value))

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crawlward_core::{Ruleset, Severity};
 use crawlward_files::{Audience, Origin, User};
 
-use super::{duplicate, invalid, set_once};
+use super::{Usage, duplicate, invalid, set_once};
 use crate::nginx::{Configuration, Purpose, WorkerUser, trim};
 use crate::refresh::Refresh;
 use crate::ruleset::InForce;
@@ -19,6 +19,8 @@ pub(crate) struct MainConf {
     /// Empty without `crawlward_config`: then the module does nothing.
     pub(crate) ruleset: InForce,
     pub(crate) refresh: Refresh,
+    /// Where the directives are that may turn out to have no effect.
+    pub(crate) usage: Usage,
 }
 
 impl MainConf {

@@ -18,12 +18,18 @@ pub(crate) trait Module: ModuleTypes {
     /// Names of variables, without the `$`, and what is to be shown.
     const VARIABLES: &'static [(&'static str, Self::Variable)];
 
+    /// nginx has read a directive of the module.
+    fn on_directive(main: &Self::Main, name: &'static str, position: Position);
+
     /// nginx has merged a location's configuration with that of the block around it. An error refuses the configuration.
     fn check<'c>(
         location: &mut Self::Location<'c>,
         main: &Self::Main,
         configuration: &Configuration<'c>,
     ) -> Result<(), (Position, String)>;
+
+    /// nginx has read the whole configuration, and merged that of each location.
+    fn on_configuration(main: &Self::Main, configuration: &Configuration<'_>);
 
     /// A configuration comes into service: the first one, or a new one. `main` is `None` if it has no `http` block.
     fn on_cycle(main: Option<&Self::Main>, main_thread: MainThread<'_>, is_reload: bool);

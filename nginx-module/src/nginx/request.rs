@@ -119,6 +119,13 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
         target
     }
 
+    /// The status of the response, once nginx has begun one.
+    pub(crate) fn response_status(&self) -> Option<usize> {
+        // SAFETY: the request is live.
+        let status = unsafe { (*self.as_ptr()).headers_out.status };
+        (status != 0).then_some(status)
+    }
+
     /// The lines of a header, by its lower-case name.
     pub(crate) fn header_lines<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
         // SAFETY: the request is live. What changes its headers borrows this handle exclusively.

@@ -1,6 +1,7 @@
 //! What only a running nginx can show. The decisions themselves are in the table of cases.
 
 mod addresses;
+mod answered_before;
 mod configuration;
 mod denials;
 mod directives;
@@ -18,5 +19,6 @@ mod reload;
 mod robots_tag;
 mod served;
 mod signals;
+mod tiers;
 mod update;
 mod variables;
