@@ -1,5 +1,6 @@
 //! The body of a denial: a problem document (RFC 9457).
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -20,7 +21,7 @@ struct Problem<'r> {
 }
 
 /// A problem document.
-pub(super) fn problem(reason: Reason, rule: Option<Rule<'_>>, status: u16) -> Vec<u8> {
+fn problem(reason: Reason, rule: Option<Rule<'_>>, status: u16) -> Vec<u8> {
     let problem = Problem { title: title(status), status, detail: reason.detail(), reason, rule };
     // Serialising plain strings and numbers can't fail; an empty body would still be a denial.
     let mut body = serde_json::to_vec(&problem).unwrap_or_default();
@@ -29,20 +30,22 @@ pub(super) fn problem(reason: Reason, rule: Option<Rule<'_>>, status: u16) -> Ve
 }
 
 /// The problem documents of denials that no rule decided, with the status of their reason: all that is denied for a reason gets
-/// the same bytes.
-#[derive(Debug)]
-pub(crate) struct Denials(Box<[Box<[u8]>]>);
+/// the same bytes. One for each reason, in their order.
+pub(crate) fn documents() -> Box<[Box<[u8]>]> {
+    Reason::ALL.iter().map(|reason| problem(*reason, None, reason.status()).into()).collect()
+}
 
-impl Denials {
-    /// Writes them.
-    pub(crate) fn new() -> Self {
-        Self(Reason::ALL.iter().map(|reason| problem(*reason, None, reason.status()).into()).collect())
-    }
-
-    /// The document of a denial, if it is one of these.
-    pub(super) fn problem(&self, reason: Reason, rule: Option<Rule<'_>>, status: u16) -> Option<&[u8]> {
-        let is_usual = rule.is_none() && status == reason.status();
-        self.0.get(reason as usize).filter(|_| is_usual).map(|document| &**document)
+/// The body of a denial.
+pub(super) fn body<'r>(
+    documents: &'r [Box<[u8]>],
+    reason: Reason,
+    rule: Option<Rule<'_>>,
+    status: u16,
+) -> Cow<'r, [u8]> {
+    let is_usual = rule.is_none() && status == reason.status();
+    match documents.get(reason as usize).filter(|_| is_usual) {
+        Some(document) => Cow::Borrowed(document),
+        None => Cow::Owned(problem(reason, rule, status)),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::decide::decision::{Action, Decision, FORBIDDEN};
 use crate::http::date;
 use crate::http::representation::{Condition, Representation};
 use crate::http::request::Request;
-use crate::response::denial::problem;
+use crate::response::denial;
 
 /// How long a client may act by a policy that it has read. Without a limit caches guess one, from the age of the file,
 /// and a new policy is enforced at once: who obeys it should see it soon.
@@ -65,13 +65,9 @@ impl Ruleset {
             Action::Serve => decision.served?.of(site?).map(|policy| Reply::policy(policy, request)),
             Action::Deny => {
                 let rule = self.rule(decision).filter(|_| site.is_none_or(|site| site.explain));
-                let denial = decision.status()?;
-                let status = status.filter(|_| denial == FORBIDDEN).unwrap_or(denial);
-                let reason = decision.reason;
-                let document = match self.denials.problem(reason, rule, status) {
-                    Some(document) => Cow::Borrowed(document),
-                    None => Cow::Owned(problem(reason, rule, status)),
-                };
+                let usual = decision.status()?;
+                let status = status.filter(|_| usual == FORBIDDEN).unwrap_or(usual);
+                let document = denial::body(&self.denials, decision.reason, rule, status);
                 Some(Reply::denial(document, status))
             }
         }

@@ -10,7 +10,6 @@ use crate::feed::state::FeedState;
 use crate::feed::{FeedFormat, FeedValue};
 use crate::ids::{AgentId, FeedId, List, ProductId, SiteId, ValueId};
 use crate::prefix_table::{Match, PrefixTable, TableWords};
-use crate::response::denial::Denials;
 use crate::ruleset::sites::{NamedPurposes, Sites};
 use crate::user_agent::Claims;
 
@@ -44,7 +43,8 @@ pub struct Ruleset {
     pub(crate) values: List<ValueId, FeedValue>,
     pub(crate) table: PrefixTable<TableWords>,
     pub(crate) sites: Sites,
-    pub(crate) denials: Denials,
+    /// The problem documents of denials that no rule decided, by their reasons.
+    pub(crate) denials: Box<[Box<[u8]>]>,
     pub(crate) filter_state: Vec<Fact>,
 }
 

@@ -1,7 +1,21 @@
 //! What tells people's browsers from automation, as short lists that a reader can judge line by line.
 
 use super::phrases::Phrases;
-use super::reading::Sign;
+
+/// What a name says of the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// It is automation.
+    Automation,
+    /// What follows may be the address of its operator.
+    Address,
+    /// `(compatible; ExampleBot/1.0)`. In a browser's User-Agent this word comes first, if at all.
+    Compatible,
+    /// The framework of many desktop applications.
+    Electron,
+    /// A code editor that runs on this framework. Its requests serve a coding agent, not a reader.
+    Editor,
+}
 
 /// How names of automation end: `Applebot`, `My-Crawler`. Other words (`scan`, `proxy`, `monitor`, `feed`) are in the
 /// names of people's applications, too.

@@ -6,24 +6,9 @@ use core::ops::Range;
 use memchr::memchr;
 
 use super::form::{find, first_comment};
-use super::lists::{ENDINGS, PEOPLES_ADDRESSES, PEOPLES_NAMES};
+use super::lists::{ENDINGS, PEOPLES_ADDRESSES, PEOPLES_NAMES, Sign};
 use super::phrases::{begins_with, ends_with};
 use super::vocabulary::Claim;
-
-/// What a name says of the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
-    /// It is automation.
-    Automation,
-    /// What follows may be the address of its operator.
-    Address,
-    /// `(compatible; ExampleBot/1.0)`. In a browser's User-Agent this word comes first, if at all.
-    Compatible,
-    /// The framework of many desktop applications.
-    Electron,
-    /// A code editor that runs on this framework. Its requests serve a coding agent, not a reader.
-    Editor,
-}
 
 /// What has been found so far.
 pub(super) struct Reading<'t> {

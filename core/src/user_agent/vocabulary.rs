@@ -11,8 +11,8 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
+use super::lists::Sign;
 use super::phrases::begins_with;
-use super::reading::Sign;
 use super::window_filter::{WindowFilter, key_of_word};
 use super::words::{Word, continues_word, words};
 use crate::sort::sort_by;

@@ -18,7 +18,7 @@ use crate::catalog::Catalog;
 use crate::config::{Config, InlinedFile};
 use crate::feed::state::FeedState;
 use crate::http::token::is_token_byte;
-use crate::response::denial::Denials;
+use crate::response::denial;
 use crate::ruleset::data::{LoadedFeed, Ruleset};
 use crate::ruleset::sites::NamedPurposes;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
@@ -329,7 +329,7 @@ impl Compiler<'_> {
             values: feeds.values,
             table: feeds.table,
             sites,
-            denials: Denials::new(),
+            denials: denial::documents(),
             filter_state: config.filter_state.clone(),
         })
     }
