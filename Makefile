@@ -24,7 +24,8 @@ PROPTEST_RNG_SEED ?= 1
 export PROPTEST_CASES PROPTEST_RNG_SEED
 # The core benchmarks to run.
 BENCHES ?= prefix_table load feeds user_agent robots decide
-# The number of turns of each candidate in a benchmark of the gates, and the length of a turn in seconds.
+# The number of turns of each candidate in a benchmark of the gates, and the length of a turn in seconds. Without turns, the
+# benchmark counts instructions only, which other work on the machine hardly changes.
 ROUNDS ?= 9
 SECONDS_A_TURN ?= 2
 # The Debian releases that nginx-matrix tests, such as trixie. Empty: all.
@@ -37,6 +38,9 @@ UPDATES ?= 1000
 # The time for each fuzz target in seconds, and the targets to run: names, or all.
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= all
+
+# What `make deny` checks. The database of advisories is on GitHub: CHECKS=advisories downloads it.
+CHECKS ?= bans licenses sources
 
 # The directory with the CustomResourceDefinitions that test-manifests checks against.
 CRDS ?=
@@ -74,6 +78,7 @@ help: ## Show this help
 	@echo '  SUITES=trixie                        nginx-matrix: the Debian releases to test (default: all)'
 	@echo '  BENCHES=prefix_table                 bench-core: the benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: turns of each candidate, and their length'
+	@echo '  CHECKS=advisories                    deny: the checks to run (default: bans licenses sources)'
 	@echo '  CRDS=DIR                             test-manifests: the CRDs of Istio and of Envoy Gateway, in YAML (required)'
 	@echo '  SECONDS=300 SEED=1                   soak: the duration and the seed'
 	@echo '  UPDATES=1000                         soak-envoy: the number of updates'
@@ -180,9 +185,11 @@ fmt: ## Format the code
 catalog: ## Make the built-in agent catalog from core/data/sources (needs Python 3.11)
 	$(PYTHON) core/data/make_catalog.py
 
-deny: ## Check the licences, advisories and sources of the dependencies (needs cargo-deny)
-	@$(CARGO) deny --version >/dev/null 2>&1 || { echo 'cargo-deny is not installed: cargo install --locked cargo-deny'; exit 1; }
-	$(CARGO) deny check
+deny: ## Check the licences, sources and versions of the dependencies by deny.toml, or what CHECKS names
+	@$(SETUP) deny
+	@PATH="$(CURDIR)/target/tools:$$PATH"; \
+	$(CARGO) deny --version >/dev/null 2>&1 || { echo "deny: 'cargo deny' is not installed: .ci/setup deny" >&2; exit 1; }; \
+	set -x; $(CARGO) deny check $(CHECKS)
 
 # Cargo writes its own messages to stderr, so stdout holds only the report.
 bench-core: ## Benchmark the core against published crates, without servers

@@ -3,6 +3,7 @@
 mod configuration;
 mod resource;
 
+use std::cell::RefCell;
 use std::env;
 use std::io::{self, Write};
 use std::mem;
@@ -10,11 +11,11 @@ use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
+use crawlward_core::Ruleset;
 use crawlward_files::{FilesBeside, Snapshot, Watch};
 use serde_json::{Value, json};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
+use crate::clock;
 use crate::envoy::configuration::{Configuration, Form};
 use crate::envoy::resource::{Format, Syntax, resource, sha256, version};
 use crate::failure::{Failure, say};
@@ -93,9 +94,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let files = source::files_to_deliver(&arguments.config).accepting(&arguments.accept);
     if arguments.watch {
+        let in_force = RefCell::new(None);
         watch::run(
             |snapshot| arguments.make(&files, snapshot),
-            |watch, made| arguments.deliver(&files, watch, made),
+            |watch, made| {
+                let loaded = made.as_mut().ok().and_then(|made| made.loaded.take());
+                in_force.replace_with(|known| loaded.or(known.take()));
+                arguments.deliver(&files, watch, made)
+            },
+            || arguments.report_stale_feeds(in_force.borrow_mut().as_mut()),
         )?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -103,6 +110,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     source::warn_of_unkept(&arguments.config, files.keep(&made.good_feeds));
     made.write()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A ruleset, with the time of the last look for feeds that have become stale, in seconds since the Unix epoch.
+struct Loaded {
+    ruleset: Ruleset,
+    looked: i64,
 }
 
 /// A copy of the filter's code, before it is written.
@@ -124,9 +137,21 @@ struct Made {
     prefixes: usize,
     warnings: usize,
     good_feeds: Vec<(String, Vec<u8>)>,
+    /// `None` once it is in force.
+    loaded: Option<Loaded>,
 }
 
 impl Arguments {
+    /// Reports the feeds that have become stale since the last look.
+    fn report_stale_feeds(&self, in_force: Option<&mut Loaded>) {
+        let Some(Loaded { ruleset, looked }) = in_force else { return };
+        let now = crawlward_files::now();
+        for feed in ruleset.became_stale(*looked, now) {
+            say(format_args!("{}: warning: {feed}", self.config.display()));
+        }
+        *looked = now;
+    }
+
     /// Keeps the good versions of feeds, and writes the resource if it is new.
     fn deliver(&self, files: &FilesBeside, watch: &Watch, made: &mut Result<Made, Failure>) -> Delivery {
         let written = match made {
@@ -165,7 +190,8 @@ impl Arguments {
 
     fn make(&self, files: &FilesBeside, snapshot: &Snapshot) -> Result<Made, Failure> {
         let wasm = self.wasm(snapshot)?;
-        let Configuration { value, prefixes, warnings, good_feeds } =
+        let looked = crawlward_files::now();
+        let Configuration { value, ruleset, prefixes, warnings, good_feeds } =
             configuration::read(&self.config, files, self.form, &self.accept, snapshot)?;
         let bytes = source::read(&wasm)?;
         let digest = sha256(&bytes);
@@ -192,6 +218,7 @@ impl Arguments {
             prefixes,
             warnings,
             good_feeds,
+            loaded: Some(Loaded { ruleset, looked }),
         })
     }
 
@@ -245,10 +272,7 @@ impl Made {
 
     /// The line about a resource that was written.
     fn line(&self) -> String {
-        let now = OffsetDateTime::from_unix_timestamp(crawlward_files::now()).ok();
-        let time = now.and_then(|now| now.format(&Rfc3339).ok());
-        // A clock that is wrong by millennia has no date.
-        let time = time.as_deref().unwrap_or("-");
+        let time = clock::rfc3339(crawlward_files::now());
         let path = self.to.as_deref().unwrap_or(Path::new("-")).display();
         let Self { version, prefixes, warnings, .. } = self;
         format!("{time} {path}: version {version}, {prefixes} prefixes, {warnings} warnings")

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use crawlward_core::lint::{self, FeedStrictness};
-use crawlward_core::{Diagnostic, FeedFormat, Severity, is_stored};
+use crawlward_core::{Diagnostic, FeedFormat, Severity, Shape, is_stored};
 use crawlward_files::FilesBeside;
 
 use crate::failure::{Failure, UNUSABLE, say};
@@ -19,13 +19,14 @@ use crate::source;
 /// The exit status is 0 if there is no error, 1 if there is one, and 2 if a file cannot be read.
 ///
 /// Feeds are checked strictly, for their publishers. JSON without formatVersion and synctoken, the form that was in use
-/// before the specification, is checked leniently.
+/// before the specification, is checked leniently, and so is JSON of another shape.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   crawlward lint --format config crawlward.json
   crawlward lint --format robots robots.txt
   crawlward lint --format jafar googlebot.json gptbot.json
+  crawlward lint --format jafar --shape 'data.ranges[].cidr' ranges.json
   crawlward lint --format robots-tag tags.txt
   crawlward lint --format jafar --json feeds/*.json | jq -r .message")]
 pub(crate) struct Arguments {
@@ -38,6 +39,9 @@ pub(crate) struct Arguments {
     /// Check feeds strictly, also in the form that was in use before the specification
     #[arg(long)]
     strict: bool,
+    /// Where the prefixes are in the JSON, as `shape` of a feed in the configuration; implies --lenient
+    #[arg(long, conflicts_with = "strict", value_name = "PATHS", value_parser = Shape::parse)]
+    shape: Option<Shape>,
     /// Print diagnostics to stdout as JSON, one object per line
     #[arg(long)]
     json: bool,
@@ -99,6 +103,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if (arguments.lenient || arguments.strict) && !matches!(arguments.format, Format::Feed(_)) {
         return Err(Failure::because("--lenient and --strict are for jafar, geofeed and cidr"));
     }
+    if arguments.shape.is_some() && !matches!(arguments.format, Format::Feed(FeedFormat::Jafar)) {
+        return Err(Failure::because("--shape is for jafar"));
+    }
     let mut output = io::stdout().lock();
     let mut status = 0;
     for path in &arguments.files {
@@ -133,6 +140,8 @@ fn check(arguments: &Arguments, path: &Path, content: &[u8]) -> Vec<Diagnostic> 
         Format::Robots => lint::robots(name, content),
         Format::AutomationPreferences => lint::automation_preferences(name, content),
         Format::RobotsTag => lint::robots_tag(name, content),
-        Format::Feed(format) => lint::feed(format, arguments.strictness(), name, content),
+        Format::Feed(format) => {
+            lint::feed(format, arguments.shape.as_ref(), arguments.strictness(), name, content)
+        }
     }
 }

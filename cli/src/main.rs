@@ -3,18 +3,26 @@
 //! Results go to stdout, warnings and errors to stderr. The exit status of a command that could not do its work is 2; its
 //! help has the others.
 
+mod agents;
+mod catalog;
+mod clock;
 mod compile;
 mod envoy;
 mod explain;
 mod failure;
+mod feeds;
+mod init;
 mod lines;
 mod lint;
 mod lookup;
 mod man;
+mod publish;
 mod request;
 mod schema;
 mod source;
+mod table;
 mod trace;
+mod update;
 mod watch;
 
 use std::process::ExitCode;
@@ -31,11 +39,16 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Arguments),
     Explain(explain::Arguments),
+    Agents(agents::Arguments),
+    Feeds(feeds::Arguments),
     Lint(lint::Arguments),
     Lookup(lookup::Arguments),
+    Update(update::Arguments),
     Compile(compile::Arguments),
     Envoy(envoy::Arguments),
+    Publish(publish::Arguments),
     Schema(schema::Arguments),
     #[command(hide = true)]
     Man(man::Arguments),
@@ -43,11 +56,16 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Agents(arguments) => agents::run(&arguments),
+        Command::Feeds(arguments) => feeds::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Lookup(arguments) => lookup::run(&arguments),
+        Command::Update(arguments) => update::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),
+        Command::Publish(arguments) => publish::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     };

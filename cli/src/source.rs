@@ -82,13 +82,13 @@ pub(crate) fn check_accepted(ruleset: &Ruleset, accepted: &[String]) -> Result<(
     }
 }
 
-/// A failure if a command would overwrite the configuration that it reads.
+/// A failure if a command would overwrite a file that it reads.
 pub(crate) fn check_output(config: &Path, output: &Path) -> Result<(), Failure> {
     let [config, there] = [config, output].map(|path| path.canonicalize().ok());
     if config.is_some() && config == there {
         let output = output.display();
         return Err(Failure::because(format_args!(
-            "{output} is the configuration itself; write to another file"
+            "{output} is read by this command; write to another file"
         )));
     }
     Ok(())

@@ -21,7 +21,7 @@ pub(crate) enum Delivery {
 }
 
 /// Makes something of files with `make`, which records each file before it reads it, and delivers it: now, after each
-/// change of the files that is over, on SIGHUP, and again after a failed delivery.
+/// change of the files that is over, on SIGHUP, and again after a failed delivery. Calls `idle` after each look.
 ///
 /// # Errors
 ///
@@ -29,6 +29,7 @@ pub(crate) enum Delivery {
 pub(crate) fn run<T>(
     mut make: impl FnMut(&Snapshot) -> T,
     mut deliver: impl FnMut(&Watch, &mut T) -> Delivery,
+    mut idle: impl FnMut(),
 ) -> io::Result<()> {
     let signals = signals()?;
     let mut watch = Watch::default();
@@ -44,6 +45,7 @@ pub(crate) fn run<T>(
             // What was made of the files as they were is of no use.
             (Look::Changing, _) => None,
         };
+        idle();
         look = match signals.recv_timeout(Watch::SETTLING_TIME) {
             Ok(SIGHUP) => watch.read(&mut make),
             Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -53,7 +55,7 @@ pub(crate) fn run<T>(
 }
 
 /// The signals of this process, as they come, instead of what they would do.
-fn signals() -> io::Result<Receiver<i32>> {
+pub(crate) fn signals() -> io::Result<Receiver<i32>> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     let (sender, receiver) = channel();
     thread::spawn(move || signals.forever().try_for_each(|signal| sender.send(signal)));

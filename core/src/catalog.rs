@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::config::Ranges;
-use crate::feed::FeedFormat;
+use crate::feed::{FeedFormat, Shape};
 use crate::json::typed::{FromJson, Node, Reader, json_object};
 use crate::source::diagnostic::Diagnostics;
 use crate::source::position::Placed;
@@ -51,7 +51,7 @@ json_object! {
         /// How it is written.
         pub format: FeedFormat = { FeedFormat::Jafar },
         /// Where its prefixes are, if its format alone does not say so.
-        pub shape: Option<String> = { None },
+        pub shape: Option<Shape> = { None },
     }
 }
 

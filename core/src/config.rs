@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use crate::feed::guard::Guard;
-use crate::feed::{FeedBounds, FeedFormat};
+use crate::feed::{FeedBounds, FeedFormat, Shape};
 use crate::json::typed::{self, Dictionary, FromJson, Node, Reader, UpTo, json_object, json_words};
 use crate::json::units::Seconds;
 use crate::source::diagnostic::Diagnostics;
@@ -167,14 +167,17 @@ json_object! {
         /// The prefixes for which a geofeed's publisher may speak; entries outside are ignored. Empty: all.
         pub authority: Vec<Placed<String>> = { Vec::new() },
         /// How old the feed may become before it proves nobody any more, counted from when it was last known to be what
-        /// its publisher publishes: the modification of the file. Left out: any age.
+        /// its publisher publishes: the modification of the file, which `crawlward update` sets. Left out: any age.
         pub max_age: Option<Seconds> = { None },
         /// What a new version may change before it is held and the last good one stays in force; `off`: anything.
         pub guard: Guard = { Guard::default() },
         /// What reading the file may cost, whoever wrote it.
         pub limits: FeedBounds = { FeedBounds::default() },
-        /// Where the publisher publishes it. A feed with the URL of one of the catalog's feeds stands for that one.
+        /// Where the publisher publishes it, for `crawlward update`. A feed with the URL of one of the catalog's feeds stands for that one.
         pub url: Option<String> = { None },
+        /// Where the prefixes are in a publisher's JSON, such as `data.ranges[].cidr`; `html` for a web page that contains
+        /// it. Left out: what the catalog knows of `url`, else the shape of the format or of a known publisher.
+        pub shape: Option<Placed<Shape>> = { None },
     }
 }
 

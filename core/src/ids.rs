@@ -3,12 +3,15 @@
 //! A number comes from the [`List`] whose place it is, so that it can neither be mistaken for another kind's nor be
 //! made up. Numbers mean nothing beyond their ruleset.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+use crate::sort::sort_by_key;
 
 /// The number of a part of a ruleset.
 pub(crate) trait Id: Copy + PartialEq {
@@ -44,6 +47,8 @@ macro_rules! ids {
 ids! {
     /// An agent of a ruleset.
     pub(crate) AgentId(u16);
+    /// A product token of a ruleset's agents, by which policy files name them. Agents can share one.
+    pub(crate) ProductId(u16);
     /// A feed of a ruleset.
     pub FeedId(u16);
     /// A site of a ruleset: see [`crate::Ruleset::site`].
@@ -124,9 +129,8 @@ impl<I: Id, T> List<I, T> {
         self.items.iter().enumerate().filter_map(|(index, item)| Some((I::from_index(index)?, item)))
     }
 
-    /// The items with their numbers, to be changed.
-    pub(crate) fn enumerate_mut(&mut self) -> impl Iterator<Item = (I, &mut T)> {
-        self.items.iter_mut().enumerate().filter_map(|(index, item)| Some((I::from_index(index)?, item)))
+    pub(crate) fn iter_mut(&mut self) -> core::slice::IterMut<'_, T> {
+        self.items.iter_mut()
     }
 
     pub(crate) fn iter(&self) -> core::slice::Iter<'_, T> {
@@ -140,11 +144,6 @@ impl<I: Id, T> List<I, T> {
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
-
-    /// A list of what is made of each item, under the same numbers.
-    pub(crate) fn map<U>(&self, make: impl FnMut(&T) -> U) -> List<I, U> {
-        List { items: self.items.iter().map(make).collect(), ids: PhantomData }
-    }
 }
 
 impl<I: Id, T> Default for List<I, T> {
@@ -153,22 +152,27 @@ impl<I: Id, T> Default for List<I, T> {
     }
 }
 
-/// Something for each agent, and something for every other client.
+/// Something for each product that a policy file names, and something for every other client.
+///
+/// It has the size of the file, whatever the number of agents: a thousand sites and a thousand agents are no million.
 #[derive(Clone, Debug)]
-pub(crate) struct ByAgent<T> {
-    agents: List<AgentId, T>,
+pub(crate) struct ByProduct<T> {
+    /// Sorted.
+    named: Box<[(ProductId, T)]>,
     others: T,
 }
 
-impl<T: Copy> ByAgent<T> {
-    /// `make` is given each agent, and `None` for the others.
-    pub(crate) fn new<A>(agents: &List<AgentId, A>, make: impl Fn(Option<&A>) -> T) -> Self {
-        Self { agents: agents.map(|agent| make(Some(agent))), others: make(None) }
+impl<T: Copy> ByProduct<T> {
+    pub(crate) fn new(named: impl IntoIterator<Item = (ProductId, T)>, others: T) -> Self {
+        let mut named: Vec<(ProductId, T)> = named.into_iter().collect();
+        sort_by_key(&mut named, |(product, _)| *product);
+        Self { named: named.into(), others }
     }
 
-    /// What is for this agent; `None` is any other client.
-    pub(crate) fn get(&self, agent: Option<AgentId>) -> T {
-        agent.and_then(|id| self.agents.get(id)).copied().unwrap_or(self.others)
+    /// What is for this product; `None` is any other client.
+    pub(crate) fn get(&self, product: Option<ProductId>) -> T {
+        let find = |wanted| self.named.binary_search_by_key(&wanted, |(product, _)| *product).ok();
+        product.and_then(find).and_then(|place| self.named.get(place)).map_or(self.others, |(_, what)| *what)
     }
 }
 
@@ -188,11 +192,9 @@ mod tests {
     }
 
     #[test]
-    fn each_agent_has_its_own_and_the_others_have_theirs() {
-        let mut agents: List<AgentId, char> = List::new();
-        let [first, second] = ['a', 'b'].map(|agent| agents.push(agent).unwrap());
-        let by_agent = ByAgent::new(&agents, |agent| agent.copied().unwrap_or('*'));
-        let found = [Some(first), Some(second), None, Some(AgentId(2))].map(|agent| by_agent.get(agent));
-        assert_eq!(found, ['a', 'b', '*', '*']);
+    fn each_product_has_its_own_and_the_others_have_theirs() {
+        let by_product = ByProduct::new([(ProductId(7), 'b'), (ProductId(2), 'a')], '*');
+        let found = [Some(ProductId(2)), Some(ProductId(7)), None, Some(ProductId(3))];
+        assert_eq!(found.map(|product| by_product.get(product)), ['a', 'b', '*', '*']);
     }
 }

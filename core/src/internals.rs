@@ -15,7 +15,7 @@ pub use crate::path::set::PathSet;
 pub use crate::path::spelling::{LONGEST, resolve};
 pub use crate::prefix_table::{Entry, Match, PrefixTable, TableError};
 pub use crate::source::diagnostic::{Diagnostics, LenientLint, Lint, Load, Strictness};
-pub use crate::user_agent::{Claims, ClaimsError, Speaker};
+pub use crate::user_agent::{Claims, ClaimsError, Speaker, Tokens};
 
 /// Policies by themselves.
 pub mod policy {

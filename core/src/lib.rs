@@ -30,20 +30,23 @@ pub mod metrics;
 mod path;
 mod policy;
 mod prefix_table;
+pub mod publish;
 mod response;
 mod ruleset;
+mod sort;
 mod source;
 mod user_agent;
 
-pub use config::{AgentAction, Config, Fact, Mode, Treatment};
+pub use config::{AgentAction, Config, Fact, Mode, Ranges, Treatment};
 pub use decide::decision::{Action, Decision, Reason};
 pub use decide::facts::{Facts, Rule};
 pub use decide::judge::{Overrides, decide, decide_traced};
 pub use decide::purpose::{PurposeSource, Purposes};
 pub use decide::step::{PolicyVerdict, Step};
-pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery};
-pub use feed::FeedFormat;
+pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery, may_hide_ours};
+pub use feed::change::{Addresses, Change, Country};
 pub use feed::state::FeedState;
+pub use feed::{FeedFormat, Shape};
 pub use http::header_name::HeaderName;
 pub use http::request::{Request, Scheme, joined_lines};
 pub use http::token::is_token_byte;
@@ -52,7 +55,9 @@ pub use ids::SiteId;
 pub use path::spelling::Spelling;
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;
-pub use ruleset::compile::{Compiled, Files, FoundFile, NoFiles};
+pub use ruleset::compile::{
+    Compiled, Files, FoundFile, Judge, NoFiles, Subscription, Subscriptions, Verdict,
+};
 pub use ruleset::data::Ruleset;
 pub use ruleset::info::{AgentInfo, FeedInfo, Finding, FindingValue};
 pub use ruleset::stored::{StoredError, is_stored};

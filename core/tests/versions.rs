@@ -33,7 +33,7 @@ fn terms(name: &'static str) -> Terms<'static> {
 fn fetched(answer: &str, others: &[&Candidate<'_>]) -> (FeedState, usize, String) {
     let last_good = Some((list(1, 40).into_bytes(), Some(NOW - 1)));
     let candidate = Candidate::new(terms("a"), version(&terms("a"), answer), last_good);
-    let objection = candidate.objection(others);
+    let objection = candidate.objection(others.iter().copied());
     let choice = candidate.choose(objection).expect("there is a good one");
     let version = choice.version.expect("there is a good one");
     assert_eq!(version.current_at, Some(if choice.state == FeedState::Ok { NOW } else { NOW - 1 }));
@@ -70,7 +70,7 @@ fn the_answer_of_another_feed_is_called_so() {
 #[test]
 fn a_first_answer_that_cannot_be_read_is_refused() {
     let candidate = Candidate::new(terms("a"), version(&terms("a"), "<html>"), None);
-    assert_eq!(candidate.objection(&[]), None);
+    assert_eq!(candidate.objection([].into_iter()), None);
     let reasons = candidate.choose(None).unwrap_err();
     assert!(reasons[0].to_string().starts_with("https://a.example/ranges.txt: error: this is HTML"));
 }

@@ -16,7 +16,8 @@ use proxy_wasm::types::{Action, ContextType};
 use crate::configuration::{self, Configuration};
 use crate::gate::Gate;
 use crate::host::tick_every;
-use crate::{metrics, raw, reloads, request, response};
+use crate::shared::{self, Load};
+use crate::{metrics, raw, request, response};
 
 /// How often the ages and states of feeds are updated.
 const TICK: Duration = Duration::from_secs(10);
@@ -52,14 +53,23 @@ impl RootContext for Plugin {
         if let Ok(now) = now {
             compiled.warn_of_stale_feeds(configuration::NAME, now);
         }
-        for diagnostic in &compiled.diagnostics {
-            match diagnostic.severity {
-                Severity::Error => log::error!("crawlward: {diagnostic}"),
-                Severity::Warning => log::warn!("crawlward: {diagnostic}"),
+        // Where Envoy refuses the time, no feed is stale.
+        let loaded_at = now.unwrap_or_default();
+        let result = ReloadResult::of(compiled.ruleset.as_ref(), loaded_at);
+        let load = shared::note_load(&self.name, fingerprint, compiled.ruleset.is_none(), loaded_at);
+        if !matches!(load, Ok(Load::Known)) {
+            for diagnostic in &compiled.diagnostics {
+                match diagnostic.severity {
+                    Severity::Error => log::error!("crawlward: {diagnostic}"),
+                    Severity::Warning => log::warn!("crawlward: {diagnostic}"),
+                }
             }
         }
-        let result = if compiled.ruleset.is_some() { ReloadResult::Success } else { ReloadResult::Failure };
-        let counted = reloads::count(&self.name, fingerprint, result);
+        let counted = match load {
+            Ok(Load::Next) => metrics::count_reload(result),
+            Ok(Load::First | Load::Known) => Ok(()),
+            Err(refused) => Err(refused),
+        };
         let Some(ruleset) = compiled.ruleset else {
             return false;
         };
@@ -73,10 +83,15 @@ impl RootContext for Plugin {
         true
     }
 
-    /// Updates the ages and states of the feeds.
+    /// Updates the ages and states of the feeds, and reports those that have become stale.
     fn on_tick(&mut self) {
         if let Some(gate) = &self.gate {
-            let update = |now| metrics::update_feeds(&self.name, self.context, gate.ruleset(), now);
+            let update = |now| {
+                if metrics::update_feeds(&self.name, self.context, gate.ruleset(), now)? {
+                    shared::report_stale_feeds(&self.name, gate.ruleset(), now)?;
+                }
+                Ok(())
+            };
             gate.note(raw::now().and_then(update));
         }
     }

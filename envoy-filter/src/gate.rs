@@ -5,7 +5,7 @@ use crawlward_core::Decision;
 use crawlward_core::Request;
 use crawlward_core::metrics::OnceAMinute;
 use crawlward_core::{Overrides, Ruleset, decide};
-use crawlward_core::{Reply, UPSTREAM_HEADER, connection_without_ours, is_forgery};
+use crawlward_core::{Reply, UPSTREAM_HEADER, connection_without_ours, is_forgery, may_hide_ours};
 use proxy_wasm::types::{Action, MapType};
 
 use crate::host::Refused;
@@ -33,14 +33,8 @@ impl Gate {
     /// passes it on with what is known.
     pub(crate) fn request(&self, decided: &mut Option<Decision>) -> Result<Action, Refused> {
         let request = HostRequest::fetch()?;
-        // Envoy chooses the route again when a header is removed, even one that is not there.
-        for name in request.names().filter(|name| is_forgery(name)) {
-            change_header(name, Change::Remove)?;
-        }
-        // Of an upgrade, Envoy keeps this header.
-        if let Some(options) = connection_without_ours(&request) {
-            let change = if options.is_empty() { Change::Remove } else { Change::Replace(&options) };
-            change_header(b"connection", change)?;
+        if request.names().any(may_hide_ours) {
+            remove_forgeries(&request)?;
         }
         #[cfg(feature = "panic-for-tests")]
         panic_if_asked(&request);
@@ -91,6 +85,20 @@ fn panic_if_asked(request: &HostRequest) {
     if request.header("x-panic").is_some() {
         panic!("a request asked for it");
     }
+}
+
+/// Removes what an upstream could take for our header, or what would have the next hop remove it.
+fn remove_forgeries(request: &HostRequest) -> Result<(), Refused> {
+    // Envoy chooses the route again when a header is removed, even one that is not there.
+    for name in request.names().filter(|name| is_forgery(name)) {
+        change_header(name, Change::Remove)?;
+    }
+    // Of an upgrade, Envoy keeps this header.
+    if let Some(options) = connection_without_ours(request) {
+        let change = if options.is_empty() { Change::Remove } else { Change::Replace(&options) };
+        change_header(b"connection", change)?;
+    }
+    Ok(())
 }
 
 fn answer(decision: &Decision, reply: &Reply<'_>) -> Result<Action, Refused> {

@@ -20,9 +20,9 @@ mod headers;
 mod host;
 mod metrics;
 mod raw;
-mod reloads;
 mod request;
 mod response;
+mod shared;
 
 use std::panic;
 

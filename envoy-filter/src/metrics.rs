@@ -72,9 +72,9 @@ pub(crate) fn show_ruleset(plugin: &str, context: u32, ruleset: &Ruleset, now: i
     METRICS.with(|metrics| metrics.show(InForce { source: plugin, version: context, ruleset }, now))
 }
 
-/// Updates the ages and states of the feeds, where the ruleset is the plugin's newest: a few calls of the host for each
-/// feed.
-pub(crate) fn update_feeds(plugin: &str, context: u32, ruleset: &Ruleset, now: i64) -> Result<(), Refused> {
+/// Updates the ages and states of the feeds, a few calls of the host for each feed, and returns whether the ruleset is the
+/// plugin's newest. Of another one, nothing is shown.
+pub(crate) fn update_feeds(plugin: &str, context: u32, ruleset: &Ruleset, now: i64) -> Result<bool, Refused> {
     METRICS.with(|metrics| metrics.update(InForce { source: plugin, version: context, ruleset }, now))
 }
 

@@ -8,7 +8,7 @@ use crawlward_core::{Files, FoundFile};
 
 use crate::error::{FileError, FileErrors};
 use crate::policy::{self, PolicyError};
-use crate::replace::replace_beside;
+use crate::replace::{remove_unfinished, replace_beside};
 use crate::{Audience, read};
 
 /// What is added to the name of a feed's file for that of its last good version.
@@ -55,12 +55,18 @@ impl FilesBeside {
     ///
     /// For each file that cannot be written; the others are kept.
     pub fn keep(&self, good_feeds: &[(String, Vec<u8>)]) -> Result<(), FileErrors> {
-        let keep = |(path, bytes): &(String, Vec<u8>)| {
-            let (source, path) = (self.path(path), self.last_good_path(path));
-            let error = replace_beside(&source, &path, bytes).err()?;
-            Some(FileError::writing(path, error))
-        };
+        let keep = |(path, bytes): &(String, Vec<u8>)| self.keep_one(path, bytes).err();
         FileErrors::check(good_feeds.iter().filter_map(keep).collect())
+    }
+
+    /// Keeps the good version of one feed beside its source.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn keep_one(&self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
+        let (source, path) = (self.path(path), self.last_good_path(path));
+        replace_beside(&source, &path, bytes).map_err(|error| FileError::writing(path, error))
     }
 
     /// The location of a file that the document names.
@@ -73,6 +79,12 @@ impl FilesBeside {
         let mut name = OsString::from(self.path(path));
         name.push(LAST_GOOD);
         name.into()
+    }
+
+    /// Removes what those have left who were killed while they replaced a feed, or its last good version.
+    pub fn remove_unfinished(&self, path: &str) {
+        remove_unfinished(&self.path(path));
+        remove_unfinished(&self.last_good_path(path));
     }
 
     pub(crate) fn read_last_good(&self, path: &str) -> io::Result<FoundFile> {

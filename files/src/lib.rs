@@ -27,7 +27,7 @@ pub use error::{FileError, FileErrors};
 pub use origin::Origin;
 pub use read::{LARGEST_FILE, read_file};
 pub use recording::{Contents, Recording};
-pub use replace::{Replaced, replace};
+pub use replace::{Replaced, renew, replace};
 pub use snapshot::Snapshot;
 pub use watch::{Look, Watch};
 

@@ -21,6 +21,27 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_open(open(path)?).map(|(bytes, _)| bytes)
 }
 
+/// Whether a regular file holds exactly these bytes. It is not read into memory.
+pub(crate) fn holds(path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    let mut file = open(path)?;
+    if check_regular(&file)?.len() != bytes.len() as u64 {
+        return Ok(false);
+    }
+    let (mut buffer, mut rest) = (vec![0; 64 << 10], bytes);
+    loop {
+        let read = match file.read(&mut buffer) {
+            Ok(0) => return Ok(rest.is_empty()),
+            Ok(count) => buffer.get(..count).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        match rest.strip_prefix(read) {
+            Some(after) => rest = after,
+            None => return Ok(false),
+        }
+    }
+}
+
 /// A file with the time of its last modification.
 pub(crate) fn find(path: &Path) -> io::Result<FoundFile> {
     found(open(path)?)

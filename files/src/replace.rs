@@ -1,15 +1,18 @@
 //! Files that are replaced in one step: whoever reads one sees the old one or the new one, whole.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{Gid, Uid, fchown};
 use rustix::process::geteuid;
 
 use crate::audience::{Permissions, Readers};
+use crate::read::holds;
 
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +40,7 @@ pub fn replace(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<Replac
         let has_owner = readers.admit_owner(uid) || uid == geteuid().as_raw();
         has_owner && readers.restrict(gid, mode) == mode & 0o777
     };
-    if present.is_some_and(is_for_readers) && crate::read_file(path).is_ok_and(|old| old == bytes) {
+    if present.is_some_and(is_for_readers) && holds(path, bytes).unwrap_or(false) {
         return Ok(Replaced::Unchanged);
     }
     let mut is_restricted = false;
@@ -51,6 +54,42 @@ pub fn replace(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<Replac
         permit(file, Permissions { uid, gid, mode })
     })?;
     Ok(Replaced::Written { is_restricted })
+}
+
+/// The ending of a file that is not finished yet.
+const UNFINISHED: &str = ".tmp";
+
+/// How many random characters stand before it.
+const RANDOM: usize = 6;
+
+/// Removes what those have left who were killed while they replaced this file, if it is older than an hour. What cannot be
+/// removed does no harm.
+pub(crate) fn remove_unfinished(path: &Path) {
+    const HOUR: Duration = Duration::from_secs(3600);
+    let Some(name) = path.file_name() else { return };
+    let is_of_path = |other: &OsStr| {
+        let random = other.as_bytes().strip_prefix(name.as_bytes()).and_then(|rest| rest.strip_prefix(b"."));
+        let random = random.and_then(|rest| rest.strip_suffix(UNFINISHED.as_bytes()));
+        random.is_some_and(|random| random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric))
+    };
+    let is_old = |entry: &fs::DirEntry| {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        modified.and_then(|modified| modified.elapsed().ok()).is_some_and(|age| age > HOUR)
+    };
+    for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
+        if is_of_path(&entry.file_name()) && is_old(&entry) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Sets the modification of a file to `now`: what it holds is known to be current, and feeds age from then on.
+///
+/// # Errors
+///
+/// Those of the file system, such as that the file is somebody else's.
+pub fn renew(path: &Path, now: SystemTime) -> io::Result<()> {
+    File::open(path)?.set_modified(now)
 }
 
 /// Writes a file that those may read who may read `source`, the user of nginx's workers among them, and nobody else.
@@ -77,19 +116,26 @@ fn write_whole(path: &Path, bytes: &[u8], prepare: impl FnOnce(&File) -> io::Res
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let mut prefix = OsString::from(name);
     prefix.push(".");
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
     // Less what the umask takes away. nginx's master, which is root, has no umask when it reloads.
     let create = |path: &Path| File::options().write(true).create_new(true).mode(0o644).open(path);
-    let unfinished = tempfile::Builder::new().prefix(&prefix).suffix(".tmp").make_in(folder, create)?;
+    let unfinished = tempfile::Builder::new()
+        .prefix(&prefix)
+        .rand_bytes(RANDOM)
+        .suffix(UNFINISHED)
+        .make_in(folder_of(path), create)?;
     let mut file = unfinished.as_file();
     prepare(file)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     unfinished.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// Sets the owner, the group and the mode of a file, independent of the umask. If the group cannot be set, the group of the
@@ -243,6 +289,26 @@ mod tests {
             }
         });
         assert_eq!(names(folder.path()), ["feed"]);
+    }
+
+    #[test]
+    fn only_what_was_never_finished_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, age: u64| {
+            let modified = SystemTime::now() - Duration::from_secs(age);
+            File::create(folder.path().join(name)).unwrap().set_modified(modified).unwrap();
+        };
+        write("feed.aB3dE6.tmp", 4000);
+        for name in
+            ["feed", "feed.tmp", "feed.last-good.aB3dE6.tmp", "feed.aB3dE67.tmp", "my.feed.aB3dE6.tmp"]
+        {
+            write(name, 4000);
+        }
+        write("feed.fresh6.tmp", 60);
+        remove_unfinished(&folder.path().join("feed"));
+        assert_eq!(names(folder.path()).len(), 6);
+        assert!(!folder.path().join("feed.aB3dE6.tmp").exists());
+        remove_unfinished(&folder.path().join("no/where"));
     }
 
     #[test]

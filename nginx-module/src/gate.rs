@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use crawlward_core::metrics::OnceAMinute;
 use crawlward_core::{
     Action, Decision, Identity, Mode, Overrides, Reply, ResponsePlan, Ruleset, Scheme, UPSTREAM_HEADER,
-    connection_without_ours, decide, is_forgery, joined_lines,
+    connection_without_ours, decide, is_forgery, joined_lines, may_hide_ours,
 };
 
 use crate::conf::{LocationConf, ModeSource};
@@ -16,7 +16,11 @@ use crate::nginx::{Answered, HeaderName, LogLevel, NoRoom, Response};
 use crate::state::{Basis, Decided, RequestState, ServedBy};
 use crate::variables::Variable;
 
-const HEADER: HeaderName = HeaderName::new(UPSTREAM_HEADER.sent, UPSTREAM_HEADER.lowercase);
+const HEADER_NAME: &str = UPSTREAM_HEADER.lowercase;
+const HEADER: HeaderName = HeaderName::new(UPSTREAM_HEADER.sent, HEADER_NAME);
+
+/// The least status of an error.
+const FIRST_ERROR: usize = 400;
 
 const CONNECTION: HeaderName = HeaderName::new("Connection", "connection");
 
@@ -64,11 +68,22 @@ pub(crate) fn joined_header<'h>(request: &'h Request<'_>, name: &str) -> Option<
 
 /// Removes the client's own `X-Crawlward` before `$http_x_crawlward` can show it, and notes that nginx serves the request.
 pub(crate) fn on_request(request: &mut Request<'_>) {
-    if let Some(ruleset) = request.main_conf().and_then(|main| main.ruleset.get()) {
-        // If there is no memory for that now, the access phase tries again.
-        let is_removed = remove_header(request).is_ok() && edit_connection(request).is_ok();
-        request.keep_state(RequestState::new(ruleset, !is_removed));
+    let Some(main) = request.main_conf() else { return };
+    let Some(ruleset) = main.ruleset.get() else { return };
+    if !request.has_header(may_hide_ours) {
+        request.keep_state(RequestState::new(ruleset, None, false));
+        return;
     }
+    let outer_header = main.usage.is_header_trusted().then(|| joined_header(request, HEADER_NAME)).flatten();
+    let outer_header = outer_header.filter(|value| !value.is_empty()).map(Box::from);
+    // No location is known yet, so the block of the server counts.
+    let conf = request.location_conf().filter(|_| outer_header.is_some());
+    let is_trusted = conf.is_some_and(LocationConf::always_trusts_header);
+    let is_unwanted =
+        |name: &[u8]| is_forgery(name) && !(is_trusted && name.eq_ignore_ascii_case(HEADER_NAME.as_bytes()));
+    // If there is no memory for that now, the access phase tries again.
+    let is_removed = request.remove_headers(is_unwanted).is_ok() && edit_connection(request).is_ok();
+    request.keep_state(RequestState::new(ruleset, outer_header, is_trusted || !is_removed));
 }
 
 /// Decides, and denies the request or tells upstreams about it.
@@ -88,6 +103,10 @@ pub(crate) fn on_access(mut request: Request<'_>) -> ControlFlow<Answered> {
     let decided = judge(&request, state);
     let decision = decided.decision;
     state.served_by.set(Some(ServedBy { decision, location: request.location_id() }));
+    // Where the mode is `off`, an error page can be on its way.
+    if !decision.is_off() {
+        state.announced.set(None);
+    }
     if !is_removed || decided.is_final {
         return ControlFlow::Continue(());
     }
@@ -95,10 +114,16 @@ pub(crate) fn on_access(mut request: Request<'_>) -> ControlFlow<Answered> {
         state.last.set(Some(Decided { is_final: true, ..decided }));
         return answer(request, &state.ruleset, &decision);
     }
-    if let Some(value) = state.ruleset.header_value(&decision) {
+    let own = state.ruleset.header_value(&decision);
+    let is_trusted = decision.is_off() && request.location_conf().is_some_and(LocationConf::trusts_header);
+    let value = match &own {
+        Some(own) => Some(own.as_bytes()),
+        None => state.outer_header.as_deref().filter(|_| is_trusted),
+    };
+    if let Some(value) = value {
         state.may_have_header.set(true);
         // If there is no memory for the header, it is missing. There is nothing better to do.
-        let _ = request.add_header(HEADER, value.as_bytes());
+        let _ = request.add_header(HEADER, value);
     }
     ControlFlow::Continue(())
 }
@@ -142,6 +167,10 @@ pub(crate) fn evaluate(request: &Request<'_>, variable: Variable) -> Option<Stri
     if decision.identity == Identity::None {
         return None;
     }
+    let is_asked = matches!(variable, Variable::Enforced) && !state.is_evaluating_mode.get();
+    if is_asked && is_denial(&decision) && is_ahead(request, state) {
+        state.announced.set(Some(decision));
+    }
     variable.value(&state.ruleset.describe(&decision, request), request.client_address())
 }
 
@@ -151,15 +180,47 @@ pub(crate) fn response_plan<'r>(request: &Request<'r>) -> Option<ResponsePlan<'r
     state.ruleset.response_plan(&decision(request, state))
 }
 
+/// The last decision that counts: by the access phase, or by nginx.conf ahead of it. What never came there was not decided:
+/// what `rewrite` answers, and what nginx refused.
+pub(crate) fn counted_decision<'r>(request: &Request<'r>) -> Option<(&'r RequestState, Decision)> {
+    let state = request.state()?;
+    let denied = denied_ahead(request, state);
+    Some((state, denied.or_else(|| state.served_by.get().map(|served| served.decision))?))
+}
+
 /// The decision about a request. From the access phase of its location on, it is the one by which the request is served,
-/// whatever has become of the mode's variable since. Before that, it is the one that would be made now.
+/// whatever has become of the mode's variable since. Before that, it is the one that would be made now. If nginx answers
+/// without that phase, nothing is enforced, unless nginx.conf itself denies what it has read to be a denial.
 // Inlined, LLVM takes the decision apart bit by bit: 300 instructions a response.
 #[inline(never)]
 fn decision(request: &Request<'_>, state: &RequestState) -> Decision {
+    if let Some(decision) = denied_ahead(request, state).or_else(|| current(request, state)) {
+        return decision;
+    }
+    let Decided { mut decision, is_final, .. } = judge(request, state);
+    decision.enforced &= is_final || request.response_status().is_none();
+    decision
+}
+
+/// The denial that nginx.conf has read ahead of the access phase, if nginx answers with an error since.
+fn denied_ahead(request: &Request<'_>, state: &RequestState) -> Option<Decision> {
+    state.announced.get().filter(|_| request.response_status().is_some_and(|status| status >= FIRST_ERROR))
+}
+
+/// The decision of the access phase of the location that serves the request.
+fn current(request: &Request<'_>, state: &RequestState) -> Option<Decision> {
     let is_current =
         |served: &ServedBy| served.location == request.location_id() && !state.is_evaluating_mode.get();
-    let served = state.served_by.get().filter(is_current);
-    served.map_or_else(|| judge(request, state).decision, |served| served.decision)
+    state.served_by.get().filter(is_current).map(|served| served.decision)
+}
+
+/// Whether the access phase of the location that serves the request is still to come.
+fn is_ahead(request: &Request<'_>, state: &RequestState) -> bool {
+    current(request, state).is_none() && request.response_status().is_none()
+}
+
+fn is_denial(decision: &Decision) -> bool {
+    decision.action == Action::Deny && decision.enforced
 }
 
 /// The decision about a request as it is now, made once as long as its basis holds.

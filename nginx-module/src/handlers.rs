@@ -1,23 +1,39 @@
 //! What nginx calls, and who answers.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use crawlward_core::metrics::ReloadResult;
 
 use crate::conf::{LocationConf, MainConf};
 use crate::counters;
 use crate::directives::DIRECTIVES;
+use crate::feed_states;
 use crate::gate;
 use crate::metrics;
 use crate::module::{Crawlward, Request};
-use crate::nginx::{Answered, Configuration, Directive, MainThread, Module, Position, Worker};
+use crate::nginx::{Answered, Configuration, Directive, MainThread, Module, Position, Task};
 use crate::response;
 use crate::variables::{VARIABLES, Variable};
 
+const TASKS: &[Task<Crawlward>] = &[
+    Task {
+        start: |main, worker| main.refresh.on_worker(worker),
+        run: |main, main_thread| main.refresh.on_timer(&main.ruleset, main_thread),
+    },
+    Task {
+        start: |main, _| feed_states::on_worker(&main.ruleset),
+        run: |main, main_thread| feed_states::on_timer(&main.ruleset, main_thread),
+    },
+];
+
 impl Module for Crawlward {
     const DIRECTIVES: &'static [Directive<Self>] = DIRECTIVES;
+    const TASKS: &'static [Task<Self>] = TASKS;
     const VARIABLES: &'static [(&'static str, Variable)] = VARIABLES;
+
+    fn on_directive(main: &MainConf, name: &'static str, position: Position) {
+        main.usage.note(name, position);
+    }
 
     fn check<'c>(
         location: &mut LocationConf<'c>,
@@ -27,18 +43,17 @@ impl Module for Crawlward {
         location.check(main, configuration)
     }
 
-    fn on_cycle(main_thread: MainThread<'_>, is_reload: bool) {
-        if is_reload {
-            counters::count_reload(main_thread, ReloadResult::Success);
+    fn on_configuration(main: &MainConf, configuration: &Configuration<'_>) {
+        main.usage.warn(configuration);
+    }
+
+    fn on_cycle(main: Option<&MainConf>, main_thread: MainThread<'_>, is_reload: bool) {
+        if let Some(ruleset) = main.and_then(|main| main.ruleset.get()) {
+            feed_states::on_cycle(&ruleset, main_thread);
+            if is_reload {
+                counters::count_reload(main_thread, ReloadResult::of(Some(&ruleset), main_thread.now()));
+            }
         }
-    }
-
-    fn on_worker(main: &MainConf, _: MainThread<'_>, worker: Worker) -> Option<Duration> {
-        main.refresh.on_worker(worker)
-    }
-
-    fn on_timer(main: &MainConf, main_thread: MainThread<'_>) -> Option<Duration> {
-        main.refresh.on_timer(&main.ruleset, main_thread)
     }
 
     fn evaluate(request: &Request<'_>, variable: &Variable) -> Option<String> {

@@ -10,6 +10,7 @@
 mod conf;
 mod counters;
 mod directives;
+mod feed_states;
 mod gate;
 mod handlers;
 mod metrics;

@@ -10,12 +10,10 @@ use crate::nginx::Answered;
 const NOT_FOUND: u16 = 404;
 const METHOD_NOT_ALLOWED: u16 = 405;
 
-/// Counts a request that has ended, with the decision of its last access phase. What never came there was not decided: what
-/// `rewrite` answers, and what nginx refused.
+/// Counts a request that has ended, with its last decision.
 pub(crate) fn on_log(request: &Request<'_>) {
-    if let Some(state) = request.state()
-        && let Some(served) = state.served_by.get()
-        && let Some(series) = Series::of(&served.decision)
+    if let Some((state, decision)) = gate::counted_decision(request)
+        && let Some(series) = Series::of(&decision)
     {
         let ruleset = &state.ruleset;
         with_counters(request.main_thread(), |counters| {

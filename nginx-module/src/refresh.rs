@@ -10,6 +10,7 @@ use crawlward_core::{Compiled, Severity};
 use crawlward_files::{Look, Origin, Watch};
 
 use crate::counters::{count_reload, report_bug};
+use crate::feed_states::is_news;
 use crate::nginx::{Background, LogLevel, MainThread, Worker, trim};
 use crate::ruleset::InForce;
 
@@ -32,9 +33,17 @@ pub(crate) struct Refresh {
 
 #[derive(Debug)]
 struct Looking {
-    thread: Background<(Origin, Look<Compiled>)>,
+    thread: Background<(Origin, Found)>,
     /// How long the worker last waited for it.
     waited: Duration,
+}
+
+/// What a look has found.
+#[derive(Debug)]
+struct Found {
+    look: Look<Compiled>,
+    /// When it began, in seconds since the Unix epoch.
+    since: i64,
 }
 
 impl Refresh {
@@ -86,11 +95,12 @@ impl Refresh {
         };
         let document = origin.name();
         self.origin.replace(Some(origin));
-        Some(match found {
+        let Found { look, since } = found;
+        Some(match look {
             Look::Unchanged => self.first_interval.take().unwrap_or(interval),
             Look::Changing => moment,
             Look::Changed { files, made } => {
-                take(in_force, main_thread, &document, &files, made);
+                take(in_force, main_thread, &document, &files, made, since);
                 interval
             }
         })
@@ -98,20 +108,21 @@ impl Refresh {
 }
 
 /// Looks at the files, and compiles them after a change. It waits for the file system, and so not in the event loop.
-fn look(mut origin: Origin) -> (Origin, Look<Compiled>) {
-    let mut found = origin.look();
+fn look(mut origin: Origin) -> (Origin, Found) {
+    let since = crawlward_files::now();
+    let mut look = origin.look();
     #[cfg(feature = "panic-for-tests")]
-    if let Look::Changed { files, .. } = &found {
+    if let Look::Changed { files, .. } = &look {
         panic_if_asked(files);
     }
-    if let Look::Changed { made, .. } = &mut found {
+    if let Look::Changed { made, .. } = &mut look {
         // A worker writes no files: what serves clients must not change what the next start trusts.
         if made.ruleset.is_some() {
             origin.remember(mem::take(&mut made.good_feeds));
         }
         trim();
     }
-    (origin, found)
+    (origin, Found { look, since })
 }
 
 #[cfg(feature = "panic-for-tests")]
@@ -122,19 +133,24 @@ fn panic_if_asked(changed: &[PathBuf]) {
     }
 }
 
-/// Puts a new ruleset in force. Requests that are being served keep theirs.
+/// Puts a new ruleset in force, whose files were read after `since`. Requests that are being served keep theirs.
 fn take(
     in_force: &InForce,
     main_thread: MainThread<'_>,
     document: &str,
     changed: &[PathBuf],
     compiled: Compiled,
+    since: i64,
 ) {
     let changed: Vec<String> = changed.iter().map(|path| path.display().to_string()).collect();
     let Compiled { ruleset, diagnostics, .. } = compiled;
+    let feeds = ruleset.iter().flat_map(|ruleset| ruleset.feeds(since));
+    let known: Vec<String> =
+        feeds.filter(|feed| !is_news(feed, main_thread)).map(|feed| feed.heading()).collect();
     for diagnostic in &diagnostics {
-        // The others have been logged before.
-        if diagnostic.file == document || changed.contains(&diagnostic.file) {
+        // The others have been logged before, the states of feeds perhaps by another worker.
+        let is_known = known.iter().any(|heading| diagnostic.message.starts_with(heading));
+        if !is_known && (diagnostic.file == document || changed.contains(&diagnostic.file)) {
             let level = match diagnostic.severity {
                 Severity::Error => LogLevel::ERROR,
                 Severity::Warning => LogLevel::WARN,
@@ -143,14 +159,13 @@ fn take(
         }
     }
     let changed = changed.join(", ");
+    count_reload(main_thread, ReloadResult::of(ruleset.as_ref(), since));
     match ruleset {
         Some(ruleset) => {
-            count_reload(main_thread, ReloadResult::Success);
-            in_force.set(ruleset);
+            in_force.set(ruleset, since);
             main_thread.log(LogLevel::NOTICE, &format!("crawlward: refreshed after changes in {changed}"));
         }
         None => {
-            count_reload(main_thread, ReloadResult::Failure);
             let message = format!(
                 "crawlward: refresh failed after changes in {changed}, keeping the current ruleset, see the errors above"
             );

@@ -1,6 +1,6 @@
 //! The ruleset in force.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -13,8 +13,10 @@ use crate::nginx::TrimAfter;
 #[derive(Debug)]
 pub(crate) struct LoadedRuleset {
     ruleset: Ruleset,
-    /// When it was loaded, in seconds since the Unix epoch.
+    /// When it was loaded, in seconds since the Unix epoch: just before its files were read.
     pub(crate) since: i64,
+    /// When this worker last looked for feeds that have become stale.
+    pub(crate) looked: Cell<i64>,
     /// Where this worker counts its decisions.
     pub(crate) recent: RecentSlots,
     /// A ruleset is large: what it took goes back to the system.
@@ -43,11 +45,12 @@ impl InForce {
         self.0.borrow().is_none()
     }
 
-    /// Puts a ruleset in force, for requests that start from now on.
-    pub(crate) fn set(&self, ruleset: Ruleset) {
+    /// Puts a ruleset in force, for requests that start from now on. Its files were read after `since`.
+    pub(crate) fn set(&self, ruleset: Ruleset, since: i64) {
         let loaded = LoadedRuleset {
             ruleset,
-            since: crawlward_files::now(),
+            since,
+            looked: Cell::new(since),
             recent: RecentSlots::default(),
             _freed: TrimAfter,
         };

@@ -20,18 +20,28 @@ pub(crate) struct RequestState {
     pub(crate) served_by: Cell<Option<ServedBy>>,
     /// Whether the variable with the mode is being evaluated. It may itself read variables of this module.
     pub(crate) is_evaluating_mode: Cell<bool>,
-    /// Whether the request can have an `X-Crawlward`: this module's, or the client's that could not be removed.
+    /// Whether the request can have an `X-Crawlward`: this module's, or one from outside.
     pub(crate) may_have_header: Cell<bool>,
+    /// The `X-Crawlward` that came from outside, if any location trusts it.
+    pub(crate) outer_header: Option<Box<[u8]>>,
+    /// A denial of which nginx.conf has read, ahead of the access phase, that it will be enforced.
+    pub(crate) announced: Cell<Option<Decision>>,
 }
 
 impl RequestState {
-    pub(crate) fn new(ruleset: Rc<LoadedRuleset>, may_have_header: bool) -> Self {
+    pub(crate) fn new(
+        ruleset: Rc<LoadedRuleset>,
+        outer_header: Option<Box<[u8]>>,
+        may_have_header: bool,
+    ) -> Self {
         Self {
             ruleset,
             last: Cell::default(),
             served_by: Cell::default(),
             is_evaluating_mode: Cell::default(),
             may_have_header: Cell::new(may_have_header),
+            outer_header,
+            announced: Cell::default(),
         }
     }
 }

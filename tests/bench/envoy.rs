@@ -69,9 +69,21 @@ pub(crate) fn report(effort: Effort, empty_filter: &Path) {
         let name = format!("Crawlward, {} prefixes", world.prefixes);
         variants.push(Variant::new(name, Some(crawlward(&folder, world)), true));
     }
-    let core = SERVER_CORE.to_string();
-    let envoy = Envoy::boot(Folder::new(), bootstrap(&variants), 1, &["taskset", "-c", &core]);
     println!("# Envoy\n");
+    if !effort.is_of_instructions_alone() {
+        report_rates(&variants, largest, effort);
+    }
+    // A hundred times slower under valgrind, RBAC would go through its 300,000 prefixes for hours.
+    variants.retain(|variant| variant.name != name_of_rbac(largest));
+    let counts =
+        callgrind::table(&variants, |variant| &variant.name, |variant| variant.instructions(largest));
+    println!("## Instructions a request, in user space\n\n{counts}");
+}
+
+/// Measures and prints requests per second.
+fn report_rates(variants: &[Variant], largest: &World, effort: Effort) {
+    let core = SERVER_CORE.to_string();
+    let envoy = Envoy::boot(Folder::new(), bootstrap(variants), 1, &["taskset", "-c", &core]);
     println!(
         "One worker on a core of its own, wrk on another; a direct response; {} rounds of {:?}; medians, ratios to the \
          first line.\n",
@@ -89,12 +101,6 @@ pub(crate) fn report(effort: Effort, empty_filter: &Path) {
         eprintln!("bench: {}", kind.name());
         println!("## {}\n\n{}", kind.name(), table(&measure(&candidates, &clients, effort)));
     }
-    drop(envoy);
-    // A hundred times slower under valgrind, RBAC would go through its 300,000 prefixes for hours.
-    variants.retain(|variant| variant.name != name_of_rbac(largest));
-    let counts =
-        callgrind::table(&variants, |variant| &variant.name, |variant| variant.instructions(largest));
-    println!("## Instructions a request, in user space\n\n{counts}");
 }
 
 fn name_of_rbac(world: &World) -> String {

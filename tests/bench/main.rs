@@ -24,10 +24,16 @@ const USAGE: &str =
 /// How long to measure.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
-    /// How often each candidate has its turn; medians count.
+    /// How often each candidate has its turn; medians count. 0: only instructions are counted, which depend on no clock.
     rounds: usize,
     /// How long a turn is.
     turn: Duration,
+}
+
+impl Effort {
+    fn is_of_instructions_alone(self) -> bool {
+        self.rounds == 0
+    }
 }
 
 fn main() -> ExitCode {
@@ -51,7 +57,7 @@ fn run(arguments: &[String]) -> Option<bool> {
     for option in options.chunks(2) {
         let [name, value] = option else { return None };
         match name.as_str() {
-            "--rounds" => effort.rounds = value.parse().ok().filter(|rounds| *rounds > 0)?,
+            "--rounds" => effort.rounds = value.parse().ok()?,
             "--seconds" => {
                 effort.turn = Duration::from_secs(value.parse().ok().filter(|seconds| *seconds > 0)?);
             }

@@ -124,6 +124,20 @@ pub(crate) fn report(effort: Effort) {
     let largest = &worlds[SIZES.len() - 1];
     let variants = variants(&worlds);
     println!("# nginx\n");
+    if !effort.is_of_instructions_alone() {
+        report_rates(&variants, largest, effort);
+    }
+    let counts =
+        callgrind::table(&variants, |variant| &variant.name, |variant| variant.instructions(largest));
+    println!("## Instructions a request\n\n{counts}");
+    if !effort.is_of_instructions_alone() {
+        eprintln!("bench: memory and changes");
+        println!("\n## Memory and changes\n\n{}", changes::report(SIZES[0], SIZES[1]));
+    }
+}
+
+/// Measures and prints requests per second.
+fn report_rates(variants: &[Variant], largest: &World, effort: Effort) {
     println!(
         "One worker on a core of its own, wrk on another; `empty_gif`; {} rounds of {:?}; medians, ratios to bare nginx.\n",
         effort.rounds, effort.turn
@@ -141,11 +155,6 @@ pub(crate) fn report(effort: Effort) {
         eprintln!("bench: {}, {:?}", kind.name(), turns(effort, candidates.len()));
         println!("## {}\n\n{}", kind.name(), table(&measure(&candidates, &clients, effort)));
     }
-    let counts =
-        callgrind::table(&variants, |variant| &variant.name, |variant| variant.instructions(largest));
-    println!("## Instructions a request\n\n{counts}");
-    eprintln!("bench: memory and changes");
-    println!("\n## Memory and changes\n\n{}", changes::report(SIZES[0], SIZES[1]));
 }
 
 fn turns(effort: Effort, candidates: usize) -> Duration {

@@ -215,7 +215,7 @@ impl Table {
     /// Where the disk is full.
     pub fn write(&self, to: &Folder) -> PathBuf {
         let document = to.write(&format!("tests/cases/{}.json", self.name), self.document());
-        for shared in ["core/data/feeds", "tests/cases/data"] {
+        for shared in ["core/data/feeds", "tests/cases/data", "tests/cases/data/shapes"] {
             to.copy_of_repository(shared);
         }
         document

@@ -18,6 +18,8 @@ pub mod origin;
 pub mod ports;
 pub mod proc;
 pub mod process;
+pub mod publisher;
+pub mod random_requests;
 pub mod reloads;
 pub mod runners;
 pub mod verdict;

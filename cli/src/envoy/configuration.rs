@@ -28,6 +28,7 @@ pub(super) enum Form {
 pub(super) struct Configuration {
     /// A `google.protobuf.Any`.
     pub(super) value: Value,
+    pub(super) ruleset: Ruleset,
     /// How many prefixes are in force.
     pub(super) prefixes: usize,
     /// How many warnings were given.
@@ -63,8 +64,9 @@ pub(super) fn read(
         Form::Document => any("StringValue", document(config, contents, &compiled)?),
     };
     let prefixes = ruleset.feeds(crawlward_files::now()).map(|feed| feed.prefixes).sum();
-    let warnings = compiled.diagnostics.len();
-    Ok(Configuration { value, prefixes, warnings, good_feeds: compiled.good_feeds })
+    let Compiled { ruleset, diagnostics, good_feeds, .. } = compiled;
+    let ruleset = ruleset.ok_or(Failure::Reported)?;
+    Ok(Configuration { value, ruleset, prefixes, warnings: diagnostics.len(), good_feeds })
 }
 
 fn any(kind: &str, value: String) -> Value {

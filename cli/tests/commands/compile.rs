@@ -197,7 +197,7 @@ fn the_configuration_is_not_replaced_by_what_is_made_of_it() {
         let before = std::fs::read(folder.path(config)).unwrap();
         let done = folder.run(arguments);
         assert_eq!((done.status, &*done.stdout), (2, ""), "{arguments:?}");
-        assert!(done.stderr.ends_with("is the configuration itself; write to another file\n"));
+        assert!(done.stderr.ends_with("is read by this command; write to another file\n"));
         assert_eq!(std::fs::read(folder.path(config)).unwrap(), before);
     }
 }

@@ -123,6 +123,10 @@ fn a_configuration_is_checked_with_its_files() {
     let done = folder.run(&["lint", "--format", "config", "crawlward.json"]);
     assert_eq!(done.status, 1);
     assert!(done.stderr.contains("googlebot.json: error: this is HTML, not JSON"), "{}", done.stderr);
+    folder.write("hosts.json", r#"{ "mode": "enforce", "sites": [ { "hosts": ["example.com"] } ] }"#);
+    let done = folder.run(&["lint", "--format", "config", "hosts.json"]);
+    assert_eq!(done.status, 0, "{done:?}");
+    assert!(done.stderr.contains("hosts.json:1:11: warning: no site is for other hosts"), "{done:?}");
 }
 
 /// What `lint` says of a document that is refused, without the document's name.
@@ -389,4 +393,22 @@ fn robots_tags_are_checked_line_by_line() {
         "{}",
         done.stderr
     );
+}
+
+#[test]
+fn jafar_20_a_shape_can_be_tried() {
+    // JAFAR-20
+    let folder = Folder::new();
+    folder.write("own.json", r#"{"data":[{"range":"192.0.2.0/24"},{"range":"192.0.2.1/24"}]}"#);
+    let done = folder.run(&["lint", "--format", "jafar", "own.json"]);
+    let refused = "own.json:1:1: error: unknown shape: an object with the keys \"data\"; if its prefixes are at \
+                   `data[].range`, set `shape` to this path [JAFAR-20]\n";
+    assert_eq!((done.status, &*done.stderr), (1, refused));
+    let done = folder.run(&["lint", "--format", "jafar", "--shape", "data[].range", "own.json"]);
+    let lost = "own.json:1:44: warning: \"192.0.2.1/24\": host bits are set; write 192.0.2.0/24 [JAFAR-11]\n";
+    assert_eq!((done.status, &*done.stderr), (0, lost));
+    let done = folder.run(&["lint", "--format", "jafar", "--shape", "data[", "own.json"]);
+    assert!(done.status == 2 && done.stderr.contains("`]` is missing"), "{}", done.stderr);
+    let done = folder.run(&["lint", "--format", "cidr", "--shape", "data[]", "own.json"]);
+    assert_eq!((done.status, &*done.stderr), (2, "crawlward: error: --shape is for jafar\n"));
 }

@@ -1,5 +1,6 @@
 //! Runs the built program: every command, what it prints where, and its exit status.
 
+mod begin;
 mod compile;
 mod envoy;
 mod explain;
@@ -8,6 +9,7 @@ mod lint;
 mod lookup;
 mod man;
 mod private;
+mod publish;
 mod schema;
 mod trace;
 mod watch;

@@ -1,11 +1,11 @@
 //! `crawlward envoy --watch`, without an Envoy: `tests/envoy` has one.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -117,6 +117,25 @@ fn what_is_accepted_beside_it_is_taken_over() {
     assert_eq!(folder.run(&arguments(&folder, &accept)).status, 0);
     assert!(watcher.replaced().ends_with(" 0 warnings"));
     assert_eq!(watcher.version("out.json"), watcher.version("elsewhere.json"));
+}
+
+#[test]
+fn a_feed_that_becomes_stale_is_told_once() {
+    let folder = Folder::new();
+    let aging = CONFIG.replace(r#""name": "partners","#, r#""name": "partners", "max_age": "1h","#);
+    folder.write("crawlward.json", aging);
+    folder.write("partners.txt", "192.0.2.1\n");
+    let modified = SystemTime::now() - Duration::from_secs(3600 - 4);
+    File::options().write(true).open(folder.path("partners.txt")).unwrap().set_modified(modified).unwrap();
+    let watcher = Watcher::start(&folder, &["--output", "out.json"]);
+    assert!(watcher.replaced().ends_with(" 0 warnings"));
+    let line = watcher.stderr.recv_timeout(PATIENCE).unwrap();
+    let expected = "crawlward.json: warning: the feed `partners` is stale: it is 60m ";
+    assert!(line.starts_with(expected) && line.contains("old, over its `max_age` of 60m; "), "{line}");
+    // The next line is about the next change.
+    folder.write("crawlward.json", CONFIG);
+    assert!(watcher.replaced().ends_with(" 0 warnings"));
+    assert!(watcher.stderr.try_recv().is_err());
 }
 
 #[test]

@@ -7,4 +7,4 @@ mod feed_properties;
 use crawlward_core::FeedFormat;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| feed_properties::check(FeedFormat::Cidr, bytes));
+fuzz_target!(|bytes: &[u8]| feed_properties::check(FeedFormat::Cidr, None, bytes));

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use crawlward_core::FeedFormat;
+use crawlward_core::{FeedFormat, Shape};
 use crawlward_core::internals::{Diagnostics, FeedBounds, FeedValue, LenientLint, Lint, Load, ReadOptions, read_feed, unmap};
 
 /// Reads `bytes` as an edge and as a publisher would, and checks what every caller relies on.
-pub fn check(format: FeedFormat, bytes: &[u8]) {
+pub fn check(format: FeedFormat, shape: Option<&Shape>, bytes: &[u8]) {
     let bounds = FeedBounds { bytes: 1 << 20, entries: 200, line: 200, nesting: 16 };
-    let options = ReadOptions { bounds, authority: &[] };
+    let options = ReadOptions { bounds, shape, ..ReadOptions::default() };
     let mut load = Diagnostics::new("f", Load);
     let mut lint = Diagnostics::new("f", Lint);
     let feed = read_feed(format, bytes, &options, &mut load);

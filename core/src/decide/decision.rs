@@ -54,6 +54,14 @@ json_words! {
 }
 
 impl Reason {
+    /// The status of a denial for this reason.
+    pub(crate) const fn status(self) -> u16 {
+        match self {
+            Self::InvalidHost => 400,
+            _ => FORBIDDEN,
+        }
+    }
+
     /// One sentence for the person who operates the client that was denied.
     pub const fn detail(self) -> &'static str {
         match self {
@@ -124,6 +132,11 @@ pub(crate) struct RuleRef {
 }
 
 impl Decision {
+    /// Whether the mode is `off`: nobody looked who the client is.
+    pub fn is_off(&self) -> bool {
+        self.ignored
+    }
+
     /// Whether the gate answers the request itself, with [`crate::Ruleset::reply`].
     pub fn is_answered(&self) -> bool {
         self.action != Action::Allow && self.enforced
@@ -131,10 +144,7 @@ impl Decision {
 
     /// The status of a denial; `None` where the request goes on.
     pub fn status(&self) -> Option<u16> {
-        (self.action == Action::Deny).then_some(match self.reason {
-            Reason::InvalidHost => 400,
-            _ => FORBIDDEN,
-        })
+        (self.action == Action::Deny).then_some(self.reason.status())
     }
 
     /// What a proxy's access log is to tell of the response that the gate sent: `crawlward_denied[robots-disallowed]`,

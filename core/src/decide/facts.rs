@@ -92,8 +92,7 @@ impl Ruleset {
         let service = match range.and_then(|range| self.values.get(range.value)) {
             // Of several, the one that the agent needs.
             Some(FeedValue::Range { services }) => {
-                let needed = agent.map_or(&[][..], |agent| &agent.services);
-                let known = services.iter().find(|service| needed.contains(service));
+                let known = services.iter().find(|service| agent.is_some_and(|agent| agent.lists(service)));
                 known.or(services.first()).map(|service| &**service)
             }
             _ => None,
@@ -128,7 +127,7 @@ impl Ruleset {
         let site = decision.site.and_then(|id| self.sites.get(id))?;
         let rule = decision.rule?;
         let file = match rule.file {
-            PolicyKind::Robots => &*site.robots.as_ref()?.file.path,
+            PolicyKind::Robots => &*site.robots.as_ref()?.path,
             PolicyKind::AutomationPreferences => &*site.preferences.as_ref()?.file.path,
         };
         Some(Rule { file, line: rule.line })

@@ -11,12 +11,12 @@ use crate::feed::FeedValue;
 use crate::http::host::RequestHost;
 use crate::http::request::Request;
 use crate::identity::{Identification, acting_agent};
-use crate::ids::AgentId;
+use crate::ids::{AgentId, ProductId};
 use crate::path::request::RequestPath;
 use crate::path::spelling::Spelling;
 use crate::policy::automation_preferences::{self, Outcome};
 use crate::ruleset::data::Ruleset;
-use crate::ruleset::sites::{PreferencesPolicy, RobotsPolicy, Site};
+use crate::ruleset::sites::{PolicyFile, PreferencesPolicy, RobotsPolicy, Site};
 
 /// The mode of the part of the site that is asked for, with the part's scope, and the spelling of the path in which it
 /// is in that part; else the document's.
@@ -75,7 +75,7 @@ fn by_files<'r>(
     request: &impl Request,
     trace: &mut impl FnMut(Step<'r>),
 ) -> Ruling {
-    let robots = site.robots.as_ref().map(|policy| by_robots(policy, agent, path));
+    let robots = site.robots.as_ref().map(|file| by_robots(file, ruleset.product_of(agent), path));
     robots.into_iter().for_each(|verdict| trace(Step::Policy(verdict)));
     if let Some(denied) = robots.filter(|verdict| verdict.action == Action::Deny) {
         return denied.into();
@@ -88,17 +88,17 @@ fn by_files<'r>(
 }
 
 fn by_robots<'r>(
-    policy: &'r RobotsPolicy,
-    agent: Option<AgentId>,
+    file: &'r PolicyFile<RobotsPolicy>,
+    product: Option<ProductId>,
     path: RequestPath<'_>,
 ) -> PolicyVerdict<'r> {
-    let group = policy.groups.get(agent);
-    let verdict = policy.file.rules.decide(group, path);
+    let group = file.rules.groups.get(product);
+    let verdict = file.rules.rules.decide(group, path);
     let (action, reason) = match verdict.allowed {
         true => (Action::Allow, Reason::Allowed),
         false => (Action::Deny, Reason::RobotsDisallowed),
     };
-    PolicyVerdict { action, reason, line: verdict.line, source: Source::Robots(policy, group) }
+    PolicyVerdict { action, reason, line: verdict.line, source: Source::Robots(file, group) }
 }
 
 fn by_preferences<'r>(
@@ -109,7 +109,7 @@ fn by_preferences<'r>(
     request: &impl Request,
 ) -> PolicyVerdict<'r> {
     let asked = automation_preferences::Request {
-        agent: policy.agents.get(agent),
+        agent: policy.file.rules.agents.get(ruleset.product_of(agent)),
         host: RequestHost::new(request.authority().unwrap_or_default()),
         path,
         method: request.method(),

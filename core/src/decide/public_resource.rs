@@ -29,7 +29,7 @@ impl PublicResource {
     /// What the site serves for it; `None`: the origin does.
     pub(crate) fn of(self, site: &Site) -> Option<&Representation> {
         match self {
-            Self::RobotsTxt => site.robots.as_ref().map(|policy| &policy.file.served),
+            Self::RobotsTxt => site.robots.as_ref().map(|file| &file.served),
             Self::AutomationPreferences => site.preferences.as_ref().map(|policy| &policy.file.served),
             Self::AiwebindexProof => None,
         }

@@ -9,7 +9,7 @@ use crate::identity::Identity;
 use crate::path::spelling::Spelling;
 use crate::policy::lines::Lines;
 use crate::policy::robots::GroupId;
-use crate::ruleset::sites::{PreferencesPolicy, RobotsPolicy};
+use crate::ruleset::sites::{PolicyFile, PreferencesPolicy, RobotsPolicy};
 use crate::source::position::Position;
 
 /// A step of a decision, in the order in which they are taken; steps that are not reached are not told.
@@ -63,7 +63,7 @@ pub struct PolicyVerdict<'r> {
 /// The policy that a verdict comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source<'r> {
-    Robots(&'r RobotsPolicy, GroupId),
+    Robots(&'r PolicyFile<RobotsPolicy>, GroupId),
     /// With the first line of the group that decides.
     Preferences(&'r PreferencesPolicy, Option<u32>),
 }
@@ -72,7 +72,7 @@ impl<'r> PolicyVerdict<'r> {
     /// The file, as the configuration names it.
     pub fn file(&self) -> &'r str {
         match self.source {
-            Source::Robots(policy, _) => &policy.file.path,
+            Source::Robots(file, _) => &file.path,
             Source::Preferences(policy, _) => &policy.file.path,
         }
     }
@@ -80,8 +80,8 @@ impl<'r> PolicyVerdict<'r> {
     /// The group that decides, in words; `None` where none holds for the request.
     pub fn group(&self) -> Option<Cow<'r, str>> {
         match self.source {
-            Source::Robots(policy, group) => {
-                policy.file.rules.token_of(group).map(|token| format!("the group of {token}").into())
+            Source::Robots(file, group) => {
+                file.rules.rules.token_of(group).map(|token| format!("the group of {token}").into())
             }
             Source::Preferences(_, line) => line.map(|line| format!("the group in line {line}").into()),
         }
@@ -90,7 +90,7 @@ impl<'r> PolicyVerdict<'r> {
     /// The text of its line, without comment.
     pub fn text(&self) -> Option<Cow<'r, str>> {
         let file: &[u8] = match self.source {
-            Source::Robots(policy, _) => &policy.file.served.bytes,
+            Source::Robots(file, _) => &file.served.bytes,
             Source::Preferences(policy, _) => &policy.file.served.bytes,
         };
         let wanted = self.line?;

@@ -51,6 +51,29 @@ const DOCUMENT: &str = r#"{
   }
 }"#;
 
+#[test]
+fn a_tunnel_is_for_the_root_of_its_host() {
+    let document = r#"{ "mode": "enforce", "catalog": "none",
+        "sites": [ { "hosts": ["open.test"], "robots_txt": "part", "automation_preferences": "tunnels",
+                     "robots_tag": [ { "scope": "/", "rules": "noindex" } ] },
+                   { "hosts": ["closed.test"], "robots_txt": "all" },
+                   { "hosts": ["off.test"], "robots_txt": "all", "modes": [ { "scope": "/$", "mode": "off" } ] } ],
+        "files": { "part": { "text": "User-agent: *\nDisallow: /a\n" }, "all": { "text": "User-agent: *\nDisallow: /\n" },
+                   "tunnels": { "text": "scope: /\nallowed-methods: CONNECT\n\nscope: /a\nallowed-methods: GET\n" } } }"#;
+    let ruleset = ruleset(document);
+    for (host, action, reason) in [
+        ("open.test:443", Action::Allow, Reason::Allowed),
+        ("closed.test:443", Action::Deny, Reason::RobotsDisallowed),
+        ("off.test:443", Action::Allow, Reason::NotAutomated),
+    ] {
+        let tunnel = Asked { host, method: "CONNECT", path: "", user_agent: "curl/8", ..Asked::default() };
+        let root = Asked { host, method: "CONNECT", path: "/", user_agent: "curl/8", ..Asked::default() };
+        let decision = decide(&ruleset, &tunnel, Overrides::default());
+        assert_eq!((decision.action, decision.reason), (action, reason), "{host}");
+        assert_eq!(decision, decide(&ruleset, &root, Overrides::default()), "{host}");
+    }
+}
+
 fn request(address: &str, user_agent: &'static str, url: &'static str) -> Asked<'static> {
     let start = url.find('/').unwrap();
     let (host, path) = url.split_at(start);

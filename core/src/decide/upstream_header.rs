@@ -14,8 +14,18 @@ use crate::ruleset::data::Ruleset;
 /// The request header that tells upstreams what is known.
 pub const UPSTREAM_HEADER: HeaderName = HeaderName { sent: "X-Crawlward", lowercase: "x-crawlward" };
 
+const CONNECTION: &str = "connection";
+
+/// Whether a request header of this name can keep [`UPSTREAM_HEADER`] from saying what is known: [a forgery](is_forgery), or a
+/// `Connection` that [names it](connection_without_ours). Hardly any request needs more than this one look at its headers.
+#[inline]
+pub fn may_hide_ours(name: &[u8]) -> bool {
+    is_forgery(name) || name.eq_ignore_ascii_case(CONNECTION.as_bytes())
+}
+
 /// Whether a request header has the name of [`UPSTREAM_HEADER`], or one that an upstream may take for it: CGI and its
 /// heirs see every character that is no letter and no digit as the same. No client's goes on.
+#[inline]
 pub fn is_forgery(name: &[u8]) -> bool {
     let ours = UPSTREAM_HEADER.lowercase.as_bytes();
     name.len() == ours.len()
@@ -29,7 +39,7 @@ pub fn is_forgery(name: &[u8]) -> bool {
 /// (RFC 9110 7.6.1). `None` where none does; empty where nothing is left to say.
 pub fn connection_without_ours(request: &impl Request) -> Option<Vec<u8>> {
     let options = || {
-        let lines = request.header_lines("connection");
+        let lines = request.header_lines(CONNECTION);
         lines.flat_map(|line| line.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii)
     };
     if !options().any(is_forgery) {

@@ -14,6 +14,7 @@ use ipnet::IpNet;
 use crate::feed::extent::Extent;
 use crate::feed::prefix::unmap;
 use crate::feed::{Feed, FeedBounds, FeedFormat, FeedValue, ReadOptions};
+use crate::sort::sort_by_key;
 use crate::source::diagnostic::{Diagnostics, Strictness};
 use crate::source::position::Position;
 use crate::source::text::Expected;
@@ -111,7 +112,7 @@ impl FeedBuilder {
         &mut self,
         prefix: IpNet,
         value: u32,
-        position: impl FnOnce() -> Option<Position>,
+        position: &mut dyn FnMut() -> Option<Position>,
         diagnostics: &mut Diagnostics<S>,
     ) -> Option<Added> {
         let prefix = unmap(prefix);
@@ -145,7 +146,7 @@ impl FeedBuilder {
         &mut self,
         duplicate: Duplicate,
         value: u32,
-        position: impl FnOnce() -> Option<Position>,
+        position: &mut dyn FnMut() -> Option<Position>,
         diagnostics: &mut Diagnostics<S>,
     ) -> Option<()> {
         if self.next_entry().is_none() {
@@ -199,23 +200,17 @@ impl FeedBuilder {
 
     /// Merges the services of entries with the same prefix (JAFAR-18).
     fn merge_values<S: Strictness>(&mut self, diagnostics: &mut Diagnostics<S>) {
-        let more = core::mem::take(&mut self.more_values);
-        // By entry, and within an entry in the order of the source.
-        let mut order: Vec<u64> =
-            more.iter().zip(0_u64..).map(|((entry, _), place)| u64::from(*entry) << 32 | place).collect();
-        order.sort_unstable();
-        let entry_of = |place: &u64| usize::try_from(place >> 32).ok();
-        for group in order.chunk_by(|a, b| a >> 32 == b >> 32) {
-            let index = group.first().and_then(entry_of);
+        let mut more = core::mem::take(&mut self.more_values);
+        // Within an entry they stay in the order of the source.
+        sort_by_key(&mut more, |(entry, _)| *entry);
+        for group in more.chunk_by(|(entry, _), (next, _)| entry == next) {
+            let index = group.first().and_then(|(entry, _)| usize::try_from(*entry).ok());
             let entry = index.and_then(|index| Some((index, *self.feed.entries.get(index)?)));
             let Some((index, (prefix, first))) = entry else {
                 self.unreadable();
                 continue;
             };
-            let added = group.iter().filter_map(|place| {
-                let place = usize::try_from(place & u64::from(u32::MAX)).ok()?;
-                more.get(place).map(|(_, value)| *value)
-            });
+            let added = group.iter().map(|(_, value)| *value);
             let mut seen = BTreeSet::new();
             let values = core::iter::once(first).chain(added);
             let distinct = values.filter(|value| seen.insert(*value));

@@ -1,9 +1,17 @@
-//! Plain lists of prefixes: one prefix or bare address a line, `#` comments, blank lines.
+//! Plain lists of prefixes, one a line: a prefix, a bare address, a range `192.0.2.0 - 192.0.2.255`, or an address with a
+//! mask `192.0.2.0 255.255.255.0`. `#` and `;` start comments.
 
 use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::net::{IpAddr, Ipv4Addr};
+
+use ipnet::{IpNet, IpSubnets, Ipv4Subnets, Ipv6Subnets};
 
 use crate::feed::build::{Added, FeedBuilder};
-use crate::feed::prefix::parse_prefix;
+use crate::feed::prefix::{PrefixError, parse_address, parse_prefix};
 use crate::source::diagnostic::{Diagnostics, Strictness};
 use crate::source::position::Locator;
 use crate::source::quoted::Quoted;
@@ -17,7 +25,7 @@ pub(crate) fn read<S: Strictness>(
     let mut locator = Locator::new(text.as_bytes());
     let value = builder.range(None)?;
     for line in text.split(['\n', '\r']) {
-        let content = line.split_once('#').map_or(line, |(content, _comment)| content).trim();
+        let content = line.split_once(['#', ';']).map_or(line, |(content, _comment)| content).trim();
         if content.is_empty() {
             continue;
         }
@@ -26,14 +34,17 @@ pub(crate) fn read<S: Strictness>(
         let parsed = if line.len() > most {
             Err(format!("the line is longer than {most} bytes"))
         } else {
-            parse_prefix(content).map_err(|error| format!("{}: {error}", Quoted(content)))
+            parse(content).map_err(|error| format!("{}: {error}", Quoted(content)))
+        };
+        let mut add = |prefix| {
+            if let Added::Duplicate(_) = builder.add(prefix, value, &mut position, diagnostics)? {
+                diagnostics.lint_warning(position(), None, format_args!("{prefix} is a duplicate"));
+            }
+            Some(())
         };
         match parsed {
-            Ok(prefix) => {
-                if let Added::Duplicate(_) = builder.add(prefix, value, &mut position, diagnostics)? {
-                    diagnostics.lint_warning(position(), None, format_args!("{prefix} is a duplicate"));
-                }
-            }
+            Ok(Line::Prefix(prefix)) => add(prefix)?,
+            Ok(Line::Range(mut prefixes)) => prefixes.try_for_each(add)?,
             Err(message) => {
                 builder.unreadable();
                 diagnostics.lost(position(), None, message);
@@ -43,11 +54,79 @@ pub(crate) fn read<S: Strictness>(
     Some(builder)
 }
 
+/// Why a line has no prefixes.
+#[derive(Clone, Copy, Debug)]
+enum LineError {
+    Prefix(PrefixError),
+    Families,
+    Backwards,
+    Mask,
+}
+
+impl From<PrefixError> for LineError {
+    fn from(error: PrefixError) -> Self {
+        Self::Prefix(error)
+    }
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prefix(error) => error.fmt(f),
+            Self::Families => f.write_str("the range has addresses of both families"),
+            Self::Backwards => f.write_str("the last address of the range is before the first one"),
+            Self::Mask => f.write_str("invalid mask; expected one such as 255.255.255.0"),
+        }
+    }
+}
+
+/// The prefixes of an entry in another list, for publishers.
+pub(crate) fn prefixes(text: &str) -> Result<Vec<IpNet>, String> {
+    match parse(text).map_err(|error| format!("{}: {error}", Quoted(text)))? {
+        Line::Prefix(prefix) => Ok(vec![prefix]),
+        Line::Range(range) => Ok(range.collect()),
+    }
+}
+
+/// What a line has.
+enum Line {
+    Prefix(IpNet),
+    /// The prefixes that make up a range: at most 254.
+    Range(IpSubnets),
+}
+
+fn parse(line: &str) -> Result<Line, LineError> {
+    if let Some((first, last)) = line.split_once('-') {
+        let range = match (parse_address(first.trim_ascii_end())?, parse_address(last.trim_ascii_start())?) {
+            (IpAddr::V4(first), IpAddr::V4(last)) if first <= last => Ipv4Subnets::new(first, last, 0).into(),
+            (IpAddr::V6(first), IpAddr::V6(last)) if first <= last => Ipv6Subnets::new(first, last, 0).into(),
+            (first, last) if first.is_ipv4() == last.is_ipv4() => return Err(LineError::Backwards),
+            _ => return Err(LineError::Families),
+        };
+        return Ok(Line::Range(range));
+    }
+    let prefix = match line.split_once(['/', ' ', '\t']) {
+        Some((address, mask)) if mask.contains('.') => with_mask(address, mask.trim_ascii_start())?,
+        _ => parse_prefix(line)?,
+    };
+    Ok(Line::Prefix(prefix))
+}
+
+fn with_mask(address: &str, mask: &str) -> Result<IpNet, LineError> {
+    let mask: u32 = mask.parse::<Ipv4Addr>().map_err(|_| LineError::Mask)?.into();
+    if mask.count_ones() != mask.leading_ones() || address.contains(':') {
+        return Err(LineError::Mask);
+    }
+    // Host bits are found there, too.
+    Ok(parse_prefix(&format!("{address}/{}", mask.count_ones()))?)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::feed::prefix::parse_prefix;
     use crate::feed::{Feed, FeedBounds, FeedFormat, FeedValue, ReadOptions, read};
     use crate::source::diagnostic::{Diagnostics, Lint};
+    use alloc::format;
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;
 
@@ -73,6 +152,52 @@ mod tests {
         );
         assert!(messages.is_empty(), "{messages:?}");
         assert_eq!(listed(read_with("# nobody yet\n", &ReadOptions::default()).0), Vec::<String>::new());
+    }
+
+    #[test]
+    fn jafar_20_ranges_masks_and_semicolons() {
+        // JAFAR-20
+        let source = "192.0.2.0 - 192.0.2.255\n198.51.100.1-198.51.100.6 ; AS64496\n; comment\n\
+                      203.0.113.0 255.255.255.128\n203.0.113.128/255.255.255.128\n10.0.0.0\t255.0.0.0;x\n\
+                      2001:db8::-2001:db8::ffff\n0.0.0.0-255.255.255.255\n::-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff\n\
+                      100.64.0.7-100.64.0.7\n100.64.0.8 255.255.255.255\n";
+        let (feed, messages) = read_with(source, &ReadOptions::default());
+        assert_eq!(messages, Vec::<String>::new());
+        assert_eq!(
+            listed(feed),
+            [
+                "192.0.2.0/24",
+                "198.51.100.1/32",
+                "198.51.100.2/31",
+                "198.51.100.4/31",
+                "198.51.100.6/32",
+                "203.0.113.0/25",
+                "203.0.113.128/25",
+                "10.0.0.0/8",
+                "2001:db8::/112",
+                "0.0.0.0/0",
+                "::/0",
+                "100.64.0.7/32",
+                "100.64.0.8/32",
+            ]
+        );
+        for (line, problem) in [
+            ("192.0.2.9-192.0.2.1", "the last address of the range is before the first one"),
+            ("192.0.2.9-2001:db8::", "the range has addresses of both families"),
+            ("192.0.2.0/24-192.0.2.255", "not an IP address"),
+            ("192.0.2.0-255", "not an IP address"),
+            ("192.0.2.0 0.0.0.255", "invalid mask; expected one such as 255.255.255.0"),
+            ("192.0.2.0 255.0.255.0", "invalid mask; expected one such as 255.255.255.0"),
+            ("192.0.2.1 255.255.255.0", "host bits are set; write 192.0.2.0/24"),
+            ("2001:db8:: 255.0.0.0", "invalid mask; expected one such as 255.255.255.0"),
+            ("192.0.2.0 24", "not an IP address"),
+        ] {
+            let (_, messages) = read_with(line, &ReadOptions::default());
+            assert_eq!(messages, [format!("f:1:1: error: \"{line}\": {problem}")]);
+        }
+        // A range is at most 254 prefixes.
+        let widest = "::1-ffff:ffff:ffff:ffff:ffff:ffff:ffff:fffe";
+        assert_eq!(listed(read_with(widest, &ReadOptions::default()).0).len(), 254);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use ipnet::IpNet;
 
 use crate::feed::Feed;
+use crate::sort::sort_by;
 
 /// What a feed covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +24,7 @@ impl Extent {
 
     /// What distinct prefixes cover.
     pub(crate) fn of_prefixes(mut prefixes: Vec<IpNet>) -> Self {
-        prefixes.sort_unstable();
+        sort_by(&mut prefixes, Ord::cmp);
         let (mut v4, mut v6) = (Ranges::default(), Ranges::default());
         for prefix in &prefixes {
             match prefix {

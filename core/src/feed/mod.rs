@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::json::typed::json_words;
 
 mod build;
-mod cidr;
-mod csv;
+pub(crate) mod change;
+pub(crate) mod cidr;
+pub(crate) mod csv;
 mod extent;
 pub(crate) mod geofeed;
 pub(crate) mod guard;
@@ -20,6 +21,7 @@ mod read;
 pub(crate) mod state;
 pub(crate) mod versions;
 
+pub use jafar::Shape;
 pub(crate) use read::is_of_a_deployed_shape;
 pub use read::{FeedBounds, ReadOptions, read};
 

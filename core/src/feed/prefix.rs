@@ -72,7 +72,7 @@ fn parse_parts(address: &str, length: &str) -> Result<IpNet, PrefixError> {
     }
 }
 
-fn parse_address(text: &str) -> Result<IpAddr, PrefixError> {
+pub(crate) fn parse_address(text: &str) -> Result<IpAddr, PrefixError> {
     text.parse().map_err(|_| PrefixError::Address)
 }
 

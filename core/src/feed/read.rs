@@ -5,8 +5,10 @@ use alloc::format;
 use ipnet::IpNet;
 
 use crate::feed::build::FeedBuilder;
+use crate::feed::jafar::Shape;
 use crate::feed::{Feed, FeedFormat, cidr, geofeed, jafar};
 use crate::json::typed::json_object;
+use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostics, Strictness};
 use crate::source::text;
 use crate::source::text::Expected;
@@ -40,13 +42,15 @@ pub struct ReadOptions<'a> {
     pub bounds: FeedBounds,
     /// The prefixes for which the publisher may speak (RFC 8805 3.2); entries outside are ignored. Empty: all.
     pub authority: &'a [IpNet],
+    /// Where the prefixes are in JSON; `None` where the file has the shape of the format or of a known publisher.
+    pub shape: Option<&'a Shape>,
 }
 
 /// Whether the file is JSON as publishers deployed it before there was a specification, so that it does not claim to
 /// conform to one.
 pub(crate) fn is_of_a_deployed_shape(format: FeedFormat, bytes: &[u8]) -> bool {
     format == FeedFormat::Jafar
-        && core::str::from_utf8(text::without_byte_order_mark(bytes))
+        && core::str::from_utf8(without_byte_order_mark(bytes))
             .is_ok_and(|text| !jafar::claims_the_specified_format(text))
 }
 
@@ -86,14 +90,17 @@ pub fn read<S: Strictness>(
         diagnostics.error(None, expected.requirement, message);
         return None;
     }
-    let text = text::read(bytes, expected, diagnostics)?;
+    let text = match options.shape {
+        Some(shape) if shape.is_page => text::decode(bytes, expected, diagnostics),
+        _ => text::read(bytes, expected, diagnostics),
+    }?;
     if format == FeedFormat::Jafar && text.len() < bytes.len() {
         let message = "the file starts with a byte order mark, which RFC 8259 forbids in JSON";
         diagnostics.lint_error(None, expected.requirement, message);
     }
     let builder = FeedBuilder::new(format, options, text);
     let builder = match format {
-        FeedFormat::Jafar => jafar::read(text, builder, diagnostics),
+        FeedFormat::Jafar => jafar::read(text, options.shape, builder, diagnostics),
         FeedFormat::Geofeed => geofeed::read(text, builder, diagnostics),
         FeedFormat::Cidr => cidr::read(text, builder, diagnostics),
     }?;

@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
+use crate::feed::change::Change;
 use crate::feed::extent::Extent;
 use crate::feed::guard::{Guard, Proving};
 use crate::feed::state::FeedState;
@@ -138,25 +139,59 @@ impl<'a> Candidate<'a> {
         Self { terms, newest, last_good, is_known }
     }
 
+    /// A feed whose only version is known to be good.
+    pub(crate) fn of_good(terms: Terms<'a>, version: Version) -> Self {
+        Self { terms, newest: Ok(version), last_good: None, is_known: true }
+    }
+
+    /// The same feed with another newest version, such as a fetcher has. What was good before counts as the last good
+    /// version.
+    #[must_use]
+    pub fn renewed(self, newest: Result<Version, Unavailable>) -> Self {
+        let Self { terms, newest: former, last_good, .. } = self;
+        let last_good = last_good.or(former.ok());
+        let is_known = match (&newest, &last_good) {
+            (Ok(newest), Some(good)) => newest.bytes == good.bytes,
+            _ => false,
+        };
+        Self { terms, newest, last_good: last_good.filter(|_| !is_known), is_known }
+    }
+
     /// The feed's name.
     pub fn name(&self) -> &'a str {
         self.terms.name
     }
 
+    /// How the newest version differs from the last good one, if there are both.
+    pub fn change(&self) -> Option<Change> {
+        let (new, good) = (self.newest.as_ref().ok()?, self.last_good.as_ref()?);
+        Some(Change::between((&good.content, good.extent()), (&new.content, new.extent())))
+    }
+
+    /// Whether the newest version has no prefixes, and the last good one is not so, too.
+    pub fn became_empty(&self) -> bool {
+        let is_empty = |version: &Version| version.content.entries.is_empty();
+        let is_new = !self.is_known && !self.last_good.as_ref().is_some_and(is_empty);
+        is_new && self.newest.as_ref().is_ok_and(is_empty)
+    }
+
     /// The last good version, or else the newest one. New versions of other feeds are compared with it.
-    fn good(&self) -> Option<&Version> {
+    pub(crate) fn good(&self) -> Option<&Version> {
         self.last_good.as_ref().or(self.newest.as_ref().ok())
     }
 
     /// Why the newest version must be held until an operator accepts it. The last good version is never held. `others` are
     /// the feeds that must differ from this one.
-    pub fn objection(&self, others: &[&Self]) -> Option<String> {
+    pub fn objection<'o>(&self, others: impl Iterator<Item = &'o Self> + Clone) -> Option<String>
+    where
+        'a: 'o,
+    {
         let limits = self.terms.guard.0.as_ref().filter(|_| !self.is_known)?;
         let new = self.newest.as_ref().ok()?;
         limits.objection_to_claim(&new.content, self.terms.proving).or_else(|| {
             let good = self.last_good.as_ref()?;
             let (new_extent, good_extent) = (new.extent(), good.extent());
-            if let Some(other) = equal(new_extent, good_extent, others) {
+            if let Some(other) = equal(new_extent, good_extent, others.clone()) {
                 return Some(self.mix_up(other));
             }
             let went_back = good.content.created.zip(new.content.created).filter(|(good, new)| new < good);
@@ -225,19 +260,31 @@ impl<'a> Candidate<'a> {
 }
 
 /// The feed that a new version equals, unless the last good version has the same prefixes.
-fn equal<'o, 'a>(new: &Extent, good: &Extent, others: &[&'o Candidate<'a>]) -> Option<&'o Candidate<'a>> {
-    let is_equal = |other: &&&Candidate<'_>| {
-        other.good().is_some_and(|version| version.extent().has_the_prefixes_of(new))
-    };
-    let may_be = new.prefixes() > 0 && !new.has_the_prefixes_of(good);
-    others.iter().find(is_equal).filter(|_| may_be).copied()
+fn equal<'o, 'a: 'o>(
+    new: &Extent,
+    good: &Extent,
+    mut others: impl Iterator<Item = &'o Candidate<'a>>,
+) -> Option<&'o Candidate<'a>> {
+    if new.prefixes() == 0 || new.has_the_prefixes_of(good) {
+        return None;
+    }
+    others.find(|other| other.good().is_some_and(|version| version.extent().has_the_prefixes_of(new)))
 }
 
 /// The feed that has most prefixes of a new version, unless the last good version has most of them, too.
-fn alike<'o, 'a>(new: &Extent, good: &Extent, others: &[&'o Candidate<'a>]) -> Option<&'o Candidate<'a>> {
-    let has_most = |extent: &Extent| new.in_common(extent).prefixes > new.prefixes() / 2;
-    let is_like = |other: &&&Candidate<'_>| other.good().is_some_and(|version| has_most(version.extent()));
-    others.iter().find(is_like).filter(|_| !has_most(good)).copied()
+fn alike<'o, 'a: 'o>(
+    new: &Extent,
+    good: &Extent,
+    mut others: impl Iterator<Item = &'o Candidate<'a>>,
+) -> Option<&'o Candidate<'a>> {
+    let has_most = |extent: &Extent| {
+        let most = new.prefixes() / 2;
+        extent.prefixes() > most && new.in_common(extent).prefixes > most
+    };
+    if has_most(good) {
+        return None;
+    }
+    others.find(|other| other.good().is_some_and(|version| has_most(version.extent())))
 }
 
 fn unreadable_entries(count: usize) -> String {
@@ -245,7 +292,7 @@ fn unreadable_entries(count: usize) -> String {
 }
 
 /// The last error with its position, and the other diagnostics as warnings, because another version is in force.
-fn main_reason(mut diagnostics: Vec<Diagnostic>) -> (String, Vec<Diagnostic>) {
+pub(crate) fn main_reason(mut diagnostics: Vec<Diagnostic>) -> (String, Vec<Diagnostic>) {
     let last = diagnostics.iter().rposition(|one| one.severity == Severity::Error);
     let reason = match last.map(|last| diagnostics.remove(last)) {
         Some(Diagnostic { file, position: Some(Position { line, column }), message, .. }) => {

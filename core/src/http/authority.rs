@@ -11,38 +11,44 @@ const LONGEST_LABEL: usize = 63;
 /// RFC 3986 lets names have other characters, encoded ones among them. No host of the Web has such a name, and servers
 /// differ in what they take them for.
 pub(crate) fn is_host(authority: &[u8]) -> bool {
-    let (host, port) = match authority.first() {
-        Some(b'[') => match authority.iter().position(|byte| *byte == b']') {
-            Some(bracket) => authority.split_at_checked(bracket + 1).unwrap_or((authority, &[])),
-            None => return false,
-        },
-        _ => {
-            let end = authority.iter().position(|byte| *byte == b':').unwrap_or(authority.len());
-            authority.split_at_checked(end).unwrap_or((authority, &[]))
+    let end = match authority.first() {
+        Some(b'[') => end_of_ipv6(authority),
+        _ => end_of_name(authority),
+    };
+    let port = end.and_then(|end| authority.get(end..)).map(<[u8]>::split_first);
+    match port {
+        None => false,
+        Some(None) => true,
+        Some(Some((colon, digits))) => {
+            *colon == b':' && digits.len() <= 5 && digits.iter().all(u8::is_ascii_digit)
         }
-    };
-    let is_port = match port.split_first() {
-        None => true,
-        Some((b':', digits)) => digits.len() <= 5 && digits.iter().all(u8::is_ascii_digit),
-        Some(_) => false,
-    };
-    is_port && (is_ipv6(host) || is_name(host))
+    }
 }
 
-fn is_ipv6(host: &[u8]) -> bool {
-    let inner = host.strip_prefix(b"[").and_then(|host| host.strip_suffix(b"]"));
-    let text = inner.and_then(|address| core::str::from_utf8(address).ok());
-    text.is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
+/// Where the IPv6 address in brackets ends.
+fn end_of_ipv6(authority: &[u8]) -> Option<usize> {
+    let inner = authority.strip_prefix(b"[")?.split(|byte| *byte == b']').next()?;
+    core::str::from_utf8(inner).ok()?.parse::<Ipv6Addr>().ok()?;
+    let end = inner.len() + "[]".len();
+    (authority.len() >= end).then_some(end)
 }
 
-/// An IPv4 address is such a name, too.
-fn is_name(host: &[u8]) -> bool {
-    let host = host.strip_suffix(b".").unwrap_or(host);
-    let is_label = |label: &[u8]| {
-        (1..=LONGEST_LABEL).contains(&label.len())
-            && label.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-    };
-    host.len() <= LONGEST && host.split(|byte| *byte == b'.').all(is_label)
+/// Where the name ends, which may have a dot after its last label. An IPv4 address is such a name, too.
+fn end_of_name(authority: &[u8]) -> Option<usize> {
+    let is_label = |label: usize| (1..=LONGEST_LABEL).contains(&label);
+    let mut label = 0;
+    let mut end = 0;
+    for byte in authority {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => label += 1,
+            b'.' if is_label(label) => label = 0,
+            b':' => break,
+            _ => return None,
+        }
+        end += 1;
+    }
+    let length = if label == 0 { end - usize::from(end > 0) } else { end };
+    (is_label(label) || label == 0 && end > 0).then_some(end).filter(|_| length <= LONGEST)
 }
 
 #[cfg(test)]

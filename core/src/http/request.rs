@@ -1,7 +1,6 @@
 //! What the core asks of a host about one request.
 
 use alloc::borrow::Cow;
-use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use crate::json::typed::json_words;
@@ -35,7 +34,8 @@ pub trait Request {
     /// The method, as sent: case matters.
     fn method(&self) -> &[u8];
 
-    /// The request target's path and query, as sent: `/a%20b?c`.
+    /// The request target's path and query, as sent: `/a%20b?c`. Empty for CONNECT, whose target is a host and a port: that
+    /// is decided as `/`.
     fn path(&self) -> &[u8];
 
     /// The User-Agent header. A client that sends several lines means all of them: see [`joined_lines`].
@@ -55,20 +55,25 @@ pub trait Request {
 
 /// The lines of a header as one value: joined by `,`, and without the empty ones, as Envoy joins those of a User-Agent.
 /// `None` where there is no line; copied only where there are several with content.
-pub fn joined_lines<'r>(lines: impl Iterator<Item = &'r [u8]>) -> Option<Cow<'r, [u8]>> {
-    let mut lines = lines.peekable();
-    lines.peek()?;
-    let mut lines = lines.filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    let Some(second) = lines.next() else { return Some(Cow::Borrowed(first)) };
-    let lines: Vec<&[u8]> = [first, second].into_iter().chain(lines).collect();
-    Some(Cow::Owned(lines.join(&b',')))
+pub fn joined_lines<'r>(mut lines: impl Iterator<Item = &'r [u8]>) -> Option<Cow<'r, [u8]>> {
+    let mut joined = Cow::Borrowed(lines.next()?);
+    for line in lines {
+        if joined.is_empty() {
+            joined = Cow::Borrowed(line);
+        } else if !line.is_empty() {
+            let joined = joined.to_mut();
+            joined.push(b',');
+            joined.extend_from_slice(line);
+        }
+    }
+    Some(joined)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use alloc::collections::BTreeSet;
     use alloc::string::{String, ToString};
+    use alloc::vec::Vec;
     use core::cell::RefCell;
 
     use super::*;

@@ -42,8 +42,9 @@ impl<'r> Ranges<'r> {
 
     /// The range that proves that the request is the agent's.
     pub(super) fn proof_of(&self, agent: &Agent) -> Option<IpRange> {
-        let is_proof =
-            |matched: &&Match| agent.is_proven_by(matched) && self.fresh_format(matched.feed).is_some();
+        let is_proof = |matched: &&Match| {
+            self.ruleset.is_proof(matched, agent) && self.fresh_format(matched.feed).is_some()
+        };
         self.matches?.iter().find(is_proof).map(IpRange::from)
     }
 

@@ -4,10 +4,9 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
-use core::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Why and where a text is not JSON.
@@ -20,7 +19,7 @@ pub(crate) struct SyntaxError {
 /// The one value that a document consists of, its syntax checked to the last bracket.
 pub(crate) fn document(json: &str) -> Result<&RawValue, SyntaxError> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let document = <&RawValue>::deserialize(&mut deserializer).map_err(|error| {
+    let document = raw_value(&mut deserializer).map_err(|error| {
         let cut = if error.is_eof() { ": was the file cut off?" } else { "" };
         SyntaxError { offset: offset(json, &error), message: format!("not JSON: {}{cut}", reason(&error)) }
     })?;
@@ -29,6 +28,12 @@ pub(crate) fn document(json: &str) -> Result<&RawValue, SyntaxError> {
         message: "more text after the end of the JSON document".into(),
     })?;
     Ok(document)
+}
+
+fn raw_value<'a>(
+    deserializer: &mut serde_json::Deserializer<serde_json::de::StrRead<'a>>,
+) -> Result<&'a RawValue, serde_json::Error> {
+    <&RawValue>::deserialize(deserializer)
 }
 
 /// serde_json counts columns in bytes; a position here starts from an offset.
@@ -73,41 +78,89 @@ pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Calls `step` with each element of an array until it returns `None`.
+/// Calls `step` with each element of an array until it returns `None`. `None` then, and for what is no array.
 pub(crate) fn each_element<'a>(
     array: &'a RawValue,
-    step: impl FnMut(&'a RawValue) -> Option<()>,
+    step: &mut dyn FnMut(&'a RawValue) -> Option<()>,
 ) -> Option<()> {
     let mut deserializer = serde_json::Deserializer::from_str(array.get());
-    Elements { step, lifetime: PhantomData }.deserialize(&mut deserializer).ok()
+    deserializer.deserialize_seq(Elements { step }).ok()
 }
 
-struct Elements<'a, F> {
-    step: F,
-    lifetime: PhantomData<&'a ()>,
+struct Elements<'a, 's> {
+    step: &'s mut dyn FnMut(&'a RawValue) -> Option<()>,
 }
 
-impl<'a, F: FnMut(&'a RawValue) -> Option<()>> DeserializeSeed<'a> for Elements<'a, F> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'a, F: FnMut(&'a RawValue) -> Option<()>> Visitor<'a> for Elements<'a, F> {
+impl<'a> Visitor<'a> for Elements<'a, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an array")
     }
 
-    fn visit_seq<A: SeqAccess<'a>>(mut self, mut elements: A) -> Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'a>>(self, mut elements: A) -> Result<(), A::Error> {
         while let Some(raw) = elements.next_element::<&RawValue>()? {
             (self.step)(raw).ok_or_else(|| A::Error::custom("stopped"))?;
         }
         Ok(())
     }
+}
+
+/// Why not all members of an object were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// The step returned `None`.
+    ByStep,
+    /// A name has an escape that stands for no character, which the syntax allows; or there is no object.
+    ByName,
+}
+
+/// Calls `step` with each member of an object, whose syntax is known to be right, until it returns `None`.
+pub(crate) fn each_member<'a>(
+    object: &'a RawValue,
+    step: &mut dyn FnMut(Cow<'a, str>, &'a RawValue) -> Option<()>,
+) -> Result<(), Stopped> {
+    let mut is_stopped = false;
+    let mut deserializer = serde_json::Deserializer::from_str(object.get());
+    let read = deserializer.deserialize_map(EachMember { step, is_stopped: &mut is_stopped });
+    read.map_err(|_| if is_stopped { Stopped::ByStep } else { Stopped::ByName })
+}
+
+struct EachMember<'a, 's> {
+    step: &'s mut dyn FnMut(Cow<'a, str>, &'a RawValue) -> Option<()>,
+    is_stopped: &'s mut bool,
+}
+
+/// A member's name; serde borrows a `Cow` only with this attribute.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Visitor<'a> for EachMember<'a, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some((Name(name), value)) = members.next_entry()? {
+            if (self.step)(name, value).is_none() {
+                *self.is_stopped = true;
+                return Err(A::Error::custom("stopped"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first member of an object with a name.
+pub(crate) fn member<'a>(object: &'a RawValue, name: &str) -> Option<&'a RawValue> {
+    let mut found = None;
+    let _ = each_member(object, &mut |known, value| {
+        found = (known == name).then_some(value);
+        found.is_none().then_some(())
+    });
+    found
 }
 
 /// The members of an object that were asked for, in the order of the names.
@@ -123,53 +176,35 @@ pub(crate) struct Members<'a, const N: usize> {
 /// Finds members of an object whose syntax is known to be right. `None` when a name holds an escape that stands for no
 /// character, which that syntax allows.
 pub(crate) fn members<'a, const N: usize>(object: &'a RawValue, names: &[&str; N]) -> Option<Members<'a, N>> {
-    let mut found = Members { values: [None; N], repeated: [None; N], misspelt: None };
-    let mut deserializer = serde_json::Deserializer::from_str(object.get());
-    MemberVisitor { names, found: &mut found }.deserialize(&mut deserializer).ok()?;
-    Some(found)
+    let (mut values, mut repeated) = ([None; N], [None; N]);
+    let misspelt = find_members(object, names, &mut values, &mut repeated).ok()?;
+    Some(Members { values, repeated, misspelt })
 }
 
-struct MemberVisitor<'a, 's, const N: usize> {
-    names: &'s [&'s str; N],
-    found: &'s mut Members<'a, N>,
-}
-
-/// A member's name; serde borrows a `Cow` only with this attribute.
-#[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl<'a, const N: usize> DeserializeSeed<'a> for MemberVisitor<'a, '_, N> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'a, const N: usize> Visitor<'a> for MemberVisitor<'a, '_, N> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<(), A::Error> {
-        let Members { values, repeated, misspelt } = self.found;
-        while let Some(Name(name)) = members.next_key()? {
-            let mut slots = self.names.iter().zip(values.iter_mut().zip(repeated.iter_mut()));
-            match slots.find(|(known, _)| **known == name) {
-                Some((_, (first, _))) if first.is_none() => *first = Some(members.next_value()?),
-                Some((_, (_, second))) => *second = Some(members.next_value()?),
-                None => {
-                    members.next_value::<IgnoredAny>()?;
-                    if self.names.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
-                        *misspelt = Some(name);
-                    }
-                }
-            }
+/// The part of [`members`] that is the same for any number of names.
+fn find_members<'a>(
+    object: &'a RawValue,
+    names: &[&str],
+    values: &mut [Option<&'a RawValue>],
+    repeated: &mut [Option<&'a RawValue>],
+) -> Result<Option<Cow<'a, str>>, Stopped> {
+    let mut misspelt = None;
+    each_member(object, &mut |name, value| {
+        let mut slots = names.iter().zip(values.iter_mut().zip(repeated.iter_mut()));
+        match slots.find(|(known, _)| **known == name) {
+            Some((_, (first, _))) if first.is_none() => *first = Some(value),
+            Some((_, (_, second))) => *second = Some(value),
+            None if names.iter().any(|known| known.eq_ignore_ascii_case(&name)) => misspelt = Some(name),
+            None => {}
         }
-        Ok(())
-    }
+        Some(())
+    })?;
+    Ok(misspelt)
+}
+
+/// The object or array at the start of a text, or how many bytes show that there is none.
+pub(crate) fn value_at_start(text: &str) -> Result<&RawValue, usize> {
+    raw_value(&mut serde_json::Deserializer::from_str(text)).map_err(|error| offset(text, &error))
 }
 
 #[cfg(test)]
@@ -187,7 +222,7 @@ mod tests {
     fn strings_are_borrowed_unless_something_is_escaped() {
         let document = document(r#"["a/b", "a\/b", "\ud800", 7]"#).unwrap();
         let mut strings = Vec::new();
-        each_element(document, |raw| {
+        each_element(document, &mut |raw| {
             strings.push(string(raw));
             Some(())
         });
@@ -200,7 +235,7 @@ mod tests {
     fn elements_come_until_the_step_stops() {
         let document = document("[1, 2, 3]").unwrap();
         let mut seen = 0;
-        let stopped = each_element(document, |raw| {
+        let stopped = each_element(document, &mut |raw| {
             seen += 1;
             (raw.get() != "2").then_some(())
         });

@@ -6,13 +6,13 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::feed::{self, FeedFormat, ReadOptions};
+use crate::feed::{self, FeedFormat, ReadOptions, Shape};
 use crate::policy::automation_preferences::PreferencesFile;
 use crate::policy::lines::whole_lines_within;
 use crate::policy::robots::RobotsFile;
+use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, LenientLint, Lint, Strictness};
 use crate::source::position::Locator;
-use crate::source::text::without_byte_order_mark;
 
 pub(crate) mod automation_preferences;
 mod config;
@@ -34,30 +34,33 @@ pub enum FeedStrictness {
     Lenient,
 }
 
-/// Checks a feed.
+/// Checks a feed. JSON with a shape of its own never conforms to the specification, so it is checked leniently, too.
 pub fn feed(
     format: FeedFormat,
+    shape: Option<&Shape>,
     strictness: FeedStrictness,
     name: impl Into<String>,
     bytes: &[u8],
 ) -> Vec<Diagnostic> {
     let is_lenient = match strictness {
-        FeedStrictness::Usual => feed::is_of_a_deployed_shape(format, bytes),
+        FeedStrictness::Usual => shape.is_some() || feed::is_of_a_deployed_shape(format, bytes),
         FeedStrictness::Strict => false,
         FeedStrictness::Lenient => true,
     };
+    let options = ReadOptions { shape, ..ReadOptions::default() };
     match is_lenient {
-        true => feed_as(format, bytes, Diagnostics::new(name, LenientLint)),
-        false => feed_as(format, bytes, Diagnostics::new(name, Lint)),
+        true => feed_as(format, bytes, &options, Diagnostics::new(name, LenientLint)),
+        false => feed_as(format, bytes, &options, Diagnostics::new(name, Lint)),
     }
 }
 
 fn feed_as<S: Strictness>(
     format: FeedFormat,
     bytes: &[u8],
+    options: &ReadOptions<'_>,
     mut diagnostics: Diagnostics<S>,
 ) -> Vec<Diagnostic> {
-    feed::read(format, bytes, &ReadOptions::default(), &mut diagnostics);
+    feed::read(format, bytes, options, &mut diagnostics);
     diagnostics.into_items_by_position()
 }
 

@@ -4,8 +4,11 @@
 //! [`Page`] of them. Envoy keeps statistics itself: its gates implement [`Statistics`], and [`ProxyMetrics`] does the rest.
 //! [`stats_tags`] is for the Wasm filter alone, which can give a statistic no labels but in its name.
 
+use crate::feed::state::FeedState;
 use crate::json::typed::json_words;
+use crate::ruleset::data::Ruleset;
 
+mod feed_news;
 mod once_a_minute;
 mod page;
 mod recent;
@@ -14,6 +17,7 @@ mod shared_counters;
 mod stat_names;
 mod statistics;
 
+pub use self::feed_news::FeedNews;
 pub use self::once_a_minute::OnceAMinute;
 pub use self::page::{Form, Page};
 pub use self::recent::Recent;
@@ -73,7 +77,7 @@ pub const FEED_AGE: Metric = Metric {
     name: "crawlward_feed_age_seconds",
     kind: Kind::Gauge,
     labels: &["feed"],
-    help: "Seconds since the feed was made or fetched, whichever is longer ago.",
+    help: "Seconds since the feed was last known to be current.",
 };
 
 /// When the ruleset in force was loaded.
@@ -97,7 +101,7 @@ pub const RELOADS: Metric = Metric {
     name: "crawlward_reloads_total",
     kind: Kind::Counter,
     labels: &["result"],
-    help: "Reloads of the ruleset: taken into service, or refused so that the one before stayed.",
+    help: "New rulesets: in force with the newest version of each feed, in force without one, or refused.",
 };
 
 /// Every metric.
@@ -106,10 +110,24 @@ const ALL: [Metric; 7] = [REQUESTS, FEED_STATE, FEED_PREFIXES, FEED_AGE, RULESET
 json_words! {
     /// The label of [`RELOADS`].
     pub enum ReloadResult {
-        /// The new ruleset is in force.
+        /// The new ruleset is in force, with the newest version of each feed.
         Success = "success",
+        /// The new ruleset is in force, but a feed is held, stale or missing.
+        Partial = "partial",
         /// The new one was refused, and the one before stayed in force.
         Failure = "failure",
+    }
+}
+
+impl ReloadResult {
+    /// The result of a load that gave this ruleset, or none because it was refused, at `now` in seconds since the Unix epoch.
+    pub fn of(ruleset: Option<&Ruleset>, now: i64) -> Self {
+        let is_newest = |state: FeedState| matches!(state, FeedState::Ok | FeedState::Incomplete);
+        match ruleset.map(|ruleset| ruleset.feeds(now).all(|feed| is_newest(feed.state))) {
+            Some(true) => Self::Success,
+            Some(false) => Self::Partial,
+            None => Self::Failure,
+        }
     }
 }
 

@@ -139,7 +139,7 @@ impl Page<'_> {
             };
             FeedState::ALL.iter().map(sample)
         });
-        let prefixes = feeds().map(|feed| Sample::new([feed.name], feed.prefixes_in_force() as u64));
+        let prefixes = feeds().map(|feed| Sample::new([feed.name], feed.prefixes as u64));
         let ages = feeds().filter_map(|feed| Some(Sample::new([feed.name], feed.age?)));
         let loaded = self.loaded.max(0).cast_unsigned();
         let reloads = self.reloads.iter().map(|(result, count)| Sample::new([result.as_str()], *count));

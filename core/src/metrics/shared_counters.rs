@@ -16,7 +16,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use twox_hash::XxHash3_64;
 use zerocopy::FromBytes;
 
-use super::{Labels, Page, Recent, ReloadResult, Series, SeriesGroup};
+use super::{FeedNews, Labels, Page, Recent, ReloadResult, Series, SeriesGroup};
 use crate::ruleset::data::Ruleset;
 
 /// The state of a slot that is free, and of one whose labels are being written; any other is the hash of its labels.
@@ -33,6 +33,7 @@ pub struct Counters {
     errors: AtomicU64,
     /// In the order of [`ReloadResult::ALL`].
     reloads: [AtomicU64; ReloadResult::ALL.len()],
+    feed_news: FeedNews,
     verified: Slots<{ SeriesGroup::VerifiedAtSite.bound() }, LONG>,
     claimed: Slots<{ SeriesGroup::ClaimedAtSite.bound() }, LONG>,
     agents: Slots<{ SeriesGroup::Agent.bound() }, SHORT>,
@@ -181,6 +182,11 @@ impl Counters {
         if let Some(count) = self.reloads.get(result as usize) {
             count.fetch_add(1, Relaxed);
         }
+    }
+
+    /// What was last reported of each feed.
+    pub fn feed_news(&self) -> &FeedNews {
+        &self.feed_news
     }
 
     /// The counts of this moment beside what the ruleset says of itself.

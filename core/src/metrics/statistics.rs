@@ -169,30 +169,30 @@ impl<S: Statistics> ProxyMetrics<S> {
                 self.set(&FEED_STATE, &[feed, state.as_str()], 0)?;
             }
         }
-        self.update(loaded, now)
+        self.update(loaded, now).map(drop)
     }
 
     /// Shows what time has changed: how old the feeds are, and which are stale. Only the newest ruleset of a source is
-    /// shown.
+    /// shown: returns whether this is the one.
     ///
     /// # Errors
     ///
     /// The proxy refuses.
-    pub fn update(&self, in_force: InForce<'_>, now: i64) -> Result<(), S::Error> {
+    pub fn update(&self, in_force: InForce<'_>, now: i64) -> Result<bool, S::Error> {
         let InForce { source, version, ruleset } = in_force;
         if self.shown.borrow().get(source).is_none_or(|shown| shown.version != version) {
-            return Ok(());
+            return Ok(false);
         }
         for feed in ruleset.feeds(now) {
             for state in FeedState::ALL {
                 self.set(&FEED_STATE, &[feed.name, state.as_str()], u64::from(feed.state == *state))?;
             }
-            self.set(&FEED_PREFIXES, &[feed.name], feed.prefixes_in_force() as u64)?;
+            self.set(&FEED_PREFIXES, &[feed.name], feed.prefixes as u64)?;
             if let Some(age) = feed.age {
                 self.set(&FEED_AGE, &[feed.name], age)?;
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Forgets a ruleset that is out of force without another in its place: the next one of its source begins anew.

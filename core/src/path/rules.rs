@@ -8,6 +8,7 @@ use crate::path::pattern::{PathPattern, PatternError};
 use crate::path::request::RequestPath;
 use crate::path::set::PathSet;
 use crate::path::spelling::Spelling;
+use crate::sort::sort_by_key;
 
 /// The path of a rule, as it is written and resolved.
 ///
@@ -101,7 +102,7 @@ impl<T: Copy + Ord> PathRules<T> {
     pub(crate) fn new<'r>(rules: impl IntoIterator<Item = (&'r PathRule, T)>) -> Self {
         let mut rules: Vec<(Said<T>, &PathRule)> =
             rules.into_iter().map(|(rule, what)| (Said::new(&rule.written, what), rule)).collect();
-        rules.sort_by_key(|(said, _)| *said);
+        sort_by_key(&mut rules, |(said, _)| *said);
         let in_spelling = |spelling| {
             let others = rules.iter().flat_map(|(said, rule)| {
                 let resolved = rule.resolved.iter().filter(move |(other, _)| *other == spelling);
@@ -142,7 +143,7 @@ impl<T: Copy + Ord> Said<T> {
 
 impl<T: Copy + Ord> ResolvedRules<T> {
     fn new(mut rules: Vec<ResolvedRule<T>>) -> Self {
-        rules.sort_by_key(|rule| rule.said);
+        sort_by_key(&mut rules, |rule| rule.said);
         Self { patterns: PathSet::new(rules.iter().map(|rule| &rule.resolved)), rules: rules.into() }
     }
 

@@ -7,11 +7,11 @@
 //! Reading is linear in the file whatever the bytes are, positions included: see [`Line::words`] for lists.
 
 use crate::path::spelling::has_dot_segment;
+use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostics, Strictness};
 use crate::source::position::Position;
 use crate::source::quoted::QuotedBytes;
 use crate::source::suggestion;
-use crate::source::text::without_byte_order_mark;
 
 /// The part of `text` that counts when only `limit` bytes do: its whole lines, and whether anything was cut off.
 ///

@@ -20,6 +20,10 @@ const COUNTED: usize = node::MAX_SIZE;
 /// Words of a match.
 const MATCH_WORDS: usize = size_of::<Match>() / size_of::<u32>();
 
+/// How many matches may be looked at while a table is built: for each prefix, those of the feeds that cover it. Building
+/// takes a second or so for that many. Usual feeds need a few for each prefix.
+pub(super) const MOST_STEPS: usize = 1 << 28;
+
 /// The set of no matches.
 pub(super) const NO_MATCHES: u32 = 0;
 
@@ -47,6 +51,8 @@ pub(super) struct Interner {
     stored: HashTable<Stored>,
     /// The set in question, kept for its memory.
     wanted: Vec<Match>,
+    /// How many matches were looked at.
+    steps: usize,
 }
 
 /// A set that was stored. With its hash, so that neither other sets nor a growing table need to read it.
@@ -68,6 +74,10 @@ impl Interner {
         self.wanted.extend(items.iter().map(Item::to_match));
         let overruled = |feed: FeedId| items.binary_search_by_key(&feed, |item| item.feed).is_ok();
         let outside = read(words, outside).ok_or(TableError::Inconsistent)?;
+        self.steps = self.steps.saturating_add(outside.len() + items.len());
+        if self.steps > MOST_STEPS {
+            return Err(TableError::TooNested);
+        }
         self.wanted.extend(outside.iter().filter(|outer| !overruled(outer.feed)));
         self.intern(words)
     }

@@ -71,6 +71,8 @@ pub struct Match {
 pub enum TableError {
     /// The table would take more than [`PrefixTable::MAX_WORDS`].
     TooLarge,
+    /// Too many prefixes lie within those of too many other feeds: see [`match_set::MOST_STEPS`].
+    TooNested,
     /// A part refers to another that is not there, or has not the place that was made for it: a bug.
     Inconsistent,
     /// The words don't begin like a table of this version, written on a machine of this byte order.
@@ -85,6 +87,7 @@ impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLarge => write!(f, "the prefix table would exceed {MAX_WORDS} words"),
+            Self::TooNested => f.write_str("too many prefixes lie within prefixes of too many other feeds"),
             Self::Inconsistent => {
                 f.write_str("the prefix table could not be built because of a bug in Crawlward")
             }

@@ -1,4 +1,5 @@
 //! What a gate sends and what it does with a response.
 
+pub(crate) mod denial;
 pub(crate) mod plan;
 pub(crate) mod reply;

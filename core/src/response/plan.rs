@@ -103,19 +103,39 @@ impl<'r> ResponsePlan<'r> {
     /// [watched](Self::watched).
     pub fn header_edits<'u>(self, response: impl Iterator<Item = (&'u [u8], &'u [u8])>) -> HeaderEdits<'r> {
         let mut robots: [Vec<&[u8]>; 2] = Default::default();
-        let mut cache_control: Vec<&[u8]> = Vec::new();
+        let mut cache_control = CacheControl::default();
         for (name, value) in response {
             if let Some((_, lines)) = ROBOTS.iter().zip(&mut robots).find(|(header, _)| header.is(name)) {
                 lines.push(value);
             } else if self.is_denied && CACHE_CONTROL.is(name) {
-                cache_control.push(value);
+                cache_control.add(value);
             }
         }
         let [robots_tag, x_robots_tag] = &robots;
         let robots = self.robots.map(|rules| rules.edits([robots_tag, x_robots_tag])).unwrap_or_default();
-        let is_stored = self.is_denied && cache_control != [NO_STORE.as_bytes()];
-        let cache_control = is_stored.then(|| Cow::Owned([NO_STORE.as_bytes().into()].into()));
+        let may_be_stored = self.is_denied && cache_control != CacheControl::NoStore;
+        let cache_control = may_be_stored.then(|| Cow::Owned([NO_STORE.as_bytes().into()].into()));
         HeaderEdits { robots, cache_control }
+    }
+}
+
+/// What the lines of `Cache-Control` in a response say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum CacheControl {
+    /// There is no line.
+    #[default]
+    Nothing,
+    /// The only line is [`NO_STORE`].
+    NoStore,
+    Other,
+}
+
+impl CacheControl {
+    fn add(&mut self, line: &[u8]) {
+        *self = match self {
+            Self::Nothing if line == NO_STORE.as_bytes() => Self::NoStore,
+            _ => Self::Other,
+        };
     }
 }
 

@@ -3,14 +3,12 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-use serde::Serialize;
-
 use crate::Ruleset;
-use crate::decide::decision::{Action, Decision, FORBIDDEN, Reason};
-use crate::decide::facts::Rule;
+use crate::decide::decision::{Action, Decision, FORBIDDEN};
 use crate::http::date;
 use crate::http::representation::{Condition, Representation};
 use crate::http::request::Request;
+use crate::response::denial;
 
 /// How long a client may act by a policy that it has read. Without a limit caches guess one, from the age of the file,
 /// and a new policy is enforced at once: who obeys it should see it soon.
@@ -67,35 +65,22 @@ impl Ruleset {
             Action::Serve => decision.served?.of(site?).map(|policy| Reply::policy(policy, request)),
             Action::Deny => {
                 let rule = self.rule(decision).filter(|_| site.is_none_or(|site| site.explain));
-                let chosen = |denial: u16| status.filter(|_| denial == FORBIDDEN).unwrap_or(denial);
-                Some(Reply::denial(decision.reason, rule, decision.status().map(chosen)?))
+                let usual = decision.status()?;
+                let status = status.filter(|_| usual == FORBIDDEN).unwrap_or(usual);
+                let document = denial::body(&self.denials, decision.reason, rule, status);
+                Some(Reply::denial(document, status))
             }
         }
     }
 }
 
-#[derive(Serialize)]
-struct Problem<'r> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'static str>,
-    status: u16,
-    detail: &'static str,
-    reason: Reason,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<Rule<'r>>,
-}
-
 impl<'r> Reply<'r> {
-    /// The denial of a request: a problem document (RFC 9457) that no cache keeps.
-    pub(crate) fn denial(reason: Reason, rule: Option<Rule<'_>>, status: u16) -> Self {
-        let problem = Problem { title: title(status), status, detail: reason.detail(), reason, rule };
-        // Serialising plain strings and numbers can't fail; an empty body would still be a denial.
-        let mut body = serde_json::to_vec(&problem).unwrap_or_default();
-        body.push(b'\n');
+    /// The denial of a request, which no cache keeps.
+    pub(crate) fn denial(document: Cow<'r, [u8]>, status: u16) -> Self {
         Self {
             content_type: Some("application/problem+json"),
             cache_control: Some("no-store"),
-            body: body.into(),
+            body: document,
             ..Self::empty(status)
         }
     }
@@ -129,49 +114,4 @@ impl<'r> Reply<'r> {
             body: Cow::default(),
         }
     }
-}
-
-/// What the registry of status codes calls an error (RFC 9110 16.2.1).
-fn title(status: u16) -> Option<&'static str> {
-    Some(match status {
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        402 => "Payment Required",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        406 => "Not Acceptable",
-        407 => "Proxy Authentication Required",
-        408 => "Request Timeout",
-        409 => "Conflict",
-        410 => "Gone",
-        411 => "Length Required",
-        412 => "Precondition Failed",
-        413 => "Content Too Large",
-        414 => "URI Too Long",
-        415 => "Unsupported Media Type",
-        416 => "Range Not Satisfiable",
-        417 => "Expectation Failed",
-        421 => "Misdirected Request",
-        422 => "Unprocessable Content",
-        423 => "Locked",
-        424 => "Failed Dependency",
-        425 => "Too Early",
-        426 => "Upgrade Required",
-        428 => "Precondition Required",
-        429 => "Too Many Requests",
-        431 => "Request Header Fields Too Large",
-        451 => "Unavailable For Legal Reasons",
-        500 => "Internal Server Error",
-        501 => "Not Implemented",
-        502 => "Bad Gateway",
-        503 => "Service Unavailable",
-        504 => "Gateway Timeout",
-        505 => "HTTP Version Not Supported",
-        506 => "Variant Also Negotiates",
-        507 => "Insufficient Storage",
-        508 => "Loop Detected",
-        511 => "Network Authentication Required",
-        _ => return None,
-    })
 }

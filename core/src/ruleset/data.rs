@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{AgentAction, Fact, Mode, Ranges};
 use crate::feed::state::FeedState;
 use crate::feed::{FeedFormat, FeedValue};
-use crate::ids::{AgentId, FeedId, List, SiteId, ValueId};
+use crate::ids::{AgentId, FeedId, List, ProductId, SiteId, ValueId};
 use crate::prefix_table::{Match, PrefixTable, TableWords};
 use crate::ruleset::sites::{NamedPurposes, Sites};
 use crate::user_agent::Claims;
@@ -43,6 +43,8 @@ pub struct Ruleset {
     pub(crate) values: List<ValueId, FeedValue>,
     pub(crate) table: PrefixTable<TableWords>,
     pub(crate) sites: Sites,
+    /// The problem documents of denials that no rule decided, by their reasons.
+    pub(crate) denials: Box<[Box<[u8]>]>,
     pub(crate) filter_state: Vec<Fact>,
 }
 
@@ -50,16 +52,16 @@ pub struct Ruleset {
 #[derive(Clone, Debug)]
 pub(crate) struct Agent {
     pub(crate) token: Box<str>,
+    /// By which policy files name it.
+    pub(crate) product: ProductId,
     /// The feeds that prove it, of which not all may have a version in force.
     pub(crate) feeds: Vec<FeedId>,
     /// The names of the feeds that have ranges of it, too, and that the configuration lacks.
     pub(crate) lacking_feeds: Vec<Box<str>>,
     /// Whether all that it sends comes from the ranges in its feeds.
     pub(crate) ranges: Ranges,
-    /// If not empty, only prefixes with one of these services prove it.
+    /// If not empty, only prefixes with one of these services prove it. Sorted.
     pub(crate) services: Vec<Box<str>>,
-    /// The values that prove it, sorted; `None`: all.
-    pub(crate) proving_values: Option<Vec<ValueId>>,
     pub(crate) purposes: Vec<Box<str>>,
     pub(crate) action: AgentAction,
 }
@@ -70,10 +72,18 @@ impl Agent {
         !self.feeds.is_empty() && self.lacking_feeds.is_empty() && self.ranges == Ranges::Complete
     }
 
-    /// Whether a match proves that the request is the agent's.
-    pub(crate) fn is_proven_by(&self, matched: &Match) -> bool {
-        self.feeds.contains(&matched.feed)
-            && self.proving_values.as_ref().is_none_or(|values| values.binary_search(&matched.value).is_ok())
+    /// Whether prefixes with this service prove it, while others do not.
+    pub(crate) fn lists(&self, service: &str) -> bool {
+        self.services.binary_search_by(|listed| (**listed).cmp(service)).is_ok()
+    }
+
+    /// Whether a prefix of one of its feeds proves that the request is the agent's.
+    fn is_proven_by(&self, value: Option<&FeedValue>) -> bool {
+        match value {
+            _ if self.services.is_empty() => true,
+            Some(FeedValue::Range { services }) => services.iter().any(|service| self.lists(service)),
+            Some(FeedValue::Place { .. }) | None => false,
+        }
     }
 }
 
@@ -124,6 +134,21 @@ impl LoadedFeed {
 }
 
 impl Ruleset {
+    /// Whether the mode can be `off` for a request, unless the host sets another one.
+    pub fn may_be_off(&self) -> bool {
+        self.mode == Mode::Off || self.sites.list.iter().any(|site| !site.modes.is_empty())
+    }
+
+    /// Whether a match proves that the request is the agent's.
+    pub(crate) fn is_proof(&self, matched: &Match, agent: &Agent) -> bool {
+        agent.feeds.contains(&matched.feed) && agent.is_proven_by(self.values.get(matched.value))
+    }
+
+    /// By what policy files name an agent.
+    pub(crate) fn product_of(&self, agent: Option<AgentId>) -> Option<ProductId> {
+        agent.and_then(|id| self.agents.get(id)).map(|agent| agent.product)
+    }
+
     /// What is done with decisions, unless the host says otherwise for a request.
     pub fn mode(&self) -> Mode {
         self.mode

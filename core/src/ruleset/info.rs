@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
@@ -25,6 +26,8 @@ pub struct AgentInfo<'r> {
     pub purposes: &'r [Box<str>],
     /// What is done with it.
     pub action: AgentAction,
+    /// Whether all that it sends comes from its published ranges.
+    pub ranges: Ranges,
 }
 
 /// A feed of a [`Ruleset`], for display.
@@ -44,20 +47,23 @@ pub struct FeedInfo<'r> {
     pub is_usable: bool,
     /// How old it is in seconds, as `max_age` counts; `None` where the host gave no date.
     pub age: Option<u64>,
+    /// From when on it is stale, in seconds since the Unix epoch; `None` where it never is.
+    pub expires: Option<i64>,
 }
 
 impl FeedInfo<'_> {
-    /// How many distinct prefixes decide about requests: none where the feed is stale.
-    pub fn prefixes_in_force(&self) -> usize {
-        if self.state == FeedState::Stale { 0 } else { self.prefixes }
+    /// What [`Display`](fmt::Display) starts with: the feed and its state, without the reason.
+    pub fn heading(&self) -> String {
+        let Self { name, state, .. } = self;
+        format!("the feed `{name}` is {state}")
     }
 }
 
 /// A sentence on the feed's state, for logs.
 impl fmt::Display for FeedInfo<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, state, why, .. } = self;
-        write!(f, "the feed `{name}` is {state}")?;
+        let Self { state, why, .. } = self;
+        f.write_str(&self.heading())?;
         why.iter().try_for_each(|why| write!(f, ": {why}"))?;
         let effect = match (state, self.is_usable, self.format) {
             (FeedState::Ok, ..) => return Ok(()),
@@ -134,6 +140,7 @@ impl LoadedFeed {
             why: self.why.as_deref().map(Cow::Borrowed),
             is_usable: self.usable,
             age: None,
+            expires: self.expires(),
         }
     }
 
@@ -178,7 +185,13 @@ impl Ruleset {
             token: &agent.token,
             purposes: &agent.purposes,
             action: agent.action,
+            ranges: agent.ranges,
         })
+    }
+
+    /// The names of all feeds that belong to an agent, whatever their states.
+    pub fn all_feeds_of<'r>(&'r self, token: &str) -> impl Iterator<Item = &'r str> {
+        self.agent(token).into_iter().flat_map(|agent| self.loaded_feeds_of(agent)).map(|feed| &*feed.name)
     }
 
     /// The names of the feeds that prove an agent, by its token as the ruleset writes it, at `now`, in seconds since the
@@ -216,6 +229,11 @@ impl Ruleset {
     /// The feeds, in the order of the configuration; `now` is in seconds since the Unix epoch.
     pub fn feeds(&self, now: i64) -> impl Iterator<Item = FeedInfo<'_>> {
         self.feeds.iter().map(move |feed| feed.at(now))
+    }
+
+    /// Whether any feed can become stale.
+    pub fn has_age_limits(&self) -> bool {
+        self.feeds.iter().any(|feed| feed.max_age.is_some())
     }
 
     /// The feeds that became stale after one point in time and until another, in seconds since the Unix epoch: what a

@@ -10,13 +10,14 @@ use crate::config::{Fact, Mode, Treatment, Treatments};
 use crate::hash;
 use crate::http::host::{HostIndex, RequestHost};
 use crate::http::representation::Representation;
-use crate::ids::{ByAgent, List, SiteId};
+use crate::ids::{ByProduct, List, SiteId};
 use crate::path::request::RequestPath;
 use crate::path::rules::{PathRule, PathRules};
 use crate::policy::automation_preferences::{AutomationPreferences, NamedAgent, Undeclared};
 use crate::policy::robots::{GroupId, Robots};
 use crate::policy::robots_tag::SiteTags;
-use crate::user_agent::{Claims, check_token};
+use crate::sort::sort_and_dedup;
+use crate::user_agent::{Tokens, check_token};
 
 /// A policy file, as it is served and as it decides; sites that name the same file share it.
 #[derive(Debug)]
@@ -27,20 +28,18 @@ pub(crate) struct PolicyFile<T> {
     pub(crate) rules: T,
 }
 
-/// A site's robots.txt.
-#[derive(Clone, Debug)]
+/// The rules of a robots.txt.
+#[derive(Debug)]
 pub(crate) struct RobotsPolicy {
-    pub(crate) file: Arc<PolicyFile<Robots>>,
-    /// The group of each agent, and that of `*`.
-    pub(crate) groups: ByAgent<GroupId>,
+    pub(crate) rules: Robots,
+    /// The groups of each product that the file names, and those of `*`.
+    pub(crate) groups: ByProduct<GroupId>,
 }
 
 /// A site's automation-preferences.txt.
 #[derive(Clone, Debug)]
 pub(crate) struct PreferencesPolicy {
     pub(crate) file: Arc<PolicyFile<Preferences>>,
-    /// What the file knows each agent as, and everybody else.
-    pub(crate) agents: ByAgent<NamedAgent>,
     pub(crate) undeclared: Undeclared,
 }
 
@@ -49,6 +48,8 @@ pub(crate) struct PreferencesPolicy {
 pub(crate) struct Preferences {
     pub(crate) rules: AutomationPreferences,
     pub(crate) purposes: NamedPurposes,
+    /// What the file knows each product as that it names, and everybody else.
+    pub(crate) agents: ByProduct<NamedAgent>,
 }
 
 /// Purposes that count as declared where they stand alone in a User-Agent.
@@ -57,7 +58,7 @@ pub(crate) struct NamedPurposes {
     /// In lower case.
     names: Vec<Box<str>>,
     /// Finds `names`.
-    claims: Claims,
+    tokens: Tokens,
 }
 
 /// There are more than [`NamedPurposes::MOST`] different ones.
@@ -71,27 +72,26 @@ impl fmt::Display for TooManyPurposes {
 }
 
 impl NamedPurposes {
-    /// The time to compile them grows with the square of their number.
+    /// More than any policy has that people write. Each costs memory as long as the policy is in force.
     pub(crate) const MOST: usize = 1024;
 
     /// The grammar has more purposes than a User-Agent is searched for: quotes and single asterisks among them.
     pub(crate) fn new<'p>(purposes: impl IntoIterator<Item = &'p str>) -> Result<Self, TooManyPurposes> {
         let usable = purposes.into_iter().filter(|purpose| check_token(purpose).is_ok());
         let mut names: Vec<Box<str>> = usable.map(|purpose| purpose.to_ascii_lowercase().into()).collect();
-        names.sort_unstable();
-        names.dedup();
+        sort_and_dedup(&mut names);
         if names.len() > Self::MOST {
             return Err(TooManyPurposes);
         }
-        let claims = Claims::new(names.iter().map(|name| &**name)).map_err(|_| TooManyPurposes)?;
-        Ok(Self { names, claims })
+        let tokens = Tokens::new(names.iter().map(|name| &**name));
+        Ok(Self { names, tokens })
     }
 
     pub(crate) fn find(&self, user_agent: &[u8]) -> Option<&str> {
         if self.names.is_empty() {
             return None;
         }
-        self.claims.find(user_agent).and_then(|at| self.names.get(at)).map(|name| &**name)
+        self.tokens.find(user_agent).and_then(|at| self.names.get(at)).map(|name| &**name)
     }
 }
 
@@ -146,7 +146,7 @@ impl Modes {
 pub(crate) struct Site {
     pub(crate) name: Box<str>,
     pub(crate) treatments: Treatments,
-    pub(crate) robots: Option<RobotsPolicy>,
+    pub(crate) robots: Option<Arc<PolicyFile<RobotsPolicy>>>,
     pub(crate) preferences: Option<PreferencesPolicy>,
     pub(crate) geo: Vec<GeoRule>,
     pub(crate) modes: Modes,

@@ -8,6 +8,7 @@ use core::marker::PhantomData;
 
 use serde::Serialize;
 
+use crate::sort::sort_by_key;
 use crate::source::position::Position;
 
 /// How much a [`Diagnostic`] matters.
@@ -316,7 +317,7 @@ impl<S: Strictness> Diagnostics<S> {
 
     /// The same in the order of their places, as somebody mends them.
     pub fn into_items_by_position(mut self) -> Vec<Diagnostic> {
-        self.log.items.sort_by_key(|item| item.position);
+        sort_by_key(&mut self.log.items, |item| item.position);
         self.into_items()
     }
 

@@ -1,5 +1,6 @@
 //! Sources as bytes: their encoding, positions in them, and what there is to report about them.
 
+pub(crate) mod byte_order_mark;
 pub(crate) mod diagnostic;
 pub(crate) mod position;
 pub(crate) mod quoted;

@@ -4,7 +4,7 @@ use core::ops::{Deref, Range};
 
 use serde::Serialize;
 
-use crate::source::text::without_byte_order_mark;
+use crate::source::byte_order_mark::without_byte_order_mark;
 
 /// A place in a text: line and column, both counted from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

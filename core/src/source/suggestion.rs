@@ -4,6 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// How many known words a word is compared with: each comparison takes microseconds.
+const MOST_COMPARED: usize = 1000;
+
 /// The known word that was probably meant.
 pub(crate) fn nearest<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     // Comparing takes time in proportion to the product of the lengths, and a word can have megabytes.
@@ -16,6 +19,7 @@ pub(crate) fn nearest<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>)
     known
         .into_iter()
         .filter(|word| word.len() <= LONGEST)
+        .take(MOST_COMPARED)
         .map(|word| (likeness(word), word))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))

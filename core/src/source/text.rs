@@ -2,20 +2,9 @@
 
 use alloc::format;
 
+use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostics, Strictness};
 use crate::source::position::Locator;
-
-/// Bytes without the byte order mark that some editors put before UTF-8 text, or the part of one that others leave there,
-/// which is no character. Google's parser of robots.txt skips both, too.
-pub(crate) fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
-    match bytes {
-        [0xEF, 0xBB, 0xBF, rest @ ..] => rest,
-        // A byte that continues the character makes it another one.
-        [0xEF, 0xBB, 0x80..=0xBF, ..] | [0xEF, 0x80..=0xBA | 0xBC..=0xBF, ..] => bytes,
-        [0xEF, 0xBB, rest @ ..] | [0xEF, rest @ ..] => rest,
-        _ => bytes,
-    }
-}
 
 /// What the bytes should hold, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +15,27 @@ pub(crate) struct Expected {
     pub(crate) requirement: Option<&'static str>,
 }
 
-/// The bytes as text without byte order mark. `None` after an error that says what the bytes are instead.
+/// The bytes as text without byte order mark. `None` after an error that says what the bytes are instead: another encoding,
+/// or a web page.
 pub(crate) fn read<'a, S: Strictness>(
+    bytes: &'a [u8],
+    expected: Expected,
+    diagnostics: &mut Diagnostics<S>,
+) -> Option<&'a str> {
+    let text = decode(bytes, expected, diagnostics)?;
+    if text.trim_ascii_start().starts_with('<') {
+        let message = format!(
+            "this is HTML, not {}: the server sent a web page (an error? a login?), check the URL",
+            expected.what
+        );
+        diagnostics.error(None, expected.requirement, message);
+        return None;
+    }
+    Some(text)
+}
+
+/// As [`read`], but for a web page as well.
+pub(crate) fn decode<'a, S: Strictness>(
     bytes: &'a [u8],
     expected: Expected,
     diagnostics: &mut Diagnostics<S>,
@@ -37,8 +45,8 @@ pub(crate) fn read<'a, S: Strictness>(
         return None;
     }
     let bytes = without_byte_order_mark(bytes);
-    let text = match core::str::from_utf8(bytes) {
-        Ok(text) => text,
+    match core::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
         Err(error) => {
             let position = Locator::new(bytes).position(error.valid_up_to());
             let rest = bytes.get(error.valid_up_to()..).unwrap_or_default();
@@ -50,20 +58,9 @@ pub(crate) fn read<'a, S: Strictness>(
                 }
             };
             diagnostics.error(position, requirement, message);
-            return None;
+            None
         }
-    };
-    if text.trim_ascii_start().starts_with('<') {
-        diagnostics.error(
-            None,
-            requirement,
-            format!(
-                "this is HTML, not {what}: the server sent a web page (an error? a login?), check the URL"
-            ),
-        );
-        return None;
     }
-    Some(text)
 }
 
 /// Whether the bytes begin as a web page does. One without any rule must not be taken for a policy, since it would allow

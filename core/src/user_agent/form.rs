@@ -29,9 +29,9 @@ pub(super) fn has_form_of_browser(text: &[u8]) -> bool {
 
 /// Whether a name ends in "browser", or begins a rest of the text for which `begins` holds.
 fn has_name(text: &[u8], begins: impl Fn(&[u8]) -> bool) -> bool {
-    words(text).any(|word| {
+    words(text, 0..text.len(), 1).any(|word| {
         text.get(word.start..).is_some_and(&begins)
-            || text.get(word).is_some_and(|name| ends_with(name, "browser"))
+            || text.get(word.range()).is_some_and(|name| ends_with(name, "browser"))
     })
 }
 

@@ -130,9 +130,9 @@ fn after_products(mut rest: &[u8]) -> &[u8] {
 /// A token that stands alone begins and ends where words do. So if it begins in a known part, either its first word is
 /// a whole word of that part, or its first word is in the next part, before which there is a space.
 pub(super) fn may_hide(token: &str) -> bool {
-    let Some(word) = words(token.as_bytes()).next() else { return true };
+    let Some(word) = words(token.as_bytes(), 0..token.len(), 1).next() else { return true };
     let (before, rest) = token.split_at_checked(word.start).unwrap_or_default();
-    let word = rest.get(..word.len()).unwrap_or_default();
+    let word = rest.get(..word.length).unwrap_or_default();
     before.contains(' ') || is_version(word) || known_words().any(|known| is_known(word, known))
 }
 
@@ -143,7 +143,7 @@ fn known_words() -> impl Iterator<Item = &'static str> {
         .flatten()
         .flat_map(|pattern| [pattern.before, pattern.after.unwrap_or_default()]);
     let texts = [OPENING, MOBILE].into_iter().chain(of_patterns).chain(PRODUCTS.iter().copied());
-    texts.flat_map(|text| words(text.as_bytes()).filter_map(|word| text.get(word)))
+    texts.flat_map(|text| words(text.as_bytes(), 0..text.len(), 1).filter_map(|word| text.get(word.range())))
 }
 
 fn is_known(word: &str, known: &str) -> bool {

@@ -2,24 +2,42 @@
 
 use super::phrases::Phrases;
 
+/// What a name says of the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// It is automation.
+    Automation,
+    /// What follows may be the address of its operator.
+    Address,
+    /// `(compatible; ExampleBot/1.0)`. In a browser's User-Agent this word comes first, if at all.
+    Compatible,
+    /// The framework of many desktop applications.
+    Electron,
+    /// A code editor that runs on this framework. Its requests serve a coding agent, not a reader.
+    Editor,
+}
+
 /// How names of automation end: `Applebot`, `My-Crawler`. Other words (`scan`, `proxy`, `monitor`, `feed`) are in the
 /// names of people's applications, too.
 pub(super) const ENDINGS: &[&str] = &["bot", "crawler", "spider"];
 
+/// How many bytes the shortest of [`ENDINGS`] has.
+pub(super) const SHORTEST_ENDING: usize = "bot".len();
+
 /// Names that end so and are people's: a brand of phones.
 pub(super) const PEOPLES_NAMES: &[&str] = &["cubot"];
 
-/// Whole names that automation adds to a browser's User-Agent. If an agent has the same token, the name claims that
-/// agent.
-pub(super) static NAMES: Phrases<90> = Phrases::new([
-    // These count only in a context: see `reading.rs`. They come first, since they are frequent.
-    HTTP,
-    HTTPS,
-    COMPATIBLE,
-    ELECTRON,
-    CODE,
-    CURSOR,
-    WINDSURF,
+/// Names that say something of the client. If an agent has the same token, the name claims that agent.
+pub(super) const SIGNS: &[(Sign, &[&str])] = &[
+    (Sign::Address, &["http", "https"]),
+    (Sign::Compatible, &["compatible"]),
+    (Sign::Electron, &["Electron"]),
+    (Sign::Editor, &["Code", "Cursor", "Windsurf"]),
+    (Sign::Automation, NAMES),
+];
+
+/// Whole names that automation adds to a browser's User-Agent.
+const NAMES: &[&str] = &[
     // Browsers that nobody looks at, and programs that drive browsers.
     "Headless",
     "HeadlessChrome",
@@ -110,27 +128,12 @@ pub(super) static NAMES: Phrases<90> = Phrases::new([
     "Manus-User",
     // The header's name in its value is a mistake that no browser makes.
     "User-Agent",
-]);
-
-/// The beginning of an operator's address.
-pub(super) const HTTP: &str = "http";
-pub(super) const HTTPS: &str = "https";
+];
 
 /// What follows `http` in people's browsers. Some makers of browsers, or of a component for browsers, put their own
 /// address into the User-Agent.
 pub(super) const PEOPLES_ADDRESSES: &[&str] =
     &["://bsalsa.com", "://www.bsalsa.com", "://www.QtWeb.net", "://www.avantbrowser.com"];
-
-/// `(compatible; ExampleBot/1.0)`. In a browser's User-Agent this word comes first, if at all.
-pub(super) const COMPATIBLE: &str = "compatible";
-
-/// The framework of many desktop applications.
-pub(super) const ELECTRON: &str = "Electron";
-
-/// Code editors that run on [`ELECTRON`]. Their requests serve a coding agent, not a reader.
-pub(super) const CODE: &str = "Code";
-pub(super) const CURSOR: &str = "Cursor";
-pub(super) const WINDSURF: &str = "Windsurf";
 
 /// Engines and browsers, one of which follows `Mozilla/` in a browser's User-Agent.
 pub(super) static ENGINES: Phrases<37> = Phrases::new([

@@ -9,10 +9,11 @@ mod reading;
 #[cfg(test)]
 mod tests;
 mod token;
+mod vocabulary;
 mod window_filter;
 mod words;
 
-pub use claims::{Claims, ClaimsError, Speaker};
+pub use claims::{Claims, ClaimsError, Speaker, Tokens};
 #[cfg(test)]
 pub(crate) use token::MAX_TOKEN;
 pub(crate) use token::check_token;

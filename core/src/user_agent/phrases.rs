@@ -1,14 +1,13 @@
 //! Texts that a part of a User-Agent may begin with, found at a cost that hardly depends on how many they are.
 
 use super::window_filter::WindowFilter;
-use super::words::continues_word;
 
 /// A list of texts, in any ASCII case.
 #[derive(Debug)]
 pub(super) struct Phrases<const N: usize> {
     list: [&'static str; N],
     /// The first bytes of each.
-    pub(super) beginnings: WindowFilter,
+    beginnings: WindowFilter,
     /// The index of the first text with each [`initial`], and of the next text with the same one; [`NONE`] after the
     /// last one.
     first: [u8; INITIALS],
@@ -43,14 +42,6 @@ impl<const N: usize> Phrases<N> {
     /// Whether the text begins with one of them.
     pub(super) fn begins(&self, text: &[u8]) -> bool {
         self.beginnings.may_begin(text) && self.candidates(text).any(|phrase| begins_with(text, phrase))
-    }
-
-    /// The one that the text begins with as a whole name, which no word continues.
-    pub(super) fn name_at(&self, text: &[u8]) -> Option<&'static str> {
-        let is_whole = |name: &&str| {
-            begins_with(text, name) && text.get(name.len()).is_none_or(|byte| !continues_word(*byte))
-        };
-        self.candidates(text).find(is_whole)
     }
 
     /// The texts with the same initial.

@@ -6,25 +6,14 @@ use core::ops::Range;
 use memchr::memchr;
 
 use super::form::{find, first_comment};
-use super::lists::{
-    CODE, COMPATIBLE, CURSOR, ELECTRON, ENDINGS, HTTP, HTTPS, NAMES, PEOPLES_ADDRESSES, PEOPLES_NAMES,
-    WINDSURF,
-};
+use super::lists::{ENDINGS, PEOPLES_ADDRESSES, PEOPLES_NAMES, Sign};
 use super::phrases::{begins_with, ends_with};
-
-/// The token that the User-Agent claims.
-#[derive(Clone, Copy)]
-pub(super) struct Claim {
-    pub(super) length: usize,
-    pub(super) start: usize,
-    /// Its index.
-    pub(super) token: usize,
-}
+use super::vocabulary::Claim;
 
 /// What has been found so far.
 pub(super) struct Reading<'t> {
     pub(super) text: &'t [u8],
-    pub(super) claim: Option<Claim>,
+    pub(super) claim: Claim,
     /// Whether there was a name or a web address of automation.
     automation: bool,
     /// Whether a code editor was named, and the framework on which such editors run.
@@ -37,7 +26,7 @@ pub(super) struct Reading<'t> {
 impl<'t> Reading<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
         let device = OnceCell::new();
-        Self { text, claim: None, automation: false, editor: false, electron: false, device }
+        Self { text, claim: Claim::default(), automation: false, editor: false, electron: false, device }
     }
 
     /// Whether something in the parts that have been read names automation.
@@ -49,29 +38,26 @@ impl<'t> Reading<'t> {
 
     /// Whether names can still change the answer: a claim counts more, and one name of automation is enough.
     pub(super) fn asks_for_names(&self) -> bool {
-        self.claim.is_none() && !self.automation
+        self.claim.token().is_none() && !self.automation
     }
 
-    /// Notes the name of automation that begins here.
-    #[cold]
-    pub(super) fn take_name(&mut self, start: usize) {
-        let rest = self.text.get(start..).unwrap_or_default();
-        let Some(name) = NAMES.name_at(rest) else { return };
-        let after = rest.get(name.len()..).unwrap_or_default();
+    /// Notes the name at this place.
+    pub(super) fn take_sign(&mut self, place: &Range<usize>, sign: Sign) {
+        let after = self.text.get(place.end..).unwrap_or_default();
         let begins_with_any = |beginnings: &[&str]| beginnings.iter().any(|text| begins_with(after, text));
-        match name {
-            HTTP | HTTPS => {
-                self.automation |= begins_with(after, "://") && !begins_with_any(PEOPLES_ADDRESSES);
+        match sign {
+            Sign::Automation => self.automation |= !self.names_device(place.start),
+            Sign::Address => {
+                self.automation |= after.starts_with(b"://") && !begins_with_any(PEOPLES_ADDRESSES);
             }
             // Internet Explorer 8 repeats its predecessor's User-Agent within its own.
-            COMPATIBLE => {
-                self.automation |= begins_with(after, ";")
+            Sign::Compatible => {
+                self.automation |= after.starts_with(b";")
                     && !begins_with_any(&["; MSIE", ";MSIE"])
-                    && !self.follows_mozilla(start);
+                    && !self.follows_mozilla(place.start);
             }
-            ELECTRON => self.electron = true,
-            CODE | CURSOR | WINDSURF => self.editor |= begins_with(after, "/"),
-            _ => self.automation |= !self.names_device(start),
+            Sign::Electron => self.electron = true,
+            Sign::Editor => self.editor |= after.starts_with(b"/"),
         }
     }
 

@@ -1,9 +1,11 @@
-//! A set of four-byte windows, which rules out most places of a text at the cost of a multiplication and a bit test.
+//! A set of beginnings and of words, which rules out most places of a text at the cost of a multiplication and a bit test.
 
-/// How many bytes a window has.
+use super::words::Word;
+
+/// How many bytes of a beginning count.
 const WINDOW: usize = 4;
 
-/// Windows in any ASCII case. It may contain more than was inserted, never less.
+/// Beginnings and words in any ASCII case, by keys. It may contain more than was inserted, never less.
 #[derive(Clone, Debug)]
 pub(super) struct WindowFilter {
     bits: [u64; Self::WORDS],
@@ -16,16 +18,16 @@ impl WindowFilter {
         Self { bits: [0; Self::WORDS] }
     }
 
-    /// Adds every window that a text which begins with `beginning` can begin with.
+    /// Adds the key of every text that begins with `beginning`.
     pub(super) const fn insert_beginning(&mut self, beginning: &[u8]) {
         match *beginning {
-            [first, second, third, fourth, ..] => self.insert([first, second, third, fourth]),
+            [first, second, third, fourth, ..] => self.insert(key([first, second, third, fourth])),
             [first, second, third] => {
                 let mut fourth = 0;
-                self.insert([first, second, third, fourth]);
+                self.insert(key([first, second, third, fourth]));
                 while fourth < u8::MAX {
                     fourth += 1;
-                    self.insert([first, second, third, fourth]);
+                    self.insert(key([first, second, third, fourth]));
                 }
             }
             // Too much may follow: no place can be ruled out.
@@ -34,29 +36,49 @@ impl WindowFilter {
     }
 
     #[expect(clippy::indexing_slicing, reason = "`place` bounds the index; `get_mut` is not const")]
-    const fn insert(&mut self, window: [u8; WINDOW]) {
-        let (word, bit) = Self::place(window);
+    pub(super) const fn insert(&mut self, key: u64) {
+        let (word, bit) = Self::place(key);
         self.bits[word] |= bit;
     }
 
     /// Whether one of the inserted texts may begin where `text` does.
     #[inline]
     pub(super) fn may_begin(&self, text: &[u8]) -> bool {
-        let window = text.first_chunk().copied().unwrap_or_else(|| padded(text));
-        let (word, bit) = Self::place(window);
+        self.may_contain(key(text.first_chunk().copied().unwrap_or_else(|| padded(text))))
+    }
+
+    /// Whether the key may have been inserted.
+    #[inline]
+    pub(super) fn may_contain(&self, key: u64) -> bool {
+        let (word, bit) = Self::place(key);
         self.bits.get(word).is_some_and(|word| word & bit != 0)
     }
 
-    /// Where the window's bit is. Bit 5 is set in all bytes, which makes letters lower case.
+    /// Where the bit of a key is.
     #[inline]
-    const fn place(window: [u8; WINDOW]) -> (usize, u64) {
-        let key = u32::from_le_bytes(window) | 0x2020_2020;
-        let hash = key.wrapping_mul(0x9e37_79b1) >> 18;
+    const fn place(key: u64) -> (usize, u64) {
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50;
         ((hash >> 6) as usize % Self::WORDS, 1 << (hash % 64))
     }
 }
 
-/// The last few bytes of a text as a window. So short a text is inserted with all that may follow it, zeros included.
+/// The key of a word: its length and its first bytes.
+#[inline]
+pub(super) fn key_of_word(text: &[u8], word: Word) -> u64 {
+    let first = text.get(word.start..word.start + WINDOW).and_then(<[u8]>::first_chunk);
+    let window = first.copied().unwrap_or_else(|| padded(text.get(word.start..).unwrap_or_default()));
+    // What follows a short word is shifted out.
+    let beyond = WINDOW.saturating_sub(word.length) * 8;
+    (word.length as u64) << 32 | key(window) << beyond & u64::from(u32::MAX)
+}
+
+/// The key of a beginning. Bit 5 is set in all bytes, which makes letters lower case.
+#[inline]
+const fn key(window: [u8; WINDOW]) -> u64 {
+    (u32::from_le_bytes(window) | 0x2020_2020) as u64
+}
+
+/// The last few bytes of a text. So short a text is inserted with all that may follow it, zeros included.
 #[cold]
 fn padded(text: &[u8]) -> [u8; WINDOW] {
     let mut window = [0; WINDOW];

@@ -16,76 +16,98 @@ pub(super) const fn continues_word(byte: u8) -> bool {
         | (byte >= 0x80)
 }
 
-/// Every longest run of bytes for which [`continues_word`] holds, from first to last.
-pub(super) fn words(text: &[u8]) -> Words<'_> {
-    Words { rest: text, base: 0, next_base: 0, bits: 0 }
+/// A longest run of bytes for which [`continues_word`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Where it starts in the text.
+    pub(super) start: usize,
+    pub(super) length: usize,
 }
 
-/// See [`words`].
-pub(super) struct Words<'t> {
-    /// What no mask has been made of yet.
-    rest: &'t [u8],
-    /// Where the block of `bits` begins in the text, and where the next block does.
+impl Word {
+    pub(super) fn end(self) -> usize {
+        self.start + self.length
+    }
+
+    pub(super) fn range(self) -> Range<usize> {
+        self.start..self.end()
+    }
+}
+
+/// The words in a part of the text that have at least so many bytes, from first to last. A word ends where the part does.
+#[inline]
+pub(super) fn words(text: &[u8], part: Range<usize>, shortest: usize) -> impl Iterator<Item = Word> {
+    let text = text.get(..part.end).unwrap_or_default();
+    let mut is_in_word = false;
+    let blocks = part.step_by(BLOCK).flat_map(move |base| {
+        let block = Block::new(text, base, is_in_word, shortest);
+        is_in_word = block.bits >> (BLOCK - 1) != 0;
+        block
+    });
+    blocks.filter(move |word| word.length >= shortest)
+}
+
+/// The words that start in a block.
+struct Block<'t> {
+    text: &'t [u8],
+    /// Where the block starts in the text.
     base: usize,
-    next_base: usize,
-    /// The bytes of words in the block, without the words that have been returned.
+    /// The bytes of words.
     bits: u64,
+    /// Where words start that have not been returned.
+    starts: u64,
 }
 
-impl Words<'_> {
-    /// Makes the mask of the next block.
-    #[inline]
-    fn advance(&mut self) -> Option<()> {
-        self.base = self.next_base;
-        if let Some((block, rest)) = self.rest.split_first_chunk() {
-            self.bits = mask(block);
-            self.rest = rest;
-            self.next_base += BLOCK;
-            return Some(());
+impl<'t> Block<'t> {
+    /// The block that starts here. `is_in_word` says that a word may go on from the block before.
+    fn new(text: &'t [u8], base: usize, is_in_word: bool, shortest: usize) -> Self {
+        let rest = text.get(base..).unwrap_or_default();
+        let bits = match rest.first_chunk() {
+            Some(block) => mask(block),
+            None => mask(&filled_up(rest)),
+        };
+        let mut starts = bits & !(bits << 1 | u64::from(is_in_word));
+        // Leaves out short words, but for those at the end, which may go on in the next block.
+        for length in 1..shortest.min(4) {
+            starts &= bits >> length | u64::MAX << (BLOCK - length);
         }
-        if self.rest.is_empty() {
+        Self { text, base, bits, starts }
+    }
+
+    /// How many bytes of a word are beyond the block.
+    #[cold]
+    fn rest_of_word(&self) -> usize {
+        let rest = self.text.get(self.base + BLOCK..).unwrap_or_default();
+        rest.iter().take_while(|byte| continues_word(**byte)).count()
+    }
+}
+
+impl Iterator for Block<'_> {
+    type Item = Word;
+
+    #[inline]
+    fn next(&mut self) -> Option<Word> {
+        if self.starts == 0 {
             return None;
         }
-        let mut block = [b' '; BLOCK];
-        block.get_mut(..self.rest.len())?.copy_from_slice(self.rest);
-        self.bits = mask(&block);
-        self.next_base += self.rest.len();
-        self.rest = &[];
-        Some(())
-    }
-
-    /// Removes the run that begins at the lowest bit that is set, and returns its length.
-    #[inline]
-    fn take_run(&mut self, first: u32) -> usize {
-        let run = (self.bits >> first).trailing_ones();
-        // The sum carries through the run and clears it.
-        self.bits &= self.bits.wrapping_add(1 << first);
-        run as usize
+        let first = self.starts.trailing_zeros() as usize;
+        self.starts &= self.starts - 1;
+        let length = (self.bits >> first).trailing_ones() as usize;
+        let beyond = if first + length == BLOCK { self.rest_of_word() } else { 0 };
+        Some(Word { start: self.base + first, length: length + beyond })
     }
 }
 
-impl Iterator for Words<'_> {
-    type Item = Range<usize>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Range<usize>> {
-        while self.bits == 0 {
-            self.advance()?;
-        }
-        let first = self.bits.trailing_zeros();
-        let start = self.base + first as usize;
-        let mut end = start + self.take_run(first);
-        // A word at the end of its block may go on in the next ones.
-        while end == self.base + BLOCK && self.advance().is_some() && self.bits & 1 != 0 {
-            end += self.take_run(0);
-        }
-        Some(start..end)
-    }
+/// The last bytes of a text, and spaces.
+fn filled_up(rest: &[u8]) -> [u8; BLOCK] {
+    let mut block = [b' '; BLOCK];
+    block.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    block
 }
 
 /// Bit `n` says whether byte `n` of the block continues a word. The loops are simple enough for the compiler to turn
 /// them into vector instructions where the target has some.
-#[inline]
+#[inline(never)]
 fn mask(block: &[u8; BLOCK]) -> u64 {
     let flags = block.map(|byte| u8::from(continues_word(byte)));
     let (eights, _) = flags.as_chunks::<8>();

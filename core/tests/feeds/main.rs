@@ -5,4 +5,5 @@ mod fixture;
 mod agents;
 mod ages;
 mod compiled;
+mod shapes;
 mod versions;

@@ -1,6 +1,6 @@
 //! The configuration of an `http`, `server` or `location` block.
 
-use crawlward_core::{Mode, SiteId, suggestion};
+use crawlward_core::{Mode, Ruleset, SiteId, suggestion};
 
 use super::{MainConf, duplicate, invalid, set_once};
 use crate::nginx::{ComplexValue, Configuration, LogLevel, Merge, MergeConfigError, Position, Purpose};
@@ -28,8 +28,10 @@ pub(crate) struct LocationConf<'c> {
     site_name: Option<(String, Position)>,
     /// The number of that site. It holds for every ruleset until the next reload, because all are made of one document.
     pub(crate) site: Option<SiteId>,
-    /// Where `crawlward_status` is.
-    status: Option<Position>,
+    /// Whether there is a `crawlward_status`.
+    status: Option<()>,
+    /// What `crawlward_trust_header` says, and where.
+    trust_header: Option<(bool, Position)>,
 }
 
 impl<'c> LocationConf<'c> {
@@ -80,8 +82,30 @@ impl<'c> LocationConf<'c> {
     }
 
     /// `crawlward_status;`
-    pub(crate) fn set_status(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
-        set_once(&mut self.status, "crawlward_status", configuration.position())
+    pub(crate) fn set_status(&mut self) -> Result<(), String> {
+        set_once(&mut self.status, "crawlward_status", ())
+    }
+
+    /// `crawlward_trust_header on|off;`
+    pub(crate) fn set_trust_header(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
+        const NAME: &str = "crawlward_trust_header";
+        let argument = configuration.argument();
+        let is_on = match &*argument {
+            "on" => true,
+            "off" => false,
+            _ => return Err(invalid(NAME, &argument, "\"on\" or \"off\"")),
+        };
+        set_once(&mut self.trust_header, NAME, (is_on, configuration.position()))
+    }
+
+    /// Whether an `X-Crawlward` from outside stays where the mode is `off`.
+    pub(crate) fn trusts_header(&self) -> bool {
+        self.trust_header.as_ref().is_some_and(|(is_on, _)| *is_on)
+    }
+
+    /// Whether an `X-Crawlward` from outside stays, whatever the request.
+    pub(crate) fn always_trusts_header(&self) -> bool {
+        self.trusts_header() && matches!(self.mode, ModeSource::Fixed(Mode::Off))
     }
 
     /// Checks the configuration against the document, and finds the site in it.
@@ -94,20 +118,24 @@ impl<'c> LocationConf<'c> {
         if configuration.purpose() == Purpose::Signal {
             return Ok(());
         }
-        if let Some(position) = &self.status
-            && main.ruleset.is_empty()
-        {
-            return Err((position.clone(), "\"crawlward_status\" requires \"crawlward_config\"".to_owned()));
-        }
+        // Without a document, the module does nothing. A warning says so.
+        let Some(ruleset) = main.ruleset.get() else { return Ok(()) };
         if let Some((name, position)) = &self.site_name {
-            self.site = Some(site(name, main).map_err(|message| (position.clone(), message))?);
+            self.site = Some(site(name, &ruleset).map_err(|message| (position.clone(), message))?);
+        }
+        if let Some((true, position)) = &self.trust_header {
+            let may_be_off = match self.mode {
+                ModeSource::Inherited => ruleset.may_be_off(),
+                ModeSource::Fixed(mode) => mode == Mode::Off,
+                ModeSource::Variable(_) => true,
+            };
+            main.usage.note_trusted(position, may_be_off);
         }
         Ok(())
     }
 }
 
-fn site(name: &str, main: &MainConf) -> Result<SiteId, String> {
-    let ruleset = main.ruleset.get().ok_or("\"crawlward_site\" requires \"crawlward_config\"")?;
+fn site(name: &str, ruleset: &Ruleset) -> Result<SiteId, String> {
     ruleset.site(name).ok_or_else(|| {
         let suggestion = suggestion(name, ruleset.site_names());
         format!("unknown site `{name}` in \"crawlward_site\" directive{suggestion}")
@@ -123,6 +151,7 @@ impl Merge for LocationConf<'_> {
         self.deny_status = self.deny_status.or(outer.deny_status);
         self.log_level = self.log_level.or(outer.log_level);
         self.site = outer.site;
+        self.trust_header = self.trust_header.take().or_else(|| outer.trust_header.clone());
         Ok(())
     }
 }

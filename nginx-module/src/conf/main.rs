@@ -5,7 +5,7 @@ use std::time::Duration;
 use crawlward_core::{Ruleset, Severity};
 use crawlward_files::{Audience, Origin, User};
 
-use super::{duplicate, invalid, set_once};
+use super::{Usage, duplicate, invalid, set_once};
 use crate::nginx::{Configuration, Purpose, WorkerUser, trim};
 use crate::refresh::Refresh;
 use crate::ruleset::InForce;
@@ -19,6 +19,8 @@ pub(crate) struct MainConf {
     /// Empty without `crawlward_config`: then the module does nothing.
     pub(crate) ruleset: InForce,
     pub(crate) refresh: Refresh,
+    /// Where the directives are that may turn out to have no effect.
+    pub(crate) usage: Usage,
 }
 
 impl MainConf {
@@ -33,12 +35,13 @@ impl MainConf {
         }
         let path = configuration.file_argument().ok_or("out of memory")?;
         let unreadable = |error| format!("cannot read {}: {error}", path.display());
+        let since = crawlward_files::now();
         let mut origin = Origin::read(&path).map_err(unreadable)?;
         // The master may read more than its workers: what they serve has to be readable for them.
         if let Some(WorkerUser { name, uid, gids }) = configuration.worker_user() {
             origin = origin.readable_by(Audience::User(User { name, uid, gids }));
         }
-        self.ruleset.set(compile(&mut origin, configuration)?);
+        self.ruleset.set(compile(&mut origin, configuration)?, since);
         self.refresh.start_from(origin);
         trim();
         Ok(())

@@ -2,9 +2,11 @@
 
 mod location;
 mod main;
+mod usage;
 
 pub(crate) use location::{LocationConf, ModeSource};
 pub(crate) use main::MainConf;
+pub(crate) use usage::Usage;
 
 /// Sets what a directive says, which is said once in a block.
 fn set_once<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), String> {

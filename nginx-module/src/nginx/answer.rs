@@ -92,13 +92,14 @@ impl<M: ModuleTypes> Request<'_, M> {
     pub(crate) fn remove_response_headers(&mut self, is_unwanted: impl Fn(&[u8]) -> bool) {
         self.response_header_list().withdraw(&is_unwanted);
         let head = self.response_head();
-        if is_unwanted(b"expires") {
+        if !head.expires.is_null() && is_unwanted(b"expires") {
             head.expires = ptr::null_mut();
         }
-        if is_unwanted(b"etag") {
+        if !head.etag.is_null() && is_unwanted(b"etag") {
             head.etag = ptr::null_mut();
         }
-        if is_unwanted(b"last-modified") {
+        let has_date = !head.last_modified.is_null() || head.last_modified_time != -1;
+        if has_date && is_unwanted(b"last-modified") {
             head.last_modified = ptr::null_mut();
             head.last_modified_time = -1;
         }

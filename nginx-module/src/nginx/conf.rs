@@ -46,7 +46,7 @@ impl ComplexValue<'_> {
 }
 
 /// Where a directive is, in the words of nginx: `file:line` or `command line`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position(String);
 
 impl fmt::Display for Position {
@@ -181,10 +181,19 @@ impl<'c> Configuration<'c> {
 
     /// Logs why the configuration is refused, because of a directive that nginx read earlier.
     pub(crate) fn error_at(&self, position: &Position, message: &str) {
+        self.log_at(LogLevel::EMERG, position, message);
+    }
+
+    /// Logs a warning about a directive that nginx read earlier.
+    pub(crate) fn warn_at(&self, position: &Position, message: &str) {
+        self.log_at(LogLevel::WARN, position, message);
+    }
+
+    fn log_at(&self, level: LogLevel, position: &Position, message: &str) {
         // SAFETY: the log of the cycle that nginx prepares is live.
         unsafe {
             if let Some(log) = NonNull::new((*self.raw.as_ptr()).log) {
-                log::write(log, LogLevel::EMERG, || format!("{}: {message} in {position}", self.module));
+                log::write(log, level, || format!("{}: {message} in {position}", self.module));
             }
         }
     }

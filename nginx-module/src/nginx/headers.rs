@@ -89,7 +89,6 @@ impl Headers<'_> {
 impl<'l> Iterator for Headers<'l> {
     type Item = Header<'l>;
 
-    // Every request has its headers looked through, some of them several times: a loop of few instructions.
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -102,6 +101,20 @@ impl<'l> Iterator for Headers<'l> {
             if part.nelts > 0 {
                 // SAFETY: a part has `nelts` initialised headers at `elts`, which is not null if there are any.
                 self.part = unsafe { slice::from_raw_parts(part.elts.cast(), part.nelts) }.iter();
+            }
+        }
+    }
+
+    // Filters look for the next header with this function, which would otherwise call `next` for each.
+    #[inline]
+    fn find<P: FnMut(&Self::Item) -> bool>(&mut self, mut is_wanted: P) -> Option<Self::Item> {
+        loop {
+            if let Some(header) = self.part.find(|header| is_wanted(&Header(header))) {
+                return Some(Header(header));
+            }
+            let next = self.next()?;
+            if is_wanted(&next) {
+                return Some(next);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What nginx keeps for a module as its configuration of the `http` block.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use ngx::ffi::ngx_cycle_t;
 use ngx::http::HttpModuleConfExt;
@@ -12,15 +12,15 @@ use super::zone::Zone;
 
 /// The configuration of a module, with what the bindings keep beside it.
 pub(super) struct MainSlot<M: ModuleTypes> {
-    /// Dropped before the configuration, which it points at.
-    pub(super) timer: Timer,
+    /// One for each task of the module, once a worker has started. Dropped before the configuration, which they point at.
+    pub(super) timers: OnceCell<Box<[Timer]>>,
     pub(super) zone: Cell<Option<Zone>>,
     pub(super) conf: M::Main,
 }
 
 impl<M: ModuleTypes> Default for MainSlot<M> {
     fn default() -> Self {
-        Self { timer: Timer::default(), zone: Cell::new(None), conf: M::Main::default() }
+        Self { timers: OnceCell::new(), zone: Cell::new(None), conf: M::Main::default() }
     }
 }
 

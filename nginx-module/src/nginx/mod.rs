@@ -37,7 +37,7 @@ pub(crate) use headers::{HeaderName, NoRoom};
 pub(crate) use log::LogLevel;
 pub(crate) use main_thread::MainThread;
 pub(crate) use memory::{TrimAfter, trim};
-pub(crate) use module::{Module, Worker};
+pub(crate) use module::{Module, Task, Worker};
 pub(crate) use ngx::http::{Merge, MergeConfigError};
 pub(crate) use panics::PanicHandler;
 pub(crate) use request::{LocationId, Request};

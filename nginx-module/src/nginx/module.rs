@@ -13,8 +13,13 @@ use super::types::ModuleTypes;
 /// A module: its tables, and what nginx calls. `http_module!` exports it.
 pub(crate) trait Module: ModuleTypes {
     const DIRECTIVES: &'static [Directive<Self>];
+    /// What each worker does again and again.
+    const TASKS: &'static [Task<Self>];
     /// Names of variables, without the `$`, and what is to be shown.
     const VARIABLES: &'static [(&'static str, Self::Variable)];
+
+    /// nginx has read a directive of the module.
+    fn on_directive(main: &Self::Main, name: &'static str, position: Position);
 
     /// nginx has merged a location's configuration with that of the block around it. An error refuses the configuration.
     fn check<'c>(
@@ -23,14 +28,11 @@ pub(crate) trait Module: ModuleTypes {
         configuration: &Configuration<'c>,
     ) -> Result<(), (Position, String)>;
 
-    /// A configuration comes into service: the first one, or a new one.
-    fn on_cycle(main_thread: MainThread<'_>, is_reload: bool);
+    /// nginx has read the whole configuration, and merged that of each location.
+    fn on_configuration(main: &Self::Main, configuration: &Configuration<'_>);
 
-    /// A worker starts. Returns when [`Self::on_timer`] is to be called, if at all.
-    fn on_worker(main: &Self::Main, main_thread: MainThread<'_>, worker: Worker) -> Option<Duration>;
-
-    /// The time has come. Returns when it is to be called again.
-    fn on_timer(main: &Self::Main, main_thread: MainThread<'_>) -> Option<Duration>;
+    /// A configuration comes into service: the first one, or a new one. `main` is `None` if it has no `http` block.
+    fn on_cycle(main: Option<&Self::Main>, main_thread: MainThread<'_>, is_reload: bool);
 
     /// The value of a variable for the request that the client sent. It is evaluated anew each time it is read. `None`: not
     /// found.
@@ -50,6 +52,14 @@ pub(crate) trait Module: ModuleTypes {
 
     /// A client's request has ended.
     fn on_log(request: &Request<'_, Self>);
+}
+
+/// What a worker does again and again.
+pub(crate) struct Task<M: ModuleTypes> {
+    /// A worker starts. Returns when [`Self::run`] is to be called, if at all.
+    pub(crate) start: fn(&M::Main, Worker) -> Option<Duration>,
+    /// The time has come. Returns when it is to be called again.
+    pub(crate) run: fn(&M::Main, MainThread<'_>) -> Option<Duration>,
 }
 
 /// Which of how many workers a process is.

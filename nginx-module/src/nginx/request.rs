@@ -91,7 +91,8 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
             let port_end = (*self.as_ptr()).port_end;
             let end = if port_end.is_null() { host_end } else { port_end };
             if start.is_null() || end.is_null() {
-                return self.header_lines("host").next();
+                // nginx refuses a request with several.
+                return (*self.as_ptr()).headers_in.host.as_ref().map(|host| host.value.as_bytes());
             }
             let length = usize::try_from(end.offset_from(start)).ok()?;
             Some(std::slice::from_raw_parts(start, length))
@@ -118,11 +119,25 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
         target
     }
 
+    /// The status of the response, once nginx has begun one.
+    pub(crate) fn response_status(&self) -> Option<usize> {
+        // SAFETY: the request is live.
+        let status = unsafe { (*self.as_ptr()).headers_out.status };
+        (status != 0).then_some(status)
+    }
+
     /// The lines of a header, by its lower-case name.
     pub(crate) fn header_lines<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
         // SAFETY: the request is live. What changes its headers borrows this handle exclusively.
         let headers = unsafe { Headers::of(&raw const (*self.as_ptr()).headers_in.headers) };
         headers.filter(move |header| header.is_named(name)).map(Header::value)
+    }
+
+    /// Whether the request has a header with such a name.
+    pub(crate) fn has_header(&self, is_wanted: impl Fn(&[u8]) -> bool) -> bool {
+        // SAFETY: as above.
+        let mut headers = unsafe { Headers::of(&raw const (*self.as_ptr()).headers_in.headers) };
+        headers.find(|header| is_wanted(header.name())).is_some()
     }
 
     /// Copies bytes into the request's pool. `None` if there is no memory.

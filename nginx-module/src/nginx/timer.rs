@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::ffi::c_void;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::time::Duration;
 
 use ngx::ffi::{ngx_add_timer, ngx_connection_t, ngx_del_timer, ngx_event_t, ngx_log_t, ngx_msec_t};
@@ -53,6 +53,14 @@ impl Timer {
             (*alarm).event.data = (&raw mut (*alarm).connection).cast();
             set(&raw mut (*alarm).event, delay);
         }
+    }
+}
+
+impl Timer {
+    /// Whether an event is that of this timer.
+    pub(super) fn has(&self, event: *const ngx_event_t) -> bool {
+        // SAFETY: the alarm stays where it is until this timer is dropped.
+        self.0.get().is_some_and(|alarm| unsafe { ptr::eq(&raw const (*alarm.as_ptr()).event, event) })
     }
 }
 

@@ -9,8 +9,8 @@ use ngx::ffi::{NGX_GROUP, NGX_USER, ngx_conf_t, ngx_core_conf_t, ngx_gid_t, ngx_
 /// The value of `user` while the directive has not been read.
 const UNSET: ngx_uid_t = ngx_uid_t::MAX;
 
-/// More groups than a user has.
-const MOST_GROUPS: libc::c_int = 65_536;
+/// How many groups a user has at most, which is the kernel's limit.
+const MOST_GROUPS: usize = 65_536;
 
 /// The user that nginx's workers run as, and all groups of that user.
 #[derive(Debug)]
@@ -57,14 +57,20 @@ impl WorkerUser {
         }
     }
 
-    /// The user with the groups that `initgroups` gives a worker.
+    /// The user with the groups that `initgroups` gives a worker. If the C library does not say which these are, the worker has
+    /// the one of the configuration for sure.
     fn with_groups(name: &CStr, uid: ngx_uid_t, gid: ngx_gid_t) -> Self {
-        let mut count = MOST_GROUPS;
-        let mut gids = vec![gid; usize::try_from(count).unwrap_or_default()];
-        // SAFETY: the name is a C string, and there is room for `count` groups.
-        let found = unsafe { libc::getgrouplist(name.as_ptr(), gid, gids.as_mut_ptr(), &raw mut count) };
-        // The group of the worker is always among them.
-        gids.truncate(if found < 0 { 1 } else { usize::try_from(count).unwrap_or(1) });
+        let gids = groups(name, gid).unwrap_or_else(|| vec![gid]);
         Self { name: name.to_string_lossy().into_owned(), uid, gids }
     }
+}
+
+/// All groups of a user, and this one.
+fn groups(name: &CStr, gid: ngx_gid_t) -> Option<Vec<ngx_gid_t>> {
+    let mut gids = vec![gid; MOST_GROUPS];
+    let mut count = libc::c_int::try_from(gids.len()).ok()?;
+    // SAFETY: the name is a C string, and there is room for `count` groups.
+    let found = unsafe { libc::getgrouplist(name.as_ptr(), gid, gids.as_mut_ptr(), &raw mut count) };
+    gids.truncate(usize::try_from(count).ok().filter(|_| found >= 0)?);
+    Some(gids)
 }

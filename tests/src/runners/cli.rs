@@ -46,7 +46,8 @@ fn run_table(table: &Table) -> Vec<Result<Answer, String>> {
 fn explain_one(config: &Path, table: &Table, case: &Case) -> Result<Answer, String> {
     let request = &case.request;
     let mut command = explain(config);
-    command.args(["--json", "--ip", &request.ip.to_string(), "--host", &request.host]);
+    // A host may begin as an option does.
+    command.args(["--json", "--ip", &request.ip.to_string(), &format!("--host={}", request.host)]);
     command.args(["--method", &request.method, "--path", &request.path]);
     if let Some(user_agent) = request.user_agent.value() {
         command.arg("--user-agent").arg(OsStr::from_bytes(&user_agent));

@@ -17,4 +17,6 @@ mod refusals;
 mod requests;
 mod robots_tag;
 mod served;
+mod tunnels;
+mod update;
 mod watch;

@@ -1,11 +1,13 @@
 //! The measures in Envoy's Prometheus page.
 
-use std::fs;
+use std::fs::{self, File};
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 use crawlward_core::metrics::stats_tags;
 use crawlward_tests::artefacts::repository;
 use crawlward_tests::envoy::{
-    Gate, RESOURCE, discovered_filter, manager, replace_configuration, update_resource,
+    Gate, RESOURCE, discovered_filter, manager, replace_configuration, update_resource, write_resource_with,
 };
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{DOCUMENT, lab, person, spoofed, verified};
@@ -45,6 +47,11 @@ fn requests(action: &str, reason: &str, identity: &str, agent: &str, site: &str)
     )
 }
 
+/// The counters of reloads that were a success, partial, or a failure.
+fn reloads() -> [String; 3] {
+    ["success", "partial", "failure"].map(|result| format!("crawlward_reloads_total{{result=\"{result}\"}}"))
+}
+
 #[test]
 fn requests_are_counted_by_decision() {
     let gate = start();
@@ -68,14 +75,13 @@ fn requests_are_counted_by_decision() {
 #[test]
 fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
     let gate = start();
-    let [reloaded, refused] =
-        ["success", "failure"].map(|result| format!("crawlward_reloads_total{{result=\"{result}\"}}"));
+    let [reloaded, partial, refused] = reloads();
     let series = requests("allow", "allowed", "verified", "LabBot", "example.com");
     gate.ask(&verified("/"));
     wait_for_value(&gate, &series, |value| value == 1);
     assert_eq!(
-        (value(&gate, &reloaded), value(&gate, &refused)),
-        (Some(0), Some(0)),
+        [&reloaded, &partial, &refused].map(|series| value(&gate, series)),
+        [Some(0); 3],
         "the first is no reload"
     );
     assert_eq!(value(&gate, r#"crawlward_feed_prefixes{feed="lab"}"#), Some(2));
@@ -97,8 +103,8 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
     wait_for_value(&gate, r#"crawlward_feed_state{feed="laboratory",state="ok"}"#, |value| value == 1);
     wait_for_value(&gate, r#"crawlward_feed_state{feed="lab",state="ok"}"#, |value| value == 0);
     assert_eq!(
-        (value(&gate, &reloaded), value(&gate, &refused)),
-        (Some(1), Some(1)),
+        [&reloaded, &partial, &refused].map(|series| value(&gate, series)),
+        [Some(1), Some(0), Some(1)],
         "once, whatever the workers"
     );
     gate.ask(&verified("/"));
@@ -108,6 +114,59 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
     let first = value(&gate, age).expect("a feed with a date");
     assert!(first < 1000, "{first}");
     wait_for_value(&gate, age, |value| value > first);
+}
+
+/// The lines of Envoy's log that contain a text.
+fn told(gate: &Gate, text: &str) -> usize {
+    gate.folder().read("envoy.log").lines().filter(|line| line.contains(text)).count()
+}
+
+fn state(gate: &Gate, state: &str) -> Option<u64> {
+    value(gate, &format!(r#"crawlward_feed_state{{feed="lab",state="{state}"}}"#))
+}
+
+const PREFIXES: &str = r#"crawlward_feed_prefixes{feed="lab"}"#;
+
+#[test]
+fn a_feed_that_is_held_is_told_once_and_no_success() {
+    let gate = start();
+    let [reloaded, partial, refused] = reloads();
+    gate.folder().write("lab.txt", "<html>\n");
+    // The document alone has the version that is in force, and not why.
+    let path = |name: &str| gate.folder().path().join(name);
+    assert!(write_resource_with(&path("crawlward.json"), &path(RESOURCE), &[]).status.success());
+    wait_for_value(&gate, &partial, |value| value == 1);
+    wait_for("the state", || (state(&gate, "held") == Some(1)).then_some(()));
+    assert_eq!((state(&gate, "ok"), value(&gate, PREFIXES)), (Some(0), Some(2)), "the last good version");
+    wait_for("the new ruleset", || (gate.envoy.update_count("config_reload") == 2).then_some(()));
+    assert_eq!(told(&gate, "the feed `lab` is held: "), 1, "whatever the workers");
+    assert_eq!((value(&gate, &reloaded), value(&gate, &refused)), (Some(0), Some(0)));
+}
+
+#[test]
+fn a_feed_that_becomes_stale_is_told_once() {
+    let folder = lab();
+    let document = document().replace(r#""name": "lab","#, r#""name": "lab", "max_age": "1h","#);
+    folder.write("crawlward.json", document);
+    let modified = SystemTime::now() - Duration::from_secs(3600 - 12);
+    File::options().write(true).open(folder.path().join("lab.txt")).unwrap().set_modified(modified).unwrap();
+    update_resource(&folder);
+    let gate = Gate::discover(folder, RESOURCE);
+    assert_eq!((gate.status(&spoofed("/")), told(&gate, "is stale")), (403, 0));
+    gate.envoy.wait_for_line("envoy.log", "crawlward: the feed `lab` is stale: it is 60m ");
+    wait_for("the state", || (state(&gate, "stale") == Some(1)).then_some(()));
+    assert_eq!((state(&gate, "ok"), value(&gate, PREFIXES)), (Some(0), Some(0)));
+    assert_eq!(gate.status(&spoofed("/")), 200, "he is unverified");
+    // Each worker has looked by then.
+    thread::sleep(Duration::from_secs(11));
+    assert_eq!(told(&gate, "is stale"), 1);
+    // A load tells it, once as well.
+    gate.folder().write("crawlward.json", gate.folder().read("crawlward.json") + "\n");
+    update_resource(gate.folder());
+    wait_for_value(&gate, &reloads()[1], |value| value == 1);
+    wait_for("the new ruleset", || (gate.envoy.update_count("config_reload") == 2).then_some(()));
+    thread::sleep(Duration::from_secs(11));
+    assert_eq!(told(&gate, "is stale"), 2);
 }
 
 #[test]

@@ -174,3 +174,29 @@ fn a_header_name_that_is_not_utf_8_changes_nothing() {
     assert_eq!(gate.status(&verified("/server/direct")), 200);
     assert_eq!(gate.status(&spoofed("/server/direct")), 403);
 }
+
+#[test]
+fn automation_says_which_host_it_wants_and_people_need_not() {
+    let gate = Gate::start();
+    for hosts in [
+        &["user@example.com"][..],
+        &["example.com.."],
+        &["exam%70le.com"],
+        &["example.com;x"],
+        &["example.com", "example.com"],
+        &["example.com", "x.invalid"],
+    ] {
+        let asked = |agent: &str| {
+            let request = Request::bare("GET", "/").header(ADDRESS_HEADER, "203.0.113.9").agent(agent);
+            ask(gate.port, &hosts.iter().fold(request, |request, host| request.header("Host", host)))
+        };
+        let denied = asked("curl/8");
+        assert_eq!(
+            (denied.status, denied.lines("cache-control")),
+            (400, vec!["no-store"]),
+            "{hosts:?}: {denied:?}"
+        );
+        assert_eq!(denied.problem().unwrap()["reason"], "invalid-host", "{hosts:?}");
+        assert_eq!(asked(FIREFOX).status, 200, "{hosts:?}");
+    }
+}

@@ -19,7 +19,11 @@ const RESOURCE: &str = "xds/crawlward.yaml";
 /// An Envoy that takes its filter from a folder, and the command that keeps the folder up to date; it ends before the
 /// folder goes with Envoy, since what comes last is dropped first.
 fn start() -> (Gate, Server) {
-    let folder = lab();
+    start_in(lab())
+}
+
+/// The same with the documents of a folder.
+pub(crate) fn start_in(folder: Folder) -> (Gate, Server) {
     let path = |name: &str| folder.path().join(name);
     fs::create_dir(path("xds")).unwrap();
     fs::copy(artefacts::wasm(), path("crawlward.wasm")).unwrap();

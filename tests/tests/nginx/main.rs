@@ -1,10 +1,12 @@
 //! What only a running nginx can show. The decisions themselves are in the table of cases.
 
 mod addresses;
+mod answered_before;
 mod configuration;
 mod denials;
 mod directives;
 mod examples;
+mod feed_states;
 mod headers;
 mod measures;
 mod memory;
@@ -17,4 +19,6 @@ mod reload;
 mod robots_tag;
 mod served;
 mod signals;
+mod tiers;
+mod update;
 mod variables;

@@ -39,6 +39,8 @@ fn what_is_no_request_is_not_decided_about() {
         ("a long target", format!("GET /{long} HTTP/1.1\r\n\r\n"), "414"),
         ("a long header, before the browser's name", header("x-long", &long), "400"),
         ("no Host", "GET / HTTP/1.1\r\nX-Crawlward: forged\r\n\r\n".to_owned(), "400"),
+        ("two Hosts", "GET / HTTP/1.1\r\nHost: example.com\r\nHost: x.invalid\r\n\r\n".to_owned(), "400"),
+        ("a Host with an empty label", "GET / HTTP/1.1\r\nHost: example.com..\r\n\r\n".to_owned(), "400"),
         ("an asterisk", "OPTIONS * HTTP/1.1\r\nHost: example.com\r\n\r\n".to_owned(), "400"),
         ("a tunnel", "CONNECT example.com:80 HTTP/1.1\r\nHost: example.com\r\n\r\n".to_owned(), "40"),
         ("a trace", "TRACE / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: curl/8\r\n\r\n".to_owned(), "405"),

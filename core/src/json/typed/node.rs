@@ -59,7 +59,8 @@ impl<'a> Node<'a> {
                 reader.error_at(raw_key.get(), || format!("expected a key, found {}", kind(raw_key.get())));
                 continue;
             };
-            let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
+            let path =
+                if self.path.is_empty() { shown(&key) } else { format!("{}.{}", self.path, shown(&key)) };
             if !seen.insert(key.clone()) {
                 reader.error_at(raw_key.get(), || format!("duplicate key `{path}`"));
                 continue;
@@ -174,6 +175,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for RawMembers<'a> {
         }
 
         deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+/// A key as paths show it: cut after 64 characters, because each value below the key has its path.
+fn shown(key: &str) -> String {
+    const LONGEST: usize = 64;
+    match key.char_indices().nth(LONGEST) {
+        Some((end, _)) => key.get(..end).into_iter().chain(Some("…")).collect(),
+        None => key.into(),
     }
 }
 

@@ -20,13 +20,15 @@ use crate::user_agent::MAX_TOKEN;
 
 mod statistics;
 
-/// `dated` was made at 1000; `undated` has no date.
+/// `dated` was made at 1000; `undated` has no date; `odd` has an entry that can't be read; there is no `none`.
 struct TwoFeeds;
 
 impl Files for TwoFeeds {
     fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
         let modified = (path == "dated").then_some(1000);
-        Ok(Some(FoundFile { bytes: b"192.0.2.0/24\n198.51.100.0/24\n".to_vec(), modified }))
+        let second = if path == "odd" { "odd" } else { "198.51.100.0/24" };
+        let bytes = format!("192.0.2.0/24\n{second}\n").into_bytes();
+        Ok((path != "none").then_some(FoundFile { bytes, modified }))
     }
 }
 
@@ -123,11 +125,12 @@ fn joined_labels_are_bounded_and_come_apart_again() {
     assert_eq!(shortened(&"ż".repeat(200)).len(), LONGEST_VALUE - 1);
 }
 
-/// Counters on which seven errors, three good reloads and a bad one were counted.
+/// Counters on which seven errors, three good reloads, two partial ones and a bad one were counted.
 fn counters() -> Box<Counters> {
     let counters = Counters::new_box_zeroed().unwrap();
     (0..7).for_each(|_| counters.count_error());
     (0..3).for_each(|_| counters.count_reload(ReloadResult::Success));
+    (0..2).for_each(|_| counters.count_reload(ReloadResult::Partial));
     counters.count_reload(ReloadResult::Failure);
     counters
 }
@@ -159,6 +162,7 @@ fn the_text_is_that_of_prometheus() {
             "crawlward_ruleset_loaded_timestamp_seconds 1500",
             "crawlward_errors_total 7",
             r#"crawlward_reloads_total{result="success"} 3"#,
+            r#"crawlward_reloads_total{result="partial"} 2"#,
             r#"crawlward_reloads_total{result="failure"} 1"#,
         ]
     );
@@ -186,13 +190,30 @@ fn the_json_has_the_same_names_and_the_state_of_each_feed() {
     assert_eq!(json[FEED_AGE.name], json!([{ "feed": "a \"b\" \\c", "value": 1000 }]));
     assert_eq!(json[RULESET_LOADED.name], 1500);
     assert_eq!(json[ERRORS.name], 7);
-    assert_eq!(json[RELOADS.name][1], json!({ "result": "failure", "value": 1 }));
+    assert_eq!(json[RELOADS.name][2], json!({ "result": "failure", "value": 1 }));
     assert_eq!(
         json["feeds"][1],
         json!({ "name": "other", "state": "ok", "why": null, "prefixes": 2, "age": null })
     );
     assert_eq!(json["mode"], "observe");
     assert_eq!(json["version"], env!("CARGO_PKG_VERSION").to_string());
+}
+
+#[test]
+fn a_reload_without_the_newest_version_of_a_feed_is_no_success() {
+    let loaded = |path: &str| {
+        let document = format!(
+            r#"{{ "catalog": "none", "feeds": [
+                 {{ "name": "lab", "format": "cidr", "source": "{path}", "max_age": "1h", "guard": "off" }} ] }}"#
+        );
+        Ruleset::compile("c.json", document.as_bytes(), &TwoFeeds).ruleset
+    };
+    let result = |path, now| ReloadResult::of(loaded(path).as_ref(), now);
+    assert_eq!(result("dated", 4599), ReloadResult::Success);
+    assert_eq!(result("dated", 4600), ReloadResult::Partial, "stale");
+    assert_eq!(result("odd", 4600), ReloadResult::Success, "incomplete, but it is the newest one");
+    assert_eq!(result("none", 4600), ReloadResult::Partial, "missing");
+    assert_eq!(ReloadResult::of(None, 0), ReloadResult::Failure);
 }
 
 /// A configuration of this many sites, and the series of `curl` on each.

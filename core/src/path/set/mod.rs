@@ -18,6 +18,7 @@ use alloc::vec::Vec;
 use crate::path::normal_form::NormalOctets;
 use crate::path::pattern::PathPattern;
 use crate::path::request::{PathOctets, RequestPath};
+use crate::sort::sort_by_key;
 
 mod trie;
 mod wildcards;
@@ -68,7 +69,7 @@ impl PathSet {
                 keys.push(Key { octets: pattern.prefix(), exact: pattern.is_anchored(), index });
             }
         }
-        keys.sort_unstable_by(|a, b| a.octets.cmp(b.octets));
+        sort_by_key(&mut keys, |key| key.octets);
         Self { trie: Trie::new(&keys), wildcards: Wildcards::new(wildcards) }
     }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::{NONE, offset};
 use crate::path::normal_form::NormalOctets;
 use crate::path::pattern::PathPattern;
+use crate::sort::{sort_and_dedup, sort_by_key};
 
 /// The patterns with `*`, by falling precedence.
 #[derive(Clone, Debug, Default)]
@@ -82,7 +83,7 @@ impl GramIndex {
                 needed_grams(pattern).into_iter().filter_map(rarest).map(move |gram| (gram, place))
             })
             .collect();
-        entries.sort_by_key(|(gram, _)| bucket(*gram));
+        sort_by_key(&mut entries, |(gram, _)| bucket(*gram));
         let starts =
             (0..=1 << bits).map(|at| offset(entries.partition_point(|(gram, _)| bucket(*gram) < at)));
         let mut occupied = vec![0_u64; (1 << bits) / 64];
@@ -94,8 +95,7 @@ impl GramIndex {
         }
         let mut masks: Vec<u32> =
             entries.iter().map(|(gram, _)| NONE >> (gram.leading_zeros() & !7)).collect();
-        masks.sort_unstable();
-        masks.dedup();
+        sort_and_dedup(&mut masks);
         Self {
             masks: masks.into(),
             bits,

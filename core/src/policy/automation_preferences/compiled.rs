@@ -10,6 +10,7 @@ use crate::http::host::{HostIndex, HostPattern, RequestHost};
 use crate::path::request::RequestPath;
 use crate::path::rules::{PathRule, PathRules, Said};
 use crate::policy::robots::product_token;
+use crate::sort::{sort_and_dedup, sort_by};
 
 /// An agent as a file names it, or that it names none such: see [`AutomationPreferences::agent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +176,11 @@ impl AutomationPreferences {
         NamedAgent(find_token(&self.tokens, product_token(token)))
     }
 
+    /// The product tokens that the file names, in lower case, each with the agent that it stands for.
+    pub(crate) fn agents(&self) -> impl Iterator<Item = (&str, NamedAgent)> {
+        self.tokens.iter().zip((0..).map(TokenId)).map(|(token, id)| (&**token, NamedAgent(Some(id))))
+    }
+
     /// The verdict of the group that takes precedence for this request; `None` where no group holds for it.
     ///
     /// `purposes` are those of the client, as declared or as known of its agent; each has to be allowed.
@@ -230,8 +236,7 @@ fn named_tokens(file: &PreferencesFile) -> Box<[Box<str>]> {
     let named = file.groups.iter().filter_map(|group| group.agents.as_ref()).flatten();
     let mut tokens: Vec<Box<str>> =
         named.map(|agent| agent.value.clone()).filter(|token| **token != *"*").collect();
-    tokens.sort_unstable();
-    tokens.dedup();
+    sort_and_dedup(&mut tokens);
     tokens.into()
 }
 
@@ -279,7 +284,7 @@ impl Permissions {
     fn new(group: &Group) -> Self {
         let purposes = group.purposes.as_ref().map(|Placed { value, position }| {
             let mut purposes = value.clone();
-            purposes.sort_unstable();
+            sort_by(&mut purposes, Ord::cmp);
             (purposes.into_boxed_slice(), position.line)
         });
         Self {

@@ -10,6 +10,7 @@ use crate::http::host::HostPattern;
 use crate::path::rules::PathRule;
 use crate::policy::lines::{self, Line, Lines, is_blank};
 use crate::policy::robots::product_token_in;
+use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostics, Load, Strictness};
 use crate::source::position::{Locator, Placed, Position};
 use crate::source::quoted::QuotedBytes;
@@ -32,7 +33,7 @@ pub(super) fn file<S: Strictness>(
     if !text::is_text(text, expected, diagnostics) {
         return None;
     }
-    let text = text::without_byte_order_mark(text);
+    let text = without_byte_order_mark(text);
     let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\r' | b'\n' | b'\t');
     if let Some(offset) = text.iter().position(is_control) {
         let position = Locator::new(text).position(offset);

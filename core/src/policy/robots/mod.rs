@@ -368,6 +368,11 @@ impl Robots {
         found.and_then(|place| self.tokens.get(place)).map_or(GroupId(0), |(_, id)| *id)
     }
 
+    /// The product tokens that the file names, in lower case, and `*`; each with its groups.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&str, GroupId)> {
+        self.tokens.iter().map(|(token, group)| (&**token, *group))
+    }
+
     /// The token in lower case, or `*`, whose groups these are.
     pub fn token_of(&self, group: GroupId) -> Option<&str> {
         self.tokens.iter().find(|(_, id)| *id == group).map(|(token, _)| &**token)

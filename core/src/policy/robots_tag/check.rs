@@ -5,7 +5,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::read::{self, LIMIT, Part, Syntax};
+use super::line::{LIMIT, Part, Syntax};
+use super::read;
 use super::{RobotsTag, Rule, known};
 use crate::config::RobotsTagSyntax;
 use crate::policy::lines::nearest;

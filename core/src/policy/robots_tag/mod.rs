@@ -23,15 +23,19 @@ use core::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::sort::sort_by;
+
 mod check;
 mod known;
+mod line;
 mod read;
 mod scopes;
 mod structured;
 mod write;
 
 pub(crate) use self::check::{Checker, rules};
-pub(crate) use self::read::{LineRead, Syntax};
+use self::line::Part;
+pub(crate) use self::line::{LineRead, Syntax};
 pub(crate) use self::scopes::{ReadyTag, SiteTags, UnionId};
 
 /// Who may do what: rules for all, and rules by product token.
@@ -120,9 +124,9 @@ impl<'a> RobotsTag<'a> {
     pub fn add_line(&mut self, value: &'a [u8]) -> LineRead<'a> {
         let mut whom = None;
         read::line(value, &mut |part| match part {
-            read::Part::All => whom = None,
-            read::Part::Token { name, .. } => whom = Some(self.begin(name)),
-            read::Part::Rule { rule, .. } => {
+            Part::All => whom = None,
+            Part::Token { name, .. } => whom = Some(self.begin(name)),
+            Part::Rule { rule, .. } => {
                 let whom = *whom.get_or_insert_with(|| {
                     // Rules for all that stand in two places were not merged by whoever wrote them.
                     self.repeats |= !self.global.is_empty();
@@ -193,7 +197,7 @@ impl<'a> RobotsTag<'a> {
             state(b"*", &self.global);
         }
         self.tokens.iter().for_each(|token| state(&token.name, &token.rules));
-        statements.sort_unstable();
+        sort_by(&mut statements, Ord::cmp);
         statements
     }
 

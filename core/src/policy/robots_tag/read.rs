@@ -1,64 +1,11 @@
 //! Reads field lines: those with rules in plain lists here, RFC 8941 lists in [`super::structured`].
 
 use alloc::borrow::Cow;
-use alloc::boxed::Box;
 
 use memchr::memchr2;
 
+use super::line::{LIMIT, LineRead, Part, Rest, Syntax};
 use super::{Rule, known, structured};
-
-/// How many bytes of a field value are read: what draft-00 asks for at least. Whole members within them count.
-pub(super) const LIMIT: usize = 8 * 1024;
-
-/// How a field line is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
-    /// Rules for all and nothing else, which is the same as deployed and in draft-00.
-    Plain,
-    /// As `X-Robots-Tag` is deployed: `googlebot: noindex, nofollow`.
-    Deployed,
-    /// As in draft-00: `noindex; ExampleBot=nosnippet`.
-    Draft00,
-    /// Something of both, which is neither.
-    Mixed,
-    /// As in later drafts, an RFC 8941 list: `*;noindex, ExampleBot;nosnippet`.
-    Structured,
-}
-
-/// What became of a field line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineRead<'a> {
-    /// How it is written.
-    pub syntax: Syntax,
-    /// What lies past [`LIMIT`], with the member that does not end before it.
-    pub rest: Option<Rest<'a>>,
-}
-
-/// What was not read of a line, to be relayed as it came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rest<'a> {
-    /// The token that stands earlier in the line and that these rules are for, with what parts it from them.
-    pub(super) token: Option<(&'a [u8], &'static [u8])>,
-    pub(super) text: &'a [u8],
-}
-
-impl Rest<'_> {
-    /// A line of its own that means what the text meant where it stood.
-    pub fn line(&self) -> Box<[u8]> {
-        let (token, separator) = self.token.unwrap_or_default();
-        [token, separator, self.text].concat().into()
-    }
-}
-
-/// A part of a line, with its text where that is a slice of the line.
-pub(super) enum Part<'a> {
-    /// The rules that follow are for all.
-    All,
-    /// The rules that follow, if any, are for a token.
-    Token { name: Cow<'a, [u8]>, text: &'a [u8] },
-    /// A rule.
-    Rule { rule: Rule<'a>, text: &'a [u8] },
-}
 
 /// Reads a line and tells its parts in their order.
 pub(super) fn line<'a>(value: &'a [u8], tell: &mut impl FnMut(Part<'a>)) -> LineRead<'a> {

@@ -21,6 +21,7 @@ use crate::config::RobotsTagSyntax;
 use crate::path::pattern::PathPattern;
 use crate::path::request::{RequestPath, RequestTarget};
 use crate::path::set::PathSet;
+use crate::sort::sort_by_key;
 
 /// In how many ways the scopes of a site may match together.
 const MOST_WAYS: usize = 4096;
@@ -128,7 +129,7 @@ impl SiteTags {
             of_prefix.push((pattern, union));
             beginnings.push((prefix, union));
         }
-        of_prefix.sort_by_key(|(pattern, _)| Reverse(pattern.prefix().len()));
+        sort_by_key(&mut of_prefix, |(pattern, _)| Reverse(pattern.prefix().len()));
         let mut others = Vec::new();
         for (tag, patterns) in by_tag {
             let known = unions.ids();

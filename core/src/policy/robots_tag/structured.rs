@@ -8,7 +8,7 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use super::read::{LIMIT, LineRead, Part, Rest, Syntax};
+use super::line::{LIMIT, LineRead, Part, Rest, Syntax};
 use super::{Rule, known};
 
 /// Reads a line that is such a list; `None`: it is none.

@@ -6,11 +6,12 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{AgentDraft, Compiler};
+use super::Compiler;
+use super::agents::AgentDraft;
 use crate::catalog::{Catalog, CatalogFeed};
 use crate::config::{Config, FeedConfig};
-use crate::feed::FeedFormat;
 use crate::feed::guard::Proving;
+use crate::feed::{FeedFormat, Shape};
 use crate::source::position::Placed;
 use crate::source::suggestion::suggestion;
 
@@ -49,17 +50,22 @@ impl Binding<'_> {
 
 /// The feeds of a configuration and of a catalog, by their names and URLs.
 pub(super) struct KnownFeeds<'c> {
-    config: &'c Config,
+    pub(super) config: &'c Config,
     catalog: &'c Catalog,
     by_name: BTreeMap<&'c str, usize>,
     by_url: BTreeMap<&'c str, usize>,
-    /// Numbers of the catalog's feeds.
+    /// Numbers of the catalog's feeds, by their names.
     published: BTreeMap<&'c str, usize>,
+    /// Numbers of the catalog's feeds, by their URLs without what is often wrong in a URL.
+    essences: BTreeMap<String, usize>,
+    /// All URLs of the catalog's feeds.
+    urls: BTreeSet<&'c str>,
 }
 
 impl<'c> KnownFeeds<'c> {
     pub(super) fn new(config: &'c Config, catalog: &'c Catalog) -> Self {
         let (mut by_name, mut by_url, mut published) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (mut essences, mut urls) = (BTreeMap::new(), BTreeSet::new());
         for (feed, number) in config.feeds.iter().zip(0..) {
             by_name.entry(feed.name.as_str()).or_insert(number);
             // A geofeed does not say whose prefixes are.
@@ -69,25 +75,22 @@ impl<'c> KnownFeeds<'c> {
         }
         for (feed, number) in catalog.feeds.iter().zip(0..) {
             published.entry(feed.name.as_str()).or_insert(number);
+            for url in feed.urls() {
+                essences.entry(essence(url)).or_insert(number);
+                urls.insert(url);
+            }
         }
-        Self { config, catalog, by_name, by_url, published }
+        Self { config, catalog, by_name, by_url, published, essences, urls }
+    }
+
+    /// The feed of the configuration with a name.
+    pub(super) fn configured(&self, name: &str) -> Option<&'c FeedConfig> {
+        self.config.feeds.get(*self.by_name.get(name)?)
     }
 
     /// The feed of the catalog with a name.
     fn published(&self, name: &str) -> Option<&'c CatalogFeed> {
         self.catalog.feeds.get(*self.published.get(name)?)
-    }
-
-    /// The agents whose ranges are published at a URL, as the catalog says: their tokens in lower case.
-    fn agents_at(&self, url: &str) -> BTreeSet<String> {
-        let mut tokens = BTreeSet::new();
-        for agent in &self.catalog.agents {
-            let mut feeds = agent.feeds.iter().filter_map(|name| self.published(name));
-            if feeds.any(|feed| feed.urls().any(|known| known == url)) {
-                tokens.insert(agent.token.to_ascii_lowercase());
-            }
-        }
-        tokens
     }
 
     fn meaning(&self, name: &str) -> Meaning<'c> {
@@ -106,15 +109,19 @@ impl<'c> KnownFeeds<'c> {
         own.chain(self.catalog.feeds.iter().map(|feed| feed.name.as_str()))
     }
 
+    /// The shape of the list that is published at a feed's URL.
+    pub(super) fn shape(&self, feed: &FeedConfig) -> Option<&'c Shape> {
+        let url = feed.url.as_deref()?;
+        self.catalog.feeds.iter().find(|feed| feed.urls().any(|known| known == url))?.shape.as_ref()
+    }
+
     /// What the catalog knows of a feed's URL.
     fn url(&self, feed: &FeedConfig) -> KnownUrl<'c> {
         let Some(url) = feed.url.as_deref() else { return KnownUrl::None };
-        let find =
-            |is_it: &dyn Fn(&str) -> bool| self.catalog.feeds.iter().find(|feed| feed.urls().any(is_it));
-        if find(&|known| known == url).is_some() {
+        if self.urls.contains(url) {
             return KnownUrl::Exact;
         }
-        match find(&|known| essence(known) == essence(url)) {
+        match self.essences.get(&essence(url)).and_then(|number| self.catalog.feeds.get(*number)) {
             Some(near) => KnownUrl::Near(&near.url),
             None => KnownUrl::Unknown,
         }
@@ -156,8 +163,15 @@ impl Compiler<'_> {
                 }
                 Meaning::Lacking(published) => binding.lacking.push(published),
                 Meaning::Unknown if self.is_whole => {
-                    let suggestion = suggestion(name, known.names());
-                    self.own.error(name.position, None, format!("unknown feed `{}`{suggestion}", **name));
+                    let suggestion = match self.own.keeps_errors() {
+                        true => suggestion(name, known.names()),
+                        false => String::new(),
+                    };
+                    self.own.error(
+                        name.position,
+                        None,
+                        format_args!("unknown feed `{}`{suggestion}", **name),
+                    );
                 }
                 Meaning::Unknown => {}
             }
@@ -182,6 +196,7 @@ impl Compiler<'_> {
         if !self.is_whole {
             return;
         }
+        let mut at_urls = None;
         let of_ranges = known.config.feeds.iter().enumerate();
         for (number, feed) in of_ranges.filter(|(_, feed)| feed.format != FeedFormat::Geofeed) {
             let [named, published] = [By::Name, By::Url].map(|by| users.tokens(number, by));
@@ -200,12 +215,10 @@ impl Compiler<'_> {
                     "the feed `{name}` verifies only agents that list it: the catalog does not know its `url`; did you mean {url}?"
                 ),
                 (false, _) => {
-                    let expected = match feed.url.as_deref() {
-                        Some(url) if !published.is_empty() => known.agents_at(url),
-                        _ => continue,
-                    };
-                    let is_expected = |token: &&str| expected.contains(&token.to_ascii_lowercase());
-                    let others: Vec<&str> = named.into_iter().filter(|token| !is_expected(token)).collect();
+                    let Some(url) = feed.url.as_deref().filter(|_| !published.is_empty()) else { continue };
+                    let at_url = at_urls.get_or_insert_with(|| AgentsAtUrls::new(known));
+                    let others: Vec<&str> =
+                        named.into_iter().filter(|token| !at_url.has(url, token)).collect();
                     if others.is_empty() {
                         continue;
                     }
@@ -218,6 +231,25 @@ impl Compiler<'_> {
             };
             self.own.warning(feed.name.position, None, message);
         }
+    }
+}
+
+/// The agents whose ranges are published at each URL, as the catalog says.
+struct AgentsAtUrls<'c>(BTreeSet<(&'c str, String)>);
+
+impl<'c> AgentsAtUrls<'c> {
+    fn new(known: &KnownFeeds<'c>) -> Self {
+        let mut pairs = BTreeSet::new();
+        for agent in &known.catalog.agents {
+            for feed in agent.feeds.iter().filter_map(|name| known.published(name)) {
+                pairs.extend(feed.urls().map(|url| (url, agent.token.to_ascii_lowercase())));
+            }
+        }
+        Self(pairs)
+    }
+
+    fn has(&self, url: &'c str, token: &str) -> bool {
+        self.0.contains(&(url, token.to_ascii_lowercase()))
     }
 }
 

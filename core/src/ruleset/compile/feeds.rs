@@ -11,14 +11,14 @@ use core::fmt;
 use hashbrown::HashMap;
 use ipnet::IpNet;
 
-use super::bindings::FeedUsers;
+use super::bindings::{FeedUsers, KnownFeeds};
 use super::{Compiler, Files};
-use crate::config::{Config, FeedConfig};
+use crate::config::FeedConfig;
 use crate::feed::guard::Proving;
 use crate::feed::prefix::{parse_prefix, unmap};
 use crate::feed::state::FeedState;
 use crate::feed::versions::{Candidate, Choice, Terms, Unavailable, Version};
-use crate::feed::{Feed, FeedFormat, FeedValue, ReadOptions};
+use crate::feed::{Feed, FeedFormat, FeedValue, ReadOptions, Shape};
 use crate::ids::{FeedId, List, ValueId};
 use crate::json::units::Seconds;
 use crate::prefix_table::{Entry, PrefixTable, TableError, TableWords};
@@ -32,23 +32,10 @@ pub(crate) struct Feeds {
     pub(crate) table: PrefixTable<TableWords>,
 }
 
-impl Feeds {
-    /// The values with one of these services, sorted.
-    pub(super) fn values_of_services(&self, services: &[String]) -> Vec<ValueId> {
-        let is_listed = |value: &FeedValue| match value {
-            FeedValue::Range { services: own } => {
-                own.iter().any(|service| services.iter().any(|listed| **listed == **service))
-            }
-            FeedValue::Place { .. } => false,
-        };
-        self.values.enumerate().filter(|(_, value)| is_listed(value)).map(|(id, _)| id).collect()
-    }
-}
-
 impl Compiler<'_> {
     /// Reads all feeds, chooses their versions and builds the table.
-    pub(super) fn feeds(&mut self, config: &Config, users: &FeedUsers<'_>) -> Option<Feeds> {
-        let feeds = self.distinct_feeds(config, users);
+    pub(super) fn feeds(&mut self, known: &KnownFeeds<'_>, users: &FeedUsers<'_>) -> Option<Feeds> {
+        let feeds = self.distinct_feeds(known, users);
         let candidates: Vec<Candidate<'_>> = feeds.iter().map(|feed| self.candidate(feed)).collect();
         let objections: Vec<Option<String>> =
             (0..candidates.len()).map(|place| self.objection(place, &candidates, &feeds, users)).collect();
@@ -114,10 +101,14 @@ impl Compiler<'_> {
     }
 
     /// The feeds of the configuration; a name that is there twice counts once.
-    fn distinct_feeds<'c>(&mut self, config: &'c Config, users: &FeedUsers<'c>) -> Vec<FoundFeed<'c>> {
+    pub(super) fn distinct_feeds<'c>(
+        &mut self,
+        known: &KnownFeeds<'c>,
+        users: &FeedUsers<'c>,
+    ) -> Vec<FoundFeed<'c>> {
         let mut feeds: Vec<FoundFeed<'_>> = Vec::new();
         let mut names = BTreeSet::new();
-        for (number, feed) in config.feeds.iter().enumerate() {
+        for (number, feed) in known.config.feeds.iter().enumerate() {
             let name = &feed.name;
             if !names.insert(name.as_str()) {
                 self.own.error(name.position, None, format!("duplicate feed name `{}`", **name));
@@ -128,20 +119,14 @@ impl Compiler<'_> {
                 self.own.error(name.position, None, message);
             }
             let authority = self.authority(feed);
-            feeds.push(FoundFeed { number, config: feed, authority, proving: users.proving(number) });
+            let shape = self.shape(feed, known);
+            feeds.push(FoundFeed { number, config: feed, authority, shape, proving: users.proving(number) });
         }
         feeds
     }
 
-    fn candidate<'c>(&self, feed: &'c FoundFeed<'c>) -> Candidate<'c> {
-        let FoundFeed { config, authority, proving, .. } = feed;
-        let terms = Terms {
-            name: &config.name,
-            format: config.format,
-            options: ReadOptions { bounds: config.limits, authority },
-            guard: &config.guard,
-            proving,
-        };
+    pub(super) fn candidate<'c>(&self, feed: &'c FoundFeed<'c>) -> Candidate<'c> {
+        let (config, terms) = (feed.config, feed.terms());
         let file = self.display_name(&config.source);
         let newest = match self.files.read(&config.source) {
             Ok(Some(found)) => {
@@ -161,7 +146,7 @@ impl Compiler<'_> {
         Candidate::new(terms, newest, last_good)
     }
 
-    fn objection(
+    pub(super) fn objection(
         &self,
         place: usize,
         candidates: &[Candidate<'_>],
@@ -176,13 +161,9 @@ impl Compiler<'_> {
             other.config.source.value != feed.config.source.value
                 && !users.are_alike(other.number, feed.number)
         };
-        let others: Vec<&Candidate<'_>> = candidates
-            .iter()
-            .zip(feeds)
-            .filter(|(_, other)| is_other(other))
-            .map(|(candidate, _)| candidate)
-            .collect();
-        candidate.objection(&others)
+        let others = candidates.iter().zip(feeds);
+        let others = others.filter(|(_, other)| is_other(other)).map(|(candidate, _)| candidate);
+        candidate.objection(others)
     }
 
     fn authority(&mut self, config: &FeedConfig) -> Vec<IpNet> {
@@ -201,14 +182,24 @@ impl Compiler<'_> {
         prefixes
     }
 
+    /// The shape that the configuration states, or else the catalog.
+    fn shape<'c>(&mut self, config: &'c FeedConfig, known: &KnownFeeds<'c>) -> Option<&'c Shape> {
+        if config.format == FeedFormat::Jafar {
+            return config.shape.as_ref().map(|shape| &shape.value).or_else(|| known.shape(config));
+        }
+        if let Some(shape) = &config.shape {
+            self.own.error(shape.position, "JAFAR-20", "`shape` is for the format `jafar`; remove it");
+        }
+        None
+    }
+
     /// Warns of each feed whose newest version is not in force as a whole.
-    pub(super) fn report_states(&mut self, config: &Config, loaded: &List<FeedId, LoadedFeed>) {
+    pub(super) fn report_states(&mut self, known: &KnownFeeds<'_>, loaded: &List<FeedId, LoadedFeed>) {
         if !self.is_whole {
             return;
         }
         for feed in loaded.iter() {
-            let named = config.feeds.iter().find(|one| **one.name == *feed.name);
-            let position = named.and_then(|one| one.source.position);
+            let position = known.configured(&feed.name).and_then(|config| config.source.position);
             if feed.state != FeedState::Ok {
                 let mut message = feed.at_load().to_string();
                 if self.acceptable.contains(&*feed.name) {
@@ -231,12 +222,27 @@ impl Compiler<'_> {
 }
 
 /// A feed of the configuration.
-struct FoundFeed<'c> {
+pub(super) struct FoundFeed<'c> {
     /// Its number there.
     number: usize,
-    config: &'c FeedConfig,
+    pub(super) config: &'c FeedConfig,
     authority: Vec<IpNet>,
+    shape: Option<&'c Shape>,
     proving: Proving<'c>,
+}
+
+impl FoundFeed<'_> {
+    /// What is required of each of its versions.
+    pub(super) fn terms(&self) -> Terms<'_> {
+        let Self { config, authority, shape, proving, .. } = self;
+        Terms {
+            name: &config.name,
+            format: config.format,
+            options: ReadOptions { bounds: config.limits, authority, shape: *shape },
+            guard: &config.guard,
+            proving,
+        }
+    }
 }
 
 /// An argument of a command, quoted where a shell would change it.

@@ -1,9 +1,11 @@
 //! From documents to a [`Ruleset`]: everything is read and checked, and every reason against it is reported at once.
 
+mod agents;
 mod bindings;
 mod feeds;
 mod policies;
 mod sites;
+mod subscriptions;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -13,21 +15,23 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::Catalog;
-use crate::config::{AgentAction, AgentConfig, Config, InlinedFile, Ranges};
+use crate::config::{Config, InlinedFile};
 use crate::feed::state::FeedState;
 use crate::http::token::is_token_byte;
-use crate::ids::{AgentId, FeedId, List};
-use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
+use crate::response::denial;
+use crate::ruleset::data::{LoadedFeed, Ruleset};
 use crate::ruleset::sites::NamedPurposes;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
 use crate::source::position::{Placed, Position};
-use crate::user_agent::{Claims, check_token};
+use crate::user_agent::Claims;
 
 pub(crate) use feeds::Feeds;
 use policies::Lenient;
 pub(crate) use policies::{PolicyReader, PolicySource};
+pub use subscriptions::{Judge, Subscription, Subscriptions, Verdict};
 
-use bindings::{Binding, FeedUsers, KnownFeeds};
+use agents::name_sole_agents;
+use bindings::{FeedUsers, KnownFeeds};
 
 /// A file, as a host found it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,17 +149,7 @@ impl Compiled {
         policies: &mut dyn PolicyReader,
     ) -> Self {
         let files = KnownFiles::new(config, &sources.files, beyond);
-        let mut compiler = Compiler {
-            is_whole: !own.has_errors(),
-            own,
-            others: Vec::new(),
-            files,
-            policies,
-            document: sources.name.clone(),
-            acceptable: BTreeSet::new(),
-            read: Vec::new(),
-            good_feeds: Vec::new(),
-        };
+        let mut compiler = Compiler::new(&sources.name, own, files, policies);
         let ruleset = compiler.compile(config, feeds);
         let Compiler { own, others, read, good_feeds, .. } = compiler;
         let mut diagnostics = own.into_items_by_position();
@@ -264,14 +258,25 @@ struct Compiler<'c> {
     good_feeds: Vec<(String, Vec<u8>)>,
 }
 
-/// An agent before its feeds are looked up.
-struct AgentDraft {
-    token: String,
-    feeds: Vec<Placed<String>>,
-    ranges: Ranges,
-    services: Vec<String>,
-    purposes: Vec<String>,
-    action: AgentAction,
+impl<'c> Compiler<'c> {
+    fn new(
+        document: &str,
+        own: Diagnostics,
+        files: KnownFiles<'c>,
+        policies: &'c mut dyn PolicyReader,
+    ) -> Self {
+        Self {
+            is_whole: !own.has_errors(),
+            own,
+            others: Vec::new(),
+            files,
+            policies,
+            document: document.into(),
+            acceptable: BTreeSet::new(),
+            read: Vec::new(),
+            good_feeds: Vec::new(),
+        }
+    }
 }
 
 impl Compiler<'_> {
@@ -287,12 +292,12 @@ impl Compiler<'_> {
         self.warn_of_bindings(&users, &known);
         let mut feeds = match feeds {
             Some(feeds) => feeds,
-            None => self.feeds(config, &users)?,
+            None => self.feeds(&known, &users)?,
         };
-        self.report_states(config, &feeds.loaded);
-        let agents = self.agents(config, drafts, &bindings, &feeds)?;
+        self.report_states(&known, &feeds.loaded);
+        let (agents, products) = self.agents(config, drafts, &bindings, &feeds)?;
         name_sole_agents(&mut feeds.loaded, &agents);
-        let sites = self.sites(&config.sites, &agents);
+        let sites = self.sites(&config.sites, &products);
         self.warn_of_other_hosts(config, &sites);
         self.check_purpose_header(&config.purpose_header);
         let claims = match Claims::new(agents.iter().map(|agent| &*agent.token)) {
@@ -324,6 +329,7 @@ impl Compiler<'_> {
             values: feeds.values,
             table: feeds.table,
             sites,
+            denials: denial::documents(),
             filter_state: config.filter_state.clone(),
         })
     }
@@ -379,110 +385,9 @@ impl Compiler<'_> {
         self.files.display_name(path)
     }
 
-    /// The agents of the configuration and of the catalog, those of the configuration first.
-    fn drafts(&mut self, config: &Config, catalog: &Catalog) -> Vec<AgentDraft> {
-        let mut drafts: Vec<AgentDraft> = Vec::new();
-        for own in &config.agents {
-            self.check_token(&own.token);
-            if drafts.iter().any(|other| other.token.eq_ignore_ascii_case(&own.token)) {
-                self.own.error(
-                    own.token.position,
-                    None,
-                    format!("another agent has the token `{}`, too", *own.token),
-                );
-            }
-            drafts.push(draft(own, catalog));
-        }
-        for agent in &catalog.agents {
-            if !drafts.iter().any(|other| other.token.eq_ignore_ascii_case(&agent.token)) {
-                drafts.push(AgentDraft {
-                    token: agent.token.clone(),
-                    feeds: unplaced_all(&agent.feeds),
-                    ranges: agent.ranges,
-                    services: Vec::new(),
-                    purposes: agent.purposes.clone(),
-                    action: AgentAction::Policy,
-                });
-            }
-        }
-        drafts
-    }
-
-    /// The agents with the numbers of their feeds in the ruleset.
-    fn agents(
-        &mut self,
-        config: &Config,
-        drafts: Vec<AgentDraft>,
-        bindings: &[Binding<'_>],
-        feeds: &Feeds,
-    ) -> Option<List<AgentId, Agent>> {
-        let mut numbers: BTreeMap<&str, FeedId> = BTreeMap::new();
-        numbers.extend(feeds.loaded.enumerate().map(|(id, feed)| (&*feed.name, id)));
-        let number = |feed: usize| numbers.get(config.feeds.get(feed)?.name.as_str()).copied();
-        let mut agents = List::new();
-        for (draft, binding) in drafts.into_iter().zip(bindings) {
-            let agent = Agent {
-                token: draft.token.into(),
-                feeds: binding.feeds().filter_map(number).collect(),
-                lacking_feeds: binding.lacking.iter().map(|name| (*name).into()).collect(),
-                ranges: draft.ranges,
-                proving_values: (!draft.services.is_empty())
-                    .then(|| feeds.values_of_services(&draft.services)),
-                services: draft.services.into_iter().map(Into::into).collect(),
-                purposes: draft.purposes.into_iter().map(Into::into).collect(),
-                action: draft.action,
-            };
-            if let Err(full) = agents.push(agent) {
-                self.own.error(None, None, format!("{full} agents"));
-                return None;
-            }
-        }
-        Some(agents)
-    }
-
-    fn check_token(&mut self, token: &Placed<String>) {
-        if let Err(why) = check_token(token) {
-            self.own.error(token.position, None, format!("`{}` is no agent token: {why}", **token));
-        }
-    }
-
     fn check_purpose_header(&mut self, name: &Placed<String>) {
         if name.is_empty() || !name.bytes().all(is_token_byte) {
             self.own.error(name.position, None, format!("`{}` is no header name", **name));
         }
-    }
-}
-
-/// What the configuration says of an agent, over what the catalog says of it.
-fn draft(own: &AgentConfig, catalog: &Catalog) -> AgentDraft {
-    let known = catalog.agents.iter().find(|agent| agent.token.eq_ignore_ascii_case(&own.token));
-    AgentDraft {
-        token: own.token.value.clone(),
-        feeds: own
-            .feeds
-            .clone()
-            .or_else(|| known.map(|known| unplaced_all(&known.feeds)))
-            .unwrap_or_default(),
-        ranges: own.ranges.or_else(|| known.map(|known| known.ranges)).unwrap_or_default(),
-        services: own.services.clone().unwrap_or_default(),
-        purposes: own
-            .purposes
-            .clone()
-            .or_else(|| known.map(|known| known.purposes.clone()))
-            .unwrap_or_default(),
-        action: own.action.unwrap_or_default(),
-    }
-}
-
-fn unplaced_all(names: &[String]) -> Vec<Placed<String>> {
-    names.iter().cloned().map(Placed::default).collect()
-}
-
-/// Notes in each feed the agent that names it, where it is the only one.
-fn name_sole_agents(feeds: &mut List<FeedId, LoadedFeed>, agents: &List<AgentId, Agent>) {
-    for (id, feed) in feeds.enumerate_mut() {
-        let mut naming = agents.enumerate().filter(|(_, agent)| agent.feeds.contains(&id));
-        let first = naming.next().map(|(agent, _)| agent);
-        feed.sole_agent = first.filter(|_| naming.next().is_none());
     }
 }

@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::agents::Products;
 use super::{Compiler, Files, FoundFile, PolicySource};
 use crate::config::{
     Config, GeoConfig, Mode, ModeConfig, RobotsTagConfig, SiteConfig, Treatments, UndeclaredPurpose,
@@ -13,23 +14,21 @@ use crate::config::{
 use crate::feed::geofeed::is_region;
 use crate::http::host::{HostIndex, HostPattern};
 use crate::http::representation::Representation;
-use crate::ids::{AgentId, ByAgent, List, SiteId};
+use crate::ids::{List, SiteId};
 use crate::path::pattern::PathPattern;
 use crate::path::rules::PathRule;
 use crate::policy::automation_preferences::Undeclared;
-use crate::policy::robots::Robots;
 use crate::policy::robots_tag::SiteTags;
-use crate::ruleset::data::Agent;
 use crate::ruleset::sites::{
     GeoRule, Modes, NamedPurposes, PolicyFile, Preferences, PreferencesPolicy, RobotsPolicy, Site, Sites,
 };
 use crate::source::position::{Placed, Position};
 
-/// Policy files by their path, so that sites which name the same one share it.
-type Shared<T> = BTreeMap<String, Arc<PolicyFile<T>>>;
+/// Policy files by their path, so that sites which name the same one share it. `None`: it cannot be used, as was reported.
+type Shared<T> = BTreeMap<String, Option<Arc<PolicyFile<T>>>>;
 
 impl Compiler<'_> {
-    pub(super) fn sites(&mut self, configs: &[Placed<SiteConfig>], agents: &List<AgentId, Agent>) -> Sites {
+    pub(super) fn sites(&mut self, configs: &[Placed<SiteConfig>], products: &Products) -> Sites {
         let mut sites = Sites::default();
         let mut hosts = BTreeMap::new();
         // Each with whether any site was given it.
@@ -50,7 +49,7 @@ impl Compiler<'_> {
                 Some(is_any_given) => *is_any_given |= is_given,
                 None => _ = names.insert(name.value.clone(), is_given),
             }
-            let site = self.site(config, name.value, agents, &mut robots, &mut preferences);
+            let site = self.site(config, name.value, products, &mut robots, &mut preferences);
             let id = match sites.list.push(site) {
                 Ok(id) => id,
                 Err(full) => {
@@ -92,13 +91,15 @@ impl Compiler<'_> {
         &mut self,
         config: &SiteConfig,
         name: String,
-        agents: &List<AgentId, Agent>,
-        robots: &mut Shared<Robots>,
+        products: &Products,
+        robots: &mut Shared<RobotsPolicy>,
         preferences: &mut Shared<Preferences>,
     ) -> Site {
-        let robots = config.robots_txt.as_ref().and_then(|path| self.robots(path, robots));
-        let preferences =
-            config.automation_preferences.as_ref().and_then(|path| self.preferences(path, preferences));
+        let robots = config.robots_txt.as_ref().and_then(|path| self.robots(path, products, robots));
+        let preferences = config
+            .automation_preferences
+            .as_ref()
+            .and_then(|path| self.preferences(path, products, preferences));
         Site {
             name: name.into(),
             treatments: Treatments {
@@ -106,12 +107,8 @@ impl Compiler<'_> {
                 unverified: config.unverified,
                 undeclared: config.undeclared,
             },
-            robots: robots.map(|file| RobotsPolicy {
-                groups: ByAgent::new(agents, |agent| file.rules.group_for(token_of(agent))),
-                file,
-            }),
+            robots,
             preferences: preferences.map(|file| PreferencesPolicy {
-                agents: ByAgent::new(agents, |agent| file.rules.rules.agent(token_of(agent))),
                 file,
                 undeclared: match config.undeclared_purpose {
                     UndeclaredPurpose::Deny => Undeclared::Deny,
@@ -151,18 +148,22 @@ impl Compiler<'_> {
     fn robots(
         &mut self,
         path: &Placed<String>,
-        known: &mut Shared<Robots>,
-    ) -> Option<Arc<PolicyFile<Robots>>> {
+        products: &Products,
+        known: &mut Shared<RobotsPolicy>,
+    ) -> Option<Arc<PolicyFile<RobotsPolicy>>> {
         self.policy(path, known, |compiler, file| {
             let (read, diagnostics) = compiler.policies.robots(file);
             compiler.others.extend(diagnostics);
-            Some(read?.compile())
+            let rules = read?.compile();
+            let groups = products.select(rules.groups(), rules.group_for("*"));
+            Some(RobotsPolicy { rules, groups })
         })
     }
 
     fn preferences(
         &mut self,
         path: &Placed<String>,
+        products: &Products,
         known: &mut Shared<Preferences>,
     ) -> Option<Arc<PolicyFile<Preferences>>> {
         self.policy(path, known, |compiler, file| {
@@ -170,7 +171,11 @@ impl Compiler<'_> {
             compiler.others.extend(diagnostics);
             let read = read?;
             match NamedPurposes::new(read.purposes()) {
-                Ok(purposes) => Some(Preferences { rules: read.compile(), purposes }),
+                Ok(purposes) => {
+                    let rules = read.compile();
+                    let agents = products.select(rules.agents(), rules.agent("*"));
+                    Some(Preferences { rules, purposes, agents })
+                }
                 Err(too_many) => compiler.collect(file.name, |diagnostics| {
                     diagnostics.error(None, "AUTO-21", format!("the file has {too_many}"));
                     None
@@ -179,8 +184,8 @@ impl Compiler<'_> {
         })
     }
 
-    /// A policy file, read once for all sites that name it. One that is missing or refused is an error: without it,
-    /// everything would be allowed.
+    /// A policy file, read once for all sites that name it, even if it cannot be read. One that is missing or refused is an
+    /// error: without it, everything would be allowed.
     fn policy<T>(
         &mut self,
         path: &Placed<String>,
@@ -188,16 +193,24 @@ impl Compiler<'_> {
         read: impl FnOnce(&mut Self, PolicySource<'_>) -> Option<T>,
     ) -> Option<Arc<PolicyFile<T>>> {
         if let Some(file) = known.get(path.as_str()) {
-            return Some(file.clone());
+            return file.clone();
         }
+        let file = self.new_policy(path, read);
+        known.insert(path.value.clone(), file.clone());
+        file
+    }
+
+    fn new_policy<T>(
+        &mut self,
+        path: &Placed<String>,
+        read: impl FnOnce(&mut Self, PolicySource<'_>) -> Option<T>,
+    ) -> Option<Arc<PolicyFile<T>>> {
         let found = self.files.read_policy(path);
         let FoundFile { bytes, modified } = self.must_be_there(path, path.position, found)?;
         let name = self.display_name(path);
         let rules = read(self, PolicySource { path, name: &name, text: &bytes })?;
         let served = Representation::new(bytes.into(), modified);
-        let file = Arc::new(PolicyFile { path: path.as_str().into(), served, rules });
-        known.insert(path.value.clone(), file.clone());
-        Some(file)
+        Some(Arc::new(PolicyFile { path: path.as_str().into(), served, rules }))
     }
 
     fn geo(&mut self, config: &Placed<GeoConfig>) -> GeoRule {
@@ -271,11 +284,6 @@ fn position_in(string: &Placed<String>, part: &[u8]) -> Option<Position> {
     let before = string.get(..offset).filter(|before| !before.contains(['"', '\\']))?;
     let column = u32::try_from(before.chars().count()).ok()?.saturating_add(1);
     Some(Position { column: position.column.saturating_add(column), ..position })
-}
-
-/// The token under which a policy file may name a client.
-fn token_of(agent: Option<&Agent>) -> &str {
-    agent.map_or("*", |agent| &*agent.token)
 }
 
 fn site_name(sites: &List<SiteId, Site>, id: SiteId) -> &str {

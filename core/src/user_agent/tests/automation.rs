@@ -96,6 +96,23 @@ fn editors_are_not_browsers() {
 }
 
 #[test]
+fn an_application_that_names_its_phone_is_no_browser() {
+    let webkit = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Mobile Safari/537.36";
+    for application in [
+        "wp-android/2.7.2 (Android 4.4.2; de_DE; LGE Nexus 5/hammerhead)",
+        "com.ipspirates.ort v.612 (OnePlus 9, Android 12, zh_CN)",
+        "ExampleReader/3.1 (iPhone; iOS 18.6; Scale/3.00)",
+        "Dalvik/2.1.0 (Linux; U; Android 15; Pixel 9)",
+        "ExampleShop/421 CFNetwork/1494.0.7 Darwin/23.4.0",
+    ] {
+        assert!(is_automation(application), "{application}");
+        // It shows a page.
+        assert!(!is_automation(&format!("{application} {webkit}")), "{application}");
+        assert!(!is_automation(&format!("{application} Example Browser/2")), "{application}");
+    }
+}
+
+#[test]
 fn bytes_that_are_no_text_do_no_harm() {
     assert!(is_automation("\u{fffd}\0"));
     assert_eq!(Claims::new([]).unwrap().speaker(Some(b"\xff\xfe\0")), Speaker::Automation);

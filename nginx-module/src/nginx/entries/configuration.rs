@@ -49,8 +49,16 @@ impl<M: Module + Exported> HttpModule for Http<M> {
 
     unsafe extern "C" fn postconfiguration(cf: *mut ngx_conf_t) -> ngx_int_t {
         // SAFETY: nginx calls this in its main thread, with the configuration that it reads.
-        unsafe { guard::<M, _>(Status::NGX_ERROR, |main_thread| phases::add_handlers::<M>(cf, main_thread)) }
-            .into()
+        unsafe {
+            guard::<M, _>(Status::NGX_ERROR, |main_thread| {
+                if let Some(main) = main_conf::<M>(&*cf) {
+                    let configuration = Configuration::new(NonNull::new_unchecked(cf), main_thread, M::NAME);
+                    M::on_configuration(&main.conf, &configuration);
+                }
+                phases::add_handlers::<M>(cf, main_thread)
+            })
+        }
+        .into()
     }
 
     unsafe extern "C" fn create_main_conf(cf: *mut ngx_conf_t) -> *mut c_void {
@@ -150,7 +158,12 @@ unsafe extern "C" fn set_directive<M: Module + Exported>(
                 Setter::Location(set) => set(&mut *conf.cast(), &configuration),
             };
             match set.and_then(|()| provide(directive, cf)) {
-                Ok(()) => NGX_CONF_OK,
+                Ok(()) => {
+                    if let (Some(main), Ok(name)) = (main_conf::<M>(&*cf), directive.name.to_str()) {
+                        M::on_directive(&main.conf, name, configuration.position());
+                    }
+                    NGX_CONF_OK
+                }
                 Err(message) => {
                     configuration.error(&message);
                     NGX_CONF_ERROR

@@ -12,7 +12,7 @@ use ngx::ffi::{
 use crate::nginx::main_conf::{MainSlot, is_configured, main_conf};
 use crate::nginx::module::{Module, Worker};
 use crate::nginx::panics::guard;
-use crate::nginx::timer;
+use crate::nginx::timer::{self, Timer};
 use crate::nginx::types::Exported;
 use crate::nginx::zone::Zone;
 
@@ -25,9 +25,9 @@ pub(super) unsafe extern "C" fn init_module<M: Module + Exported>(cycle: *mut ng
     // its `MainSlot`.
     unsafe {
         guard::<M, _>((), |main_thread| {
-            let zone = main_conf::<M>(&*cycle).and_then(|main| main.zone.get());
-            Zone::take_into_service(zone, main_thread);
-            M::on_cycle(main_thread, is_configured((*cycle).old_cycle));
+            let main = main_conf::<M>(&*cycle);
+            Zone::take_into_service(main.and_then(|main| main.zone.get()), main_thread);
+            M::on_cycle(main.map(|main| &main.conf), main_thread, is_configured((*cycle).old_cycle));
         });
     }
     Status::NGX_OK.into()
@@ -35,14 +35,16 @@ pub(super) unsafe extern "C" fn init_module<M: Module + Exported>(cycle: *mut ng
 
 /// A process with an event loop starts: a worker, the manager of a cache, or the only process.
 pub(super) unsafe extern "C" fn init_process<M: Module + Exported>(cycle: *mut ngx_cycle_t) -> ngx_int_t {
-    // SAFETY: nginx calls this in its main thread, before its event loop, with the cycle of the process. The timer is part of
-    // the configuration that it points at. The log of the cycle lives as long.
+    // SAFETY: nginx calls this in its main thread, before its event loop, with the cycle of the process. The timers are part
+    // of the configuration that they point at. The log of the cycle lives as long.
     unsafe {
-        guard::<M, _>((), |main_thread| {
-            if let (Some(main), Some(worker)) = (main_conf::<M>(&*cycle), worker(cycle))
-                && let Some(delay) = M::on_worker(&main.conf, main_thread, worker)
-            {
-                main.timer.start((*cycle).log, ptr::from_ref(main).cast(), on_alarm::<M>, delay);
+        guard::<M, _>((), |_| {
+            let (Some(main), Some(worker)) = (main_conf::<M>(&*cycle), worker(cycle)) else { return };
+            let timers = main.timers.get_or_init(|| M::TASKS.iter().map(|_| Timer::default()).collect());
+            for (task, timer) in M::TASKS.iter().zip(timers) {
+                if let Some(delay) = (task.start)(&main.conf, worker) {
+                    timer.start((*cycle).log, ptr::from_ref(main).cast(), on_alarm::<M>, delay);
+                }
             }
         });
     }
@@ -79,7 +81,11 @@ unsafe extern "C" fn on_alarm<M: Module + Exported>(event: *mut ngx_event_t) {
         let main = &*timer::data(event).cast::<MainSlot<M>>();
         let delay = guard::<M, _>(Some(AFTER_A_PANIC), |main_thread| match main_thread.is_exiting() {
             true => None,
-            false => M::on_timer(&main.conf, main_thread),
+            false => {
+                let timers = main.timers.get().map_or(&[][..], |timers| timers);
+                let (task, _) = M::TASKS.iter().zip(timers).find(|(_, timer)| timer.has(event))?;
+                (task.run)(&main.conf, main_thread)
+            }
         });
         if let Some(delay) = delay {
             timer::set(event, delay);

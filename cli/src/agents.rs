@@ -1,0 +1,147 @@
+//! `crawlward agents`: the known agents, and how they can be verified.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crawlward_core::{AgentInfo, Ruleset};
+use crawlward_files::{FilesBeside, now};
+use serde::Serialize;
+
+use crate::catalog::{Catalog, KnownAgent};
+use crate::failure::Failure;
+use crate::{source, table};
+
+/// List the known agents, and how each can be verified
+///
+/// Without a configuration, the agents are those of the built-in catalog. With one, they are those of the configuration and
+/// its catalog, and the last column says whether Crawlward can verify them at the moment. The columns are the token, the
+/// operator, the purposes, and the proofs that the operator publishes: complete or partial IP ranges, reverse DNS names,
+/// and keys of signatures. The gates verify IP ranges.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  crawlward agents
+  crawlward agents --config crawlward.json
+  crawlward agents --config crawlward.json --json | jq -r 'select(.verifiable == false) | .token'")]
+pub(crate) struct Arguments {
+    /// The configuration document, or a file that `crawlward compile` wrote
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print a JSON object for each agent
+    #[arg(long)]
+    json: bool,
+}
+
+/// An agent, for people and for programs.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    token: &'a str,
+    operator: &'a str,
+    purposes: Vec<&'a str>,
+    /// The feeds that verify it: those of the configuration, or those of the catalog.
+    feeds: Vec<&'a str>,
+    ranges: &'a str,
+    rdns: &'a [String],
+    keys: &'a [String],
+    docs: Option<&'a str>,
+    /// What is done with it; `null` without a configuration.
+    action: Option<&'static str>,
+    /// Whether some feed can verify it at the moment; `null` without a configuration.
+    verifiable: Option<bool>,
+    /// Why a client that claims it from elsewhere is not `spoofed`.
+    doubts: Vec<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.config {
+        Some(config) => with_config(config, arguments.json),
+        None => {
+            let catalog = Catalog::built_in()?;
+            print(&catalog.agents.iter().map(row).collect::<Vec<_>>(), arguments.json)
+        }
+    }
+}
+
+fn with_config(config: &Path, is_json: bool) -> Result<ExitCode, Failure> {
+    let files = FilesBeside::new(config);
+    let compiled = source::compile(config, &files)?;
+    let catalog = Catalog::of(compiled.document(), &files)?;
+    let ruleset = compiled.ruleset.ok_or(Failure::Reported)?;
+    let rows: Vec<Row<'_>> = ruleset.agents().map(|agent| row_of(&ruleset, &agent, &catalog)).collect();
+    print(&rows, is_json)
+}
+
+fn row(agent: &KnownAgent) -> Row<'_> {
+    Row {
+        token: &agent.token,
+        operator: &agent.operator,
+        purposes: agent.purposes.iter().map(String::as_str).collect(),
+        feeds: agent.feeds.iter().map(String::as_str).collect(),
+        ranges: &agent.ranges,
+        rdns: &agent.rdns,
+        keys: &agent.keys,
+        docs: agent.docs.as_deref(),
+        action: None,
+        verifiable: None,
+        doubts: Vec::new(),
+    }
+}
+
+fn row_of<'a>(ruleset: &'a Ruleset, agent: &AgentInfo<'a>, catalog: &'a Catalog) -> Row<'a> {
+    let known = catalog.agent(agent.token);
+    let now = now();
+    Row {
+        token: agent.token,
+        operator: known.map_or("", |known| &known.operator),
+        purposes: agent.purposes.iter().map(|purpose| &**purpose).collect(),
+        feeds: ruleset.all_feeds_of(agent.token).collect(),
+        ranges: agent.ranges.as_str(),
+        rdns: known.map_or(&[], |known| &known.rdns),
+        keys: known.map_or(&[], |known| &known.keys),
+        docs: known.and_then(|known| known.docs.as_deref()),
+        action: Some(agent.action.as_str()),
+        verifiable: Some(ruleset.feeds_of(agent.token, now).next().is_some()),
+        doubts: ruleset.doubts(agent.token, now).iter().map(ToString::to_string).collect(),
+    }
+}
+
+impl Row<'_> {
+    fn proofs(&self) -> String {
+        let ranges = match (self.feeds.is_empty(), self.ranges) {
+            (true, _) => String::new(),
+            (false, "partial") => format!("partial ranges: {}", self.feeds.join(", ")),
+            (false, _) => format!("ranges: {}", self.feeds.join(", ")),
+        };
+        let rdns = if self.rdns.is_empty() { "" } else { "reverse DNS" };
+        let keys = if self.keys.is_empty() { "" } else { "signatures" };
+        let all: Vec<&str> = [&*ranges, rdns, keys].into_iter().filter(|proof| !proof.is_empty()).collect();
+        if all.is_empty() { "none".into() } else { all.join("; ") }
+    }
+
+    fn is_verifiable(&self) -> String {
+        match self.verifiable {
+            None => String::new(),
+            Some(true) => "verifiable".into(),
+            Some(false) => format!("not verifiable: {}", self.doubts.join("; ")),
+        }
+    }
+}
+
+fn print(rows: &[Row<'_>], is_json: bool) -> Result<ExitCode, Failure> {
+    let mut output = io::stdout().lock();
+    if is_json {
+        for row in rows {
+            serde_json::to_writer(&mut output, row)?;
+            writeln!(output)?;
+        }
+    } else {
+        let cells = rows.iter().map(|row| {
+            let purposes = row.purposes.join(", ");
+            [row.token.into(), row.operator.into(), purposes, row.proofs(), row.is_verifiable()]
+        });
+        table::write(&mut output, &cells.collect::<Vec<_>>())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

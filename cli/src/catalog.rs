@@ -1,0 +1,85 @@
+//! The catalog of agents as people read it: with operators and their pages, which the gates do without.
+
+use std::io;
+
+use crawlward_core::Files;
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+/// The built-in catalog.
+const BUILT_IN: &[u8] = include_bytes!("../../core/data/catalog.json");
+
+/// Agents, and the feeds that verify them.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Catalog {
+    #[serde(default)]
+    pub(crate) feeds: Vec<PublishedFeed>,
+    pub(crate) agents: Vec<KnownAgent>,
+}
+
+/// A published list of IP ranges.
+#[derive(Debug, Deserialize)]
+pub(crate) struct PublishedFeed {
+    pub(crate) name: String,
+    pub(crate) url: String,
+    #[serde(default = "jafar")]
+    pub(crate) format: String,
+}
+
+fn jafar() -> String {
+    "jafar".into()
+}
+
+/// What is known of an agent.
+#[derive(Debug, Deserialize)]
+pub(crate) struct KnownAgent {
+    pub(crate) token: String,
+    #[serde(default)]
+    pub(crate) operator: String,
+    #[serde(default)]
+    pub(crate) purposes: Vec<String>,
+    #[serde(default)]
+    pub(crate) feeds: Vec<String>,
+    #[serde(default = "complete")]
+    pub(crate) ranges: String,
+    pub(crate) docs: Option<String>,
+    #[serde(default)]
+    pub(crate) rdns: Vec<String>,
+    #[serde(default)]
+    pub(crate) keys: Vec<String>,
+}
+
+fn complete() -> String {
+    "complete".into()
+}
+
+impl Catalog {
+    /// The built-in catalog.
+    pub(crate) fn built_in() -> Result<Self, Failure> {
+        Ok(serde_json::from_slice(BUILT_IN)?)
+    }
+
+    /// The catalog that a configuration document names.
+    pub(crate) fn of(document: &[u8], files: &dyn Files) -> Result<Self, Failure> {
+        #[derive(Deserialize)]
+        struct Document {
+            catalog: Option<String>,
+        }
+        let Document { catalog } = serde_json::from_slice(document)?;
+        match catalog.as_deref() {
+            None | Some("builtin") => Self::built_in(),
+            Some("none") => Ok(Self::default()),
+            Some(path) => {
+                let file = files.read(path).map_err(Failure::because)?;
+                let bytes = file.map(|file| file.bytes).ok_or(io::Error::from(io::ErrorKind::NotFound))?;
+                Ok(serde_json::from_slice(&bytes)?)
+            }
+        }
+    }
+
+    /// An agent by its token.
+    pub(crate) fn agent(&self, token: &str) -> Option<&KnownAgent> {
+        self.agents.iter().find(|agent| agent.token.eq_ignore_ascii_case(token))
+    }
+}

@@ -1,0 +1,11 @@
+//! Times for people and logs.
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// A time in seconds since the Unix epoch, such as `2026-11-22T03:17:02Z`.
+pub(crate) fn rfc3339(seconds: i64) -> String {
+    let time = OffsetDateTime::from_unix_timestamp(seconds).ok();
+    // A clock that is wrong by millennia has no date.
+    time.and_then(|time| time.format(&Rfc3339).ok()).unwrap_or_else(|| "-".into())
+}

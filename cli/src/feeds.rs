@@ -1,0 +1,147 @@
+//! `crawlward feeds`: the feeds of a configuration, as the gates load them.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crawlward_core::{FeedInfo, Files, Ruleset};
+use crawlward_files::{FilesBeside, now};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::update::{self, Remembered};
+use crate::{source, table};
+
+/// List the feeds of a configuration, with their states
+///
+/// Loads the configuration as the gates do. The columns are the name, the state, the age, the number of prefixes in force,
+/// the agents that the feed verifies, and what is to be known of it: why the state is not `ok`, and why the last attempt of
+/// `crawlward update` failed.
+///
+/// The exit status is 0 whatever the states are, and 2 if the configuration is invalid.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  crawlward feeds --config crawlward.json
+  crawlward feeds --config crawlward.json --json | jq -r 'select(.state != \"ok\") | .name'")]
+pub(crate) struct Arguments {
+    /// The configuration document, or a file that `crawlward compile` wrote
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Print a JSON object for each feed. Times are in seconds since the Unix epoch
+    #[arg(long)]
+    json: bool,
+}
+
+/// A feed, for people and for programs.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    name: &'a str,
+    format: &'static str,
+    state: &'static str,
+    /// Why the state is not `ok`.
+    why: Option<&'a str>,
+    /// How old it is in seconds, as `max_age` counts.
+    age: Option<u64>,
+    /// From when on it is stale.
+    expires: Option<i64>,
+    prefixes: usize,
+    agents: Vec<&'a str>,
+    source: &'a str,
+    /// When its content last changed here.
+    changed: Option<i64>,
+    /// What `crawlward update` remembers; `null` if it has never asked for the feed.
+    update: Option<&'a Remembered>,
+}
+
+/// The part of the configuration document that this command needs.
+#[derive(Debug, Deserialize)]
+struct Document {
+    #[serde(default)]
+    feeds: Vec<Configured>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Configured {
+    name: String,
+    source: String,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let Arguments { config, json } = arguments;
+    let files = FilesBeside::new(config);
+    let compiled = source::compile(config, &files)?;
+    let Document { feeds: configured } = serde_json::from_slice(compiled.document())?;
+    let ruleset = compiled.ruleset.ok_or(Failure::Reported)?;
+    let remembered = update::remembered(config);
+    let now = now();
+    let feeds: Vec<FeedInfo<'_>> = ruleset.feeds(now).collect();
+    let row = |feed| row(&ruleset, feed, &configured, remembered.get(feed.name), &files);
+    let rows: Vec<Row<'_>> = feeds.iter().map(row).collect();
+    let mut output = io::stdout().lock();
+    if *json {
+        for row in &rows {
+            serde_json::to_writer(&mut output, row)?;
+            writeln!(output)?;
+        }
+    } else {
+        table::write(&mut output, &rows.iter().map(Row::cells).collect::<Vec<_>>())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row<'a>(
+    ruleset: &'a Ruleset,
+    feed: &'a FeedInfo<'a>,
+    configured: &'a [Configured],
+    update: Option<&'a Remembered>,
+    files: &FilesBeside,
+) -> Row<'a> {
+    let is_of = |token: &str| ruleset.all_feeds_of(token).any(|name| name == feed.name);
+    let agents = ruleset.agents().map(|agent| agent.token).filter(|token| is_of(token));
+    let source = configured.iter().find(|one| one.name == feed.name).map_or("", |one| &one.source);
+    // The publisher's file is renewed when it is asked and nothing changed; the last good version is not.
+    let version = files.last_good(source).or_else(|| files.read(source).ok()?);
+    Row {
+        name: feed.name,
+        format: feed.format.as_str(),
+        state: feed.state.as_str(),
+        why: feed.why.as_deref(),
+        age: feed.age,
+        expires: feed.expires,
+        prefixes: feed.prefixes,
+        agents: agents.collect(),
+        source,
+        changed: version.and_then(|version| version.modified),
+        update,
+    }
+}
+
+impl Row<'_> {
+    fn cells(&self) -> [String; 6] {
+        let age = self.age.map_or_else(|| "-".into(), shown);
+        let agents = match &self.agents[..] {
+            [] => "no agent".into(),
+            [first, second, third, others @ ..] if !others.is_empty() => {
+                format!("{first}, {second}, {third} and {} more", others.len())
+            }
+            few => few.join(", "),
+        };
+        let failed = self.update.and_then(|update| update.error.as_ref());
+        let failed = failed.map(|error| format!("last update failed: {error}"));
+        let remarks: Vec<String> = self.why.map(String::from).into_iter().chain(failed).collect();
+        let prefixes = format!("{} prefixes", self.prefixes);
+        [self.name.into(), self.state.into(), age, prefixes, agents, remarks.join("; ")]
+    }
+}
+
+/// A duration in its largest unit.
+fn shown(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds}s"),
+        120..7_200 => format!("{}m", seconds / 60),
+        7_200..172_800 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}

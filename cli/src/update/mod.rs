@@ -1,0 +1,349 @@
+//! `crawlward update`: keeps the feeds current that have a URL.
+
+mod http;
+mod notify;
+mod parallel;
+mod proxy;
+mod report;
+mod round;
+mod schedule;
+mod state;
+mod whole;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::Duration;
+
+use clap::value_parser;
+use crawlward_core::{Subscriptions, is_stored, suggestion};
+use crawlward_files::{FilesBeside, Look, Recording, Snapshot, Watch};
+use serde::Serialize;
+use signal_hook::consts::SIGHUP;
+
+use crate::failure::{Failure, UNUSABLE, say};
+use crate::update::http::{Client, TimeLimits};
+use crate::update::report::Reporter;
+use crate::update::round::{Ended, Round};
+use crate::update::state::Locked;
+use crate::{source, watch};
+
+/// The exit status if a feed is not what its publisher publishes.
+const NOT_CURRENT: u8 = 1;
+
+/// How long a run waits for another one that uses the same state.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// After how many seconds `--watch` tries again what failed on this machine.
+const RETRY: i64 = 60;
+
+/// Fetch the feeds that have a `url`, and replace their files
+///
+/// A new version goes through the same reader and the same guard as when it is loaded. Then it replaces the file in one step,
+/// and is kept as the last good version. Anything else leaves the file as it is: an error, a page of HTML, a list that is
+/// empty or cut off.
+///
+/// Each run asks the publishers whose last answer is no longer fresh: as long as its Cache-Control or Expires says, or else
+/// for about a day. Without such a header, no publisher is asked more than once an hour.
+///
+/// The exit status is 0 if each feed is current, 1 if at least one is not (its file is left unchanged, and the reason is on
+/// stderr), and 2 if an argument or the configuration is invalid, the state cannot be written, or the server cannot be
+/// notified of the changes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Environment:
+  https_proxy, http_proxy, all_proxy, no_proxy   the proxies to use, as for curl
+  SSL_CERT_FILE, SSL_CERT_DIR                    the authorities to trust, instead of the system's
+
+Examples:
+  crawlward update --config crawlward.json
+      In a nginx with `crawlward_refresh 60s;`, new versions are in force within a minute.
+  crawlward update --config crawlward.json --pid-file /run/nginx.pid
+      Reloads nginx if something changed.
+  crawlward update --config crawlward.json --watch
+      Keeps running, and asks for each feed when it is due.
+  crawlward update --config crawlward.json --only googlebot --accept googlebot
+      Accepts the version that the guard holds.")]
+pub(crate) struct Arguments {
+    /// The configuration document
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Look at this feed only, and ask for it even if the last answer is fresh, but not sooner than an hour after it; can be
+    /// repeated
+    #[arg(long, value_name = "FEED")]
+    only: Vec<String>,
+    /// Ask for this feed now, and accept the new version, whatever its guard says; can be repeated
+    #[arg(long, value_name = "FEED", conflicts_with = "watch")]
+    accept: Vec<String>,
+    /// Send SIGHUP to the process whose number is in this file, such as nginx's, if something changed
+    #[arg(long, value_name = "FILE")]
+    pid_file: Option<PathBuf>,
+    /// Run this command of the shell if something changed
+    #[arg(long, value_name = "COMMAND")]
+    exec: Option<String>,
+    /// Keep running, and ask for each feed when it is due, until SIGTERM; SIGHUP reads the configuration again
+    #[arg(long, conflicts_with = "dry_run")]
+    watch: bool,
+    /// Ask and judge, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print a JSON object for each feed
+    #[arg(long)]
+    json: bool,
+    /// How many publishers to ask at once
+    #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = value_parser!(u16).range(1..=256))]
+    jobs: u16,
+    /// The most seconds that an answer may take, with its redirects
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = value_parser!(u32).range(1..=86_400))]
+    timeout: u32,
+    /// The most seconds to connect, to begin an answer, and for each 1024 bytes of it
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = value_parser!(u32).range(1..=86_400))]
+    stall: u32,
+    /// Warn if more than this share of a geofeed's prefixes changed their country
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = value_parser!(u8).range(0..=100))]
+    moved: u8,
+    /// The file that has what is remembered from run to run [default: CONFIG.update-state]
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+}
+
+/// What is remembered of a feed, for other commands. Times are in seconds since the Unix epoch.
+#[derive(Debug, Serialize)]
+pub(crate) struct Remembered {
+    /// When the publisher was last reached.
+    asked: Option<i64>,
+    /// When the publisher last said what is current.
+    current: Option<i64>,
+    /// From when on to ask again.
+    due: i64,
+    /// Why the last attempt failed.
+    pub(crate) error: Option<String>,
+}
+
+/// What is remembered of the feeds of a configuration, by their names.
+pub(crate) fn remembered(config: &Path) -> BTreeMap<String, Remembered> {
+    let entries = Locked::peek(&state::default_path(config)).state.feeds.into_iter();
+    let remembered = entries.map(|(name, entry)| {
+        let state::Entry { asked, current, due, error, .. } = entry;
+        (name, Remembered { asked, current, due, error })
+    });
+    remembered.collect()
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let seconds = |seconds: u32| Duration::from_secs(seconds.into());
+    let limits = TimeLimits { whole: seconds(arguments.timeout), stall: seconds(arguments.stall) };
+    let client = Arc::new(Client::new(limits).map_err(Failure::because)?);
+    if arguments.watch {
+        return Watching { arguments, client, signals: watch::signals()?, next: 0 }.run();
+    }
+    let subscriptions = arguments.read(&Snapshot::default())?;
+    let path = arguments.state_path();
+    let mut locked = match arguments.dry_run {
+        true => Locked::peek(&path),
+        false => Locked::open(&path, PATIENCE).map_err(Failure::because)?,
+    };
+    let mut reporter = arguments.reporter();
+    let (ended, delivered) =
+        arguments.round(&subscriptions, &client, &mut locked, &mut reporter, &mut || false)?;
+    reporter.sum_up();
+    Ok(match (delivered, ended.all_current) {
+        (Err(()), _) => ExitCode::from(UNUSABLE),
+        (Ok(()), false) => ExitCode::from(NOT_CURRENT),
+        (Ok(()), true) => ExitCode::SUCCESS,
+    })
+}
+
+impl Arguments {
+    fn state_path(&self) -> PathBuf {
+        self.state.clone().unwrap_or_else(|| state::default_path(&self.config))
+    }
+
+    fn reporter(&self) -> Reporter {
+        Reporter::new(self.config.display().to_string(), self.json, self.dry_run, self.watch, self.moved)
+    }
+
+    fn files(&self) -> FilesBeside {
+        FilesBeside::new(&self.config).accepting(&self.accept)
+    }
+
+    /// Reads the feeds of the configuration; records its files before.
+    fn read(&self, snapshot: &Snapshot) -> Result<Subscriptions, Failure> {
+        let files = self.files();
+        snapshot.record(&self.config);
+        let document = source::read(&self.config)?;
+        let shown = self.config.display().to_string();
+        if is_stored(&document) {
+            return Err(Failure::because(format_args!(
+                "{shown} is a compiled ruleset; give the configuration document that it is made of"
+            )));
+        }
+        let read = Subscriptions::read(&shown, &document, &Recording::new(&files, snapshot));
+        let subscriptions = read.map_err(|diagnostics| {
+            diagnostics.iter().for_each(say);
+            Failure::Reported
+        })?;
+        for (option, name) in self
+            .only
+            .iter()
+            .map(|name| ("--only", name))
+            .chain(self.accept.iter().map(|name| ("--accept", name)))
+        {
+            check_name(&subscriptions, option, name)?;
+        }
+        Ok(subscriptions)
+    }
+
+    /// One round, and what the server is told of it.
+    fn round(
+        &self,
+        subscriptions: &Subscriptions,
+        client: &Arc<Client>,
+        locked: &mut Locked,
+        reporter: &mut Reporter,
+        stopped: &mut dyn FnMut() -> bool,
+    ) -> Result<(Ended, Result<(), ()>), Failure> {
+        if let Some(warning) = locked.warning.take() {
+            reporter.say("warning", warning);
+        }
+        let files = self.files();
+        let round = self.as_round(subscriptions, client, &files);
+        let ended = round.run(locked, reporter, stopped).map_err(Failure::because)?;
+        let delivered = if self.dry_run { Ok(()) } else { self.deliver(locked, reporter)? };
+        Ok((ended, delivered))
+    }
+
+    fn as_round<'a>(
+        &'a self,
+        subscriptions: &'a Subscriptions,
+        client: &'a Arc<Client>,
+        files: &'a FilesBeside,
+    ) -> Round<'a> {
+        Round {
+            subscriptions,
+            files,
+            client,
+            jobs: self.jobs.into(),
+            only: &self.only,
+            accepted: &self.accept,
+            dry_run: self.dry_run,
+            is_watch: self.watch,
+        }
+    }
+
+    /// Tells the server of what changed, in this run or in one that could not; the inner error is reported.
+    fn deliver(&self, locked: &mut Locked, reporter: &Reporter) -> Result<Result<(), ()>, Failure> {
+        if !locked.state.is_undelivered {
+            return Ok(Ok(()));
+        }
+        let signalled = self.pid_file.as_deref().map_or(Ok(None), notify::signal);
+        let executed = self.exec.as_deref().map_or(Ok(()), notify::execute);
+        if let Ok(Some(remark)) = &signalled {
+            reporter.say("note", remark);
+        }
+        let errors: Vec<String> = signalled.err().into_iter().chain(executed.err()).collect();
+        if errors.is_empty() {
+            locked.state.is_undelivered = false;
+            locked.save().map_err(Failure::because)?;
+            return Ok(Ok(()));
+        }
+        for error in errors {
+            reporter.say("error", format_args!("{error}; the next run tries again"));
+        }
+        Ok(Err(()))
+    }
+}
+
+/// A failure if an option names a feed that is not fetched.
+fn check_name(subscriptions: &Subscriptions, option: &str, name: &str) -> Result<(), Failure> {
+    if subscriptions.feeds().any(|feed| feed.name == name) {
+        return Ok(());
+    }
+    if subscriptions.names().any(|known| known == name) {
+        return Err(Failure::because(format_args!(
+            "{option}: the feed `{name}` has no `url` to fetch it from"
+        )));
+    }
+    let suggestion = suggestion(name, subscriptions.names());
+    Err(Failure::because(format_args!("{option}: no feed is named `{name}`{suggestion}")))
+}
+
+/// `--watch`.
+struct Watching<'a> {
+    arguments: &'a Arguments,
+    client: Arc<Client>,
+    signals: Receiver<i32>,
+    /// When the next round is due, in seconds since the Unix epoch.
+    next: i64,
+}
+
+impl Watching<'_> {
+    fn run(mut self) -> Result<ExitCode, Failure> {
+        let mut watch = Watch::default();
+        let mut subscriptions = None;
+        let mut look = watch.read(|snapshot| self.arguments.read(snapshot));
+        let mut reporter = self.arguments.reporter();
+        let mut last = crawlward_files::now();
+        loop {
+            match look {
+                Look::Changed { made: Ok(read), .. } => {
+                    subscriptions = Some(read);
+                    self.next = 0;
+                }
+                Look::Changed { made: Err(failure), .. } => {
+                    failure.report();
+                    if subscriptions.is_some() {
+                        reporter.say("note", "the configuration before this change stays in force");
+                    }
+                }
+                Look::Unchanged | Look::Changing => {}
+            }
+            let now = crawlward_files::now();
+            if let Some(subscriptions) = &subscriptions
+                && (self.next <= now || now < last)
+                && self.round(subscriptions, &mut reporter, now)
+            {
+                return Ok(ExitCode::SUCCESS);
+            }
+            last = now;
+            look = match self.signals.recv_timeout(Watch::SETTLING_TIME) {
+                Ok(SIGHUP) => watch.read(|snapshot| self.arguments.read(snapshot)),
+                Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(ExitCode::SUCCESS),
+                Err(RecvTimeoutError::Timeout) => watch.look(|snapshot| self.arguments.read(snapshot)),
+            };
+        }
+    }
+
+    /// One round; gives whether a signal ended it.
+    fn round(&mut self, subscriptions: &Subscriptions, reporter: &mut Reporter, now: i64) -> bool {
+        let mut is_stopped = false;
+        let signals = &self.signals;
+        let mut stopped = || {
+            // SIGHUP would start what is being done.
+            is_stopped |= !matches!(signals.try_recv(), Ok(SIGHUP) | Err(TryRecvError::Empty));
+            is_stopped
+        };
+        let done = Locked::open(&self.arguments.state_path(), Duration::from_secs(1))
+            .map_err(Failure::because)
+            .and_then(|mut locked| {
+                let arguments = self.arguments;
+                let done =
+                    arguments.round(subscriptions, &self.client, &mut locked, reporter, &mut stopped)?;
+                let files = arguments.files();
+                let next = arguments.as_round(subscriptions, &self.client, &files).next(&locked);
+                Ok((done.1, next))
+            });
+        self.next = match done {
+            Ok((Ok(()), next)) => next.unwrap_or(i64::MAX),
+            Ok((Err(()), next)) => next.unwrap_or(i64::MAX).min(now + RETRY),
+            Err(failure) => {
+                failure.report();
+                now + RETRY
+            }
+        };
+        is_stopped
+    }
+}

@@ -1,0 +1,189 @@
+//! What is remembered from one run to the next: in one small file, which may get lost. Then each publisher is asked once
+//! more, and nothing else happens.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crawlward_files::{Readers, read_file, replace};
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+/// The longest validator that is kept, in bytes. A longer one costs a transfer.
+const LONGEST_VALIDATOR: usize = 1024;
+
+/// What is remembered.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    /// By the feed's name.
+    pub(super) feeds: BTreeMap<String, Entry>,
+    /// Whether something changed of which the server, or the command of `--exec`, has not been told.
+    #[serde(default)]
+    pub(super) is_undelivered: bool,
+}
+
+/// What is remembered of a feed. Times are in seconds since the Unix epoch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// Where it was asked for. An entry for another URL does not count.
+    pub(super) url: String,
+    /// When the publisher was last reached.
+    pub(super) asked: Option<i64>,
+    /// When the publisher last said what is current.
+    pub(super) current: Option<i64>,
+    /// From when on to ask again.
+    pub(super) due: i64,
+    /// The failures since then.
+    pub(super) failures: u32,
+    /// Whether the last attempt reached the publisher.
+    pub(super) was_asked: bool,
+    /// Why the last attempt failed.
+    pub(super) error: Option<String>,
+    /// Redirects to other URLs, with their statuses.
+    pub(super) redirects: Vec<(u16, String)>,
+    /// What makes the next request conditional.
+    pub(super) copy: Option<Copy>,
+}
+
+/// The copy that we have of a feed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Copy {
+    /// The URL that gave it.
+    pub(super) url: String,
+    pub(super) etag: Option<String>,
+    pub(super) last_modified: Option<String>,
+    /// How long it is fresh, as the publisher said; a 304 need not repeat it.
+    pub(super) freshness: i64,
+    /// SHA-256 of the bytes, in hexadecimal. Another file than this one has to be asked for whole.
+    pub(super) digest: String,
+}
+
+/// A validator that can be kept.
+pub(super) fn validator(text: &str) -> Option<String> {
+    (text.len() <= LONGEST_VALIDATOR).then(|| text.to_owned())
+}
+
+/// The state, while no other run can change it.
+#[derive(Debug)]
+pub(super) struct Locked {
+    path: PathBuf,
+    pub(super) state: State,
+    /// Why the file could not be used, if it could not.
+    pub(super) warning: Option<String>,
+    /// Closing it opens the lock, also after a crash.
+    _lock: Option<File>,
+}
+
+/// The file that has the state of a configuration, unless `--state` names another.
+pub(super) fn default_path(config: &Path) -> PathBuf {
+    with_suffix(config, ".update-state")
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+impl Locked {
+    /// Waits up to `patience` for another run to end, and reads the state.
+    ///
+    /// # Errors
+    ///
+    /// If the state could not be written later, or if the other run does not end.
+    pub(super) fn open(path: &Path, patience: Duration) -> Result<Self, String> {
+        let lock_path = with_suffix(path, ".lock");
+        let failed = |error: io::Error| {
+            format!(
+                "cannot lock {}: {error}; name a file that can be written with --state",
+                lock_path.display()
+            )
+        };
+        let lock = File::options().create(true).append(true).mode(0o644).open(&lock_path).map_err(failed)?;
+        let started = Instant::now();
+        while let Err(error) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            if error.kind() != io::ErrorKind::WouldBlock {
+                return Err(failed(error.into()));
+            }
+            if started.elapsed() >= patience {
+                let (path, waited) = (path.display(), patience.as_secs());
+                return Err(format!("another run uses {path}, and has not ended within {waited} s"));
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        Ok(Self { _lock: Some(lock), ..Self::peek(path) })
+    }
+
+    /// Reads the state without a lock. It must not be saved.
+    pub(super) fn peek(path: &Path) -> Self {
+        let (state, warning) = match read(path) {
+            Ok(state) => (state, None),
+            Err(why) => {
+                (State::default(), Some(format!("{}: {why}; every publisher is asked again", path.display())))
+            }
+        };
+        Self { path: path.to_path_buf(), state, warning, _lock: None }
+    }
+
+    /// Writes the state, in one step.
+    pub(super) fn save(&self) -> Result<(), String> {
+        let failed = |error: &dyn std::fmt::Display| format!("cannot write {}: {error}", self.path.display());
+        let mut text = serde_json::to_string_pretty(&self.state).map_err(|error| failed(&error))?;
+        text.push('\n');
+        replace(&self.path, text.as_bytes(), Readers::EVERYBODY).map_err(|error| failed(&error))?;
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> Result<State, String> {
+    match read_file(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| format!("damaged: {error}")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::default()),
+        Err(error) => Err(format!("cannot be read: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_is_saved_is_there_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = default_path(&folder.path().join("crawlward.json"));
+        let mut locked = Locked::open(&path, Duration::ZERO).unwrap();
+        let entry = Entry { url: "https://a.example/".into(), due: 5, ..Entry::default() };
+        locked.state.feeds.insert("a".into(), entry);
+        locked.save().unwrap();
+        let other = Locked::open(&path, Duration::from_millis(100)).unwrap_err();
+        assert!(
+            other.contains("another run uses") && other.contains("crawlward.json.update-state"),
+            "{other}"
+        );
+        let state = locked.state;
+        assert_eq!(Locked::peek(&path).state, state);
+        drop(locked._lock);
+        assert_eq!(Locked::open(&path, Duration::ZERO).unwrap().state, state);
+    }
+
+    #[test]
+    fn a_damaged_state_is_as_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        for content in
+            ["", "{", "[]", "{\"feeds\": {\"a\": 5}}", "\u{0}\u{0}", "{\"feeds\": {\"a\": {\"url\": \"x\"}}"]
+        {
+            fs::write(&path, content).unwrap();
+            let locked = Locked::open(&path, Duration::ZERO).unwrap();
+            assert_eq!(locked.state, State::default(), "{content}");
+            assert!(locked.warning.unwrap().contains("damaged: "), "{content}");
+        }
+    }
+}

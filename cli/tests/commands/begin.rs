@@ -1,0 +1,133 @@
+//! `crawlward init`, `agents` and `feeds`: what a new user runs first.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::Value;
+
+use crate::fixture::{Done, Folder, WARNING};
+
+fn objects(done: &Done) -> Vec<Value> {
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn one<'v>(objects: &'v [Value], key: &str, value: &str) -> &'v Value {
+    objects.iter().find(|object| object[key] == value).unwrap_or_else(|| panic!("no {key} {value}"))
+}
+
+#[test]
+fn a_new_configuration_works_and_denies_nobody() {
+    let folder = Folder::new();
+    let done = folder.run(&["init", "new/crawlward"]);
+    assert_eq!((done.status, &*done.stderr), (0, ""));
+    let config = folder.path("new/crawlward/crawlward.json").display().to_string();
+    assert!(done.stdout.contains(&format!("  2. crawlward update --config {config}\n")), "{}", done.stdout);
+    let readme = folder.read("new/crawlward/README.md");
+    assert!(readme.contains(&format!("17 * * * *  crawlward update --config {config}\n")), "{readme}");
+    assert!(folder.path("new/crawlward/feeds").is_dir());
+
+    let document: Value = serde_json::from_str(&folder.read("new/crawlward/crawlward.json")).unwrap();
+    assert_eq!(document["mode"], "observe");
+    let catalog: Value = serde_json::from_str(include_str!("../../../core/data/catalog.json")).unwrap();
+    assert_eq!(document["feeds"].as_array().unwrap().len(), catalog["feeds"].as_array().unwrap().len());
+    // Nothing is wrong with it but that no feed has been fetched yet.
+    let done = folder.run(&["lint", "--format", "config", &config]);
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    let feeds = document["feeds"].as_array().unwrap().len();
+    assert_eq!(done.stderr.matches(" is missing: the file ").count(), feeds, "{}", done.stderr);
+    assert_eq!(done.stderr.lines().count(), feeds, "{}", done.stderr);
+
+    // The feeds that ship fit in: each verifies its agents.
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/data/feeds/openai-gptbot.json");
+    fs::copy(shipped, folder.path("new/crawlward/feeds/openai-gptbot.json")).unwrap();
+    let feeds = objects(&folder.run(&["feeds", "--config", &config, "--json"]));
+    let gptbot = one(&feeds, "name", "openai-gptbot");
+    assert_eq!((&gptbot["state"], &gptbot["prefixes"]), (&"ok".into(), &21.into()));
+    assert_eq!(gptbot["agents"], serde_json::json!(["GPTBot"]));
+    assert!(gptbot["changed"].is_i64() && gptbot["age"].is_u64() && gptbot["update"].is_null(), "{gptbot}");
+    assert_eq!(one(&feeds, "name", "bing-bingbot")["state"], "missing");
+    let agents = objects(&folder.run(&["agents", "--config", &config, "--json"]));
+    let gptbot = one(&agents, "token", "GPTBot");
+    assert_eq!((&gptbot["verifiable"], &gptbot["operator"]), (&true.into(), &"OpenAI".into()));
+    let bing = one(&agents, "token", "bingbot");
+    assert_eq!((&bing["verifiable"], &bing["rdns"][0]), (&false.into(), &"search.msn.com".into()));
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let folder = Folder::new();
+    let before = folder.read("crawlward.json");
+    let done = folder.run(&["init"]);
+    let message = "crawlward: error: ./crawlward.json exists; name another folder, or remove the file\n";
+    assert_eq!((done.status, &*done.stdout, &*done.stderr), (2, "", message));
+    assert_eq!(folder.read("crawlward.json"), before);
+    assert!(!folder.path("README.md").exists());
+    folder.write("new", "a file");
+    let done = folder.run(&["init", "new"]);
+    assert!(done.status == 2 && done.stderr.contains("cannot create new/feeds: "), "{}", done.stderr);
+    // Not even a link that leads nowhere.
+    symlink("nowhere", folder.path("README.md")).unwrap();
+    fs::remove_file(folder.path("crawlward.json")).unwrap();
+    assert_eq!(folder.run(&["init"]).status, 2);
+    assert!(!folder.path("nowhere").exists() && !folder.path("crawlward.json").exists());
+}
+
+#[test]
+fn agents_without_a_configuration_are_those_of_the_catalog() {
+    let folder = Folder::new();
+    let done = folder.run(&["agents"]);
+    assert_eq!((done.status, &*done.stderr), (0, ""));
+    let line = |token: &str| {
+        let mut lines = done.stdout.lines();
+        let line =
+            lines.find(|line| line.split("  ").next() == Some(token)).unwrap_or_else(|| panic!("{token}"));
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
+    };
+    assert_eq!(line("Googlebot"), ["Googlebot", "Google", "search", "ranges: google-googlebot; reverse DNS"]);
+    assert_eq!(line("Claude-User")[3], "partial ranges: anthropic-bots");
+    assert_eq!(line("ChatGPT Agent")[3], "signatures");
+    assert_eq!(line("Twitterbot")[3], "none");
+    let agents = objects(&folder.run(&["agents", "--json"]));
+    assert_eq!(agents.len(), done.stdout.lines().count());
+    assert!(one(&agents, "token", "Googlebot")["verifiable"].is_null());
+}
+
+#[test]
+fn agents_and_feeds_show_what_is_at_the_moment() {
+    let folder = Folder::new();
+    let done = folder.run(&["agents", "--config", "crawlward.json"]);
+    assert_eq!((done.status, &*done.stderr), (0, WARNING));
+    let cells = |line: &str| {
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(String::from).collect::<Vec<_>>()
+    };
+    let mut lines = done.stdout.lines();
+    let googlebot = ["Googlebot", "Google", "search", "ranges: googlebot; reverse DNS", "verifiable"];
+    assert_eq!(cells(lines.next().unwrap()), googlebot);
+    let why = "not verifiable: the feed `partners` is missing: the file partners.txt does not exist";
+    assert_eq!(cells(lines.next().unwrap()), ["PartnerProbe", "ranges: partners", why]);
+
+    let done = folder.run(&["feeds", "--config", "crawlward.json"]);
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    assert!(lines[0].starts_with("googlebot  ok       0s  317 prefixes  Googlebot"), "{lines:?}");
+    assert_eq!(
+        lines[1],
+        "partners   missing  -   0 prefixes    PartnerProbe  the file partners.txt does not exist"
+    );
+
+    // What `update` remembers.
+    folder.write(
+        "crawlward.json.update-state",
+        r#"{"feeds":{"googlebot":{"url":"https://example.com/","asked":null,"current":1,"due":2,"failures":1,
+            "was_asked":false,"error":"the certificate has expired","redirects":[],"copy":null}},"is_undelivered":false}"#,
+    );
+    let done = folder.run(&["feeds", "--config", "crawlward.json"]);
+    assert!(done.stdout.contains("  last update failed: the certificate has expired\n"), "{}", done.stdout);
+    let feeds = objects(&folder.run(&["feeds", "--config", "crawlward.json", "--json"]));
+    assert_eq!(feeds[0]["update"]["due"], 2);
+    // A compiled ruleset has all of it.
+    folder.run(&["compile", "--config", "crawlward.json", "--output", "crawlward.bin"]);
+    let compiled = objects(&folder.run(&["feeds", "--config", "crawlward.bin", "--json"]));
+    assert_eq!((&compiled[0]["prefixes"], &compiled[0]["source"]), (&317.into(), &"googlebot.json".into()));
+    assert_eq!(folder.run(&["feeds", "--config", "none.json"]).status, 2);
+}

@@ -1,0 +1,122 @@
+//! Publishers who cannot be reached, or who are not whom they claim to be.
+
+use std::io::Write;
+use std::net::{Ipv6Addr, TcpListener};
+use std::sync::Arc;
+use std::thread;
+
+use crawlward_tests::publisher::{Authority, Publisher, VALID, self_signed};
+use serde_json::json;
+
+use crate::fixture::{AUTHORITY, GOOD, Lab, now, says};
+
+/// A run that asks for this URL fails for this reason; as nobody was asked, the next run tries again.
+fn fails(url: &str, reason: &str) {
+    let lab = Lab::new(says(&[], GOOD));
+    lab.configure(&[json!({ "url": url })]);
+    for attempt in 1..3 {
+        let done = lab.update(&["--stall", "2"]);
+        assert_eq!(done.status, 1, "{done:?}");
+        assert!(done.stderr.contains(reason), "{reason}: {}", done.stderr);
+        assert!(!lab.path("lab.txt").exists());
+        assert_eq!(lab.entry()["failures"], attempt);
+    }
+    let due = lab.entry()["due"].as_i64().unwrap() - now();
+    assert!((595..=676).contains(&due), "{due}");
+    assert_eq!(lab.entry()["asked"], json!(null));
+}
+
+#[test]
+fn certificates_that_prove_nothing_are_refused() {
+    for (identity, reason) in [
+        (AUTHORITY.identity((2020, 2021)), "certificate expired"),
+        (AUTHORITY.identity((2100, 2120)), "certificate not valid yet"),
+        (self_signed(), "invalid peer certificate: "),
+        (
+            Authority::new().identity(VALID),
+            "UnknownIssuer; if a certificate authority of your own has issued it",
+        ),
+    ] {
+        let publisher = Publisher::https(identity, says(&[], GOOD));
+        fails(&publisher.url("/"), reason);
+        assert!(publisher.asked().is_empty());
+    }
+    // The certificate is for localhost and the addresses of loopback.
+    let publisher = Publisher::https(AUTHORITY.identity(VALID), says(&[], GOOD));
+    fails(&format!("https://127.0.0.2:{}/", publisher.port()), "cannot connect to 127.0.0.2");
+    fails(&format!("https://localhost.localdomain.invalid:{}/", publisher.port()), "cannot be resolved");
+    assert!(publisher.asked().is_empty());
+}
+
+#[test]
+fn a_server_without_tls_is_not_one_with_it() {
+    let plain = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", plain.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in plain.incoming().map_while(Result::ok) {
+            let _ = (&stream).write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    fails(&url, "cannot connect to 127.0.0.1: ");
+}
+
+#[test]
+fn a_machine_without_authorities_says_so() {
+    let lab = Lab::new(says(&[], GOOD));
+    for content in ["", "-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n"] {
+        lab.write("none.pem", content);
+        let mut command = lab.command(&[]);
+        command.env("SSL_CERT_FILE", lab.path("none.pem"));
+        let done = crate::fixture::finish(command);
+        assert_eq!(done.status, 2, "{done:?}");
+        assert!(done.stderr.contains("this machine has no certificates of authorities"), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn who_is_not_there_is_asked_again_soon() {
+    fails("https://publisher.invalid/", "the name publisher.invalid cannot be resolved; check the `url`");
+    // The port is free again.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    fails(&format!("https://127.0.0.1:{port}/"), "Connection refused");
+    // Somebody who accepts, and never says anything.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    fails(&format!("https://{}/", silent.local_addr().unwrap()), "cannot connect to 127.0.0.1 within 2 s");
+}
+
+#[test]
+fn ipv6_alone_suffices() {
+    let publisher = Publisher::start(
+        Ipv6Addr::LOCALHOST.into(),
+        Some(AUTHORITY.identity(VALID)),
+        Arc::new(says(&[], GOOD)),
+    );
+    let lab = Lab::new(says(&[], GOOD));
+    lab.configure(&[json!({ "url": publisher.url("/lab.txt") })]);
+    assert!(publisher.url("/").starts_with("https://[::1]:"));
+    let done = lab.update(&[]);
+    assert_eq!((done.status, lab.read("lab.txt")), (0, GOOD.into()), "{}", done.stderr);
+}
+
+#[test]
+fn many_publishers_are_asked_at_once_and_none_waits_for_another() {
+    let lab = Lab::new(says(&[], GOOD));
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let feeds = (0..20).map(|number| {
+        let url = if number == 0 {
+            format!("https://{}/", silent.local_addr().unwrap())
+        } else {
+            lab.publisher.url("/")
+        };
+        json!({ "name": format!("lab{number}"), "source": format!("lab{number}.txt"), "url": url })
+    });
+    lab.configure(&feeds.collect::<Vec<_>>());
+    let done = lab.update(&["--stall", "2", "--jobs", "4"]);
+    assert_eq!(done.status, 1, "{done:?}");
+    assert!(
+        done.stdout.ends_with("20 feeds: 19 updated, 0 unchanged, 0 not due, 1 failed\n"),
+        "{}",
+        done.stdout
+    );
+    assert_eq!(lab.publisher.asked().len(), 19);
+}

@@ -1,0 +1,168 @@
+//! What goes wrong on this machine: a full disk, a folder that cannot be written, a crash, another run, a clock.
+
+use std::fs;
+use std::process::Command;
+use std::thread::{self, sleep};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::fixture::{BETTER, Done, GOOD, Lab, finish, now, says};
+
+/// Runs an update after commands of the shell that mount what they like, which nobody else sees.
+fn update_among_mounts(lab: &Lab, mounts: &str) -> Done {
+    let mut command = Command::new("unshare");
+    let script = format!("set -e; {mounts}; exec \"$0\" update --config crawlward.json");
+    command.args(["--map-root-user", "--mount", "sh", "-c", &script, env!("CARGO_BIN_EXE_crawlward")]);
+    lab.prepare(&mut command);
+    finish(command)
+}
+
+/// A lab whose feed is in a folder of its own, and whose publisher has a new version.
+fn lab_with_news(news: String) -> Lab {
+    let lab = Lab::new(says(&["Cache-Control: no-cache"], GOOD));
+    lab.configure(&[json!({ "source": "feeds/lab.txt", "guard": "off" })]);
+    assert_eq!(lab.update(&[]).status, 0);
+    lab.publisher.answer(says(&["Cache-Control: no-cache"], news));
+    lab
+}
+
+#[test]
+fn a_full_disk_keeps_what_it_has() {
+    let large: String = (0..20_000).map(|n| format!("10.{}.{}.0/24\n", n / 256, n % 256)).collect();
+    let lab = lab_with_news(large.clone());
+    let done = update_among_mounts(
+        &lab,
+        "cp -r feeds kept; mount -t tmpfs -o size=64k tmpfs feeds; cp kept/* feeds; trap 'cp -r feeds/. seen' EXIT; mkdir seen; \
+         \"$0\" update --config crawlward.json; exit $?",
+    );
+    assert_eq!(done.status, 1, "{done:?}");
+    assert!(done.stderr.contains("cannot write feeds/lab.txt: No space left on device"), "{}", done.stderr);
+    assert!(done.stderr.contains("feeds/lab.txt is left unchanged"), "{}", done.stderr);
+    let seen: Vec<_> =
+        fs::read_dir(lab.path("seen")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(
+        (seen.len(), lab.read("seen/lab.txt"), lab.read("seen/lab.txt.last-good")),
+        (2, GOOD.into(), GOOD.into())
+    );
+    // As soon as there is room, the next run writes it.
+    assert_eq!(lab.update(&[]).status, 0);
+    assert_eq!(lab.read("feeds/lab.txt"), large);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let lab = lab_with_news(BETTER.into());
+    let done = update_among_mounts(&lab, "mount --bind feeds feeds; mount -o remount,bind,ro feeds");
+    assert_eq!((done.status, lab.read("feeds/lab.txt")), (1, GOOD.into()), "{done:?}");
+    assert!(done.stderr.contains("cannot write feeds/lab.txt: Read-only file system"), "{}", done.stderr);
+    let done = update_among_mounts(&lab, "mount --bind . .; mount -o remount,bind,ro .; cd \"$PWD\"");
+    assert_eq!(done.status, 2, "{done:?}");
+    let reason = "cannot lock crawlward.json.update-state.lock: Read-only file system";
+    assert!(done.stderr.contains(reason) && done.stderr.contains("--state"), "{}", done.stderr);
+}
+
+#[test]
+fn the_state_may_be_elsewhere() {
+    let lab = Lab::new(says(&["ETag: \"1\""], GOOD));
+    fs::create_dir(lab.path("var")).unwrap();
+    assert_eq!(lab.update(&["--state", "var/state"]).status, 0);
+    assert_eq!(lab.files(), ["crawlward.json", "lab.txt", "lab.txt.last-good", "var"]);
+    assert_eq!(lab.update(&["--state", "var/state"]).status, 0);
+    assert_eq!(lab.publisher.asked().len(), 1);
+}
+
+#[test]
+fn a_state_that_is_lost_or_damaged_costs_one_request() {
+    let lab = Lab::new(says(&["ETag: \"1\""], GOOD));
+    assert_eq!(lab.update(&[]).status, 0);
+    for damage in [Some("{\"feeds\":"), Some("\0\0\0"), Some("[5]"), Some(""), None] {
+        lab.publisher.asked();
+        match damage {
+            Some(damage) => lab.write("crawlward.json.update-state", damage),
+            None => fs::remove_file(lab.path("crawlward.json.update-state")).unwrap(),
+        }
+        let first = lab.update(&[]);
+        assert_eq!((first.status, lab.read("lab.txt")), (0, GOOD.into()), "{first:?}");
+        assert_eq!(
+            first.stderr.contains("crawlward.json.update-state: damaged: "),
+            damage.is_some(),
+            "{first:?}"
+        );
+        let second = lab.update(&[]);
+        assert_eq!((second.status, &*second.stderr, lab.publisher.asked().len()), (0, "", 1), "{damage:?}");
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_back_costs_one_request() {
+    let lab = Lab::new(says(&["ETag: \"1\""], GOOD));
+    assert_eq!(lab.update(&[]).status, 0);
+    lab.publisher.asked();
+    // As if the last run had been tomorrow.
+    lab.remember(&json!({ "asked": now() + 86_400, "current": now() + 86_400, "due": now() + 2 * 86_400 }));
+    fs::File::open(lab.path("lab.txt"))
+        .and_then(|file| file.set_modified(std::time::SystemTime::now() + Duration::from_secs(86_400)))
+        .unwrap();
+    lab.publisher.answer(says(&["ETag: \"2\""], BETTER));
+    assert_eq!((lab.update(&[]).status, lab.read("lab.txt")), (0, BETTER.into()));
+    assert!(lab.entry()["asked"].as_i64().unwrap() <= now());
+    assert_eq!(lab.update(&[]).status, 0);
+    assert_eq!(lab.publisher.asked().len(), 1);
+}
+
+#[test]
+fn runs_at_once_ask_once() {
+    let lab = Lab::new(|asked, connection| {
+        sleep(Duration::from_millis(300));
+        says(&[], GOOD)(asked, connection)
+    });
+    thread::scope(|scope| {
+        let runs = [(); 4].map(|()| scope.spawn(|| lab.update(&[])));
+        for run in runs {
+            let done = run.join().unwrap();
+            assert_eq!((done.status, &*done.stderr), (0, ""), "{done:?}");
+        }
+    });
+    assert_eq!((lab.publisher.asked().len(), lab.read("lab.txt")), (1, GOOD.into()));
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_old_or_new_files_and_the_next_one_goes_on() {
+    let lab = Lab::new(says(&[], GOOD));
+    let version = |number: u32| -> String {
+        (0..5000).map(|n| format!("10.{}.{}.{}/32\n", n / 256, n % 256, number % 2)).collect()
+    };
+    let names: Vec<String> = (0..8).map(|number| format!("lab{number}")).collect();
+    let feeds = names.iter().map(|name| {
+        json!({ "name": name, "source": format!("{name}.txt"), "guard": "off", "url": lab.publisher.url("/") })
+    });
+    lab.configure(&feeds.collect::<Vec<_>>());
+    let mut killed = 0;
+    for number in 0..40 {
+        let body = version(number);
+        lab.publisher.answer(says(&["Cache-Control: no-cache"], body.clone()));
+        let mut child = lab.command(&[]).spawn().unwrap();
+        sleep(Duration::from_millis(5 * u64::from(number)));
+        killed += u32::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for name in &names {
+            for file in [format!("{name}.txt"), format!("{name}.txt.last-good")] {
+                let Ok(content) = fs::read_to_string(lab.path(&file)) else { continue };
+                assert!([version(0), version(1)].contains(&content), "{file} is neither old nor new");
+            }
+        }
+    }
+    assert!(killed > 5, "{killed} runs were killed");
+    // What is not finished goes when nobody can be at it any more, with the next version.
+    for name in lab.files().iter().filter(|name| name.ends_with(".tmp")) {
+        lab.age(name, Duration::from_secs(4000));
+    }
+    lab.publisher.answer(says(&["Cache-Control: no-cache"], version(39)));
+    let done = lab.update(&[]);
+    assert_eq!((done.status, &*done.stderr), (0, ""), "{done:?}");
+    assert!(names.iter().all(|name| lab.read(&format!("{name}.txt")) == version(39)));
+    let left: Vec<String> = lab.files().into_iter().filter(|name| name.ends_with(".tmp")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}

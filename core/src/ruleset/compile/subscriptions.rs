@@ -1,0 +1,186 @@
+//! Feeds that are fetched from their URLs: which they are, and whether an answer is a good version.
+//!
+//! The same reader, guard and choice of versions as for files count, so that no file is replaced by one that would be
+//! held when it is loaded.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::mem;
+
+use super::agents::AgentDraft;
+use super::bindings::{FeedUsers, KnownFeeds};
+use super::feeds::FoundFeed;
+use super::policies::Lenient;
+use super::{Compiler, Files, KnownFiles};
+use crate::catalog::Catalog;
+use crate::config::Config;
+use crate::feed::FeedFormat;
+use crate::feed::change::Change;
+use crate::feed::state::FeedState;
+use crate::feed::versions::{Candidate, Choice, Unavailable, Version, main_reason};
+use crate::json::units::Seconds;
+use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
+
+/// The feeds of a configuration document that have a URL.
+pub struct Subscriptions {
+    document: String,
+    config: Config,
+    catalog: Catalog,
+    agents: Vec<AgentDraft>,
+}
+
+/// A feed that is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subscription<'s> {
+    /// The name in the configuration.
+    pub name: &'s str,
+    /// How it is written.
+    pub format: FeedFormat,
+    /// Where it is published.
+    pub url: &'s str,
+    /// Its file, relative to the document.
+    pub source: &'s str,
+    /// The most bytes that it may have.
+    pub bytes: usize,
+    /// How old it may become, in seconds.
+    pub max_age: Option<i64>,
+}
+
+/// Judges what publishers answer, for the feeds of one document.
+pub struct Judge<'j> {
+    compiler: &'j Compiler<'j>,
+    users: &'j FeedUsers<'j>,
+    feeds: &'j [FoundFeed<'j>],
+    /// By the number of the feed; empty until the files are needed.
+    candidates: Vec<Candidate<'j>>,
+}
+
+/// What is to be done with an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict<'v> {
+    /// It is a good version: it is to replace the file and the last good version.
+    Good {
+        /// The answer.
+        bytes: &'v [u8],
+        /// The number of its prefixes.
+        prefixes: usize,
+        /// The number of entries that cannot be read.
+        unreadable: usize,
+        /// How it differs from the last good version; `None` if there is none, or if it has the same bytes.
+        change: Option<Change>,
+    },
+    /// The guard holds it, for this reason.
+    Held(String),
+    /// It is not a feed, for this reason.
+    Unusable(String),
+}
+
+impl Subscriptions {
+    /// Reads a configuration document, which `name` names in diagnostics.
+    ///
+    /// # Errors
+    ///
+    /// The errors in the document and in its catalog. What its other files contain is not looked at.
+    pub fn read(name: &str, document: &[u8], files: &dyn Files) -> Result<Self, Vec<Diagnostic>> {
+        let mut own = Diagnostics::new(name, Load);
+        let Some(config) = Config::read(document, &mut own) else {
+            return Err(own.into_items_by_position());
+        };
+        let mut policies = Lenient;
+        let files = KnownFiles::new(&config, &[], files);
+        let mut compiler = Compiler::new(name, own, files, &mut policies);
+        let catalog = compiler.catalog(&config).unwrap_or_default();
+        let agents = compiler.drafts(&config, &catalog);
+        let known = KnownFeeds::new(&config, &catalog);
+        let bindings = compiler.bindings(&agents, &known);
+        let users = FeedUsers::new(&config, &agents, &bindings);
+        compiler.distinct_feeds(&known, &users);
+        let Compiler { own, others, .. } = compiler;
+        let mut diagnostics = own.into_items_by_position();
+        diagnostics.extend(others);
+        diagnostics.retain(|one| one.severity == Severity::Error);
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
+        }
+        Ok(Self { document: name.into(), config, catalog, agents })
+    }
+
+    /// The feeds that are fetched, in the order of the document: those with a URL whose file is not in the document.
+    pub fn feeds(&self) -> impl Iterator<Item = Subscription<'_>> {
+        let inlined = |source: &str| self.config.files.0.iter().any(|(name, _)| name == source);
+        let with_url = self.config.feeds.iter().filter_map(|feed| Some((feed, feed.url.as_deref()?)));
+        with_url.filter(move |(feed, _)| !inlined(&feed.source)).map(|(feed, url)| Subscription {
+            name: &feed.name,
+            format: feed.format,
+            url,
+            source: &feed.source,
+            bytes: feed.limits.bytes,
+            max_age: feed.max_age.map(|Seconds(age)| age),
+        })
+    }
+
+    /// The names of all feeds, in the order of the document.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.config.feeds.iter().map(|feed| feed.name.as_str())
+    }
+
+    /// Does some work with a judge, who knows the files as they are when it is first asked.
+    pub fn judging<T>(&self, files: &dyn Files, work: impl FnOnce(&mut Judge<'_>) -> T) -> T {
+        let mut policies = Lenient;
+        let files = KnownFiles::new(&self.config, &[], files);
+        let own = Diagnostics::new(self.document.as_str(), Load);
+        let mut compiler = Compiler::new(&self.document, own, files, &mut policies);
+        let known = KnownFeeds::new(&self.config, &self.catalog);
+        let bindings = compiler.bindings(&self.agents, &known);
+        let users = FeedUsers::new(&self.config, &self.agents, &bindings);
+        let feeds = compiler.distinct_feeds(&known, &users);
+        let (compiler, users, feeds) = (&compiler, &users, &feeds[..]);
+        work(&mut Judge { compiler, users, feeds, candidates: Vec::new() })
+    }
+}
+
+impl Judge<'_> {
+    /// Judges an answer that came at `now`, in seconds since the Unix epoch, for the feed with this name. A good one counts
+    /// as the version in force when others are judged later.
+    ///
+    /// `None` if there is no such feed.
+    pub fn judge(&mut self, name: &str, bytes: Vec<u8>, now: i64) -> Option<Verdict<'_>> {
+        let Self { compiler, users, feeds, candidates } = self;
+        if candidates.is_empty() {
+            candidates.extend(feeds.iter().map(|feed| compiler.candidate(feed)));
+        }
+        let place = feeds.iter().position(|feed| *feed.config.name == name)?;
+        let feed = feeds.get(place)?;
+        let (terms, url) = (feed.terms(), feed.config.url.as_deref()?);
+        let newest = Version::read(bytes, Some(now), url, &terms).map_err(Unavailable::Unusable);
+        let is_feed = newest.is_ok();
+        let none = || Candidate::new(terms, Err(Unavailable::Missing(url.into())), None);
+        let slot = candidates.get_mut(place)?;
+        *slot = mem::replace(slot, none()).renewed(newest);
+        let objection = match slot.became_empty() && !compiler.files.accepts(name) {
+            true => Some("it has no prefixes [JAFAR-24]".into()),
+            false => compiler.objection(place, candidates, feeds, users),
+        };
+        let slot = candidates.get_mut(place)?;
+        let change = slot.change();
+        let choice = mem::replace(slot, none()).choose(objection);
+        let Choice { version, state, why, .. } = match choice {
+            Ok(choice) => choice,
+            Err(diagnostics) => return Some(Verdict::Unusable(main_reason(diagnostics).0)),
+        };
+        if let Some(version) = version {
+            *slot = Candidate::of_good(terms, version);
+        }
+        let good = slot.good().filter(|_| matches!(state, FeedState::Ok | FeedState::Incomplete));
+        Some(match (good, why.unwrap_or_default()) {
+            (Some(version), _) => Verdict::Good {
+                bytes: &version.bytes,
+                prefixes: version.content.entries.len(),
+                unreadable: version.content.unreadable,
+                change,
+            },
+            (None, why) if is_feed => Verdict::Held(why),
+            (None, why) => Verdict::Unusable(why),
+        })
+    }
+}

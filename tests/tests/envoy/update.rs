@@ -1,0 +1,59 @@
+//! `crawlward update` beside `crawlward envoy --watch` and a running Envoy: from the publisher's server to the verdict.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crawlward_tests::artefacts;
+use crawlward_tests::http::Request;
+use crawlward_tests::lab::{DOCUMENT, from, lab, person, spoofed, verified};
+use crawlward_tests::load::{Probe, during};
+use crawlward_tests::nginx::local;
+use crawlward_tests::process::wait_for;
+use crawlward_tests::publisher::{Authority, Publisher, VALID, respond, trust};
+
+use crate::watch::start_in;
+
+/// How many new versions the publisher has.
+const VERSIONS: usize = 5;
+
+#[test]
+fn what_a_publisher_changes_decides_without_a_lost_request() {
+    let authority = Authority::new();
+    let list = |number: usize| format!("192.0.2.0/24\n2001:db8::/32\n198.51.100.{number}\n");
+    let publisher = Publisher::https(authority.identity(VALID), move |_, connection| {
+        respond(connection, "200 OK", &["Cache-Control: no-cache"], list(0))
+    });
+    let folder = lab();
+    let url = format!(r#""name": "lab", "url": "{}","#, publisher.url("/lab.txt"));
+    folder.write("crawlward.json", DOCUMENT.replace(r#""name": "lab","#, &url));
+    let (gate, _watcher) = start_in(folder);
+    let probes = [
+        Probe { request: verified("/"), status: 200 },
+        Probe { request: spoofed("/"), status: 403 },
+        Probe { request: person("/"), status: 200 },
+    ];
+    let mut seconds = Vec::new();
+    let report = during(local(gate.port), &probes, || {
+        for number in 0..VERSIONS {
+            publisher.answer(move |_, connection| {
+                respond(connection, "200 OK", &["Cache-Control: no-cache"], list(number))
+            });
+            let started = Instant::now();
+            let mut command = Command::new(artefacts::cli());
+            command.args(["update", "--config"]).arg(gate.folder().path().join("crawlward.json"));
+            trust(&mut command, &authority.file());
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            let fetched = started.elapsed();
+            let new = from(&format!("198.51.100.{number}"), Request::get("/").agent("LabBot/1.0"));
+            wait_for("the new version", || (gate.status(&new) == 200).then_some(()));
+            seconds.push((fetched.as_secs_f32(), started.elapsed().as_secs_f32()));
+        }
+    });
+    println!(
+        "seconds until the file was replaced, and until it decided: {seconds:.2?}; {} requests",
+        report.requests
+    );
+    assert!(report.failures.is_empty(), "of {} requests: {:#?}", report.requests, report.failures);
+    assert_eq!(gate.envoy.update_count("config_fail"), 0);
+}

@@ -1,0 +1,162 @@
+//! What nginx answers before the access phase: what is told of it, and how nginx.conf can have it denied.
+
+use crawlward_tests::exposition::Exposition;
+use crawlward_tests::http::{Connection, Request};
+use crawlward_tests::lab::{ADDRESS_HEADER, HTTP, lab, person, spoofed, verified};
+use crawlward_tests::nginx::{Nginx, ask, local};
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::wait_for;
+
+/// An nginx that logs what was decided and whether that was done.
+struct Gate {
+    nginx: Nginx,
+    port: u16,
+    status: u16,
+}
+
+impl Gate {
+    fn start(before: &str, server: &str) -> Self {
+        let (port, status) = (free_port(), free_port());
+        let http = format!(
+            "{HTTP} {before}
+            log_format told '$request_uri $status $crawlward_action $crawlward_enforced';
+            server {{ listen 127.0.0.1:{status}; location / {{ crawlward_status; }} }}
+            server {{
+                listen 127.0.0.1:{port};
+                root .;
+                access_log told.log told;
+                {server}
+            }}"
+        );
+        let folder = lab();
+        folder.write("page.html", "our page");
+        Self { nginx: Nginx::start(folder, &http), port, status }
+    }
+
+    /// Sends a request, and checks its line in the log.
+    fn tells(&self, request: &Request, expected: &str) {
+        // The connection may be closed without an answer.
+        let _ = Connection::open(local(self.port)).unwrap().send(request);
+        self.nginx.wait_for_line("told.log", expected);
+        let log = self.nginx.folder().read("told.log");
+        assert_eq!(log.lines().last(), Some(expected), "{request:?}: {log}");
+    }
+
+    /// Waits until so many requests are counted, and gives how many of them were denied.
+    fn denied_of(&self, total: f64) -> f64 {
+        let page = || Exposition::parse(&ask(self.status, &Request::get("/")).text());
+        const REQUESTS: &str = "crawlward_requests_total";
+        wait_for("the count", || (page().sum(REQUESTS, &[]) == Some(total)).then_some(()));
+        page().sum(REQUESTS, &[("action", "deny"), ("enforced", "true")]).unwrap_or(0.0)
+    }
+}
+
+#[test]
+fn no_log_tells_of_a_denial_where_nginx_itself_answered() {
+    let gate = Gate::start(
+        "limit_req_zone $crawlward_rate_key zone=crawlers:1m rate=1r/m;
+        map $crawlward_action $is_denied { deny 1; default 0; }",
+        "location / { try_files /lab.txt =404; }
+        location /return { return 200 ok; }
+        location /redirect { return 302 /; }
+        location /gone { return 410; }
+        location /read { if ($is_denied) { set $x 1; } return 410; }
+        location /set { set $x $crawlward_enforced; return 200 $x; }
+        location /late { return 410 $crawlward_enforced; }
+        location /limited { limit_req zone=crawlers; limit_req_status 429; try_files /lab.txt =404; }
+        location /observed { crawlward observe; try_files /lab.txt =404; }
+        location /page { error_page 410 /denied-too; return 410; }",
+    );
+    gate.tells(&spoofed("/"), "/ 403 deny 1");
+    gate.tells(&verified("/"), "/ 200 allow 1");
+    gate.tells(&spoofed("/observed"), "/observed 200 deny 0");
+    for (path, status) in
+        [("/return", 200), ("/redirect", 302), ("/gone", 410), ("/read", 410), ("/set", 200)]
+    {
+        gate.tells(&spoofed(path), &format!("{path} {status} deny 0"));
+        gate.tells(&verified(path), &format!("{path} {status} allow 0"));
+        let response = ask(gate.port, &spoofed(path));
+        assert_eq!(response.header("cache-control"), None, "nobody was denied: {response:?}");
+        gate.nginx.wait_for_line("told.log", path);
+    }
+    assert_eq!(ask(gate.port, &spoofed("/set")).text(), "1", "the access phase is still to come");
+    assert_eq!(ask(gate.port, &spoofed("/late")).text(), "0", "nginx answers");
+    // The first one uses up the rate.
+    gate.tells(&verified("/limited"), "/limited 200 allow 1");
+    gate.tells(&verified("/limited"), "/limited 429 allow 0");
+    gate.tells(&spoofed("/limited"), "/limited 403 deny 1");
+    gate.tells(&spoofed("/limited"), "/limited 429 deny 0");
+    // The access phase of the error page denies.
+    gate.tells(&spoofed("/page"), "/page 403 deny 1");
+    assert_eq!(gate.denied_of(6.0), 3.0);
+}
+
+/// What each way to deny before a `return` has to show.
+fn denies(gate: &Gate, path: &str, status: u16) {
+    let request = spoofed(path);
+    gate.tells(&request, &format!("{path} {status} deny 1"));
+    let denied = ask(gate.port, &request);
+    assert_eq!((denied.status, denied.lines("cache-control")), (status, vec!["no-store"]), "{denied:?}");
+    for request in [verified(path), person(path)] {
+        let response = ask(gate.port, &request);
+        assert_eq!((response.status, response.text().as_str()), (200, "ok"), "{response:?}");
+        assert_eq!(response.header("cache-control"), None, "{response:?}");
+    }
+}
+
+#[test]
+fn nginx_conf_can_deny_before_a_return() {
+    let gate = Gate::start(
+        "map $crawlward_action$crawlward_enforced $cw { deny1 1; default 0; }",
+        r#"location / { if ($cw) { return 403; } return 200 ok; }
+        location /set {
+            set $said $crawlward_action$crawlward_enforced;
+            if ($said = deny1) { return 403; }
+            return 200 ok;
+        }
+        location /named { error_page 403 @page; if ($cw) { return 403; } return 200 ok; }
+        location @page { crawlward off; add_header Cache-Control max-age=9 always; return 403 "a page"; }
+        location /page { error_page 403 /page.html; if ($cw) { return 403; } return 200 ok; }
+        location = /page.html { crawlward off; expires 1h; }
+        location /guarded { error_page 403 /guarded.html; if ($cw) { return 403; } return 200 ok; }
+        location = /guarded.html { expires 1h; }
+        # This error page is the way to an application.
+        location /routed { set $said $crawlward_enforced; error_page 418 = @routed; return 418; }
+        location @routed { try_files /page.html =404; }
+        location /text { if ($cw) { return 404 "no page"; } return 200 ok; }
+        location /kept {
+            if ($cw) { add_header Cache-Control max-age=9 always; return 403; }
+            return 200 ok;
+        }
+        location /observed { crawlward observe; if ($cw) { return 403; } return 200 ok; }
+        location /closed { if ($cw) { return 444; } return 200 ok; }"#,
+    );
+    for (path, status) in [("/", 403), ("/set", 403), ("/text", 404), ("/kept", 403)] {
+        denies(&gate, path, status);
+    }
+    gate.tells(&spoofed("/observed"), "/observed 200 deny 0");
+    gate.tells(&spoofed("/closed"), "/closed 444 deny 1");
+    for (path, page) in [("/named", "a page"), ("/page", "our page")] {
+        denies(&gate, path, 403);
+        assert_eq!(ask(gate.port, &spoofed(path)).text(), page, "{path}");
+    }
+    // Of a page for which the mode is not `off`, the module decides.
+    for path in ["/guarded", "/routed"] {
+        gate.tells(&spoofed(path), &format!("{path} 403 deny 1"));
+        assert_eq!(ask(gate.port, &spoofed(path)).denial_reason().as_deref(), Some("spoofed-agent"));
+    }
+    // Two or three of each, and the one whose connection was closed. The others were not decided about.
+    assert_eq!(gate.denied_of(19.0), 19.0);
+}
+
+#[test]
+fn the_module_denies_before_a_return_in_a_named_location() {
+    let gate = Gate::start(
+        "",
+        r#"location / { try_files "" @answer; }
+        location @answer { return 200 ok; }"#,
+    );
+    denies(&gate, "/", 403);
+    let request = Request::get("/").agent("LabBot/1.0").header(ADDRESS_HEADER, "203.0.113.9");
+    assert_eq!(ask(gate.port, &request).denial_reason().as_deref(), Some("spoofed-agent"));
+}
