@@ -51,6 +51,7 @@ PREFIXES ?= 300000
 REFRESHES ?= 100
 export RELOADS PREFIXES REFRESHES
 
+comma := ,
 # The directory for the results. PANICS=1 builds gates that panic on request, for tests only.
 DIST := dist
 PANICS :=
@@ -64,7 +65,7 @@ TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm wasm-image test test-panics test-manifests memcheck soak soak-reload soak-envoy deb nginx-matrix fuzz demo lint fmt catalog deny bench-core bench-nginx bench-envoy clean
+.PHONY: help setup build native wasm wasm-image test test-panics test-manifests memcheck soak soak-reload soak-envoy deb nginx-matrix envoy-matrix fuzz demo lint fmt catalog deny bench-core bench-nginx bench-envoy clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -92,13 +93,15 @@ help: ## Show this help
 setup: ## Install nginx with its headers, Envoy and the Wasm target, or print what you need to install
 	@$(SETUP)
 
-build: native wasm ## Build dist/ngx_http_crawlward_module.so, dist/crawlward.wasm and dist/crawlward
+build: native wasm ## Build the nginx module, Envoy's module and Wasm filter, and the command line, in dist/
 	@ls -l dist | awk 'NR > 1 { printf "%10d  dist/%s\n", $$5, $$9 }'
 
 # install(1) unlinks the old file first. Writing into a module that a running nginx has mapped would crash it.
 native: setup
-	$(CARGO) build --release -p crawlward-nginx -p crawlward $(if $(PANICS),--features crawlward-nginx/panic-for-tests)
+	$(CARGO) build --release -p crawlward-nginx -p crawlward-envoy-module -p crawlward \
+	    $(if $(PANICS),--features crawlward-nginx/panic-for-tests$(comma)crawlward-envoy-module/panic-for-tests)
 	@install -D -m 755 $(TARGET_DIR)/release/libcrawlward_nginx.so $(DIST)/ngx_http_crawlward_module.so
+	@install -D -m 755 $(TARGET_DIR)/release/libcrawlward_envoy_module.so $(DIST)/libcrawlward_envoy.so
 	@install -D -m 755 $(TARGET_DIR)/release/crawlward $(DIST)/crawlward
 
 # Debian's rustc-web has only the source of the standard library for this target, so cargo builds that as well. The flag
@@ -161,6 +164,14 @@ deb: ## Build dist/libnginx-mod-http-crawlward_*.deb for the nginx of this Debia
 nginx-matrix: native ## Build and test the module for the nginx of each Debian release from 12 on (as root)
 	@$(SETUP) matrix deb
 	@tests/matrix/run $(SUITES)
+
+# The Envoy of the other tests is the newest one.
+envoy-matrix: native ## Run the table of cases with the native module in older versions of Envoy
+	@$(SETUP) envoy envoys
+	@for envoy in target/tools/envoy-*; do \
+	    echo "$$envoy"; \
+	    ENVOY="$$PWD/$$envoy" $(CARGO) test -q -p crawlward-tests --test cases -- envoy_native; \
+	done
 
 demo: build ## Watch nginx and Envoy tell real crawlers from impostors
 	@$(CARGO) run -q -p crawlward-tests --bin demo

@@ -17,7 +17,7 @@ use crate::configuration::{self, Configuration};
 use crate::gate::Gate;
 use crate::host::tick_every;
 use crate::shared::{self, Load};
-use crate::{metrics, raw, request, response};
+use crate::{metrics, raw, request};
 
 /// How often the ages and states of feeds are updated.
 const TICK: Duration = Duration::from_secs(10);
@@ -141,7 +141,7 @@ impl HttpContext for Stream {
         if let Some(gate) = &self.gate
             && let Some(decision) = self.decision.take()
         {
-            gate.note(response::edit(gate.ruleset(), &decision));
+            gate.response(&decision);
         }
         Action::Continue
     }

@@ -50,12 +50,12 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 /// A list of headers, as the host reads it.
-pub(crate) fn serialize(headers: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn serialize(headers: &[(&[u8], &[u8])]) -> Vec<u8> {
     let texts = || headers.iter().flat_map(|(name, value)| [name, value]);
     let mut bytes = headers.len().to_le_bytes().to_vec();
     bytes.extend(texts().flat_map(|text| text.len().to_le_bytes()));
     for text in texts() {
-        bytes.extend_from_slice(text.as_bytes());
+        bytes.extend_from_slice(text);
         bytes.push(0);
     }
     bytes

@@ -1,7 +1,7 @@
 //! Crawlward as an HTTP filter of Envoy.
 //!
-//! `crawlward-core` decides about requests and says what to send. This crate asks Envoy for facts about a request and carries
-//! the decision out. It asks for a fact only when the core needs it, because each fact costs a call out of the sandbox.
+//! `crawlward-core` decides about requests, and `crawlward-envoy-gate` turns decisions into what both gates in Envoy do. This crate
+//! asks Envoy for facts about a request and carries the rest out. It asks for a fact only when the core needs it, because each fact costs a call out of the sandbox.
 //!
 //! The SDK, `proxy-wasm`, provides the entry points, the contexts, the log and what loading a configuration needs. Its wrappers of
 //! calls that a request makes panic on statuses that Envoy may answer with, except for properties, and a panic ends the
@@ -21,8 +21,8 @@ mod host;
 mod metrics;
 mod raw;
 mod request;
-mod response;
 mod shared;
+mod stream;
 
 use std::panic;
 

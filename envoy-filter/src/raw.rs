@@ -9,6 +9,7 @@
 
 use std::ptr;
 
+use crawlward_envoy_gate::Change;
 use proxy_wasm::types::{MapType, MetricType, Status};
 
 use crate::headers::{self, HeaderMap};
@@ -102,17 +103,6 @@ pub(crate) fn header(map: MapType, name: &str) -> Result<Option<Vec<u8>>, Refuse
     }
 }
 
-/// A change to the lines of one header.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Change<'a> {
-    /// Adds a line.
-    Add(&'a [u8]),
-    /// Replaces all lines by one.
-    Replace(&'a [u8]),
-    /// Removes all lines.
-    Remove,
-}
-
 /// Changes a header, by its lower-case name.
 pub(crate) fn change_header(map: MapType, name: &[u8], change: Change<'_>) -> Result<(), Refused> {
     let (data, size) = (name.as_ptr(), name.len());
@@ -146,7 +136,7 @@ pub(crate) fn set_filter_state(name: &str, value: &[u8]) -> Result<(), Refused> 
 pub(crate) fn respond(
     status: u16,
     details: &str,
-    headers: &[(&str, &str)],
+    headers: &[(&[u8], &[u8])],
     body: &[u8],
 ) -> Result<(), Refused> {
     let headers = headers::serialize(headers);

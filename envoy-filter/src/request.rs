@@ -7,6 +7,7 @@ use std::cell::{Cell, OnceCell};
 use std::net::{IpAddr, SocketAddr};
 
 use crawlward_core::{Request, Scheme};
+use crawlward_envoy_gate as gate;
 use proxy_wasm::types::MapType;
 
 use crate::headers::HeaderMap;
@@ -55,17 +56,7 @@ impl HostRequest {
         Ok(Self { headers, address: OnceCell::new(), refused: Cell::new(None) })
     }
 
-    /// The name of each header line, in lower case.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
-        self.headers.lines().map(|(name, _)| name)
-    }
-
-    /// An error where the host refused a fact that the core asked for: what was decided without it does not count.
-    pub(crate) fn facts_complete(&self) -> Result<(), Refused> {
-        self.refused.get().map_or(Ok(()), Err)
-    }
-
-    /// The fact; `None` where the host refused it, which [`Self::facts_complete`] then reports.
+    /// The fact; `None` where the host refused it, which [`gate::HostRequest::facts_complete`] then reports.
     fn granted<T>(&self, fact: Result<T, Refused>) -> Option<T> {
         fact.map_err(|refused| self.refused.set(Some(refused))).ok()
     }
@@ -79,6 +70,18 @@ impl HostRequest {
         let value = first.or_else(|| self.granted(property(&ADDRESS)).flatten())?;
         let address: SocketAddr = std::str::from_utf8(&value).ok()?.parse().ok()?;
         Some(address.ip())
+    }
+}
+
+impl gate::HostRequest for HostRequest {
+    type Error = Refused;
+
+    fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.headers.lines().map(|(name, _)| name)
+    }
+
+    fn facts_complete(&self) -> Result<(), Refused> {
+        self.refused.get().map_or(Ok(()), Err)
     }
 }
 
@@ -113,7 +116,7 @@ impl Request for HostRequest {
         self.headers.get("user-agent")
     }
 
-    /// Where the host refuses the time, any will do: [`Self::facts_complete`] then rejects what is decided with it.
+    /// Where the host refuses the time, any will do: [`gate::HostRequest::facts_complete`] then rejects what is decided with it.
     fn now(&self) -> i64 {
         self.granted(raw::now()).unwrap_or_default()
     }

@@ -1,4 +1,5 @@
-//! Files for the gates and commands of Crawlward that have a file system: the nginx module and the command line.
+//! Files for the gates and commands of Crawlward that have a file system: the nginx module, the native module of Envoy, and the
+//! command line.
 //!
 //! [`FilesBeside`] reads the files that a configuration document names, and keeps the last good version of each feed.
 //! [`Origin`] remembers what a ruleset was made of, and makes it anew when one of the files has changed; [`Watch`] is the

@@ -40,6 +40,8 @@ enum Document {
     Text(Arc<[u8]>),
     /// It is in the compiled ruleset, which is the file to look at; `None` until that was loaded.
     Compiled(Option<Arc<[u8]>>),
+    /// What is in the file is read again each time, be it a document or a compiled ruleset.
+    Followed,
 }
 
 /// A good version of a feed that is in no file.
@@ -84,6 +86,19 @@ impl Origin {
         })
     }
 
+    /// The configuration document at `path`, or the compiled ruleset there, for hosts that take a changed document like any
+    /// other changed file. As root, it takes only policies that everybody may read.
+    pub fn follow(path: &Path) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            document: Document::Followed,
+            files: FilesBeside::new(path).readable_by_everybody_if_root(),
+            watch: Watch::default(),
+            remembered: Vec::new(),
+            feeds_in_force: Vec::new(),
+        }
+    }
+
     /// Refuses policies that these can't read: see [`FilesBeside::readable_by`].
     #[must_use]
     pub fn readable_by(self, audience: Audience) -> Self {
@@ -117,7 +132,7 @@ impl Origin {
             Look::Unchanged => Look::Unchanged,
             Look::Changing => Look::Changing,
             Look::Changed { files, made: (mut compiled, unreadable) } => {
-                if matches!(self.document, Document::Text(_)) {
+                if !matches!(self.document, Document::Compiled(_)) {
                     self.refuse_losses(&mut compiled, &unreadable);
                 }
                 self.note_feeds_of(&compiled);
@@ -164,20 +179,33 @@ impl Origin {
         let name = self.name();
         let (mut compiled, unreadable) = match &mut self.document {
             Document::Text(text) => {
-                let files = Recording::new(&self.files, snapshot).with_remembered(&self.remembered);
-                let compiled = Ruleset::compile(&name, text, &files);
-                let unreadable = files.into_unreadable();
-                let state = |one: &Remembered| snapshot.state(&self.files.last_good_path(&one.path));
-                // A version in whose place somebody has put another one is forgotten.
-                self.remembered.retain(|one| one.counts_beside(state(one)));
-                (compiled, unreadable)
+                let text = Arc::clone(text);
+                self.compile_text(&name, &text, snapshot)
             }
             Document::Compiled(first) => {
                 snapshot.record(&self.path);
                 (load(&name, &self.path, first), Vec::new())
             }
+            Document::Followed => {
+                snapshot.record(&self.path);
+                match document(&self.path) {
+                    Ok(Some(text)) => self.compile_text(&name, &text, snapshot),
+                    Ok(None) => (load(&name, &self.path, &mut None), Vec::new()),
+                    Err(error) => (unreadable_document(&name, &error), Vec::new()),
+                }
+            }
         };
         compiled.warn_of_stale_feeds(&name, now());
+        (compiled, unreadable)
+    }
+
+    fn compile_text(&mut self, name: &str, text: &[u8], snapshot: &Snapshot) -> (Compiled, Vec<FileError>) {
+        let files = Recording::new(&self.files, snapshot).with_remembered(&self.remembered);
+        let compiled = Ruleset::compile(name, text, &files);
+        let unreadable = files.into_unreadable();
+        let state = |one: &Remembered| snapshot.state(&self.files.last_good_path(&one.path));
+        // A version in whose place somebody has put another one is forgotten.
+        self.remembered.retain(|one| one.counts_beside(state(one)));
         (compiled, unreadable)
     }
 
@@ -212,12 +240,16 @@ impl Origin {
     }
 }
 
+fn unreadable_document(name: &str, error: &io::Error) -> Compiled {
+    Compiled::refused(vec![Diagnostic::error(name, format!("cannot be read: {error}"))])
+}
+
 /// Loads a compiled ruleset. The document in it is remembered the first time, and must be the same from then on: what a
 /// host has made of it, such as the names of its sites, holds.
 fn load(name: &str, path: &Path, first: &mut Option<Arc<[u8]>>) -> Compiled {
     let mut compiled = match words(path) {
         Ok(words) => Compiled::load(name, words),
-        Err(error) => Compiled::refused(vec![Diagnostic::error(name, format!("cannot be read: {error}"))]),
+        Err(error) => unreadable_document(name, &error),
     };
     if compiled.ruleset.is_some() {
         let known = first.get_or_insert_with(|| compiled.document().into());

@@ -24,6 +24,11 @@ pub fn wasm() -> PathBuf {
     built("crawlward.wasm")
 }
 
+/// Envoy's module.
+pub fn envoy_module() -> PathBuf {
+    built("libcrawlward_envoy.so")
+}
+
 /// The command line.
 pub fn cli() -> PathBuf {
     built("crawlward")

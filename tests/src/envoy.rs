@@ -21,6 +21,54 @@ const WASM_TYPE: &str = "type.googleapis.com/envoy.extensions.filters.http.wasm.
 const HEADER_MUTATION_TYPE: &str =
     "type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation";
 
+/// The type of the native module's configuration.
+const MODULE_TYPE: &str =
+    "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter";
+
+/// A gate of ours in Envoy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filter {
+    /// The Proxy-Wasm filter.
+    Wasm,
+    /// The dynamic module.
+    Native,
+}
+
+impl Filter {
+    /// The element of `http_filters` for the document at `config`. The Wasm filter has it inlined; the module reads it.
+    ///
+    /// # Panics
+    ///
+    /// Where the document is refused.
+    pub fn with(self, folder: &Folder, config: &Path) -> Value {
+        match self {
+            Self::Wasm => static_filter(folder, config),
+            Self::Native => native_filter(&json!({ "config": config }).to_string()),
+        }
+    }
+
+    /// The name of its filter state.
+    pub fn state(self) -> &'static str {
+        match self {
+            Self::Wasm => "wasm.crawlward",
+            Self::Native => "crawlward",
+        }
+    }
+}
+
+/// The native module with this configuration, for a static `http_filters`.
+pub fn native_filter(configuration: &str) -> Value {
+    json!({
+        "name": "crawlward",
+        "typed_config": {
+            "@type": MODULE_TYPE,
+            "dynamic_module_config": { "name": "crawlward_envoy" },
+            "filter_name": "crawlward",
+            "filter_config": { "@type": "type.googleapis.com/google.protobuf.StringValue", "value": configuration },
+        },
+    })
+}
+
 /// A listener on a port of 127.0.0.1, with one HTTP filter before the origin.
 #[derive(Clone, Debug)]
 pub struct Listener {
@@ -80,9 +128,8 @@ impl Envoy {
     /// The same with a file in the folder, which says that the administration is at the port `admin`.
     pub fn boot_file(folder: Folder, file: &str, admin: u16, workers: usize, under: &[&str]) -> Self {
         let (log, stderr) = (folder.path().join("envoy.log"), folder.path().join("stderr.log"));
-        let mut command = program(under, artefacts::envoy());
-        command.arg("-c").arg(folder.path().join(file)).arg("--log-path").arg(&log);
-        command.args(["--disable-hot-restart", "--concurrency", &workers.to_string()]);
+        let mut command = command(under, &folder.path().join(file));
+        command.arg("--log-path").arg(&log).args(["--concurrency", &workers.to_string()]);
         // At once, because tests wait for lines of the logs.
         command.args(["--file-flush-interval-msec", "10"]);
         // Which else lists all of its extensions.
@@ -93,6 +140,24 @@ impl Envoy {
             (response.status == 200).then_some(())
         });
         Self { server, folder, admin }
+    }
+
+    /// What an Envoy writes that refuses a configuration with this filter, which `change` makes what a test needs.
+    ///
+    /// # Panics
+    ///
+    /// Where Envoy can't be started, or accepts it.
+    pub fn refused(folder: Folder, filter: Value, change: impl FnOnce(&mut Value)) -> String {
+        let listener = Listener { port: free_port(), filter, access_log: "access.log".into() };
+        let mut configured = configuration(&folder, &listener);
+        change(&mut configured);
+        let bootstrap = bootstrap(&[configured], free_port());
+        folder.write("envoy.json", format!("{bootstrap:#}"));
+        let mut command = command(&[], folder.path().join("envoy.json").as_path());
+        let output = command.args(["--mode", "validate"]).output().expect("Envoy can be started");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "accepted: {text}");
+        text
     }
 
     /// The folder with its configuration and logs.
@@ -152,13 +217,13 @@ pub struct Gate {
 
 impl Gate {
     /// Starts it with the filter of the folder's `crawlward.json`.
-    pub fn start(folder: Folder) -> Self {
-        Self::start_changed(folder, |_| {})
+    pub fn start(filter: Filter, folder: Folder) -> Self {
+        Self::start_changed(filter, folder, |_| {})
     }
 
     /// The same; `change` makes the listener what a test needs.
-    pub fn start_changed(folder: Folder, change: impl FnOnce(&mut Value)) -> Self {
-        let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+    pub fn start_changed(filter: Filter, folder: Folder, change: impl FnOnce(&mut Value)) -> Self {
+        let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
         Self::start_with(folder, filter, change)
     }
 
@@ -169,7 +234,8 @@ impl Gate {
         Self::start_with(folder, filter, |_| {})
     }
 
-    fn start_with(folder: Folder, filter: Value, change: impl FnOnce(&mut Value)) -> Self {
+    /// Starts it with this element of `http_filters`.
+    pub fn start_with(folder: Folder, filter: Value, change: impl FnOnce(&mut Value)) -> Self {
         let origin = Origin::start();
         let (envoy, port) = Envoy::start_one(folder, filter, origin.port(), change);
         Self { envoy, port, _origin: origin }
@@ -189,6 +255,17 @@ impl Gate {
     pub fn status(&self, request: &Request) -> u16 {
         self.ask(request).status
     }
+}
+
+/// Envoy with a configuration.
+fn command(under: &[&str], file: &Path) -> Command {
+    let mut command = program(under, artefacts::envoy());
+    // Where it finds the native module.
+    if let Some(modules) = artefacts::envoy_module().parent() {
+        command.env("ENVOY_DYNAMIC_MODULES_SEARCH_PATH", modules);
+    }
+    command.arg("-c").arg(file).arg("--disable-hot-restart");
+    command
 }
 
 /// The file in a folder that [`update_resource`] writes.
@@ -298,6 +375,11 @@ fn bootstrap(listeners: &[Value], origin: u16) -> Value {
     json!({
         "node": { "id": "crawlward-tests", "cluster": "crawlward-tests" },
         "stats_config": { "stats_tags": stats_tags() },
+        // So that the metrics of the native module have the same names as those of the Wasm filter.
+        "layered_runtime": { "layers": [{
+            "name": "static",
+            "static_layer": { "envoy.reloadable_features.dynamic_modules_strip_custom_stat_prefix": true },
+        }] },
         "static_resources": {
             "listeners": listeners,
             "clusters": [{
@@ -344,7 +426,8 @@ fn configuration(folder: &Folder, listener: &Listener) -> Value {
             "log_format": { "json_format": {
                 "case": "%REQ(X-TEST-CASE)%",
                 "status": "%RESPONSE_CODE%",
-                "crawlward": "%FILTER_STATE(wasm.crawlward:PLAIN)%",
+                "wasm.crawlward": "%FILTER_STATE(wasm.crawlward:PLAIN)%",
+                "crawlward": "%FILTER_STATE(crawlward:PLAIN)%",
                 "details": "%RESPONSE_CODE_DETAILS%",
             } },
         },

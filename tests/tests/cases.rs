@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{LazyLock, OnceLock};
 
 use crawlward_tests::cases::Table;
+use crawlward_tests::envoy::Filter;
 use crawlward_tests::runners::{Cli, Core, Envoy, Nginx, Runner};
 use crawlward_tests::verdict::{Answers, against_core, against_table};
 
@@ -36,7 +37,8 @@ impl<R: Runner> Once<R> {
 static CORE: Once<Core> = Once::new(Core);
 static CLI: Once<Cli> = Once::new(Cli);
 static NGINX: Once<Nginx> = Once::new(Nginx);
-static ENVOY: Once<Envoy> = Once::new(Envoy);
+static WASM: Once<Envoy> = Once::new(Envoy(Filter::Wasm));
+static NATIVE: Once<Envoy> = Once::new(Envoy(Filter::Native));
 
 #[test]
 fn core() {
@@ -54,8 +56,13 @@ fn nginx() {
 }
 
 #[test]
-fn envoy() {
-    ENVOY.check();
+fn envoy_wasm() {
+    WASM.check();
+}
+
+#[test]
+fn envoy_native() {
+    NATIVE.check();
 }
 
 #[test]

@@ -52,9 +52,13 @@ fn close(schema: &mut Value) {
     }
 }
 
-fn manifest(file: &str) -> Value {
+fn manifests(file: &str) -> Vec<Value> {
     let path = artefacts::repository().join("examples/envoy").join(file);
-    documents(&fs::read_to_string(path).unwrap()).remove(0)
+    documents(&fs::read_to_string(path).unwrap())
+}
+
+fn manifest(file: &str) -> Value {
+    manifests(file).remove(0)
 }
 
 /// What is wrong with a manifest.
@@ -66,8 +70,10 @@ fn mistakes(manifest: &Value) -> Vec<String> {
 
 #[test]
 fn the_manifests_are_as_their_definitions_say() {
-    for file in ["istio.yaml", "envoy-gateway.yaml"] {
-        assert_eq!(mistakes(&manifest(file)), [""; 0], "{file}");
+    for file in ["istio.yaml", "istio-native.yaml", "envoy-gateway.yaml", "envoy-gateway-native.yaml"] {
+        for manifest in manifests(file) {
+            assert_eq!(mistakes(&manifest), [""; 0], "{file}: {}", manifest["kind"]);
+        }
     }
 }
 
@@ -85,6 +91,8 @@ fn a_mistake_is_found() {
         ("envoy-gateway.yaml", "/spec/wasm/0", "failOpen", json!("yes")),
         ("envoy-gateway.yaml", "/spec/wasm/0/code", "sha", json!("")),
         ("envoy-gateway.yaml", "/spec/wasm/0/code", "type", json!("Magic")),
+        ("envoy-gateway-native.yaml", "/spec/dynamicModules/0/source", "path", json!("/")),
+        ("istio-native.yaml", "/spec/configPatches/0", "applyTo", json!("EVERYTHING")),
     ] {
         assert_ne!(changed(file, place, key, value), [""; 0], "{file}: {key}");
     }

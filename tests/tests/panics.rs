@@ -1,7 +1,7 @@
 //! What a bug of ours does to requests: `make test-panics` builds gates that panic when a request has the header
 //! `X-Panic`, and runs this.
 
-use crawlward_tests::envoy::Gate;
+use crawlward_tests::envoy::{Filter, Gate};
 use crawlward_tests::exposition::Exposition;
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{HTTP, VERIFIED, lab, lab_with_sites, person, spoofed, verified};
@@ -79,7 +79,7 @@ fn nginx_keeps_the_ruleset_in_force_where_compiling_has_a_bug() {
 
 #[test]
 fn envoy_starts_the_filter_anew() {
-    let gate = Gate::start(lab());
+    let gate = Gate::start(Filter::Wasm, lab());
     let good = || {
         [verified("/"), person("/")].iter().all(|request| gate.status(request) == 200)
             && gate.status(&spoofed("/")) == 403
@@ -93,5 +93,29 @@ fn envoy_starts_the_filter_anew() {
     wait_for("a filter on each worker", || {
         in_a_row = if good() { in_a_row + 1 } else { 0 };
         (in_a_row == 20).then_some(())
+    });
+}
+
+#[test]
+fn the_native_module_lets_the_request_pass_and_says_so_once_a_minute() {
+    let gate = Gate::start(Filter::Native, lab());
+    let relayed = |request: &Request| Received::of(&gate.ask(request)).map(|received| received.crawlward);
+    for _ in 0..50 {
+        assert_eq!(relayed(&panicking(spoofed("/"))), Some(None), "passed, the forged header removed");
+        assert_eq!(gate.status(&spoofed("/")), 403);
+        assert_eq!(relayed(&verified("/")), Some(Some(VERIFIED.to_owned())));
+        // In the hooks for the response, and for the end of the stream.
+        for hook in ["X-Panic-In-Response", "X-Panic-At-End"] {
+            let received = relayed(&verified("/").header(hook, "now"));
+            assert_eq!(received, Some(Some(VERIFIED.to_owned())), "{hook}");
+        }
+    }
+    gate.envoy.wait_for_line("envoy.log", "a request asked for it");
+    let log = gate.folder().read("envoy.log");
+    let told: Vec<&str> = log.lines().filter(|line| line.contains("internal error")).collect();
+    assert_eq!(told.len(), 1, "{told:#?}");
+    wait_for("all errors", || {
+        let page = gate.envoy.admin("/stats/prometheus");
+        page.contains("\ncrawlward_errors_total{} 150\n").then_some(())
     });
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::env;
 
+use crawlward_tests::envoy::Filter;
 use crawlward_tests::random_requests;
 use crawlward_tests::runners::{Cli, Core, Envoy, Nginx, Runner};
 use crawlward_tests::verdict::{against_core, against_table};
@@ -45,7 +46,7 @@ fn all_ways_in_decide_random_requests_alike() {
         "PROPTEST_RNG_SEED={seed}: each reason decides some request"
     );
     let mut report = String::new();
-    for runner in [&Cli as &dyn Runner, &Nginx, &Envoy] {
+    for runner in [&Cli as &dyn Runner, &Nginx, &Envoy(Filter::Wasm), &Envoy(Filter::Native)] {
         let (name, answers) = (runner.name(), runner.run(&tables));
         report += &against_table(name, &tables, &answers);
         report += &against_core(name, &tables, &core, &answers);

@@ -105,7 +105,7 @@ pub const RELOADS: Metric = Metric {
 };
 
 /// Every metric.
-const ALL: [Metric; 7] = [REQUESTS, FEED_STATE, FEED_PREFIXES, FEED_AGE, RULESET_LOADED, ERRORS, RELOADS];
+pub const ALL: [Metric; 7] = [REQUESTS, FEED_STATE, FEED_PREFIXES, FEED_AGE, RULESET_LOADED, ERRORS, RELOADS];
 
 json_words! {
     /// The label of [`RELOADS`].

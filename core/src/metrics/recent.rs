@@ -6,6 +6,7 @@ use core::cell::Cell;
 use core::fmt;
 
 use super::Series;
+use crate::decide::decision::Decision;
 use crate::hash;
 
 /// Where one worker counts the series that it needed last, for one ruleset: so a request costs one addition.
@@ -20,6 +21,21 @@ const BITS: u32 = 10;
 const NO_KEY: u64 = u64::MAX;
 
 impl<T: Copy> Recent<T> {
+    /// The counter that was found for the series of a decision, or is found now; `None` where the decision is not counted. An
+    /// error is not remembered.
+    ///
+    /// # Errors
+    ///
+    /// Those of `find`.
+    pub fn counter<E>(
+        &self,
+        decision: &Decision,
+        find: impl FnOnce(Series) -> Result<Option<T>, E>,
+    ) -> Result<Option<T>, E> {
+        let Some(series) = Series::of(decision) else { return Ok(None) };
+        self.place(series, || find(series))
+    }
+
     /// The place that was found for a series, or is found now. An error is not remembered.
     pub(super) fn place<E>(
         &self,

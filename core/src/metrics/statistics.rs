@@ -101,13 +101,16 @@ impl<S: Statistics> ProxyMetrics<S> {
         ruleset: &Ruleset,
         recent: &Recent<S::Id>,
     ) -> Result<(), S::Error> {
-        let Some(series) = Series::of(decision) else { return Ok(()) };
-        let counter = recent.place(series, || self.counter(series, ruleset))?;
+        let counter = recent.counter(decision, |series| self.counter(series, ruleset))?;
         counter.map_or(Ok(()), |counter| self.statistics.increment(counter))
     }
 
-    /// The counter of a series, or of the first coarser one for which there is room.
-    fn counter(&self, series: Series, ruleset: &Ruleset) -> Result<Option<S::Id>, S::Error> {
+    /// The counter of a series, or of the first coarser one for which there is room; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    pub fn counter(&self, series: Series, ruleset: &Ruleset) -> Result<Option<S::Id>, S::Error> {
         let mut wanted = Some(series);
         while let Some(series) = wanted {
             let labels = series.labels(ruleset).values();

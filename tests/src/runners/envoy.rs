@@ -1,4 +1,4 @@
-//! Envoy with the filter.
+//! Envoy with one of the two gates.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,26 @@ use serde_json::Value;
 
 use super::{Answer, Runner, exchange_all, join, logged};
 use crate::cases::Table;
-use crate::envoy::{self, Listener};
+use crate::envoy::{self, Filter, Listener};
 use crate::nginx::Folder;
 use crate::origin::Origin;
 use crate::ports::free_port;
 use crate::process::wait_for;
 use crate::verdict::parse_dictionary;
 
-/// Envoy with the filter: the decision from the filter state in its access log.
+/// Envoy with one of the two gates: the decision from the filter state in its access log.
 #[derive(Clone, Copy, Debug)]
-pub struct Envoy;
+pub struct Envoy(pub Filter);
 
 /// What the filter state tells.
 const KEYS: [&str; 7] = ["action", "identity", "agent", "feed", "service", "country", "region"];
 
 impl Runner for Envoy {
     fn name(&self) -> &'static str {
-        "envoy"
+        match self.0 {
+            Filter::Wasm => "envoy (wasm)",
+            Filter::Native => "envoy (native)",
+        }
     }
 
     /// One process, with a listener and a configuration for each file of the table.
@@ -30,7 +33,7 @@ impl Runner for Envoy {
         let (origin, folder) = (Origin::start(), Folder::new());
         let listener = |table: &Table| Listener {
             port: free_port(),
-            filter: envoy::static_filter(&folder, &table.write(&folder)),
+            filter: self.0.with(&folder, &table.write(&folder)),
             access_log: format!("{}.log", table.name),
         };
         let listeners: Vec<Listener> = tables.iter().map(listener).collect();
@@ -40,7 +43,7 @@ impl Runner for Envoy {
             let log = wait_for("a line of each case in Envoy's access log", || {
                 logged(&envoy.folder().read(&listener.access_log), table.cases.len())
             });
-            join(exchanges, log, facts)
+            join(exchanges, log, |line| facts(line, self.0))
         };
         tables.iter().zip(&listeners).map(run_table).collect()
     }
@@ -48,11 +51,11 @@ impl Runner for Envoy {
 
 /// There is no filter state where the client is a person: then there is nothing but the identity. The reason is that of
 /// a response that the gate sent.
-fn facts(line: &Value) -> BTreeMap<String, Value> {
+fn facts(line: &Value, filter: Filter) -> BTreeMap<String, Value> {
     let details = line["details"].as_str().and_then(|details| details.strip_prefix("crawlward_"));
     let denied = details.and_then(|details| details.strip_prefix("denied[")?.strip_suffix(']'));
     let reason = denied.or(details).map(|reason| ("reason".to_owned(), reason.into()));
-    let Some(state) = line["crawlward"].as_str() else {
+    let Some(state) = line[filter.state()].as_str() else {
         return [("identity".into(), "none".into())].into_iter().chain(reason).collect();
     };
     let members = parse_dictionary(state);

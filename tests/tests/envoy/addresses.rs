@@ -1,6 +1,6 @@
 //! The client's address is the one that Envoy computed, however it was set up to compute it.
 
-use crawlward_tests::envoy::{Envoy, Gate, manager, static_filter};
+use crawlward_tests::envoy::{Envoy, Filter, Gate, manager};
 use crawlward_tests::http::{Connection, Request, Response, send_bytes};
 use crawlward_tests::lab::lab;
 use crawlward_tests::nginx::{ask, local};
@@ -28,10 +28,9 @@ fn identity(response: &Response) -> String {
     }
 }
 
-#[test]
-fn a_trusted_proxy_says_it_in_x_forwarded_for() {
+fn a_trusted_proxy_says_it_in_x_forwarded_for(filter: Filter) {
     // The default of these tests: `use_remote_address` with `xff_num_trusted_hops: 1`.
-    let gate = Gate::start(lab());
+    let gate = Gate::start(filter, lab());
     assert_eq!(who(&gate, Some("192.0.2.1")), "verified");
     assert_eq!(who(&gate, Some("203.0.113.9, 192.0.2.1")), "verified", "the last one is the proxy's");
     assert_eq!(who(&gate, Some("192.0.2.1, 203.0.113.9")), "spoofed-agent", "the first is the client's word");
@@ -44,18 +43,16 @@ fn a_trusted_proxy_says_it_in_x_forwarded_for() {
     assert_eq!(who(&gate, None), "spoofed-agent");
 }
 
-#[test]
-fn without_trusted_hops_the_connection_says_it() {
-    let gate = Gate::start_changed(lab(), |listener| {
+fn without_trusted_hops_the_connection_says_it(filter: Filter) {
+    let gate = Gate::start_changed(filter, lab(), |listener| {
         manager(listener)["xff_num_trusted_hops"] = 0.into();
     });
     assert_eq!(who(&gate, Some("192.0.2.1")), "spoofed-agent");
     assert_eq!(who(&gate, None), "spoofed-agent");
 }
 
-#[test]
-fn a_header_that_a_proxy_before_has_written_is_taken_whole() {
-    let gate = Gate::start_changed(lab(), |listener| {
+fn a_header_that_a_proxy_before_has_written_is_taken_whole(filter: Filter) {
+    let gate = Gate::start_changed(filter, lab(), |listener| {
         manager(listener)["use_remote_address"] = false.into();
     });
     // One trusted hop, which is not this Envoy: the last but one.
@@ -63,10 +60,9 @@ fn a_header_that_a_proxy_before_has_written_is_taken_whole() {
     assert_eq!(who(&gate, Some("10.0.0.1, 192.0.2.1")), "spoofed-agent");
 }
 
-#[test]
-fn skip_xff_append_changes_the_header_for_upstreams_only() {
+fn skip_xff_append_changes_the_header_for_upstreams_only(filter: Filter) {
     let folder = lab();
-    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+    let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
     let (_envoy, port) = Envoy::start_one(folder, filter, start_echo().port(), |listener| {
         manager(listener)["skip_xff_append"] = true.into();
     });
@@ -76,9 +72,8 @@ fn skip_xff_append_changes_the_header_for_upstreams_only() {
     assert!(head.to_lowercase().contains("x-forwarded-for: 203.0.113.9, 192.0.2.1\r\n"), "{head}");
 }
 
-#[test]
-fn the_proxy_protocol_says_it() {
-    let gate = Gate::start_changed(lab(), |listener| {
+fn the_proxy_protocol_says_it(filter: Filter) {
+    let gate = Gate::start_changed(filter, lab(), |listener| {
         manager(listener)["xff_num_trusted_hops"] = 0.into();
         listener["listener_filters"] = json!([{
             "name": "envoy.filters.listener.proxy_protocol",
@@ -98,11 +93,10 @@ fn the_proxy_protocol_says_it() {
     assert!(said("PROXY TCP6 2001:db9::1 ::1 40000 80").contains("spoofed-agent"));
 }
 
-#[test]
-fn over_a_unix_socket_nobody_has_an_address_and_nobody_is_spoofed() {
+fn over_a_unix_socket_nobody_has_an_address_and_nobody_is_spoofed(filter: Filter) {
     let folder = lab();
     let socket = folder.path().join("socket");
-    let _gate = Gate::start_changed(folder, |listener| {
+    let _gate = Gate::start_changed(filter, folder, |listener| {
         manager(listener)["xff_num_trusted_hops"] = 0.into();
         listener["address"] = json!({ "pipe": { "path": socket } });
     });
@@ -113,14 +107,23 @@ fn over_a_unix_socket_nobody_has_an_address_and_nobody_is_spoofed() {
     }
 }
 
-#[test]
-fn a_proxy_on_a_unix_socket_is_trusted_like_another() {
+fn a_proxy_on_a_unix_socket_is_trusted_like_another(filter: Filter) {
     let folder = lab();
     let socket = folder.path().join("socket");
-    let _gate = Gate::start_changed(folder, |listener| {
+    let _gate = Gate::start_changed(filter, folder, |listener| {
         listener["address"] = json!({ "pipe": { "path": socket } });
     });
     let mut connection = Connection::open_unix(&socket).unwrap();
     assert_eq!(identity(&connection.send(&request(Some("192.0.2.1"))).unwrap()), "verified");
     assert_eq!(identity(&connection.send(&request(Some("203.0.113.9"))).unwrap()), "spoofed-agent");
 }
+
+for_both_gates!(
+    a_trusted_proxy_says_it_in_x_forwarded_for,
+    without_trusted_hops_the_connection_says_it,
+    a_header_that_a_proxy_before_has_written_is_taken_whole,
+    skip_xff_append_changes_the_header_for_upstreams_only,
+    the_proxy_protocol_says_it,
+    over_a_unix_socket_nobody_has_an_address_and_nobody_is_spoofed,
+    a_proxy_on_a_unix_socket_is_trusted_like_another
+);

@@ -67,6 +67,31 @@ fn the_document_can_be_in_a_static_configuration() {
     assert!(stats.lines().any(|line| line == expected), "{stats}");
 }
 
+#[test]
+fn the_native_module_reads_the_document_and_limits_by_metadata() {
+    let folder = policy();
+    let document = folder.path().join("examples/envoy/crawlward.json").display().to_string();
+    let paths = BTreeMap::from([("/etc/crawlward/crawlward.json", document)]);
+    let example = Example::start(folder, "native.yaml", &paths);
+    let status = |address, agent, path| example.ask(address, agent, path).status;
+    assert_eq!(status(OTHER_ADDRESS, "PartnerBot/1.0", "/"), 403);
+    assert_eq!(status(OTHER_ADDRESS, "PartnerBot/1.0", "/api/"), 200);
+    assert_eq!(status(OTHER_ADDRESS, "curl/8", "/private/"), 403);
+    for _ in 0..20 {
+        assert_eq!(status(OTHER_ADDRESS, FIREFOX, "/private/"), 200);
+    }
+    wait_for("the end of the burst", || {
+        let response = example.ask(OWN_ADDRESS, "PartnerBot/1.0", "/");
+        assert!([200, 429].contains(&response.status), "{response:?}");
+        (response.status == 429).then_some(())
+    });
+    let expected = r#"crawlward_requests_total{action="deny",enforced="true",reason="robots-disallowed",identity="generic",agent="",site="default"} 1"#;
+    wait_for("the counter", || {
+        let stats = example.envoy.admin("/stats/prometheus");
+        stats.lines().any(|line| line == expected).then_some(())
+    });
+}
+
 /// AIWI-17, AIWI-18
 #[test]
 fn agents_have_a_rate_each_and_people_none() {

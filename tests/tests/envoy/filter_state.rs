@@ -1,6 +1,6 @@
 //! Single facts in the filter state, for access logs and other filters.
 
-use crawlward_tests::envoy::{Gate, manager};
+use crawlward_tests::envoy::{Filter, Gate, manager};
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{FIREFOX, lab};
 use crawlward_tests::verdict::FIELDS;
@@ -23,12 +23,11 @@ fn document() -> String {
     .to_string()
 }
 
-#[test]
-fn the_access_log_shows_the_facts_that_are_asked_for_and_no_others() {
+fn the_access_log_shows_the_facts_that_are_asked_for_and_no_others(filter: Filter) {
     let folder = lab();
     folder.write("crawlward.json", document());
-    let gate = Gate::start_changed(folder, |listener| {
-        let shown = FIELDS.map(|key| (key, format!("%FILTER_STATE(wasm.crawlward.{key}:PLAIN)%")));
+    let gate = Gate::start_changed(filter, folder, |listener| {
+        let shown = FIELDS.map(|key| (key, format!("%FILTER_STATE({}.{key}:PLAIN)%", filter.state())));
         let format = manager(listener).pointer_mut("/access_log/0/typed_config/log_format/json_format");
         *format.unwrap() = shown.into_iter().chain([("case", "%REQ(X-TEST-CASE)%".to_owned())]).collect();
     });
@@ -61,3 +60,5 @@ fn the_access_log_shows_the_facts_that_are_asked_for_and_no_others() {
     assert_eq!(logged("none", "none.test", "/", "192.0.2.1", "LabBot/1.0"), json!({}));
     assert_eq!(logged("person", "all.test", "/", "203.0.113.9", FIREFOX), json!({}));
 }
+
+for_both_gates!(the_access_log_shows_the_facts_that_are_asked_for_and_no_others);

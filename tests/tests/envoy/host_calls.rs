@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crawlward_tests::envoy::{Gate, RESOURCE, update_resource};
+use crawlward_tests::envoy::{Filter, Gate, RESOURCE, update_resource};
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{lab, person, spoofed, unguarded, verified};
 use crawlward_tests::nginx::ask;
@@ -30,7 +30,7 @@ fn calls(log: &str) -> BTreeMap<String, usize> {
 /// and to upstream, or the request is denied.
 #[test]
 fn a_request_makes_only_the_calls_that_it_needs() {
-    let gate = Gate::start(lab());
+    let gate = Gate::start(Filter::Wasm, lab());
     let both_workers = |request: &Request| (0..20).for_each(|_| drop(gate.ask(request)));
     // What happens once, as the definition of a counter, happens before, in each worker.
     for request in [person("/"), verified("/"), spoofed("/")] {

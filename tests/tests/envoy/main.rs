@@ -1,5 +1,24 @@
 //! What only a running Envoy can show. The decisions themselves are in the table of cases.
 
+/// Runs each of these tests with the Wasm filter, and with the native module.
+macro_rules! for_both_gates {
+    ($($test:ident),+ $(,)?) => {
+        mod wasm {
+            $(#[test]
+            fn $test() {
+                super::$test(crawlward_tests::envoy::Filter::Wasm);
+            })+
+        }
+
+        mod native {
+            $(#[test]
+            fn $test() {
+                super::$test(crawlward_tests::envoy::Filter::Native);
+            })+
+        }
+    };
+}
+
 mod addresses;
 mod binary;
 mod compose;
@@ -11,6 +30,7 @@ mod host_calls;
 mod image;
 mod manifests;
 mod metrics;
+mod native;
 mod protocols;
 mod redirects;
 mod refusals;

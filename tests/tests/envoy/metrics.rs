@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 use crawlward_core::metrics::stats_tags;
 use crawlward_tests::artefacts::repository;
 use crawlward_tests::envoy::{
-    Gate, RESOURCE, discovered_filter, manager, replace_configuration, update_resource, write_resource_with,
+    Filter, Gate, RESOURCE, discovered_filter, manager, replace_configuration, update_resource,
+    write_resource_with,
 };
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{DOCUMENT, lab, person, spoofed, verified};
@@ -175,7 +176,7 @@ fn a_feed_of_another_filter_stays_shown_when_one_of_its_name_goes() {
     update_resource(&folder);
     let discovered = discovered_filter(&folder.path().join(RESOURCE));
     // Before the one that changes, so that it is loaded first.
-    let gate = Gate::start_changed(folder, |listener| {
+    let gate = Gate::start_changed(Filter::Wasm, folder, |listener| {
         let filters = manager(listener)["http_filters"].as_array_mut().expect("its filters");
         filters[0]["typed_config"]["config"]["name"] = "another".into();
         filters.insert(1, discovered);

@@ -1,6 +1,6 @@
 //! Requests of other kinds than GET with a Host, and responses that Envoy makes itself.
 
-use crawlward_tests::envoy::{Gate, manager};
+use crawlward_tests::envoy::{Filter, Gate, manager};
 use crawlward_tests::http::{Request, Response, send_bytes};
 use crawlward_tests::lab::{from, lab, person, spoofed, verified};
 use crawlward_tests::nginx::local;
@@ -20,10 +20,10 @@ const DOCUMENT: &str = r#"{
 }"#;
 
 /// Envoy with routes that it answers itself, and with upgrades and CONNECT.
-fn start() -> Gate {
+fn start(filter: Filter) -> Gate {
     let folder = lab();
     folder.write("crawlward.json", DOCUMENT);
-    Gate::start_changed(folder, |listener| {
+    Gate::start_changed(filter, folder, |listener| {
         let manager = manager(listener);
         manager["http_protocol_options"] =
             json!({ "accept_http_10": true, "default_host_for_http_10": "example.com" });
@@ -46,12 +46,12 @@ fn start() -> Gate {
 fn is_sound(gate: &Gate) {
     let page = gate.envoy.admin("/stats/prometheus");
     assert!(page.contains("\ncrawlward_errors_total{} 0\n"), "{page}");
-    assert!(!gate.folder().read("envoy.log").contains("wasm log"), "nothing to say");
+    let log = gate.folder().read("envoy.log");
+    assert!(!log.contains("wasm log") && !log.contains("crawlward: "), "nothing to say: {log}");
 }
 
-#[test]
-fn what_envoy_answers_itself_is_decided_like_the_rest() {
-    let gate = start();
+fn what_envoy_answers_itself_is_decided_like_the_rest(filter: Filter) {
+    let gate = start(filter);
     for (path, status) in [("/direct", 418), ("/old", 301), ("/gone", 503)] {
         assert_eq!(gate.status(&person(path)), status, "{path}");
         assert_eq!(gate.status(&verified(path).header("Automation-Purpose", "search")), status, "{path}");
@@ -63,9 +63,8 @@ fn what_envoy_answers_itself_is_decided_like_the_rest() {
     is_sound(&gate);
 }
 
-#[test]
-fn a_grpc_client_is_denied_in_its_protocol() {
-    let gate = start();
+fn a_grpc_client_is_denied_in_its_protocol(filter: Filter) {
+    let gate = start(filter);
     let call = |request: Request, kind: &str| {
         gate.ask(&request.header("Content-Type", kind).header("TE", "trailers").body(b"\0\0\0\0\0"))
     };
@@ -87,9 +86,8 @@ fn a_grpc_client_is_denied_in_its_protocol() {
     is_sound(&gate);
 }
 
-#[test]
-fn upgrades_and_tunnels_are_decided_like_the_rest() {
-    let gate = start();
+fn upgrades_and_tunnels_are_decided_like_the_rest(filter: Filter) {
+    let gate = start(filter);
     let upgrade = |request: Request| {
         request
             .header("Connection", "Upgrade")
@@ -112,9 +110,8 @@ fn upgrades_and_tunnels_are_decided_like_the_rest() {
     is_sound(&gate);
 }
 
-#[test]
-fn a_request_without_a_host_is_decided_for_the_default_host() {
-    let gate = start();
+fn a_request_without_a_host_is_decided_for_the_default_host(filter: Filter) {
+    let gate = start(filter);
     let old = |address: &str| {
         let request = Request::bare("GET", "/").http_1_0().agent("LabBot/1.0");
         gate.ask(&from(address, request).header("Automation-Purpose", "search"))
@@ -126,9 +123,8 @@ fn a_request_without_a_host_is_decided_for_the_default_host() {
     is_sound(&gate);
 }
 
-#[test]
-fn repeated_headers_and_bytes_that_are_not_utf_8() {
-    let gate = start();
+fn repeated_headers_and_bytes_that_are_not_utf_8(filter: Filter) {
+    let gate = start(filter);
     let asked = |purposes: &[&[u8]]| -> Response {
         let request = from("192.0.2.1", Request::get("/").agent("LabBot/1.0"));
         let request =
@@ -153,3 +149,11 @@ fn repeated_headers_and_bytes_that_are_not_utf_8() {
     assert_eq!(gate.ask(&agent).denial_reason().as_deref(), Some("spoofed-agent"));
     is_sound(&gate);
 }
+
+for_both_gates!(
+    what_envoy_answers_itself_is_decided_like_the_rest,
+    a_grpc_client_is_denied_in_its_protocol,
+    upgrades_and_tunnels_are_decided_like_the_rest,
+    a_request_without_a_host_is_decided_for_the_default_host,
+    repeated_headers_and_bytes_that_are_not_utf_8
+);

@@ -1,6 +1,6 @@
 //! Internal redirects: Envoy takes a redirect of the upstream's itself, and begins the request anew.
 
-use crawlward_tests::envoy::{Envoy, manager, static_filter};
+use crawlward_tests::envoy::{Envoy, Filter, manager};
 use crawlward_tests::http::{Connection, Request};
 use crawlward_tests::lab::{VERIFIED, lab_with_sites, person, spoofed, verified};
 use crawlward_tests::nginx::{Folder, Nginx, ask, local};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const SITE: &str = r#"{ "robots_txt": "robots.txt", "modes": [ { "scope": "/off", "mode": "off" } ] }"#;
 
 /// Envoy, behind a proxy that says whose requests it brings, in front of an origin that redirects.
-fn start() -> (Envoy, u16, Nginx) {
+fn start(filter: Filter) -> (Envoy, u16, Nginx) {
     let origin = free_port();
     let redirects = ["/once /end", "/twice /once", "/off /end", "/closed /private"].map(|redirect| {
         let (from, to) = redirect.split_once(' ').expect("two paths");
@@ -29,7 +29,7 @@ fn start() -> (Envoy, u16, Nginx) {
     );
     let folder = lab_with_sites(SITE);
     folder.write("robots.txt", "User-agent: *\nDisallow: /private\n");
-    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+    let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
     let (envoy, port) = Envoy::start_one(folder, filter, origin, |listener| {
         let routes = manager(listener).pointer_mut("/route_config/virtual_hosts/0/routes");
         let to_origin = routes.and_then(Value::as_array_mut).and_then(|routes| routes.last_mut());
@@ -39,9 +39,8 @@ fn start() -> (Envoy, u16, Nginx) {
     (envoy, port, nginx)
 }
 
-#[test]
-fn the_client_keeps_its_address() {
-    let (envoy, port, _origin) = start();
+fn the_client_keeps_its_address(filter: Filter) {
+    let (envoy, port, _origin) = start(filter);
     for path in ["/end", "/once", "/twice", "/off"] {
         assert_eq!(ask(port, &verified(path)).text(), format!("/end {VERIFIED}"), "{path}");
         assert_eq!(ask(port, &person(path)).text(), "/end ", "{path}");
@@ -61,3 +60,5 @@ fn the_client_keeps_its_address() {
     let page = envoy.admin("/stats/prometheus");
     assert!(page.contains("\ncrawlward_errors_total{} 0\n"), "{page}");
 }
+
+for_both_gates!(the_client_keeps_its_address);

@@ -1,6 +1,6 @@
 //! A host that refuses a call: the request passes, or the configuration is rejected.
 
-use crawlward_tests::envoy::{Gate, RESOURCE, manager, read_resource, update_resource};
+use crawlward_tests::envoy::{Filter, Gate, RESOURCE, manager, read_resource, update_resource};
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{lab, person, spoofed, unguarded, verified};
 use crawlward_tests::process::wait_for;
@@ -29,7 +29,7 @@ fn all_but(call: &str) -> Value {
 fn gate_without(call: &str) -> Gate {
     let folder = lab();
     folder.write("crawlward.json", DOCUMENT);
-    Gate::start_changed(folder, |listener| {
+    Gate::start_changed(Filter::Wasm, folder, |listener| {
         let config = &mut manager(listener)["http_filters"][0]["typed_config"]["config"];
         config["capability_restriction_config"] = all_but(call);
     })

@@ -1,6 +1,6 @@
 //! A filter in the static configuration: what clients, origins and logs see.
 
-use crawlward_tests::envoy::{self, Envoy, manager, static_filter};
+use crawlward_tests::envoy::{self, Envoy, Filter, manager};
 use crawlward_tests::http::{Connection, Request, send_bytes};
 use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX, VERIFIED, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{ask, local};
@@ -16,13 +16,13 @@ struct Gate {
 }
 
 impl Gate {
-    fn start() -> Self {
-        Self::start_changed(|_| {})
+    fn start(filter: Filter) -> Self {
+        Self::start_changed(filter, |_| {})
     }
 
-    fn start_changed(change: impl FnOnce(&mut Value)) -> Self {
+    fn start_changed(filter: Filter, change: impl FnOnce(&mut Value)) -> Self {
         let folder = lab();
-        let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+        let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
         let (envoy, port) = Envoy::start_one(folder, filter, start_echo().port(), change);
         Self { envoy, port }
     }
@@ -44,10 +44,9 @@ impl Gate {
     }
 }
 
-#[test]
-fn no_client_has_the_next_hop_remove_our_header() {
+fn no_client_has_the_next_hop_remove_our_header(filter: Filter) {
     // Envoy removes the header itself, but for upgrades.
-    let gate = Gate::start_changed(|listener| {
+    let gate = Gate::start_changed(filter, |listener| {
         manager(listener)["upgrade_configs"] = json!([ { "upgrade_type": "websocket" } ]);
     });
     for (connection, expected) in
@@ -68,9 +67,10 @@ fn no_client_has_the_next_hop_remove_our_header() {
     }
 }
 
+/// Of the Wasm filter only: Envoy does not show a dynamic module the responses that the module sends.
 #[test]
 fn a_denial_that_envoy_shows_in_its_own_form_is_stored_nowhere() {
-    let gate = Gate::start_changed(|listener| {
+    let gate = Gate::start_changed(Filter::Wasm, |listener| {
         manager(listener)["local_reply_config"] = json!({ "mappers": [ {
             "filter": { "status_code_filter": { "comparison": { "op": "EQ",
                 "value": { "default_value": 403, "runtime_key": "none" } } } },
@@ -87,9 +87,8 @@ fn a_denial_that_envoy_shows_in_its_own_form_is_stored_nowhere() {
     assert_eq!(denied.header("cdn-cache-control"), None, "{denied:?}");
 }
 
-#[test]
-fn forged_headers_are_removed() {
-    let gate = Gate::start();
+fn forged_headers_are_removed(filter: Filter) {
+    let gate = Gate::start(filter);
     let forged = |request: Request, lines: usize| {
         (0..lines).fold(request, |request, at| {
             let name =
@@ -114,26 +113,24 @@ fn forged_headers_are_removed() {
     assert_eq!(gate.relayed(&person("/"), "User-Agent"), [FIREFOX]);
 }
 
-#[test]
-fn the_access_log_tells_the_decision_about_denied_requests_too() {
-    let gate = Gate::start();
+fn the_access_log_tells_the_decision_about_denied_requests_too(filter: Filter) {
+    let gate = Gate::start(filter);
     let named = |request: Request, name: &str| ask(gate.port, &request.header("X-Test-Case", name));
     named(verified("/"), "verified");
     named(spoofed("/"), "spoofed");
     named(person("/"), "person");
     let line = gate.logged("verified");
-    assert_eq!((&line["status"], &line["crawlward"]), (&200.into(), &VERIFIED.into()));
+    assert_eq!((&line["status"], &line[filter.state()]), (&200.into(), &VERIFIED.into()));
     let line = gate.logged("spoofed");
     let expected = r#"action=deny, identity=spoofed, agent="LabBot""#;
-    assert_eq!((&line["status"], &line["crawlward"]), (&403.into(), &expected.into()));
+    assert_eq!((&line["status"], &line[filter.state()]), (&403.into(), &expected.into()));
     assert_eq!(line["details"], "crawlward_denied[spoofed-agent]");
     let line = gate.logged("person");
-    assert_eq!((&line["status"], &line["crawlward"]), (&200.into(), &Value::Null));
+    assert_eq!((&line["status"], &line[filter.state()]), (&200.into(), &Value::Null));
 }
 
-#[test]
-fn a_connection_is_usable_after_denials() {
-    let gate = Gate::start();
+fn a_connection_is_usable_after_denials(filter: Filter) {
+    let gate = Gate::start(filter);
     let as_spoofed = |method| {
         Request::new(method, "/", "example.com").agent("LabBot/1.0").header(ADDRESS_HEADER, "203.0.113.9")
     };
@@ -153,9 +150,8 @@ fn a_connection_is_usable_after_denials() {
 }
 
 /// No client can send one, but a filter before ours can.
-#[test]
-fn a_header_name_that_is_not_utf_8_changes_nothing() {
-    let gate = envoy::Gate::start_changed(lab(), |listener| {
+fn a_header_name_that_is_not_utf_8_changes_nothing(filter: Filter) {
+    let gate = envoy::Gate::start_changed(filter, lab(), |listener| {
         let lua = r#"function envoy_on_request(handle)
             handle:headers():add("x-\xff", "\xfe")
             if handle:headers():get("x-\xff") ~= "\xfe" then handle:respond({[":status"] = "500"}) end
@@ -175,9 +171,8 @@ fn a_header_name_that_is_not_utf_8_changes_nothing() {
     assert_eq!(gate.status(&spoofed("/server/direct")), 403);
 }
 
-#[test]
-fn automation_says_which_host_it_wants_and_people_need_not() {
-    let gate = Gate::start();
+fn automation_says_which_host_it_wants_and_people_need_not(filter: Filter) {
+    let gate = Gate::start(filter);
     for hosts in [
         &["user@example.com"][..],
         &["example.com.."],
@@ -200,3 +195,12 @@ fn automation_says_which_host_it_wants_and_people_need_not() {
         assert_eq!(asked(FIREFOX).status, 200, "{hosts:?}");
     }
 }
+
+for_both_gates!(
+    no_client_has_the_next_hop_remove_our_header,
+    forged_headers_are_removed,
+    the_access_log_tells_the_decision_about_denied_requests_too,
+    a_connection_is_usable_after_denials,
+    automation_says_which_host_it_wants_and_people_need_not,
+    a_header_name_that_is_not_utf_8_changes_nothing
+);

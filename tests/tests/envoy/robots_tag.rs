@@ -1,7 +1,7 @@
 //! Robots-Tag on responses that only Envoy makes: its own local replies, behind our filter and before it. What is merged
 //! how is in the table of cases.
 
-use crawlward_tests::envoy::{Envoy, manager, static_filter};
+use crawlward_tests::envoy::{Envoy, Filter, manager};
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{from, lab, person, spoofed};
 use crawlward_tests::nginx::ask;
@@ -18,10 +18,10 @@ const DOCUMENT: &str = r#"{
 }"#;
 
 /// Envoy in front of nothing, with a filter that denies some paths before ours.
-fn start() -> (Envoy, u16) {
+fn start(filter: Filter) -> (Envoy, u16) {
     let folder = lab();
     folder.write("crawlward.json", DOCUMENT);
-    let filter = static_filter(&folder, &folder.path().join("crawlward.json"));
+    let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
     Envoy::start_one(folder, filter, free_port(), |listener| {
         manager(listener)["http_filters"].as_array_mut().expect("its filters").insert(0, guard());
     })
@@ -41,9 +41,8 @@ fn guard() -> Value {
     })
 }
 
-#[test]
-fn local_replies_have_the_rules_of_the_site() {
-    let (_envoy, port) = start();
+fn local_replies_have_the_rules_of_the_site(filter: Filter) {
+    let (_envoy, port) = start(filter);
     for (request, status) in [
         // The origin is not there.
         (person("/"), 503),
@@ -67,3 +66,5 @@ fn local_replies_have_the_rules_of_the_site() {
         assert_eq!(response.lines("x-robots-tag"), [""; 0], "{target}");
     }
 }
+
+for_both_gates!(local_replies_have_the_rules_of_the_site);

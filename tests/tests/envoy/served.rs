@@ -1,6 +1,6 @@
 //! Policies that Envoy serves for us. The rest is in the table.
 
-use crawlward_tests::envoy::Gate;
+use crawlward_tests::envoy::{Filter, Gate};
 use crawlward_tests::http::{Connection, Request};
 use crawlward_tests::lab::lab_with_robots;
 use crawlward_tests::nginx::local;
@@ -11,9 +11,8 @@ fn robots() -> Request {
     Request::get("/robots.txt").agent("FreeBot/1.0")
 }
 
-#[test]
-fn the_file_tells_its_date_and_tags_may_come_in_several_lines() {
-    let gate = Gate::start(lab_with_robots(ROBOTS));
+fn the_file_tells_its_date_and_tags_may_come_in_several_lines(filter: Filter) {
+    let gate = Gate::start(filter, lab_with_robots(ROBOTS));
     let response = gate.ask(&robots());
     let date = response.header("last-modified").expect("the date of the file");
     assert!(date.ends_with(" GMT"), "{date}");
@@ -26,9 +25,8 @@ fn the_file_tells_its_date_and_tags_may_come_in_several_lines() {
     assert_eq!(gate.status(&others), 412);
 }
 
-#[test]
-fn a_connection_is_usable_after_what_has_no_body() {
-    let gate = Gate::start(lab_with_robots(ROBOTS));
+fn a_connection_is_usable_after_what_has_no_body(filter: Filter) {
+    let gate = Gate::start(filter, lab_with_robots(ROBOTS));
     let mut connection = Connection::open(local(gate.port)).unwrap();
     let head = Request::new("HEAD", "/robots.txt", "example.com");
     for _ in 0..3 {
@@ -38,3 +36,8 @@ fn a_connection_is_usable_after_what_has_no_body() {
         assert_eq!(connection.send(&robots()).unwrap().text(), ROBOTS);
     }
 }
+
+for_both_gates!(
+    the_file_tells_its_date_and_tags_may_come_in_several_lines,
+    a_connection_is_usable_after_what_has_no_body
+);

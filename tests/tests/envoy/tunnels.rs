@@ -1,6 +1,6 @@
 //! CONNECT: what is decided about a tunnel, and that nobody gets into one who is denied.
 
-use crawlward_tests::envoy::{Gate, manager};
+use crawlward_tests::envoy::{Filter, Gate, manager};
 use crawlward_tests::http::send_bytes;
 use crawlward_tests::lab::{FIREFOX, lab};
 use crawlward_tests::nginx::local;
@@ -27,10 +27,10 @@ const DOCUMENT: &str = r#"{
 }"#;
 
 /// Envoy with a route on which it makes tunnels to the origin.
-fn start() -> Gate {
+fn start(filter: Filter) -> Gate {
     let folder = lab();
     folder.write("crawlward.json", DOCUMENT);
-    Gate::start_changed(folder, |listener| {
+    Gate::start_changed(filter, folder, |listener| {
         let manager = manager(listener);
         manager["upgrade_configs"] = json!([{ "upgrade_type": "CONNECT" }]);
         // How long Envoy waits for the client to close a tunnel that is over.
@@ -69,9 +69,8 @@ fn verdict(answer: &str) -> Result<(), &str> {
     Err(reason.unwrap_or(answer))
 }
 
-#[test]
-fn a_tunnel_is_decided_as_the_root_of_its_host() {
-    let gate = start();
+fn a_tunnel_is_decided_as_the_root_of_its_host(filter: Filter) {
+    let gate = start(filter);
     let lab_bot = |target: &str| connect(&gate, "192.0.2.1", "LabBot/1.0", target, target);
     for (target, expected) in [
         ("example.com:443", Ok(())),
@@ -92,10 +91,11 @@ fn a_tunnel_is_decided_as_the_root_of_its_host() {
     assert_eq!(verdict(&person), Ok(()), "no rule is for people");
 }
 
-#[test]
-fn the_target_of_a_tunnel_counts_and_no_other_host() {
-    let gate = start();
+fn the_target_of_a_tunnel_counts_and_no_other_host(filter: Filter) {
+    let gate = start(filter);
     let lab_bot = |target: &str, host: &str| connect(&gate, "192.0.2.1", "LabBot/1.0", target, host);
     assert_eq!(verdict(&lab_bot("closed.test:443", "example.com")), Err("robots-disallowed"));
     assert_eq!(verdict(&lab_bot("example.com:443", "closed.test")), Ok(()));
 }
+
+for_both_gates!(a_tunnel_is_decided_as_the_root_of_its_host, the_target_of_a_tunnel_counts_and_no_other_host);

@@ -1,0 +1,19 @@
+//! What both gates in Envoy do with a stream: the Wasm filter and the native module.
+//!
+//! `crawlward-core` decides. This crate turns a decision into calls of Envoy, in their order, and a gate makes the calls: it
+//! implements [`Stream`]. So both gates set the same headers and the same filter state, and send the same responses.
+
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![deny(clippy::unreachable, clippy::string_slice)]
+
+extern crate alloc;
+
+mod request;
+mod response;
+mod stream;
+
+pub use request::{Outcome, on_request};
+pub use response::on_response;
+pub use stream::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream};

@@ -1,0 +1,153 @@
+//! A request on its way through: decided, then answered, or passed on with what is known.
+
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crawlward_core::{
+    Decision, Overrides, Reply, Ruleset, UPSTREAM_HEADER, connection_without_ours, decide, is_forgery,
+    may_hide_ours,
+};
+
+use crate::stream::{Change, ChangedHeaders, HostRequest, Stream};
+
+/// What Envoy does next with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It goes on to the next filter.
+    Continues,
+    /// The gate has answered it.
+    Answered,
+}
+
+/// What a decision asks of Envoy.
+struct Verdict<'r> {
+    decision: Decision,
+    reply: Option<Reply<'r>>,
+    /// The value of `X-Crawlward`; `None` for people.
+    upstream: Option<String>,
+    /// The single facts that the configuration asks for, by name.
+    facts: Vec<(String, String)>,
+}
+
+/// Removes the client's own `X-Crawlward` and decides. Then it records the decision, and either denies the request or passes it
+/// on with what is known. `decided` is called as soon as the decision counts.
+///
+/// # Errors
+///
+/// Envoy refuses a call. The request then passes.
+pub fn on_request<S: Stream>(
+    stream: &mut S,
+    ruleset: &Ruleset,
+    overrides: Overrides,
+    decided: impl FnOnce(&Decision),
+) -> Result<Outcome, S::Error> {
+    let first = own_verdict(&stream.request()?, ruleset, overrides);
+    let verdict = match first {
+        Ok(verdict) => verdict?,
+        Err(forgeries) => {
+            // Envoy chooses the route again when a header is removed, even one that is not there.
+            for (name, others) in &forgeries {
+                let change = if others.is_empty() { Change::Remove } else { Change::Replace(others) };
+                stream.change(ChangedHeaders::Request, name, change)?;
+            }
+            verdict(ruleset, &stream.request()?, overrides)?
+        }
+    };
+    decided(&verdict.decision);
+    if let Some(value) = &verdict.upstream {
+        stream.show(None, value)?;
+        for (fact, text) in &verdict.facts {
+            stream.show(Some(fact), text)?;
+        }
+        if verdict.reply.is_none() {
+            let change = Change::Replace(value.as_bytes());
+            stream.change(ChangedHeaders::Request, UPSTREAM_HEADER.lowercase.as_bytes(), change)?;
+        }
+    }
+    match &verdict.reply {
+        Some(reply) => answer(stream, ruleset, &verdict.decision, reply).map(|()| Outcome::Answered),
+        None => Ok(Outcome::Continues),
+    }
+}
+
+/// The verdict about a request in which only we speak in our name; otherwise the [`forgeries`].
+fn own_verdict<'r, R: HostRequest>(
+    request: &R,
+    ruleset: &'r Ruleset,
+    overrides: Overrides,
+) -> Result<Result<Verdict<'r>, R::Error>, Forgeries> {
+    let forgeries = forgeries(request);
+    if forgeries.is_empty() { Ok(verdict(ruleset, request, overrides)) } else { Err(forgeries) }
+}
+
+/// Names of headers, each with what is left of it.
+type Forgeries = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// The headers with which a client says something in our name.
+fn forgeries(request: &impl HostRequest) -> Forgeries {
+    if !request.names().any(may_hide_ours) {
+        return Forgeries::new();
+    }
+    let ours = request.names().filter(|name| is_forgery(name));
+    let mut forgeries: Forgeries = ours.map(|name| (name.to_vec(), Vec::new())).collect();
+    // Of an upgrade, Envoy keeps this header.
+    forgeries.extend(connection_without_ours(request).map(|options| (b"connection".to_vec(), options)));
+    forgeries
+}
+
+fn verdict<'r, R: HostRequest>(
+    ruleset: &'r Ruleset,
+    request: &R,
+    overrides: Overrides,
+) -> Result<Verdict<'r>, R::Error> {
+    #[cfg(feature = "panic-for-tests")]
+    panic_if_asked(request);
+    let decision = decide(ruleset, request, overrides);
+    let reply = ruleset.reply(&decision, request, None);
+    request.facts_complete()?;
+    let upstream = ruleset.header_value(&decision);
+    let facts = match ruleset.filter_state(&decision) {
+        [] => Vec::new(),
+        // Only these facts may include the purpose, for which the core reads the request once more.
+        asked => {
+            let facts = ruleset.describe(&decision, request);
+            asked
+                .iter()
+                .filter_map(|fact| Some((fact.to_string(), facts.text(*fact)?.into_owned())))
+                .collect()
+        }
+    };
+    Ok(Verdict { decision, reply, upstream, facts })
+}
+
+#[cfg(feature = "panic-for-tests")]
+#[expect(clippy::panic, reason = "that is what the feature is for")]
+fn panic_if_asked(request: &impl crawlward_core::Request) {
+    if request.header("x-panic").is_some() {
+        panic!("a request asked for it");
+    }
+}
+
+fn answer<S: Stream>(
+    stream: &mut S,
+    ruleset: &Ruleset,
+    decision: &Decision,
+    reply: &Reply<'_>,
+) -> Result<(), S::Error> {
+    let own = reply.headers().map(|(name, value)| (name.as_bytes(), Cow::Borrowed(value.as_bytes())));
+    let mut headers: Vec<(&[u8], Cow<'_, [u8]>)> = own.collect();
+    if !S::SEES_OWN_RESPONSES
+        && let Some(plan) = ruleset.response_plan(decision)
+    {
+        let edits =
+            plan.header_edits(reply.headers().map(|(name, value)| (name.as_bytes(), value.as_bytes())));
+        for (header, lines) in edits.replaced() {
+            headers.retain(|(name, _)| !name.eq_ignore_ascii_case(header.lowercase.as_bytes()));
+            headers.extend(lines.iter().map(|line| (header.sent.as_bytes(), Cow::Owned(line.to_vec()))));
+        }
+        headers.retain(|(name, _)| !plan.removes(name));
+    }
+    let headers: Vec<(&[u8], &[u8])> = headers.iter().map(|(name, value)| (*name, &**value)).collect();
+    stream.respond(reply.status, &decision.response_details(), &headers, &reply.body)
+}

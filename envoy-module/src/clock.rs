@@ -1,0 +1,98 @@
+//! What happens beside requests, in threads of its own: watching files, and publishing metrics.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::thread::{self, Builder};
+use std::time::Duration;
+
+use crawlward_files::Watch;
+
+use crate::envoy::{LogLevel, Scheduler, catch, log};
+use crate::source::Source;
+use crate::{errors, statistics};
+
+/// How often numbers are published, and files looked at.
+const TICK: Duration = Watch::SETTLING_TIME;
+
+/// How many ticks pass between updates of the ages and states of feeds.
+const TICKS_OF_FEEDS: u32 = 10;
+
+/// The stack of a thread, in bytes. Pages that are not touched cost nothing.
+const STACK: usize = 1 << 20;
+
+/// Those through which numbers can be published: one for each configuration that is in use.
+static SCHEDULERS: Mutex<Vec<Arc<Scheduler>>> = Mutex::new(Vec::new());
+
+/// Whether there are numbers to publish, for an Envoy that can do so only in a stream.
+static DUE: AtomicBool = AtomicBool::new(false);
+
+/// Whether a stream is to publish numbers. Only one of them is told so.
+pub(crate) fn take_turn() -> bool {
+    DUE.load(Relaxed) && DUE.swap(false, Relaxed)
+}
+
+/// Has the main thread publish numbers through this configuration, until [`stop`].
+pub(crate) fn publish_through(scheduler: &Arc<Scheduler>) {
+    static STARTED: Once = Once::new();
+    schedulers(|schedulers| schedulers.push(Arc::clone(scheduler)));
+    STARTED.call_once(|| {
+        start("crawlward-clock", || {
+            for tick in 1_u32.. {
+                thread::sleep(TICK);
+                contained(|| on_tick(tick));
+            }
+        });
+    });
+}
+
+/// The configuration is going.
+pub(crate) fn stop(scheduler: &Arc<Scheduler>) {
+    schedulers(|schedulers| schedulers.retain(|one| !Arc::ptr_eq(one, scheduler)));
+    scheduler.stop();
+}
+
+fn on_tick(tick: u32) {
+    if tick.is_multiple_of(TICKS_OF_FEEDS) {
+        Source::update_all();
+    }
+    if statistics::is_due() {
+        DUE.store(true, Relaxed);
+        // The newest configuration: the others may be going.
+        let newest = schedulers(|schedulers| schedulers.last().cloned());
+        if let Some(scheduler) = newest {
+            scheduler.schedule();
+        }
+    }
+}
+
+/// Watches the files of a source as long as it is in use. Each source has a thread: a network file system that hangs holds up
+/// nobody else.
+pub(crate) fn watch(source: &Arc<Source>) {
+    let source = Arc::downgrade(source);
+    start("crawlward-watch", move || {
+        loop {
+            thread::sleep(TICK);
+            let Some(source) = source.upgrade() else { return };
+            contained(|| source.look());
+        }
+    });
+}
+
+fn start(name: &str, work: impl FnOnce() + Send + 'static) {
+    if let Err(error) = Builder::new().name(name.to_owned()).stack_size(STACK).spawn(work) {
+        let message = format!("crawlward: cannot start the thread {name}, changes go unnoticed: {error}");
+        log(LogLevel::Error, &message);
+    }
+}
+
+/// A panic ends no thread.
+fn contained<T>(work: impl FnOnce() -> T) {
+    if let Err(message) = catch(work) {
+        errors::note(&message);
+    }
+}
+
+fn schedulers<T>(work: impl FnOnce(&mut Vec<Arc<Scheduler>>) -> T) -> T {
+    work(&mut SCHEDULERS.lock().unwrap_or_else(PoisonError::into_inner))
+}

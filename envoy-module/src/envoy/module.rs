@@ -1,0 +1,56 @@
+//! What a module is.
+
+use super::{Configuring, Scheduled, StreamHandle};
+
+/// An HTTP filter. Whatever its functions do, they can't end Envoy: if one panics, [`Self::on_panic`] is called, and the request
+/// goes on.
+pub(crate) trait Module: 'static {
+    /// What a configuration of the filter is to the module. All workers use it at the same time.
+    type Configuration: Send + Sync;
+
+    /// What a configuration for a route is to the module.
+    type Route: Send + Sync;
+
+    /// What the module keeps for a stream.
+    type Stream: Default;
+
+    /// Its name, for messages.
+    const NAME: &'static str;
+
+    /// Makes a configuration of the filter, in the main thread. On an error, Envoy keeps the one that it has; the module has
+    /// logged why.
+    fn configure(configuring: &Configuring<'_>, name: &[u8], text: &[u8]) -> Option<Self::Configuration>;
+
+    /// Makes a configuration for a route.
+    fn configure_route(text: &[u8]) -> Option<Self::Route>;
+
+    /// What a scheduler asked for, in the main thread.
+    fn on_scheduled(configuration: &Self::Configuration, scheduled: &Scheduled<'_>);
+
+    /// Envoy drops a configuration.
+    fn on_dropped(configuration: &Self::Configuration);
+
+    /// The headers of a request are there. `true`: the module has answered it.
+    fn on_request(
+        configuration: &Self::Configuration,
+        stream: &mut Self::Stream,
+        handle: &mut StreamHandle<'_>,
+    ) -> bool;
+
+    /// The headers of a response are there.
+    fn on_response(
+        configuration: &Self::Configuration,
+        stream: &mut Self::Stream,
+        handle: &mut StreamHandle<'_>,
+    );
+
+    /// The stream ends.
+    fn on_complete(
+        configuration: &Self::Configuration,
+        stream: &mut Self::Stream,
+        handle: &mut StreamHandle<'_>,
+    );
+
+    /// A function of the module has panicked.
+    fn on_panic(message: &str);
+}

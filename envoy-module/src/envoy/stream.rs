@@ -1,0 +1,236 @@
+//! The handle of a stream.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::net::{IpAddr, SocketAddr};
+use std::{ptr, slice};
+
+use super::abi::{Buffer, EnvoyPtr, Header, HeaderKind, SOURCE_ADDRESS};
+use super::callbacks;
+use super::metrics::Metrics;
+use super::module::Module;
+
+/// A call that Envoy did not carry out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refused {
+    call: &'static str,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Envoy refused {}", self.call)
+    }
+}
+
+impl Refused {
+    pub(super) const fn of(call: &'static str) -> Self {
+        Self { call }
+    }
+}
+
+fn carried_out(call: &'static str, done: bool) -> Result<(), Refused> {
+    if done { Ok(()) } else { Err(Refused { call }) }
+}
+
+/// The headers of a request or of a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeaderSet {
+    Request,
+    Response,
+}
+
+impl From<HeaderSet> for HeaderKind {
+    fn from(headers: HeaderSet) -> Self {
+        match headers {
+            HeaderSet::Request => Self::Request,
+            HeaderSet::Response => Self::Response,
+        }
+    }
+}
+
+/// A stream, in a hook.
+#[derive(Debug)]
+pub(crate) struct StreamHandle<'h> {
+    pub(super) stream: EnvoyPtr,
+    hook: PhantomData<&'h mut ()>,
+}
+
+impl StreamHandle<'_> {
+    /// # Safety
+    ///
+    /// Envoy has called a hook of this stream, which lasts as long as the handle.
+    pub(super) unsafe fn new(stream: EnvoyPtr) -> Self {
+        Self { stream, hook: PhantomData }
+    }
+
+    /// All header lines.
+    ///
+    /// # Errors
+    ///
+    /// Envoy refuses.
+    pub(crate) fn headers(&self, headers: HeaderSet) -> Result<Lines<'_>, Refused> {
+        let (callbacks, kind) = (callbacks(), headers.into());
+        // SAFETY: a hook of the stream is running.
+        let count = unsafe { (callbacks.http_get_headers_size)(self.stream, kind) };
+        let mut lines = vec![Header::NULL; count];
+        if count > 0 {
+            // SAFETY: a hook of the stream is running, and there is room for so many lines.
+            let done = unsafe { (callbacks.http_get_headers)(self.stream, kind, lines.as_mut_ptr()) };
+            carried_out("http_get_headers", done)?;
+        }
+        Ok(Lines { lines, handle: PhantomData })
+    }
+
+    /// The first line of a header, by its lower-case name.
+    pub(crate) fn header(&self, headers: HeaderSet, name: &str) -> Option<&[u8]> {
+        let mut value = Buffer::NULL;
+        // SAFETY: a hook of the stream is running, and Envoy reads the name and writes the value before it returns.
+        let is_there = unsafe {
+            (callbacks().http_get_header)(
+                self.stream,
+                headers.into(),
+                Buffer::of(name.as_bytes()),
+                &raw mut value,
+                0,
+                ptr::null_mut(),
+            )
+        };
+        // SAFETY: what Envoy has given is valid until the headers are changed, which borrows the handle.
+        is_there.then(|| unsafe { bytes(value) })
+    }
+
+    /// Replaces all lines of a header by one; `None` removes it.
+    ///
+    /// # Errors
+    ///
+    /// Envoy refuses.
+    pub(crate) fn set_header(
+        &mut self,
+        headers: HeaderSet,
+        name: &[u8],
+        value: Option<&[u8]>,
+    ) -> Result<(), Refused> {
+        // An empty slice has a pointer, too, so that Envoy can tell the two apart.
+        let value = value.map_or(Buffer::NULL, Buffer::of);
+        // SAFETY: a hook of the stream is running, and Envoy copies both.
+        let done =
+            unsafe { (callbacks().http_set_header)(self.stream, headers.into(), Buffer::of(name), value) };
+        carried_out("http_set_header", done)
+    }
+
+    /// Adds a line of a header.
+    ///
+    /// # Errors
+    ///
+    /// Envoy refuses.
+    pub(crate) fn add_header(
+        &mut self,
+        headers: HeaderSet,
+        name: &[u8],
+        value: &[u8],
+    ) -> Result<(), Refused> {
+        // SAFETY: a hook of the stream is running, and Envoy copies both.
+        let done = unsafe {
+            (callbacks().http_add_header)(self.stream, headers.into(), Buffer::of(name), Buffer::of(value))
+        };
+        carried_out("http_add_header", done)
+    }
+
+    /// The client's address, as Envoy has computed it; `None` on a unix socket.
+    pub(crate) fn source_address(&self) -> Option<IpAddr> {
+        let mut value = Buffer::NULL;
+        // SAFETY: a hook of the stream is running, and Envoy writes the value before it returns.
+        let is_there = unsafe {
+            (callbacks().http_filter_get_attribute_string)(self.stream, SOURCE_ADDRESS, &raw mut value)
+        };
+        if !is_there {
+            return None;
+        }
+        // SAFETY: what Envoy has given is valid until this hook returns.
+        let text = std::str::from_utf8(unsafe { bytes(value) }).ok()?;
+        Some(text.parse::<SocketAddr>().ok()?.ip())
+    }
+
+    /// Sets a string in the filter state.
+    ///
+    /// # Errors
+    ///
+    /// Envoy refuses.
+    pub(crate) fn set_filter_state(&mut self, key: &str, value: &[u8]) -> Result<(), Refused> {
+        // SAFETY: a hook of the stream is running, and Envoy copies both.
+        let done = unsafe {
+            (callbacks().http_set_filter_state_bytes)(
+                self.stream,
+                Buffer::of(key.as_bytes()),
+                Buffer::of(value),
+            )
+        };
+        carried_out("http_set_filter_state_bytes", done)
+    }
+
+    /// Sets a string in the dynamic metadata.
+    pub(crate) fn set_metadata(&mut self, namespace: &str, key: &str, value: &str) {
+        let [namespace, key, value] = [namespace, key, value].map(|text| Buffer::of(text.as_bytes()));
+        // SAFETY: a hook of the stream is running, and Envoy copies all of them.
+        unsafe { (callbacks().http_set_dynamic_metadata_string)(self.stream, namespace, key, value) };
+    }
+
+    /// Answers the request. The hook has to say so, and no other hook for headers is called.
+    pub(crate) fn respond(&mut self, status: u16, headers: &[(&[u8], &[u8])], body: &[u8], details: &str) {
+        let line =
+            |(name, value): &(&[u8], &[u8])| Header { name: Buffer::of(name), value: Buffer::of(value) };
+        let headers: Vec<Header> = headers.iter().map(line).collect();
+        // SAFETY: a hook of the stream is running, and Envoy copies all of them.
+        unsafe {
+            (callbacks().http_send_response)(
+                self.stream,
+                u32::from(status),
+                headers.as_ptr(),
+                headers.len(),
+                Buffer::of(body),
+                Buffer::of(details.as_bytes()),
+            );
+        }
+    }
+
+    /// The configuration of the module for the route; `None` if there is none.
+    pub(crate) fn route<M: Module>(&self) -> Option<&M::Route> {
+        // SAFETY: a hook of the stream is running. Envoy has such an object from the hook for routes of this module alone, and
+        // keeps it as long as the route, which the stream holds.
+        unsafe {
+            (callbacks().get_most_specific_route_config)(self.stream).cast_const().cast::<M::Route>().as_ref()
+        }
+    }
+
+    /// The metrics of the stream's configuration.
+    pub(crate) fn metrics(&self) -> Metrics<'_> {
+        // SAFETY: a hook of the stream is running as long as the handle lives.
+        unsafe { Metrics::of_stream(self.stream) }
+    }
+}
+
+/// Header lines that Envoy has given. They are Envoy's own memory, so a change of the headers ends them.
+#[derive(Debug)]
+pub(crate) struct Lines<'s> {
+    lines: Vec<Header>,
+    handle: PhantomData<&'s ()>,
+}
+
+impl<'s> Lines<'s> {
+    /// The lines, as name and value; names are in lower case.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'s [u8], &'s [u8])> {
+        // SAFETY: what Envoy has given is valid until the headers are changed, which would borrow the handle.
+        self.lines.iter().map(|line| unsafe { (bytes(line.name), bytes(line.value)) })
+    }
+}
+
+/// # Safety
+///
+/// Envoy has given these bytes, and they are valid as long as the result lives.
+pub(super) unsafe fn bytes<'s>(buffer: Buffer) -> &'s [u8] {
+    if buffer.data.is_null() {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { slice::from_raw_parts(buffer.data.cast(), buffer.length) }
+}

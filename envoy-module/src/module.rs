@@ -1,0 +1,56 @@
+//! What Envoy calls, and who answers.
+
+use crawlward_envoy_gate::NAME as FILTER;
+
+use crate::configuration::Configuration;
+use crate::envoy::{Configuring, Module, Scheduled, StreamHandle};
+use crate::errors;
+use crate::gate::{self, Decided};
+use crate::route::Route;
+
+/// The module.
+pub(crate) struct Crawlward;
+
+impl Module for Crawlward {
+    type Configuration = Configuration;
+    type Route = Route;
+    type Stream = Option<Decided>;
+
+    const NAME: &'static str = FILTER;
+
+    fn configure(configuring: &Configuring<'_>, name: &[u8], text: &[u8]) -> Option<Configuration> {
+        Configuration::new(configuring, name, text)
+    }
+
+    fn configure_route(text: &[u8]) -> Option<Route> {
+        Route::new(text)
+    }
+
+    fn on_scheduled(configuration: &Configuration, scheduled: &Scheduled<'_>) {
+        configuration.on_scheduled(scheduled);
+    }
+
+    fn on_dropped(configuration: &Configuration) {
+        configuration.stop();
+    }
+
+    fn on_request(
+        configuration: &Configuration,
+        stream: &mut Option<Decided>,
+        handle: &mut StreamHandle<'_>,
+    ) -> bool {
+        gate::request(configuration, stream, handle)
+    }
+
+    fn on_response(_: &Configuration, stream: &mut Option<Decided>, handle: &mut StreamHandle<'_>) {
+        gate::response(stream, handle);
+    }
+
+    fn on_complete(_: &Configuration, stream: &mut Option<Decided>, handle: &mut StreamHandle<'_>) {
+        gate::complete(stream, handle);
+    }
+
+    fn on_panic(message: &str) {
+        errors::note(&message);
+    }
+}

@@ -1,0 +1,180 @@
+//! A stream, as the gate sees it.
+
+use std::cell::OnceCell;
+use std::net::IpAddr;
+
+use crawlward_core::{Request, Scheme};
+use crawlward_envoy_gate::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream};
+
+use crate::envoy::{HeaderSet, Lines, Refused, StreamHandle};
+
+/// The stream of a hook.
+pub(crate) struct HostStream<'s, 'h> {
+    handle: &'s mut StreamHandle<'h>,
+}
+
+impl<'s, 'h> HostStream<'s, 'h> {
+    pub(crate) fn new(handle: &'s mut StreamHandle<'h>) -> Self {
+        Self { handle }
+    }
+}
+
+impl<'h> Stream for HostStream<'_, 'h> {
+    type Error = Refused;
+    type Request<'s>
+        = NativeRequest<'s, 'h>
+    where
+        Self: 's;
+    type Lines<'s>
+        = Lines<'s>
+    where
+        Self: 's;
+
+    const SEES_OWN_RESPONSES: bool = false;
+
+    fn request(&self) -> Result<NativeRequest<'_, 'h>, Refused> {
+        let lines = self.handle.headers(HeaderSet::Request)?;
+        Ok(NativeRequest { lines, handle: self.handle, address: OnceCell::new() })
+    }
+
+    fn response_has(&self, name: &str) -> Result<bool, Refused> {
+        Ok(self.handle.header(HeaderSet::Response, name).is_some())
+    }
+
+    fn response_lines(&self) -> Result<Lines<'_>, Refused> {
+        self.handle.headers(HeaderSet::Response)
+    }
+
+    fn change(&mut self, headers: ChangedHeaders, name: &[u8], change: Change<'_>) -> Result<(), Refused> {
+        let headers = match headers {
+            ChangedHeaders::Request => HeaderSet::Request,
+            ChangedHeaders::Response => HeaderSet::Response,
+        };
+        match change {
+            Change::Add(value) => self.handle.add_header(headers, name, value),
+            Change::Replace(value) => self.handle.set_header(headers, name, Some(value)),
+            Change::Remove => self.handle.set_header(headers, name, None),
+        }
+    }
+
+    /// In the filter state; a single fact is in the dynamic metadata, too, where other filters can use it.
+    fn show(&mut self, fact: Option<&str>, value: &str) -> Result<(), Refused> {
+        let Some(fact) = fact else {
+            return self.handle.set_filter_state(NAME, value.as_bytes());
+        };
+        self.handle.set_metadata(NAME, fact, value);
+        self.handle.set_filter_state(&format!("{NAME}.{fact}"), value.as_bytes())
+    }
+
+    fn respond(
+        &mut self,
+        status: u16,
+        details: &str,
+        headers: &[(&[u8], &[u8])],
+        body: &[u8],
+    ) -> Result<(), Refused> {
+        // Envoy would tell a client of gRPC that all went well: a module can't leave the choice to Envoy, as a Wasm filter can.
+        let content_type = self.handle.header(HeaderSet::Request, "content-type");
+        let grpc = content_type.is_some_and(is_grpc).then(|| (&b"grpc-status"[..], grpc_status(status)));
+        let headers: Vec<_> = headers.iter().copied().chain(grpc).collect();
+        self.handle.respond(status, &headers, body, details);
+        Ok(())
+    }
+}
+
+/// Whether Envoy takes a request with this type for one of gRPC, to which it answers in its protocol.
+fn is_grpc(content_type: &[u8]) -> bool {
+    let suffix = content_type.strip_prefix(b"application/grpc");
+    suffix.is_some_and(|suffix| matches!(suffix.first(), None | Some(b'+')))
+}
+
+/// The status of gRPC for one of HTTP, as Envoy and the mapping of gRPC have it.
+fn grpc_status(status: u16) -> &'static [u8] {
+    match status {
+        400 => b"13",
+        401 => b"16",
+        403 => b"7",
+        404 => b"12",
+        429 | 502 | 503 | 504 => b"14",
+        _ => b"2",
+    }
+}
+
+impl HeaderLines for Lines<'_> {
+    fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.iter()
+    }
+}
+
+/// The request of a stream.
+pub(crate) struct NativeRequest<'s, 'h> {
+    lines: Lines<'s>,
+    handle: &'s StreamHandle<'h>,
+    /// Fetched when the core first asks for it.
+    address: OnceCell<Option<IpAddr>>,
+}
+
+impl NativeRequest<'_, '_> {
+    fn get(&self, name: &str) -> Option<&[u8]> {
+        self.lines.iter().find(|(line, _)| *line == name.as_bytes()).map(|(_, value)| value)
+    }
+
+    fn fetch_address(&self) -> Option<IpAddr> {
+        // Envoy adds this header after an internal redirect. A client may send it, too; then no address was kept.
+        let first = self.get("x-envoy-original-url").and_then(|_| self.handle.kept_address(NAME));
+        first.or_else(|| self.handle.source_address())
+    }
+}
+
+impl HostRequest for NativeRequest<'_, '_> {
+    type Error = Refused;
+
+    fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.lines.iter().map(|(name, _)| name)
+    }
+
+    /// Envoy gives each fact that there is.
+    fn facts_complete(&self) -> Result<(), Refused> {
+        Ok(())
+    }
+}
+
+impl Request for NativeRequest<'_, '_> {
+    /// The downstream address as Envoy computed it: with trusted hops of X-Forwarded-For, or the PROXY protocol.
+    fn address(&self) -> Option<IpAddr> {
+        *self.address.get_or_init(|| self.fetch_address())
+    }
+
+    /// What the client used to reach the first proxy, where Envoy trusts that to say so.
+    fn scheme(&self) -> Option<Scheme> {
+        let scheme = std::str::from_utf8(self.get(":scheme")?).ok()?;
+        Scheme::from_word(scheme)
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
+        Some(self.get(":authority").unwrap_or_default())
+    }
+
+    /// Every request that Envoy passes to filters has one.
+    fn method(&self) -> &[u8] {
+        self.get(":method").unwrap_or_default()
+    }
+
+    /// CONNECT has none.
+    fn path(&self) -> &[u8] {
+        self.get(":path").unwrap_or_default()
+    }
+
+    /// Envoy itself joins several lines of this header.
+    fn user_agent(&self) -> Option<&[u8]> {
+        self.get("user-agent")
+    }
+
+    fn now(&self) -> i64 {
+        crawlward_files::now()
+    }
+
+    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
+        self.lines.iter().filter(move |(line, _)| *line == name.as_bytes()).map(|(_, value)| value)
+    }
+}
