@@ -32,16 +32,53 @@ impl Content {
     /// Finds the content of a page.
     pub(crate) fn of(tree: &Tree) -> Self {
         let mut best = Self { root: Tree::ROOT, left_out: Vec::new() };
+        let mut has_visible_text = false;
         for rules in [Rules::All, Rules::WithoutNames, Rules::WithoutHiding] {
             let all = Measures::of(tree, |_, node| rules.is_never_content(node));
             let whole = all.get(Tree::ROOT);
+            // What people cannot see must not speak to agents beside what they can.
+            if rules == Rules::WithoutHiding && has_visible_text {
+                break;
+            }
+            has_visible_text |= whole.text > 0;
             let (content, measure) = Self::by(tree, &all, rules);
             best = content;
             if measure.text >= ENOUGH_TEXT && measure.prose >= whole.prose / ENOUGH_SHARE {
                 break;
             }
         }
-        best
+        if best.has_text(tree) { best } else { Self::all_visible(tree) }
+    }
+
+    /// All that people can see, for a page on which the rules find nothing.
+    fn all_visible(tree: &Tree) -> Self {
+        let mut left_out = Vec::new();
+        let mut skip_to = Tree::ROOT;
+        for (id, node) in tree.nodes() {
+            if id >= skip_to && Rules::All.is_never_content(node) {
+                left_out.push(id);
+                skip_to = node.end;
+            }
+        }
+        Self { root: Tree::ROOT, left_out }
+    }
+
+    fn has_text(&self, tree: &Tree) -> bool {
+        let mut left_out = self.left_out.iter().copied().peekable();
+        let mut skip_to = self.root;
+        tree.inside(self.root).any(|(id, node)| {
+            if id < skip_to {
+                return false;
+            }
+            while left_out.peek().is_some_and(|other| *other < id) {
+                left_out.next();
+            }
+            if left_out.peek() == Some(&id) {
+                skip_to = node.end;
+                return false;
+            }
+            !tree.text(node).trim().is_empty()
+        })
     }
 
     fn by(tree: &Tree, all: &Measures, rules: Rules) -> (Self, Measure) {
@@ -107,7 +144,7 @@ enum Rules {
     All,
     /// All but those about names, headers and forms.
     WithoutNames,
-    /// Also without that about parts that people cannot see, for pages that show themselves by a script.
+    /// Also without that about parts that people cannot see, for pages that show all of themselves by a script.
     WithoutHiding,
 }
 
