@@ -4,6 +4,7 @@
 //! help has the others.
 
 mod agents;
+mod aiwebindex;
 mod catalog;
 mod clock;
 mod compile;
@@ -49,6 +50,7 @@ enum Command {
     Compile(compile::Arguments),
     Envoy(envoy::Arguments),
     Publish(publish::Arguments),
+    Aiwebindex(aiwebindex::Arguments),
     Schema(schema::Arguments),
     #[command(hide = true)]
     Man(man::Arguments),
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),
         Command::Publish(arguments) => publish::run(&arguments),
+        Command::Aiwebindex(arguments) => aiwebindex::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     };

@@ -10,8 +10,9 @@ use crawlward_tests::artefacts::repository;
 const GROUPS: [&str; 8] = ["JAFAR", "GEO", "AUTO", "ROB", "TAG", "AIWI", "SIG", "RDNS"];
 
 /// The directories with sources, and the extensions of those that name IDs.
-const SOURCES: [(&str, &str); 7] = [
+const SOURCES: [(&str, &str); 8] = [
     ("core", "rs"),
+    ("document", "rs"),
     ("files", "rs"),
     ("cli", "rs"),
     ("nginx-module", "rs"),

@@ -1,5 +1,6 @@
 //! Runs the built program: every command, what it prints where, and its exit status.
 
+mod aiwebindex;
 mod begin;
 mod compile;
 mod envoy;
