@@ -23,3 +23,4 @@ pub mod random_requests;
 pub mod reloads;
 pub mod runners;
 pub mod verdict;
+pub mod watcher;

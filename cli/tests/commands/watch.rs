@@ -1,86 +1,37 @@
 //! `crawlward envoy --watch`, without an Envoy: `tests/envoy` has one.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
-use std::process::Child;
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::{Duration, SystemTime};
 
-use rustix::process::{Pid, Signal, kill_process};
+use crawlward_tests::watcher::Watcher;
+use rustix::process::Signal;
 
 use crate::envoy::arguments;
 use crate::fixture::{CONFIG, Folder};
 
-/// Longer than anything takes that is not broken; only a failing test waits for it.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The command, running; dropping it ends it.
-struct Watcher<'f> {
-    folder: &'f Folder,
-    child: Child,
-    stdout: Receiver<String>,
-    stderr: Receiver<String>,
+/// Starts `crawlward envoy --watch`.
+fn start(folder: &Folder, more: &[&str]) -> Watcher {
+    Watcher::start(&mut folder.command(&arguments(folder, &[&["--watch"], more].concat())))
 }
 
-/// The lines of a stream, as they come.
-fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, receiver) = channel();
-    thread::spawn(move || {
-        BufReader::new(stream).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
-    });
-    receiver
-}
-
-impl<'f> Watcher<'f> {
-    fn start(folder: &'f Folder, more: &[&str]) -> Self {
-        let mut child = folder.command(&arguments(folder, &[&["--watch"], more].concat())).spawn().unwrap();
-        let (stdout, stderr) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
-        Self { folder, child, stdout, stderr }
-    }
-
-    /// The next line about a replacement, without its time.
-    fn replaced(&self) -> String {
-        let line = self.stdout.recv_timeout(PATIENCE).expect("a line about a replacement");
-        let (time, rest) = line.split_once(' ').unwrap();
-        assert!(time.ends_with('Z') && time.contains('T') && time.len() == 20, "{line}");
-        rest.to_string()
-    }
-
-    /// Waits for a line of stderr that contains a text.
-    fn says(&self, text: &str) {
-        while !self.stderr.recv_timeout(PATIENCE).expect(text).contains(text) {}
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
-    }
-
-    fn version(&self, output: &str) -> String {
-        let response: serde_json::Value = serde_json::from_str(&self.folder.read(output)).unwrap();
-        response["version_info"].as_str().unwrap().to_string()
-    }
-}
-
-impl Drop for Watcher<'_> {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// The version of what was written.
+fn version_of(folder: &Folder, output: &str) -> String {
+    let response: serde_json::Value = serde_json::from_str(&folder.read(output)).unwrap();
+    response["version_info"].as_str().unwrap().to_string()
 }
 
 #[test]
 fn it_is_written_again_when_any_of_its_files_changes() {
     let folder = Folder::new();
     folder.write("partners.txt", "192.0.2.1\n");
-    let watcher = Watcher::start(&folder, &["--output", "out.json"]);
-    let first = watcher.replaced();
-    let version = watcher.version("out.json");
+    let watcher = start(&folder, &["--output", "out.json"]);
+    let first = watcher.line();
+    let version = version_of(&folder, "out.json");
     let prefixes: usize = first.split(' ').nth(3).unwrap().parse().unwrap();
     assert_eq!(first, format!("out.json: version {version}, {prefixes} prefixes, 0 warnings"));
 
     let expect = |change: &str, prefixes: usize, warnings: usize| {
-        let (line, version) = (watcher.replaced(), watcher.version("out.json"));
+        let (line, version) = (watcher.line(), version_of(&folder, "out.json"));
         let expected = format!("out.json: version {version}, {prefixes} prefixes, {warnings} warnings");
         assert_eq!(line, expected, "{change}");
     };
@@ -108,15 +59,15 @@ fn it_is_written_again_when_any_of_its_files_changes() {
 fn what_is_accepted_beside_it_is_taken_over() {
     let folder = Folder::new();
     folder.write("partners.txt", "192.0.2.1\n192.0.2.2\n");
-    let watcher = Watcher::start(&folder, &["--output", "out.json"]);
-    watcher.replaced();
+    let watcher = start(&folder, &["--output", "out.json"]);
+    watcher.line();
     folder.write("partners.txt", "198.51.100.1\n");
     watcher.says("the feed `partners` is held");
-    watcher.replaced();
+    watcher.line();
     let accept = ["--output", "elsewhere.json", "--accept", "partners"];
     assert_eq!(folder.run(&arguments(&folder, &accept)).status, 0);
-    assert!(watcher.replaced().ends_with(" 0 warnings"));
-    assert_eq!(watcher.version("out.json"), watcher.version("elsewhere.json"));
+    assert!(watcher.line().ends_with(" 0 warnings"));
+    assert_eq!(version_of(&folder, "out.json"), version_of(&folder, "elsewhere.json"));
 }
 
 #[test]
@@ -127,23 +78,23 @@ fn a_feed_that_becomes_stale_is_told_once() {
     folder.write("partners.txt", "192.0.2.1\n");
     let modified = SystemTime::now() - Duration::from_secs(3600 - 4);
     File::options().write(true).open(folder.path("partners.txt")).unwrap().set_modified(modified).unwrap();
-    let watcher = Watcher::start(&folder, &["--output", "out.json"]);
-    assert!(watcher.replaced().ends_with(" 0 warnings"));
-    let line = watcher.stderr.recv_timeout(PATIENCE).unwrap();
+    let watcher = start(&folder, &["--output", "out.json"]);
+    assert!(watcher.line().ends_with(" 0 warnings"));
+    let line = watcher.stderr.next("a line of stderr");
     let expected = "crawlward.json: warning: the feed `partners` is stale: it is 60m ";
     assert!(line.starts_with(expected) && line.contains("old, over its `max_age` of 60m; "), "{line}");
     // The next line is about the next change.
     folder.write("crawlward.json", CONFIG);
-    assert!(watcher.replaced().ends_with(" 0 warnings"));
-    assert!(watcher.stderr.try_recv().is_err());
+    assert!(watcher.line().ends_with(" 0 warnings"));
+    assert!(watcher.stderr.arrived().is_empty());
 }
 
 #[test]
 fn sighup_reads_at_once_and_writes_only_what_is_new() {
     let folder = Folder::new();
     fs::create_dir(folder.path("xds")).unwrap();
-    let watcher = Watcher::start(&folder, &["--xds-dir", "xds", "--syntax", "yaml"]);
-    watcher.replaced();
+    let watcher = start(&folder, &["--xds-dir", "xds", "--syntax", "yaml"]);
+    watcher.line();
     let text = folder.read("xds/crawlward.yaml");
     // Nothing changed, so that there is nothing to say.
     watcher.signal(Signal::HUP);
@@ -151,17 +102,17 @@ fn sighup_reads_at_once_and_writes_only_what_is_new() {
     // Somebody else's change of the output is undone.
     folder.write("xds/crawlward.yaml", "resources: []\n");
     watcher.signal(Signal::HUP);
-    assert!(watcher.replaced().starts_with("xds/crawlward.yaml: version "));
+    assert!(watcher.line().starts_with("xds/crawlward.yaml: version "));
     assert_eq!(folder.read("xds/crawlward.yaml"), text);
-    assert!(watcher.stdout.try_recv().is_err());
+    assert!(watcher.stdout.arrived().is_empty());
 }
 
 #[test]
 fn what_does_not_compile_never_reaches_the_file() {
     let folder = Folder::new();
     folder.write("partners.txt", "192.0.2.1\n");
-    let watcher = Watcher::start(&folder, &["--output", "out.json"]);
-    watcher.replaced();
+    let watcher = start(&folder, &["--output", "out.json"]);
+    watcher.line();
     let before = folder.read("out.json");
     folder.write("crawlward.json", CONFIG.replace("enforce", "enforced"));
     watcher.says("crawlward.json:2:11: error: `mode`: unknown value `enforced`");
@@ -172,33 +123,33 @@ fn what_does_not_compile_never_reaches_the_file() {
     folder.write("crawlward.json", CONFIG);
     watcher.says("there is no file crawlward.wasm");
     assert_eq!(folder.read("out.json"), before);
-    assert!(watcher.stdout.try_recv().is_err());
+    assert!(watcher.stdout.arrived().is_empty());
     // It goes on from there.
     folder.write("partners.txt", "192.0.2.1\n192.0.2.2\n");
     folder.write("crawlward.wasm", "\0asm");
-    watcher.replaced();
+    watcher.line();
     assert_ne!(folder.read("out.json"), before);
 }
 
 #[test]
 fn what_could_not_be_written_is_written_when_it_can_be() {
     let folder = Folder::new();
-    let watcher = Watcher::start(&folder, &["--output", "later/out.json"]);
+    let watcher = start(&folder, &["--output", "later/out.json"]);
     watcher.says("cannot write later/out.json: ");
     // No file that is read changes any more.
     fs::create_dir(folder.path("later")).unwrap();
-    assert!(watcher.replaced().starts_with("later/out.json: version "));
+    assert!(watcher.line().starts_with("later/out.json: version "));
 }
 
 #[test]
 fn it_starts_where_there_is_nothing_yet() {
     let folder = Folder::new();
     fs::remove_file(folder.path("crawlward.json")).unwrap();
-    let watcher = Watcher::start(&folder, &["--output", "out.json"]);
+    let watcher = start(&folder, &["--output", "out.json"]);
     watcher.says("crawlward.json: error: cannot be read: ");
     assert!(!folder.path("out.json").exists());
     folder.write("crawlward.json", CONFIG);
-    watcher.replaced();
+    watcher.line();
     assert!(folder.path("out.json").exists());
 }
 
@@ -206,10 +157,9 @@ fn it_starts_where_there_is_nothing_yet() {
 fn sigterm_and_sigint_end_it_with_0() {
     for signal in [Signal::TERM, Signal::INT] {
         let folder = Folder::new();
-        let mut watcher = Watcher::start(&folder, &["--output", "out.json"]);
-        watcher.replaced();
-        watcher.signal(signal);
-        assert_eq!(watcher.child.wait().unwrap().code(), Some(0));
+        let mut watcher = start(&folder, &["--output", "out.json"]);
+        watcher.line();
+        assert_eq!(watcher.ends(signal), Some(0));
     }
 }
 
