@@ -23,7 +23,7 @@ PROPTEST_CASES ?= 500
 PROPTEST_RNG_SEED ?= 1
 export PROPTEST_CASES PROPTEST_RNG_SEED
 # The core benchmarks to run.
-BENCHES ?= prefix_table load feeds user_agent robots decide
+BENCHES ?= prefix_table load feeds user_agent robots decide signature
 # The number of turns of each candidate in a benchmark of the gates, and the length of a turn in seconds. Without turns, the
 # benchmark counts instructions only, which other work on the machine hardly changes.
 ROUNDS ?= 9
@@ -38,12 +38,22 @@ UPDATES ?= 1000
 # The time for each fuzz target in seconds, and the targets to run: names, or all.
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= all
+# The length of the log of report-log.
+LINES ?= 10000000
 
 # What `make deny` checks. The database of advisories is on GitHub: CHECKS=advisories downloads it.
 CHECKS ?= bans licenses sources
 
-# The directory with the CustomResourceDefinitions that test-manifests checks against.
+# The directory with the clones that bench-document reads pages from.
+CORPORA ?=
+
+# The directory with the CustomResourceDefinitions that test-manifests and test-helm check against.
 CRDS ?=
+WRITE ?=
+
+# For apt-repo: the directory to create, and the key of gpg.
+REPO ?=
+KEY ?=
 
 # For soak-reload: the number of reloads, the prefixes in its feed, and the number of refreshes.
 RELOADS ?= 1000
@@ -52,20 +62,36 @@ REFRESHES ?= 100
 export RELOADS PREFIXES REFRESHES
 
 comma := ,
+# What `native` builds.
+NATIVE := crawlward-nginx crawlward-envoy-module crawlward
+# The profiles of `native` and `wasm`, and what `native` builds besides.
+NATIVE_PROFILE := release
+WASM_PROFILE := wasm
+BESIDES :=
+# Builds all that a demonstration runs in a third of the time, as the tests are built, into a directory of its own: dist/ is
+# for users. All native packages are built at once: a package alone has other features, so that cargo would build what it
+# shares with others again. The paths stay as they are, because cargo would build again for the tests what has others.
+QUICK = NATIVE_PROFILE=dev WASM_PROFILE=dev REMAP= DIST=$(abspath $(TARGET_DIR))/quick BESIDES="crawlward-tests crawlward-trim" \
+    WASM=$(WASM_POLICIES) WASM_FINISH=$(abspath $(TARGET_DIR))/debug/crawlward-trim
+profile_dir = $(patsubst dev,debug,$(1))
 # The directory for the results. PANICS=1 builds gates that panic on request, for tests only.
 DIST := dist
 PANICS :=
-# The filter that the target `wasm` builds, its file name, and the command that makes that file from the linked module.
-WASM_CRATE := crawlward-envoy
-WASM_FILE := crawlward.wasm
+# The filters that the target `wasm` builds, as CRATE:FILE, and the command that makes the file from the linked module. Each is
+# built by itself: in one build, the features of a dependency that one of them needs would be in all.
+WASM_POLICIES := crawlward-envoy:crawlward.wasm
+WASM := $(WASM_POLICIES) crawlward-envoy-documents:crawlward-documents.wasm
 WASM_FINISH := $(CARGO) run -q -p crawlward-trim --
 
 WASM_TARGET := wasm32-wasip1
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
+# No path of this machine is in the programs, so that the same sources give the same bytes in every directory.
+REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-path-prefix=$(CURDIR)=/crawlward \
+    --remap-path-prefix=$(abspath $(TARGET_DIR))=/crawlward/target
 
 export WASM_TOOLCHAIN
 
-.PHONY: help setup build native wasm wasm-image test test-panics test-manifests memcheck soak soak-reload soak-envoy deb nginx-matrix envoy-matrix fuzz demo lint fmt catalog deny bench-core bench-nginx bench-envoy clean
+.PHONY: help setup build native static wasm wasm-image test test-panics test-docker test-monitoring test-manifests test-helm memcheck report-log soak soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-signatures clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -80,9 +106,12 @@ help: ## Show this help
 	@echo '  BENCHES=prefix_table                 bench-core: the benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: turns of each candidate, and their length'
 	@echo '  CHECKS=advisories                    deny: the checks to run (default: bans licenses sources)'
-	@echo '  CRDS=DIR                             test-manifests: the CRDs of Istio and of Envoy Gateway, in YAML (required)'
+	@echo '  CORPORA=DIR                          bench-document: clones of the repositories with the pages (required)'
+	@echo '  CRDS=DIR                             test-manifests, test-helm: the CRDs of Istio and of Envoy Gateway'
 	@echo '  SECONDS=300 SEED=1                   soak: the duration and the seed'
 	@echo '  UPDATES=1000                         soak-envoy: the number of updates'
+	@echo '  REPO=DIR KEY=ID                      apt-repo: the directory to create, and the key of gpg that signs it'
+	@echo '  LINES=10000000 SEED=1                report-log: the number of lines and the seed'
 	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: the time for each target, and the targets'
 	@echo '  RELOADS=1000 PREFIXES=300000         soak-reload: the number of reloads, and the size of the feed'
 	@echo '  REFRESHES=100                        soak-reload: the number of refreshes'
@@ -93,37 +122,50 @@ help: ## Show this help
 setup: ## Install nginx with its headers, Envoy and the Wasm target, or print what you need to install
 	@$(SETUP)
 
-build: native wasm ## Build the nginx module, Envoy's module and Wasm filter, and the command line, in dist/
+build: native wasm ## Build the nginx module, Envoy's module and Wasm filters, and the command line, in dist/
 	@ls -l dist | awk 'NR > 1 { printf "%10d  dist/%s\n", $$5, $$9 }'
 
 # install(1) unlinks the old file first. Writing into a module that a running nginx has mapped would crash it.
 native: setup
-	$(CARGO) build --release -p crawlward-nginx -p crawlward-envoy-module -p crawlward \
+	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
 	    $(if $(PANICS),--features crawlward-nginx/panic-for-tests$(comma)crawlward-envoy-module/panic-for-tests)
-	@install -D -m 755 $(TARGET_DIR)/release/libcrawlward_nginx.so $(DIST)/ngx_http_crawlward_module.so
-	@install -D -m 755 $(TARGET_DIR)/release/libcrawlward_envoy_module.so $(DIST)/libcrawlward_envoy.so
-	@install -D -m 755 $(TARGET_DIR)/release/crawlward $(DIST)/crawlward
+	@mkdir -p $(DIST); cd $(TARGET_DIR)/$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
+	    crawlward-nginx) install -m 755 libcrawlward_nginx.so $(abspath $(DIST))/ngx_http_crawlward_module.so ;; \
+	    crawlward-envoy-module) install -m 755 libcrawlward_envoy_module.so $(abspath $(DIST))/libcrawlward_envoy.so ;; \
+	    crawlward) install -m 755 crawlward $(abspath $(DIST))/crawlward ;; \
+	esac; done
+
+# For containers without a C library. The C library resolves names by itself in a static program, by /etc/hosts and DNS.
+static: setup ## Build dist/static/crawlward, which needs no library
+	host=$$(rustc -vV | sed -n 's/^host: //p'); \
+	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP) -C target-feature=+crt-static" \
+	    $(CARGO) build --release -p crawlward --target "$$host"; \
+	install -D -m 755 "$(TARGET_DIR)/$$host/release/crawlward" $(DIST)/static/crawlward
 
 # Debian's rustc-web has only the source of the standard library for this target, so cargo builds that as well. The flag
 # for it is nightly-only and needs RUSTC_BOOTSTRAP. This build has its own target directory: two compilers that share one
 # discard each other's results.
 wasm: setup
-	@if [[ "$$WASM_TOOLCHAIN" != debian ]] && \
+	@flags="$${RUSTFLAGS:-} $(REMAP)"; \
+	if [[ "$$WASM_TOOLCHAIN" != debian ]] && \
 	    compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \
 	    out=$(TARGET_DIR); \
-	    run=($(CARGO) build); \
+	    run=(env RUSTFLAGS="$$flags" $(CARGO) build); \
 	else \
 	    out=$(TARGET_DIR)/wasm-debian; \
 	    run=(env RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$$out" \
 	        CARGO_TARGET_WASM32_WASIP1_LINKER=wasm-ld \
-	        RUSTFLAGS="$${RUSTFLAGS:-} -L /usr/lib/wasm32-wasi" \
+	        RUSTFLAGS="$$flags -L /usr/lib/wasm32-wasi" \
 	        /usr/bin/cargo build -Zbuild-std=std,panic_abort); \
 	fi; \
-	run+=(--profile wasm -p $(WASM_CRATE) $(if $(PANICS),--features panic-for-tests) --target $(WASM_TARGET)); \
-	printf '%q ' "$${run[@]}"; echo; \
-	"$${run[@]}"; \
+	run+=(--profile $(WASM_PROFILE) $(if $(PANICS),--features panic-for-tests) --target $(WASM_TARGET)); \
 	mkdir -p $(DIST); \
-	$(WASM_FINISH) "$$out/$(WASM_TARGET)/wasm/$(subst -,_,$(WASM_CRATE)).wasm" $(DIST)/$(WASM_FILE)
+	for filter in $(WASM); do \
+	    crate=$${filter%:*}; \
+	    printf '%q ' "$${run[@]}" -p "$$crate"; echo; \
+	    "$${run[@]}" -p "$$crate"; \
+	    $(WASM_FINISH) "$$out/$(WASM_TARGET)/$(call profile_dir,$(WASM_PROFILE))/$${crate//-/_}.wasm" "$(DIST)/$${filter#*:}"; \
+	done
 
 wasm-image: wasm ## Make dist/wasm-image, an OCI image layout of dist/crawlward.wasm for Istio and Envoy Gateway
 	@envoy-filter/wasm-image $(DIST)/crawlward.wasm $(DIST)/wasm-image \
@@ -143,14 +185,36 @@ fuzz: ## Run each fuzz target of the core for FUZZ_SECONDS (needs stable Rust an
 
 # The gates that panic on request have their own directory: dist/ is for users.
 test-panics: setup ## Build gates that panic on request, and test that a panic takes no server down
-	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 DIST=$(abspath $(TARGET_DIR))/panicking
+	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 WASM=$(WASM_POLICIES) DIST=$(abspath $(TARGET_DIR))/panicking
 	CRAWLWARD_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test -p crawlward-tests --features panics --test panics -- $(ARGS)
+
+test-monitoring: build ## Test the dashboard and the alerts in examples/monitoring with Prometheus
+	@$(SETUP) monitoring
+	$(CARGO) test -p crawlward-tests --features monitoring --test monitoring -- $(ARGS)
+
+# The networks have fixed prefixes, so the tests run one after the other.
+test-docker: ## Test the images, compose.yaml and the package in containers (needs a Docker engine)
+	@if docker version >/dev/null 2>&1; then \
+	    $(SETUP) images deb; \
+	    $(MAKE) --no-print-directory build static; \
+	    $(CARGO) test -p crawlward-tests --features docker --test docker -- --test-threads=1 $(ARGS); \
+	elif [[ -n "$${CI:-}" && -S /var/run/docker.sock ]]; then \
+	    echo 'test-docker: the Docker engine of this machine does not answer' >&2; exit 1; \
+	else \
+	    echo 'test-docker: no Docker engine answers, skipping the tests in containers'; \
+	fi
 
 test-manifests: ## Check the manifests in examples/envoy against the CRDs in the directory CRDS=DIR
 	@[[ -d "$(CRDS)" ]] || { echo 'test-manifests: CRDS must name a directory with the CRDs of Istio and of Envoy Gateway' \
 	    '(docs/mesh.md lists the files): make test-manifests CRDS=DIR' >&2; exit 1; }
 	@$(SETUP)
-	CRAWLWARD_CRDS=$(abspath $(CRDS)) $(CARGO) test -p crawlward-tests --features crds --test crds -- $(ARGS)
+	CRAWLWARD_CRDS=$(abspath $(CRDS)) $(CARGO) test -p crawlward-tests --features manifests --test crds -- $(ARGS)
+
+# With WRITE=1, it writes the table of values into the chart's README.
+test-helm: build ## Check the Helm chart: what it renders, and that the real servers take it; CRDS=DIR checks CRDs, too
+	@$(SETUP) helm
+	$(if $(CRDS),CRAWLWARD_CRDS=$(abspath $(CRDS))) $(if $(WRITE),CRAWLWARD_WRITE=1) \
+	    $(CARGO) test -p crawlward-tests --features manifests --test helm -- $(ARGS)
 
 memcheck: build ## Run the nginx tests under valgrind (needs valgrind; takes some minutes)
 	@tests/memcheck/run $(ARGS)
@@ -159,6 +223,20 @@ deb: ## Build dist/libnginx-mod-http-crawlward_*.deb for the nginx of this Debia
 	@$(SETUP) deb
 	@$(MAKE) --no-print-directory native
 	@nginx-module/debian/build
+
+dist: build static wasm-image ## Make dist/release: archives, packages, bill of materials and digests of this version
+	@$(SETUP) deb dist
+	@release/build
+
+apt-repo: ## Make a repository for apt from dist/release in REPO=DIR, signed by the key of gpg that KEY names
+	@[[ -n "$(REPO)" ]] || { echo 'apt-repo: REPO must name the directory to create: make apt-repo REPO=DIR KEY=ID' >&2; exit 1; }
+	@release/apt-repo "$(REPO)" $(KEY)
+
+test-dist: dist ## Test what a release consists of: contents, digests, packages, bill of materials
+	$(CARGO) test -p crawlward-tests --features dist --test dist -- $(ARGS)
+
+dist-twice: ## Build the release in two directories, and compare all files (takes many minutes)
+	@release/twice
 
 # Needs root to create the Debian roots and to chroot into them.
 nginx-matrix: native ## Build and test the module for the nginx of each Debian release from 12 on (as root)
@@ -173,21 +251,23 @@ envoy-matrix: native ## Run the table of cases with the native module in older v
 	    ENVOY="$$PWD/$$envoy" $(CARGO) test -q -p crawlward-tests --test cases -- envoy_native; \
 	done
 
-demo: build ## Watch nginx and Envoy tell real crawlers from impostors
-	@$(CARGO) run -q -p crawlward-tests --bin demo
+demo: setup ## Watch nginx and Envoy tell real crawlers from impostors
+	@$(MAKE) --no-print-directory native wasm SETUP=true $(QUICK)
+	@CRAWLWARD_DIST=$(abspath $(TARGET_DIR))/quick $(TARGET_DIR)/debug/demo
 
 lint: setup ## Check the formatting, the shell scripts and the catalog, and run clippy for both targets (warnings are errors)
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "lint: 'cargo $$tool' is not installed: rustup component add rustfmt clippy" >&2; exit 1; }; done
 	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run core/fuzz/run envoy-filter/wasm-image \
-	    nginx-module/debian/build tests/*/run tests/docker/base tests/matrix/{in-root,package}; fi
+	    nginx-module/debian/build release/{apt-repo,build,completions,licences,twice} tests/*/run docs/book/build docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package}; fi
 	$(PYTHON) core/data/make_catalog.py --check
+	$(PYTHON) docs/book/pictures.py --check
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
 	@if compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \
-	    set -x; $(CARGO) clippy -q -p crawlward-core -p crawlward-envoy --target $(WASM_TARGET) -- -D warnings; \
+	    set -x; $(CARGO) clippy -q -p crawlward-core -p crawlward-envoy -p crawlward-envoy-documents --target $(WASM_TARGET) -- -D warnings; \
 	else \
-	    echo 'lint: clippy has no target $(WASM_TARGET) here; the filter is checked for the native target only'; \
+	    echo 'lint: clippy has no target $(WASM_TARGET) here; the filters are checked for the native target only'; \
 	fi
 
 fmt: ## Format the code
@@ -202,6 +282,28 @@ deny: ## Check the licences, sources and versions of the dependencies by deny.to
 	$(CARGO) deny --version >/dev/null 2>&1 || { echo "deny: 'cargo deny' is not installed: .ci/setup deny" >&2; exit 1; }; \
 	set -x; $(CARGO) deny check $(CHECKS)
 
+pages: ## Rewrite the pages that are made from the code: docs/configuration.md, docs/conformance.md
+	@$(CARGO) run -q -p crawlward-tests --bin pages
+
+released: ## Record the names that users rely on in tests/released.json: a step of a release
+	@$(CARGO) run -q -p crawlward-tests --bin pages -- released
+
+pictures: ## Redraw the pictures and plots in docs/pictures
+	@$(PYTHON) docs/book/pictures.py
+
+book: ## Build the documentation as a book, in target/book/html
+	@$(SETUP) book
+	@docs/book/build
+
+bench: ## Run all benchmarks on an idle machine, and write target/bench.md (bench-document only with CORPORA=DIR)
+	@rm -f $(TARGET_DIR)/bench-{core.txt,nginx.md,envoy.md,signatures.md,document.md}
+	@$(MAKE) --no-print-directory bench-core
+	@$(MAKE) --no-print-directory bench-nginx
+	@$(MAKE) --no-print-directory bench-envoy
+	@$(MAKE) --no-print-directory bench-signatures
+	@$(if $(CORPORA),$(MAKE) --no-print-directory bench-document)
+	@$(PYTHON) tests/bench/report.py $(TARGET_DIR) | tee $(TARGET_DIR)/bench.md
+
 # Cargo writes its own messages to stderr, so stdout holds only the report.
 bench-core: ## Benchmark the core against published crates, without servers
 	@for bench in $(BENCHES); do \
@@ -209,16 +311,35 @@ bench-core: ## Benchmark the core against published crates, without servers
 	    $(CARGO) bench -q -p crawlward-core -p crawlward-files --bench "$$bench"; \
 	done | tee $(TARGET_DIR)/bench-core.txt
 
+# The peers are not in the workspace: some have licences or versions that the product may not have.
+bench-document: ## Compare documents with those of other tools, on corpora in clones in CORPORA=DIR (takes many minutes)
+	@[[ -d "$(CORPORA)" ]] || { echo 'bench-document: CORPORA must name a directory with clones, as OWNER/NAME' \
+	    '(document/bench/corpora.py lists them): make bench-document CORPORA=DIR' >&2; exit 1; }
+	@$(SETUP) peers
+	@$(PYTHON) document/bench/corpora.py $(CORPORA) $(TARGET_DIR)/corpora
+	@for corpus in $(TARGET_DIR)/corpora/*; do \
+	    target/document-peers/bin/python document/bench/peers.py "$$corpus" "$$corpus/peers"; \
+	done
+	@CARGO_TARGET_DIR=$(abspath $(TARGET_DIR))/document-bench $(CARGO) run -q --release \
+	    --manifest-path document/bench/Cargo.toml -- $(TARGET_DIR)/corpora | tee $(TARGET_DIR)/bench-document.md
+
 bench-nginx: build ## Benchmark the nginx gate against bare nginx and hand-written rules (takes some minutes)
 	@$(SETUP) nginx bench
 	@$(CARGO) run -q -p crawlward-tests --bin bench -- nginx --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) | tee $(TARGET_DIR)/bench-nginx.md
 
+bench-signatures: build ## Measure what signatures cost the gates (takes some minutes)
+	@$(SETUP) nginx envoy bench
+	@$(CARGO) run -q -p crawlward-tests --bin bench -- signatures --rounds $(ROUNDS) | tee $(TARGET_DIR)/bench-signatures.md
+
 # The empty filter is a baseline for the benchmark, so it stays out of dist/.
 bench-envoy: build ## Benchmark the Envoy gate against bare Envoy, an empty Wasm filter, Lua and RBAC (takes some minutes)
 	@$(SETUP) envoy bench
-	@$(MAKE) --no-print-directory wasm SETUP=true WASM_CRATE=crawlward-empty-filter WASM_FILE=empty-filter.wasm WASM_FINISH='install -m 644' DIST=$(abspath $(TARGET_DIR))/bench
+	@$(MAKE) --no-print-directory wasm SETUP=true WASM=crawlward-empty-filter:empty-filter.wasm WASM_FINISH='install -m 644' DIST=$(abspath $(TARGET_DIR))/bench
 	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) \
 	    --empty-filter $(abspath $(TARGET_DIR))/bench/empty-filter.wasm | tee $(TARGET_DIR)/bench-envoy.md
+
+report-log: native ## Draw an access log of LINES lines, and compare what `crawlward report` counts with what was drawn
+	@$(CARGO) run -q -p crawlward-tests --bin report-log -- $(LINES) $(or $(SEED),1) $(abspath $(TARGET_DIR))/report-log
 
 soak: build ## Reload, break and kill nginx for SECONDS, and check each response against the core
 	@$(CARGO) run -q -p crawlward-tests --bin soak -- --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak.md

@@ -17,7 +17,8 @@ use crate::{source, table};
 /// Without a configuration, the agents are those of the built-in catalog. With one, they are those of the configuration and
 /// its catalog, and the last column says whether Crawlward can verify them at the moment. The columns are the token, the
 /// operator, the purposes, and the proofs that the operator publishes: complete or partial IP ranges, reverse DNS names,
-/// and keys of signatures. The gates verify IP ranges.
+/// and keys of signatures. The gates verify IP ranges and, if the configuration has the keys, signatures; nginx verifies reverse
+/// DNS names, too, if `crawlward_rdns` is on.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -42,12 +43,12 @@ struct Row<'a> {
     /// The feeds that verify it: those of the configuration, or those of the catalog.
     feeds: Vec<&'a str>,
     ranges: &'a str,
-    rdns: &'a [String],
+    rdns: Vec<&'a str>,
     keys: &'a [String],
     docs: Option<&'a str>,
     /// What is done with it; `null` without a configuration.
     action: Option<&'static str>,
-    /// Whether some feed can verify it at the moment; `null` without a configuration.
+    /// Whether some feed or key can verify it at the moment; `null` without a configuration.
     verifiable: Option<bool>,
     /// Why a client that claims it from elsewhere is not `spoofed`.
     doubts: Vec<String>,
@@ -80,7 +81,7 @@ fn row(agent: &KnownAgent) -> Row<'_> {
         purposes: agent.purposes.iter().map(String::as_str).collect(),
         feeds: agent.feeds.iter().map(String::as_str).collect(),
         ranges: &agent.ranges,
-        rdns: &agent.rdns,
+        rdns: agent.rdns.iter().map(String::as_str).collect(),
         keys: &agent.keys,
         docs: agent.docs.as_deref(),
         action: None,
@@ -98,11 +99,13 @@ fn row_of<'a>(ruleset: &'a Ruleset, agent: &AgentInfo<'a>, catalog: &'a Catalog)
         purposes: agent.purposes.iter().map(|purpose| &**purpose).collect(),
         feeds: ruleset.all_feeds_of(agent.token).collect(),
         ranges: agent.ranges.as_str(),
-        rdns: known.map_or(&[], |known| &known.rdns),
+        rdns: ruleset.domains_of(agent.token).collect(),
         keys: known.map_or(&[], |known| &known.keys),
         docs: known.and_then(|known| known.docs.as_deref()),
         action: Some(agent.action.as_str()),
-        verifiable: Some(ruleset.feeds_of(agent.token, now).next().is_some()),
+        verifiable: Some(
+            ruleset.feeds_of(agent.token, now).next().is_some() || ruleset.keys_of(agent.token, now) > 0,
+        ),
         doubts: ruleset.doubts(agent.token, now).iter().map(ToString::to_string).collect(),
     }
 }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::clock;
 use crate::envoy::configuration::{Configuration, Form};
-use crate::envoy::resource::{Format, Syntax, resource, sha256, version};
+use crate::envoy::resource::{Code, Format, Syntax, patch, resource, version};
 use crate::failure::{Failure, say};
 use crate::source;
 use crate::watch::{self, Delivery};
@@ -47,7 +47,10 @@ Examples:
   crawlward envoy --config crawlward.json --xds-dir /srv/xds --watch
       For several Envoys: writes /srv/xds/crawlward.json and, beside it, the code.
   crawlward envoy --config crawlward.json --format filter --syntax yaml
-      The entry of `http_filters` for a static configuration.")]
+      The entry of `http_filters` for a static configuration.
+  crawlward envoy --config crawlward.json --patch /spec/pluginConfig --output patch.json
+  kubectl patch wasmplugin crawlward --type=json --patch-file=patch.json
+      For Istio, whose WasmPlugin has the document in it.")]
 pub(crate) struct Arguments {
     /// The configuration document, or a file that `crawlward compile` wrote
     #[arg(long, value_name = "FILE")]
@@ -79,6 +82,10 @@ pub(crate) struct Arguments {
     /// How the resource carries the configuration
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Compiled)]
     form: Form,
+    /// Write a JSON Patch instead, which puts the document with its files at this path of a Kubernetes resource
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["xds_dir", "wasm", "inline_wasm", "name", "format", "form"],
+          value_parser = resource::pointer)]
+    patch: Option<String>,
     /// Accept the new version of this feed, whatever its guard says; can be repeated
     #[arg(long, value_name = "FEED", conflicts_with = "watch")]
     accept: Vec<String>,
@@ -118,8 +125,16 @@ struct Loaded {
     looked: i64,
 }
 
+/// What is made of a configuration.
+enum Target<'a> {
+    /// A patch that puts the document at this path of a Kubernetes resource.
+    Patch(&'a str),
+    /// A resource for Envoy, with the filter's code in this file.
+    Filter(PathBuf),
+}
+
 /// A copy of the filter's code, before it is written.
-struct Code {
+struct CodeCopy {
     to: PathBuf,
     bytes: Vec<u8>,
     source: Snapshot,
@@ -130,7 +145,7 @@ struct Made {
     text: String,
     to: Option<PathBuf>,
     /// Code that has to be there before the resource.
-    code: Option<Code>,
+    code: Option<CodeCopy>,
     /// The files that it is made of.
     sources: Snapshot,
     version: String,
@@ -189,25 +204,17 @@ impl Arguments {
     }
 
     fn make(&self, files: &FilesBeside, snapshot: &Snapshot) -> Result<Made, Failure> {
-        let wasm = self.wasm(snapshot)?;
         let looked = crawlward_files::now();
-        let Configuration { value, ruleset, prefixes, warnings, good_feeds } =
-            configuration::read(&self.config, files, self.form, &self.accept, snapshot)?;
-        let bytes = source::read(&wasm)?;
-        let digest = sha256(&bytes);
-        let (code, copy) = match &self.xds_dir {
-            _ if self.inline_wasm => (json!({ "inline_bytes": BASE64_STANDARD.encode(bytes) }), None),
-            Some(folder) => {
-                let name = format!("crawlward-{}.wasm", version(&bytes));
-                let seen_by_envoy = self.mounted_at.as_ref().unwrap_or(folder).join(&name);
-                let source = Snapshot::default();
-                source.record(&wasm);
-                let copy = Code { to: folder.join(&name), bytes, source };
-                (json!({ "filename": absolute_text(&seen_by_envoy)? }), Some(copy))
-            }
-            None => (json!({ "filename": absolute_text(&wasm)? }), None),
+        let (target, form) = match &self.patch {
+            Some(path) => (Target::Patch(path), Form::Document),
+            None => (Target::Filter(self.wasm(snapshot)?), self.form),
         };
-        let resource = resource(self.format, &self.name, &json!({ "local": code }), &digest, &value);
+        let Configuration { value, ruleset, prefixes, warnings, good_feeds } =
+            configuration::read(&self.config, files, form, &self.accept, snapshot)?;
+        let (resource, copy) = match target {
+            Target::Patch(path) => (patch(path, &value)?, None),
+            Target::Filter(wasm) => self.filter(&wasm, &value)?,
+        };
         let text = self.syntax().write(&resource)?;
         Ok(Made {
             version: version_of(&resource),
@@ -220,6 +227,25 @@ impl Arguments {
             good_feeds,
             loaded: Some(Loaded { ruleset, looked }),
         })
+    }
+
+    /// The resource for Envoy with a configuration, and the code to write before it.
+    fn filter(&self, wasm: &Path, configuration: &Value) -> Result<(Value, Option<CodeCopy>), Failure> {
+        let bytes = source::read(wasm)?;
+        let code = |local: Value| Code::new(json!({ "local": local }), &bytes);
+        let (code, copy) = match &self.xds_dir {
+            _ if self.inline_wasm => (code(json!({ "inline_bytes": BASE64_STANDARD.encode(&bytes) })), None),
+            Some(folder) => {
+                let name = format!("crawlward-{}.wasm", version(&bytes));
+                let seen_by_envoy = self.mounted_at.as_ref().unwrap_or(folder).join(&name);
+                let source = Snapshot::default();
+                source.record(wasm);
+                let code = code(json!({ "filename": absolute_text(&seen_by_envoy)? }));
+                (code, Some(CodeCopy { to: folder.join(&name), bytes, source }))
+            }
+            None => (code(json!({ "filename": absolute_text(wasm)? })), None),
+        };
+        Ok((resource(self.format, &self.name, &code, configuration), copy))
     }
 
     /// The file to write.
@@ -264,7 +290,7 @@ impl Made {
             io::stdout().lock().write_all(self.text.as_bytes())?;
             return Ok(true);
         };
-        if let Some(Code { to, bytes, source }) = &self.code {
+        if let Some(CodeCopy { to, bytes, source }) = &self.code {
             source::replace(to, bytes, source)?;
         }
         source::replace(path, self.text.as_bytes(), &self.sources)

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,11 +10,13 @@ use std::process::ExitCode;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;
 
-use crawlward_core::{Diagnostic, Locator};
+use crawlward_core::{Diagnostic, Locator, Scheme};
 use crawlward_core::{Overrides, Ruleset, decide, decide_traced};
 
+use crate::dns;
 use crate::failure::{Failure, UNUSABLE, say};
 use crate::lines::{self, Line};
+use crate::names::{self, NameReport};
 use crate::request::{DescribedRequest, HeaderName, Method, RequestLine, check_header_value};
 use crate::source;
 use crate::trace::Trace;
@@ -28,9 +30,10 @@ use crate::trace::Trace;
 Examples:
   crawlward explain --config crawlward.json --ip 66.249.66.1 --user-agent 'Googlebot/2.1'
   crawlward explain --config crawlward.json --ip 192.0.2.1 --host example.com --path '/a?b' --json
+  crawlward explain --config crawlward.json --ip 192.0.2.1 --user-agent 'Baiduspider/2.0' --resolve
   echo '{\"ip\":\"192.0.2.1\",\"user_agent\":\"GPTBot/1.2\"}' | crawlward explain --config crawlward.json --stdin
 
-A line of stdin is a JSON object with the keys ip, host, method, path, user_agent, purpose and headers (an object). All but
+A line of stdin is a JSON object with the keys ip, scheme, host, method, path, user_agent, purpose and headers (an object). All but
 ip may be null or left out. The answer to an invalid line is {\"error\":\"<stdin>:LINE:COLUMN: error: ...\"}.")]
 pub(crate) struct Arguments {
     /// The configuration document, or a file that `crawlward compile` wrote
@@ -39,6 +42,9 @@ pub(crate) struct Arguments {
     /// The client's address
     #[arg(long, value_name = "ADDRESS", required_unless_present = "stdin")]
     ip: Option<IpAddr>,
+    /// How the client reaches the server, http or https; matters to signatures [default: as with https]
+    #[arg(long, value_name = "SCHEME", value_parser = |text: &str| Scheme::from_word(text).ok_or("it is http or https"))]
+    scheme: Option<Scheme>,
     /// The host of the request, with or without a port [default: none]
     #[arg(long)]
     host: Option<OsString>,
@@ -58,11 +64,17 @@ pub(crate) struct Arguments {
     #[arg(long = "header", value_name = "NAME: VALUE",
           value_parser = OsStringValueParser::new().try_map(header))]
     headers: Vec<(HeaderName, OsString)>,
+    /// Look up the name of the address, if that can verify the client
+    #[arg(long)]
+    resolve: bool,
+    /// With --resolve, ask this resolver, at its port 53 if no other is given, instead of the system's
+    #[arg(long, value_name = "ADDRESS[:PORT]", requires = "resolve", value_parser = dns::resolver)]
+    resolver: Option<SocketAddr>,
     /// Print the decision as one JSON object
     #[arg(long)]
     json: bool,
     /// Read a request in JSON from each line of stdin, of at most 1 MiB, and print each decision in JSON
-    #[arg(long, conflicts_with_all = ["ip", "host", "method", "path", "user_agent", "purpose", "headers"])]
+    #[arg(long, conflicts_with_all = ["ip", "scheme", "host", "method", "path", "user_agent", "purpose", "headers", "resolve"])]
     stdin: bool,
 }
 
@@ -89,29 +101,52 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         arguments.method.clone(),
         arguments.path.clone().into_vec(),
     );
+    request.scheme = arguments.scheme;
     let user_agent = arguments.user_agent.as_deref().map(OsStr::as_bytes);
     request.add_known(&ruleset, user_agent, arguments.purpose.as_deref().map(OsStr::as_bytes));
     for (name, value) in &arguments.headers {
         request.add(name, value.as_bytes());
     }
+    let names = name_report(arguments, &ruleset, &request)?;
+    let overrides = Overrides { name: names.as_ref().map(|names| names.fact), ..Overrides::default() };
     let mut output = io::stdout().lock();
     if arguments.json {
-        print_decision(&ruleset, &request, &mut output)?;
+        print_decision(&ruleset, &request, overrides, &mut output)?;
     } else {
         let mut steps = Vec::new();
-        let decision = decide_traced(&ruleset, &request, Overrides::default(), &mut |step| steps.push(step));
-        let trace = Trace { ruleset: &ruleset, request: &request, decision: &decision, steps: &steps };
+        let decision = decide_traced(&ruleset, &request, overrides, &mut |step| steps.push(step));
+        let (ruleset, request, decision, names) = (&ruleset, &request, &decision, names.as_ref());
+        let trace = Trace { ruleset, request, decision, steps: &steps, names };
         write!(output, "{trace}")?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// What came of the lookup of the address's name, if one is wanted and can verify the client.
+fn name_report(
+    arguments: &Arguments,
+    ruleset: &Ruleset,
+    request: &DescribedRequest,
+) -> Result<Option<NameReport>, Failure> {
+    if !arguments.resolve {
+        return Ok(None);
+    }
+    let decision = decide(ruleset, request, Overrides::default());
+    let Some(lookup) = ruleset.name_lookup(&decision, request, None) else { return Ok(None) };
+    let resolvers = match arguments.resolver {
+        Some(resolver) => vec![resolver],
+        None => names::system_resolvers()?,
+    };
+    Ok(Some(names::look_up(&lookup, &resolvers)))
+}
+
 fn print_decision(
     ruleset: &Ruleset,
     request: &DescribedRequest,
+    overrides: Overrides,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
-    let decision = decide(ruleset, request, Overrides::default());
+    let decision = decide(ruleset, request, overrides);
     serde_json::to_writer(&mut *output, &ruleset.describe(&decision, request))?;
     writeln!(output)?;
     Ok(())
@@ -123,7 +158,9 @@ fn answer_stdin(ruleset: &Ruleset) -> Result<ExitCode, Failure> {
     let mut status = ExitCode::SUCCESS;
     lines::each_of_stdin(|line| {
         match parse(line) {
-            Ok(request) => print_decision(ruleset, &request.into_request(ruleset), &mut output)?,
+            Ok(request) => {
+                print_decision(ruleset, &request.into_request(ruleset), Overrides::default(), &mut output)?;
+            }
             Err(diagnostic) => {
                 status = ExitCode::from(UNUSABLE);
                 writeln!(output, "{}", json!({ "error": diagnostic.to_string() }))?;

@@ -1,25 +1,32 @@
 //! `crawlward init`: a configuration to begin with.
 
+mod shipped;
+mod timer;
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
+use url::Url;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, PublishedFeed};
 use crate::failure::Failure;
+use crate::init::shipped::Shipped;
 
-/// Create a configuration with all feeds of the catalog
+/// Create a configuration with all feeds and key directories of the catalog
 ///
-/// Writes crawlward.json, a README.md that explains it, and an empty folder for the feeds. The mode is `observe`, which denies
-/// no request. Nothing is overwritten.
+/// Writes crawlward.json, a README.md that explains it, a service and a timer of systemd that keep the feeds and the keys
+/// current, and the folder `feeds`. Copies of some feeds are in it, so that their agents can be verified before the first update. The mode is
+/// `observe`, which denies no request. Nothing is overwritten.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   crawlward init /etc/nginx/crawlward
   crawlward update --config /etc/nginx/crawlward/crawlward.json
-      Fetches the feeds.")]
+      Fetches the feeds and the keys.")]
 pub(crate) struct Arguments {
     /// The folder to write to; created if it does not exist
     #[arg(default_value = ".", value_name = "DIR")]
@@ -28,13 +35,23 @@ pub(crate) struct Arguments {
 
 const DOCUMENT: &str = "crawlward.json";
 const README: &str = "README.md";
+const SERVICE: &str = "crawlward-update.service";
+const TIMER: &str = "crawlward-update.timer";
 const FEEDS: &str = "feeds";
+const KEYS: &str = "keys";
+
+/// How old a feed may become without an update.
+const MAX_AGE: &str = "7d";
+
+/// The same for one of which a copy ships: so long it is a start.
+const MAX_AGE_OF_COPY: &str = "180d";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let folder = &arguments.folder;
-    let [document, readme] = [DOCUMENT, README].map(|name| folder.join(name));
-    if let Some(there) = [&document, &readme].into_iter().find(|path| path.symlink_metadata().is_ok()) {
+    let [document, readme, service, timer] = [DOCUMENT, README, SERVICE, TIMER].map(|name| folder.join(name));
+    let mut files = [&document, &readme, &service, &timer].into_iter();
+    if let Some(there) = files.find(|path| path.symlink_metadata().is_ok()) {
         return Err(Failure::because(format_args!(
             "{} exists; name another folder, or remove the file",
             there.display()
@@ -42,19 +59,41 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let feeds = folder.join(FEEDS);
     fs::create_dir_all(&feeds).map_err(|error| failure(&feeds, &error))?;
-    let shown = std::path::absolute(&document)?.display().to_string();
-    create(&readme, &README_TEXT.replace("CONFIG", &shown))?;
-    create(&document, &configuration(&Catalog::built_in()?))?;
+    let [whole_folder, shown] = [folder.as_path(), &document].map(std::path::absolute);
+    let (whole_folder, shown) = (whole_folder?, shown?);
+    let unit = timer::service(&whole_folder, &shown).map_err(|error| failure(&service, &error))?;
+    let (whole_folder, shown) = (whole_folder.display().to_string(), shown.display().to_string());
+    let (catalog, shipped) = (Catalog::built_in()?, Shipped::read()?);
+    for feed in &catalog.feeds {
+        let path = folder.join(source(feed));
+        // A file that is there may be newer.
+        if let Some(copy) = shipped.copy(&feed.name).filter(|_| path.symlink_metadata().is_err()) {
+            create(&path, copy.bytes, Some(copy.fetched))?;
+        }
+    }
+    create(&service, unit.as_bytes(), None)?;
+    create(&timer, timer::TIMER.as_bytes(), None)?;
+    let explained = README_TEXT.replace("CONFIG", &shown).replace("DATE", shipped.day());
+    create(&readme, explained.replace("FOLDER", &whole_folder).as_bytes(), None)?;
+    create(&document, configuration(&catalog, &shipped)?.as_bytes(), None)?;
     let mut output = io::stdout().lock();
     writeln!(output, "Created {shown} with its README.md. Next:")?;
     writeln!(output, "  1. put the names of your site into `hosts`")?;
     writeln!(output, "  2. crawlward update --config {shown}")?;
     writeln!(output, "  3. in the http block of nginx.conf: crawlward_config {shown};")?;
+    writeln!(output, "  4. keep the feeds and the keys current, as root:")?;
+    writeln!(output, "     cp {whole_folder}/{SERVICE} {whole_folder}/{TIMER} /etc/systemd/system/")?;
+    writeln!(output, "     systemctl enable --now {TIMER}")?;
+    writeln!(output, "     or with cron:  17 * * * *  crawlward update --config {shown}")?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn create(path: &Path, text: &str) -> Result<(), Failure> {
-    let created = File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
+/// Writes a new file, which was modified at `time` if that is given.
+fn create(path: &Path, content: &[u8], time: Option<SystemTime>) -> Result<(), Failure> {
+    let created = File::create_new(path).and_then(|mut file| {
+        file.write_all(content)?;
+        time.map_or(Ok(()), |time| file.set_modified(time))
+    });
     created.map_err(|error| failure(path, &error))
 }
 
@@ -62,18 +101,40 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
     Failure::because(format_args!("cannot create {}: {error}", path.display()))
 }
 
-/// A document with the feeds of the catalog, one a line.
-fn configuration(catalog: &Catalog) -> String {
+/// The path of a feed's file in the document.
+fn source(feed: &PublishedFeed) -> String {
+    let suffix = if feed.format == "cidr" { "txt" } else { "json" };
+    format!("{FEEDS}/{}.{suffix}", feed.name)
+}
+
+/// The agents of the catalog that sign their requests, with the directories of their keys, one a line.
+fn agents(catalog: &Catalog) -> Result<Vec<String>, Failure> {
+    let signing = catalog.agents.iter().filter(|agent| !agent.keys.is_empty());
+    let agents = signing.map(|agent| {
+        let keys = agent.keys.iter().map(|directory| {
+            let url = Url::parse(directory).map_err(Failure::because)?;
+            // Each operator has one.
+            let source = format!("{KEYS}/{}.json", url.host_str().unwrap_or_default());
+            Ok(format!("{{ \"directory\": {}, \"source\": {} }}", json!(directory), json!(source)))
+        });
+        let keys = keys.collect::<Result<Vec<_>, Failure>>()?.join(", ");
+        Ok(format!("    {{ \"token\": {}, \"keys\": [{keys}] }}", json!(agent.token)))
+    });
+    agents.collect()
+}
+
+/// A document with the feeds and the directories of the catalog, one a line.
+fn configuration(catalog: &Catalog, shipped: &Shipped) -> Result<String, Failure> {
     let feeds: Vec<String> = catalog
         .feeds
         .iter()
         .map(|feed| {
-            let suffix = if feed.format == "cidr" { "txt" } else { "json" };
+            let has_copy = shipped.copy(&feed.name).is_some();
             let members = [
                 ("name", &*feed.name),
                 ("format", &feed.format),
-                ("source", &format!("{FEEDS}/{}.{suffix}", feed.name)),
-                ("max_age", "7d"),
+                ("source", &source(feed)),
+                ("max_age", if has_copy { MAX_AGE_OF_COPY } else { MAX_AGE }),
                 ("url", &feed.url),
             ];
             let members: Vec<String> =
@@ -82,11 +143,12 @@ fn configuration(catalog: &Catalog) -> String {
         })
         .collect();
     let site = json!({ "hosts": ["example.com", "*.example.com"] });
-    format!(
-        "{{\n  \"mode\": \"observe\",\n  \"feeds\": [\n{}\n  ],\n  \"sites\": [\n    {site},\n    {}\n  ]\n}}\n",
+    Ok(format!(
+        "{{\n  \"mode\": \"observe\",\n  \"feeds\": [\n{}\n  ],\n  \"agents\": [\n{}\n  ],\n  \"sites\": [\n    {site},\n    {}\n  ]\n}}\n",
         feeds.join(",\n"),
+        agents(catalog)?.join(",\n"),
         json!({ "name": "other hosts" })
-    )
+    ))
 }
 
 const README_TEXT: &str = "\
@@ -98,21 +160,34 @@ const README_TEXT: &str = "\
 |---|---|
 | `mode` | keep `observe` until the log shows only denials that you want |
 | `feeds` | the IP ranges that operators publish, for all agents of the catalog; remove what you do not need |
+| `feeds[].max_age` | how old a feed may become before it verifies nobody; of the feeds that came with Crawlward, set it to `7d` once the timer runs |
+| `agents[].keys` | where agents publish the keys with which they sign their requests; remove what you do not need |
 | `sites[0].hosts` | put the names of your site here |
 | `sites[1]` | the settings of all other hosts |
 
 To apply a robots.txt, add `\"robots_txt\": \"robots.txt\"` to a site. The path is relative to this folder.
 
-## Keep the feeds current
+## Keep the feeds and the keys current
 
-Fetch the feeds once:
+Fetch them once:
 
 ```sh
 crawlward update --config CONFIG
 ```
 
+Until then, no signature is verified, and some agents are verified by the copies in `feeds/` that came with Crawlward, of DATE. Their licence is
+CC0-1.0; their source is the AI Crawler Index.
+
 Then run the command once an hour. It asks each publisher only when its answer is no longer fresh, about once a day.
-As a line for cron:
+With systemd, as root:
+
+```sh
+cp FOLDER/crawlward-update.service FOLDER/crawlward-update.timer /etc/systemd/system/
+systemctl enable --now crawlward-update.timer
+systemctl status crawlward-update           # what the last run said
+```
+
+The service runs as the owner of this folder, and can write to nothing else. Or as a line for cron:
 
 ```
 17 * * * *  crawlward update --config CONFIG

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use crawlward_core::lint::{self, FeedStrictness};
-use crawlward_core::{Diagnostic, FeedFormat, Severity, Shape, is_stored};
-use crawlward_files::FilesBeside;
+use crawlward_core::{Diagnostic, FeedFormat, Severity, Shape};
+use crawlward_files::{FilesBeside, is_compiled};
 
 use crate::failure::{Failure, UNUSABLE, say};
 use crate::source;
@@ -56,6 +56,7 @@ enum Format {
     Robots,
     AutomationPreferences,
     RobotsTag,
+    KeyDirectory,
     Feed(FeedFormat),
 }
 
@@ -66,6 +67,7 @@ impl ValueEnum for Format {
             Self::Robots,
             Self::AutomationPreferences,
             Self::RobotsTag,
+            Self::KeyDirectory,
             Self::Feed(FeedFormat::Jafar),
             Self::Feed(FeedFormat::Geofeed),
             Self::Feed(FeedFormat::Cidr),
@@ -78,6 +80,9 @@ impl ValueEnum for Format {
             Self::Robots => ("robots", "A robots.txt (RFC 9309)"),
             Self::AutomationPreferences => ("automation-preferences", "An automation-preferences.txt"),
             Self::RobotsTag => ("robots-tag", "The Robots-Tag and X-Robots-Tag lines of a response"),
+            Self::KeyDirectory => {
+                ("key-directory", "A directory of the keys by which an agent signs its requests")
+            }
             Self::Feed(format) => match format {
                 FeedFormat::Jafar => (format.as_str(), "IP ranges in JSON"),
                 FeedFormat::Geofeed => (format.as_str(), "Places of IP ranges in CSV (RFC 8805)"),
@@ -134,12 +139,13 @@ fn check(arguments: &Arguments, path: &Path, content: &[u8]) -> Vec<Diagnostic> 
     let name = path.display().to_string();
     match arguments.format {
         // A compiled ruleset was accepted when it was made; what can be wrong with it now is found by loading it.
-        Format::Config if is_stored(content) => crawlward_files::compile(path, &FilesBeside::new(path))
+        Format::Config if is_compiled(content) => crawlward_files::compile(path, &FilesBeside::new(path))
             .map_or_else(|error| vec![source::unreadable(path, error)], |compiled| compiled.diagnostics),
         Format::Config => lint::config(&name, content, &FilesBeside::new(path)),
         Format::Robots => lint::robots(name, content),
         Format::AutomationPreferences => lint::automation_preferences(name, content),
         Format::RobotsTag => lint::robots_tag(name, content),
+        Format::KeyDirectory => lint::key_directory(name, content),
         Format::Feed(format) => {
             lint::feed(format, arguments.shape.as_ref(), arguments.strictness(), name, content)
         }

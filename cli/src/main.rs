@@ -8,18 +8,24 @@ mod aiwebindex;
 mod catalog;
 mod clock;
 mod compile;
+mod completions;
+mod dns;
 mod envoy;
 mod explain;
 mod failure;
 mod feeds;
+mod http;
 mod init;
 mod lines;
 mod lint;
 mod lookup;
 mod man;
+mod names;
 mod publish;
+mod report;
 mod request;
 mod schema;
+mod sign;
 mod source;
 mod table;
 mod trace;
@@ -49,9 +55,12 @@ enum Command {
     Update(update::Arguments),
     Compile(compile::Arguments),
     Envoy(envoy::Arguments),
+    Report(report::Arguments),
     Publish(publish::Arguments),
     Aiwebindex(aiwebindex::Arguments),
+    Sign(sign::Arguments),
     Schema(schema::Arguments),
+    Completions(completions::Arguments),
     #[command(hide = true)]
     Man(man::Arguments),
 }
@@ -67,9 +76,12 @@ fn main() -> ExitCode {
         Command::Update(arguments) => update::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Publish(arguments) => publish::run(&arguments),
         Command::Aiwebindex(arguments) => aiwebindex::run(&arguments),
+        Command::Sign(arguments) => sign::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     };
     done.unwrap_or_else(|failure| failure.report())

@@ -14,6 +14,7 @@ use crawlward_core::{Request, Ruleset, Scheme, is_token_byte, joined_lines};
 #[derive(Clone, Debug)]
 pub(crate) struct DescribedRequest {
     pub(crate) address: IpAddr,
+    pub(crate) scheme: Option<Scheme>,
     pub(crate) host: Option<Vec<u8>>,
     pub(crate) method: Method,
     pub(crate) path: Vec<u8>,
@@ -25,7 +26,7 @@ pub(crate) struct DescribedRequest {
 impl DescribedRequest {
     /// A request without headers.
     pub(crate) fn new(address: IpAddr, host: Option<Vec<u8>>, method: Method, path: Vec<u8>) -> Self {
-        Self { address, host, method, path, user_agent: None, headers: BTreeMap::new() }
+        Self { address, scheme: None, host, method, path, user_agent: None, headers: BTreeMap::new() }
     }
 
     /// Adds a line of a header.
@@ -51,9 +52,8 @@ impl Request for DescribedRequest {
         Some(self.address)
     }
 
-    /// Nobody described it.
     fn scheme(&self) -> Option<Scheme> {
-        None
+        self.scheme
     }
 
     fn authority(&self) -> Option<&[u8]> {
@@ -140,6 +140,7 @@ pub(crate) fn check_header_value(value: &[u8]) -> Result<(), String> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RequestLine {
     ip: IpAddr,
+    scheme: Option<Scheme>,
     host: Option<String>,
     method: Option<Method>,
     path: Option<String>,
@@ -158,6 +159,7 @@ impl RequestLine {
             self.method.unwrap_or_default(),
             path.into_bytes(),
         );
+        request.scheme = self.scheme;
         let [user_agent, purpose] =
             [&self.user_agent, &self.purpose].map(|value| value.as_ref().map(|value| value.0.as_bytes()));
         request.add_known(ruleset, user_agent, purpose);

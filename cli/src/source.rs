@@ -1,5 +1,6 @@
 //! The files that commands are given, what they make of them, and what they report about them.
 
+use std::io;
 use std::path::Path;
 
 use crawlward_core::{Compiled, Diagnostic, Files, Ruleset, suggestion};
@@ -22,6 +23,20 @@ fn report_unreadable(path: &Path, error: impl std::fmt::Display) -> Failure {
     Failure::Reported
 }
 
+/// Reads a configuration document; a failure is reported as a diagnostic.
+pub(crate) fn read_configuration(path: &Path) -> Result<Vec<u8>, Failure> {
+    crawlward_files::read_file(path).map_err(|error| report_no_configuration(path, error))
+}
+
+/// A failure to read a configuration, with advice if there is none.
+fn report_no_configuration(path: &Path, error: io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::NotFound {
+        let advice = "`crawlward init` creates a configuration; in a container, mount its folder";
+        return report_unreadable(path, format_args!("{error}; {advice}"));
+    }
+    report_unreadable(path, error)
+}
+
 /// The ruleset of the configuration document at `path`, with the files beside it, or the compiled ruleset there.
 pub(crate) fn ruleset(path: &Path) -> Result<Ruleset, Failure> {
     compile(path, &FilesBeside::new(path))?.ruleset.ok_or(Failure::Reported)
@@ -35,7 +50,8 @@ pub(crate) fn files_to_deliver(path: &Path) -> FilesBeside {
 
 /// Compiles what is at `path` and reports its diagnostics; a failure if it is refused.
 pub(crate) fn compile(path: &Path, files: &dyn Files) -> Result<Compiled, Failure> {
-    let compiled = crawlward_files::compile(path, files).map_err(|error| report_unreadable(path, error))?;
+    let compiled =
+        crawlward_files::compile(path, files).map_err(|error| report_no_configuration(path, error))?;
     for diagnostic in &compiled.diagnostics {
         say(diagnostic);
     }

@@ -6,10 +6,12 @@
 use std::fmt;
 
 use crawlward_core::{
-    Action, AgentAction, Decision, Facts, FeedFormat, FeedState, Identity, Mode, PolicyVerdict,
+    Action, AgentAction, Decision, Facts, FeedFormat, FeedState, Identity, Mode, PolicyVerdict, Proof,
+    SignatureResult,
 };
 use crawlward_core::{Position, PurposeSource, Reason, Request, Ruleset, Spelling, Step};
 
+use crate::names::NameReport;
 use crate::request::DescribedRequest;
 
 /// A decision with all that led to it.
@@ -20,6 +22,8 @@ pub(crate) struct Trace<'r> {
     pub(crate) decision: &'r Decision,
     /// The steps that led to it.
     pub(crate) steps: &'r [Step<'r>],
+    /// What came of the lookup of the address's name, if there was one.
+    pub(crate) names: Option<&'r NameReport>,
 }
 
 impl fmt::Display for Trace<'_> {
@@ -29,8 +33,10 @@ impl fmt::Display for Trace<'_> {
         let DescribedRequest { address, method, path, .. } = self.request;
         writeln!(f, "\nrequest   {method} {}", path.escape_ascii())?;
         self.site(f, &facts)?;
-        let (modes, others): (Vec<_>, Vec<_>) =
+        let (modes, others): (Vec<&Step<'_>>, Vec<&Step<'_>>) =
             self.steps.iter().partition(|step| matches!(step, Step::Mode(..) | Step::Share { .. }));
+        let (signatures, others): (Vec<&Step<'_>>, Vec<&Step<'_>>) =
+            others.into_iter().partition(|step| matches!(step, Step::Signature { .. }));
         modes.into_iter().try_for_each(|step| self.step(f, step, &facts))?;
         if matches!(self.steps.first(), Some(Step::Mode(Mode::Off, ..))) {
             return writeln!(f, "\nThe mode is `off`: requests pass unchecked.");
@@ -45,7 +51,9 @@ impl fmt::Display for Trace<'_> {
         if !is_known {
             writeln!(f, "          in no feed")?;
         }
+        signatures.into_iter().try_for_each(|step| self.step(f, step, &facts))?;
         self.claim(f, &facts)?;
+        self.names(f, &facts)?;
         write!(f, "identity  {}: ", facts.identity)?;
         self.identity(f, &facts)?;
         self.purpose(f, &facts)?;
@@ -123,9 +131,19 @@ impl Trace<'_> {
                 }
                 writeln!(f)
             }
+            Step::Signature { result, is_long_lived } => {
+                let life = if is_long_lived { "; it lives longer than 24 hours" } else { "" };
+                writeln!(f, "signature {result}: {}{life}", result.detail())
+            }
             Step::Share { percent, is_enforced_on } => {
                 let this = if is_enforced_on { "is" } else { "is not" };
                 writeln!(f, "          enforced for {percent}% of the addresses; this one {this} among them")
+            }
+            Step::MisplacedToken(token) => {
+                writeln!(
+                    f,
+                    "          the token {token} counts only where a User-Agent begins with it [AIWI-1]"
+                )
             }
             Step::Treatment { identity, treatment, position } => {
                 write!(f, "setting   `{identity}` is `{treatment}`")?;
@@ -146,6 +164,10 @@ impl Trace<'_> {
             Step::Place(treatment) => {
                 let place = facts.region.or(facts.country).unwrap_or("unknown");
                 writeln!(f, "place     {place}: a `geo` rule of the site says `{treatment}`")
+            }
+            Step::Spelling(Spelling::Page) => {
+                let page = self.path_in(Spelling::Page);
+                writeln!(f, "path      it asks for the markdown of {page}, so that path must be allowed, too")
             }
             Step::Spelling(spelling) => {
                 let resolved = self.path_in(spelling);
@@ -220,19 +242,53 @@ impl Trace<'_> {
 
     fn claim(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
         let Some(agent) = facts.agent else { return writeln!(f, "claim     none") };
+        if self.is_signed() {
+            return writeln!(f, "claim     {agent}, whose key the signature names");
+        }
         write!(f, "claim     {agent}, which ")?;
         let feeds: Vec<&str> = self.ruleset.feeds_of(agent, self.request.now()).collect();
         match &*feeds {
-            [] => writeln!(f, "no feed can verify at the moment"),
-            [feed] => writeln!(f, "the feed {feed} can verify"),
-            feeds => writeln!(f, "these feeds can verify: {}", feeds.join(", ")),
+            [] => write!(f, "no feed can verify at the moment")?,
+            [feed] => write!(f, "the feed {feed} can verify")?,
+            feeds => write!(f, "these feeds can verify: {}", feeds.join(", "))?,
         }
+        match self.ruleset.keys_of(agent, self.request.now()) {
+            0 => writeln!(f),
+            _ => writeln!(f, "; a signature by one of its keys can verify it"),
+        }
+    }
+
+    /// The names of the address, or who could be asked for them.
+    fn names(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
+        if let Some(report) = self.names {
+            return report.lines.iter().try_for_each(|line| writeln!(f, "name      {line}"));
+        }
+        let lookup = self.ruleset.name_lookup(self.decision, self.request, None);
+        let Some(agent) = facts.agent.filter(|_| lookup.is_some()) else { return Ok(()) };
+        let domains: Vec<&str> = self.ruleset.domains_of(agent).collect();
+        writeln!(
+            f,
+            "name      not looked up; one in {} can verify {agent}: use --resolve",
+            domains.join(", ")
+        )
+    }
+
+    /// Whether the identity rests on a signature, right or wrong.
+    fn is_signed(&self) -> bool {
+        matches!(self.decision.signature(), Some(SignatureResult::Verified | SignatureResult::BadSignature))
     }
 
     fn identity(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
         let agent = facts.agent.unwrap_or("the agent");
         let feed = facts.feed.unwrap_or("a feed");
         match facts.identity {
+            Identity::Verified if self.is_signed() => writeln!(f, "a key of {agent} signed the request"),
+            Identity::Spoofed if self.is_signed() => {
+                writeln!(f, "the signature names a key of {agent}, which did not sign this request")
+            }
+            Identity::Verified if facts.proof == Some(Proof::Rdns) => {
+                writeln!(f, "a name of the address is one of {agent}'s, and has the address")
+            }
             Identity::Verified => writeln!(f, "the feed {feed} has the address for {agent}"),
             Identity::Spoofed => {
                 writeln!(f, "all ranges of {agent} are known, and the address is in none of them")

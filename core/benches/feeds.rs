@@ -26,7 +26,7 @@ fn main() {
     ] {
         print(name, entries, source.len(), || {
             let mut diagnostics = Diagnostics::new("bench", Load);
-            let feed = read_feed(format, source.as_bytes(), &ReadOptions::default(), &mut diagnostics);
+            let feed = read_feed(format, source.as_bytes().into(), &ReadOptions::default(), &mut diagnostics);
             assert_eq!(
                 feed.map(|feed| feed.entries.len()),
                 Some(entries as usize),

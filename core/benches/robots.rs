@@ -67,7 +67,7 @@ fn preferences(hosts: usize) {
                 path: RequestPath::new(black_box(path.as_bytes())),
                 method: b"GET",
             };
-            preferences.decide(&request, [], Undeclared::Deny).is_some()
+            preferences.decide(&request, || [], Undeclared::Deny).is_some()
         });
         decided.count()
     });

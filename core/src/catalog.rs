@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use crate::config::Ranges;
 use crate::feed::{FeedFormat, Shape};
+use crate::identity::names::domain;
 use crate::json::typed::{FromJson, Node, Reader, json_object};
 use crate::source::diagnostic::Diagnostics;
 use crate::source::position::Placed;
@@ -68,9 +69,13 @@ json_object! {
         pub feeds: Vec<String> = { Vec::new() },
         /// Whether all that it sends comes from the ranges in its feeds.
         pub ranges: Ranges = { Ranges::default() },
+        /// Whether the token counts only where the User-Agent begins with it.
+        pub begins: bool = { false },
+        /// Purposes that count as declared if they stand alone in the agent's User-Agent.
+        pub declares: Vec<String> = { Vec::new() },
         /// The operator's page about it.
         pub docs: Option<String> = { None },
-        /// Domains of its addresses' reverse DNS names. For reports: no decision waits for DNS.
+        /// Domains that have the names of its addresses (reverse DNS), each with all names below it.
         pub rdns: Vec<String> = { Vec::new() },
         /// URLs of the directories that have the keys of its signatures.
         pub keys: Vec<String> = { Vec::new() },
@@ -134,7 +139,7 @@ fn check_agents(
     known.extend(feeds.iter().map(|feed| feed.name.as_str()));
     let mut tokens = BTreeSet::new();
     for Placed { value: agent, position } in agents {
-        let CatalogAgent { token, feeds, purposes, .. } = agent;
+        let CatalogAgent { token, feeds, purposes, rdns, .. } = agent;
         let mut error = |message: String| diagnostics.error(*position, None, message);
         if let Err(problem) = user_agent::check_token(token) {
             error(format!("token {token:?}: {problem}"));
@@ -146,6 +151,11 @@ fn check_agents(
         }
         if purposes.iter().any(|purpose| purpose.trim().is_empty()) {
             error(format!("the agent `{token}` has an empty purpose"));
+        }
+        for text in rdns {
+            if let Err(why) = domain(text) {
+                error(format!("`{text}` in `rdns` of the agent `{token}`: {why}"));
+            }
         }
     }
 }

@@ -3,6 +3,10 @@
 //! This module says what may be written. What it means together (do the names exist, are they unique) is
 //! [`crate::ruleset::data`]'s, because that needs the feeds and the catalog.
 
+pub(crate) mod aiwebindex;
+mod site;
+mod words;
+
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -10,111 +14,14 @@ use serde_json::Value;
 
 use crate::feed::guard::Guard;
 use crate::feed::{FeedBounds, FeedFormat, Shape};
-use crate::json::typed::{self, Dictionary, FromJson, Node, Reader, UpTo, json_object, json_words};
+use crate::json::typed::{self, Dictionary, FromJson, Node, Reader, json_object};
 use crate::json::units::Seconds;
 use crate::source::diagnostic::Diagnostics;
 use crate::source::position::Placed;
 
-json_words! {
-    /// What is done with decisions.
-    #[derive(Default)]
-    pub enum Mode {
-        /// Decide, log and count, but let every request through.
-        #[default]
-        Observe = "observe",
-        /// Deny what is decided to be denied.
-        Enforce = "enforce",
-        /// Look at nothing.
-        Off = "off",
-    }
-}
-
-impl Mode {
-    /// The greater, the more can be denied.
-    pub(crate) fn strictness(self) -> u8 {
-        match self {
-            Self::Off => 0,
-            Self::Observe => 1,
-            Self::Enforce => 2,
-        }
-    }
-}
-
-json_words! {
-    /// What a site does with a class of identities.
-    pub enum Treatment {
-        /// Deny with 403.
-        Deny = "deny",
-        /// Go on to the agent's action and the site's policy.
-        Policy = "policy",
-        /// Allow without further steps.
-        Allow = "allow",
-    }
-}
-
-json_words! {
-    /// What is done with an agent, whatever the site.
-    #[derive(Default)]
-    pub enum AgentAction {
-        /// The site's policy decides.
-        #[default]
-        Policy = "policy",
-        /// Skip the policy once the agent is verified.
-        Allow = "allow",
-        /// Deny every request that claims the agent.
-        Deny = "deny",
-    }
-}
-
-json_words! {
-    /// Whether all that an agent sends comes from its published ranges.
-    #[derive(Default)]
-    pub enum Ranges {
-        /// All of it: an address outside is an impostor's.
-        #[default]
-        Complete = "complete",
-        /// It also runs on its users' own machines: an address outside says nothing.
-        Partial = "partial",
-    }
-}
-
-json_words! {
-    /// A single fact of a decision, by its key in the JSON decision.
-    pub enum Fact {
-        /// See [`crate::Facts::action`].
-        Action = "action",
-        /// See [`crate::Facts::status`].
-        Status = "status",
-        /// See [`crate::Facts::reason`].
-        Reason = "reason",
-        /// See [`crate::Facts::identity`].
-        Identity = "identity",
-        /// See [`crate::Facts::agent`].
-        Agent = "agent",
-        /// See [`crate::Facts::feed`].
-        Feed = "feed",
-        /// See [`crate::Facts::service`].
-        Service = "service",
-        /// See [`crate::Facts::country`].
-        Country = "country",
-        /// See [`crate::Facts::region`].
-        Region = "region",
-        /// See [`crate::Facts::city`].
-        City = "city",
-        /// See [`crate::Facts::site`].
-        Site = "site",
-        /// See [`crate::Facts::purpose`].
-        Purpose = "purpose",
-        /// See [`crate::Facts::rule`].
-        Rule = "rule",
-        /// See [`crate::Facts::robots_tag`].
-        RobotsTag = "robots_tag",
-        /// See [`crate::Facts::proof`].
-        Proof = "proof",
-        /// See [`crate::Facts::enforced`].
-        Enforced = "enforced",
-    }
-}
+pub use site::RobotsTagSyntax;
+pub(crate) use site::{GeoConfig, ModeConfig, RobotsTagConfig, SiteConfig, Treatments, UndeclaredPurpose};
+pub use words::{AgentAction, Fact, Mode, Ranges, Treatment};
 
 json_object! {
     /// The configuration of Crawlward, the same document for nginx, Envoy and the command line.
@@ -129,6 +36,8 @@ json_object! {
         pub agents: Vec<AgentConfig> = { Vec::new() },
         /// The request header in which a client declares the purpose of its automation.
         pub purpose_header: Placed<String> = { Placed::default("Automation-Purpose".to_string()) },
+        /// How far the clocks of clients that sign their requests may differ from that of the gate.
+        pub signature_clock_skew: Seconds = { Seconds(60) },
         /// The policies, by host.
         pub sites: Vec<Placed<SiteConfig>> = { Vec::new() },
         /// The files, by the path that names them elsewhere in the document; they take precedence over the file system.
@@ -195,119 +104,23 @@ json_object! {
         pub services: Option<Vec<String>> = { None },
         /// What the agent's operator says it fetches for.
         pub purposes: Option<Vec<String>> = { None },
+        /// The directories with the keys by which the agent signs its requests.
+        pub keys: Vec<KeysConfig> = { Vec::new() },
+        /// Domains that have the names of the agent's addresses (reverse DNS), each with all names below it. A gate that
+        /// looks up names verifies the agent by them. An empty list: none is looked up.
+        pub rdns: Option<Vec<Placed<String>>> = { None },
         /// What is done with the agent, whatever the site.
         pub action: Option<AgentAction> = { None },
     }
 }
 
-/// What is done with clients by their identities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Treatments {
-    pub(crate) spoofed: Placed<Treatment>,
-    pub(crate) unverified: Placed<Treatment>,
-    pub(crate) undeclared: Placed<Treatment>,
-}
-
-impl Treatments {
-    /// For a host that no site names, and for what a site does not say.
-    pub(crate) const DEFAULT: Self = Self {
-        spoofed: Placed::default(Treatment::Deny),
-        unverified: Placed::default(Treatment::Policy),
-        undeclared: Placed::default(Treatment::Allow),
-    };
-}
-
 json_object! {
-    /// The policies of one or more hosts.
-    pub struct SiteConfig {
-        /// The name shown in decisions and metrics; the first host, or `default`, where it is left out.
-        pub name: Option<Placed<String>> = { None },
-        /// Exact names and `*.` wildcards. Exact beats wildcard, the longer wildcard beats the shorter; a site without
-        /// hosts is the default.
-        pub hosts: Vec<Placed<String>> = { Vec::new() },
-        /// The site's robots.txt (RFC 9309), relative to the configuration document; served at `/robots.txt`.
-        pub robots_txt: Option<Placed<String>> = { None },
-        /// The site's automation-preferences.txt, relative to the configuration document; served at that path.
-        pub automation_preferences: Option<Placed<String>> = { None },
-        /// A client that claims an agent from an address that is not the agent's.
-        pub spoofed: Placed<Treatment> = { Treatments::DEFAULT.spoofed },
-        /// A client that claims an agent that can't be verified.
-        pub unverified: Placed<Treatment> = { Treatments::DEFAULT.unverified },
-        /// A client that claims no agent, from an address of an IP-range feed, with a browser's User-Agent.
-        pub undeclared: Placed<Treatment> = { Treatments::DEFAULT.undeclared },
-        /// What `allowed-purposes` means for a client that declares none and whose agent has none.
-        pub undeclared_purpose: UndeclaredPurpose = { UndeclaredPurpose::Deny },
-        /// Rules on places, known from geofeeds; the first that holds decides.
-        pub geo: Vec<Placed<GeoConfig>> = { Vec::new() },
-        /// The modes of parts of the site; the longest scope that matches the path counts.
-        pub modes: Vec<ModeConfig> = { Vec::new() },
-        /// The share of client addresses, by a stable hash, for which `enforce` enforces; the rest is observed.
-        pub enforce_percent: UpTo<100> = { UpTo(100) },
-        /// Whether a denial names the line of the rule that decided.
-        pub explain: bool = { true },
-        /// Instead of the document's `filter_state`.
-        pub filter_state: Option<Vec<Fact>> = { None },
-        /// What crawlers may do with responses, whoever asks for them; all rules whose scope matches the path count.
-        pub robots_tag: Vec<RobotsTagConfig> = { Vec::new() },
-        /// How `Robots-Tag` is written; what upstreams send is read in all syntaxes.
-        pub robots_tag_syntax: RobotsTagSyntax = { RobotsTagSyntax::default() },
-    }
-    later { "aiwebindex", "max_document_bytes" }
-}
-
-json_words! {
-    /// What a restriction to some purposes means for a client of which no purpose is known.
-    pub enum UndeclaredPurpose {
-        /// It has none of the allowed purposes.
-        Deny = "deny",
-        /// It is not restricted.
-        Allow = "allow",
-    }
-}
-
-json_object! {
-    /// A rule on places. An address without a known place matches none.
-    pub struct GeoConfig {
-        /// ISO 3166-1 alpha-2 codes. Empty: any known country.
-        pub country: Vec<Placed<String>> = { Vec::new() },
-        /// ISO 3166-2 codes, such as `US-CA`. Empty: any region.
-        pub region: Vec<Placed<String>> = { Vec::new() },
-        /// What is done with clients from there.
-        pub action: Treatment = required,
-    }
-}
-
-json_object! {
-    /// The mode of a part of a site.
-    pub struct ModeConfig {
-        /// A path prefix, with `*` and `$` as in robots.txt.
-        pub scope: Placed<String> = required,
-        /// The mode there.
-        pub mode: Mode = required,
-    }
-}
-
-json_object! {
-    /// What crawlers may do with responses from a part of a site.
-    pub struct RobotsTagConfig {
-        /// A path prefix, with `*` and `$` as in robots.txt.
-        pub scope: Placed<String> = { Placed::default("/".to_string()) },
-        /// The rules, such as `noindex, nosnippet; ExampleBot=noindex`.
-        pub rules: Placed<String> = required,
-    }
-}
-
-json_words! {
-    /// How `Robots-Tag` is written.
-    #[derive(Default)]
-    pub enum RobotsTagSyntax {
-        /// As in draft-illyes-repext-00: `noindex; ExampleBot=nosnippet`.
-        #[default]
-        Draft00 = "draft-00",
-        /// The same with a `;` behind every pair, as that draft's grammar has it: `noindex; ExampleBot=nosnippet;`.
-        Draft00Abnf = "draft-00-abnf",
-        /// As in later drafts, an RFC 8941 list: `*;noindex, ExampleBot;nosnippet`.
-        Structured = "structured",
+    /// A directory in which an agent's operator publishes the keys of its signatures.
+    pub struct KeysConfig {
+        /// The URL of the directory. Of an origin, such as `https://signer.example`, it is the directory at the well-known path.
+        pub directory: Placed<String> = required,
+        /// The file with the directory, relative to the configuration document. A file that is not there yet has no keys.
+        pub source: Placed<String> = required,
     }
 }
 
@@ -372,7 +185,7 @@ mod tests {
                 "c.json:5:30: error: `feeds[0].format`: unknown value `jafra` (did you mean `jafar`?)",
                 "c.json:6:15: error: `feeds[1].name`: expected a string, found the number 5",
                 "c.json:8:25: error: `sites[0].hosts`: expected an array, found a string",
-                "c.json:8:40: error: `sites[0].aiwebindex` is not yet supported by this version of Crawlward: remove it",
+                "c.json:8:54: error: `sites[0].aiwebindex`: expected an object, found a string",
                 "c.json:9:3: error: duplicate key `mode`",
             ]
         );

@@ -1,8 +1,64 @@
-//! The hash of a number, where those who could make numbers collide gain nothing by it.
+//! Hashes, where those who could make keys collide gain nothing by it.
 
 /// The finaliser of SplitMix64: every bit of the result depends on every bit of the number.
 pub(crate) const fn mix(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
+}
+
+/// The hash of a text in whatever ASCII case, eight bytes at a time. Both the high and the low bits depend on all of it.
+#[inline]
+pub(crate) fn of_folded(text: &[u8]) -> u64 {
+    let (eights, rest) = text.as_chunks();
+    let mut hash = text.len() as u64;
+    for eight in eights {
+        hash = with_eight(hash, u64::from_le_bytes(*eight));
+    }
+    if !rest.is_empty() {
+        hash = with_eight(hash, last_bytes(text));
+    }
+    hash ^ hash >> 32
+}
+
+/// Bit 5 is set in all bytes, which makes letters lower case.
+#[inline]
+const fn with_eight(hash: u64, eight: u64) -> u64 {
+    (hash.rotate_left(5) ^ (eight | 0x2020_2020_2020_2020)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The last eight bytes of a text, or each byte of a shorter one, some of them twice: without a loop.
+#[inline]
+fn last_bytes(text: &[u8]) -> u64 {
+    if let Some(last) = text.last_chunk() {
+        return u64::from_le_bytes(*last);
+    }
+    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        return u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last));
+    }
+    let byte = |at: usize| u64::from(text.get(at).copied().unwrap_or_default());
+    byte(0) << 16 | byte(text.len() / 2) << 8 | byte(text.len().saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn the_hash_of_a_text_depends_on_each_byte_and_on_no_case() {
+        let text: Vec<u8> = (b'a'..=b'z').collect();
+        let mut seen = BTreeSet::new();
+        for length in 0..=text.len() {
+            let text = &text[..length];
+            assert!(seen.insert(of_folded(text)), "{length}");
+            assert_eq!(of_folded(&text.to_ascii_uppercase()), of_folded(text));
+            for at in 0..length {
+                let mut other = text.to_vec();
+                other[at] = b'-';
+                assert!(seen.insert(of_folded(&other)), "{length} {at}");
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ pub use crate::config::RobotsTagSyntax;
 pub use crate::feed::guard::{Guard, Proving};
 pub use crate::feed::prefix::{PrefixError, parse_prefix, unmap};
 pub use crate::feed::versions::{Candidate, Choice, Terms, Unavailable, Version};
-pub use crate::feed::{Feed, FeedBounds, FeedValue, ReadOptions, read as read_feed};
+pub use crate::feed::{Entries, Feed, FeedBounds, FeedValue, ReadOptions, read as read_feed};
 pub use crate::http::host::{HostError, HostPattern, RequestHost};
 pub use crate::ids::{FeedId, ValueId};
 pub use crate::path::pattern::{PathPattern, PatternError};

@@ -25,6 +25,7 @@ mod ids;
 #[doc(hidden)]
 pub mod internals;
 mod json;
+mod keys;
 pub mod lint;
 pub mod metrics;
 mod path;
@@ -33,6 +34,7 @@ mod prefix_table;
 pub mod publish;
 mod response;
 mod ruleset;
+pub mod sign;
 mod sort;
 mod source;
 mod user_agent;
@@ -40,27 +42,36 @@ mod user_agent;
 pub use config::{AgentAction, Config, Fact, Mode, Ranges, Treatment};
 pub use decide::decision::{Action, Decision, Reason};
 pub use decide::facts::{Facts, Rule};
-pub use decide::judge::{Overrides, decide, decide_traced};
+pub use decide::judge::{Overrides, decide, decide_remembering, decide_traced};
 pub use decide::purpose::{PurposeSource, Purposes};
+pub use decide::recent_headers::RecentHeaders;
 pub use decide::step::{PolicyVerdict, Step};
 pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery, may_hide_ours};
 pub use feed::change::{Addresses, Change, Country};
 pub use feed::state::FeedState;
 pub use feed::{FeedFormat, Shape};
+pub use http::date::rfc_3339;
 pub use http::header_name::HeaderName;
 pub use http::request::{Request, Scheme, joined_lines};
 pub use http::token::is_token_byte;
-pub use identity::{Doubt, Identity, Proof};
+pub use identity::{Doubt, Identity, NameCache, NameFact, NameLookup, NameOutcome, Proof, SignatureResult};
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
+pub use response::document::{
+    Coding, Conversion, DocumentForm, DocumentHeaders, DocumentPlan, DocumentTreatment, DocumentWish, Made,
+    RequestEdits, page_url,
+};
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;
 pub use ruleset::compile::{
-    Compiled, Files, FoundFile, Judge, NoFiles, Subscription, Subscriptions, Verdict,
+    Compiled, DirectoryKeys, FeedFile, Files, FoundFile, Judge, KeySubscription, NoFiles, Policy,
+    PolicySubscription, Subscription, Subscriptions, Verdict,
 };
 pub use ruleset::data::Ruleset;
 pub use ruleset::info::{AgentInfo, FeedInfo, Finding, FindingValue};
 pub use ruleset::stored::{StoredError, is_stored};
 pub use source::diagnostic::{Diagnostic, Severity};
+pub use source::pages::{Content, Pages, Source};
 pub use source::position::{Locator, Position};
 pub use source::suggestion::suggestion;
+pub use user_agent::RecentSpeakers;

@@ -80,7 +80,7 @@ proptest! {
                         path: RequestPath::new(path.as_bytes()),
                         method: b"GET",
                     };
-                    let verdict = preferences.decide(&request, [], Undeclared::Deny);
+                    let verdict = preferences.decide(&request, || [], Undeclared::Deny);
                     let expected = deciding(&groups, agent, host, path).map(|place| lines[place]);
                     prop_assert_eq!(verdict.map(|verdict| verdict.group), expected, "{} {} {}\n{}", agent, host, path, text);
                 }

@@ -206,7 +206,7 @@ fn every_shipped_feed_is_in_the_index_with_its_date() {
         let bytes = fs::read(data().join("feeds").join(file)).unwrap();
         let mut diagnostics = Diagnostics::new(file, Load);
         let options = ReadOptions::default();
-        let feed = read_feed(FeedFormat::Jafar, &bytes, &options, &mut diagnostics).unwrap();
+        let feed = read_feed(FeedFormat::Jafar, bytes[..].into(), &options, &mut diagnostics).unwrap();
         assert!(!feed.entries.is_empty(), "{file}");
     }
     assert_eq!(files, BTreeSet::new(), "files without a date");

@@ -60,12 +60,13 @@ fn an_answer_is_compared_with_what_is_good_so_far() {
         Folder([("a.txt", "<html>".into()), ("a.txt.last-good", list(1, 40)), ("b.txt", list(2, 40))].into());
     let subscriptions = Subscriptions::read("c.json", DOCUMENT.as_bytes(), &folder).ok().unwrap();
     subscriptions.judging(&folder, |judge| {
-        let mut judged = |name: &str, answer: String| match judge.judge(name, answer.into(), NOW).unwrap() {
-            Verdict::Good { prefixes, change, .. } => {
-                Ok((prefixes, change.map(|change| (change.added, change.removed))))
-            }
-            Verdict::Held(why) | Verdict::Unusable(why) => Err(why),
-        };
+        let mut judged =
+            |name: &str, answer: String| match judge.judge(name, answer.into_bytes(), NOW).unwrap() {
+                Verdict::Good { prefixes, change, .. } => {
+                    Ok((prefixes, change.map(|change| (change.added, change.removed))))
+                }
+                Verdict::Held(why) | Verdict::Unusable(why) => Err(why),
+            };
         assert_eq!(judged("a", list(1, 40)), Ok((40, None)));
         assert_eq!(judged("a", list(1, 45)), Ok((45, Some((5, 0)))));
         let why = "it shrank from 45 to 3 prefixes, by more than 50%";

@@ -13,7 +13,7 @@ fn list(second: u8, count: u8) -> String {
 }
 
 fn version(terms: &Terms<'_>, text: &str) -> Result<Version, Unavailable> {
-    Version::read(text.into(), Some(NOW), "https://a.example/ranges.txt", terms)
+    Version::read(text.as_bytes().to_vec(), Some(NOW), "https://a.example/ranges.txt", terms)
         .map_err(Unavailable::Unusable)
 }
 
@@ -31,7 +31,7 @@ fn terms(name: &'static str) -> Terms<'static> {
 
 /// What becomes of an answer, where 40 prefixes are good: the state, the number of prefixes in force and why.
 fn fetched(answer: &str, others: &[&Candidate<'_>]) -> (FeedState, usize, String) {
-    let last_good = Some((list(1, 40).into_bytes(), Some(NOW - 1)));
+    let last_good = Some((list(1, 40).into_bytes().into(), Some(NOW - 1)));
     let candidate = Candidate::new(terms("a"), version(&terms("a"), answer), last_good);
     let objection = candidate.objection(others.iter().copied());
     let choice = candidate.choose(objection).expect("there is a good one");
@@ -60,7 +60,8 @@ fn the_answer_of_another_feed_is_called_so() {
     assert_eq!(fetched(&list(2, 40), &[&in_force]), (FeedState::Held, 40, why.into()));
     // It has changed since: most prefixes are still those of `b`.
     assert_eq!(fetched(&list(2, 45), &[&in_force]), (FeedState::Held, 40, why.into()));
-    let swapped = Candidate::new(b, version(&b, &list(1, 40)), Some((list(2, 40).into(), Some(NOW - 1))));
+    let swapped =
+        Candidate::new(b, version(&b, &list(1, 40)), Some((list(2, 40).into_bytes().into(), Some(NOW - 1))));
     let why = "the files of `a` and `b` are swapped";
     assert_eq!(fetched(&list(2, 40), &[&swapped]), (FeedState::Held, 40, why.into()));
     // What always were two copies of one list may stay so.
@@ -77,7 +78,7 @@ fn a_first_answer_that_cannot_be_read_is_refused() {
 
 #[test]
 fn an_answer_that_is_known_is_nothing_new() {
-    let last_good = Some((list(1, 40).into_bytes(), Some(NOW - 1)));
+    let last_good = Some((list(1, 40).into_bytes().into(), Some(NOW - 1)));
     let candidate = Candidate::new(terms("a"), version(&terms("a"), &list(1, 40)), last_good);
     let choice = candidate.choose(None).unwrap();
     // It is as old as the answer, not as the copy.

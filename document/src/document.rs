@@ -54,19 +54,26 @@ impl Page {
 
     /// Reads the page, with the `Content-Type` that it came with and the address that it came from.
     pub fn read(&self, content_type: Option<&str>, url: Option<&str>) -> Document {
-        let text = encoding::decode(&self.bytes, content_type);
-        let tree = html::parse(&text, &self.limits);
-        let is_cut = self.is_over || tree.is_cut;
-        let page_tokens = approximate_tokens(&text);
-        // What is written is shorter than the page, unless the page is made to be otherwise.
-        let room = 4096 + 2 * text.len();
-        drop(text);
-        let head = Head::of(&tree);
-        let addresses = Addresses::new(url, head.base.as_deref());
-        let content = Content::of(&tree);
-        let written = markdown::write(&tree, &content, &addresses, &head, room);
-        Document { is_cut: is_cut || written.is_cut, page_tokens, head, addresses, written }
+        let document = read(&self.bytes, &self.limits, content_type, url);
+        Document { is_cut: self.is_over || document.is_cut, ..document }
     }
+}
+
+/// Reads a page whose bytes are all there, with the `Content-Type` that it came with and the address that it came from.
+pub fn read(bytes: &[u8], limits: &Limits, content_type: Option<&str>, url: Option<&str>) -> Document {
+    let within = bytes.get(..limits.bytes).unwrap_or(bytes);
+    let text = encoding::decode(within, content_type);
+    let tree = html::parse(&text, limits);
+    let is_cut = within.len() < bytes.len() || tree.is_cut;
+    let page_tokens = approximate_tokens(&text);
+    // What is written is shorter than the page, unless the page is made to be otherwise.
+    let room = 4096 + 2 * text.len();
+    drop(text);
+    let head = Head::of(&tree);
+    let addresses = Addresses::new(url, head.base.as_deref());
+    let content = Content::of(&tree, head.content_type() == Some("article"));
+    let written = markdown::write(&tree, &content, &addresses, &head, room);
+    Document { is_cut: is_cut || written.is_cut, page_tokens, head, addresses, written }
 }
 
 /// A page, read.
@@ -84,6 +91,11 @@ impl Document {
     /// The title and the content of the page in markdown (CommonMark, with tables).
     pub fn markdown(&self) -> &str {
         &self.written.markdown
+    }
+
+    /// The same, without the document.
+    pub fn into_markdown(self) -> String {
+        self.written.markdown
     }
 
     /// The title, from `og:title`, the first `h1` or `title`.
@@ -110,6 +122,11 @@ impl Document {
     /// robots, or to one of these product tokens. The response's headers may forbid it as well.
     pub fn is_forbidden(&self, tokens: &[&str]) -> bool {
         self.head.forbids(tokens)
+    }
+
+    /// Whether the page forbids a document to some robots by their product tokens, whatever it says to all.
+    pub fn forbids_some(&self) -> bool {
+        self.head.forbids_some()
     }
 
     /// Whether the page has more than its limits permit, so that the document lacks a part.

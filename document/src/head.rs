@@ -95,8 +95,15 @@ impl Head {
         self.robots.iter().any(|(name, rules)| {
             let is_for =
                 name == "robots" || tokens.iter().any(|token| name.eq_ignore_ascii_case(token.trim()));
-            is_for && forbids(rules)
+            is_for && forbids(rules, FORBIDDING)
         })
+    }
+
+    /// Whether the page forbids a document to some robots by their product tokens.
+    pub(crate) fn forbids_some(&self) -> bool {
+        // `none` is said in many other elements, such as `<meta name="msapplication-config" content="none">`.
+        let without_none = FORBIDDING.split_last().map_or(FORBIDDING, |(_, others)| others);
+        self.robots.iter().any(|(name, rules)| name != "robots" && forbids(rules, without_none))
     }
 
     /// What sort of page it is, if it says so in a word that documents have.
@@ -137,19 +144,18 @@ fn text(value: &str) -> Option<String> {
     Some(words).filter(|words| !words.is_empty())
 }
 
-/// Whether rules for robots forbid a document: it is a copy of the page's text, and longer than any snippet.
-fn forbids(rules: &str) -> bool {
+/// The rules that forbid a document: it is a copy of the page's text, and longer than any snippet.
+const FORBIDDING: &[&str] = &["noindex", "nosnippet", "max-snippet:0", "none"];
+
+/// Whether one of these is among the rules for robots.
+fn forbids(rules: &str, forbidding: &[&str]) -> bool {
     let mut rules = rules.split([',', ';']).flat_map(|rule| {
         // `max-snippet: 0` is one rule, `noindex nofollow` are two.
         let is_valued = rule.contains(':');
         let words = rule.split_whitespace();
         if is_valued { vec![words.collect::<String>()] } else { words.map(str::to_owned).collect() }
     });
-    rules.any(|rule| {
-        ["noindex", "nosnippet", "none", "max-snippet:0"]
-            .iter()
-            .any(|forbidding| rule.eq_ignore_ascii_case(forbidding))
-    })
+    rules.any(|rule| forbidding.iter().any(|forbidding| rule.eq_ignore_ascii_case(forbidding)))
 }
 
 /// A language tag as BCP 47 writes it, if the value can be one.
@@ -235,7 +241,7 @@ fn content_type_named(kind: &str) -> Option<&'static str> {
         "Product" | "ProductGroup" => "product",
         "ItemList" | "CollectionPage" | "SearchResultsPage" => "listing",
         "ProfilePage" => "profile",
-        _ if kind.ends_with("Article") || kind.ends_with("Posting") || kind == "Report" => "article",
+        _ if kind.ends_with("Article") || kind.ends_with("BlogPosting") || kind == "Report" => "article",
         _ => return None,
     })
 }

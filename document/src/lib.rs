@@ -35,5 +35,5 @@ mod head;
 mod html;
 mod markdown;
 
-pub use self::document::{Document, Limits, Page};
+pub use self::document::{Document, Limits, Page, read};
 pub use self::markdown::{Heading, Image, Link};

@@ -10,14 +10,13 @@ use std::time::Duration;
 use crawlward_core::Decision;
 use crawlward_core::Severity;
 use crawlward_core::metrics::ReloadResult;
+use crawlward_envoy_wasm::configuration::{self, Configuration};
+use crawlward_envoy_wasm::{keep_address, keep_address_for_redirects, metrics, raw, tick_every};
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::{Action, ContextType};
 
-use crate::configuration::{self, Configuration};
 use crate::gate::Gate;
-use crate::host::tick_every;
 use crate::shared::{self, Load};
-use crate::{metrics, raw, request};
 
 /// How often the ages and states of feeds are updated.
 const TICK: Duration = Duration::from_secs(10);
@@ -75,7 +74,7 @@ impl RootContext for Plugin {
         };
         let gate = Gate::new(ruleset);
         let shown = now.and_then(|now| metrics::show_ruleset(&self.name, self.context, gate.ruleset(), now));
-        let kept = request::keep_address_for_redirects();
+        let kept = keep_address_for_redirects();
         for done in [name.map(drop), counted, shown, kept, tick_every(TICK)] {
             gate.note(done);
         }
@@ -154,7 +153,7 @@ impl Drop for Stream {
         if let Some(gate) = &self.gate
             && self.decision.is_some()
         {
-            gate.note(request::keep_address());
+            gate.note(keep_address());
         }
     }
 }

@@ -2,10 +2,9 @@
 //! of the workers, and a feed becomes stale in all of them.
 
 use crawlward_core::Ruleset;
+use crawlward_envoy_wasm::Refused;
 use proxy_wasm::hostcalls;
 use proxy_wasm::types::Status;
-
-use crate::host::Refused;
 
 /// What a load is to the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

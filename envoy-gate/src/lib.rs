@@ -10,10 +10,12 @@
 
 extern crate alloc;
 
+mod document;
 mod request;
 mod response;
 mod stream;
 
-pub use request::{Outcome, on_request};
+pub use document::{PageRequest, change_head, on_page_head};
+pub use request::{Outcome, on_page_request, on_request};
 pub use response::on_response;
 pub use stream::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream};

@@ -1,6 +1,7 @@
 //! A request on its way through: decided, then answered, or passed on with what is known.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -9,13 +10,14 @@ use crawlward_core::{
     may_hide_ours,
 };
 
+use crate::document::{PageEdits, PageRequest};
 use crate::stream::{Change, ChangedHeaders, HostRequest, Stream};
 
 /// What Envoy does next with a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Outcome {
-    /// It goes on to the next filter.
-    Continues,
+    /// It goes on to the next filter. For a site that sends documents, if the gate makes any, with what it asks for.
+    Continues(Option<Box<PageRequest>>),
     /// The gate has answered it.
     Answered,
 }
@@ -28,6 +30,7 @@ struct Verdict<'r> {
     upstream: Option<String>,
     /// The single facts that the configuration asks for, by name.
     facts: Vec<(String, String)>,
+    page: Option<(PageRequest, PageEdits)>,
 }
 
 /// Removes the client's own `X-Crawlward` and decides. Then it records the decision, and either denies the request or passes it
@@ -42,7 +45,7 @@ pub fn on_request<S: Stream>(
     overrides: Overrides,
     decided: impl FnOnce(&Decision),
 ) -> Result<Outcome, S::Error> {
-    let first = own_verdict(&stream.request()?, ruleset, overrides);
+    let first = own_verdict::<S>(&stream.request()?, ruleset, overrides);
     let verdict = match first {
         Ok(verdict) => verdict?,
         Err(forgeries) => {
@@ -51,7 +54,7 @@ pub fn on_request<S: Stream>(
                 let change = if others.is_empty() { Change::Remove } else { Change::Replace(others) };
                 stream.change(ChangedHeaders::Request, name, change)?;
             }
-            verdict(ruleset, &stream.request()?, overrides)?
+            verdict::<S>(ruleset, &stream.request()?, overrides)?
         }
     };
     decided(&verdict.decision);
@@ -65,20 +68,44 @@ pub fn on_request<S: Stream>(
             stream.change(ChangedHeaders::Request, UPSTREAM_HEADER.lowercase.as_bytes(), change)?;
         }
     }
-    match &verdict.reply {
-        Some(reply) => answer(stream, ruleset, &verdict.decision, reply).map(|()| Outcome::Answered),
-        None => Ok(Outcome::Continues),
+    match (&verdict.reply, verdict.page) {
+        (Some(reply), _) => answer(stream, ruleset, &verdict.decision, reply).map(|()| Outcome::Answered),
+        (None, None) => Ok(Outcome::Continues(None)),
+        (None, Some((page, edits))) => {
+            edits.carry_out(stream)?;
+            Ok(Outcome::Continues(Some(Box::new(page))))
+        }
     }
 }
 
+/// Decides about a request for the sake of documents alone: another filter counts it and carries the decision out.
+///
+/// # Errors
+///
+/// Envoy refuses a call.
+pub fn on_page_request<S: Stream>(
+    stream: &mut S,
+    ruleset: &Ruleset,
+    overrides: Overrides,
+) -> Result<Option<(Decision, Box<PageRequest>)>, S::Error> {
+    let request = stream.request()?;
+    let decision = decide(ruleset, &request, overrides);
+    request.facts_complete()?;
+    let page = PageRequest::new(ruleset, &decision, &request, overrides);
+    drop(request);
+    let Some((page, edits)) = page else { return Ok(None) };
+    edits.carry_out(stream)?;
+    Ok(Some((decision, Box::new(page))))
+}
+
 /// The verdict about a request in which only we speak in our name; otherwise the [`forgeries`].
-fn own_verdict<'r, R: HostRequest>(
-    request: &R,
+fn own_verdict<'r, S: Stream>(
+    request: &S::Request<'_>,
     ruleset: &'r Ruleset,
     overrides: Overrides,
-) -> Result<Result<Verdict<'r>, R::Error>, Forgeries> {
+) -> Result<Result<Verdict<'r>, S::Error>, Forgeries> {
     let forgeries = forgeries(request);
-    if forgeries.is_empty() { Ok(verdict(ruleset, request, overrides)) } else { Err(forgeries) }
+    if forgeries.is_empty() { Ok(verdict::<S>(ruleset, request, overrides)) } else { Err(forgeries) }
 }
 
 /// Names of headers, each with what is left of it.
@@ -96,11 +123,11 @@ fn forgeries(request: &impl HostRequest) -> Forgeries {
     forgeries
 }
 
-fn verdict<'r, R: HostRequest>(
+fn verdict<'r, S: Stream>(
     ruleset: &'r Ruleset,
-    request: &R,
+    request: &S::Request<'_>,
     overrides: Overrides,
-) -> Result<Verdict<'r>, R::Error> {
+) -> Result<Verdict<'r>, S::Error> {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(request);
     let decision = decide(ruleset, request, overrides);
@@ -118,7 +145,11 @@ fn verdict<'r, R: HostRequest>(
                 .collect()
         }
     };
-    Ok(Verdict { decision, reply, upstream, facts })
+    let page = match S::MAKES_DOCUMENTS && reply.is_none() {
+        true => PageRequest::new(ruleset, &decision, request, overrides),
+        false => None,
+    };
+    Ok(Verdict { decision, reply, upstream, facts, page })
 }
 
 #[cfg(feature = "panic-for-tests")]

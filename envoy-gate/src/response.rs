@@ -3,6 +3,7 @@
 //! Asking for one header gives its first line only. So the gate asks for each header on which the plan depends, and most
 //! responses have none of them; only where there is one it reads all headers.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crawlward_core::{Decision, Ruleset};
@@ -32,19 +33,22 @@ pub fn on_response<S: Stream>(
     } else {
         (plan.header_edits([].into_iter()), Vec::new())
     };
-    let mut change = |name: &[u8], change: Change<'_>| stream.change(ChangedHeaders::Response, name, change);
     for (header, lines) in edits.replaced() {
-        let name = header.lowercase.as_bytes();
-        let Some((first, others)) = lines.split_first() else {
-            change(name, Change::Remove)?;
-            continue;
-        };
-        change(name, Change::Replace(first))?;
-        for line in others {
-            change(name, Change::Add(line))?;
-        }
+        replace_lines(stream, header.lowercase, lines)?;
     }
-    removed.iter().try_for_each(|name| change(name, Change::Remove))
+    removed.iter().try_for_each(|name| stream.change(ChangedHeaders::Response, name, Change::Remove))
+}
+
+/// Replaces all lines of a header of the response by these.
+pub(crate) fn replace_lines<S: Stream>(
+    stream: &mut S,
+    name: &str,
+    lines: &[Box<[u8]>],
+) -> Result<(), S::Error> {
+    let mut change = |change| stream.change(ChangedHeaders::Response, name.as_bytes(), change);
+    let Some((first, others)) = lines.split_first() else { return change(Change::Remove) };
+    change(Change::Replace(first))?;
+    others.iter().try_for_each(|line| change(Change::Add(line)))
 }
 
 fn any<E>(mut results: impl Iterator<Item = Result<bool, E>>) -> Result<bool, E> {

@@ -65,6 +65,9 @@ pub trait Stream {
     /// Whether Envoy shows the gate the responses that the gate itself sends.
     const SEES_OWN_RESPONSES: bool;
 
+    /// Whether the gate makes documents of pages.
+    const MAKES_DOCUMENTS: bool;
+
     /// The request.
     ///
     /// # Errors
@@ -93,6 +96,13 @@ pub trait Stream {
     /// Envoy refuses.
     fn change(&mut self, headers: ChangedHeaders, name: &[u8], change: Change<'_>)
     -> Result<(), Self::Error>;
+
+    /// Replaces the path and query of the request, so that Envoy chooses the route by it.
+    ///
+    /// # Errors
+    ///
+    /// Envoy refuses.
+    fn change_path(&mut self, target: &[u8]) -> Result<(), Self::Error>;
 
     /// Shows the value of `X-Crawlward`, or a single fact, to the access log and to other filters. `fact` is the name of the
     /// single fact.

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crawlward_core::{Decision, Overrides};
-use crawlward_envoy_gate::{NAME, Outcome, on_request, on_response};
+use crawlward_envoy_gate::{NAME, Outcome, PageRequest, on_page_head, on_request, on_response};
 
 use crate::configuration::Configuration;
-use crate::envoy::StreamHandle;
+use crate::document::Page;
+use crate::envoy::{Head, Refused, StreamHandle};
 use crate::errors;
 use crate::module::Crawlward;
 use crate::request::HostStream;
@@ -14,29 +15,45 @@ use crate::route::Route;
 use crate::source::Loaded;
 use crate::statistics;
 
+/// What the module keeps for a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Streaming {
+    /// Until the response comes.
+    decided: Option<Decided>,
+    /// The page that may become a document, while its body comes.
+    pub(crate) page: Option<Page>,
+}
+
 /// A decision, with the ruleset in which it means something.
 #[derive(Debug)]
-pub(crate) struct Decided {
+struct Decided {
     loaded: Arc<Loaded>,
     decision: Decision,
+    page: Option<Box<PageRequest>>,
 }
 
 /// Decides about a request. `true`: it was answered.
 pub(crate) fn request(
     configuration: &Configuration,
-    decided: &mut Option<Decided>,
+    streaming: &mut Streaming,
     handle: &mut StreamHandle<'_>,
 ) -> bool {
+    let decided = &mut streaming.decided;
     configuration.on_stream(handle);
     let loaded = configuration.source.ruleset();
     let route = handle.route::<Crawlward>();
     let overrides = route.map_or_else(Overrides::default, |route: &Route| route.overrides(&loaded.ruleset));
     let count = |decision: &Decision| {
-        *decided = Some(Decided { loaded: Arc::clone(&loaded), decision: *decision });
+        *decided = Some(Decided { loaded: Arc::clone(&loaded), decision: *decision, page: None });
         statistics::count_request(decision, &loaded);
     };
     match on_request(&mut HostStream::new(handle), &loaded.ruleset, overrides, count) {
-        Ok(Outcome::Continues) => false,
+        Ok(Outcome::Continues(page)) => {
+            if let Some(decided) = decided {
+                decided.page = page;
+            }
+            false
+        }
         // Envoy does not show the module its own response, which has all headers already.
         Ok(Outcome::Answered) => {
             *decided = None;
@@ -49,23 +66,36 @@ pub(crate) fn request(
     }
 }
 
-/// Edits the headers of a response.
-pub(crate) fn response(decided: &mut Option<Decided>, handle: &mut StreamHandle<'_>) {
+/// Edits the headers of a response; if it may become a document, its head waits.
+pub(crate) fn response(streaming: &mut Streaming, handle: &mut StreamHandle<'_>, has_body: bool) -> Head {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(handle, "x-panic-in-response");
-    if let Some(Decided { loaded, decision }) = decided.take()
-        && let Err(refused) = on_response(&mut HostStream::new(handle), &loaded.ruleset, &decision)
-    {
-        errors::note(&refused);
+    let Some(decided) = streaming.decided.take() else { return Head::Continues };
+    match edit_response(&decided, handle, has_body) {
+        Ok(page) => streaming.page = page,
+        Err(refused) => errors::note(&refused),
     }
+    if streaming.page.is_some() { Head::Waits } else { Head::Continues }
+}
+
+fn edit_response(
+    Decided { loaded, decision, page }: &Decided,
+    handle: &mut StreamHandle<'_>,
+    has_body: bool,
+) -> Result<Option<Page>, Refused> {
+    let stream = &mut HostStream::new(handle);
+    on_response(stream, &loaded.ruleset, decision)?;
+    let Some(request) = page else { return Ok(None) };
+    let conversion = on_page_head(stream, &loaded.ruleset, decision, request, has_body)?;
+    Ok(conversion.map(|conversion| Page::new(conversion, request)))
 }
 
 /// Without a response, either the client is gone, or Envoy starts the request again for an internal redirect: the stream that it
 /// then creates has the address of the connection, so this one leaves its own.
-pub(crate) fn complete(decided: &mut Option<Decided>, handle: &mut StreamHandle<'_>) {
+pub(crate) fn complete(streaming: &mut Streaming, handle: &mut StreamHandle<'_>) {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(handle, "x-panic-at-end");
-    if decided.take().is_some()
+    if streaming.decided.take().is_some()
         && handle.kept_address(NAME).is_none()
         && let Some(address) = handle.source_address()
         && let Err(refused) = handle.keep_address(NAME, address)

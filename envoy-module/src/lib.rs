@@ -11,6 +11,7 @@
 
 mod clock;
 mod configuration;
+mod document;
 mod envoy;
 mod errors;
 mod gate;

@@ -3,9 +3,10 @@
 use crawlward_envoy_gate::NAME as FILTER;
 
 use crate::configuration::Configuration;
-use crate::envoy::{Configuring, Module, Scheduled, StreamHandle};
+use crate::document;
+use crate::envoy::{Body, Configuring, Head, Module, Scheduled, StreamHandle};
 use crate::errors;
-use crate::gate::{self, Decided};
+use crate::gate::{self, Streaming};
 use crate::route::Route;
 
 /// The module.
@@ -14,7 +15,7 @@ pub(crate) struct Crawlward;
 impl Module for Crawlward {
     type Configuration = Configuration;
     type Route = Route;
-    type Stream = Option<Decided>;
+    type Stream = Streaming;
 
     const NAME: &'static str = FILTER;
 
@@ -36,17 +37,35 @@ impl Module for Crawlward {
 
     fn on_request(
         configuration: &Configuration,
-        stream: &mut Option<Decided>,
+        stream: &mut Streaming,
         handle: &mut StreamHandle<'_>,
     ) -> bool {
         gate::request(configuration, stream, handle)
     }
 
-    fn on_response(_: &Configuration, stream: &mut Option<Decided>, handle: &mut StreamHandle<'_>) {
-        gate::response(stream, handle);
+    fn on_response(
+        _: &Configuration,
+        stream: &mut Streaming,
+        handle: &mut StreamHandle<'_>,
+        has_body: bool,
+    ) -> Head {
+        gate::response(stream, handle, has_body)
     }
 
-    fn on_complete(_: &Configuration, stream: &mut Option<Decided>, handle: &mut StreamHandle<'_>) {
+    fn on_response_body(
+        _: &Configuration,
+        stream: &mut Streaming,
+        handle: &mut StreamHandle<'_>,
+        is_last: bool,
+    ) -> Body {
+        document::collect(&mut stream.page, handle, is_last)
+    }
+
+    fn on_response_trailers(_: &Configuration, stream: &mut Streaming, handle: &mut StreamHandle<'_>) {
+        document::complete(&mut stream.page, handle);
+    }
+
+    fn on_complete(_: &Configuration, stream: &mut Streaming, handle: &mut StreamHandle<'_>) {
         gate::complete(stream, handle);
     }
 

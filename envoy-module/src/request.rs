@@ -31,6 +31,7 @@ impl<'h> Stream for HostStream<'_, 'h> {
         Self: 's;
 
     const SEES_OWN_RESPONSES: bool = false;
+    const MAKES_DOCUMENTS: bool = true;
 
     fn request(&self) -> Result<NativeRequest<'_, 'h>, Refused> {
         let lines = self.handle.headers(HeaderSet::Request)?;
@@ -55,6 +56,12 @@ impl<'h> Stream for HostStream<'_, 'h> {
             Change::Replace(value) => self.handle.set_header(headers, name, Some(value)),
             Change::Remove => self.handle.set_header(headers, name, None),
         }
+    }
+
+    fn change_path(&mut self, target: &[u8]) -> Result<(), Refused> {
+        self.handle.set_header(HeaderSet::Request, b":path", Some(target))?;
+        self.handle.choose_route_again();
+        Ok(())
     }
 
     /// In the filter state; a single fact is in the dynamic metadata, too, where other filters can use it.

@@ -94,6 +94,9 @@ pub(crate) fn count_request(decision: &Decision, loaded: &Loaded) {
     if let Some(counter) = counter {
         counter.value.fetch_add(1, Relaxed);
     }
+    if let Some(result) = decision.signature() {
+        let Ok(()) = lock(&METRICS).count_signature(result);
+    }
 }
 
 /// Counts an internal error.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crawlward_core::{Files, FoundFile};
+use crawlward_core::{FeedFile, Files, FoundFile, Source};
 
 use crate::error::{FileError, FileErrors};
 use crate::policy::{self, PolicyError};
@@ -22,19 +22,28 @@ pub struct FilesBeside {
     folder: PathBuf,
     accepted: Vec<String>,
     audience: Option<Audience>,
+    /// Whether large feeds are left in their files.
+    is_paged: bool,
 }
 
 impl FilesBeside {
     /// Files relative to the folder of `document`.
     pub fn new(document: &Path) -> Self {
         let folder = document.parent().unwrap_or(Path::new("")).to_path_buf();
-        Self { folder, accepted: Vec::new(), audience: None }
+        Self { folder, accepted: Vec::new(), audience: None, is_paged: false }
     }
 
     /// Accepts the new versions of these feeds, even if their guards hold them.
     #[must_use]
     pub fn accepting(self, feeds: &[String]) -> Self {
         Self { accepted: feeds.to_vec(), ..self }
+    }
+
+    /// Reads large feeds piece by piece, which takes little memory and more time. The files must not be written to meanwhile;
+    /// that they are replaced does no harm.
+    #[must_use]
+    pub fn in_pages(self) -> Self {
+        Self { is_paged: true, ..self }
     }
 
     /// Refuses policies that this audience cannot read. For processes that may read more, such as nginx's master.
@@ -55,7 +64,7 @@ impl FilesBeside {
     ///
     /// For each file that cannot be written; the others are kept.
     pub fn keep(&self, good_feeds: &[(String, Vec<u8>)]) -> Result<(), FileErrors> {
-        let keep = |(path, bytes): &(String, Vec<u8>)| self.keep_one(path, bytes).err();
+        let keep = |(path, bytes): &(String, Vec<u8>)| self.keep_one(path, &**bytes).err();
         FileErrors::check(good_feeds.iter().filter_map(keep).collect())
     }
 
@@ -64,9 +73,9 @@ impl FilesBeside {
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub fn keep_one(&self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
+    pub fn keep_one<'a>(&self, path: &str, bytes: impl Into<Source<'a>>) -> Result<(), FileError> {
         let (source, path) = (self.path(path), self.last_good_path(path));
-        replace_beside(&source, &path, bytes).map_err(|error| FileError::writing(path, error))
+        replace_beside(&source, &path, bytes.into()).map_err(|error| FileError::writing(path, error))
     }
 
     /// The location of a file that the document names.
@@ -101,6 +110,17 @@ impl Files for FilesBeside {
         }
     }
 
+    fn read_feed(&self, path: &str) -> Result<Option<FeedFile>, String> {
+        if !self.is_paged {
+            return Ok(self.read(path)?.map(FeedFile::from));
+        }
+        match read::find_feed(&self.path(path)) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
         let opened = policy::open(&self.folder, Path::new(path), self.audience.as_ref());
         match opened.and_then(|file| Ok(read::found(file)?)) {
@@ -112,6 +132,13 @@ impl Files for FilesBeside {
 
     fn last_good(&self, path: &str) -> Option<FoundFile> {
         self.read_last_good(path).ok()
+    }
+
+    fn last_good_feed(&self, path: &str) -> Option<FeedFile> {
+        match self.is_paged {
+            true => read::find_feed(&self.last_good_path(path)).ok(),
+            false => self.last_good(path).map(FeedFile::from),
+        }
     }
 
     fn accepts(&self, feed: &str) -> bool {

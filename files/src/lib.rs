@@ -26,7 +26,7 @@ pub use audience::{Audience, Readers, User};
 pub use beside::FilesBeside;
 pub use error::{FileError, FileErrors};
 pub use origin::Origin;
-pub use read::{LARGEST_FILE, read_file};
+pub use read::{LARGEST_FILE, PagedFile, is_compiled, read_file};
 pub use recording::{Contents, Recording};
 pub use replace::{Replaced, renew, replace};
 pub use snapshot::Snapshot;

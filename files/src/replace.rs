@@ -8,6 +8,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use crawlward_core::Source;
 use rustix::fs::{Gid, Uid, fchown};
 use rustix::process::geteuid;
 
@@ -34,7 +35,8 @@ pub enum Replaced {
 /// # Errors
 ///
 /// Those of the file system; then the old file is as it was.
-pub fn replace(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<Replaced> {
+pub fn replace<'a>(path: &Path, bytes: impl Into<Source<'a>>, readers: Readers) -> io::Result<Replaced> {
+    let bytes = bytes.into();
     let present = present(path)?;
     let is_for_readers = |Permissions { uid, gid, mode }: Permissions| {
         let has_owner = readers.admit_owner(uid) || uid == geteuid().as_raw();
@@ -93,7 +95,7 @@ pub fn renew(path: &Path, now: SystemTime) -> io::Result<()> {
 }
 
 /// Writes a file that those may read who may read `source`, the user of nginx's workers among them, and nobody else.
-pub(crate) fn replace_beside(source: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace_beside(source: &Path, path: &Path, bytes: Source<'_>) -> io::Result<()> {
     present(path)?;
     write_whole(path, bytes, |file| {
         let (source, own) = (fs::metadata(source)?, file.metadata()?);
@@ -112,7 +114,11 @@ fn present(path: &Path) -> io::Result<Option<Permissions>> {
 }
 
 /// Writes a file beside the one that it replaces; `prepare` is called while it is still empty.
-fn write_whole(path: &Path, bytes: &[u8], prepare: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+fn write_whole(
+    path: &Path,
+    bytes: Source<'_>,
+    prepare: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let mut prefix = OsString::from(name);
     prefix.push(".");
@@ -125,10 +131,31 @@ fn write_whole(path: &Path, bytes: &[u8], prepare: impl FnOnce(&File) -> io::Res
         .make_in(folder_of(path), create)?;
     let mut file = unfinished.as_file();
     prepare(file)?;
-    file.write_all(bytes)?;
+    bytes.each_page(|page| file.write_all(page).map_err(WriteError::Write)).map_err(WriteError::into_io)?;
     file.sync_all()?;
     unfinished.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Why bytes are not copied.
+enum WriteError {
+    Read(String),
+    Write(io::Error),
+}
+
+impl From<String> for WriteError {
+    fn from(error: String) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl WriteError {
+    fn into_io(self) -> io::Error {
+        match self {
+            Self::Read(error) => io::Error::other(error),
+            Self::Write(error) => error,
+        }
+    }
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -204,7 +231,7 @@ mod tests {
             set_mode(&source, of_source);
             // As in a service that is hardened.
             let umask = Umask::set(0o077);
-            replace_beside(&source, &kept, b"192.0.2.0/24\n").unwrap();
+            replace_beside(&source, &kept, b"192.0.2.0/24\n".into()).unwrap();
             drop(umask);
             assert_eq!(mode(&kept), expected, "{of_source:o}");
         }
@@ -321,7 +348,7 @@ mod tests {
         assert_eq!(error.to_string(), "not a regular file");
         let error = replace(&folder.path().join("no/where"), b"", Readers::EVERYBODY).unwrap_err();
         assert_eq!(error.to_string(), "No such file or directory (os error 2)");
-        assert!(replace_beside(&folder.path().join("gone"), &folder.path().join("b"), b"").is_err());
+        assert!(replace_beside(&folder.path().join("gone"), &folder.path().join("b"), b"".into()).is_err());
         assert_eq!(names(folder.path()), ["a"]);
     }
 }

@@ -1,15 +1,30 @@
-//! The counters that all processes share, and the bugs that are counted there.
+//! What all processes share: the counters, and what is known of names. And the bugs that are counted there.
 
+use crawlward_core::NameCache;
 use crawlward_core::metrics::{Counters, OnceAMinute, ReloadResult};
+use zerocopy::FromBytes;
 
 use crate::nginx::{LogLevel, MainThread};
 
 /// The name of the memory. Counters of another version may look different.
 pub(crate) const SHARED_MEMORY: &str = concat!("crawlward_", env!("CARGO_PKG_VERSION"));
 
+/// What all processes share.
+#[derive(Debug, FromBytes)]
+#[repr(C)]
+pub(crate) struct Shared {
+    counters: Counters,
+    names: NameCache,
+}
+
+/// Calls a function with what is known of names, if the configuration in service has `crawlward_config`.
+pub(crate) fn with_names<T>(main_thread: MainThread<'_>, call: impl FnOnce(&NameCache) -> T) -> Option<T> {
+    main_thread.with_shared(|shared: &Shared| call(&shared.names))
+}
+
 /// Calls a function with the counters, if the configuration in service has `crawlward_config`.
 pub(crate) fn with_counters<T>(main_thread: MainThread<'_>, call: impl FnOnce(&Counters) -> T) -> Option<T> {
-    main_thread.with_shared(call)
+    main_thread.with_shared(|shared: &Shared| call(&shared.counters))
 }
 
 /// Counts a new ruleset, or one that was refused.

@@ -30,6 +30,7 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
     Directive::location(c"crawlward_deny_status", EVERYWHERE, |location, cf| location.set_deny_status(cf)),
     Directive::location(c"crawlward_log_level", EVERYWHERE, |location, cf| location.set_log_level(cf)),
     Directive::location(c"crawlward_site", &[Server, Location], |location, cf| location.set_site(cf)),
+    Directive::location(c"crawlward_rdns", EVERYWHERE, |location, cf| location.set_rdns(cf)),
     Directive::location(c"crawlward_trust_header", EVERYWHERE, |location, cf| location.set_trust_header(cf)),
     Directive::location(c"crawlward_status", &[Location], |location, _| location.set_status())
         .without_argument()

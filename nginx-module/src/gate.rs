@@ -3,16 +3,19 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use crawlward_core::metrics::OnceAMinute;
 use crawlward_core::{
-    Action, Decision, Identity, Mode, Overrides, Reply, ResponsePlan, Ruleset, Scheme, UPSTREAM_HEADER,
-    connection_without_ours, decide, is_forgery, joined_lines, may_hide_ours,
+    Action, Decision, Identity, Mode, Overrides, Reply, Ruleset, Scheme, UPSTREAM_HEADER,
+    connection_without_ours, decide_remembering, is_forgery, joined_lines, may_hide_ours,
 };
 
-use crate::conf::{LocationConf, ModeSource};
+use crate::conf::{LocationConf, MainConf, ModeSource};
+use crate::documents;
 use crate::module::Request;
 use crate::nginx::{Answered, HeaderName, LogLevel, NoRoom, Response};
+use crate::ruleset::LoadedRuleset;
 use crate::state::{Basis, Decided, RequestState, ServedBy};
 use crate::variables::Variable;
 
@@ -59,6 +62,7 @@ impl crawlward_core::Request for Request<'_> {
 }
 
 /// The lines of a header as one value.
+#[inline]
 pub(crate) fn joined_header<'h>(request: &'h Request<'_>, name: &str) -> Option<&'h [u8]> {
     match joined_lines(request.header_lines(name))? {
         Cow::Borrowed(line) => Some(line),
@@ -70,10 +74,19 @@ pub(crate) fn joined_header<'h>(request: &'h Request<'_>, name: &str) -> Option<
 pub(crate) fn on_request(request: &mut Request<'_>) {
     let Some(main) = request.main_conf() else { return };
     let Some(ruleset) = main.ruleset.get() else { return };
+    let has_md_paths = ruleset.has_md_paths();
     if !request.has_header(may_hide_ours) {
         request.keep_state(RequestState::new(ruleset, None, false));
-        return;
+    } else {
+        keep_out_forgeries(request, main, ruleset);
     }
+    if has_md_paths {
+        documents::on_request(request);
+    }
+}
+
+/// Removes what says something in our name.
+fn keep_out_forgeries(request: &mut Request<'_>, main: &MainConf, ruleset: Rc<LoadedRuleset>) {
     let outer_header = main.usage.is_header_trusted().then(|| joined_header(request, HEADER_NAME)).flatten();
     let outer_header = outer_header.filter(|value| !value.is_empty()).map(Box::from);
     // No location is known yet, so the block of the server counts.
@@ -114,7 +127,7 @@ pub(crate) fn on_access(mut request: Request<'_>) -> ControlFlow<Answered> {
         state.last.set(Some(Decided { is_final: true, ..decided }));
         return answer(request, &state.ruleset, &decision);
     }
-    let own = state.ruleset.header_value(&decision);
+    let own = state.ruleset.recent_headers.value(&state.ruleset, &decision);
     let is_trusted = decision.is_off() && request.location_conf().is_some_and(LocationConf::trusts_header);
     let value = match &own {
         Some(own) => Some(own.as_bytes()),
@@ -125,6 +138,7 @@ pub(crate) fn on_access(mut request: Request<'_>) -> ControlFlow<Answered> {
         // If there is no memory for the header, it is missing. There is nothing better to do.
         let _ = request.add_header(HEADER, value);
     }
+    documents::on_access(&mut request, state, &decision);
     ControlFlow::Continue(())
 }
 
@@ -174,10 +188,10 @@ pub(crate) fn evaluate(request: &Request<'_>, variable: Variable) -> Option<Stri
     variable.value(&state.ruleset.describe(&decision, request), request.client_address())
 }
 
-/// The plan for the response to a request. `None`: it stays as it is, like one to what nginx did not accept as a request.
-pub(crate) fn response_plan<'r>(request: &Request<'r>) -> Option<ResponsePlan<'r>> {
+/// The decision by which a response is made. `None` for what nginx did not accept as a request.
+pub(crate) fn response_decision<'r>(request: &Request<'r>) -> Option<(&'r RequestState, Decision)> {
     let state = request.state()?;
-    state.ruleset.response_plan(&decision(request, state))
+    Some((state, decision(request, state)))
 }
 
 /// The last decision that counts: by the access phase, or by nginx.conf ahead of it. What never came there was not decided:
@@ -224,23 +238,28 @@ fn is_denial(decision: &Decision) -> bool {
 }
 
 /// The decision about a request as it is now, made once as long as its basis holds.
-fn judge(request: &Request<'_>, state: &RequestState) -> Decided {
+pub(crate) fn judge(request: &Request<'_>, state: &RequestState) -> Decided {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(request);
     let last = state.last.get();
     if let Some(last) = last.filter(|last| last.is_final) {
         return last;
     }
-    let site = request.location_conf().and_then(|conf| conf.site);
-    let overrides = Overrides { mode: mode(request, state), site };
+    let overrides = overrides(request, state);
     let basis = Basis { address: request.client_address(), overrides };
     if let Some(last) = last.filter(|last| last.basis == basis) {
         return last;
     }
-    let decision = decide(&state.ruleset, request, overrides);
+    let decision = decide_remembering(&state.ruleset, &state.ruleset.recent_speakers, request, overrides);
     let decided = Decided { basis, decision, is_final: false };
     state.last.set(Some(decided));
     decided
+}
+
+/// What nginx.conf sets for a request beside the document, and what is known of its client's name.
+pub(crate) fn overrides(request: &Request<'_>, state: &RequestState) -> Overrides {
+    let site = request.location_conf().and_then(|conf| conf.site);
+    Overrides { mode: mode(request, state), site, name: state.name.get() }
 }
 
 #[cfg(feature = "panic-for-tests")]

@@ -3,15 +3,18 @@
 use std::ops::ControlFlow;
 
 use crawlward_core::metrics::ReloadResult;
+use crawlward_document_gate::Outcome;
 
 use crate::conf::{LocationConf, MainConf};
 use crate::counters;
 use crate::directives::DIRECTIVES;
+use crate::documents::{self, PageBody};
 use crate::feed_states;
 use crate::gate;
 use crate::metrics;
 use crate::module::{Crawlward, Request};
-use crate::nginx::{Answered, Configuration, Directive, MainThread, Module, Position, Task};
+use crate::names::{self, Question};
+use crate::nginx::{Answered, Configuration, Directive, MainThread, Module, NameAnswer, Position, Task};
 use crate::response;
 use crate::variables::{VARIABLES, Variable};
 
@@ -64,6 +67,14 @@ impl Module for Crawlward {
         gate::on_request(request);
     }
 
+    fn question(request: &Request<'_>) -> Option<Question> {
+        names::question(request)
+    }
+
+    fn on_answer(request: &Request<'_>, question: &Question, answer: NameAnswer) {
+        names::on_answer(request, question, answer);
+    }
+
     fn on_access(request: Request<'_>) -> ControlFlow<Answered> {
         gate::on_access(request)
     }
@@ -72,8 +83,20 @@ impl Module for Crawlward {
         metrics::on_content(request)
     }
 
-    fn on_response(request: &mut Request<'_>) {
-        response::on_response(request);
+    fn replaces_bodies(main: &MainConf) -> bool {
+        main.ruleset.get().is_some_and(|ruleset| ruleset.sends_documents())
+    }
+
+    fn on_response(request: &mut Request<'_>) -> Option<PageBody> {
+        response::on_response(request)
+    }
+
+    fn on_converted(request: &mut Request<'_>, body: PageBody, outcome: Outcome) -> Vec<u8> {
+        documents::on_converted(request, body, outcome)
+    }
+
+    fn on_unconverted(request: &mut Request<'_>, body: PageBody) -> Vec<u8> {
+        documents::on_unconverted(request, body)
     }
 
     fn on_log(request: &Request<'_>) {

@@ -10,11 +10,13 @@
 mod conf;
 mod counters;
 mod directives;
+mod documents;
 mod feed_states;
 mod gate;
 mod handlers;
 mod metrics;
 mod module;
+mod names;
 mod nginx;
 mod refresh;
 mod response;
@@ -22,6 +24,17 @@ mod ruleset;
 mod state;
 mod variables;
 
-// nginx runs header filters in the reverse order of its list of modules. Before its headers filter in the list, the module
-// sees the headers that `add_header` adds.
-nginx::http_module! { ngx_http_crawlward_module: crate::module::Crawlward, before "ngx_http_headers_filter_module" }
+// nginx runs filters in the reverse order of its list of modules. Before all of these in the list, the module sees the headers
+// that `add_header` adds, and pages as SSI and `sub_filter` have made them. Those that compress are before it.
+nginx::http_module! { ngx_http_crawlward_module: crate::module::Crawlward, before [
+    "ngx_http_postpone_filter_module",
+    "ngx_http_ssi_filter_module",
+    "ngx_http_charset_filter_module",
+    "ngx_http_xslt_filter_module",
+    "ngx_http_image_filter_module",
+    "ngx_http_sub_filter_module",
+    "ngx_http_addition_filter_module",
+    "ngx_http_gunzip_filter_module",
+    "ngx_http_userid_filter_module",
+    "ngx_http_headers_filter_module",
+] }

@@ -18,6 +18,9 @@ pub(crate) fn on_log(request: &Request<'_>) {
         let ruleset = &state.ruleset;
         with_counters(request.main_thread(), |counters| {
             counters.count_request(series, ruleset, &ruleset.recent);
+            if let Some(result) = decision.signature() {
+                counters.count_signature(result);
+            }
         });
     }
 }

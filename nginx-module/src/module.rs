@@ -1,9 +1,9 @@
 //! Crawlward as a module of nginx: the types that nginx keeps values of.
 
-use crawlward_core::metrics::Counters;
-
 use crate::conf::{LocationConf, MainConf};
-use crate::counters::report_bug;
+use crate::counters::{Shared, report_bug};
+use crate::documents::PageBody;
+use crate::names::Question;
 use crate::nginx::{self, MainThread, ModuleTypes, PanicHandler};
 use crate::state::RequestState;
 use crate::variables::Variable;
@@ -22,7 +22,9 @@ impl ModuleTypes for Crawlward {
     type Location<'c> = LocationConf<'c>;
     type Variable = Variable;
     type RequestState = RequestState;
-    type Shared = Counters;
+    type Body = PageBody;
+    type Question = Question;
+    type Shared = Shared;
 }
 
 impl PanicHandler for Crawlward {

@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
-use crawlward_core::Ruleset;
 use crawlward_core::metrics::RecentSlots;
+use crawlward_core::{RecentHeaders, RecentSpeakers, Ruleset};
 
 use crate::nginx::TrimAfter;
 
@@ -19,6 +19,9 @@ pub(crate) struct LoadedRuleset {
     pub(crate) looked: Cell<i64>,
     /// Where this worker counts its decisions.
     pub(crate) recent: RecentSlots,
+    /// What this worker read last, and told upstreams last.
+    pub(crate) recent_speakers: RecentSpeakers,
+    pub(crate) recent_headers: RecentHeaders,
     /// A ruleset is large: what it took goes back to the system.
     _freed: TrimAfter,
 }
@@ -52,6 +55,8 @@ impl InForce {
             since,
             looked: Cell::new(since),
             recent: RecentSlots::default(),
+            recent_speakers: RecentSpeakers::default(),
+            recent_headers: RecentHeaders::default(),
             _freed: TrimAfter,
         };
         self.0.replace(Some(Rc::new(loaded)));

@@ -1,10 +1,10 @@
 //! What is kept of a request from one phase to the next.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use crawlward_core::{Decision, Overrides};
+use crawlward_core::{Decision, DocumentWish, NameFact, Overrides};
 
 use crate::nginx::LocationId;
 use crate::ruleset::LoadedRuleset;
@@ -14,6 +14,8 @@ use crate::ruleset::LoadedRuleset;
 pub(crate) struct RequestState {
     /// The ruleset for all of the request, whatever is in force meanwhile.
     pub(crate) ruleset: Rc<LoadedRuleset>,
+    /// What came of the lookup of the client's name.
+    pub(crate) name: Cell<Option<NameFact>>,
     /// The last decision.
     pub(crate) last: Cell<Option<Decided>>,
     /// The decision of the last access phase, by which the request is served.
@@ -26,6 +28,10 @@ pub(crate) struct RequestState {
     pub(crate) outer_header: Option<Box<[u8]>>,
     /// A denial of which nginx.conf has read, ahead of the access phase, that it will be enforced.
     pub(crate) announced: Cell<Option<Decision>>,
+    /// Whether the path of a page was put in the place of its markdown's.
+    pub(crate) is_at_page: Cell<bool>,
+    /// What is asked for, on a site that sends documents, and the tags of documents that the client has.
+    pub(crate) document: OnceCell<(DocumentWish, Vec<Box<[u8]>>)>,
 }
 
 impl RequestState {
@@ -36,12 +42,15 @@ impl RequestState {
     ) -> Self {
         Self {
             ruleset,
+            name: Cell::default(),
             last: Cell::default(),
             served_by: Cell::default(),
             is_evaluating_mode: Cell::default(),
             may_have_header: Cell::new(may_have_header),
             outer_header,
             announced: Cell::default(),
+            is_at_page: Cell::default(),
+            document: OnceCell::new(),
         }
     }
 }

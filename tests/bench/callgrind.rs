@@ -56,7 +56,7 @@ impl Server<'_> {
         })
     }
 
-    fn control(self, what: &str) {
+    pub(crate) fn control(self, what: &str) {
         let pid = self.pid.as_raw_nonzero().to_string();
         let output = Command::new("callgrind_control").args([what, &pid]).output();
         let output = output.expect("callgrind_control can be started: .ci/setup bench installs it");
@@ -69,7 +69,7 @@ impl Server<'_> {
 
     /// The instructions of the busiest thread in the profiles that were written last, one for each thread: of the worker,
     /// and not of those that work by the clock or compile. The first of a thread is `callgrind.1-01`.
-    fn newest_total(self) -> f64 {
+    pub(crate) fn newest_total(self) -> f64 {
         let of_dump = |number: usize| {
             let prefix = format!("{PROFILE}.{number}-");
             let entries = fs::read_dir(self.folder).expect("a folder of ours").flatten();

@@ -107,7 +107,7 @@ fn name_of_rbac(world: &World) -> String {
     format!("RBAC, {} prefixes", world.prefixes)
 }
 
-fn bootstrap(variants: &[Variant]) -> Value {
+pub(crate) fn bootstrap(variants: &[Variant]) -> Value {
     json!({ "static_resources": { "listeners": variants.iter().map(listener).collect::<Vec<Value>>() } })
 }
 

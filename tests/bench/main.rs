@@ -1,7 +1,8 @@
-//! The benchmarks of the gates: `make bench-nginx`, `make bench-envoy`, `make soak-envoy`.
+//! The benchmarks of the gates: `make bench-nginx`, `make bench-envoy`, `make bench-signatures`,
+//! `make soak-envoy`.
 //!
 //! Each is one run over all candidates side by side, and prints a report in Markdown; what it is doing meanwhile goes to
-//! standard error. `docs/performance.md` tells the method and what came out.
+//! standard error. `docs/benchmarks.md` tells the method and what came out.
 
 use std::env;
 use std::path::PathBuf;
@@ -15,11 +16,11 @@ mod envoy_peers;
 mod hand_written;
 mod nginx;
 mod rounds;
+mod signatures;
 mod updates;
 mod world;
 
-const USAGE: &str =
-    "usage: bench nginx|envoy|envoy-updates [--rounds N] [--seconds N] [--empty-filter FILE] [--updates N]";
+const USAGE: &str = "usage: bench nginx|envoy|envoy-updates|signatures [--rounds N] [--seconds N] [--empty-filter FILE] [--updates N]";
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +70,7 @@ fn run(arguments: &[String]) -> Option<bool> {
     match program.as_str() {
         "nginx" => nginx::report(effort),
         "envoy" => envoy::report(effort, &empty_filter),
+        "signatures" => signatures::report(!effort.is_of_instructions_alone()),
         "envoy-updates" => return Some(updates::report(updates)),
         _ => return None,
     }

@@ -24,6 +24,11 @@ pub fn wasm() -> PathBuf {
     built("crawlward.wasm")
 }
 
+/// Envoy's filter that makes documents of pages.
+pub fn wasm_documents() -> PathBuf {
+    built("crawlward-documents.wasm")
+}
+
 /// Envoy's module.
 pub fn envoy_module() -> PathBuf {
     built("libcrawlward_envoy.so")
@@ -53,6 +58,52 @@ pub fn nginx() -> PathBuf {
 /// The Envoy binary: `$ENVOY`, or the one that `.ci/setup` installed.
 pub fn envoy() -> PathBuf {
     tool("ENVOY", "envoy")
+}
+
+/// A browser that renders pages without a screen: `$CHROMIUM`, or Debian's. `None` if there is none, which CI must not
+/// have.
+///
+/// # Panics
+///
+/// In CI, where `.ci/setup images` should have installed it.
+pub fn browser() -> Option<PathBuf> {
+    let chosen = env::var_os("CHROMIUM").map_or_else(|| PathBuf::from("/usr/bin/chromium"), PathBuf::from);
+    if chosen.exists() {
+        return Some(chosen);
+    }
+    assert!(env::var_os("CI").is_none(), "CI has no browser: `.ci/setup images` installs it");
+    eprintln!("skipped: `.ci/setup images` installs a browser");
+    None
+}
+
+/// A Python with the engines that query events. `None` if `.ci/setup engines` has not run, as it must in CI.
+///
+/// # Panics
+///
+/// In CI, if there is none.
+pub fn python_with_engines() -> Option<PathBuf> {
+    let python = repository().join("target/tools/engines/bin/python");
+    if python.exists() {
+        return Some(python);
+    }
+    assert!(env::var_os("CI").is_none(), "CI has no engines: `.ci/setup engines` installs them");
+    eprintln!("skipped: `.ci/setup engines` installs DuckDB and ClickHouse");
+    None
+}
+
+/// Helm: `$HELM`, or the one that `.ci/setup helm` installed.
+pub fn helm() -> PathBuf {
+    tool("HELM", "helm")
+}
+
+/// kubectl: `$KUBECTL`, or the one that `.ci/setup helm` installed.
+pub fn kubectl() -> PathBuf {
+    tool("KUBECTL", "kubectl")
+}
+
+/// The schemas of Kubernetes's own kinds, a folder for each version: `$KUBERNETES_SCHEMAS`, or what `.ci/setup helm` installed.
+pub fn kubernetes_schemas() -> PathBuf {
+    tool("KUBERNETES_SCHEMAS", "kubernetes-schemas")
 }
 
 /// Where `make build` leaves its results; `$CRAWLWARD_DIST` names another folder.

@@ -13,6 +13,7 @@ use crate::artefacts::repository;
 use crate::http::Request;
 use crate::many_sites;
 use crate::nginx::Folder;
+use crate::sign::Sign;
 
 /// One file of the table.
 #[derive(Clone, Debug, Deserialize)]
@@ -98,6 +99,9 @@ pub struct CaseRequest {
     /// Other headers.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
+    /// Who signs the request. The headers of the signature then are among `headers`.
+    #[serde(default)]
+    pub sign: Option<Sign>,
 }
 
 fn default_host() -> String {
@@ -191,6 +195,9 @@ impl Table {
         let mut table: Self =
             serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         table.name = path.file_stem().expect("a file name").to_string_lossy().into_owned();
+        for case in &mut table.cases {
+            case.request.sign();
+        }
         // Indexing a mutable value would add the key.
         for (_, file) in table.config.get_mut("files").and_then(Value::as_object_mut).into_iter().flatten() {
             join_lines(file);
@@ -227,9 +234,24 @@ impl Table {
         sites.iter().find(|site| site["name"].as_str().or(site["hosts"][0].as_str()) == Some(name))
     }
 
-    /// The text of an inlined file that a key of a site names.
-    pub fn policy(&self, site: &Value, key: &str) -> Option<&str> {
-        self.config["files"][site[key].as_str()?]["text"].as_str()
+    /// What the gate serves for a site at a path.
+    pub fn served(&self, site: &Value, path: &str) -> Option<String> {
+        let policy =
+            |key: &str| self.config["files"][site[key].as_str()?]["text"].as_str().map(str::to_owned);
+        if path.contains("preferences") {
+            policy("automation_preferences")
+        } else if path.contains("aiwebindex") {
+            let tokens = site["aiwebindex"]["verification_tokens"].as_array()?;
+            Some(
+                tokens
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .map(|token| format!("aiwi-verify={token}\n"))
+                    .collect(),
+            )
+        } else {
+            policy("robots_txt")
+        }
     }
 
     /// The header in which clients declare their purpose.

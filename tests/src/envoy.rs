@@ -25,6 +25,9 @@ const HEADER_MUTATION_TYPE: &str =
 const MODULE_TYPE: &str =
     "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter";
 
+/// The key and the type of what a cluster's protocol is configured with.
+const UPSTREAM_OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+
 /// A gate of ours in Envoy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
@@ -45,6 +48,23 @@ impl Filter {
             Self::Wasm => static_filter(folder, config),
             Self::Native => native_filter(&json!({ "config": config }).to_string()),
         }
+    }
+
+    /// The elements of `http_filters` for the document at `config`, documents of pages included.
+    ///
+    /// # Panics
+    ///
+    /// Where the document is refused.
+    pub fn with_documents(self, folder: &Folder, config: &Path) -> Vec<Value> {
+        let policies = self.with(folder, config);
+        if self == Self::Native {
+            return vec![policies];
+        }
+        let to = folder.path().join("documents.resource.json");
+        let output =
+            write_resource_of(&artefacts::wasm_documents(), config, &to, &["--name", "crawlward-documents"]);
+        assert!(output.status.success(), "crawlward envoy: {}", String::from_utf8_lossy(&output.stderr));
+        vec![policies, filter_of_resource(&to)]
     }
 
     /// The name of its filter state.
@@ -129,6 +149,7 @@ impl Envoy {
     pub fn boot_file(folder: Folder, file: &str, admin: u16, workers: usize, under: &[&str]) -> Self {
         let (log, stderr) = (folder.path().join("envoy.log"), folder.path().join("stderr.log"));
         let mut command = command(under, &folder.path().join(file));
+        command.arg("--disable-hot-restart");
         command.arg("--log-path").arg(&log).args(["--concurrency", &workers.to_string()]);
         // At once, because tests wait for lines of the logs.
         command.args(["--file-flush-interval-msec", "10"]);
@@ -154,7 +175,10 @@ impl Envoy {
         let bootstrap = bootstrap(&[configured], free_port());
         folder.write("envoy.json", format!("{bootstrap:#}"));
         let mut command = command(&[], folder.path().join("envoy.json").as_path());
-        let output = command.args(["--mode", "validate"]).output().expect("Envoy can be started");
+        let output = command
+            .args(["--disable-hot-restart", "--mode", "validate"])
+            .output()
+            .expect("Envoy can be started");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "accepted: {text}");
         text
@@ -257,14 +281,14 @@ impl Gate {
     }
 }
 
-/// Envoy with a configuration.
-fn command(under: &[&str], file: &Path) -> Command {
+/// Envoy with a configuration. Without `--disable-hot-restart`, it needs a `--base-id` of its own.
+pub fn command(under: &[&str], file: &Path) -> Command {
     let mut command = program(under, artefacts::envoy());
     // Where it finds the native module.
     if let Some(modules) = artefacts::envoy_module().parent() {
         command.env("ENVOY_DYNAMIC_MODULES_SEARCH_PATH", modules);
     }
-    command.arg("-c").arg(file).arg("--disable-hot-restart");
+    command.arg("-c").arg(file);
     command
 }
 
@@ -305,8 +329,17 @@ pub fn write_resource(config: &Path, to: &Path) -> Output {
 ///
 /// Where the command can't be started.
 pub fn write_resource_with(config: &Path, to: &Path, arguments: &[&str]) -> Output {
+    write_resource_of(&artefacts::wasm(), config, to, arguments)
+}
+
+/// Runs it for the filter with this code.
+///
+/// # Panics
+///
+/// Where the command can't be started.
+pub fn write_resource_of(wasm: &Path, config: &Path, to: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(artefacts::cli());
-    command.args(["envoy", "--config"]).arg(config).arg("--wasm").arg(artefacts::wasm());
+    command.args(["envoy", "--config"]).arg(config).arg("--wasm").arg(wasm);
     command.args(arguments).arg("--output").arg(to).output().expect("the command line can be started")
 }
 
@@ -371,7 +404,8 @@ fn stats_tags() -> Value {
     metrics::stats_tags().into_iter().map(tag).collect()
 }
 
-fn bootstrap(listeners: &[Value], origin: u16) -> Value {
+/// A bootstrap with these listeners in front of an origin.
+pub fn bootstrap(listeners: &[Value], origin: u16) -> Value {
     json!({
         "node": { "id": "crawlward-tests", "cluster": "crawlward-tests" },
         "stats_config": { "stats_tags": stats_tags() },
@@ -385,6 +419,10 @@ fn bootstrap(listeners: &[Value], origin: u16) -> Value {
             "clusters": [{
                 "name": "origin",
                 "type": "STATIC",
+                "typed_extension_protocol_options": { UPSTREAM_OPTIONS: {
+                    "@type": format!("type.googleapis.com/{UPSTREAM_OPTIONS}"),
+                    "explicit_http_config": { "http_protocol_options": { "enable_trailers": true } },
+                } },
                 "load_assignment": {
                     "cluster_name": "origin",
                     "endpoints": [{ "lb_endpoints": [{ "endpoint": { "address": address(origin) } }] }],
@@ -395,7 +433,7 @@ fn bootstrap(listeners: &[Value], origin: u16) -> Value {
 }
 
 /// The configuration of a listener; [`manager`] finds its HTTP connection manager.
-fn configuration(folder: &Folder, listener: &Listener) -> Value {
+pub fn configuration(folder: &Folder, listener: &Listener) -> Value {
     let routes = json!({
         "virtual_hosts": [{
             "name": "all",
@@ -460,6 +498,7 @@ pub fn manager(listener: &mut Value) -> &mut Value {
     listener.pointer_mut("/filter_chains/0/filters/0/typed_config").expect("a connection manager")
 }
 
-fn address(port: u16) -> Value {
+/// The address of a port of 127.0.0.1.
+pub fn address(port: u16) -> Value {
     json!({ "socket_address": { "address": "127.0.0.1", "port_value": port } })
 }

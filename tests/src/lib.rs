@@ -5,16 +5,23 @@
 //! is special to a server is tested in `tests/nginx` and `tests/envoy`, with [`nginx`], [`envoy`], [`http`] and
 //! [`load`].
 
+pub mod access_log;
 pub mod artefacts;
 pub mod cases;
+pub mod dns;
 pub mod envoy;
 pub mod exposition;
 pub mod http;
 pub mod lab;
+pub mod large;
 pub mod load;
+pub mod manifests;
 mod many_sites;
+pub mod names;
 pub mod nginx;
 pub mod origin;
+pub mod page_origin;
+pub mod pages;
 pub mod ports;
 pub mod proc;
 pub mod process;
@@ -22,5 +29,6 @@ pub mod publisher;
 pub mod random_requests;
 pub mod reloads;
 pub mod runners;
+pub mod sign;
 pub mod verdict;
 pub mod watcher;

@@ -80,6 +80,16 @@ impl Server {
         })
     }
 
+    /// Waits until it has ended by itself.
+    ///
+    /// # Panics
+    ///
+    /// Where that takes half a minute.
+    pub fn wait_for_end(&mut self) {
+        let (name, child) = (&self.name, &mut self.child);
+        wait_for(&format!("{name} ends"), || child.try_wait().expect("a child of ours"));
+    }
+
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
         // It fails where the process is gone, which the test then sees by itself.

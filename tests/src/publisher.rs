@@ -1,7 +1,7 @@
 //! Servers that publish feeds over HTTPS, and that answer whatever a test wants: the truth, or bytes that break every rule.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -57,9 +57,14 @@ impl Authority {
 
     /// What a server needs that is reached through a proxy, under names of others.
     pub fn identity_of(&self, names: Vec<String>) -> Arc<ServerConfig> {
-        let mut params = CertificateParams::new(names).unwrap();
-        (params.not_before, params.not_after) = (date_time_ymd(VALID.0, 1, 1), date_time_ymd(VALID.1, 1, 1));
-        self.signed(params)
+        self.signed(named(names))
+    }
+
+    /// The certificate and the key of a server with these names, as PEM, for a server that is no part of the test's process.
+    pub fn pem_of(&self, names: Vec<String>) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let certificate = named(names).signed_by(&key, &self.issuer).unwrap();
+        (certificate.pem(), key.serialize_pem())
     }
 
     fn signed(&self, params: CertificateParams) -> Arc<ServerConfig> {
@@ -72,6 +77,12 @@ impl Authority {
 pub fn self_signed() -> Arc<ServerConfig> {
     let key = KeyPair::generate().unwrap();
     server(on_loopback(VALID).self_signed(&key).unwrap(), &key)
+}
+
+fn named(names: Vec<String>) -> CertificateParams {
+    let mut params = CertificateParams::new(names).unwrap();
+    (params.not_before, params.not_after) = (date_time_ymd(VALID.0, 1, 1), date_time_ymd(VALID.1, 1, 1));
+    params
 }
 
 fn on_loopback((from, until): Years) -> CertificateParams {
@@ -259,6 +270,37 @@ pub fn respond(
     head += "\r\n";
     connection.write_all(head.as_bytes())?;
     connection.write_all(body)
+}
+
+/// A proxy that leads to one port of loopback, whatever it is asked for.
+pub fn proxy_to(port: u16) -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let own = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || drop(tunnel(client, port)));
+        }
+    });
+    own
+}
+
+fn tunnel(mut client: TcpStream, port: u16) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") && head.len() < 4096 {
+        let mut byte = [0];
+        client.read_exact(&mut byte)?;
+        head.push(byte[0]);
+    }
+    assert!(head.starts_with(b"CONNECT "), "only HTTPS is asked for");
+    client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
+    let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    let (mut from_client, mut to_server) = (client.try_clone()?, server.try_clone()?);
+    thread::spawn(move || {
+        let _ = io::copy(&mut from_client, &mut to_server);
+        let _ = to_server.shutdown(Shutdown::Write);
+    });
+    io::copy(&mut &server, &mut client)?;
+    client.shutdown(Shutdown::Write)
 }
 
 /// Runs a command so that it trusts only this authority, and uses no proxy.

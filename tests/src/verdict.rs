@@ -160,17 +160,20 @@ fn wire_problems(
         }
         Some("serve") => {
             check("the request at the origin", None, at_origin);
-            let key = if path.contains("preferences") { "automation_preferences" } else { "robots_txt" };
-            let policy = table.policy(site, key);
+            let served = table.served(site, path);
             // What a conditional request is answered is in the table.
             let is_whole = case.response.status.is_none_or(|status| status == 200);
             has_body &= is_whole;
-            check("the body", policy.map(|text| if has_body { text } else { "" }), Some(&response.text()));
+            check(
+                "the body",
+                served.as_deref().map(|text| if has_body { text } else { "" }),
+                Some(&response.text()),
+            );
             if is_whole {
                 check("status", Some("200"), Some(&status));
             }
             // Envoy removes the type where there is no content.
-            if is_whole && policy.is_some_and(|text| !text.is_empty()) {
+            if is_whole && served.is_some_and(|text| !text.is_empty()) {
                 check("content type", Some("text/plain; charset=utf-8"), content_type);
             }
         }

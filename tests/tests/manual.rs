@@ -3,18 +3,12 @@
 use std::fs;
 
 use crawlward_tests::artefacts::repository;
-
-/// The texts in quotation marks that follow a text in a file of the module.
-fn names(file: &str, before: &str) -> Vec<String> {
-    let text = fs::read_to_string(repository().join("nginx-module/src").join(file)).unwrap();
-    let quoted = |rest: &str| rest.split('"').next().map(str::to_owned);
-    text.split(before).skip(1).filter_map(quoted).collect()
-}
+use crawlward_tests::names::in_source;
 
 #[test]
 fn every_directive_and_variable_has_its_words() {
     let page = fs::read_to_string(repository().join("nginx-module/ngx_http_crawlward_module.5")).unwrap();
-    let directives = names("directives.rs", "(c\"");
+    let directives = in_source("nginx-module/src/directives.rs", "(c\"");
     assert!(directives.len() >= 7, "{directives:?}");
     for name in &directives {
         let described = page.lines().any(|line| {
@@ -23,7 +17,7 @@ fn every_directive_and_variable_has_its_words() {
         });
         assert!(described, "the directive {name} is missing");
     }
-    let variables = names("variables.rs", "    (\"");
+    let variables = in_source("nginx-module/src/variables.rs", "    (\"");
     assert!(variables.len() >= 14, "{variables:?}");
     for name in variables {
         assert!(page.contains(&format!("${name}")), "the variable ${name} is missing");

@@ -10,13 +10,16 @@ use crawlward_tests::artefacts::repository;
 const GROUPS: [&str; 8] = ["JAFAR", "GEO", "AUTO", "ROB", "TAG", "AIWI", "SIG", "RDNS"];
 
 /// The directories with sources, and the extensions of those that name IDs.
-const SOURCES: [(&str, &str); 8] = [
+const SOURCES: [(&str, &str); 11] = [
     ("core", "rs"),
     ("document", "rs"),
+    ("document-gate", "rs"),
     ("files", "rs"),
     ("cli", "rs"),
     ("nginx-module", "rs"),
+    ("envoy-wasm", "rs"),
     ("envoy-filter", "rs"),
+    ("envoy-documents", "rs"),
     ("tests", "rs"),
     ("tests/cases", "json"),
 ];

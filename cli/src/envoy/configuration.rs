@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use zerocopy::IntoBytes;
 
-use crawlward_core::{Compiled, FoundFile, NoFiles, Ruleset, is_stored};
-use crawlward_files::{Contents, FilesBeside, Recording, Snapshot};
+use crawlward_core::{Compiled, FoundFile, NoFiles, Ruleset};
+use crawlward_files::{Contents, FilesBeside, Recording, Snapshot, is_compiled};
 
 use crate::failure::{Failure, say};
 use crate::source;
@@ -78,13 +78,13 @@ fn any(kind: &str, value: String) -> Value {
 fn document(config: &Path, contents: Contents, compiled: &Compiled) -> Result<String, Failure> {
     let document = source::read(config)?;
     let name = config.display().to_string();
-    if is_stored(&document) {
+    if is_compiled(&document) {
         return Err(Failure::because(format_args!(
-            "`--form document` needs the document, and {name} is a compiled ruleset"
+            "`--form document` and `--patch` need the document, and {name} is a compiled ruleset"
         )));
     }
     let not_utf8 = |name: &str| {
-        Failure::because(format_args!("{name} is not UTF-8; convert it, or leave `--form document` out"))
+        Failure::because(format_args!("{name} is not UTF-8; convert it, or use the compiled form"))
     };
     let mut texts = Map::new();
     for (path, FoundFile { bytes, modified }) in contents.into_versions_in_force(&compiled.good_feeds) {

@@ -57,15 +57,25 @@ impl Syntax {
     }
 }
 
+/// The code of a filter.
+pub(super) struct Code {
+    /// Where Envoy finds it.
+    pub(super) source: Value,
+    digest: String,
+    takes_bodies: bool,
+}
+
+impl Code {
+    pub(super) fn new(source: Value, bytes: &[u8]) -> Self {
+        const CALLBACK: &[u8] = b"proxy_on_response_body";
+        let takes_bodies = bytes.windows(CALLBACK.len()).any(|name| name == CALLBACK);
+        Self { source, digest: sha256(bytes), takes_bodies }
+    }
+}
+
 /// The resource that gives Envoy a configuration.
-pub(super) fn resource(
-    format: Format,
-    name: &str,
-    code: &Value,
-    digest: &str,
-    configuration: &Value,
-) -> Value {
-    let filter = wasm_filter(name, code, digest, configuration);
+pub(super) fn resource(format: Format, name: &str, code: &Code, configuration: &Value) -> Value {
+    let filter = wasm_filter(name, code, configuration);
     match format {
         Format::Filter => json!({ "name": name, "typed_config": filter }),
         Format::Ecds => {
@@ -79,9 +89,24 @@ pub(super) fn resource(
     }
 }
 
+/// A path of a JSON Patch, as on the command line.
+pub(super) fn pointer(text: &str) -> Result<String, String> {
+    match text.strip_prefix('/') {
+        Some(rest) if !rest.is_empty() => Ok(text.to_owned()),
+        _ => Err("not a path: it must start with \"/\", such as /spec/pluginConfig".to_owned()),
+    }
+}
+
+/// A JSON Patch (RFC 6902) that puts the document of a configuration at a path, whether there is one already or not.
+pub(super) fn patch(path: &str, configuration: &Value) -> Result<Value, Failure> {
+    let text = configuration["value"].as_str().unwrap_or_default();
+    let document: Value = serde_json::from_str(text)?;
+    Ok(json!([{ "op": "add", "path": path, "value": document }]))
+}
+
 /// `envoy.extensions.filters.http.wasm.v3.Wasm`.
-fn wasm_filter(name: &str, code: &Value, digest: &str, configuration: &Value) -> Value {
-    json!({
+fn wasm_filter(name: &str, code: &Code, configuration: &Value) -> Value {
+    let mut filter = json!({
         "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
         "config": {
             "name": name,
@@ -93,16 +118,21 @@ fn wasm_filter(name: &str, code: &Value, digest: &str, configuration: &Value) ->
             "vm_config": {
                 "vm_id": FILTER,
                 "runtime": "envoy.wasm.runtime.v8",
-                "code": code,
+                "code": code.source,
                 // Envoy ignores a resource that it has already: new code at the same path has to make another one.
                 "configuration": {
                     "@type": "type.googleapis.com/google.protobuf.StringValue",
-                    "value": format!("sha256:{digest}"),
+                    "value": format!("sha256:{}", code.digest),
                 },
             },
             "configuration": configuration,
         },
-    })
+    });
+    if code.takes_bodies {
+        // Otherwise a head that waits for its body keeps the body from coming. Older versions of Envoy refuse the key.
+        filter["config"]["allow_on_headers_stop_iteration"] = true.into();
+    }
+    filter
 }
 
 /// A short name of a content, which no other content has: the first 64 bits of its SHA-256.
@@ -111,6 +141,6 @@ pub(super) fn version(content: &[u8]) -> String {
 }
 
 /// A SHA-256 in hexadecimal.
-pub(super) fn sha256(content: &[u8]) -> String {
+fn sha256(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,14 +1,15 @@
-//! `crawlward update`: keeps the feeds current that have a URL.
+//! `crawlward update`: keeps current what is published elsewhere: feeds, policies and directories of keys.
 
-mod http;
+mod keep;
+mod keys;
 mod notify;
 mod parallel;
-mod proxy;
+mod policy;
 mod report;
 mod round;
 mod schedule;
 mod state;
-mod whole;
+mod subject;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,19 +19,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use clap::value_parser;
-use crawlward_core::{Subscriptions, is_stored, suggestion};
-use crawlward_files::{FilesBeside, Look, Recording, Snapshot, Watch};
+use crawlward_core::{Subscriptions, suggestion};
+use crawlward_files::{FilesBeside, Look, Recording, Snapshot, Watch, is_compiled};
 use serde::Serialize;
 use signal_hook::consts::SIGHUP;
 
 use crate::failure::{Failure, UNUSABLE, say};
-use crate::update::http::{Client, TimeLimits};
+use crate::http::{Client, Contact, TimeLimits};
 use crate::update::report::Reporter;
 use crate::update::round::{Ended, Round};
 use crate::update::state::Locked;
 use crate::{source, watch};
 
-/// The exit status if a feed is not what its publisher publishes.
+/// The exit status if something is not what its publisher publishes.
 const NOT_CURRENT: u8 = 1;
 
 /// How long a run waits for another one that uses the same state.
@@ -39,7 +40,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// After how many seconds `--watch` tries again what failed on this machine.
 const RETRY: i64 = 60;
 
-/// Fetch the feeds that have a `url`, and replace their files
+/// Fetch the feeds that have a `url`, policies that have one, and directories of keys, and replace their files
 ///
 /// A new version goes through the same reader and the same guard as when it is loaded. Then it replaces the file in one step,
 /// and is kept as the last good version. Anything else leaves the file as it is: an error, a page of HTML, a list that is
@@ -70,8 +71,8 @@ pub(crate) struct Arguments {
     /// The configuration document
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Look at this feed only, and ask for it even if the last answer is fresh, but not sooner than an hour after it; can be
-    /// repeated
+    /// Look at this feed, or at the policy or the directory of keys in this file, only, and ask for it even if the last answer
+    /// is fresh, but not sooner than an hour after it; can be repeated
     #[arg(long, value_name = "FEED")]
     only: Vec<String>,
     /// Ask for this feed now, and accept the new version, whatever its guard says; can be repeated
@@ -89,6 +90,9 @@ pub(crate) struct Arguments {
     /// Ask and judge, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Exit with 0 even if a feed is not current, because its last good version stays in force
+    #[arg(long, conflicts_with = "watch")]
+    best_effort: bool,
     /// Print a JSON object for each feed
     #[arg(long)]
     json: bool,
@@ -101,6 +105,9 @@ pub(crate) struct Arguments {
     /// The most seconds to connect, to begin an answer, and for each 1024 bytes of it
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = value_parser!(u32).range(1..=86_400))]
     stall: u32,
+    /// A URL or an address of mail for the User-Agent, by which publishers can reach you
+    #[arg(long, value_name = "URL|MAIL")]
+    contact: Option<Contact>,
     /// Warn if more than this share of a geofeed's prefixes changed their country
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = value_parser!(u8).range(0..=100))]
     moved: u8,
@@ -136,7 +143,8 @@ pub(crate) fn remembered(config: &Path) -> BTreeMap<String, Remembered> {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let seconds = |seconds: u32| Duration::from_secs(seconds.into());
     let limits = TimeLimits { whole: seconds(arguments.timeout), stall: seconds(arguments.stall) };
-    let client = Arc::new(Client::new(limits).map_err(Failure::because)?);
+    let user_agent = Contact::crawlward(arguments.contact.as_ref());
+    let client = Arc::new(Client::new(&user_agent, limits).map_err(Failure::because)?);
     if arguments.watch {
         return Watching { arguments, client, signals: watch::signals()?, next: 0 }.run();
     }
@@ -152,8 +160,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     reporter.sum_up();
     Ok(match (delivered, ended.all_current) {
         (Err(()), _) => ExitCode::from(UNUSABLE),
-        (Ok(()), false) => ExitCode::from(NOT_CURRENT),
-        (Ok(()), true) => ExitCode::SUCCESS,
+        (Ok(()), current) if current || arguments.best_effort => ExitCode::SUCCESS,
+        (Ok(()), _) => ExitCode::from(NOT_CURRENT),
     })
 }
 
@@ -167,16 +175,16 @@ impl Arguments {
     }
 
     fn files(&self) -> FilesBeside {
-        FilesBeside::new(&self.config).accepting(&self.accept)
+        FilesBeside::new(&self.config).accepting(&self.accept).in_pages()
     }
 
     /// Reads the feeds of the configuration; records its files before.
     fn read(&self, snapshot: &Snapshot) -> Result<Subscriptions, Failure> {
         let files = self.files();
         snapshot.record(&self.config);
-        let document = source::read(&self.config)?;
+        let document = source::read_configuration(&self.config)?;
         let shown = self.config.display().to_string();
-        if is_stored(&document) {
+        if is_compiled(&document) {
             return Err(Failure::because(format_args!(
                 "{shown} is a compiled ruleset; give the configuration document that it is made of"
             )));
@@ -259,7 +267,10 @@ impl Arguments {
 
 /// A failure if an option names a feed that is not fetched.
 fn check_name(subscriptions: &Subscriptions, option: &str, name: &str) -> Result<(), Failure> {
-    if subscriptions.feeds().any(|feed| feed.name == name) {
+    let is_file = option == "--only"
+        && (subscriptions.policies().any(|policy| policy.source == name)
+            || subscriptions.key_directories().any(|directory| directory.source == name));
+    if is_file || subscriptions.feeds().any(|feed| feed.name == name) {
         return Ok(());
     }
     if subscriptions.names().any(|known| known == name) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::update::http::{Answer, Client, Query, Trouble};
+use crate::http::{Answer, Client, Query, Trouble};
 
 /// What a publisher answers, or why it does not.
 pub(super) type Fetched = Result<Answer, Trouble>;

@@ -3,13 +3,15 @@
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 
-use crawlward_core::{Addresses, Change, Country, FeedFormat, Subscription};
+use crawlward_core::{Addresses, Change, Country, FeedFormat};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::clock;
 use crate::failure::say;
-use crate::update::http::Redirect;
+use crate::http::Redirect;
+use crate::update::keys::KeysChange;
+use crate::update::subject::{Kind, Subject};
 
 /// What became of a feed.
 #[derive(Clone, Debug)]
@@ -49,12 +51,16 @@ impl Outcome {
 /// What there is to tell of a feed.
 #[derive(Clone, Debug)]
 pub(super) struct Report<'a> {
-    pub(super) feed: Subscription<'a>,
+    pub(super) subject: Subject<'a>,
+    /// What its file says from now on, if it is not what it was.
+    pub(super) instead: Option<&'static str>,
     pub(super) outcome: Outcome,
     /// Of the version that was fetched.
     pub(super) prefixes: Option<usize>,
     pub(super) unreadable: usize,
     pub(super) change: Option<Change>,
+    /// Of a directory, the keys of the version that was fetched.
+    pub(super) keys: Option<KeysChange>,
     pub(super) redirects: Vec<Redirect>,
     /// Where the publisher has moved the feed for good.
     pub(super) moved_to: Option<String>,
@@ -66,14 +72,16 @@ pub(super) struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// That of a feed of which nothing else is known.
-    pub(super) fn new(feed: Subscription<'a>, outcome: Outcome, due: i64) -> Self {
+    pub(super) fn new(subject: Subject<'a>, outcome: Outcome, due: i64) -> Self {
         Self {
-            feed,
+            subject,
+            instead: None,
             outcome,
             due,
             prefixes: None,
             unreadable: 0,
             change: None,
+            keys: None,
             redirects: Vec::new(),
             moved_to: None,
             warnings: Vec::new(),
@@ -104,6 +112,10 @@ struct Counts {
     unchanged: usize,
     fresh: usize,
     failed: usize,
+    /// How many of all are policies.
+    policies: usize,
+    /// How many of all are directories of keys.
+    directories: usize,
 }
 
 impl Reporter {
@@ -121,33 +133,39 @@ impl Reporter {
             Outcome::Held(_) | Outcome::Failed(_) | Outcome::Waiting(_) => &mut self.counts.failed,
         };
         *count += 1;
-        let name = report.feed.name;
+        match report.subject.kind {
+            Kind::Feed(_) => {}
+            Kind::Policy(_) => self.counts.policies += 1,
+            Kind::Directory { .. } => self.counts.directories += 1,
+        }
+        let (kind, name) = (report.subject.kind.word(), report.subject.name);
         for warning in report.warnings.iter().cloned().chain(self.warnings(report)) {
-            self.say("warning", format_args!("the feed `{name}`: {warning}"));
+            self.say("warning", format_args!("the {kind} `{name}`: {warning}"));
         }
         if self.json {
             self.line(self.json_of(report));
         } else if matches!(report.outcome, Outcome::Updated | Outcome::Unchanged) {
             self.line(self.text_of(report));
         }
-        let unchanged = format_args!("{} is left unchanged", report.feed.source);
+        let source = report.subject.source;
+        let unchanged = format_args!("{source} {}", report.instead.unwrap_or("is left unchanged"));
         match &report.outcome {
             Outcome::Held(why) => {
                 let advice = "if the new version is right, accept it with --accept";
                 self.say(
                     "error",
-                    format_args!("the feed `{name}` is held: {why}; {unchanged}; {advice} {name}"),
+                    format_args!("the {kind} `{name}` is held: {why}; {unchanged}; {advice} {name}"),
                 );
             }
             Outcome::Failed(why) => {
-                self.say("error", format_args!("the feed `{name}` is not updated: {why}; {unchanged}"));
+                self.say("error", format_args!("the {kind} `{name}` is not updated: {why}; {unchanged}"));
             }
             Outcome::Waiting(why) => {
                 let due = clock::rfc3339(report.due);
                 self.say(
                     "error",
                     format_args!(
-                        "the feed `{name}` was not updated: {why}; the next attempt is due at {due}"
+                        "the {kind} `{name}` was not updated: {why}; the next attempt is due at {due}"
                     ),
                 );
             }
@@ -158,15 +176,24 @@ impl Reporter {
     /// Tells how many feeds had each outcome.
     pub(super) fn sum_up(&mut self) {
         self.clear_progress();
-        let Counts { updated, unchanged, fresh, failed } = std::mem::take(&mut self.counts);
-        let feeds = updated + unchanged + fresh + failed;
-        if !self.json {
-            let plural = if feeds == 1 { "" } else { "s" };
-            let not = if self.dry_run { " (a dry run: nothing was written)" } else { "" };
-            self.line(format_args!(
-                "{feeds} feed{plural}: {updated} updated, {unchanged} unchanged, {fresh} not due, {failed} failed{not}"
-            ));
+        let Counts { updated, unchanged, fresh, failed, policies, directories } =
+            std::mem::take(&mut self.counts);
+        if self.json {
+            return;
         }
+        let counted = |count: usize, one: &str, many: &str| match count {
+            0 => String::new(),
+            1 => format!(" and 1 {one}"),
+            _ => format!(" and {count} {many}"),
+        };
+        let feeds = updated + unchanged + fresh + failed - policies - directories;
+        let plural = if feeds == 1 { "" } else { "s" };
+        let policies = counted(policies, "policy", "policies");
+        let directories = counted(directories, "key directory", "key directories");
+        let not = if self.dry_run { " (a dry run: nothing was written)" } else { "" };
+        self.line(format_args!(
+            "{feeds} feed{plural}{policies}{directories}: {updated} updated, {unchanged} unchanged, {fresh} not due, {failed} failed{not}"
+        ));
     }
 
     /// Shows how far it is, on a terminal.
@@ -174,7 +201,7 @@ impl Reporter {
         let mut terminal = io::stderr();
         if terminal.is_terminal() {
             self.clear_progress();
-            let text = format!("{done} of {all} feeds");
+            let text = format!("{done} of {all}");
             self.progress = text.len();
             let _ = write!(terminal, "{text}").and_then(|()| terminal.flush());
         }
@@ -206,7 +233,7 @@ impl Reporter {
     fn warnings(&self, report: &Report<'_>) -> Vec<String> {
         let mut warnings = Vec::new();
         let was_asked = !matches!(report.outcome, Outcome::Fresh | Outcome::Waiting(_));
-        if was_asked && report.feed.url.starts_with("http://") {
+        if was_asked && report.subject.url.starts_with("http://") {
             warnings.push(
                 "its `url` begins with http://, so anybody on the way can change what it says; use https:// [GEO-17]"
                     .into(),
@@ -241,8 +268,11 @@ impl Reporter {
     }
 
     fn text_of(&self, report: &Report<'_>) -> String {
-        let name = report.feed.name;
+        let name = report.subject.name;
         let mut text = format!("{name}: {}", report.outcome.word());
+        if let (Outcome::Updated, Some(keys)) = (&report.outcome, &report.keys) {
+            text += &format!(", {keys}");
+        }
         if let (Outcome::Updated, Some(prefixes)) = (&report.outcome, report.prefixes) {
             text += &format!(", {prefixes} prefixes");
             if let Some(change) = &report.change {
@@ -250,7 +280,7 @@ impl Reporter {
                 for (family, addresses) in [("IPv4", change.v4), ("IPv6", change.v6)] {
                     text += &share_of(family, addresses);
                 }
-                if report.feed.format == FeedFormat::Geofeed {
+                if report.subject.kind == Kind::Feed(FeedFormat::Geofeed) {
                     text += &format!(", {} of {} with another country", change.moved(), change.located);
                 }
             }
@@ -259,22 +289,25 @@ impl Reporter {
     }
 
     fn json_of(&self, report: &Report<'_>) -> Value {
-        let Report { feed, outcome, prefixes, unreadable, change, redirects, moved_to, due, .. } = report;
+        let Report { subject, outcome, prefixes, unreadable, change, keys, redirects, moved_to, due, .. } =
+            report;
         let reason = match outcome {
             Outcome::Held(why) | Outcome::Failed(why) | Outcome::Waiting(why) => Some(why),
             _ => None,
         };
         let redirects: Vec<Value> =
             redirects.iter().map(|one| json!({ "status": one.status, "to": one.to.as_str() })).collect();
+        let kind = subject.kind.word();
         json!({
-            "feed": feed.name,
-            "url": feed.url,
-            "source": feed.source,
+            kind: subject.name,
+            "url": subject.url,
+            "source": subject.source,
             "outcome": outcome.word(),
             "reason": reason,
             "prefixes": prefixes,
             "unreadable": unreadable,
             "change": change.as_ref().map(|change| ShownChange::new(change, self.is_flagged(change))),
+            "keys": keys,
             "redirects": redirects,
             "moved_to": moved_to,
             "due": clock::rfc3339(*due),

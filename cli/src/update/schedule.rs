@@ -4,8 +4,6 @@
 use std::time::{Duration, SystemTime};
 
 use http_cache_semantics::{CacheOptions, CachePolicy};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc2822;
 use ureq::http::header::{self, HeaderMap, HeaderValue};
 use ureq::http::{Method, Request, Response};
 
@@ -13,7 +11,7 @@ pub(super) const HOUR: i64 = 3600;
 
 /// For how long an answer counts as fresh if its headers do not say so: about a day, and so much less that a daily timer
 /// that does not start to the minute finds it due.
-const USUAL: i64 = 22 * HOUR;
+pub(super) const USUAL: i64 = 22 * HOUR;
 
 /// The longest time for which an answer counts as fresh (GEO-16).
 const LONGEST: i64 = 7 * 24 * HOUR;
@@ -76,25 +74,19 @@ fn is_short_number(value: &HeaderValue) -> bool {
     value.len() <= 9 && value.as_bytes().iter().all(u8::is_ascii_digit)
 }
 
-/// The time in a Retry-After: seconds, or a date.
-pub(super) fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
-    let text = text.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = SystemTime::from(OffsetDateTime::parse(text, &Rfc2822).ok()?);
-    Some(date.duration_since(now).unwrap_or_default())
-}
-
 /// For how many seconds to leave a publisher alone after failures in a row. Random, so that those who failed together do not
-/// come back together.
-pub(super) fn pause(failures: u32, was_asked: bool, retry_after: Option<Duration>) -> i64 {
+/// come back together. Unless the publisher says so, it is at most `longest`.
+pub(super) fn pause(failures: u32, was_asked: bool, retry_after: Option<Duration>, longest: i64) -> i64 {
     if let Some(wanted) = retry_after {
         let wanted = i64::try_from(wanted.as_secs()).unwrap_or(LONGEST).clamp(SHORTEST, LONGEST);
         return jittered(wanted);
     }
     let first = if was_asked { HOUR } else { FIRST_PAUSE };
-    jittered(first.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST_PAUSE))
+    let pause = first.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST_PAUSE);
+    match jittered(pause) {
+        pause if pause <= longest => pause,
+        _ => longest - fastrand::i64(0..=longest / 8),
+    }
 }
 
 /// Up to an eighth more.
@@ -175,28 +167,23 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_is_seconds_or_a_date() {
-        assert_eq!(retry_after(" 120 ", now()), Some(Duration::from_secs(120)));
-        assert_eq!(retry_after("Sun, 22 Nov 2026 00:01:00 GMT", now()), Some(Duration::from_secs(60)));
-        assert_eq!(retry_after("Sat, 21 Nov 2026 00:01:00 GMT", now()), Some(Duration::ZERO));
-        assert_eq!(retry_after("soon", now()), None);
-    }
-
-    #[test]
     fn pauses_grow_and_are_not_all_alike() {
         let between = |pause: i64, least: i64| (least..=least + least / 8).contains(&pause);
         for (failures, unreached, asked) in
             [(1, FIRST_PAUSE, HOUR), (2, 2 * FIRST_PAUSE, 2 * HOUR), (4, 8 * FIRST_PAUSE, 8 * HOUR)]
         {
-            assert!(between(pause(failures, false, None), unreached));
-            assert!(between(pause(failures, true, None), asked));
+            assert!(between(pause(failures, false, None, i64::MAX), unreached));
+            assert!(between(pause(failures, true, None, i64::MAX), asked));
+            // SIG-8
+            assert!((263..=300).contains(&pause(failures, true, None, 300)));
         }
-        assert!(between(pause(u32::MAX, true, None), LONGEST_PAUSE));
-        let wanted = |seconds| pause(1, true, Some(Duration::from_secs(seconds)));
+        assert!(between(pause(u32::MAX, true, None, i64::MAX), LONGEST_PAUSE));
+        let wanted = |seconds| pause(1, true, Some(Duration::from_secs(seconds)), 300);
         assert!(
             between(wanted(0), SHORTEST) && between(wanted(600), 600) && between(wanted(u64::MAX), LONGEST)
         );
-        let pauses: std::collections::BTreeSet<i64> = (0..50).map(|_| pause(1, true, None)).collect();
+        let pauses: std::collections::BTreeSet<i64> =
+            (0..50).map(|_| pause(1, true, None, i64::MAX)).collect();
         assert!(pauses.len() > 1);
     }
 }

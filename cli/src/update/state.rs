@@ -14,6 +14,8 @@ use crawlward_files::{Readers, read_file, replace};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
+use crate::update::subject::{Kind, Subject};
+
 /// The longest validator that is kept, in bytes. A longer one costs a transfer.
 const LONGEST_VALIDATOR: usize = 1024;
 
@@ -22,6 +24,12 @@ const LONGEST_VALIDATOR: usize = 1024;
 pub(super) struct State {
     /// By the feed's name.
     pub(super) feeds: BTreeMap<String, Entry>,
+    /// By the policy's file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) policies: BTreeMap<String, Entry>,
+    /// By the file of the directory of keys.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) directories: BTreeMap<String, Entry>,
     /// Whether something changed of which the server, or the command of `--exec`, has not been told.
     #[serde(default)]
     pub(super) is_undelivered: bool,
@@ -61,6 +69,27 @@ pub(super) struct Copy {
     pub(super) freshness: i64,
     /// SHA-256 of the bytes, in hexadecimal. Another file than this one has to be asked for whole.
     pub(super) digest: String,
+}
+
+impl State {
+    /// The entries of all subjects of a kind.
+    pub(super) fn entries(&mut self, kind: Kind) -> &mut BTreeMap<String, Entry> {
+        match kind {
+            Kind::Feed(_) => &mut self.feeds,
+            Kind::Policy(_) => &mut self.policies,
+            Kind::Directory { .. } => &mut self.directories,
+        }
+    }
+
+    /// What is remembered of a subject at its URL.
+    pub(super) fn entry(&self, subject: &Subject<'_>) -> Option<&Entry> {
+        let entries = match subject.kind {
+            Kind::Feed(_) => &self.feeds,
+            Kind::Policy(_) => &self.policies,
+            Kind::Directory { .. } => &self.directories,
+        };
+        entries.get(subject.name).filter(|entry| entry.url == subject.url)
+    }
 }
 
 /// A validator that can be kept.

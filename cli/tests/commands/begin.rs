@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
+use std::time::SystemTime;
 
 use serde_json::Value;
 
@@ -14,6 +16,40 @@ fn objects(done: &Done) -> Vec<Value> {
 
 fn one<'v>(objects: &'v [Value], key: &str, value: &str) -> &'v Value {
     objects.iter().find(|object| object[key] == value).unwrap_or_else(|| panic!("no {key} {value}"))
+}
+
+/// The days from 1970 to a date of the Gregorian calendar after that, its year, month and day.
+fn day_number(date: &[u64]) -> u64 {
+    let &[year, month, day] = date else { panic!("{date:?}") };
+    let leap = |year: u64| {
+        u64::from(year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)))
+    };
+    let before = (1970..year).map(|year| 365 + leap(year)).sum::<u64>();
+    let months = [31, 28 + leap(year), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    before + months.iter().take(usize::try_from(month).unwrap() - 1).sum::<u64>() + day - 1
+}
+
+#[test]
+fn the_timer_of_a_new_configuration_is_one_that_systemd_takes() {
+    let folder = Folder::new();
+    let done = folder.run(&["init", "my sites"]);
+    assert_eq!((done.status, &*done.stderr), (0, ""));
+    assert!(done.stdout.contains("systemctl enable --now crawlward-update.timer\n"), "{}", done.stdout);
+    let unit = folder.read("my sites/crawlward-update.service");
+    let config = folder.path("my sites/crawlward.json").display().to_string();
+    let program = env!("CARGO_BIN_EXE_crawlward");
+    assert!(unit.contains(&format!("ExecStart=\"{program}\" update --config \"{config}\"\n")), "{unit}");
+    for unit in ["crawlward-update.service", "crawlward-update.timer"] {
+        let path = folder.path("my sites").join(unit);
+        let output =
+            Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&path).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    }
+    // From 0, which is safe, to 100.
+    let service = folder.path("my sites/crawlward-update.service");
+    let security = ["security", "--offline=yes", "--threshold=30"];
+    let output = Command::new("systemd-analyze").args(security).arg(service).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
 }
 
 #[test]
@@ -31,25 +67,57 @@ fn a_new_configuration_works_and_denies_nobody() {
     assert_eq!(document["mode"], "observe");
     let catalog: Value = serde_json::from_str(include_str!("../../../core/data/catalog.json")).unwrap();
     assert_eq!(document["feeds"].as_array().unwrap().len(), catalog["feeds"].as_array().unwrap().len());
-    // Nothing is wrong with it but that no feed has been fetched yet.
+    // Nothing is wrong with it but that most feeds have not been fetched yet, and, in later years, that the copies are old.
     let done = folder.run(&["lint", "--format", "config", &config]);
     assert_eq!(done.status, 0, "{}", done.stderr);
-    let feeds = document["feeds"].as_array().unwrap().len();
-    assert_eq!(done.stderr.matches(" is missing: the file ").count(), feeds, "{}", done.stderr);
-    assert_eq!(done.stderr.lines().count(), feeds, "{}", done.stderr);
+    let feeds = document["feeds"].as_array().unwrap();
+    let copies = feeds.iter().filter(|feed| feed["max_age"] == "180d").count();
+    assert!(copies >= 10, "{copies}");
+    assert_eq!(
+        done.stderr.matches(" is missing: the file ").count(),
+        feeds.len() - copies,
+        "{}",
+        done.stderr
+    );
+    // Nor have the keys of agents that sign their requests.
+    let signing = catalog["agents"].as_array().unwrap().iter().filter(|agent| agent["keys"].is_array());
+    let signing: Vec<_> = signing.map(|agent| (&agent["token"], &agent["keys"][0])).collect();
+    let agents = document["agents"].as_array().unwrap().iter();
+    let written: Vec<_> = agents.map(|agent| (&agent["token"], &agent["keys"][0]["directory"])).collect();
+    assert_eq!(written, signing);
+    assert_eq!(done.stderr.matches("so no signature by a key of ").count(), signing.len(), "{}", done.stderr);
+    let agents = document["agents"].as_array().unwrap();
+    let chatgpt = one(agents, "token", "ChatGPT Agent");
+    assert_eq!(chatgpt["keys"][0]["source"], "keys/chatgpt.com.json");
+    let is_expected = |line: &str| {
+        [" is missing: the file ", "so no signature by a key of "].iter().any(|part| line.contains(part))
+    };
+    let others = done.stderr.lines().filter(|line| !is_expected(line));
+    assert!(others.clone().all(|line| line.contains(" is stale: ")), "{}", others.collect::<String>());
 
-    // The feeds that ship fit in: each verifies its agents.
+    // The copies verify their agents until they are older than that.
+    let copy = folder.path("new/crawlward/feeds/openai-gptbot.json");
     let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/data/feeds/openai-gptbot.json");
-    fs::copy(shipped, folder.path("new/crawlward/feeds/openai-gptbot.json")).unwrap();
+    assert_eq!(fs::read(&copy).unwrap(), fs::read(shipped).unwrap());
+    let dates: Value = serde_json::from_str(include_str!("../../../core/data/feeds.json")).unwrap();
+    let fetched =
+        one(dates["feeds"].as_array().unwrap(), "name", "openai-gptbot")["fetched"].as_str().unwrap();
+    assert!(readme.contains(&format!("came with Crawlward, of {}", &fetched[..10])), "{readme}");
+    let modified = fs::metadata(&copy).unwrap().modified().unwrap();
+    let day = modified.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() / 86_400;
+    let days = |text: &str| -> Vec<u64> { text.split('-').map(|part| part.parse().unwrap()).collect() };
+    assert_eq!(day, day_number(&days(&fetched[..10])));
+    let age = modified.elapsed().unwrap().as_secs() / 86_400;
+    let state = if age < 180 { "ok" } else { "stale" };
     let feeds = objects(&folder.run(&["feeds", "--config", &config, "--json"]));
     let gptbot = one(&feeds, "name", "openai-gptbot");
-    assert_eq!((&gptbot["state"], &gptbot["prefixes"]), (&"ok".into(), &21.into()));
+    assert_eq!((&gptbot["state"], &gptbot["prefixes"]), (&state.into(), &21.into()));
     assert_eq!(gptbot["agents"], serde_json::json!(["GPTBot"]));
     assert!(gptbot["changed"].is_i64() && gptbot["age"].is_u64() && gptbot["update"].is_null(), "{gptbot}");
     assert_eq!(one(&feeds, "name", "bing-bingbot")["state"], "missing");
     let agents = objects(&folder.run(&["agents", "--config", &config, "--json"]));
     let gptbot = one(&agents, "token", "GPTBot");
-    assert_eq!((&gptbot["verifiable"], &gptbot["operator"]), (&true.into(), &"OpenAI".into()));
+    assert_eq!((&gptbot["verifiable"], &gptbot["operator"]), (&(age < 180).into(), &"OpenAI".into()));
     let bing = one(&agents, "token", "bingbot");
     assert_eq!((&bing["verifiable"], &bing["rdns"][0]), (&false.into(), &"search.msn.com".into()));
 }

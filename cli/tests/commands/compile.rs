@@ -1,9 +1,13 @@
+use std::io::Write;
+
 use base64::prelude::{BASE64_STANDARD, Engine};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::Value;
 
 use crawlward_core::{Compiled, is_stored};
 
-use crate::fixture::{Done, Folder, GOOGLEBOT, WARNING};
+use crate::fixture::{CONFIG, Done, Folder, GOOGLEBOT, WARNING};
 
 /// A folder in which the configuration has a feed with places, and policies.
 fn folder() -> Folder {
@@ -154,6 +158,39 @@ fn what_a_guard_holds_is_let_in_by_accept() {
     folder.write("googlebot.json", &few);
     compile(&folder, &["--accept", "googlebot"]);
     assert_eq!(compile(&folder, &[]).stdout, accepted.stdout);
+}
+
+#[test]
+fn a_compressed_file_takes_the_place_of_the_other() {
+    let folder = folder();
+    compile(&folder, &[]);
+    let pack = || {
+        let arguments = ["compile", "--config", "crawlward.json", "--output", "crawlward.bin.gz", "--gzip"];
+        assert_eq!(folder.run(&arguments).status, 0);
+        std::fs::read(folder.path("crawlward.bin.gz")).unwrap()
+    };
+    let packed = pack();
+    assert!(
+        packed.len() * 3 < std::fs::read(folder.path("crawlward.bin")).unwrap().len(),
+        "{}",
+        packed.len()
+    );
+    assert_eq!(pack(), packed, "the same content is the same file");
+    let lookup = |config| folder.run(&["lookup", "--config", config, GOOGLEBOT]);
+    let (plain, done) = (lookup("crawlward.bin"), lookup("crawlward.bin.gz"));
+    assert_eq!((done.status, &done.stdout), (0, &plain.stdout));
+    let lint = |name: &str| folder.run(&["lint", "--format", "config", name]);
+    assert_eq!(lint("crawlward.bin.gz").status, 0);
+
+    folder.write("crawlward.bin.gz", &packed[..packed.len() - 9]);
+    let done = lint("crawlward.bin.gz");
+    assert!(done.status == 1 && done.stderr.contains("crawlward.bin.gz: error: cannot be read"), "{done:?}");
+    // A document that was compressed is none of ours.
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(CONFIG.as_bytes()).unwrap();
+    folder.write("crawlward.bin.gz", encoder.finish().unwrap());
+    let done = lint("crawlward.bin.gz");
+    assert_eq!((done.status, &*done.stderr), (1, "crawlward.bin.gz: error: not a compiled ruleset\n"));
 }
 
 #[test]

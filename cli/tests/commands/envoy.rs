@@ -76,6 +76,31 @@ fn the_resource_carries_the_document_with_its_files() {
 }
 
 #[test]
+fn a_patch_puts_the_document_with_its_files_into_a_resource_of_kubernetes() {
+    let folder = Folder::new();
+    let patch = |path| folder.run(&["envoy", "--config", "crawlward.json", "--patch", path]);
+    // The filter's code is not needed.
+    let done = patch("/spec/wasm/0/config");
+    assert_eq!((done.status, &*done.stderr), (0, WARNING));
+    let operations: Value = serde_json::from_str(&done.stdout).unwrap();
+    let [operation] = &operations.as_array().unwrap()[..] else { panic!("one operation: {operations}") };
+    assert_eq!((&operation["op"], &operation["path"]), (&"add".into(), &"/spec/wasm/0/config".into()));
+    let document = operation["value"].to_string();
+    let ruleset = Ruleset::compile("patch", document.as_bytes(), &NoFiles).ruleset.unwrap();
+    assert_eq!(ruleset.lookup(GOOGLEBOT.parse().unwrap()).count(), 1);
+
+    for path in ["", "/", "spec/pluginConfig"] {
+        let done = patch(path);
+        assert_eq!((done.status, &*done.stdout), (2, ""), "{path}");
+        assert!(done.stderr.contains("it must start with \"/\""), "{}", done.stderr);
+    }
+    folder.run(&["compile", "--config", "crawlward.json", "--output", "crawlward.bin"]);
+    let done = folder.run(&["envoy", "--config", "crawlward.bin", "--patch", "/spec/pluginConfig"]);
+    assert_eq!(done.status, 2);
+    assert!(done.stderr.contains("crawlward.bin is a compiled ruleset"), "{}", done.stderr);
+}
+
+#[test]
 fn a_static_filter_has_its_name_and_the_same_configuration() {
     let folder = Folder::new();
     let done = envoy(&folder, &["--format", "filter", "--name", "bots"]);
@@ -145,7 +170,8 @@ fn the_ruleset_is_compiled_unless_the_document_is_asked_for() {
     let done = folder.run(&[&envoy[..], &["--form", "document"]].concat());
     assert_eq!(done.status, 2);
     assert!(
-        done.stderr.contains("`--form document` needs the document, and crawlward.bin is a compiled ruleset"),
+        done.stderr
+            .contains("`--form document` and `--patch` need the document, and crawlward.bin is a compiled"),
         "{}",
         done.stderr
     );
@@ -236,6 +262,17 @@ fn the_code_can_be_in_the_resource() {
     let filter = wasm_filter(&envoy(&folder, &["--inline-wasm"]));
     let local = &filter["config"]["vm_config"]["code"]["local"];
     assert_eq!(local, &serde_json::json!({ "inline_bytes": BASE64_STANDARD.encode("\0asm") }));
+}
+
+/// Without this key, Envoy holds the body back as long as the filter holds the head back. Older ones do not know it.
+#[test]
+fn a_filter_that_takes_bodies_gets_them() {
+    let folder = Folder::new();
+    let filter = wasm_filter(&envoy(&folder, &[]));
+    assert_eq!(filter["config"].get("allow_on_headers_stop_iteration"), None);
+    folder.write("documents.wasm", "\0asm, and proxy_on_response_body");
+    let done = folder.run(&["envoy", "--config", "crawlward.json", "--wasm", "documents.wasm"]);
+    assert_eq!(wasm_filter(&done)["config"]["allow_on_headers_stop_iteration"], true);
 }
 
 #[test]

@@ -190,7 +190,11 @@ fn wrong_arguments_and_configurations_end_with_2() {
     );
     let done = folder.run(&["explain", "--config", "nowhere.json", "--ip", "::1"]);
     assert_eq!(done.status, 2);
-    assert_eq!(done.stderr, "nowhere.json: error: cannot be read: No such file or directory (os error 2)\n");
+    assert_eq!(
+        done.stderr,
+        "nowhere.json: error: cannot be read: No such file or directory (os error 2); `crawlward init` creates a \
+         configuration; in a container, mount its folder\n"
+    );
 }
 
 #[test]

@@ -1,16 +1,21 @@
 //! Runs the built program: every command, what it prints where, and its exit status.
 
 mod aiwebindex;
+mod aiwebindex_verify;
 mod begin;
 mod compile;
+mod completions;
 mod envoy;
 mod explain;
 mod fixture;
 mod lint;
 mod lookup;
 mod man;
+mod names;
 mod private;
 mod publish;
+mod report;
 mod schema;
+mod sign;
 mod trace;
 mod watch;

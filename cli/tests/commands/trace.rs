@@ -68,6 +68,7 @@ fn an_explanation_names_no_stale_feed_as_a_proof() {
         [
             "allow: allowed, identity unverified, agent Googlebot",
             "claim     Googlebot, which no feed can verify at the moment",
+            "name      not looked up; one in googlebot.com can verify Googlebot: use --resolve",
             "identity  unverified: no feed has the address for Googlebot; the feed `googlebot` is stale: it is 2d \
              old, over its `max_age` of 1d",
         ]

@@ -172,7 +172,7 @@ fn an_answer_that_never_ends_does() {
         }
     });
     lab.configure(&[json!({ "limits": { "bytes": 3_000_000 } })]);
-    fails(&lab, &[], "the answer has more than 3000000 bytes (`limits.bytes`), decompressed");
+    fails(&lab, &[], "the answer has more than 3000000 bytes, decompressed (`limits.bytes` of a feed)");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn bombs_do_not_go_off() {
     assert!(gzip.len() < 100_000);
     let lab = then(says(&["Content-Encoding: gzip"], gzip.clone()));
     lab.configure(std::slice::from_ref(&limit));
-    fails(&lab, &[], "the answer has more than 2000000 bytes (`limits.bytes`), decompressed");
+    fails(&lab, &[], "the answer has more than 2000000 bytes, decompressed (`limits.bytes` of a feed)");
     // Other encodings were not asked for, and are not unpacked.
     let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
     zeros(&mut deflate);

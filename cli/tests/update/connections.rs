@@ -75,7 +75,7 @@ fn a_machine_without_authorities_says_so() {
 
 #[test]
 fn who_is_not_there_is_asked_again_soon() {
-    fails("https://publisher.invalid/", "the name publisher.invalid cannot be resolved; check the `url`");
+    fails("https://publisher.invalid/", "the name publisher.invalid cannot be resolved; check the URL");
     // The port is free again.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     fails(&format!("https://127.0.0.1:{port}/"), "Connection refused");

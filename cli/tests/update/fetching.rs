@@ -23,13 +23,20 @@ fn a_fresh_folder_gets_its_feed() {
     assert_eq!((done.status, &*done.stderr), (0, ""));
     assert_eq!([lab.read("feeds/lab.txt"), lab.read("feeds/lab.txt.last-good")], [GOOD, GOOD]);
     let [asked] = &lab.publisher.asked()[..] else { panic!("one request") };
-    let user_agent = asked.header("user-agent").unwrap();
-    assert!(
-        user_agent.starts_with(concat!("Crawlward/", env!("CARGO_PKG_VERSION"), " (+https://")),
-        "{user_agent}"
-    );
+    assert_eq!(asked.header("user-agent"), Some(concat!("Crawlward/", env!("CARGO_PKG_VERSION"))));
     assert_eq!(asked.header("accept-encoding"), Some("gzip"));
     assert_eq!(asked.header("if-none-match").or(asked.header("if-modified-since")), None);
+}
+
+#[test]
+fn publishers_see_whom_to_ask() {
+    let lab = Lab::new(says(&[], GOOD));
+    assert_eq!(lab.update(&["--contact", "https://example.com/contact"]).status, 0);
+    let product = concat!("Crawlward/", env!("CARGO_PKG_VERSION"));
+    let expected = format!("{product} (+https://example.com/contact)");
+    assert_eq!(lab.publisher.asked()[0].header("user-agent"), Some(&*expected));
+    let done = lab.update(&["--contact", "a\nb"]);
+    assert!(done.status == 2 && done.stderr.contains("expected a URL or an address of mail"), "{done:?}");
 }
 
 #[test]

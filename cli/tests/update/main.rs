@@ -2,9 +2,11 @@
 
 mod answers;
 mod connections;
+mod directories;
 mod disturbed;
 mod fetching;
 mod fixture;
 mod many;
+mod policies;
 mod told;
 mod watching;

@@ -1,9 +1,8 @@
 //! Many feeds, and large ones.
 
-use std::fs;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use crawlward_tests::large::{peak, prefixes, written};
 use crawlward_tests::publisher::respond;
 use serde_json::json;
 
@@ -31,34 +30,23 @@ fn a_hundred_feeds_are_one_run() {
     assert!(done.stdout.ends_with("100 feeds: 0 updated, 0 unchanged, 100 not due, 0 failed\n"));
 }
 
-/// The most memory that a run took, in KiB.
-fn peak(lab: &Lab) -> u64 {
-    let mut child = lab.command(&[]).spawn().unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut most = 0;
-    loop {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        most =
-            line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(most).max(most);
-        if let Some(ended) = child.try_wait().unwrap() {
-            assert_eq!(ended.code(), Some(0));
-            return most;
-        }
-        sleep(Duration::from_millis(2));
-    }
+/// What a run takes for a feed of so many entries, first without a last good version, then with one, in KiB.
+fn peaks(format: &str, count: u32) -> [u64; 2] {
+    let lab = Lab::new(says(&["Cache-Control: no-cache"], written(format, prefixes(count))));
+    lab.configure(&[json!({ "format": format, "guard": { "cover": "100%" } })]);
+    let first = peak(lab.command(&[]));
+    let second = written(format, prefixes(count - count / 100));
+    lab.publisher.answer(says(&["Cache-Control: no-cache"], second.clone()));
+    let peaks = [first, peak(lab.command(&[]))];
+    assert!(lab.read("lab.txt") == second && lab.read("lab.txt.last-good") == second);
+    println!("KiB for {count} prefixes as {format}: {peaks:?}");
+    peaks
 }
 
 #[test]
-fn memory_is_that_of_the_largest_feed() {
-    let list = |prefixes: u32| -> String {
-        (0..prefixes).map(|n| format!("10.{}.{}.{}/32\n", n >> 16, n >> 8 & 255, n & 255)).collect()
-    };
-    let lab = Lab::new(says(&["Cache-Control: no-cache"], list(100_000)));
-    let first = peak(&lab);
-    lab.publisher.answer(says(&["Cache-Control: no-cache"], list(99_000)));
-    let second = peak(&lab);
-    println!("KiB for 100,000 prefixes: {first}, and {second} with a last good version");
-    assert!((5_000..40_000).contains(&first) && (5_000..64_000).contains(&second), "{first} {second}");
-    assert_eq!(lab.read("lab.txt").lines().count(), 99_000);
+fn memory_is_that_of_the_entries_in_every_format() {
+    for format in ["cidr", "jafar", "geofeed"] {
+        let peaks = peaks(format, 100_000);
+        assert!(peaks.iter().all(|peak| (5_000..40_000).contains(peak)), "{format}: {peaks:?}");
+    }
 }

@@ -12,7 +12,12 @@ use crate::fixture::{BETTER, GOOD, Lab, says};
 /// A process that writes a line for each SIGHUP, in the place of nginx's master.
 fn listener(lab: &Lab) -> (Child, BufReader<std::process::ChildStdout>) {
     let script = "trap 'echo told' HUP; echo ready; while :; do sleep 0.02; done";
-    let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+    // A shell can't trap what its parent ignores, as what runs under nohup does.
+    let mut child = Command::new("env")
+        .args(["--default-signal=HUP", "sh", "-c", script])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     lines.read_line(&mut line).unwrap();
@@ -93,4 +98,16 @@ fn what_could_not_be_told_is_told_by_the_next_run() {
     fs::remove_file(lab.path("told")).unwrap();
     assert_eq!(lab.update(&["--exec", "touch told"]).status, 0);
     assert!(!lab.path("told").exists());
+}
+
+#[test]
+fn a_run_that_does_its_best_succeeds_with_the_last_good_version() {
+    let lab = Lab::updated();
+    lab.publisher.answer(says(&["Cache-Control: no-cache"], "<!doctype html>"));
+    let done = lab.update(&["--best-effort"]);
+    assert_eq!((done.status, &*lab.read("lab.txt")), (0, GOOD), "{done:?}");
+    assert!(done.stderr.contains("lab.txt is left unchanged"), "{}", done.stderr);
+    // A mistake in the configuration is none of the publisher's.
+    lab.write("crawlward.json", "{");
+    assert_eq!(lab.update(&["--best-effort"]).status, 2);
 }

@@ -39,7 +39,7 @@ fn decisions(text: &[u8], request: &[u8], strictness: impl Strictness) -> Option
             path: RequestPath::new(path),
             method,
         };
-        [Undeclared::Deny, Undeclared::Allow].map(|undeclared| preferences.decide(&request, [], undeclared))
+        [Undeclared::Deny, Undeclared::Allow].map(|undeclared| preferences.decide(&request, || [], undeclared))
     }))
 }
 

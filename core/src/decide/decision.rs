@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::decide::public_resource::PublicResource;
-use crate::identity::{Evidence, Identity, Proof};
+use crate::identity::{Evidence, Identity, Proof, SignatureResult};
 use crate::ids::{AgentId, SiteId, ValueId};
 use crate::json::typed::json_words;
 use crate::policy::robots_tag::UnionId;
@@ -32,6 +32,8 @@ json_words! {
         AgentAllowed = "agent-allowed",
         /// The site denies clients that claim an agent from an address that is not the agent's.
         SpoofedAgent = "spoofed-agent",
+        /// The site denies clients whose signature names a key of an agent that did not sign the request.
+        BadSignature = "bad-signature",
         /// The site denies clients whose claim can't be verified.
         UnverifiedAgent = "unverified-agent",
         /// The site denies clients that claim no agent from an address of an IP-range feed.
@@ -71,6 +73,9 @@ impl Reason {
             Self::SpoofedAgent => {
                 "The User-Agent claims an agent whose operator does not publish this address as the agent's."
             }
+            Self::BadSignature => {
+                "The signature names a key that is published, and does not match the request as it arrived."
+            }
             Self::UnverifiedAgent => "The User-Agent claims an agent, and the claim can't be verified.",
             Self::UndeclaredAgent => {
                 "The address belongs to an operator of automated clients, and the User-Agent names none of them."
@@ -109,6 +114,7 @@ pub struct Decision {
     pub(crate) rule: Option<RuleRef>,
     pub(crate) agent: Option<AgentId>,
     pub(crate) evidence: Option<Evidence>,
+    pub(crate) signature: Option<SignatureResult>,
     pub(crate) place: Option<ValueId>,
     pub(crate) site: Option<SiteId>,
     /// What the gate serves, where the action is [`Action::Serve`].
@@ -154,6 +160,11 @@ impl Decision {
             Action::Deny => format!("crawlward_denied[{}]", self.reason),
             Action::Allow | Action::Serve => format!("crawlward_{}", self.reason),
         }
+    }
+
+    /// What came of the request's signatures; `None` where it has none, or where nobody looked.
+    pub fn signature(&self) -> Option<SignatureResult> {
+        self.signature
     }
 
     /// What verified the agent.

@@ -17,7 +17,7 @@ use crate::identity::{Evidence, Identity, Proof, acting_agent};
 use crate::ruleset::data::Ruleset;
 
 /// The line of a policy that decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Rule<'r> {
     /// The file, as the configuration names it.
     pub file: &'r str,
@@ -80,13 +80,14 @@ impl Ruleset {
             (_, Reason::PurposeNotAllowed) => {
                 Purposes::judged(self, policy, acting_agent(self, decision.agent, decision.evidence), request)
             }
-            _ => Purposes::declared(self, policy, request),
+            _ => Purposes::declared(self, policy, decision.agent, request),
         };
         Facts { purpose, ..self.named(decision) }
     }
 
-    /// The names behind a decision, but for the purpose, which only the request can tell.
-    pub(super) fn named(&self, decision: &Decision) -> Facts<'_> {
+    /// The names behind a decision, but for the purpose, which only the request can tell. They live as long as the
+    /// ruleset.
+    pub fn named(&self, decision: &Decision) -> Facts<'_> {
         let range = decision.evidence.and_then(Evidence::ip_range);
         let agent = decision.agent.and_then(|id| self.agents.get(id));
         let service = match range.and_then(|range| self.values.get(range.value)) {

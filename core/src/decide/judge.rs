@@ -1,28 +1,31 @@
 //! The decision: a pure function of the ruleset and the request.
 
 use crate::config::{AgentAction, Mode, Treatments};
+use crate::decide::asked_once::AskedOnce;
 use crate::decide::decision::{Action, Decision, Reason};
-use crate::decide::lazy_target::LazyTarget;
 use crate::decide::policies;
 use crate::decide::public_resource::PublicResource;
 use crate::decide::ruling::Ruling;
 use crate::decide::step::Step;
 use crate::http::authority::is_host;
 use crate::http::request::Request;
-use crate::identity::{Identification, Identity, identify};
+use crate::identity::{Evidence, Examined, Identification, Identity, NameFact, identify};
 use crate::ids::SiteId;
 use crate::path::spelling::Spelling;
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::sites::Site;
 use crate::source::position::Placed;
+use crate::user_agent::{RecentSpeakers, Speaker};
 
-/// What a host sets for a request beside the configuration document.
+/// What a host sets for a request, or has found out about it, beside the configuration document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Instead of every mode in the document.
     pub mode: Option<Mode>,
     /// Instead of the site of the request's host: a number from [`Ruleset::site`].
     pub site: Option<SiteId>,
+    /// What came of the lookup of the client's name: see [`Ruleset::name_lookup`].
+    pub name: Option<NameFact>,
 }
 
 /// Decides about one request: who it is, and what the site permits.
@@ -32,6 +35,17 @@ pub fn decide(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -
     decide_traced(ruleset, request, overrides, &mut |_| {})
 }
 
+/// As [`decide()`], with what the worker remembers of the User-Agents that it read for this ruleset.
+pub fn decide_remembering(
+    ruleset: &Ruleset,
+    recent: &RecentSpeakers,
+    request: &impl Request,
+    overrides: Overrides,
+) -> Decision {
+    let read = |user_agent: Option<&[u8]>| recent.speaker(&ruleset.claims, user_agent);
+    decide_reading(ruleset, request, overrides, read, &mut |_| {})
+}
+
 /// As [`decide()`], and gives `trace` each step as it is taken.
 pub fn decide_traced<'r, R: Request>(
     ruleset: &'r Ruleset,
@@ -39,23 +53,43 @@ pub fn decide_traced<'r, R: Request>(
     overrides: Overrides,
     trace: &mut impl FnMut(Step<'r>),
 ) -> Decision {
+    decide_reading(ruleset, request, overrides, |user_agent| ruleset.claims.speaker(user_agent), trace)
+}
+
+fn decide_reading<'r, R: Request>(
+    ruleset: &'r Ruleset,
+    request: &R,
+    overrides: Overrides,
+    read: impl FnOnce(Option<&[u8]>) -> Speaker,
+    trace: &mut impl FnMut(Step<'r>),
+) -> Decision {
     let site_id = overrides.site.or_else(|| find_site(ruleset, request));
     let site = site_id.and_then(|id| ruleset.sites.get(id));
-    let target = LazyTarget::new(request);
+    let request = &AskedOnce::new(request, site.is_some_and(Site::has_md_paths));
     let (mode, scope, spelling) = match overrides.mode {
         Some(mode) => (mode, None, Spelling::Sent),
-        None => policies::mode_of_part(ruleset, site, &target),
+        None => policies::mode_of_part(ruleset, site, request),
     };
     trace(Step::Mode(mode, scope, spelling));
     let is_off = mode == Mode::Off;
-    let who = if is_off { Identification::PERSON } else { identify(ruleset, request) };
+    let who = if is_off {
+        Identification::PERSON
+    } else {
+        identify(ruleset, request, overrides.name.as_ref(), read)
+    };
+    if let Some(Examined { result, is_long_lived, .. }) = who.signature {
+        trace(Step::Signature { result, is_long_lived });
+    }
+    if let Some(agent) = who.misplaced.and_then(|id| ruleset.agents.get(id)) {
+        trace(Step::MisplacedToken(&agent.token));
+    }
     let enforced = mode == Mode::Enforce && site.is_none_or(|site| is_enforced_on(site, request, trace));
-    let served = site.filter(|_| !is_off).and_then(|site| PublicResource::served(site, request, &target));
+    let served = site.filter(|_| !is_off).and_then(|site| PublicResource::served(site, request));
     let ruling = match served {
         Some(_) => Ruling::new(Action::Serve, Reason::Served),
-        None => judge(ruleset, site, &who, request, &target, trace),
+        None => judge(ruleset, site, &who, request, trace),
     };
-    let ruling = match ruling.is_denial() && PublicResource::at(target.get()).is_some() {
+    let ruling = match ruling.is_denial() && PublicResource::at(request.target()).is_some() {
         true => {
             trace(Step::AlwaysReadable(ruling.reason));
             Ruling::ALLOWED
@@ -71,14 +105,15 @@ pub fn decide_traced<'r, R: Request>(
         rule: ruling.rule,
         agent: who.agent,
         evidence: who.evidence,
+        signature: who.signature.map(|examined| examined.result),
         place: who.place,
         site: site_id,
         served,
-        tag: site.filter(|_| !is_off).map(|site| site.tags.find(|| target.get())),
+        tag: site.filter(|_| !is_off).map(|site| site.tags.find(|| request.target())),
     }
 }
 
-fn find_site(ruleset: &Ruleset, request: &impl Request) -> Option<SiteId> {
+pub(super) fn find_site(ruleset: &Ruleset, request: &impl Request) -> Option<SiteId> {
     let sites = &ruleset.sites;
     // Asking for the host can cost more than all the rest.
     if sites.list.is_empty() || (sites.list.len() == 1 && sites.default.is_some()) {
@@ -107,8 +142,7 @@ fn judge<'r, R: Request>(
     ruleset: &'r Ruleset,
     site: Option<&'r Site>,
     who: &Identification,
-    request: &R,
-    target: &LazyTarget<'_, R>,
+    request: &AskedOnce<'_, R>,
     trace: &mut impl FnMut(Step<'r>),
 ) -> Ruling {
     let treatments = site.map_or(Treatments::DEFAULT, |site| site.treatments);
@@ -119,6 +153,9 @@ fn judge<'r, R: Request>(
             None
         }
         Identity::Undeclared => Some((treatments.undeclared, Reason::UndeclaredAgent)),
+        Identity::Spoofed if who.evidence == Some(Evidence::Signature) => {
+            Some((treatments.spoofed, Reason::BadSignature))
+        }
         Identity::Spoofed => Some((treatments.spoofed, Reason::SpoofedAgent)),
         Identity::Unverified => Some((treatments.unverified, Reason::UnverifiedAgent)),
         Identity::Verified | Identity::Generic => None,
@@ -146,5 +183,5 @@ fn judge<'r, R: Request>(
             AgentAction::Allow | AgentAction::Policy => {}
         }
     }
-    site.map_or(Ruling::ALLOWED, |site| policies::by_site(ruleset, site, who, request, target, trace))
+    site.map_or(Ruling::ALLOWED, |site| policies::by_site(ruleset, site, who, request, trace))
 }

@@ -1,13 +1,15 @@
 //! The decision about one request.
 
+mod asked_once;
 pub(crate) mod decision;
 mod denial_line;
 pub(crate) mod facts;
 pub(crate) mod judge;
-mod lazy_target;
+mod page;
 pub(crate) mod policies;
 mod public_resource;
 pub(crate) mod purpose;
+pub(crate) mod recent_headers;
 mod ruling;
 pub(crate) mod step;
 #[cfg(test)]

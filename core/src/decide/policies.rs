@@ -2,8 +2,8 @@
 //! automation-preferences.txt.
 
 use crate::config::Mode;
+use crate::decide::asked_once::AskedOnce;
 use crate::decide::decision::{Action, Reason};
-use crate::decide::lazy_target::LazyTarget;
 use crate::decide::purpose::Purposes;
 use crate::decide::ruling::Ruling;
 use crate::decide::step::{PolicyVerdict, Source, Step};
@@ -23,7 +23,7 @@ use crate::ruleset::sites::{PolicyFile, PreferencesPolicy, RobotsPolicy, Site};
 pub(super) fn mode_of_part<'r>(
     ruleset: &Ruleset,
     site: Option<&'r Site>,
-    target: &LazyTarget<'_, impl Request>,
+    request: &AskedOnce<'_, impl Request>,
 ) -> (Mode, Option<&'r str>, Spelling) {
     let Some(site) = site.filter(|site| !site.modes.is_empty()) else {
         return (ruleset.mode, None, Spelling::Sent);
@@ -32,7 +32,8 @@ pub(super) fn mode_of_part<'r>(
         site.modes.find(path).map_or((ruleset.mode, None), |(mode, scope)| (mode, Some(scope)))
     };
     let strictness = |(mode, _): &(Mode, _)| mode.strictness();
-    let ((mode, scope), spelling) = target.get().strictest(mode_at, strictness, Mode::Enforce.strictness());
+    let ((mode, scope), spelling) =
+        request.target().strictest(mode_at, strictness, Mode::Enforce.strictness());
     (mode, scope, spelling)
 }
 
@@ -41,8 +42,7 @@ pub(super) fn by_site<'r, R: Request>(
     ruleset: &'r Ruleset,
     site: &'r Site,
     who: &Identification,
-    request: &R,
-    target: &LazyTarget<'_, R>,
+    request: &AskedOnce<'_, R>,
     trace: &mut impl FnMut(Step<'r>),
 ) -> Ruling {
     if let Some(FeedValue::Place { country, region, .. }) = who.place.and_then(|id| ruleset.values.get(id))
@@ -63,7 +63,7 @@ pub(super) fn by_site<'r, R: Request>(
         }
         by_files(ruleset, site, agent, path, request, trace)
     };
-    target.get().strictest(judge, Ruling::is_denial, true).0
+    request.target().strictest(judge, Ruling::is_denial, true).0
 }
 
 /// Steps 6 and 7: the site's robots.txt and its automation-preferences.txt, for one spelling of the path.
@@ -114,9 +114,11 @@ fn by_preferences<'r>(
         path,
         method: request.method(),
     };
-    let purposes = Purposes::judged(ruleset, Some(policy), agent, request);
-    let each = purposes.iter().flat_map(Purposes::iter).map(str::as_bytes);
-    let verdict = policy.file.rules.rules.decide(&asked, each, policy.undeclared);
+    let purposes = || {
+        let judged = Purposes::judged(ruleset, Some(policy), agent, request);
+        judged.into_iter().flat_map(Purposes::iter).map(str::as_bytes)
+    };
+    let verdict = policy.file.rules.rules.decide(&asked, purposes, policy.undeclared);
     let (action, reason) = match verdict.map(|verdict| verdict.outcome) {
         None | Some(Outcome::Allowed) => (Action::Allow, Reason::Allowed),
         Some(Outcome::MethodNotAllowed) => (Action::Deny, Reason::MethodNotAllowed),

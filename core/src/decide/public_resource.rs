@@ -1,6 +1,6 @@
 //! What nobody is denied, and what a gate serves of it.
 
-use crate::decide::lazy_target::LazyTarget;
+use crate::decide::asked_once::AskedOnce;
 use crate::http::representation::Representation;
 use crate::http::request::Request;
 use crate::path::request::RequestTarget;
@@ -31,16 +31,16 @@ impl PublicResource {
         match self {
             Self::RobotsTxt => site.robots.as_ref().map(|file| &file.served),
             Self::AutomationPreferences => site.preferences.as_ref().map(|policy| &policy.file.served),
-            Self::AiwebindexProof => None,
+            Self::AiwebindexProof => site.proof.as_deref(),
         }
     }
 
     /// The resource that the site serves itself for this request.
-    pub(super) fn served<R: Request>(site: &Site, request: &R, target: &LazyTarget<'_, R>) -> Option<Self> {
-        if site.robots.is_none() && site.preferences.is_none() {
+    pub(super) fn served<R: Request>(site: &Site, request: &AskedOnce<'_, R>) -> Option<Self> {
+        if site.robots.is_none() && site.preferences.is_none() && site.proof.is_none() {
             return None;
         }
-        let resource = Self::at(target.get()).filter(|resource| resource.of(site).is_some())?;
+        let resource = Self::at(request.target()).filter(|resource| resource.of(site).is_some())?;
         matches!(request.method(), b"GET" | b"HEAD").then_some(resource)
     }
 }

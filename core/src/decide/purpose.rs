@@ -54,7 +54,7 @@ impl<'r> Purposes<'r> {
     }
 
     /// The purposes.
-    pub fn iter(&self) -> impl Iterator<Item = &'r str> {
+    pub fn iter(self) -> impl Iterator<Item = &'r str> {
         let (first, others, of_agent) = match self.0 {
             Kind::InHeader { first, others } => (Some(first), others, &[][..]),
             Kind::InUserAgent(purpose) => (Some(purpose), [""; MOST - 1], &[][..]),
@@ -65,11 +65,13 @@ impl<'r> Purposes<'r> {
     }
 
     /// Those that the client declares: each line of the configured header is one; without the header, a purpose counts
-    /// that the policy or else the configuration names, and that stands alone in the User-Agent. None where a line is no
+    /// that the policy, else the configuration, else the catalog for this agent (AIWI-2) names, and that stands alone in the
+    /// User-Agent. None where a line is no
     /// RFC 9110 token of at most [`LONGEST`] bytes, or there are more than [`MOST`].
     pub(crate) fn declared(
         ruleset: &'r Ruleset,
         policy: Option<&'r PreferencesPolicy>,
+        agent: Option<AgentId>,
         request: &'r impl Request,
     ) -> Option<Self> {
         let mut lines = request.header_lines(&ruleset.purpose_header).map(purpose_of_line);
@@ -83,8 +85,10 @@ impl<'r> Purposes<'r> {
         }
         let user_agent = request.user_agent()?;
         let by_policy = policy.and_then(|policy| policy.file.rules.purposes.find(user_agent));
+        let by_agent = || ruleset.agents.get(agent?)?.declares.as_ref()?.find(user_agent);
         by_policy
             .or_else(|| ruleset.purposes.find(user_agent))
+            .or_else(by_agent)
             .map(|purpose| Self(Kind::InUserAgent(purpose)))
     }
 
@@ -99,7 +103,7 @@ impl<'r> Purposes<'r> {
             let known = &*ruleset.agents.get(agent?)?.purposes;
             (!known.is_empty()).then_some(Self(Kind::OfAgent(known)))
         };
-        Self::declared(ruleset, policy, request).or_else(of_agent)
+        Self::declared(ruleset, policy, agent, request).or_else(of_agent)
     }
 }
 
@@ -151,7 +155,7 @@ mod tests {
         ] {
             let headers: Vec<(&str, &str)> = lines.iter().map(|line| ("automation-purpose", *line)).collect();
             let request = Asked { headers: &headers, ..Asked::default() };
-            let declared = Purposes::declared(&ruleset, None, &request);
+            let declared = Purposes::declared(&ruleset, None, None, &request);
             assert_eq!(declared.map(|purposes| purposes.to_string()).as_deref(), expected, "{lines:?}");
             assert!(declared.is_none_or(|purposes| purposes.source() == PurposeSource::Header));
         }

@@ -5,7 +5,7 @@ use alloc::format;
 
 use crate::config::{AgentAction, Mode, Treatment};
 use crate::decide::decision::{Action, Reason};
-use crate::identity::Identity;
+use crate::identity::{Identity, SignatureResult};
 use crate::path::spelling::Spelling;
 use crate::policy::lines::Lines;
 use crate::policy::robots::GroupId;
@@ -18,6 +18,13 @@ pub enum Step<'r> {
     /// The mode; the scope of the part of the site that sets it (`None`: the document or the host does), and the spelling
     /// of the path in which it is in that part.
     Mode(Mode, Option<&'r str>, Spelling),
+    /// What came of the request's signatures.
+    Signature {
+        /// What came of them.
+        result: SignatureResult,
+        /// Whether the one that counts lives longer than 24 hours, so that it can be replayed as long.
+        is_long_lived: bool,
+    },
     /// Only a share of the client addresses is enforced on, and whether this one is.
     Share {
         /// How many of a hundred.
@@ -25,6 +32,8 @@ pub enum Step<'r> {
         /// Whether the client's address is among them.
         is_enforced_on: bool,
     },
+    /// The User-Agent has the token of this agent, but does not begin with it, so that it claims nothing (AIWI-1).
+    MisplacedToken(&'r str),
     /// What is done with clients of this identity.
     Treatment {
         /// The identity.

@@ -1,6 +1,7 @@
 //! What each step decides, which comes first, and what is asked of a request for it.
 
 use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::{String, ToString};
 use core::net::IpAddr;
 
@@ -8,6 +9,8 @@ use super::judge::*;
 use crate::NoFiles;
 use crate::config::Mode;
 use crate::decide::decision::{Action, Reason};
+use crate::decide::step::Step;
+use crate::http::request::Request;
 use crate::http::request::tests::{Asked, BROWSER};
 use crate::identity::Identity;
 use crate::ruleset::data::Ruleset;
@@ -146,6 +149,8 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
     let decision = decide(&ruleset, &post, Overrides::default());
     assert_eq!(decision.reason, MethodNotAllowed);
     told.insert(decision.reason.to_string());
+    // The test of signatures shows it.
+    told.insert(BadSignature.to_string());
     let all: BTreeSet<String> = Reason::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(told, all, "each reason is shown");
 }
@@ -154,7 +159,7 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
 fn an_override_beats_every_mode_of_the_document() {
     let ruleset = ruleset(DOCUMENT);
     let spoofed = |url, mode, site| {
-        let overrides = Overrides { mode, site: ruleset.site(site) };
+        let overrides = Overrides { mode, site: ruleset.site(site), name: None };
         let decision = decide(&ruleset, &request(NOWHERE, "GoodBot", url), overrides);
         (decision.identity, decision.is_answered())
     };
@@ -211,10 +216,12 @@ fn a_request_is_asked_for_what_is_needed() {
             &["address", "authority", "method", "path", "user-agent"],
         ),
         (&ruleset, "curl/8", "mild.test/closed", &["address", "authority", "path", "user-agent"]),
+        (&ruleset, "curl/8", "mild.test/open", &["address", "authority", "method", "path", "user-agent"]),
+        // The group for this path says which purposes it allows.
         (
             &ruleset,
             "curl/8",
-            "mild.test/open",
+            "mild.test/search",
             &["address", "authority", purpose, "method", "path", "user-agent"],
         ),
     ] {
@@ -234,4 +241,130 @@ fn a_share_of_the_addresses_is_enforced_on() {
         decision.enforced
     });
     assert!((96..=160).contains(&enforced.count()));
+}
+
+/// SIG-12.
+#[test]
+fn sig_12_a_signature_verifies_whoever_the_user_agent_is_and_a_wrong_one_is_spoofed() {
+    use ed25519_dalek::{Signer, SigningKey};
+
+    use crate::sign::{Statement, key_directory, sign_request};
+
+    let key = SigningKey::from_bytes(&[7; 32]);
+    let public = key.verifying_key().to_bytes();
+    let document = serde_json::json!({
+        "mode": "enforce", "catalog": "none",
+        "feeds": [{ "name": "good", "format": "cidr", "source": "good" }],
+        "agents": [
+            { "token": "SigningBot", "keys": [{ "directory": "https://signer.test", "source": "keys" }] },
+            { "token": "GoodBot", "feeds": ["good"] },
+        ],
+        "sites": [{ "hosts": ["signed.test"] }, { "hosts": ["kind.test"], "spoofed": "policy" }],
+        "files": { "good": { "text": "192.0.2.0/24" }, "keys": { "text": key_directory(&[public]) } },
+    });
+    let ruleset = ruleset(&document.to_string());
+    let of = |address, user_agent, host: &str, signed_host, created| {
+        let asked = Asked { host: signed_host, ..Asked::default() };
+        let statement =
+            Statement { label: "sig1", key: &public, created, expires: created + 60, nonce: Some("n") };
+        let headers = sign_request(&asked, "https://signer.test", &["@authority"], &statement, |base| {
+            key.sign(base).to_bytes()
+        });
+        let headers: alloc::vec::Vec<(String, String)> =
+            headers.unwrap().into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
+        let headers: alloc::vec::Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let address: IpAddr = str::parse(address).unwrap();
+        let asked = Asked { address: Some(address), user_agent, host, headers: &headers, ..Asked::default() };
+        let mut steps = 0;
+        let decision = decide_traced(&ruleset, &asked, Overrides::default(), &mut |step| {
+            steps += usize::from(matches!(step, Step::Signature { .. }));
+        });
+        assert_eq!(steps, usize::from(decision.signature().is_some()));
+        let facts = ruleset.describe(&decision, &asked);
+        let proof = facts.proof.map(|proof| proof.to_string());
+        (decision.identity, decision.reason, facts.agent.map(ToString::to_string), proof)
+    };
+    let some = |text: &str| Some(text.to_string());
+    let now = Asked::default().now();
+    let signed = (Identity::Verified, Reason::Allowed, some("SigningBot"), some("signature"));
+    let forged = (Identity::Spoofed, Reason::BadSignature, some("SigningBot"), None);
+    for (address, user_agent, host, signed_host, created, expected) in [
+        (NOWHERE, BROWSER, "signed.test", "signed.test", now, signed.clone()),
+        (NOWHERE, "curl/8", "signed.test", "signed.test", now, signed.clone()),
+        (NOWHERE, "SigningBot/1", "signed.test", "signed.test", now, signed.clone()),
+        // Whom the signature proves counts, not whom the User-Agent claims.
+        (NOWHERE, "GoodBot", "signed.test", "signed.test", now, signed.clone()),
+        (GOOD, BROWSER, "signed.test", "signed.test", now, signed),
+        // The first proof that holds.
+        (
+            GOOD,
+            "GoodBot",
+            "signed.test",
+            "other.test",
+            now,
+            (Identity::Verified, Reason::Allowed, some("GoodBot"), some("ip-range")),
+        ),
+        (NOWHERE, BROWSER, "signed.test", "other.test", now, forged.clone()),
+        (NOWHERE, "GoodBot", "signed.test", "other.test", now, forged),
+        (
+            NOWHERE,
+            BROWSER,
+            "kind.test",
+            "other.test",
+            now,
+            (Identity::Spoofed, Reason::Allowed, some("SigningBot"), None),
+        ),
+        // As without a signature.
+        (
+            NOWHERE,
+            BROWSER,
+            "signed.test",
+            "other.test",
+            now - 300,
+            (Identity::None, Reason::NotAutomated, None, None),
+        ),
+        (
+            NOWHERE,
+            "SigningBot",
+            "signed.test",
+            "signed.test",
+            now - 300,
+            (Identity::Unverified, Reason::Allowed, some("SigningBot"), None),
+        ),
+        (
+            NOWHERE,
+            "GoodBot",
+            "signed.test",
+            "signed.test",
+            now + 300,
+            (Identity::Spoofed, Reason::SpoofedAgent, some("GoodBot"), None),
+        ),
+    ] {
+        assert_eq!(of(address, user_agent, host, signed_host, created), expected, "{user_agent} {created}");
+    }
+}
+
+#[test]
+fn keys_are_checked_when_a_configuration_is_loaded() {
+    let messages = |keys: &str, files: &str| {
+        let document = format!(
+            r#"{{ "catalog": "none", "sites": [ {{}} ], "agents": [ {{ "token": "A", "keys": [ {keys} ] }} ], "files": {{ {files} }} }}"#
+        );
+        let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);
+        let messages: alloc::vec::Vec<String> =
+            compiled.diagnostics.iter().map(ToString::to_string).collect();
+        (compiled.ruleset.is_some(), messages.join("\n"))
+    };
+    let keys = r#"{ "directory": "https://a.test", "source": "k" }"#;
+    assert_eq!(messages(keys, r#""k": { "text": "{\"keys\":[]}" }"#), (true, String::new()));
+    let (is_compiled, text) = messages(keys, "");
+    assert!(is_compiled && text.contains("warning: the file k does not exist, so no signature"), "{text}");
+    let (is_compiled, text) = messages(keys, r#""k": { "text": "{}" }"#);
+    assert!(!is_compiled && text.contains("k: error: not a key directory"), "{text}");
+    let (is_compiled, text) = messages(&keys.replace("https", "http"), "");
+    assert!(
+        !is_compiled && text.contains("`http://a.test` is no directory of keys: use a URL with https"),
+        "{text}"
+    );
 }

@@ -7,11 +7,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
 
-use hashbrown::hash_map::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use ipnet::IpNet;
 
-use crate::feed::extent::Extent;
+use crate::feed::entries::{Entries, MOST_VALUES, Place};
+use crate::feed::extent::Coverage;
 use crate::feed::prefix::unmap;
 use crate::feed::{Feed, FeedBounds, FeedFormat, FeedValue, ReadOptions};
 use crate::sort::sort_by_key;
@@ -36,7 +36,7 @@ pub(crate) enum Added {
 /// An entry whose prefix occurred again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Duplicate {
-    entry: u32,
+    place: Place,
     /// Its value.
     pub(crate) value: u32,
 }
@@ -46,32 +46,32 @@ pub(crate) struct FeedBuilder {
     pub(crate) bounds: FeedBounds,
     pub(crate) feed: Feed,
     format: FeedFormat,
-    authority: Option<Extent>,
-    /// Indices into the entries, by prefix: a quarter of the memory that a second copy of the prefixes would take, and
-    /// the table is what the cache holds while a feed is read.
-    indices: HashTable<u32>,
+    authority: Option<Coverage>,
+    /// Places of the entries, by prefix: much less memory than a second copy of the prefixes would take, and the table is
+    /// what the cache holds while a feed is read.
+    places: HashTable<Place>,
     hasher: DefaultHashBuilder,
-    id_of_value: HashMap<FeedValue, u32>,
+    /// Indices into the values.
+    id_of_value: HashTable<u32>,
     id_of_service: HashMap<Box<str>, u32>,
-    /// Further values of entries, in the order of the source, with the indices of the entries.
-    more_values: Vec<(u32, u32)>,
+    /// Further values of entries, in the order of the source, with the places of the entries.
+    more_values: Vec<(Place, u32)>,
     some_readable: bool,
 }
 
 impl FeedBuilder {
-    pub(super) fn new(format: FeedFormat, options: &ReadOptions<'_>, source: &str) -> Self {
-        // All prefixes have a slash; bare addresses make the collections grow.
-        let slashes = source.bytes().filter(|byte| *byte == b'/').count();
-        let expected = slashes.min(options.bounds.entries);
-        let authority = options.authority.iter().copied().map(unmap).collect();
+    /// `expected` is a guess at the number of entries.
+    pub(super) fn new(format: FeedFormat, options: &ReadOptions<'_>, expected: usize) -> Self {
+        let expected = expected.min(options.bounds.entries);
+        let authority = options.authority.iter().copied().map(unmap);
         Self {
             bounds: options.bounds,
-            feed: Feed { entries: Vec::with_capacity(expected), ..Feed::default() },
+            feed: Feed { entries: Entries::with_capacity(expected), ..Feed::default() },
             format,
-            authority: (!options.authority.is_empty()).then(|| Extent::of_prefixes(authority)),
-            indices: HashTable::with_capacity(expected),
+            authority: (!options.authority.is_empty()).then(|| Coverage::of_prefixes(authority)),
+            places: HashTable::with_capacity(expected),
             hasher: DefaultHashBuilder::default(),
-            id_of_value: HashMap::new(),
+            id_of_value: HashTable::new(),
             id_of_service: HashMap::new(),
             more_values: Vec::new(),
             some_readable: false,
@@ -81,15 +81,17 @@ impl FeedBuilder {
     /// The index of a value in [`Feed::values`], to which the value is added if it is new. `None` if there are more values
     /// than an index can count.
     pub(crate) fn value(&mut self, value: FeedValue) -> Option<u32> {
-        let next = u32::try_from(self.feed.values.len()).ok();
-        match self.id_of_value.entry(value) {
-            Entry::Occupied(known) => Some(*known.get()),
-            Entry::Vacant(new) => {
-                let next = next?;
-                self.feed.values.push(new.key().clone());
-                Some(*new.insert(next))
-            }
+        let Self { feed: Feed { values, .. }, id_of_value, hasher, .. } = self;
+        let at = |id: &u32| usize::try_from(*id).ok().and_then(|id| values.get(id));
+        let hash = hasher.hash_one(&value);
+        if let Some(known) = id_of_value.find(hash, |id| at(id) == Some(&value)) {
+            return Some(*known);
         }
+        let next = u32::try_from(values.len()).ok().filter(|next| *next < MOST_VALUES)?;
+        // Each index is that of a value, so the default is never used.
+        id_of_value.insert_unique(hash, next, |id| at(id).map_or(0, |known| hasher.hash_one(known)));
+        values.push(value);
+        Some(next)
     }
 
     /// The index of the value of a range with one service, or without a service. `None` as for [`Self::value`].
@@ -122,22 +124,21 @@ impl FeedBuilder {
             diagnostics.warning(position(), "GEO-15", message);
             return Some(Added::Outside);
         }
-        let Self { feed: Feed { entries, .. }, indices, hasher, .. } = self;
-        let at = |index: &u32| entries.get(*index as usize);
+        let Self { feed: Feed { entries, .. }, places, hasher, .. } = self;
         let hash = hasher.hash_one(prefix);
-        let known = indices.find(hash, |index| at(index).is_some_and(|known| known.0 == prefix));
-        if let Some((entry, (_, first))) = known.and_then(|index| Some((*index, at(index)?))) {
-            return Some(Added::Duplicate(Duplicate { entry, value: *first }));
+        let known = places.find(hash, |place| entries.get(*place).is_some_and(|known| known.0 == prefix));
+        if let Some((place, (_, first))) = known.and_then(|place| Some((*place, entries.get(*place)?))) {
+            return Some(Added::Duplicate(Duplicate { place, value: first }));
         }
-        let Some(index) = self.next_entry() else {
+        let place = self.may_grow().then(|| self.feed.entries.push(prefix, value)).flatten();
+        let Some(place) = place else {
             self.refuse_more(position(), diagnostics);
             return None;
         };
-        let Self { feed: Feed { entries, .. }, indices, hasher, .. } = self;
-        // Each index is that of an entry, so the default is never used.
-        let hash_of = |index: &u32| entries.get(*index as usize).map_or(0, |known| hasher.hash_one(known.0));
-        indices.insert_unique(hash, index, hash_of);
-        entries.push((prefix, value));
+        let Self { feed: Feed { entries, .. }, places, hasher, .. } = self;
+        // Each place is that of an entry, so the default is never used.
+        let hash_of = |place: &Place| entries.get(*place).map_or(0, |known| hasher.hash_one(known.0));
+        places.insert_unique(hash, place, hash_of);
         Some(Added::New)
     }
 
@@ -149,19 +150,17 @@ impl FeedBuilder {
         position: &mut dyn FnMut() -> Option<Position>,
         diagnostics: &mut Diagnostics<S>,
     ) -> Option<()> {
-        if self.next_entry().is_none() {
+        if !self.may_grow() {
             self.refuse_more(position(), diagnostics);
             return None;
         }
-        self.more_values.push((duplicate.entry, value));
+        self.more_values.push((duplicate.place, value));
         Some(())
     }
 
-    /// The index of the next entry. `None` if the feed has as many as it may have.
-    fn next_entry(&self) -> Option<u32> {
-        let entries = self.feed.entries.len();
-        let may_grow = entries.saturating_add(self.more_values.len()) < self.bounds.entries;
-        u32::try_from(entries).ok().filter(|_| may_grow)
+    /// Whether the feed may have more entries.
+    fn may_grow(&self) -> bool {
+        self.feed.entries.len().saturating_add(self.more_values.len()) < self.bounds.entries
     }
 
     fn refuse_more<S: Strictness>(&self, position: Option<Position>, diagnostics: &mut Diagnostics<S>) {
@@ -193,8 +192,9 @@ impl FeedBuilder {
         if self.format == FeedFormat::Geofeed {
             self.feed.unreadable = 0;
         }
-        // Comments have slashes, too.
-        self.feed.entries.shrink_to_fit();
+        // Sorting takes no more memory then.
+        self.places = HashTable::new();
+        self.feed.entries.sort();
         Some(self.feed)
     }
 
@@ -202,11 +202,11 @@ impl FeedBuilder {
     fn merge_values<S: Strictness>(&mut self, diagnostics: &mut Diagnostics<S>) {
         let mut more = core::mem::take(&mut self.more_values);
         // Within an entry they stay in the order of the source.
-        sort_by_key(&mut more, |(entry, _)| *entry);
-        for group in more.chunk_by(|(entry, _), (next, _)| entry == next) {
-            let index = group.first().and_then(|(entry, _)| usize::try_from(*entry).ok());
-            let entry = index.and_then(|index| Some((index, *self.feed.entries.get(index)?)));
-            let Some((index, (prefix, first))) = entry else {
+        sort_by_key(&mut more, |(place, _)| place.0);
+        for group in more.chunk_by(|(place, _), (next, _)| place == next) {
+            let place = group.first().map(|(place, _)| *place);
+            let entry = place.and_then(|place| Some((place, self.feed.entries.get(place)?)));
+            let Some((place, (prefix, first))) = entry else {
                 self.unreadable();
                 continue;
             };
@@ -225,9 +225,8 @@ impl FeedBuilder {
             }
             let services = services.into();
             let merged = self.value(FeedValue::Range { services });
-            match (self.feed.entries.get_mut(index), merged) {
-                (Some((_, value)), Some(merged)) => *value = merged,
-                _ => self.unreadable(),
+            if merged.and_then(|merged| self.feed.entries.set_value(place, merged)).is_none() {
+                self.unreadable();
             }
         }
     }

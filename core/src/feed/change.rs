@@ -3,9 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use ipnet::IpNet;
-
-use crate::feed::extent::Extent;
+use crate::feed::extent::{Extent, common_prefixes};
 use crate::feed::{Feed, FeedValue};
 
 /// A country, ISO 3166-1 alpha-2 in upper case; `None` if a prefix has none.
@@ -40,14 +38,15 @@ pub struct Addresses {
 }
 
 impl Change {
-    pub(crate) fn between(old: (&Feed, &Extent), new: (&Feed, &Extent)) -> Self {
-        let common = new.1.in_common(old.1);
-        let (located, moves) = moves(old.0, new.0);
+    pub(crate) fn between(old: &Feed, new: &Feed) -> Self {
+        let (located, moves) = moves(old, new);
+        let (old, new) = (Extent::of(old), Extent::of(new));
+        let common = new.in_common(old);
         Self {
-            added: new.1.prefixes() - common.prefixes,
-            removed: old.1.prefixes() - common.prefixes,
-            v4: Addresses { before: old.1.v4(), now: new.1.v4(), kept: common.v4 },
-            v6: Addresses { before: old.1.v6(), now: new.1.v6(), kept: common.v6 },
+            added: new.prefixes() - common.prefixes,
+            removed: old.prefixes() - common.prefixes,
+            v4: Addresses { before: old.v4(), now: new.v4(), kept: common.v4 },
+            v6: Addresses { before: old.v6(), now: new.v6(), kept: common.v6 },
             located,
             moves,
         }
@@ -90,12 +89,8 @@ fn moves(old: &Feed, new: &Feed) -> (usize, Vec<(Country, Country, usize)>) {
     if !is_geofeed {
         return (0, Vec::new());
     }
-    let (old_order, new_order) = (by_prefix(old), by_prefix(new));
     let (mut located, mut counts) = (0, BTreeMap::new());
-    let mut known = old_order.into_iter().peekable();
-    for (prefix, value) in new_order {
-        while known.next_if(|(other, _)| *other < prefix).is_some() {}
-        let Some((_, other)) = known.next_if(|(other, _)| *other == prefix) else { continue };
+    for (_, value, other) in common_prefixes(&new.entries, &old.entries) {
         located += 1;
         let (Some(from), Some(to)) = (country(old, other), country(new, value)) else { continue };
         if from != to {
@@ -107,14 +102,6 @@ fn moves(old: &Feed, new: &Feed) -> (usize, Vec<(Country, Country, usize)>) {
     (located, moves)
 }
 
-/// The entries in the order of their prefixes.
-fn by_prefix(feed: &Feed) -> Vec<(&IpNet, u32)> {
-    let mut entries: Vec<(&IpNet, u32)> =
-        feed.entries.iter().map(|(prefix, value)| (prefix, *value)).collect();
-    entries.sort_unstable();
-    entries
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,11 +111,9 @@ mod tests {
     fn change(format: FeedFormat, old: &str, new: &str) -> Change {
         let [old, new] = [old, new].map(|text| {
             let mut diagnostics = Diagnostics::new("f", Load);
-            let feed = read(format, text.as_bytes(), &ReadOptions::default(), &mut diagnostics).unwrap();
-            let extent = Extent::of(&feed);
-            (feed, extent)
+            read(format, text.as_bytes().into(), &ReadOptions::default(), &mut diagnostics).unwrap()
         });
-        Change::between((&old.0, &old.1), (&new.0, &new.1))
+        Change::between(&old, &new)
     }
 
     #[test]

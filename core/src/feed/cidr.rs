@@ -13,28 +13,49 @@ use ipnet::{IpNet, IpSubnets, Ipv4Subnets, Ipv6Subnets};
 use crate::feed::build::{Added, FeedBuilder};
 use crate::feed::prefix::{PrefixError, parse_address, parse_prefix};
 use crate::source::diagnostic::{Diagnostics, Strictness};
+use crate::source::lines::{Line, Lines};
+use crate::source::pages::Source;
+use crate::source::parts::each_part;
 use crate::source::position::Locator;
 use crate::source::quoted::Quoted;
+use crate::source::text::Expected;
 
 /// Reads the list into `builder`; `None` after an error.
 pub(crate) fn read<S: Strictness>(
-    text: &str,
-    mut builder: FeedBuilder,
+    source: Source<'_>,
+    expected: Expected,
+    builder: &mut FeedBuilder,
     diagnostics: &mut Diagnostics<S>,
-) -> Option<FeedBuilder> {
-    let mut locator = Locator::new(text.as_bytes());
+) -> Option<()> {
     let value = builder.range(None)?;
-    for line in text.split(['\n', '\r']) {
-        let content = line.split_once(['#', ';']).map_or(line, |(content, _comment)| content).trim();
+    let mut is_inside = false;
+    let least = builder.bounds.line.saturating_add(2);
+    each_part(source, expected, least, diagnostics, &mut |part, diagnostics| {
+        let mut lines = Lines::new(part.text, part.is_last, is_inside);
+        part_of_list(&mut lines, part.locator, value, builder, diagnostics)?;
+        is_inside = lines.is_inside();
+        Some(part.text.len() - lines.rest().len())
+    })
+}
+
+fn part_of_list<S: Strictness>(
+    lines: &mut Lines<'_>,
+    mut locator: Locator<'_>,
+    value: u32,
+    builder: &mut FeedBuilder,
+    diagnostics: &mut Diagnostics<S>,
+) -> Option<()> {
+    let most = builder.bounds.line;
+    while let Some(line) = lines.next_within(most) {
+        let (Line::Whole(text) | Line::TooLong(text)) = line;
+        let content = text.split_once(['#', ';']).map_or(text, |(content, _comment)| content).trim();
         if content.is_empty() {
             continue;
         }
         let mut position = || locator.position_of(content.as_bytes());
-        let most = builder.bounds.line;
-        let parsed = if line.len() > most {
-            Err(format!("the line is longer than {most} bytes"))
-        } else {
-            parse(content).map_err(|error| format!("{}: {error}", Quoted(content)))
+        let parsed = match line {
+            Line::TooLong(_) => Err(format!("the line is longer than {most} bytes")),
+            Line::Whole(_) => parse(content).map_err(|error| format!("{}: {error}", Quoted(content))),
         };
         let mut add = |prefix| {
             if let Added::Duplicate(_) = builder.add(prefix, value, &mut position, diagnostics)? {
@@ -43,15 +64,15 @@ pub(crate) fn read<S: Strictness>(
             Some(())
         };
         match parsed {
-            Ok(Line::Prefix(prefix)) => add(prefix)?,
-            Ok(Line::Range(mut prefixes)) => prefixes.try_for_each(add)?,
+            Ok(Entry::Prefix(prefix)) => add(prefix)?,
+            Ok(Entry::Range(mut prefixes)) => prefixes.try_for_each(add)?,
             Err(message) => {
                 builder.unreadable();
                 diagnostics.lost(position(), None, message);
             }
         }
     }
-    Some(builder)
+    Some(())
 }
 
 /// Why a line has no prefixes.
@@ -83,19 +104,19 @@ impl fmt::Display for LineError {
 /// The prefixes of an entry in another list, for publishers.
 pub(crate) fn prefixes(text: &str) -> Result<Vec<IpNet>, String> {
     match parse(text).map_err(|error| format!("{}: {error}", Quoted(text)))? {
-        Line::Prefix(prefix) => Ok(vec![prefix]),
-        Line::Range(range) => Ok(range.collect()),
+        Entry::Prefix(prefix) => Ok(vec![prefix]),
+        Entry::Range(range) => Ok(range.collect()),
     }
 }
 
 /// What a line has.
-enum Line {
+enum Entry {
     Prefix(IpNet),
     /// The prefixes that make up a range: at most 254.
     Range(IpSubnets),
 }
 
-fn parse(line: &str) -> Result<Line, LineError> {
+fn parse(line: &str) -> Result<Entry, LineError> {
     if let Some((first, last)) = line.split_once('-') {
         let range = match (parse_address(first.trim_ascii_end())?, parse_address(last.trim_ascii_start())?) {
             (IpAddr::V4(first), IpAddr::V4(last)) if first <= last => Ipv4Subnets::new(first, last, 0).into(),
@@ -103,13 +124,13 @@ fn parse(line: &str) -> Result<Line, LineError> {
             (first, last) if first.is_ipv4() == last.is_ipv4() => return Err(LineError::Backwards),
             _ => return Err(LineError::Families),
         };
-        return Ok(Line::Range(range));
+        return Ok(Entry::Range(range));
     }
     let prefix = match line.split_once(['/', ' ', '\t']) {
         Some((address, mask)) if mask.contains('.') => with_mask(address, mask.trim_ascii_start())?,
         _ => parse_prefix(line)?,
     };
-    Ok(Line::Prefix(prefix))
+    Ok(Entry::Prefix(prefix))
 }
 
 fn with_mask(address: &str, mask: &str) -> Result<IpNet, LineError> {
@@ -132,7 +153,7 @@ mod tests {
 
     fn read_with(source: &str, options: &ReadOptions<'_>) -> (Option<Feed>, Vec<String>) {
         let mut diagnostics = Diagnostics::new("f", Lint);
-        let feed = read(FeedFormat::Cidr, source.as_bytes(), options, &mut diagnostics);
+        let feed = read(FeedFormat::Cidr, source.as_bytes().into(), options, &mut diagnostics);
         (feed, diagnostics.into_items().iter().map(ToString::to_string).collect())
     }
 
@@ -148,7 +169,7 @@ mod tests {
         assert_eq!(feed.values, [FeedValue::Range { services: [].into() }]);
         assert_eq!(
             listed(Some(feed)),
-            ["192.0.2.0/24", "2001:db8::1/128", "198.51.100.0/24", "203.0.113.7/32"]
+            ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.7/32", "2001:db8::1/128"]
         );
         assert!(messages.is_empty(), "{messages:?}");
         assert_eq!(listed(read_with("# nobody yet\n", &ReadOptions::default()).0), Vec::<String>::new());
@@ -166,6 +187,10 @@ mod tests {
         assert_eq!(
             listed(feed),
             [
+                "0.0.0.0/0",
+                "10.0.0.0/8",
+                "100.64.0.7/32",
+                "100.64.0.8/32",
                 "192.0.2.0/24",
                 "198.51.100.1/32",
                 "198.51.100.2/31",
@@ -173,12 +198,8 @@ mod tests {
                 "198.51.100.6/32",
                 "203.0.113.0/25",
                 "203.0.113.128/25",
-                "10.0.0.0/8",
-                "2001:db8::/112",
-                "0.0.0.0/0",
                 "::/0",
-                "100.64.0.7/32",
-                "100.64.0.8/32",
+                "2001:db8::/112",
             ]
         );
         for (line, problem) in [

@@ -9,6 +9,8 @@ use alloc::vec::Vec;
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 use memchr::memchr2;
 
+use crate::source::lines::{Line, Lines};
+
 /// One record, without its comment and line end. Slices of the source, so that they have a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Record<'a> {
@@ -38,23 +40,26 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The records of a text, without blank ones.
+/// The records of a text, or of a part of one, without blank ones.
 pub(crate) struct Records<'a> {
-    rest: &'a str,
+    lines: Lines<'a>,
     longest: usize,
 }
 
 impl<'a> Records<'a> {
     /// Records longer than `longest` bytes are not read.
     pub(crate) fn new(text: &'a str, longest: usize) -> Self {
-        Self { rest: text, longest }
+        Self::of_part(Lines::new(text, true, false), longest)
     }
 
-    fn take_line(&mut self) -> &'a str {
-        let end = memchr2(b'\n', b'\r', self.rest.as_bytes()).unwrap_or(self.rest.len());
-        let (line, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
-        self.rest = rest.strip_prefix("\r\n").or(rest.strip_prefix(['\n', '\r'])).unwrap_or(rest);
-        line
+    /// Those of a part, which is the last one, or longer than `longest` and two more.
+    pub(crate) fn of_part(lines: Lines<'a>, longest: usize) -> Self {
+        Self { lines, longest }
+    }
+
+    /// What is left for the next part.
+    pub(crate) fn into_lines(self) -> Lines<'a> {
+        self.lines
     }
 }
 
@@ -62,12 +67,12 @@ impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
     fn next(&mut self) -> Option<Record<'a>> {
-        while !self.rest.is_empty() {
-            let start = self.rest;
-            let line = self.take_line();
-            if line.len() > self.longest {
-                return Some(Record::TooLong(line));
-            }
+        loop {
+            let start = self.lines.rest();
+            let line = match self.lines.next_within(self.longest)? {
+                Line::Whole(line) => line,
+                Line::TooLong(line) => return Some(Record::TooLong(line)),
+            };
             let special = memchr2(b'#', b'"', line.as_bytes()).unwrap_or(line.len());
             let Some((content, from_special)) = line.split_at_checked(special) else { continue };
             if !from_special.starts_with('"') {
@@ -76,16 +81,19 @@ impl<'a> Iterator for Records<'a> {
                 }
                 return Some(Record::Plain(content));
             }
+            if self.lines.may_go_on() && start.len() <= self.longest.saturating_add(2) {
+                self.lines.go_back_to(start);
+                return None;
+            }
             // Without its end the record could be all the rest: give up one line, not all of them.
             let length = quoted_length(start, self.longest);
             let Some((record, rest)) = length.and_then(|length| start.split_at_checked(length)) else {
                 return Some(Record::Unclosed(line));
             };
-            self.rest = rest;
-            self.take_line();
+            self.lines.go_back_to(rest);
+            self.lines.skip();
             return Some(Record::Quoted(record));
         }
-        None
     }
 }
 

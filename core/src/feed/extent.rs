@@ -1,84 +1,71 @@
 //! The part of the address space that a feed covers, and what two feeds have in common.
+//!
+//! Nothing is kept beside the entries, which are in order: ranges of addresses are made while they are counted.
 
 use alloc::vec::Vec;
 
 use ipnet::IpNet;
 
 use crate::feed::Feed;
-use crate::sort::sort_by;
+use crate::feed::entries::{Entries, Range};
 
 /// What a feed covers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Extent {
-    /// In order.
-    prefixes: Vec<IpNet>,
-    v4: Ranges<u32>,
-    v6: Ranges<u128>,
-}
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent<'f>(&'f Entries);
 
-impl Extent {
+impl<'f> Extent<'f> {
     /// What all of a feed covers.
-    pub(crate) fn of(feed: &Feed) -> Self {
-        Self::of_prefixes(feed.entries.iter().map(|(prefix, _)| *prefix).collect())
-    }
-
-    /// What distinct prefixes cover.
-    pub(crate) fn of_prefixes(mut prefixes: Vec<IpNet>) -> Self {
-        sort_by(&mut prefixes, Ord::cmp);
-        let (mut v4, mut v6) = (Ranges::default(), Ranges::default());
-        for prefix in &prefixes {
-            match prefix {
-                IpNet::V4(net) => v4.extend(net.network().to_bits(), net.broadcast().to_bits()),
-                IpNet::V6(net) => v6.extend(net.network().to_bits(), net.broadcast().to_bits()),
-            }
-        }
-        Self { prefixes, v4, v6 }
-    }
-
-    /// Whether all addresses of a prefix are in it.
-    pub(crate) fn covers(&self, prefix: IpNet) -> bool {
-        match prefix {
-            IpNet::V4(net) => self.v4.covers(net.network().to_bits(), net.broadcast().to_bits()),
-            IpNet::V6(net) => self.v6.covers(net.network().to_bits(), net.broadcast().to_bits()),
-        }
+    pub(crate) fn of(feed: &'f Feed) -> Self {
+        Self(&feed.entries)
     }
 
     /// The number of prefixes.
-    pub(crate) fn prefixes(&self) -> usize {
-        self.prefixes.len()
+    pub(crate) fn prefixes(self) -> usize {
+        self.0.len()
     }
 
     /// Whether it has the same prefixes as another one.
-    pub(crate) fn has_the_prefixes_of(&self, other: &Self) -> bool {
-        self.prefixes == other.prefixes
+    pub(crate) fn has_the_prefixes_of(self, other: Extent<'_>) -> bool {
+        let prefixes = |entries: &'_ Entries| entries.len();
+        prefixes(self.0) == prefixes(other.0)
+            && self.0.iter().map(|(prefix, _)| prefix).eq(other.0.iter().map(|(prefix, _)| prefix))
     }
 
     /// The number of IPv4 addresses.
-    pub(crate) fn v4(&self) -> u128 {
-        self.v4.size()
+    pub(crate) fn v4(self) -> u128 {
+        size(self.v4_ranges())
     }
 
     /// The number of IPv6 addresses, at most [`u128::MAX`].
-    pub(crate) fn v6(&self) -> u128 {
-        self.v6.size()
+    pub(crate) fn v6(self) -> u128 {
+        size(self.v6_ranges())
     }
 
-    /// The number of IPv6 addresses from one to another, both included.
-    pub(crate) fn v6_between(&self, first: u128, last: u128) -> u128 {
-        let mut between = Ranges::default();
-        between.extend(first, last);
-        self.v6.in_common(&between)
+    fn v4_ranges(self) -> impl Iterator<Item = Range> {
+        united(self.0.v4().map(|(range, _)| range))
+    }
+
+    fn v6_ranges(self) -> impl Iterator<Item = Range> {
+        united(self.0.v6().map(|(range, _)| range))
     }
 
     /// What this extent and another one have in common.
-    pub(crate) fn in_common(&self, other: &Self) -> Common {
-        let (mut prefixes, mut others) = (0, other.prefixes.iter().peekable());
-        for prefix in &self.prefixes {
-            while others.next_if(|other| *other < prefix).is_some() {}
-            prefixes += usize::from(others.next_if_eq(&prefix).is_some());
+    pub(crate) fn in_common(self, other: Extent<'_>) -> Common {
+        Common {
+            prefixes: common_prefixes(self.0, other.0).count(),
+            v4: common_size(self.v4_ranges(), other.v4_ranges()),
+            v6: common_size(self.v6_ranges(), other.v6_ranges()),
         }
-        Common { prefixes, v4: self.v4.in_common(&other.v4), v6: self.v6.in_common(&other.v6) }
     }
+}
+
+/// The prefixes that two lists have in common, with the values that both give them.
+pub(crate) fn common_prefixes(one: &Entries, other: &Entries) -> impl Iterator<Item = (IpNet, u32, u32)> {
+    let mut others = other.iter().peekable();
+    one.iter().filter_map(move |(prefix, value)| {
+        while others.next_if(|(other, _)| *other < prefix).is_some() {}
+        others.next_if(|(other, _)| *other == prefix).map(|(_, other)| (prefix, value, other))
+    })
 }
 
 /// What two feeds have in common.
@@ -89,58 +76,76 @@ pub(crate) struct Common {
     pub(crate) v6: u128,
 }
 
-/// Ranges in order that neither overlap nor touch, each from its first address to its last one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Ranges<T>(Vec<(T, T)>);
+/// Addresses that lie in at least one of some prefixes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Coverage {
+    v4: Vec<Range>,
+    v6: Vec<Range>,
+}
 
-impl<T> Default for Ranges<T> {
-    fn default() -> Self {
-        Self(Vec::new())
+impl Coverage {
+    pub(crate) fn of_prefixes(prefixes: impl Iterator<Item = IpNet>) -> Self {
+        let mut entries = Entries::default();
+        for prefix in prefixes {
+            entries.push(prefix, 0);
+        }
+        entries.sort();
+        let extent = Extent(&entries);
+        Self { v4: extent.v4_ranges().collect(), v6: extent.v6_ranges().collect() }
+    }
+
+    /// Whether all addresses of a prefix are in it.
+    pub(crate) fn covers(&self, prefix: IpNet) -> bool {
+        let (ranges, (first, last)) = match prefix {
+            IpNet::V4(net) => (&self.v4, (net.network().to_bits().into(), net.broadcast().to_bits().into())),
+            IpNet::V6(net) => (&self.v6, (net.network().to_bits(), net.broadcast().to_bits())),
+        };
+        let after = ranges.partition_point(|range| range.0 <= first);
+        after.checked_sub(1).and_then(|index| ranges.get(index)).is_some_and(|range| last <= range.1)
     }
 }
 
-impl<T: Copy + Ord + Into<u128>> Ranges<T> {
-    /// Adds a range that is inside the last one or behind it.
-    fn extend(&mut self, first: T, last: T) {
-        match self.0.last_mut() {
-            Some((_, end)) if (*end).into().saturating_add(1) >= first.into() => *end = last.max(*end),
-            _ => self.0.push((first, last)),
+/// Ranges that are in the order of their first addresses, without overlaps; those that touch are one.
+pub(crate) fn united(ranges: impl Iterator<Item = Range>) -> impl Iterator<Item = Range> {
+    let mut ranges = ranges.peekable();
+    core::iter::from_fn(move || {
+        let (first, mut last) = ranges.next()?;
+        while let Some((_, end)) = ranges.next_if(|next| next.0 <= last.saturating_add(1)) {
+            last = last.max(end);
         }
-    }
+        Some((first, last))
+    })
+}
 
-    fn covers(&self, first: T, last: T) -> bool {
-        let after = self.0.partition_point(|range| range.0 <= first);
-        after.checked_sub(1).and_then(|index| self.0.get(index)).is_some_and(|range| last <= range.1)
-    }
+/// The number of addresses in ranges without overlaps, at most [`u128::MAX`].
+pub(crate) fn size(ranges: impl Iterator<Item = Range>) -> u128 {
+    ranges.fold(0, |sum, range| sum.saturating_add(length(range)))
+}
 
-    fn size(&self) -> u128 {
-        self.0.iter().fold(0, |sum, range| sum.saturating_add(length(*range)))
-    }
-
-    fn in_common(&self, other: &Self) -> u128 {
-        let (mut sum, mut others) = (0_u128, other.0.iter().copied().peekable());
-        for (first, last) in self.0.iter().copied() {
-            while let Some((other_first, other_last)) = others.peek().copied() {
-                if other_first > last {
-                    break;
-                }
-                if other_last >= first {
-                    sum = sum.saturating_add(length((first.max(other_first), last.min(other_last))));
-                }
-                // It may reach into the next range, too.
-                if other_last > last {
-                    break;
-                }
-                others.next();
+/// The number of addresses that are in ranges of both lists.
+pub(crate) fn common_size(one: impl Iterator<Item = Range>, others: impl Iterator<Item = Range>) -> u128 {
+    let (mut sum, mut others) = (0_u128, others.peekable());
+    for (first, last) in one {
+        while let Some((other_first, other_last)) = others.peek().copied() {
+            if other_first > last {
+                break;
             }
+            if other_last >= first {
+                sum = sum.saturating_add(length((first.max(other_first), last.min(other_last))));
+            }
+            // It may reach into the next range, too.
+            if other_last > last {
+                break;
+            }
+            others.next();
         }
-        sum
     }
+    sum
 }
 
 /// The number of addresses in a range.
-fn length<T: Into<u128>>((first, last): (T, T)) -> u128 {
-    last.into().saturating_sub(first.into()).saturating_add(1)
+fn length((first, last): Range) -> u128 {
+    last.saturating_sub(first).saturating_add(1)
 }
 
 #[cfg(test)]
@@ -148,38 +153,39 @@ mod tests {
     use super::*;
     use crate::feed::prefix::parse_prefix;
 
-    fn extent(prefixes: &[&str]) -> Extent {
-        Extent::of_prefixes(prefixes.iter().map(|text| parse_prefix(text).unwrap()).collect())
+    fn entries(prefixes: &[&str]) -> Entries {
+        prefixes.iter().map(|text| (parse_prefix(text).unwrap(), 0)).collect::<Vec<_>>().iter().collect()
     }
 
     #[test]
     fn addresses_in_nested_prefixes_count_once() {
-        let nested = extent(&["10.1.0.0/16", "10.0.0.0/8", "10.1.2.3", "192.0.2.0/25", "192.0.2.128/25"]);
+        let nested = entries(&["10.1.0.0/16", "10.0.0.0/8", "10.1.2.3", "192.0.2.0/25", "192.0.2.128/25"]);
+        let nested = Extent(&nested);
         assert_eq!((nested.prefixes(), nested.v4(), nested.v6()), (5, (1 << 24) + 256, 0));
-        assert_eq!(extent(&["0.0.0.0/0", "255.255.255.255"]).v4(), 1 << 32);
-        assert_eq!(extent(&["::/0", "2001:db8::1"]).v6(), u128::MAX);
-        assert_eq!(extent(&["2001:db8::/32"]).v6(), 1 << 96);
-        let global = (0x2000 << 112, (0x4000 << 112) - 1);
-        assert_eq!(extent(&["::/0"]).v6_between(global.0, global.1), 1 << 125);
-        assert_eq!(extent(&["fe80::/10"]).v6_between(global.0, global.1), 0);
+        assert_eq!(Extent(&entries(&["0.0.0.0/0", "255.255.255.255"])).v4(), 1 << 32);
+        assert_eq!(Extent(&entries(&["::/0", "2001:db8::1"])).v6(), u128::MAX);
+        assert_eq!(Extent(&entries(&["2001:db8::/32"])).v6(), 1 << 96);
     }
 
     #[test]
     fn what_two_feeds_have_in_common_is_counted_by_family() {
-        let one = extent(&["10.0.0.0/24", "10.0.2.0/24", "10.0.9.0/24", "2001:db8::/32"]);
-        let other = extent(&["10.0.0.0/22", "10.0.9.0/24", "2001:db8:1::/48"]);
+        let one = entries(&["10.0.0.0/24", "10.0.2.0/24", "10.0.9.0/24", "2001:db8::/32"]);
+        let other = entries(&["10.0.0.0/22", "10.0.9.0/24", "2001:db8:1::/48"]);
+        let (one, other) = (Extent(&one), Extent(&other));
         let common = Common { prefixes: 1, v4: 768, v6: 1 << 80 };
-        assert_eq!((one.in_common(&other), other.in_common(&one)), (common, common));
-        assert_eq!(one.in_common(&Extent::default()), Common { prefixes: 0, v4: 0, v6: 0 });
-        assert!(!one.has_the_prefixes_of(&other) && one.has_the_prefixes_of(&one));
+        assert_eq!((one.in_common(other), other.in_common(one)), (common, common));
+        let none = Entries::default();
+        assert_eq!(one.in_common(Extent(&none)), Common { prefixes: 0, v4: 0, v6: 0 });
+        assert!(!one.has_the_prefixes_of(other) && one.has_the_prefixes_of(one));
     }
 
     #[test]
     fn a_prefix_is_covered_by_others_together() {
-        let halves = extent(&["10.0.0.0/9", "10.128.0.0/9", "255.255.255.255", "::/1", "8000::/1"]);
+        let halves = ["10.0.0.0/9", "10.128.0.0/9", "255.255.255.255", "::/1", "8000::/1"];
+        let halves = Coverage::of_prefixes(halves.iter().map(|text| parse_prefix(text).unwrap()));
         let is_covered = |text: &str| halves.covers(parse_prefix(text).unwrap());
         assert_eq!(["10.0.0.0/8", "10.9.0.0/16", "::/0", "255.255.255.255"].map(is_covered), [true; 4]);
         assert_eq!(["10.0.0.0/7", "11.0.0.0/32", "9.255.255.255", "0.0.0.0/0"].map(is_covered), [false; 4]);
-        assert!(!Extent::default().covers(parse_prefix("10.0.0.1").unwrap()));
+        assert!(!Coverage::default().covers(parse_prefix("10.0.0.1").unwrap()));
     }
 }

@@ -13,7 +13,8 @@ use core::fmt::Display;
 use ipnet::IpNet;
 use serde_json::Value;
 
-use crate::feed::extent::Extent;
+use crate::feed::entries::Range;
+use crate::feed::extent::{Extent, common_size, size, united};
 use crate::feed::{Feed, FeedValue};
 use crate::json::typed::{FromJson, Node, Reader, UpTo, json_object};
 use crate::json::units::{Percent, Times};
@@ -119,14 +120,9 @@ impl Proving<'_> {
         }
     }
 
-    /// The prefixes that verify an agent.
-    fn prefixes_of(&self, feed: &Feed) -> impl Iterator<Item = IpNet> {
-        let is_included: Vec<bool> = feed.values.iter().map(|value| self.includes(value)).collect();
-        let proves = move |value: u32| {
-            // If the value is unknown, assume that it does.
-            usize::try_from(value).ok().and_then(|value| is_included.get(value)).copied().unwrap_or(true)
-        };
-        feed.entries.iter().filter(move |(_, value)| proves(*value)).map(|(prefix, _)| *prefix)
+    /// Whether each value of a feed verifies an agent.
+    fn included(&self, feed: &Feed) -> Vec<bool> {
+        feed.values.iter().map(|value| self.includes(value)).collect()
     }
 }
 
@@ -140,21 +136,16 @@ impl Limits {
         if let Some((prefix, _)) = feed.entries.iter().find(|(prefix, _)| is_too_wide(prefix)) {
             return Some(format!("it claims {prefix}, wider than `widest` allows"));
         }
-        // The sum counts nested prefixes twice, but needs neither memory nor a sort. It is usually below the limit.
-        let at_most = proving.prefixes_of(feed).fold([0_u128; 2], |[v4, v6], prefix| match prefix {
-            IpNet::V4(net) => [v4.saturating_add(1 << (32 - net.prefix_len())), v6],
-            IpNet::V6(net) => [
-                v4,
-                v6.saturating_add(1_u128.checked_shl(128 - u32::from(net.prefix_len())).unwrap_or(u128::MAX)),
-            ],
-        });
-        if !is_over(at_most[0], ALL_V4, self.cover) && !is_over(at_most[1], ALL_V6, self.cover) {
-            return None;
-        }
-        let extent = Extent::of_prefixes(proving.prefixes_of(feed).collect());
-        let v6 = extent.v6_between(GLOBAL_V6.0, GLOBAL_V6.1);
-        let families =
-            [("all IPv4 addresses", extent.v4(), ALL_V4), ("all global IPv6 addresses", v6, ALL_V6)];
+        let included = proving.included(feed);
+        // If the value is unknown, assume that it proves an agent.
+        let proves = |value: u32| {
+            usize::try_from(value).ok().and_then(|value| included.get(value)).copied().unwrap_or(true)
+        };
+        let of_proofs = |(range, value): (Range, u32)| proves(value).then_some(range);
+        let v4 = size(united(feed.entries.v4().filter_map(of_proofs)));
+        let v6 = united(feed.entries.v6().filter_map(of_proofs));
+        let v6 = common_size(v6, core::iter::once(GLOBAL_V6));
+        let families = [("all IPv4 addresses", v4, ALL_V4), ("all global IPv6 addresses", v6, ALL_V6)];
         let (all, part, whole) =
             families.into_iter().find(|(_, part, whole)| is_over(*part, *whole, self.cover))?;
         // In tenths of a percent, rounded up, so that it shows as more than the limit.
@@ -169,7 +160,7 @@ impl Limits {
     }
 
     /// The first limit that the change from the last good version to a new one exceeds.
-    pub(crate) fn objection_to_change(&self, new: &Extent, good: &Extent) -> Option<String> {
+    pub(crate) fn objection_to_change(&self, new: Extent<'_>, good: Extent<'_>) -> Option<String> {
         let (was, is) = (good.prefixes(), new.prefixes());
         if was > 0 && is == 0 {
             return Some(format!("it became empty, after {was} prefixes"));
@@ -234,7 +225,7 @@ impl Unit {
 const ALL_V4: u128 = 1 << 32;
 
 /// The first and the last address of 2000::/3.
-const GLOBAL_V6: (u128, u128) = (0x2000 << 112, (0x4000 << 112) - 1);
+const GLOBAL_V6: Range = (0x2000 << 112, (0x4000 << 112) - 1);
 const ALL_V6: u128 = GLOBAL_V6.1 - GLOBAL_V6.0 + 1;
 
 /// Whether `part` is more than a share of `whole`.
@@ -247,13 +238,18 @@ fn is_over(part: u128, whole: u128, Percent(share): Percent) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::FeedValue;
     use crate::feed::prefix::parse_prefix;
+    use crate::feed::{Entries, FeedValue};
     use alloc::vec;
+
+    fn entries(list: impl Iterator<Item = (String, u32)>) -> Entries {
+        let list: Vec<_> = list.map(|(text, value)| (parse_prefix(&text).unwrap(), value)).collect();
+        list.iter().collect()
+    }
 
     fn feed(prefixes: impl IntoIterator<Item = String>) -> Feed {
         Feed {
-            entries: prefixes.into_iter().map(|text| (parse_prefix(&text).unwrap(), 0)).collect(),
+            entries: entries(prefixes.into_iter().map(|text| (text, 0))),
             values: vec![FeedValue::Range { services: [].into() }],
             created: Some(1000),
             ..Feed::default()
@@ -265,7 +261,7 @@ mod tests {
     }
 
     fn change(new: &Feed, good: &Feed) -> Option<String> {
-        Limits::default().objection_to_change(&Extent::of(new), &Extent::of(good))
+        Limits::default().objection_to_change(Extent::of(new), Extent::of(good))
     }
 
     fn claim(new: &Feed, proving: &Proving<'_>) -> Option<String> {
@@ -371,9 +367,11 @@ mod tests {
     #[test]
     fn only_what_proves_an_agent_is_limited() {
         let cloud = Feed {
-            entries: [("10.0.0.0/8", 0), ("11.0.0.0/8", 0), ("12.0.0.0/8", 0), ("172.16.0.0/16", 1)]
-                .map(|(text, value)| (parse_prefix(text).unwrap(), value))
-                .into(),
+            entries: entries(
+                [("10.0.0.0/8", 0), ("11.0.0.0/8", 0), ("12.0.0.0/8", 0), ("172.16.0.0/16", 1)]
+                    .map(|(text, value)| (text.to_string(), value))
+                    .into_iter(),
+            ),
             values: [&["AMAZON", "EC2"][..], &["AMAZON", "ROUTE53"]]
                 .map(|services| FeedValue::Range {
                     services: services.iter().map(|one| (*one).into()).collect(),

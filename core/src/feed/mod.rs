@@ -3,7 +3,6 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::json::typed::json_words;
@@ -12,15 +11,19 @@ mod build;
 pub(crate) mod change;
 pub(crate) mod cidr;
 pub(crate) mod csv;
+pub(crate) mod entries;
 mod extent;
 pub(crate) mod geofeed;
 pub(crate) mod guard;
 mod jafar;
+#[cfg(test)]
+mod paged_tests;
 pub(crate) mod prefix;
 mod read;
 pub(crate) mod state;
 pub(crate) mod versions;
 
+pub use entries::Entries;
 pub use jafar::Shape;
 pub(crate) use read::is_of_a_deployed_shape;
 pub use read::{FeedBounds, ReadOptions, read};
@@ -60,8 +63,8 @@ pub enum FeedValue {
 /// A feed that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Feed {
-    /// Each prefix once, IPv4-mapped ones as IPv4, in the order of the source, with an index into `values`.
-    pub entries: Vec<(IpNet, u32)>,
+    /// Each prefix once, IPv4-mapped ones as IPv4, with an index into `values`.
+    pub entries: Entries,
     /// The distinct values.
     pub values: Vec<FeedValue>,
     /// When the publisher made this version, in seconds since the Unix epoch.

@@ -10,7 +10,7 @@ use crate::feed::{Feed, FeedFormat, cidr, geofeed, jafar};
 use crate::json::typed::json_object;
 use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostics, Strictness};
-use crate::source::text;
+use crate::source::pages::Source;
 use crate::source::text::Expected;
 
 json_object! {
@@ -66,7 +66,7 @@ pub(crate) fn is_of_a_deployed_shape(format: FeedFormat, bytes: &[u8]) -> bool {
 ///
 /// let mut diagnostics = Diagnostics::new("partners.txt", Load);
 /// let source = b"192.0.2.0/24\n192.0.2.300\n";
-/// let feed = read_feed(FeedFormat::Cidr, source, &ReadOptions::default(), &mut diagnostics);
+/// let feed = read_feed(FeedFormat::Cidr, source[..].into(), &ReadOptions::default(), &mut diagnostics);
 /// assert_eq!(feed.map(|feed| feed.entries.len()), Some(1));
 /// assert_eq!(
 ///     diagnostics.items()[0].to_string(),
@@ -75,7 +75,7 @@ pub(crate) fn is_of_a_deployed_shape(format: FeedFormat, bytes: &[u8]) -> bool {
 /// ```
 pub fn read<S: Strictness>(
     format: FeedFormat,
-    bytes: &[u8],
+    source: Source<'_>,
     options: &ReadOptions<'_>,
     diagnostics: &mut Diagnostics<S>,
 ) -> Option<Feed> {
@@ -84,25 +84,22 @@ pub fn read<S: Strictness>(
         FeedFormat::Geofeed => Expected { what: "CSV", requirement: Some("GEO-1") },
         FeedFormat::Cidr => Expected { what: "a list of prefixes", requirement: None },
     };
-    let most = options.bounds.bytes;
-    if bytes.len() > most {
-        let message = format!("the file has {} bytes; the limit is {most}", bytes.len());
+    let (length, most) = (source.length(), options.bounds.bytes);
+    if usize::try_from(length).map_or(true, |length| length > most) {
+        let message = format!("the file has {length} bytes; the limit is {most}");
         diagnostics.error(None, expected.requirement, message);
         return None;
     }
-    let text = match options.shape {
-        Some(shape) if shape.is_page => text::decode(bytes, expected, diagnostics),
-        _ => text::read(bytes, expected, diagnostics),
-    }?;
-    if format == FeedFormat::Jafar && text.len() < bytes.len() {
-        let message = "the file starts with a byte order mark, which RFC 8259 forbids in JSON";
-        diagnostics.lint_error(None, expected.requirement, message);
-    }
-    let builder = FeedBuilder::new(format, options, text);
-    let builder = match format {
-        FeedFormat::Jafar => jafar::read(text, options.shape, builder, diagnostics),
-        FeedFormat::Geofeed => geofeed::read(text, builder, diagnostics),
-        FeedFormat::Cidr => cidr::read(text, builder, diagnostics),
+    let entries = match source {
+        // All prefixes have a slash; bare addresses make the collections grow.
+        Source::Bytes(bytes) => bytes.iter().filter(|byte| **byte == b'/').count(),
+        Source::Pages(_) => 0,
+    };
+    let mut builder = FeedBuilder::new(format, options, entries);
+    match format {
+        FeedFormat::Jafar => jafar::read(source, expected, options.shape, &mut builder, diagnostics),
+        FeedFormat::Geofeed => geofeed::read(source, expected, &mut builder, diagnostics),
+        FeedFormat::Cidr => cidr::read(source, expected, &mut builder, diagnostics),
     }?;
     builder.finish(expected, diagnostics)
 }

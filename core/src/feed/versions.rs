@@ -7,7 +7,6 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::OnceCell;
 
 use crate::feed::change::Change;
 use crate::feed::extent::Extent;
@@ -15,6 +14,7 @@ use crate::feed::guard::{Guard, Proving};
 use crate::feed::state::FeedState;
 use crate::feed::{Feed, FeedFormat, ReadOptions, read};
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
+use crate::source::pages::Content;
 use crate::source::position::Position;
 
 /// What the configuration requires of each version of a feed.
@@ -38,15 +38,15 @@ impl Terms<'_> {
         let limits = self.guard.0.as_ref()?;
         let claim = limits.objection_to_claim(&version.content, self.proving)?;
         let message = format!("{claim}; it stays in force because it is the last good version");
-        Some(Diagnostic { severity: Severity::Warning, ..Diagnostic::error(&*version.file, message) })
+        Some(Diagnostic { severity: Severity::Warning, ..Diagnostic::error(&*version.name, message) })
     }
 }
 
 /// A readable version of a feed.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// The bytes of the file.
-    pub bytes: Vec<u8>,
+    /// What the file holds.
+    pub file: Content,
     /// When the version was last known to be current, in seconds since the Unix epoch.
     pub current_at: Option<i64>,
     /// The content of the feed.
@@ -54,37 +54,33 @@ pub struct Version {
     /// The entries that were skipped.
     pub warnings: Vec<Diagnostic>,
     /// The name of the file in diagnostics.
-    file: String,
-    /// Computed on first use.
-    extent: OnceCell<Extent>,
+    name: String,
 }
 
 impl Version {
-    /// Reads a version. `file` is its name in diagnostics.
+    /// Reads a version. `name` is that of the file in diagnostics.
     ///
     /// # Errors
     ///
     /// Why the version is unusable. The last error is the main reason.
     pub fn read(
-        bytes: Vec<u8>,
+        file: impl Into<Content>,
         current_at: Option<i64>,
-        file: &str,
+        name: &str,
         terms: &Terms<'_>,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let mut diagnostics = Diagnostics::new(file, Load);
-        let content = read(terms.format, &bytes, &terms.options, &mut diagnostics);
+        let file = file.into();
+        let mut diagnostics = Diagnostics::new(name, Load);
+        let content = read(terms.format, file.as_source(), &terms.options, &mut diagnostics);
         let diagnostics = diagnostics.into_items();
         match content {
-            Some(content) => {
-                let (file, extent) = (file.into(), OnceCell::new());
-                Ok(Self { bytes, current_at, content, warnings: diagnostics, file, extent })
-            }
+            Some(content) => Ok(Self { file, current_at, content, warnings: diagnostics, name: name.into() }),
             None => Err(diagnostics),
         }
     }
 
-    fn extent(&self) -> &Extent {
-        self.extent.get_or_init(|| Extent::of(&self.content))
+    fn extent(&self) -> Extent<'_> {
+        Extent::of(&self.content)
     }
 }
 
@@ -124,24 +120,32 @@ pub struct Choice {
 }
 
 impl<'a> Candidate<'a> {
-    /// The versions of a feed: the newest one, and the bytes of the last good one with the time when they were last known
-    /// to be current.
+    /// The versions of a feed: the newest one, and the last good one with the time when it was last known to be current.
     pub fn new(
         terms: Terms<'a>,
         newest: Result<Version, Unavailable>,
-        last_good: Option<(Vec<u8>, Option<i64>)>,
+        last_good: Option<(Content, Option<i64>)>,
     ) -> Self {
-        let newest_bytes = newest.as_ref().ok().map(|version| &version.bytes);
-        let is_known = last_good.as_ref().is_some_and(|(bytes, _)| newest_bytes == Some(bytes));
+        let newest_file = newest.as_ref().ok().map(|version| &version.file);
+        let is_same = |file: &Content| newest_file.is_some_and(|newest| newest.is_same_as(file));
+        let is_known = last_good.as_ref().is_some_and(|(file, _)| is_same(file));
         let last_good = last_good
             .filter(|_| !is_known)
-            .and_then(|(bytes, current_at)| Version::read(bytes, current_at, terms.name, &terms).ok());
+            .and_then(|(file, current_at)| Version::read(file, current_at, terms.name, &terms).ok());
         Self { terms, newest, last_good, is_known }
     }
 
     /// A feed whose only version is known to be good.
     pub(crate) fn of_good(terms: Terms<'a>, version: Version) -> Self {
         Self { terms, newest: Ok(version), last_good: None, is_known: true }
+    }
+
+    /// The same feed without its newest version, unless there is no other good one: what was good before counts as the last
+    /// good version.
+    pub(crate) fn without_newest(self) -> Self {
+        let Self { terms, newest, last_good, .. } = self;
+        let last_good = last_good.or(newest.ok());
+        Self { terms, newest: Err(Unavailable::Missing(String::new())), last_good, is_known: false }
     }
 
     /// The same feed with another newest version, such as a fetcher has. What was good before counts as the last good
@@ -151,7 +155,7 @@ impl<'a> Candidate<'a> {
         let Self { terms, newest: former, last_good, .. } = self;
         let last_good = last_good.or(former.ok());
         let is_known = match (&newest, &last_good) {
-            (Ok(newest), Some(good)) => newest.bytes == good.bytes,
+            (Ok(newest), Some(good)) => newest.file.is_same_as(&good.file),
             _ => false,
         };
         Self { terms, newest, last_good: last_good.filter(|_| !is_known), is_known }
@@ -165,7 +169,7 @@ impl<'a> Candidate<'a> {
     /// How the newest version differs from the last good one, if there are both.
     pub fn change(&self) -> Option<Change> {
         let (new, good) = (self.newest.as_ref().ok()?, self.last_good.as_ref()?);
-        Some(Change::between((&good.content, good.extent()), (&new.content, new.extent())))
+        Some(Change::between(&good.content, &new.content))
     }
 
     /// Whether the newest version has no prefixes, and the last good one is not so, too.
@@ -261,8 +265,8 @@ impl<'a> Candidate<'a> {
 
 /// The feed that a new version equals, unless the last good version has the same prefixes.
 fn equal<'o, 'a: 'o>(
-    new: &Extent,
-    good: &Extent,
+    new: Extent<'_>,
+    good: Extent<'_>,
     mut others: impl Iterator<Item = &'o Candidate<'a>>,
 ) -> Option<&'o Candidate<'a>> {
     if new.prefixes() == 0 || new.has_the_prefixes_of(good) {
@@ -273,11 +277,11 @@ fn equal<'o, 'a: 'o>(
 
 /// The feed that has most prefixes of a new version, unless the last good version has most of them, too.
 fn alike<'o, 'a: 'o>(
-    new: &Extent,
-    good: &Extent,
+    new: Extent<'_>,
+    good: Extent<'_>,
     mut others: impl Iterator<Item = &'o Candidate<'a>>,
 ) -> Option<&'o Candidate<'a>> {
-    let has_most = |extent: &Extent| {
+    let has_most = |extent: Extent<'_>| {
         let most = new.prefixes() / 2;
         extent.prefixes() > most && new.in_common(extent).prefixes > most
     };

@@ -1,5 +1,7 @@
 //! Which media type a client prefers, by its `Accept` header (RFC 9110 12.5.1).
 
+use core::cmp::Reverse;
+
 use memchr::memchr2;
 
 /// How much a client wants a media type; the greater, the more.
@@ -9,6 +11,8 @@ pub(crate) struct Preference {
     pub weight: u16,
     /// How precisely the client named it. Of two types with one weight it prefers the one that it named.
     pub precision: Precision,
+    /// The place of its range in the list. Of two types that it named with one weight it prefers the one that it named first.
+    pub place: Reverse<usize>,
 }
 
 /// The range of media types that the client named.
@@ -28,16 +32,17 @@ impl Preference {
     /// The most precise range that covers the type counts, of equally precise ones the one with the greatest weight. A
     /// member that can't be read says nothing.
     pub(crate) fn of(media_type: &str, accept: Option<&[u8]>) -> Self {
-        let nothing = Self { weight: 0, precision: Precision::Any };
+        let nothing = Self { weight: 0, precision: Precision::Any, place: Reverse(0) };
         let Some(accept) = accept else {
             return Self { weight: MOST, ..nothing };
         };
-        let said = Parts::new(accept, b',').filter_map(|member| Self::said(member, media_type));
-        said.max_by_key(|said| (said.precision, said.weight)).unwrap_or(nothing)
+        let members = Parts::new(accept, b',').enumerate();
+        let said = members.filter_map(|(place, member)| Self::said(member, media_type, place));
+        said.max_by_key(|said| (said.precision, said.weight, said.place)).unwrap_or(nothing)
     }
 
     /// What one member of the list says of a media type.
-    fn said(member: &[u8], media_type: &str) -> Option<Self> {
+    fn said(member: &[u8], media_type: &str, place: usize) -> Option<Self> {
         let mut parts = Parts::new(member, b';');
         let range = parts.next()?;
         let precision = match range.strip_suffix(b"/*") {
@@ -52,7 +57,7 @@ impl Preference {
             let [b'q' | b'Q', b'=', value @ ..] = parameter else { return None };
             Some(weight(value))
         });
-        Some(Self { weight: weight.unwrap_or(Some(MOST))?, precision })
+        Some(Self { weight: weight.unwrap_or(Some(MOST))?, precision, place: Reverse(place) })
     }
 }
 
@@ -124,7 +129,7 @@ mod tests {
     use super::*;
 
     fn of(media_type: &str, accept: &str) -> (u16, Precision) {
-        let Preference { weight, precision } = Preference::of(media_type, Some(accept.as_bytes()));
+        let Preference { weight, precision, .. } = Preference::of(media_type, Some(accept.as_bytes()));
         (weight, precision)
     }
 
@@ -145,6 +150,20 @@ mod tests {
     fn of_equal_weights_the_named_type_is_preferred() {
         let accept = Some(&b"application/json, */*"[..]);
         assert!(Preference::of("application/json", accept) > Preference::of("text/plain", accept));
+    }
+
+    #[test]
+    fn of_equal_weights_the_type_that_is_named_first_is_preferred() {
+        for (accept, json_first) in [
+            ("application/json, text/plain", true),
+            ("text/plain, application/json", false),
+            ("text/plain;q=0.9, application/json;q=0.9, application/json;q=0.1", false),
+            ("application/json;q=0.9, text/plain", false),
+            ("*/*", false),
+        ] {
+            let of = |media_type| Preference::of(media_type, Some(accept.as_bytes()));
+            assert_eq!(of("application/json") > of("text/plain"), json_first, "{accept}");
+        }
     }
 
     #[test]

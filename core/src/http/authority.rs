@@ -25,6 +25,11 @@ pub(crate) fn is_host(authority: &[u8]) -> bool {
     }
 }
 
+/// Whether this is a name, and nothing but that. It may have a dot after its last label.
+pub(crate) fn is_host_name(name: &[u8]) -> bool {
+    end_of_name(name) == Some(name.len())
+}
+
 /// Where the IPv6 address in brackets ends.
 fn end_of_ipv6(authority: &[u8]) -> Option<usize> {
     let inner = authority.strip_prefix(b"[")?.split(|byte| *byte == b']').next()?;

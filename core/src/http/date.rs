@@ -51,6 +51,15 @@ fn full_year(digits: &str, now: i64) -> Option<i32> {
     Some(if year > this_year + 50 { year - 100 } else { year })
 }
 
+/// A time as RFC 3339 writes it, in UTC; `None` for a year that has not four digits.
+pub fn rfc_3339(seconds: i64) -> Option<String> {
+    let time = OffsetDateTime::from_unix_timestamp(seconds).ok()?;
+    let year = Some(time.year()).filter(|year| (0..=9999).contains(year))?;
+    let (month, day) = (u8::from(time.month()), time.day());
+    let (hour, minute, second) = time.to_hms();
+    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+}
+
 /// Writes a date; `None` for a year that has not four digits.
 pub(crate) fn format(seconds: i64) -> Option<String> {
     let time = OffsetDateTime::from_unix_timestamp(seconds).ok()?;

@@ -10,7 +10,6 @@ use alloc::string::String;
 use core::fmt;
 use core::net::Ipv6Addr;
 
-use hashbrown::HashTable;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use memchr::memchr;
 
@@ -125,12 +124,12 @@ impl HostPattern {
 
     /// Whether the pattern holds for this host.
     pub fn matches(&self, host: RequestHost<'_>) -> bool {
-        host.names()
-            .filter(|name| name.is_above == self.below)
-            .any(|name| self.forms().any(|form| name.name.is(form)))
+        let is_this = |name: RequestHost<'_>| self.forms().any(|form| name.is(form));
+        if self.below { host.above().any(is_this) } else { is_this(host) }
     }
 
-    fn forms(&self) -> impl Iterator<Item = &str> {
+    /// The name in A-labels, and in U-labels where that differs.
+    pub(super) fn forms(&self) -> impl Iterator<Item = &str> {
         core::iter::once(&*self.ascii).chain(self.unicode.as_deref())
     }
 }
@@ -166,136 +165,24 @@ impl<'a> RequestHost<'a> {
     }
 
     /// Whether this is a name, which is in lower case.
-    fn is(self, name: &str) -> bool {
-        self.name.eq_ignore_ascii_case(name.as_bytes())
+    pub(super) fn is(self, name: &str) -> bool {
+        // Nearly all clients send lower case, which is compared faster.
+        self.name == name.as_bytes()
+            || self.name.eq_ignore_ascii_case(name.as_bytes())
             || !self.name.is_ascii()
                 && core::str::from_utf8(self.name)
                     .is_ok_and(|host| host.chars().flat_map(char::to_lowercase).eq(name.chars()))
     }
 
-    /// The names above this one, the shortest first, and then itself; each with its hash, all in one pass.
-    fn names(self) -> impl Iterator<Item = HashedName<'a>> {
-        let mut hash = NameHash::default();
-        let mut rest = Some(self.name);
-        core::iter::from_fn(move || {
-            while let [before @ .., byte] = rest? {
-                let found = (*byte == b'.' && !before.is_empty()).then(|| HashedName {
-                    name: Self { name: self.name.get(before.len() + 1..).unwrap_or_default() },
-                    hash,
-                    is_above: true,
-                });
-                hash.add(*byte);
-                rest = Some(before);
-                if found.is_some() {
-                    return found;
-                }
-            }
-            rest = None;
-            Some(HashedName { name: self, hash, is_above: false })
-        })
-    }
-}
-
-/// The host of a request, or a name above it.
-struct HashedName<'a> {
-    name: RequestHost<'a>,
-    hash: NameHash,
-    is_above: bool,
-}
-
-/// A hash of a name in whatever case, made from its end.
-///
-/// Only ASCII counts: the case of other letters is for the comparison that follows. Quick rather than strong, since
-/// those who could make names collide are those who write the configuration.
-#[derive(Clone, Copy, Debug, Default)]
-struct NameHash(u64);
-
-impl NameHash {
-    fn of(name: &str) -> Self {
-        let mut hash = Self::default();
-        name.bytes().rev().for_each(|byte| hash.add(byte));
-        hash
+    /// The names above this one, the longest first.
+    pub(super) fn above(self) -> impl Iterator<Item = Self> {
+        let dots = self.name.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'.');
+        dots.filter_map(move |(dot, _)| Some(Self { name: self.name.get(dot + 1..)? }))
     }
 
-    fn add(&mut self, byte: u8) {
-        if byte.is_ascii() {
-            self.0 = self.0.rotate_left(5) ^ u64::from(byte.to_ascii_lowercase());
-        }
-    }
-
-    fn finish(self) -> u64 {
-        // The high bits depend on all others then, the low ones on the high.
-        let mixed = self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ (mixed >> 32)
-    }
-}
-
-/// Finds the patterns that hold for a host among any number of them, in one pass over the host.
-#[derive(Clone, Debug)]
-pub(crate) struct HostIndex<V> {
-    exact: NameTable<V>,
-    below: NameTable<V>,
-}
-
-impl<V> Default for HostIndex<V> {
-    fn default() -> Self {
-        Self { exact: NameTable(HashTable::new()), below: NameTable(HashTable::new()) }
-    }
-}
-
-impl<V: Copy> HostIndex<V> {
-    /// Indexes patterns, each with a value; of two equal patterns the first counts.
-    pub(crate) fn new<'p>(patterns: impl IntoIterator<Item = (&'p HostPattern, V)>) -> Self {
-        let mut index = Self::default();
-        for (pattern, value) in patterns {
-            let table = if pattern.below { &mut index.below } else { &mut index.exact };
-            pattern.forms().for_each(|form| table.insert(form, value));
-        }
-        index
-    }
-
-    /// The value of the exact pattern for this host, or else of the longest wildcard pattern.
-    pub(crate) fn best(&self, host: RequestHost<'_>) -> Option<V> {
-        let mut longest = None;
-        for name in host.names() {
-            let table = if name.is_above { &self.below } else { &self.exact };
-            longest = table.find(&name).or(longest);
-        }
-        longest
-    }
-
-    /// The value of the exact pattern for this host.
-    pub(crate) fn exact(&self, host: RequestHost<'_>) -> Option<V> {
-        let table = Some(&self.exact).filter(|table| !table.is_empty())?;
-        host.names().find(|name| !name.is_above).and_then(|name| table.find(&name))
-    }
-
-    /// The values of the wildcard patterns for this host, the shortest pattern first.
-    pub(crate) fn wildcards<'h>(&'h self, host: RequestHost<'h>) -> impl Iterator<Item = V> + 'h {
-        let names = (!self.below.is_empty()).then(|| host.names());
-        names.into_iter().flatten().filter(|name| name.is_above).filter_map(|name| self.below.find(&name))
-    }
-}
-
-/// Names in lower case, each with a value.
-#[derive(Clone, Debug)]
-struct NameTable<V>(HashTable<(Box<str>, V)>);
-
-impl<V: Copy> NameTable<V> {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Does nothing where the name is there already.
-    fn insert(&mut self, name: &str, value: V) {
-        let hash = |(name, _): &(Box<str>, V)| NameHash::of(name).finish();
-        self.0
-            .entry(NameHash::of(name).finish(), |(known, _)| **known == *name, hash)
-            .or_insert_with(|| (name.into(), value));
-    }
-
-    fn find(&self, name: &HashedName<'_>) -> Option<V> {
-        self.0.find(name.hash.finish(), |(known, _)| name.name.is(known)).map(|(_, value)| *value)
+    /// As it came, without port and trailing dot.
+    pub(super) fn as_bytes(self) -> &'a [u8] {
+        self.name
     }
 }
 
@@ -303,7 +190,6 @@ impl<V: Copy> NameTable<V> {
 mod tests {
     use super::*;
     use alloc::string::ToString;
-    use alloc::vec::Vec;
 
     fn matches(pattern: &str, host: &str) -> bool {
         HostPattern::new(pattern).unwrap().matches(RequestHost::new(host.as_bytes()))
@@ -419,23 +305,5 @@ mod tests {
             assert_eq!(HostPattern::new(text), Err(error), "{text:?}");
         }
         assert_eq!(HostPattern::new(&"a".repeat(64)), Err(HostError::Name));
-    }
-
-    #[test]
-    fn an_index_gives_what_its_patterns_match() {
-        let texts = ["b.example", "*.example", "*.b.example", "ä.example", "*.ä.example", "a.b.example"];
-        let patterns = texts.map(|text| HostPattern::new(text).unwrap());
-        let index = HostIndex::new(patterns.iter().zip(0..));
-        let found = |host: &str| {
-            let host = RequestHost::new(host.as_bytes());
-            (index.exact(host), index.wildcards(host).collect::<Vec<_>>())
-        };
-        assert_eq!(found("A.B.example:1"), (Some(5), alloc::vec![1, 2]));
-        assert_eq!(found("x.xn--4ca.example"), (None, alloc::vec![1, 4]));
-        assert_eq!(found("Ä.example."), (Some(3), alloc::vec![1]));
-        let best = |host: &str| index.best(RequestHost::new(host.as_bytes()));
-        assert_eq!([best("A.B.example:1"), best("c.B.example"), best("example")], [Some(5), Some(2), None]);
-        assert_eq!(found("example"), (None, alloc::vec![]));
-        assert_eq!(found(""), (None, alloc::vec![]));
     }
 }

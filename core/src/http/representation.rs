@@ -71,7 +71,7 @@ impl Representation {
     /// Whether a list of entity tags has ours; `*` is any.
     fn is_listed(&self, tags: &[u8], comparison: Comparison) -> bool {
         tags == b"*"
-            || EntityTags { rest: tags }.any(|(is_weak, tag)| {
+            || EntityTags::new(tags).any(|(is_weak, tag)| {
                 let is_comparable = comparison == Comparison::Weak || !is_weak;
                 is_comparable && tag == self.etag.as_bytes()
             })
@@ -79,8 +79,14 @@ impl Representation {
 }
 
 /// The entity tags of a list, each with whether it is weak, and with its quotes. It ends where the list is no list.
-struct EntityTags<'l> {
+pub(crate) struct EntityTags<'l> {
     rest: &'l [u8],
+}
+
+impl<'l> EntityTags<'l> {
+    pub(crate) fn new(list: &'l [u8]) -> Self {
+        Self { rest: list }
+    }
 }
 
 impl<'l> Iterator for EntityTags<'l> {

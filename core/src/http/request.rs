@@ -55,18 +55,22 @@ pub trait Request {
 
 /// The lines of a header as one value: joined by `,`, and without the empty ones, as Envoy joins those of a User-Agent.
 /// `None` where there is no line; copied only where there are several with content.
-pub fn joined_lines<'r>(mut lines: impl Iterator<Item = &'r [u8]>) -> Option<Cow<'r, [u8]>> {
-    let mut joined = Cow::Borrowed(lines.next()?);
-    for line in lines {
-        if joined.is_empty() {
-            joined = Cow::Borrowed(line);
-        } else if !line.is_empty() {
-            let joined = joined.to_mut();
-            joined.push(b',');
-            joined.extend_from_slice(line);
-        }
+#[inline]
+pub fn joined_lines<'r>(lines: impl Iterator<Item = &'r [u8]>) -> Option<Cow<'r, [u8]>> {
+    lines.fold(None, |joined, line| match joined {
+        Some(joined) if !joined.is_empty() => Some(with_line(joined, line)),
+        _ => Some(Cow::Borrowed(line)),
+    })
+}
+
+#[cold]
+fn with_line<'r>(mut joined: Cow<'r, [u8]>, line: &[u8]) -> Cow<'r, [u8]> {
+    if !line.is_empty() {
+        let joined = joined.to_mut();
+        joined.push(b',');
+        joined.extend_from_slice(line);
     }
-    Some(joined)
+    joined
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The proof by address: operators publish the IP ranges that their agents use.
 
+use core::net::IpAddr;
+
 use crate::feed::FeedFormat;
 use crate::http::request::Request;
 use crate::ids::{FeedId, ValueId};
@@ -32,10 +34,13 @@ pub(super) struct Ranges<'r> {
 }
 
 impl<'r> Ranges<'r> {
-    pub(super) fn new(ruleset: &'r Ruleset, request: &impl Request) -> Self {
+    /// Of the client's address, with what [`PrefixTable::first_word`] says of it.
+    ///
+    /// [`PrefixTable::first_word`]: crate::prefix_table::PrefixTable::first_word
+    pub(super) fn new(ruleset: &'r Ruleset, request: &impl Request, address: Option<(IpAddr, u32)>) -> Self {
         Self {
             ruleset,
-            matches: request.address().and_then(|address| ruleset.table.lookup(address)),
+            matches: address.and_then(|(address, first_word)| ruleset.table.lookup_from(first_word, address)),
             now: ruleset.first_expiry.and_then(|first| Some(request.now()).filter(|now| *now >= first)),
         }
     }

@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::feed::{self, FeedFormat, ReadOptions, Shape};
+use crate::keys;
 use crate::policy::automation_preferences::PreferencesFile;
 use crate::policy::lines::whole_lines_within;
 use crate::policy::robots::RobotsFile;
@@ -60,7 +61,16 @@ fn feed_as<S: Strictness>(
     options: &ReadOptions<'_>,
     mut diagnostics: Diagnostics<S>,
 ) -> Vec<Diagnostic> {
-    feed::read(format, bytes, options, &mut diagnostics);
+    feed::read(format, bytes.into(), options, &mut diagnostics);
+    diagnostics.into_items_by_position()
+}
+
+/// Checks a directory of the keys by which an agent signs its requests.
+pub fn key_directory(name: impl Into<String>, bytes: &[u8]) -> Vec<Diagnostic> {
+    let mut diagnostics = Diagnostics::new(name, Lint);
+    if keys::read(bytes, &mut diagnostics).is_some_and(|keys| keys.is_empty()) {
+        diagnostics.warning(None, "SIG-7", "no key can be used, so no signature is verified");
+    }
     diagnostics.into_items_by_position()
 }
 

@@ -104,8 +104,17 @@ pub const RELOADS: Metric = Metric {
     help: "New rulesets: in force with the newest version of each feed, in force without one, or refused.",
 };
 
+/// Requests with signatures, by what came of these.
+pub const SIGNATURES: Metric = Metric {
+    name: "crawlward_signatures_total",
+    kind: Kind::Counter,
+    labels: &["result"],
+    help: "Requests whose signatures were examined, by the result.",
+};
+
 /// Every metric.
-pub const ALL: [Metric; 7] = [REQUESTS, FEED_STATE, FEED_PREFIXES, FEED_AGE, RULESET_LOADED, ERRORS, RELOADS];
+pub const ALL: [Metric; 8] =
+    [REQUESTS, FEED_STATE, FEED_PREFIXES, FEED_AGE, RULESET_LOADED, ERRORS, RELOADS, SIGNATURES];
 
 json_words! {
     /// The label of [`RELOADS`].

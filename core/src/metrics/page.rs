@@ -10,10 +10,11 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ERRORS, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric, RELOADS, REQUESTS, RULESET_LOADED,
-    ReloadResult,
+    ReloadResult, SIGNATURES,
 };
 use crate::feed::state::FeedState;
 use crate::http::accept::Preference;
+use crate::identity::SignatureResult;
 use crate::response::reply::Reply;
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::info::FeedInfo;
@@ -50,6 +51,7 @@ pub struct Page<'a> {
     pub(super) requests: BTreeMap<String, u64>,
     pub(super) errors: u64,
     pub(super) reloads: Vec<(ReloadResult, u64)>,
+    pub(super) signatures: Vec<(SignatureResult, u64)>,
 }
 
 /// One value of a metric.
@@ -127,7 +129,7 @@ impl Page<'_> {
     }
 
     /// Every metric with its samples, always in the same order.
-    fn metrics(&self) -> [(Metric, Vec<Sample<'_>>); 7] {
+    fn metrics(&self) -> [(Metric, Vec<Sample<'_>>); 8] {
         let requests = self
             .requests
             .iter()
@@ -143,6 +145,7 @@ impl Page<'_> {
         let ages = feeds().filter_map(|feed| Some(Sample::new([feed.name], feed.age?)));
         let loaded = self.loaded.max(0).cast_unsigned();
         let reloads = self.reloads.iter().map(|(result, count)| Sample::new([result.as_str()], *count));
+        let signatures = self.signatures.iter().map(|(result, count)| Sample::new([result.as_str()], *count));
         [
             (REQUESTS, requests.collect()),
             (FEED_STATE, states.collect()),
@@ -151,6 +154,7 @@ impl Page<'_> {
             (RULESET_LOADED, vec![Sample::new([], loaded)]),
             (ERRORS, vec![Sample::new([], self.errors)]),
             (RELOADS, reloads.collect()),
+            (SIGNATURES, signatures.collect()),
         ]
     }
 }

@@ -17,6 +17,7 @@ use twox_hash::XxHash3_64;
 use zerocopy::FromBytes;
 
 use super::{FeedNews, Labels, Page, Recent, ReloadResult, Series, SeriesGroup};
+use crate::identity::SignatureResult;
 use crate::ruleset::data::Ruleset;
 
 /// The state of a slot that is free, and of one whose labels are being written; any other is the hash of its labels.
@@ -33,6 +34,8 @@ pub struct Counters {
     errors: AtomicU64,
     /// In the order of [`ReloadResult::ALL`].
     reloads: [AtomicU64; ReloadResult::ALL.len()],
+    /// In the order of [`SignatureResult::ALL`].
+    signatures: [AtomicU64; SignatureResult::ALL.len()],
     feed_news: FeedNews,
     verified: Slots<{ SeriesGroup::VerifiedAtSite.bound() }, LONG>,
     claimed: Slots<{ SeriesGroup::ClaimedAtSite.bound() }, LONG>,
@@ -184,6 +187,13 @@ impl Counters {
         }
     }
 
+    /// Counts a request with signatures.
+    pub fn count_signature(&self, result: SignatureResult) {
+        if let Some(count) = self.signatures.get(result as usize) {
+            count.fetch_add(1, Relaxed);
+        }
+    }
+
     /// What was last reported of each feed.
     pub fn feed_news(&self) -> &FeedNews {
         &self.feed_news
@@ -198,7 +208,9 @@ impl Counters {
         }
         let results = ReloadResult::ALL.iter().copied().zip(&self.reloads);
         let reloads = results.map(|(result, count)| (result, count.load(Relaxed))).collect();
-        Page { ruleset, loaded, now, requests, errors: self.errors.load(Relaxed), reloads }
+        let results = SignatureResult::ALL.iter().copied().zip(&self.signatures);
+        let signatures = results.map(|(result, count)| (result, count.load(Relaxed))).collect();
+        Page { ruleset, loaded, now, requests, errors: self.errors.load(Relaxed), reloads, signatures }
     }
 
     /// The slot of a series, or of the first coarser one for which there is room.

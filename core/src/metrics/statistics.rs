@@ -9,10 +9,11 @@ use core::cell::{Cell, RefCell};
 
 use super::{
     ERRORS, FEED_AGE, FEED_PREFIXES, FEED_STATE, Metric, RELOADS, REQUESTS, RULESET_LOADED, Recent,
-    ReloadResult, Series, SeriesGroup,
+    ReloadResult, SIGNATURES, Series, SeriesGroup,
 };
 use crate::decide::decision::Decision;
 use crate::feed::state::FeedState;
+use crate::identity::SignatureResult;
 use crate::ruleset::data::Ruleset;
 
 /// The statistics of a proxy: numbers with labels, which it keeps and shows.
@@ -102,7 +103,17 @@ impl<S: Statistics> ProxyMetrics<S> {
         recent: &Recent<S::Id>,
     ) -> Result<(), S::Error> {
         let counter = recent.counter(decision, |series| self.counter(series, ruleset))?;
-        counter.map_or(Ok(()), |counter| self.statistics.increment(counter))
+        counter.map_or(Ok(()), |counter| self.statistics.increment(counter))?;
+        decision.signature().map_or(Ok(()), |result| self.count_signature(result))
+    }
+
+    /// Counts a request with signatures.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    pub fn count_signature(&self, result: SignatureResult) -> Result<(), S::Error> {
+        self.statistics.increment(self.define(&SIGNATURES, &[result.as_str()])?)
     }
 
     /// The counter of a series, or of the first coarser one for which there is room; `None` where there is none.

@@ -3,6 +3,7 @@
 use core::cell::OnceCell;
 
 use crate::path::normal_form::{Octets, Plain, are_plain, is_plain};
+use crate::path::page::page_of;
 use crate::path::spelling::{self, LONGEST, Spelling, resolve};
 
 /// A path with its query, in one spelling.
@@ -64,6 +65,8 @@ pub(crate) enum PathOctets<'a> {
 #[derive(Clone, Debug)]
 pub struct RequestTarget<'a> {
     raw: &'a [u8],
+    /// Whether it asks for the markdown of a page, which is then judged as well.
+    asks_for_page: bool,
     looks: OnceCell<Looks>,
 }
 
@@ -93,7 +96,12 @@ impl Looks {
 impl<'a> RequestTarget<'a> {
     /// A request target as received; the empty one is `/`.
     pub fn new(raw: &'a [u8]) -> Self {
-        Self { raw: non_empty(raw), looks: OnceCell::new() }
+        Self { raw: non_empty(raw), asks_for_page: false, looks: OnceCell::new() }
+    }
+
+    /// The same on a site where a path with `.md` added asks for the markdown of a page.
+    pub(crate) fn with_md_paths(self) -> Self {
+        Self { asks_for_page: page_of(self.raw).is_some(), ..self }
     }
 
     fn looks(&self) -> Looks {
@@ -117,11 +125,16 @@ impl<'a> RequestTarget<'a> {
 
     /// Whether the part before the query is `other` in normal form, as it was sent.
     pub(crate) fn is_before_query(&self, other: &[u8]) -> bool {
+        // Most paths differ in what follows the slash, unless that is encoded.
+        let second = self.raw.get(1);
+        if second != other.get(1) && second != Some(&b'%') {
+            return false;
+        }
         Octets::new(self.raw).take_while(|octet| *octet != b'?').eq(other.iter().copied())
     }
 
-    /// Asks for the judgement of the path as it was sent, and where that is not resolved of the resolved ones, until one is
-    /// `strictest`. Gives the first of the strictest by `strictness`, with its spelling.
+    /// Asks for the judgement of the path as it was sent, where that is not resolved of the resolved ones, and where it asks
+    /// for the markdown of a page of the page's, until one is `strictest`. Gives the first of the strictest by `strictness`, with its spelling.
     pub(crate) fn strictest<T, S: Ord>(
         &self,
         mut judge: impl FnMut(RequestPath<'_>) -> T,
@@ -129,18 +142,36 @@ impl<'a> RequestTarget<'a> {
         strictest: S,
     ) -> (T, Spelling) {
         let sent = judge(self.sent());
-        if self.is_resolved() || strictness(&sent) == strictest {
+        let is_alone = self.is_resolved() && !self.asks_for_page;
+        if is_alone || strictness(&sent) == strictest {
             return (sent, Spelling::Sent);
         }
         let mut best = (sent, Spelling::Sent);
-        self.each_resolved(&mut |path| {
+        let mut goes_on = |path: RequestPath<'_>| {
             let judged = judge(path);
             if strictness(&judged) > strictness(&best.0) {
                 best = (judged, path.spelling());
             }
             strictness(&best.0) < strictest
-        });
+        };
+        if !self.is_resolved() {
+            self.each_resolved(&mut goes_on);
+        }
+        if self.asks_for_page {
+            self.each_of_page(&mut goes_on);
+        }
         best
+    }
+
+    /// Lends the path of the page whose markdown is asked for, in each spelling, until `goes_on` is false.
+    #[cold]
+    #[inline(never)]
+    fn each_of_page(&self, goes_on: &mut dyn FnMut(RequestPath<'_>) -> bool) {
+        let mut room = [0; LONGEST];
+        let page = RequestTarget::new(resolve(self.raw, Spelling::Page, &mut room));
+        if goes_on(RequestPath { spelling: Spelling::Page, ..page.sent() }) && !page.is_resolved() {
+            page.each_resolved(goes_on);
+        }
     }
 
     /// Lends the path in each resolved spelling in which it is another one, until `goes_on` is false.
@@ -222,6 +253,33 @@ mod tests {
         assert_eq!(judged("/x/..;/b"), (1, WithoutParameters, alloc::vec![Sent, WithoutParameters]));
         assert_eq!(judged("/b;"), (1, WithoutParameters, alloc::vec![Sent, WithoutParameters]));
         assert_eq!(judged("/b%3b"), (1, WithoutParameters, alloc::vec![Sent, Decoded, WithoutParameters]));
+    }
+
+    #[test]
+    fn the_markdown_of_a_page_is_judged_as_the_page_as_well() {
+        let spellings = |target: &str, is_on: bool| {
+            let mut asked = Vec::new();
+            let target = RequestTarget::new(target.as_bytes());
+            let target = if is_on { target.with_md_paths() } else { target };
+            let judge = |path: RequestPath<'_>| {
+                asked.push(path.spelling());
+                path.is(b"/b?c").into()
+            };
+            let (strictness, spelling) = target.strictest(judge, |judged: &u8| *judged, 1);
+            (strictness, spelling, asked)
+        };
+        use Spelling::{Page, Sent, SlashesFirst};
+        assert_eq!(spellings("/b.md?c", true), (1, Page, alloc::vec![Sent, Page]));
+        assert_eq!(spellings("/b.md?c", false), (0, Sent, alloc::vec![Sent]));
+        assert_eq!(spellings("/b?c", true), (1, Sent, alloc::vec![Sent]));
+        assert_eq!(spellings("/c.md", true), (0, Sent, alloc::vec![Sent, Page]));
+        // The page's path is resolved as well.
+        assert_eq!(
+            spellings("/.//b.md?c", true),
+            (1, SlashesFirst, alloc::vec![Sent, SlashesFirst, Page, SlashesFirst])
+        );
+        let long = alloc::format!("/{}.md?c", "b".repeat(2 * LONGEST));
+        assert_eq!(spellings(&long, true).0, 0);
     }
 
     #[test]

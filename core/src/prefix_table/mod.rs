@@ -21,7 +21,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::IpAddr;
 
 use ipnet::IpNet;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -235,23 +235,28 @@ impl<W: AsRef<[u32]>> PrefixTable<W> {
     /// An IPv4-mapped IPv6 address is the IPv4 address.
     #[inline]
     pub fn lookup(&self, address: IpAddr) -> Option<&[Match]> {
-        match address {
-            IpAddr::V4(v4) => self.lookup_v4(v4),
-            IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-                Some(v4) => self.lookup_v4(v4),
-                None => self.lookup_v6(v6),
-            },
+        self.lookup_from(self.first_word(address)?, address)
+    }
+
+    /// The first word on the way to an address. A large table is in a far cache: while this word comes from there, the
+    /// processor can do something else.
+    #[inline]
+    pub(crate) fn first_word(&self, address: IpAddr) -> Option<u32> {
+        let words = self.words.as_ref();
+        match address.to_canonical() {
+            IpAddr::V4(v4) => node::at_root(words, self.header.v4, v4.to_bits()),
+            IpAddr::V6(v6) => node::at_root(words, self.header.v6, v6.to_bits()),
         }
     }
 
-    fn lookup_v4(&self, address: Ipv4Addr) -> Option<&[Match]> {
+    /// [`Self::lookup`], from the first word on.
+    pub(crate) fn lookup_from(&self, first_word: u32, address: IpAddr) -> Option<&[Match]> {
         let words = self.words.as_ref();
-        match_set::read(words, node::find(words, self.header.v4, address.to_bits())?)
-    }
-
-    fn lookup_v6(&self, address: Ipv6Addr) -> Option<&[Match]> {
-        let words = self.words.as_ref();
-        match_set::read(words, node::find(words, self.header.v6, address.to_bits())?)
+        let set = match address.to_canonical() {
+            IpAddr::V4(v4) => node::find(words, self.header.v4, first_word, v4.to_bits()),
+            IpAddr::V6(v6) => node::find(words, self.header.v6, first_word, v6.to_bits()),
+        };
+        match_set::read(words, set?)
     }
 
     /// How many entries the table was built from; the same prefix in two feeds counts twice.

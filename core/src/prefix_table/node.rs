@@ -82,11 +82,15 @@ pub(super) fn size(word: u32) -> usize {
     (word >> SIZE_SHIFT) as usize & MAX_SIZE
 }
 
-/// The word of the match set of an address; `None` when the words are damaged.
+/// The word of the root for an address.
 #[inline]
-pub(super) fn find<K: Key>(words: &[u32], root: Root, address: K) -> Option<u32> {
-    let slot = root.offset as usize + address.leading(root.bits) as usize;
-    let mut word = *words.get(slot)?;
+pub(super) fn at_root<K: Key>(words: &[u32], root: Root, address: K) -> Option<u32> {
+    words.get(root.offset as usize + address.leading(root.bits) as usize).copied()
+}
+
+/// The word of the match set of an address, from that of the root on; `None` when the words are damaged.
+#[inline]
+pub(super) fn find<K: Key>(words: &[u32], root: Root, mut word: u32, address: K) -> Option<u32> {
     let mut rest = address.without_few(root.bits);
     for _ in 0..MAX_LEVELS {
         let node = words.get(offset(word)..)?;

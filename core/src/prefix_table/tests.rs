@@ -1,5 +1,6 @@
 //! The table against a naive model, and against damage.
 
+use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 use std::format;
 use std::string::ToString;

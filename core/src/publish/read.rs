@@ -31,13 +31,14 @@ pub(super) fn read(kind: Kind, source: &Source<'_>) -> Result<Entries, Vec<Diagn
         Kind::Jafar | Kind::Geofeed => FeedFormat::Cidr,
     };
     let options = ReadOptions { shape: source.shape, ..ReadOptions::default() };
-    let feed = whole(source.name, |diagnostics| feed::read(format, source.bytes, &options, diagnostics))?;
+    let feed =
+        whole(source.name, |diagnostics| feed::read(format, source.bytes.into(), &options, diagnostics))?;
     let fallback = fallback(kind, source, format)?;
     let value = |place: u32| usize::try_from(place).ok().and_then(|place| feed.values.get(place));
     let entries = feed.entries.iter().filter_map(|(prefix, place)| {
-        let known = value(*place)?;
+        let known = value(place)?;
         let is_silent = matches!(known, FeedValue::Range { services } if services.is_empty());
-        Some((*prefix, fallback.as_ref().filter(|_| is_silent).unwrap_or(known).clone()))
+        Some((prefix, fallback.as_ref().filter(|_| is_silent).unwrap_or(known).clone()))
     });
     Ok(entries.collect())
 }
@@ -70,8 +71,9 @@ fn fallback(
         (Kind::Geofeed, Some(place)) => {
             let line = format!("192.0.2.0/24,{place}");
             let options = ReadOptions::default();
-            let read =
-                |diagnostics: &mut _| feed::read(FeedFormat::Geofeed, line.as_bytes(), &options, diagnostics);
+            let read = |diagnostics: &mut _| {
+                feed::read(FeedFormat::Geofeed, line.as_bytes().into(), &options, diagnostics)
+            };
             // The position would be that in the line.
             let no_position = |one| Diagnostic { position: None, ..one };
             let place = whole("--place", read);

@@ -202,8 +202,8 @@ proptest::proptest! {
         // A gate reads what was meant.
         let content = Content { kind: Kind::Jafar, entries: fewer };
         let text = content.feed(CREATED, None);
-        let feed = read(FeedFormat::Jafar, text.as_bytes(), &ReadOptions::default(), &mut Diagnostics::new("f", Load)).unwrap();
-        let again = feed.entries.iter().map(|(prefix, value)| (*prefix, feed.values[*value as usize].clone()));
+        let feed = read(FeedFormat::Jafar, text.as_bytes().into(), &ReadOptions::default(), &mut Diagnostics::new("f", Load)).unwrap();
+        let again = feed.entries.iter().map(|(prefix, value)| (prefix, feed.values[value as usize].clone()));
         assert_eq!(again.collect::<BTreeMap<_, _>>(), content.entries);
     }
 }

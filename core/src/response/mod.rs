@@ -1,5 +1,6 @@
 //! What a gate sends and what it does with a response.
 
 pub(crate) mod denial;
+pub(crate) mod document;
 pub(crate) mod plan;
 pub(crate) mod reply;

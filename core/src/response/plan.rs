@@ -12,7 +12,7 @@ use crate::identity::acting_agent;
 use crate::policy::robots_tag::{LineRead, ReadyTag, RobotsTag, SiteTags, Syntax};
 
 /// The headers that tell crawlers what they may do with a response.
-const ROBOTS: [HeaderName; 2] = [
+pub(super) const ROBOTS: [HeaderName; 2] = [
     HeaderName { sent: "Robots-Tag", lowercase: "robots-tag" },
     HeaderName { sent: "X-Robots-Tag", lowercase: "x-robots-tag" },
 ];
@@ -41,7 +41,7 @@ pub struct ResponsePlan<'r> {
 
 /// A site's rules for crawlers.
 #[derive(Clone, Copy, Debug)]
-struct RobotsRules<'r> {
+pub(super) struct RobotsRules<'r> {
     tags: &'r SiteTags,
     ready: &'r ReadyTag,
 }
@@ -70,7 +70,7 @@ impl Ruleset {
         (is_denied || robots.is_some()).then_some(ResponsePlan { robots, is_denied })
     }
 
-    fn robots_rules(&self, decision: &Decision) -> Option<RobotsRules<'_>> {
+    pub(super) fn robots_rules(&self, decision: &Decision) -> Option<RobotsRules<'_>> {
         let tags = &self.sites.get(decision.site?)?.tags;
         Some(RobotsRules { tags, ready: tags.ready(decision.tag?)? })
     }
@@ -82,7 +82,7 @@ impl Ruleset {
         let agent = acting_agent(self, decision.agent, decision.evidence);
         let token = agent.and_then(|id| self.agents.get(id)).map(|agent| &*agent.token);
         let mut own = RobotsTag::default();
-        rules.tags.add_to(&mut own, rules.ready);
+        rules.add_to(&mut own);
         Some((token, own.effective(token)))
     }
 }
@@ -147,6 +147,19 @@ fn is_for_caches(name: &[u8]) -> bool {
 }
 
 impl<'r> RobotsRules<'r> {
+    /// Whether there are any.
+    pub(super) fn any(&self) -> bool {
+        !self.ready.robots_tag.is_empty()
+    }
+
+    /// Adds the rules to others.
+    pub(super) fn add_to<'a>(&self, sum: &mut RobotsTag<'a>)
+    where
+        'r: 'a,
+    {
+        self.tags.add_to(sum, self.ready);
+    }
+
     /// What to do with a response that has these lines of [`ROBOTS`].
     ///
     /// Both headers say the same afterwards: what the response said under either name, then the site's rules, each thing
@@ -161,7 +174,7 @@ impl<'r> RobotsRules<'r> {
         let mut union = RobotsTag::default();
         union.add(&robots_tag.tag);
         union.add(&x_robots_tag.tag);
-        self.tags.add_to(&mut union, self.ready);
+        self.add_to(&mut union);
         let fits_robots_tag = |syntax| match self.tags.syntax {
             RobotsTagSyntax::Draft00 | RobotsTagSyntax::Draft00Abnf => {
                 matches!(syntax, Syntax::Plain | Syntax::Draft00)

@@ -1,6 +1,7 @@
 //! Configuration, feeds and policies, compiled: immutable, and what a reload replaces as a whole.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::config::{AgentAction, Fact, Mode, Ranges};
 use crate::feed::state::FeedState;
 use crate::feed::{FeedFormat, FeedValue};
+use crate::identity::names::Domains;
 use crate::ids::{AgentId, FeedId, List, ProductId, SiteId, ValueId};
+use crate::keys::KeyRing;
 use crate::prefix_table::{Match, PrefixTable, TableWords};
 use crate::ruleset::sites::{NamedPurposes, Sites};
 use crate::user_agent::Claims;
@@ -34,6 +37,8 @@ pub struct Ruleset {
     /// In the order of `claims`.
     pub(crate) agents: List<AgentId, Agent>,
     pub(crate) claims: Claims,
+    /// The keys of agents that sign their requests.
+    pub(crate) keys: KeyRing,
     /// Those that the configuration gives to agents.
     pub(crate) purposes: NamedPurposes,
     pub(crate) feeds: List<FeedId, LoadedFeed>,
@@ -49,7 +54,7 @@ pub struct Ruleset {
 }
 
 /// An agent, compiled.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Agent {
     pub(crate) token: Box<str>,
     /// By which policy files name it.
@@ -64,6 +69,12 @@ pub(crate) struct Agent {
     pub(crate) services: Vec<Box<str>>,
     pub(crate) purposes: Vec<Box<str>>,
     pub(crate) action: AgentAction,
+    /// Whether its token counts only where a User-Agent begins with it.
+    pub(crate) begins: bool,
+    /// Purposes that count as declared in its User-Agent.
+    pub(crate) declares: Option<Box<NamedPurposes>>,
+    /// The domains that have the names of its addresses, if any.
+    pub(crate) domains: Option<Arc<Domains>>,
 }
 
 impl Agent {
@@ -157,6 +168,16 @@ impl Ruleset {
     /// The request header in which a client declares its purpose, in lower case.
     pub fn purpose_header(&self) -> &str {
         &self.purpose_header
+    }
+
+    /// Whether any site sends documents.
+    pub fn sends_documents(&self) -> bool {
+        self.sites.list.iter().any(|site| site.documents.is_some())
+    }
+
+    /// Whether in any site a path with `.md` added asks for the markdown of a page.
+    pub fn has_md_paths(&self) -> bool {
+        self.sites.have_md_paths
     }
 
     /// The number of a site, to be given to [`crate::decide()`].

@@ -201,6 +201,13 @@ impl Ruleset {
         feeds.filter(move |feed| feed.is_in_force(now)).map(|feed| &*feed.name)
     }
 
+    /// How many keys can verify a signature of this agent at `now`, in seconds since the Unix epoch.
+    pub fn keys_of(&self, token: &str, now: i64) -> usize {
+        let id = self.agents.find(|agent| *agent.token == *token);
+        let keys = id.into_iter().flat_map(|id| self.keys.of(id)).flat_map(|directory| &directory.keys);
+        keys.filter(|key| key.holds_at(now)).count()
+    }
+
     /// Why a client that claims this agent from an address in none of its ranges is not called spoofed at `now`, in
     /// seconds since the Unix epoch; none where it is.
     pub fn doubts<'r>(&'r self, token: &str, now: i64) -> Vec<Doubt<'r>> {

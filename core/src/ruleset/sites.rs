@@ -8,7 +8,8 @@ use core::net::IpAddr;
 
 use crate::config::{Fact, Mode, Treatment, Treatments};
 use crate::hash;
-use crate::http::host::{HostIndex, RequestHost};
+use crate::http::host::RequestHost;
+use crate::http::host_index::HostIndex;
 use crate::http::representation::Representation;
 use crate::ids::{ByProduct, List, SiteId};
 use crate::path::request::RequestPath;
@@ -157,9 +158,27 @@ pub(crate) struct Site {
     /// Instead of the document's.
     pub(crate) filter_state: Option<Vec<Fact>>,
     pub(crate) tags: SiteTags,
+    /// What proves who owns the domain, as it is served.
+    pub(crate) proof: Option<Box<Representation>>,
+    /// How the site sends documents; `None`: it does not.
+    pub(crate) documents: Option<SiteDocuments>,
+}
+
+/// How a site sends documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SiteDocuments {
+    /// Whether a path with `.md` added asks for the markdown of a page.
+    pub(crate) md_paths: bool,
+    /// The largest page that becomes one, in bytes, uncompressed.
+    pub(crate) max_bytes: usize,
 }
 
 impl Site {
+    /// Whether a path with `.md` added asks for the markdown of a page.
+    pub(crate) fn has_md_paths(&self) -> bool {
+        self.documents.is_some_and(|documents| documents.md_paths)
+    }
+
     /// What the rules on places make of a client; `None`: nothing.
     pub(crate) fn treatment_of_place(
         &self,
@@ -189,6 +208,8 @@ pub(crate) struct Sites {
     pub(crate) list: List<SiteId, Site>,
     pub(crate) hosts: HostIndex<SiteId>,
     pub(crate) default: Option<SiteId>,
+    /// Whether in any site a path with `.md` added asks for the markdown of a page.
+    pub(crate) have_md_paths: bool,
 }
 
 impl Sites {
@@ -226,6 +247,8 @@ mod tests {
             explain: true,
             filter_state: None,
             tags: SiteTags::none(RobotsTagSyntax::Draft00),
+            proof: None,
+            documents: None,
         };
         let addresses =
             |count: u32| (0..count).map(|bits| Some(IpAddr::V4((bits.wrapping_mul(2_654_435_761)).into())));

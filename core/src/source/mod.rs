@@ -2,6 +2,9 @@
 
 pub(crate) mod byte_order_mark;
 pub(crate) mod diagnostic;
+pub(crate) mod lines;
+pub(crate) mod pages;
+pub(crate) mod parts;
 pub(crate) mod position;
 pub(crate) mod quoted;
 pub(crate) mod suggestion;

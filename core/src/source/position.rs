@@ -15,6 +15,11 @@ pub struct Position {
     pub column: u32,
 }
 
+impl Position {
+    /// That of the first character.
+    pub(crate) const START: Self = Self { line: 1, column: 1 };
+}
+
 /// A value and its place, for checks and explanations that come after reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed<T, P = Option<Position>> {
@@ -46,6 +51,8 @@ impl<T, P> Deref for Placed<T, P> {
 #[derive(Clone, Debug)]
 pub struct Locator<'a> {
     text: &'a [u8],
+    /// The position of the first byte.
+    start: Position,
     /// Where the last call ended, as an offset and as a position.
     offset: usize,
     position: Position,
@@ -54,8 +61,12 @@ pub struct Locator<'a> {
 impl<'a> Locator<'a> {
     /// Starts at the first byte of `text`, behind its byte order mark if it has one.
     pub fn new(text: &'a [u8]) -> Self {
-        let text = without_byte_order_mark(text);
-        Self { text, offset: 0, position: Position { line: 1, column: 1 } }
+        Self::starting_at(without_byte_order_mark(text), Position::START)
+    }
+
+    /// For a part of a text, whose first byte is at `start`.
+    pub(crate) fn starting_at(text: &'a [u8], start: Position) -> Self {
+        Self { text, start, offset: 0, position: start }
     }
 
     /// The position of the byte at `offset`; past the end, that of the end.
@@ -70,8 +81,9 @@ impl<'a> Locator<'a> {
             let characters = characters(self.text.get(range).unwrap_or_default());
             if forward { column.saturating_add(characters) } else { column.saturating_sub(characters) }
         } else {
-            let start = self.line_ends(0..offset).next_back().map_or(0, |end| end + 1);
-            characters(self.text.get(start..offset).unwrap_or_default()).saturating_add(1)
+            let line_end = self.line_ends(0..offset).next_back();
+            let (start, before) = line_end.map_or((0, self.start.column), |end| (end + 1, 1));
+            characters(self.text.get(start..offset).unwrap_or_default()).saturating_add(before)
         };
         self.position = Position { line, column };
         self.offset = offset;
@@ -144,6 +156,22 @@ mod tests {
             }
         }
         assert_eq!(Locator::new(text).position(8), Position { line: 3, column: 4 });
+    }
+
+    #[test]
+    fn a_part_goes_on_where_the_part_before_it_ended() {
+        let text = "ż2\n\n34567\n8ó\r\n\r9";
+        for (middle, _) in text.char_indices().filter(|(at, _)| !text.as_bytes()[..*at].ends_with(b"\r")) {
+            let start = Locator::new(text.as_bytes()).position(middle);
+            for from in middle..=text.len() {
+                for to in middle..=text.len() {
+                    let mut part = Locator::starting_at(&text.as_bytes()[middle..], start);
+                    part.position(from - middle);
+                    let whole = Locator::new(text.as_bytes()).position(to);
+                    assert_eq!(part.position(to - middle), whole, "{middle} {from} {to}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! From the bytes that a publisher sent to text: a wrong encoding or a web page gets a message that names it.
 
 use alloc::format;
+use core::str::Utf8Error;
 
 use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostics, Strictness};
-use crate::source::position::Locator;
+use crate::source::position::{Locator, Position};
 
 /// What the bytes should hold, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -23,15 +24,24 @@ pub(crate) fn read<'a, S: Strictness>(
     diagnostics: &mut Diagnostics<S>,
 ) -> Option<&'a str> {
     let text = decode(bytes, expected, diagnostics)?;
-    if text.trim_ascii_start().starts_with('<') {
+    is_no_page(text, expected, diagnostics).then_some(text)
+}
+
+/// Whether a text does not begin as a web page; an error says if it does.
+pub(crate) fn is_no_page<S: Strictness>(
+    text: &str,
+    expected: Expected,
+    diagnostics: &mut Diagnostics<S>,
+) -> bool {
+    let is_page = text.trim_ascii_start().starts_with('<');
+    if is_page {
         let message = format!(
             "this is HTML, not {}: the server sent a web page (an error? a login?), check the URL",
             expected.what
         );
         diagnostics.error(None, expected.requirement, message);
-        return None;
     }
-    Some(text)
+    !is_page
 }
 
 /// As [`read`], but for a web page as well.
@@ -40,27 +50,38 @@ pub(crate) fn decode<'a, S: Strictness>(
     expected: Expected,
     diagnostics: &mut Diagnostics<S>,
 ) -> Option<&'a str> {
-    let Expected { what, requirement } = expected;
+    let bytes = without_byte_order_mark(bytes);
     if !is_text(bytes, expected, diagnostics) {
         return None;
     }
-    let bytes = without_byte_order_mark(bytes);
     match core::str::from_utf8(bytes) {
         Ok(text) => Some(text),
         Err(error) => {
             let position = Locator::new(bytes).position(error.valid_up_to());
-            let rest = bytes.get(error.valid_up_to()..).unwrap_or_default();
-            let message = match error.error_len() {
-                None => format!("the {what} ends inside a character: was it cut off?"),
-                Some(_) => {
-                    let encoding = likely_encoding(rest);
-                    format!("not UTF-8 from here on; it looks like {encoding}: save the {what} as UTF-8")
-                }
-            };
-            diagnostics.error(position, requirement, message);
+            report_encoding(bytes, &error, position, expected, diagnostics);
             None
         }
     }
+}
+
+/// Reports bytes that are not UTF-8.
+pub(crate) fn report_encoding<S: Strictness>(
+    bytes: &[u8],
+    error: &Utf8Error,
+    position: impl Into<Option<Position>>,
+    expected: Expected,
+    diagnostics: &mut Diagnostics<S>,
+) {
+    let Expected { what, requirement } = expected;
+    let rest = bytes.get(error.valid_up_to()..).unwrap_or_default();
+    let message = match error.error_len() {
+        None => format!("the {what} ends inside a character: was it cut off?"),
+        Some(_) => {
+            let encoding = likely_encoding(rest);
+            format!("not UTF-8 from here on; it looks like {encoding}: save the {what} as UTF-8")
+        }
+    };
+    diagnostics.error(position, requirement, message);
 }
 
 /// Whether the bytes begin as a web page does. One without any rule must not be taken for a policy, since it would allow

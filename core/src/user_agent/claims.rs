@@ -42,6 +42,8 @@ pub enum Speaker {
     Agent(usize),
     /// Automation that claims no agent.
     Automation,
+    /// Automation that has the token with this index where it does not count.
+    Misplaced(usize),
     /// A person's browser.
     Browser,
 }
@@ -93,6 +95,8 @@ pub struct Claims {
     vocabulary: Vocabulary,
     /// Whether the known parts of a browser's User-Agent need not be read, since no token begins in one.
     pub(super) skips_known_parts: bool,
+    /// The indices of the few tokens that count only where a User-Agent begins with them.
+    at_beginning: Vec<usize>,
 }
 
 impl Claims {
@@ -109,7 +113,20 @@ impl Claims {
         if let Some((index, _)) = tokens.iter().enumerate().find(is_duplicate) {
             return Err(ClaimsError::Duplicate(index));
         }
-        Ok(Self { vocabulary, skips_known_parts: !tokens.iter().any(|token| may_hide(token)) })
+        let skips_known_parts = !tokens.iter().any(|token| may_hide(token));
+        Ok(Self { vocabulary, skips_known_parts, at_beginning: Vec::new() })
+    }
+
+    /// The same with tokens that count only where a User-Agent begins with them: those for which the iterator, which is in
+    /// the order of the tokens, has `true`.
+    pub fn counting_at_beginning(mut self, is_so: impl Iterator<Item = bool>) -> Self {
+        self.at_beginning.extend(is_so.enumerate().filter_map(|(index, is_so)| is_so.then_some(index)));
+        self
+    }
+
+    /// Whether a token counts at a place.
+    fn counts_at(&self, token: usize, start: usize) -> bool {
+        start == 0 || !self.at_beginning.contains(&token)
     }
 
     /// How many bytes of memory the compiled tokens and names take.
@@ -142,8 +159,8 @@ impl Claims {
         for part in &parts {
             self.read(part.clone(), &mut reading);
         }
-        match reading.claim.token() {
-            Some(token) => Speaker::Agent(token),
+        match reading.claim.token().map(Speaker::Agent).or(reading.misplaced.map(Speaker::Misplaced)) {
+            Some(named) => named,
             None if reading.names_automation(&parts) => Speaker::Automation,
             None if has_known_form || has_form_of_browser(text) => Speaker::Browser,
             None => Speaker::Automation,
@@ -157,7 +174,10 @@ impl Claims {
         let shortest = self.vocabulary.shortest.min(SHORTEST_ENDING);
         words(text, part, shortest).for_each(|word| {
             self.vocabulary.each_at(text, word, |place, meaning| match meaning {
-                Meaning::Token(token) => reading.claim.note(&place, token),
+                Meaning::Token(token) if self.counts_at(token, place.start) => {
+                    reading.claim.note(&place, token);
+                }
+                Meaning::Token(token) => reading.misplaced = Some(token),
                 Meaning::Sign(sign) if reading.asks_for_names() => reading.take_sign(&place, sign),
                 Meaning::Sign(_) => {}
             });

@@ -28,8 +28,23 @@ impl Pattern {
 
 const OPENING: &str = "Mozilla/5.0 (";
 
-/// Comments that name a platform, without their last parenthesis.
-const PLATFORMS: &[Pattern] = &[
+/// Lists patterns, and makes the function that finds what follows the first of them that the text begins with. With each
+/// pattern in its code, it compares with numbers instead of texts.
+macro_rules! patterns {
+    ($(#[$meta:meta])* $list:ident, $after:ident: $($pattern:expr,)*) => {
+        $(#[$meta])*
+        const $list: &[Pattern] = &[$($pattern),*];
+
+        #[inline]
+        fn $after(text: &[u8]) -> Option<&[u8]> {
+            None$(.or_else(|| after(text, const { &$pattern })))*
+        }
+    };
+}
+
+patterns! {
+    /// Comments that name a platform, without their last parenthesis.
+    PLATFORMS, after_platform_name:
     Pattern::new("Windows NT ", "; Win64; x64"),
     Pattern::new("Macintosh; Intel Mac OS X ", ""),
     Pattern::new("iPhone; CPU iPhone OS ", " like Mac OS X"),
@@ -39,7 +54,7 @@ const PLATFORMS: &[Pattern] = &[
     Pattern::new("X11; CrOS x86_64 ", ""),
     Pattern::new("Android ", "; Mobile"),
     Pattern::new("iPad; CPU OS ", " like Mac OS X"),
-];
+}
 
 /// What may follow the platform.
 const REVISION: Pattern = Pattern::new("; rv:", "");
@@ -51,31 +66,22 @@ const GECKO: Pattern = Pattern::new(" Gecko/", "");
 /// What may precede a product.
 const MOBILE: &str = "Mobile ";
 
-/// What follows the engine. Each product has a version.
-const PRODUCTS: &[&str] = &[
-    "Chrome/",
-    "Safari/",
-    "Version/",
-    "Firefox/",
-    "Mobile/15E",
-    "Edg/",
-    "OPR/",
-    "CriOS/",
-    "FxiOS/",
-    "EdgA/",
-    "EdgiOS/",
-    "GSA/",
-    "SamsungBrowser/",
-    "YaBrowser/",
-    "UCBrowser/",
-    "HuaweiBrowser/",
-    "MiuiBrowser/",
-    "Vivaldi/",
-    "DuckDuckGo/",
-];
+patterns! {
+    /// What follows the engine.
+    PRODUCTS, after_product:
+    Pattern::new("Chrome/", ""), Pattern::new("Safari/", ""), Pattern::new("Version/", ""),
+    Pattern::new("Firefox/", ""), Pattern::new("Mobile/15E", ""), Pattern::new("Edg/", ""),
+    Pattern::new("OPR/", ""), Pattern::new("CriOS/", ""), Pattern::new("FxiOS/", ""),
+    Pattern::new("EdgA/", ""), Pattern::new("EdgiOS/", ""), Pattern::new("GSA/", ""),
+    Pattern::new("SamsungBrowser/", ""), Pattern::new("YaBrowser/", ""), Pattern::new("UCBrowser/", ""),
+    Pattern::new("HuaweiBrowser/", ""), Pattern::new("MiuiBrowser/", ""), Pattern::new("Vivaldi/", ""),
+    Pattern::new("DuckDuckGo/", ""),
+}
 
 /// The parts of a browser's User-Agent that are not known, in their order; `None` if the User-Agent does not have the
 /// form of today's browsers: `Mozilla/5.0`, a comment, an engine.
+// Apart, so that it has all registers.
+#[inline(never)]
 pub(super) fn unknown_parts(text: &[u8]) -> Option<[Range<usize>; 2]> {
     let inside = text.strip_prefix(OPENING.as_bytes())?;
     let position = |rest: &[u8]| text.len() - rest.len();
@@ -94,7 +100,7 @@ pub(super) fn unknown_parts(text: &[u8]) -> Option<[Range<usize>; 2]> {
 
 /// What follows the comment's last parenthesis, if the comment is known.
 fn after_platform(inside: &[u8]) -> Option<&[u8]> {
-    let rest = PLATFORMS.iter().find_map(|platform| after(inside, platform))?;
+    let rest = after_platform_name(inside)?;
     let rest = after(rest, &REVISION).unwrap_or(rest);
     rest.strip_prefix(b")")
 }
@@ -116,8 +122,7 @@ fn after_products(mut rest: &[u8]) -> &[u8] {
     while let Some(product) = rest.strip_prefix(b" ") {
         // `Mobile` alone may be the beginning of any name.
         let product = product.strip_prefix(MOBILE.as_bytes()).unwrap_or(product);
-        let after_name = PRODUCTS.iter().find_map(|name| strip_prefix(product, name));
-        match after_name.and_then(after_version) {
+        match after_product(product) {
             Some(after @ ([] | [b' ', ..])) => rest = after,
             _ => break,
         }
@@ -138,11 +143,11 @@ pub(super) fn may_hide(token: &str) -> bool {
 
 /// Every word of the known parts, without the version that some end with.
 fn known_words() -> impl Iterator<Item = &'static str> {
-    let of_patterns = [&[REVISION, WEBKIT, GECKO], PLATFORMS]
+    let of_patterns = [&[REVISION, WEBKIT, GECKO], PLATFORMS, PRODUCTS]
         .into_iter()
         .flatten()
         .flat_map(|pattern| [pattern.before, pattern.after.unwrap_or_default()]);
-    let texts = [OPENING, MOBILE].into_iter().chain(of_patterns).chain(PRODUCTS.iter().copied());
+    let texts = [OPENING, MOBILE].into_iter().chain(of_patterns);
     texts.flat_map(|text| words(text.as_bytes(), 0..text.len(), 1).filter_map(|word| text.get(word.range())))
 }
 
@@ -156,29 +161,36 @@ fn is_version(word: &str) -> bool {
     word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'_'))
 }
 
-/// What follows a pattern that the text begins with.
-#[inline]
+/// What follows a pattern that the text begins with. Inlined, it compares with numbers instead of texts.
+#[inline(always)]
 fn after<'t>(text: &'t [u8], pattern: &Pattern) -> Option<&'t [u8]> {
-    let rest = strip_prefix(text, pattern.before)?;
+    let rest = text.strip_prefix(pattern.before.as_bytes())?;
     match pattern.after {
         None => Some(rest),
         Some(after) => after_version(rest)?.strip_prefix(after.as_bytes()),
     }
 }
 
-#[inline]
-fn strip_prefix<'t>(text: &'t [u8], prefix: &str) -> Option<&'t [u8]> {
-    // Most differ in the first byte, which is compared faster than a text.
-    if text.first() != prefix.as_bytes().first() {
-        return None;
-    }
-    text.strip_prefix(prefix.as_bytes())
-}
-
 /// What follows digits, points and underscores that begin with a digit.
-#[inline]
+#[inline(never)]
 fn after_version(text: &[u8]) -> Option<&[u8]> {
-    let end = text.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'_')).unwrap_or(text.len());
+    let end = text.iter().position(|byte| !may_be_in_version(*byte)).unwrap_or(text.len());
     let (version, rest) = text.split_at_checked(end)?;
     version.first()?.is_ascii_digit().then_some(rest)
+}
+
+/// Whether the byte is a digit, a point or an underscore, by one look into a table.
+#[inline]
+fn may_be_in_version(byte: u8) -> bool {
+    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would refuse a bad index")]
+    const TABLE: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        while byte < table.len() {
+            table[byte] = matches!(byte as u8, b'0'..=b'9' | b'.' | b'_');
+            byte += 1;
+        }
+        table
+    };
+    TABLE.get(usize::from(byte)).is_some_and(|is_in| *is_in)
 }

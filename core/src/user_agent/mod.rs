@@ -6,6 +6,7 @@ mod known_parts;
 mod lists;
 mod phrases;
 mod reading;
+mod recent;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -14,6 +15,7 @@ mod window_filter;
 mod words;
 
 pub use claims::{Claims, ClaimsError, Speaker, Tokens};
+pub use recent::RecentSpeakers;
 #[cfg(test)]
 pub(crate) use token::MAX_TOKEN;
 pub(crate) use token::check_token;

@@ -14,6 +14,8 @@ use super::vocabulary::Claim;
 pub(super) struct Reading<'t> {
     pub(super) text: &'t [u8],
     pub(super) claim: Claim,
+    /// A token that stands where it does not count.
+    pub(super) misplaced: Option<usize>,
     /// Whether there was a name or a web address of automation.
     automation: bool,
     /// Whether a code editor was named, and the framework on which such editors run.
@@ -26,7 +28,15 @@ pub(super) struct Reading<'t> {
 impl<'t> Reading<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
         let device = OnceCell::new();
-        Self { text, claim: Claim::default(), automation: false, editor: false, electron: false, device }
+        Self {
+            text,
+            claim: Claim::default(),
+            misplaced: None,
+            automation: false,
+            editor: false,
+            electron: false,
+            device,
+        }
     }
 
     /// Whether something in the parts that have been read names automation.

@@ -9,12 +9,13 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
 
-use hashbrown::HashMap;
+use hashbrown::HashTable;
 
 use super::lists::Sign;
 use super::phrases::begins_with;
 use super::window_filter::{WindowFilter, key_of_word};
 use super::words::{Word, continues_word, words};
+use crate::hash;
 use crate::sort::sort_by;
 
 /// What a text means.
@@ -48,8 +49,16 @@ pub(super) struct Vocabulary {
     first_words: WindowFilter,
     /// How many bytes the shortest first word has.
     pub(super) shortest: usize,
-    /// The texts by the key of their first word, and sorted.
-    groups: HashMap<u64, Vec<Entry>>,
+    /// The texts by the hash of their first word.
+    groups: HashTable<Group>,
+}
+
+/// The texts whose first words have one hash, as the same word has.
+#[derive(Clone, Debug)]
+struct Group {
+    hash: u64,
+    /// Sorted.
+    texts: Vec<Entry>,
 }
 
 /// A text as it is compiled.
@@ -101,7 +110,7 @@ impl Entry {
         let here = user_agent.get(start..place.end)?;
         let text = self.text.as_bytes();
         let folded_end = |text: &[u8]| text.last().map(u8::to_ascii_lowercase);
-        // Texts whose first words have the same key mostly end differently, and nearly all clients send the usual case.
+        // Texts with the same first word mostly end differently, and nearly all clients send the usual case.
         let is_here =
             folded_end(here) == folded_end(text) && (here == text || here.eq_ignore_ascii_case(text));
         let is_whole = is_here && !user_agent.get(place.end).is_some_and(continues);
@@ -136,7 +145,7 @@ impl Vocabulary {
         let mut this = Self {
             first_words: WindowFilter::new(),
             shortest: texts.iter().map(|(text, _)| text.word).min().unwrap_or(usize::MAX),
-            groups: HashMap::new(),
+            groups: HashTable::new(),
         };
         for (text, meaning) in texts {
             this.insert(text, meaning);
@@ -146,9 +155,10 @@ impl Vocabulary {
 
     /// Adds a text that is not before those that were added before.
     fn insert(&mut self, Text { before, word, rest }: Text<'_>, meaning: Meaning) {
-        let key = key_of_word(rest.as_bytes(), Word { start: 0, length: word });
-        self.first_words.insert(key);
-        let group = self.groups.entry(key).or_default();
+        self.first_words.insert(key_of_word(rest.as_bytes(), Word { start: 0, length: word }));
+        let hash = hash::of_folded(rest.as_bytes().get(..word).unwrap_or_default());
+        let entry = self.groups.entry(hash, |group| group.hash == hash, |group| group.hash);
+        let group = &mut entry.or_insert(Group { hash, texts: Vec::new() }).into_mut().texts;
         let mut shorter = group.len().checked_sub(1);
         while let Some(entry) = shorter.and_then(|at| group.get(at))
             && !begins_with(rest.as_bytes(), &entry.text)
@@ -162,21 +172,17 @@ impl Vocabulary {
     /// is this one.
     #[inline]
     pub(super) fn each_at(&self, user_agent: &[u8], word: Word, found: impl FnMut(Range<usize>, Meaning)) {
-        let key = key_of_word(user_agent, word);
-        if self.first_words.may_contain(key) {
-            self.each_of_group(key, user_agent, word.start, found);
+        if self.first_words.may_contain(key_of_word(user_agent, word)) {
+            self.each_of_group(user_agent, word, found);
         }
     }
 
     #[inline(never)]
-    fn each_of_group(
-        &self,
-        key: u64,
-        user_agent: &[u8],
-        start: usize,
-        mut found: impl FnMut(Range<usize>, Meaning),
-    ) {
-        let Some(group) = self.groups.get(&key) else { return };
+    fn each_of_group(&self, user_agent: &[u8], word: Word, mut found: impl FnMut(Range<usize>, Meaning)) {
+        let start = word.start;
+        let hash = hash::of_folded(user_agent.get(word.range()).unwrap_or_default());
+        let group = self.groups.find(hash, |group| group.hash == hash);
+        let Some(Group { texts: group, .. }) = group else { return };
         let rest = user_agent.get(start..).unwrap_or_default();
         // All texts that begin here are the last one that is not greater than what is here, and those that it begins with. In
         // a group of one, that is the one.
@@ -206,7 +212,7 @@ impl Vocabulary {
     /// How many bytes of memory it takes.
     pub(super) fn memory_usage(&self) -> usize {
         let of_entry = |entry: &Entry| size_of::<Entry>() + entry.before.len() + entry.text.len();
-        let entries = self.groups.values().flatten().map(of_entry).sum::<usize>();
+        let entries = self.groups.iter().flat_map(|group| &group.texts).map(of_entry).sum::<usize>();
         size_of::<WindowFilter>() + self.groups.allocation_size() + entries
     }
 }

@@ -38,63 +38,76 @@ impl Word {
 #[inline]
 pub(super) fn words(text: &[u8], part: Range<usize>, shortest: usize) -> impl Iterator<Item = Word> {
     let text = text.get(..part.end).unwrap_or_default();
-    let mut is_in_word = false;
-    let blocks = part.step_by(BLOCK).flat_map(move |base| {
-        let block = Block::new(text, base, is_in_word, shortest);
-        is_in_word = block.bits >> (BLOCK - 1) != 0;
-        block
-    });
-    blocks.filter(move |word| word.length >= shortest)
+    Words { text, block: part.start, next_block: part.start, bits: 0, starts: 0, shortest }
 }
 
-/// The words that start in a block.
-struct Block<'t> {
+/// An iterator over words.
+struct Words<'t> {
     text: &'t [u8],
-    /// Where the block starts in the text.
-    base: usize,
-    /// The bytes of words.
+    /// Where the current block starts in the text, and the next one.
+    block: usize,
+    next_block: usize,
+    /// The bytes of words in the block.
     bits: u64,
-    /// Where words start that have not been returned.
+    /// Where words start in it that have not been returned.
     starts: u64,
+    shortest: usize,
 }
 
-impl<'t> Block<'t> {
-    /// The block that starts here. `is_in_word` says that a word may go on from the block before.
-    fn new(text: &'t [u8], base: usize, is_in_word: bool, shortest: usize) -> Self {
-        let rest = text.get(base..).unwrap_or_default();
-        let bits = match rest.first_chunk() {
-            Some(block) => mask(block),
-            None => mask(&filled_up(rest)),
+impl Words<'_> {
+    /// Goes on to the next block, if there is one. No word goes on from the block before.
+    #[inline(always)]
+    fn advance(&mut self) -> Option<()> {
+        self.block = self.next_block;
+        let rest = self.text.get(self.block..).filter(|rest| !rest.is_empty())?;
+        self.next_block += BLOCK;
+        self.bits = match (rest.first_chunk(), self.text.last_chunk()) {
+            (Some(block), _) => mask(block),
+            (None, Some(last)) => mask(last) >> (BLOCK - rest.len()),
+            (None, None) => mask(&filled_up(rest)),
         };
-        let mut starts = bits & !(bits << 1 | u64::from(is_in_word));
+        self.starts = self.bits & !(self.bits << 1);
         // Leaves out short words, but for those at the end, which may go on in the next block.
-        for length in 1..shortest.min(4) {
-            starts &= bits >> length | u64::MAX << (BLOCK - length);
+        for length in 1..self.shortest.min(4) {
+            self.starts &= self.bits >> length | u64::MAX << (BLOCK - length);
         }
-        Self { text, base, bits, starts }
+        Some(())
     }
 
     /// How many bytes of a word are beyond the block.
     #[cold]
     fn rest_of_word(&self) -> usize {
-        let rest = self.text.get(self.base + BLOCK..).unwrap_or_default();
+        let rest = self.text.get(self.block + BLOCK..).unwrap_or_default();
         rest.iter().take_while(|byte| continues_word(**byte)).count()
     }
 }
 
-impl Iterator for Block<'_> {
+impl Iterator for Words<'_> {
     type Item = Word;
 
-    #[inline]
+    // A loop over words keeps its state in registers where this is inlined.
+    #[inline(always)]
     fn next(&mut self) -> Option<Word> {
-        if self.starts == 0 {
-            return None;
+        loop {
+            while self.starts == 0 {
+                self.advance()?;
+            }
+            let first = self.starts.trailing_zeros() as usize;
+            self.starts &= self.starts - 1;
+            let mut length = (self.bits >> first).trailing_ones() as usize;
+            if first + length == BLOCK {
+                // The next block starts with this word, which may go on there, or where this word ends.
+                self.next_block = self.block + first;
+                if first > 0 {
+                    continue;
+                }
+                length += self.rest_of_word();
+                self.next_block += length;
+            }
+            if length >= self.shortest {
+                return Some(Word { start: self.block + first, length });
+            }
         }
-        let first = self.starts.trailing_zeros() as usize;
-        self.starts &= self.starts - 1;
-        let length = (self.bits >> first).trailing_ones() as usize;
-        let beyond = if first + length == BLOCK { self.rest_of_word() } else { 0 };
-        Some(Word { start: self.base + first, length: length + beyond })
     }
 }
 

@@ -13,6 +13,25 @@ pub(super) struct Measure {
     pub(super) prose: u32,
 }
 
+impl Measure {
+    fn add(&mut self, other: Self) {
+        self.text += other.text;
+        self.links += other.links;
+        self.prose += other.prose;
+    }
+
+    fn subtract(&mut self, other: Self) {
+        self.text = self.text.saturating_sub(other.text);
+        self.links = self.links.saturating_sub(other.links);
+        self.prose = self.prose.saturating_sub(other.prose);
+    }
+
+    /// The text that is in no link.
+    pub(super) fn plain(self) -> u32 {
+        self.text.saturating_sub(self.links)
+    }
+}
+
 /// A run of text shorter than this is a label, a caption or a link rather than prose.
 const SHORTEST_PROSE: u32 = 50;
 
@@ -33,10 +52,13 @@ impl Run {
 /// An element around the place that is measured.
 #[derive(Clone, Copy, Debug)]
 struct Around {
+    id: NodeId,
     end: NodeId,
-    /// The block that text here is a run of.
-    block: NodeId,
+    /// Where the block that text here is a run of stands among those around.
+    block: usize,
     is_link: bool,
+    inside: Measure,
+    run: Run,
 }
 
 /// The measures of all elements.
@@ -49,57 +71,76 @@ impl Measures {
         self.0.get(id.index()).copied().unwrap_or_default()
     }
 
-    /// Measures a tree without the elements that are left out, each with all that is in it.
-    pub(super) fn of(tree: &Tree, mut is_left_out: impl FnMut(NodeId, Node) -> bool) -> Self {
-        let mut measures = vec![Measure::default(); tree.len()];
-        let mut runs = vec![Run::default(); tree.len()];
-        let outside = Around { end: NodeId(u32::MAX), block: Tree::ROOT, is_link: false };
+    fn set(&mut self, id: NodeId, measure: Measure) {
+        if let Some(place) = self.0.get_mut(id.index()) {
+            *place = measure;
+        }
+    }
+
+    /// Measures a tree without the elements that are never content, each with all that is in it.
+    pub(super) fn of(tree: &Tree, is_left_out: impl Fn(Node) -> bool) -> Self {
+        let mut measures = Self(vec![Measure::default(); tree.len()]);
         let mut around: Vec<Around> = Vec::new();
         let mut skip_to = Tree::ROOT;
         for (id, node) in tree.nodes() {
             if id < skip_to {
                 continue;
             }
-            if is_left_out(id, node) {
+            if is_left_out(node) {
                 skip_to = node.end;
                 continue;
             }
-            while around.last().is_some_and(|around| around.end <= id) {
-                around.pop();
-            }
-            let Around { block, is_link, .. } = around.last().copied().unwrap_or(outside);
+            measures.end_before(id, &mut around);
             if node.tag == Tag::Text {
                 // A blank alone is no text.
-                let text = u32::try_from(tree.text(node).len()).unwrap_or(u32::MAX);
-                let text = if text == 1 { 0 } else { text };
-                let links = if is_link { text } else { 0 };
-                if let Some(measure) = measures.get_mut(node.parent.index()) {
-                    measure.text += text;
-                    measure.links += links;
-                }
-                if let Some(run) = runs.get_mut(block.index()) {
-                    run.text += text;
-                    run.links += links;
+                let text = if node.text_length() == 1 { 0 } else { node.text_length() };
+                let Some(parent) = around.last_mut() else { continue };
+                let links = if parent.is_link { text } else { 0 };
+                parent.inside.text += text;
+                parent.inside.links += links;
+                let block = parent.block;
+                if let Some(block) = around.get_mut(block) {
+                    block.run.text += text;
+                    block.run.links += links;
                 }
             } else if node.end.0 > id.0 + 1 {
-                let is_link =
-                    is_link || node.tag == Tag::A && tree.attribute(node, Attribute::Href).is_some();
-                let block = if node.tag.is_inline() { block } else { id };
-                around.push(Around { end: node.end, block, is_link });
+                let parent = around.last();
+                let is_link = parent.is_some_and(|parent| parent.is_link)
+                    || node.tag == Tag::A && tree.attribute(node, Attribute::Href).is_some();
+                let block =
+                    parent.map_or(0, |parent| if node.tag.is_inline() { parent.block } else { around.len() });
+                let (inside, run) = (Measure::default(), Run::default());
+                around.push(Around { id, end: node.end, block, is_link, inside, run });
             }
         }
-        // From the last to the first: what an element has is complete before it is added to that around it.
-        for (index, run) in runs.iter().enumerate().rev() {
-            let Some(measure) = measures.get_mut(index) else { continue };
-            measure.prose += run.prose();
-            let Measure { text, links, prose } = *measure;
-            let parent = tree.node(NodeId(u32::try_from(index).unwrap_or(u32::MAX))).parent;
-            if let Some(around) = measures.get_mut(parent.index()).filter(|_| index > 0) {
-                around.text += text;
-                around.links += links;
-                around.prose += prose;
+        measures.end_before(NodeId(u32::MAX), &mut around);
+        measures
+    }
+
+    /// Ends the elements that end before a node: what each has is also in the one around it.
+    fn end_before(&mut self, id: NodeId, around: &mut Vec<Around>) {
+        while let Some(ended) = around.pop_if(|last| last.end <= id) {
+            let mut inside = ended.inside;
+            inside.prose += ended.run.prose();
+            self.set(ended.id, inside);
+            if let Some(parent) = around.last_mut() {
+                parent.inside.add(inside);
             }
         }
-        Self(measures)
+    }
+
+    /// Takes elements, in document order, out of the measures of all around them.
+    pub(super) fn without(&mut self, tree: &Tree, left_out: &[NodeId]) {
+        for id in left_out.iter().copied() {
+            let taken = self.get(id);
+            self.set(id, Measure::default());
+            let mut inside = id;
+            while inside != Tree::ROOT {
+                inside = tree.node(inside).parent;
+                let mut around = self.get(inside);
+                around.subtract(taken);
+                self.set(inside, around);
+            }
+        }
     }
 }

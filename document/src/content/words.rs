@@ -1,6 +1,6 @@
 //! What the names that a page gives to its parts (`class`, `id`) say about them.
 
-use self::Strength::{Strong, Weak};
+use self::Strength::{Strong, Talk, Weak};
 
 /// How sure a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,124 +9,147 @@ pub(super) enum Strength {
     Weak,
     /// The part is not content.
     Strong,
+    /// The part is what readers say about the content, and may be much more than the content itself.
+    Talk,
 }
 
 /// A word that names parts which are not the content: its beginning, or, if it ends with `.`, all of it.
 type Word = (&'static str, Strength);
 
-/// The words by their first letter.
-fn words_against(first: u8) -> &'static [Word] {
-    match first {
-        b'a' => &[
-            ("ad.", Strong),
-            ("adbox.", Strong),
-            ("ads.", Strong),
-            ("adsense", Strong),
-            ("adslot", Strong),
-            ("adunit", Strong),
-            ("adv.", Weak),
-            ("advert", Strong),
-            ("aside.", Weak),
-        ],
-        b'b' => &[("banner", Weak), ("breadcrumb", Strong), ("breaking", Weak), ("byline", Strong)],
-        b'c' => &[
-            ("caption", Weak),
-            ("combx", Strong),
-            ("comment", Strong),
-            ("community", Weak),
-            ("cookie", Weak),
-            ("credit", Weak),
-            ("cta.", Weak),
-        ],
-        b'd' => &[("date.", Weak), ("dfp", Strong), ("disqus", Strong), ("donat", Weak), ("dropdown", Weak)],
-        b'e' => &[("expandable", Weak)],
-        b'f' => &[("feedback", Weak), ("footer", Strong), ("footnav", Strong)],
-        b'g' => &[("gallery", Weak), ("gdpr", Weak)],
-        b'h' => &[("hidden", Weak)],
-        b'i' => &[("infobar", Strong), ("inread", Strong)],
-        b'j' => &[("jumpto", Strong)],
-        b'l' => &[("legal.", Weak), ("livefyre", Strong), ("login", Weak)],
-        b'm' => &[
-            ("masthead", Strong),
-            ("menu", Weak),
-            ("meta.", Weak),
-            ("modal", Weak),
-            ("more.", Weak),
-            ("mostpopular", Strong),
-            ("mostread", Strong),
-        ],
-        b'n' => &[
-            ("nav.", Strong),
-            ("navbar", Strong),
-            ("navigation", Strong),
-            ("newsletter", Strong),
-            ("next.", Weak),
-            ("noprint", Weak),
-        ],
-        b'o' => &[("outbrain", Strong), ("overlay", Weak)],
-        b'p' => &[
-            ("pager.", Strong),
-            ("pagination", Strong),
-            ("paginator", Strong),
-            ("popular", Weak),
-            ("popup", Weak),
-            ("postmeta", Weak),
-            ("prev.", Weak),
-            ("print.", Weak),
-            ("printonly", Weak),
-            ("promo", Strong),
-            ("pubdate", Weak),
-        ],
-        b'r' => &[
-            ("rail.", Weak),
-            ("recirc", Strong),
-            ("recommend", Weak),
-            ("related", Strong),
-            ("remark", Weak),
-            ("replies", Strong),
-            ("respond", Weak),
-            ("rightcol", Strong),
-            ("rightrail", Strong),
-            ("rss.", Strong),
-        ],
-        b's' => &[
-            ("screenreader", Weak),
-            ("scrollto", Strong),
-            ("share", Strong),
-            ("sharing", Strong),
-            ("shoutbox", Strong),
-            ("sidebar", Strong),
-            ("signin", Strong),
-            ("signup", Strong),
-            ("sitemap", Strong),
-            ("skip", Weak),
-            ("skyscraper", Strong),
-            ("slideshow", Weak),
-            ("social", Strong),
-            ("sponsor", Strong),
-            ("sr.", Weak),
-            ("subscri", Strong),
-            ("syndication", Strong),
-        ],
-        b't' => &[
-            ("taboola", Strong),
-            ("tag.", Weak),
-            ("tagcloud", Strong),
-            ("tags.", Weak),
-            ("teaser", Weak),
-            ("ticker", Weak),
-            ("toc.", Weak),
-            ("toolbar", Strong),
-            ("tools.", Weak),
-            ("tooltip", Weak),
-            ("topics.", Weak),
-            ("trending", Weak),
-        ],
-        b'u' => &[("utility.", Weak)],
-        b'w' => &[("widget", Weak)],
-        b'z' => &[("zergnet", Strong)],
-        _ => &[],
+/// The words, in the order of their first letters.
+const WORDS: [Word; COUNT] = [
+    ("ad.", Strong),
+    ("adbox.", Strong),
+    ("ads.", Strong),
+    ("adsense", Strong),
+    ("adslot", Strong),
+    ("adunit", Strong),
+    ("adv.", Weak),
+    ("advert", Strong),
+    ("aside.", Weak),
+    ("banner", Weak),
+    ("breadcrumb", Strong),
+    ("breaking", Weak),
+    ("byline", Strong),
+    ("caption", Weak),
+    ("combx", Strong),
+    ("comment", Talk),
+    ("community", Weak),
+    ("cookie", Weak),
+    ("credit", Weak),
+    ("cta.", Weak),
+    ("date.", Weak),
+    ("dfp", Strong),
+    ("disqus", Talk),
+    ("donat", Weak),
+    ("dropdown", Weak),
+    ("expandable", Weak),
+    ("feedback", Weak),
+    ("footer", Strong),
+    ("footnav", Strong),
+    ("gallery", Weak),
+    ("gdpr", Weak),
+    ("hidden", Weak),
+    ("infobar", Strong),
+    ("inread", Strong),
+    ("jumpto", Strong),
+    ("legal.", Weak),
+    ("livefyre", Talk),
+    ("login", Weak),
+    ("masthead", Strong),
+    ("menu", Weak),
+    ("meta.", Weak),
+    ("modal", Weak),
+    ("more.", Weak),
+    ("mostpopular", Strong),
+    ("mostread", Strong),
+    ("nav.", Strong),
+    ("navbar", Strong),
+    ("navigation", Strong),
+    ("newsletter", Strong),
+    ("next.", Weak),
+    ("noprint", Weak),
+    ("outbrain", Strong),
+    ("overlay", Weak),
+    ("pager.", Strong),
+    ("pagination", Strong),
+    ("paginator", Strong),
+    ("popular", Weak),
+    ("popup", Weak),
+    ("postmeta", Weak),
+    ("prev.", Weak),
+    ("print.", Weak),
+    ("printonly", Weak),
+    ("promo", Strong),
+    ("pubdate", Weak),
+    ("rail.", Weak),
+    ("recirc", Strong),
+    ("recommend", Weak),
+    ("related", Strong),
+    ("remark", Weak),
+    ("replies", Talk),
+    ("respond", Weak),
+    ("rightcol", Strong),
+    ("rightrail", Strong),
+    ("rss.", Strong),
+    ("screenreader", Weak),
+    ("scrollto", Strong),
+    ("share", Strong),
+    ("sharing", Strong),
+    ("shoutbox", Strong),
+    ("sidebar", Strong),
+    ("signin", Strong),
+    ("signup", Strong),
+    ("sitemap", Strong),
+    ("skip", Weak),
+    ("skyscraper", Strong),
+    ("slideshow", Weak),
+    ("social", Strong),
+    ("sponsor", Strong),
+    ("sr.", Weak),
+    ("subscri", Strong),
+    ("syndication", Strong),
+    ("taboola", Strong),
+    ("tag.", Weak),
+    ("tagcloud", Strong),
+    ("tags.", Weak),
+    ("teaser", Weak),
+    ("ticker", Weak),
+    ("toc.", Weak),
+    ("toolbar", Strong),
+    ("tools.", Weak),
+    ("tooltip", Weak),
+    ("topics.", Weak),
+    ("trending", Weak),
+    ("utility.", Weak),
+    ("widget", Weak),
+    ("zergnet", Strong),
+];
+
+/// The number of words.
+pub(super) const COUNT: usize = 106;
+
+/// Where the words with each first letter begin and end.
+const BY_LETTER: [(u8, u8); 26] = {
+    let mut ranges = [(0, 0); 26];
+    let mut at = 0;
+    while at < COUNT {
+        #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
+        {
+            let range = &mut ranges[(WORDS[at].0.as_bytes()[0] - b'a') as usize];
+            if range.1 == 0 {
+                range.0 = at as u8;
+            }
+            range.1 = at as u8 + 1;
+        }
+        at += 1;
     }
+    ranges
+};
+
+/// How sure a word is, by its number.
+pub(super) fn strength(word: usize) -> Strength {
+    WORDS.get(word).map_or(Weak, |(_, strength)| *strength)
 }
 
 /// Words that take the meaning from the one after them, as in `has-sidebar`.
@@ -135,28 +158,34 @@ const TAKES: [&str; 9] = ["no", "not", "non", "has", "with", "without", "is", "h
 /// The bytes of names that are read: nobody needs more to name a part.
 const LONGEST: usize = 512;
 
-/// How surely the names speak of a part that is not the content.
-pub(super) fn against(names: &str) -> Option<Strength> {
+/// The words in the names that speak of a part which is not the content: a bit each.
+pub(super) fn against(names: &str) -> u128 {
     let names = names.as_bytes();
     let names = names.get(..LONGEST).unwrap_or(names);
-    let mut most = None;
+    let mut found = 0;
     for name in names.split(u8::is_ascii_whitespace) {
         let mut is_taken = false;
         for word in words(name) {
             if !is_taken {
-                most = most.max(word_against(word));
+                found |= word_against(word);
             }
             is_taken = TAKES.iter().any(|takes| word.eq_ignore_ascii_case(takes.as_bytes()));
         }
     }
-    most
+    found
 }
 
 /// The words of a name: `postMeta-date_2` has three.
 fn words(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = name;
     std::iter::from_fn(move || {
-        let start = rest.iter().position(u8::is_ascii_alphabetic)?;
+        let is_letter = |byte: &u8| byte.is_ascii_alphabetic();
+        let mut start = rest.iter().position(is_letter)?;
+        // Letters behind a digit are a part of a number: `28c65ad00c`.
+        while start > 0 && rest.get(start - 1).is_some_and(u8::is_ascii_digit) {
+            let end = start + rest.get(start..)?.iter().position(|byte| !is_letter(byte))?;
+            start = end + rest.get(end..)?.iter().position(is_letter)?;
+        }
         let from = rest.get(start..)?;
         let is_end = |pair: &[u8]| match pair {
             [before, byte] => {
@@ -170,30 +199,46 @@ fn words(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn word_against(word: &[u8]) -> Option<Strength> {
-    let first = word.first().map_or(0, u8::to_ascii_lowercase);
+fn word_against(word: &[u8]) -> u128 {
+    let letter = word.first().map_or(0, |first| first.to_ascii_lowercase().wrapping_sub(b'a'));
+    let (start, end) = BY_LETTER.get(usize::from(letter)).copied().unwrap_or_default();
     let is_it = |pattern: &str| match pattern.strip_suffix('.') {
         Some(whole) => word.eq_ignore_ascii_case(whole.as_bytes()),
         None => word.get(..pattern.len()).is_some_and(|start| start.eq_ignore_ascii_case(pattern.as_bytes())),
     };
-    words_against(first).iter().find(|(pattern, _)| is_it(pattern)).map(|(_, strength)| *strength)
+    let mut words = (start..end).zip(WORDS.get(usize::from(start)..usize::from(end)).unwrap_or_default());
+    words.find(|(_, (pattern, _))| is_it(pattern)).map_or(0, |(number, _)| 1 << number)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Strength, against};
+    use super::{Strength, WORDS};
+
+    fn against(names: &str) -> Option<Strength> {
+        let found = super::against(names);
+        let words = WORDS.iter().enumerate().filter(|(number, _)| found >> number & 1 == 1);
+        words.map(|(_, (_, strength))| *strength).max()
+    }
 
     #[test]
     fn words_are_found_in_names_of_every_style() {
-        for names in
-            ["sidebar", "left-sidebar_2", "postComments", "x relatedPosts", "AD", "site-nav", "main-Footer"]
-        {
+        for names in ["sidebar", "left-sidebar_2", "x relatedPosts", "AD", "site-nav", "main-Footer"] {
             assert_eq!(against(names), Some(Strength::Strong), "{names}");
         }
+        assert_eq!(against("postComments"), Some(Strength::Talk));
         assert_eq!(against("entry-meta"), Some(Strength::Weak));
-        for names in
-            ["", "post", "shadow", "headline", "no-sidebar", "hasSidebar", "navy", "tagged", "padding-2"]
-        {
+        for names in [
+            "",
+            "post",
+            "shadow",
+            "headline",
+            "no-sidebar",
+            "hasSidebar",
+            "navy",
+            "tagged",
+            "padding-2",
+            "28c65ad00c",
+        ] {
             assert_eq!(against(names), None, "{names}");
         }
     }

@@ -33,6 +33,13 @@ pub(crate) struct Node {
     pub(super) length: u32,
 }
 
+impl Node {
+    /// The bytes of a run of text.
+    pub(crate) fn text_length(self) -> u32 {
+        if self.tag == Tag::Text { self.length } else { 0 }
+    }
+}
+
 /// What a start tag says about its element, beyond its name and attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u8);

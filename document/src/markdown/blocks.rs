@@ -62,6 +62,11 @@ impl Blocks {
         self.out.len()
     }
 
+    /// The bytes that may still be written.
+    pub(super) fn room(&self) -> usize {
+        self.room
+    }
+
     /// Takes bytes from what may still be written; false if there are not as many.
     pub(super) fn take_room(&mut self, bytes: usize) -> bool {
         match self.room.checked_sub(bytes) {
@@ -158,8 +163,10 @@ impl Blocks {
             return;
         }
         let prefixes: usize = self.containers.iter().map(|container| container.rest.len()).sum();
-        let lines = text.bytes().filter(|byte| *byte == b'\n').count() + 2;
-        if !self.take_room(start.len() + text.len() + lines * (prefixes + 2)) {
+        // Flowing text ends where there is no more room. Lines that belong together are written whole or not at all.
+        let whole = if is_flowing { text.find('\n').unwrap_or(text.len()) } else { text.len() };
+        let lines = text.get(..whole).unwrap_or_default().bytes().filter(|byte| *byte == b'\n').count() + 2;
+        if !self.take_room(start.len() + whole + lines * (prefixes + 2)) {
             return;
         }
         if self.gap != Gap::None {
@@ -176,6 +183,12 @@ impl Blocks {
         }
         for (number, line) in text.split('\n').enumerate() {
             if number > 0 {
+                if is_flowing && !self.take_room(line.len() + prefixes + 2) {
+                    // Without the mark of a line break, which nothing follows.
+                    let end = self.out.strip_suffix('\\').map_or(self.out.len(), str::len);
+                    self.out.truncate(end);
+                    break;
+                }
                 self.out.push('\n');
             }
             let before = self.out.len();

@@ -68,6 +68,15 @@ impl Line {
         }
     }
 
+    /// The bytes of the run, with those that the end of an open link needs in it and in the list of links.
+    pub(super) fn len_with_ends(&self) -> usize {
+        let is_link = |begun: &Begun| match &begun.mark {
+            Mark::Link(address) => Some(2 * address.len() + self.plain.len()),
+            _ => None,
+        };
+        self.text.len() + self.begun.iter().find_map(is_link).unwrap_or(0)
+    }
+
     /// Begins to keep text without markup; gives the place.
     pub(super) fn begin_capture(&mut self) -> usize {
         self.captures += 1;

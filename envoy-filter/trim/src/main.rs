@@ -1,19 +1,50 @@
-//! Trims the linked Envoy filter: `crawlward-trim IN OUT`.
+//! Trims a linked filter of Envoy: `crawlward-trim IN OUT`.
 //!
 //! The SDK exports all callbacks of the Proxy-Wasm ABI. Envoy calls each callback that a module exports, which costs a
-//! request some 2,000 instructions even if the callback does nothing. So only those stay that the filter implements.
+//! request some 2,000 instructions even if the callback does nothing. So only those stay that the filter implements. A callback
+//! that the filter exports by its name with `own_` before it takes the place of the SDK's.
 //!
 //! The SDK's traits also keep imports that the filter never calls, because a table of a trait's methods refers to all of them.
 //! Each of these imports becomes a function that traps. What the filter can ask of its host, such as no connection, can then
 //! be read off its imports.
 
 use std::error::Error;
+use std::path::Path;
 use std::{env, process};
 
 use walrus::{ModuleConfig, passes};
 
-/// What Envoy finds in the filter.
-const EXPORTS: [&str; 10] = [
+/// What is different in each filter.
+struct Filter {
+    /// The file that is linked, without its extension.
+    linked: &'static str,
+    /// What Envoy finds in the filter, besides [`EXPORTS`].
+    exports: &'static [&'static str],
+    /// What the SDK's traits can call and the filter never does, besides [`NEVER_CALLED`].
+    never_called: &'static [&'static str],
+}
+
+const FILTERS: [Filter; 2] = [
+    Filter {
+        linked: "crawlward_envoy",
+        exports: &["proxy_on_tick"],
+        never_called: &["proxy_set_buffer_bytes"],
+    },
+    Filter {
+        linked: "crawlward_envoy_documents",
+        exports: &["proxy_on_response_body", "proxy_on_response_trailers"],
+        never_called: &[
+            "proxy_call_foreign_function",
+            "proxy_get_shared_data",
+            "proxy_set_property",
+            "proxy_set_shared_data",
+            "proxy_set_tick_period_milliseconds",
+        ],
+    },
+];
+
+/// What Envoy finds in each filter.
+const EXPORTS: [&str; 9] = [
     "_initialize",
     "memory",
     "proxy_abi_version_0_2_1",
@@ -23,11 +54,10 @@ const EXPORTS: [&str; 10] = [
     "proxy_on_memory_allocate",
     "proxy_on_request_headers",
     "proxy_on_response_headers",
-    "proxy_on_tick",
 ];
 
-/// What the SDK's traits can call and the filter never does.
-const NEVER_CALLED: [&str; 17] = [
+/// What the SDK's traits can call and no filter does.
+const NEVER_CALLED: [&str; 16] = [
     "proxy_close_stream",
     "proxy_continue_stream",
     "proxy_dequeue_shared_queue",
@@ -42,10 +72,12 @@ const NEVER_CALLED: [&str; 17] = [
     "proxy_http_call",
     "proxy_register_shared_queue",
     "proxy_resolve_shared_queue",
-    "proxy_set_buffer_bytes",
     "proxy_set_effective_context",
     "proxy_set_header_map_pairs",
 ];
+
+/// Precedes the name of a callback that takes the place of the SDK's.
+const OWN: &str = "own_";
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -64,18 +96,31 @@ fn trim(from: &str, to: &str) -> Result<(), Box<dyn Error>> {
         .generate_name_section(false)
         .generate_producers_section(false)
         .parse_file(from)?;
+    let stem = Path::new(from).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let filter = FILTERS.iter().find(|filter| filter.linked == stem).ok_or("not one of the filters")?;
+    let owned: Vec<_> = module.exports.iter().filter(|export| export.name.starts_with(OWN)).collect();
+    let owned: Vec<_> =
+        owned.iter().map(|export| (export.id(), export.name[OWN.len()..].to_owned())).collect();
+    for (own, name) in owned {
+        module.exports.remove(&name)?;
+        module.exports.get_mut(own).name = name;
+    }
+    let expected = || EXPORTS.iter().chain(filter.exports);
     let (kept, dropped): (Vec<_>, Vec<_>) =
-        module.exports.iter().partition(|export| EXPORTS.contains(&export.name.as_str()));
-    if kept.len() != EXPORTS.len() {
-        return Err(
-            format!("exports {} of the {} functions that Envoy needs", kept.len(), EXPORTS.len()).into()
-        );
+        module.exports.iter().partition(|export| expected().any(|name| *name == export.name));
+    if kept.len() != expected().count() {
+        return Err(format!(
+            "exports {} of the {} functions that Envoy needs",
+            kept.len(),
+            expected().count()
+        )
+        .into());
     }
     for export in dropped.iter().map(|export| export.id()).collect::<Vec<_>>() {
         module.exports.delete(export);
     }
     passes::gc::run(&mut module);
-    for name in NEVER_CALLED {
+    for name in NEVER_CALLED.iter().chain(filter.never_called) {
         if let Ok(function) = module.imports.get_func("env", name) {
             module.replace_imported_func(function, |(body, _)| {
                 body.unreachable();

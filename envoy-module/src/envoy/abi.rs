@@ -73,6 +73,26 @@ pub(crate) enum HeadersStatus {
     StopIteration = 1,
 }
 
+/// What hooks for the body of a response return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum BodyStatus {
+    /// The bytes go on, and so does the head if it was held back.
+    Continue = 0,
+    /// The module has taken the bytes. Envoy keeps none of them.
+    StopIterationNoBuffer = 3,
+}
+
+/// Which bytes of a body a callback is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum BodyKind {
+    /// Those of a response that have just come. Only in the hook for bodies.
+    ReceivedResponse = 2,
+    /// Those of a response that Envoy keeps until it goes on.
+    BufferedResponse = 3,
+}
+
 macro_rules! callbacks {
     (
         required {
@@ -157,6 +177,16 @@ callbacks! {
         /// The module's object of the configuration for the route, the virtual host or the route table, whichever is most
         /// specific; null if there is none.
         get_most_specific_route_config: fn(EnvoyPtr) -> ModulePtr;
+        /// Has Envoy choose the route again, by the headers as they are now.
+        http_clear_route_cache: fn(EnvoyPtr);
+        /// The number of pieces of a body.
+        http_get_body_chunks_size: fn(EnvoyPtr, BodyKind) -> usize;
+        /// Writes the pieces of a body to an array that has room for them. False: there is no body.
+        http_get_body_chunks: fn(EnvoyPtr, BodyKind, *mut Buffer) -> bool;
+        /// Removes bytes from the start of a body, at most all.
+        http_drain_body: fn(EnvoyPtr, BodyKind, usize) -> bool;
+        /// Adds bytes to the end of a body.
+        http_append_body: fn(EnvoyPtr, BodyKind, Buffer) -> bool;
         /// Defines a counter by its name and the names of its labels, and writes its number. Only while a configuration is made.
         http_filter_config_define_counter: fn(EnvoyPtr, Buffer, *const Buffer, usize, *mut usize) -> u32;
         /// The same for a gauge.

@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_char};
 use std::ptr;
 
-use super::abi::{Buffer, EnvoyPtr, HeadersStatus, ModulePtr};
-use super::module::Module;
+use super::abi::{BodyStatus, Buffer, EnvoyPtr, HeadersStatus, ModulePtr};
+use super::module::{Body, Head, Module};
 use super::stream::bytes;
 use super::{Configuring, Scheduled, StreamHandle, catch};
 
@@ -144,10 +144,45 @@ pub(crate) unsafe fn request_headers<M: Module>(envoy: EnvoyPtr, stream: ModuleP
 /// # Safety
 ///
 /// See [`in_stream`].
-pub(crate) unsafe fn response_headers<M: Module>(envoy: EnvoyPtr, stream: ModulePtr) -> HeadersStatus {
+pub(crate) unsafe fn response_headers<M: Module>(
+    envoy: EnvoyPtr,
+    stream: ModulePtr,
+    is_end: bool,
+) -> HeadersStatus {
+    let hook = |configuration: &_, stream: &mut _, handle: &mut StreamHandle<'_>| {
+        M::on_response(configuration, stream, handle, !is_end)
+    };
     // SAFETY: the caller's promise.
-    unsafe { in_stream::<M, _>(envoy, stream, (), M::on_response) };
-    HeadersStatus::Continue
+    match unsafe { in_stream::<M, _>(envoy, stream, Head::Continues, hook) } {
+        Head::Continues => HeadersStatus::Continue,
+        Head::Waits => HeadersStatus::StopIteration,
+    }
+}
+
+/// # Safety
+///
+/// See [`in_stream`].
+pub(crate) unsafe fn response_body<M: Module>(
+    envoy: EnvoyPtr,
+    stream: ModulePtr,
+    is_end: bool,
+) -> BodyStatus {
+    let hook = |configuration: &_, stream: &mut _, handle: &mut StreamHandle<'_>| {
+        M::on_response_body(configuration, stream, handle, is_end)
+    };
+    // SAFETY: the caller's promise.
+    match unsafe { in_stream::<M, _>(envoy, stream, Body::Continues, hook) } {
+        Body::Continues => BodyStatus::Continue,
+        Body::Taken => BodyStatus::StopIterationNoBuffer,
+    }
+}
+
+/// # Safety
+///
+/// See [`in_stream`].
+pub(crate) unsafe fn response_trailers<M: Module>(envoy: EnvoyPtr, stream: ModulePtr) {
+    // SAFETY: the caller's promise.
+    unsafe { in_stream::<M, _>(envoy, stream, (), M::on_response_trailers) };
 }
 
 /// # Safety
@@ -158,7 +193,9 @@ pub(crate) unsafe fn stream_complete<M: Module>(envoy: EnvoyPtr, stream: ModuleP
     unsafe { in_stream::<M, _>(envoy, stream, (), M::on_complete) };
 }
 
-pub(crate) use super::abi::{Buffer as HookBuffer, EnvoyPtr as HookEnvoyPtr, Header as HookHeader};
+pub(crate) use super::abi::{
+    BodyStatus as HookBodyStatus, Buffer as HookBuffer, EnvoyPtr as HookEnvoyPtr, Header as HookHeader,
+};
 pub(crate) use super::abi::{HeadersStatus as HookStatus, ModulePtr as HookModulePtr};
 
 /// Exports the hooks of a module. All but the last four are mandatory, those that do nothing included.
@@ -169,7 +206,7 @@ macro_rules! http_filter {
             use std::ffi::c_char;
 
             use $crate::envoy::entries::{
-                self, HookBuffer, HookEnvoyPtr, HookHeader, HookModulePtr, HookStatus,
+                self, HookBodyStatus, HookBuffer, HookEnvoyPtr, HookHeader, HookModulePtr, HookStatus,
             };
 
             type Module = $module;
@@ -217,10 +254,10 @@ macro_rules! http_filter {
             extern "C" fn envoy_dynamic_module_on_http_filter_response_headers(
                 envoy: HookEnvoyPtr,
                 stream: HookModulePtr,
-                _end: bool,
+                is_end: bool,
             ) -> HookStatus {
                 // SAFETY: a stream is in one worker, which runs one hook at a time.
-                unsafe { entries::response_headers::<Module>(envoy, stream) }
+                unsafe { entries::response_headers::<Module>(envoy, stream, is_end) }
             }
             #[unsafe(no_mangle)]
             extern "C" fn envoy_dynamic_module_on_http_filter_stream_complete(
@@ -248,17 +285,20 @@ macro_rules! http_filter {
             }
             #[unsafe(no_mangle)]
             extern "C" fn envoy_dynamic_module_on_http_filter_response_body(
-                _: HookEnvoyPtr,
-                _: HookModulePtr,
-                _end: bool,
-            ) -> u32 {
-                0
+                envoy: HookEnvoyPtr,
+                stream: HookModulePtr,
+                is_end: bool,
+            ) -> HookBodyStatus {
+                // SAFETY: a stream is in one worker, which runs one hook at a time.
+                unsafe { entries::response_body::<Module>(envoy, stream, is_end) }
             }
             #[unsafe(no_mangle)]
             extern "C" fn envoy_dynamic_module_on_http_filter_response_trailers(
-                _: HookEnvoyPtr,
-                _: HookModulePtr,
+                envoy: HookEnvoyPtr,
+                stream: HookModulePtr,
             ) -> u32 {
+                // SAFETY: a stream is in one worker, which runs one hook at a time.
+                unsafe { entries::response_trailers::<Module>(envoy, stream) };
                 0
             }
             #[unsafe(no_mangle)]

@@ -20,9 +20,9 @@ pub(crate) use self::configuration::{Configuring, Scheduled, Scheduler};
 pub(crate) use self::hooks::http_filter;
 pub(crate) use self::log::{LogLevel, log};
 pub(crate) use self::metrics::{MetricId, MetricKind, MetricRefused, Metrics};
-pub(crate) use self::module::Module;
+pub(crate) use self::module::{Body, Head, Module};
 pub(crate) use self::panics::catch;
-pub(crate) use self::stream::{HeaderSet, Lines, Refused, StreamHandle};
+pub(crate) use self::stream::{BodyPlace, HeaderSet, Lines, Refused, StreamHandle};
 
 /// What the exported hooks need.
 pub(crate) mod entries {

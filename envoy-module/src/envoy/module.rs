@@ -2,6 +2,24 @@
 
 use super::{Configuring, Scheduled, StreamHandle};
 
+/// What happens to the head of a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// It goes on.
+    Continues,
+    /// It waits until a part of the body goes on.
+    Waits,
+}
+
+/// What happens to the bytes of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// They go on, as they are now.
+    Continues,
+    /// The module has taken them.
+    Taken,
+}
+
 /// An HTTP filter. Whatever its functions do, they can't end Envoy: if one panics, [`Self::on_panic`] is called, and the request
 /// goes on.
 pub(crate) trait Module: 'static {
@@ -37,8 +55,24 @@ pub(crate) trait Module: 'static {
         handle: &mut StreamHandle<'_>,
     ) -> bool;
 
-    /// The headers of a response are there.
+    /// The headers of a response are there; `has_body` tells whether a body or trailers follow.
     fn on_response(
+        configuration: &Self::Configuration,
+        stream: &mut Self::Stream,
+        handle: &mut StreamHandle<'_>,
+        has_body: bool,
+    ) -> Head;
+
+    /// Bytes of the response's body are there; `is_last` tells whether they are the last ones.
+    fn on_response_body(
+        configuration: &Self::Configuration,
+        stream: &mut Self::Stream,
+        handle: &mut StreamHandle<'_>,
+        is_last: bool,
+    ) -> Body;
+
+    /// The body of the response is complete, and trailers follow.
+    fn on_response_trailers(
         configuration: &Self::Configuration,
         stream: &mut Self::Stream,
         handle: &mut StreamHandle<'_>,

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::net::{IpAddr, SocketAddr};
 use std::{ptr, slice};
 
-use super::abi::{Buffer, EnvoyPtr, Header, HeaderKind, SOURCE_ADDRESS};
+use super::abi::{BodyKind, Buffer, EnvoyPtr, Header, HeaderKind, SOURCE_ADDRESS};
 use super::callbacks;
 use super::metrics::Metrics;
 use super::module::Module;
@@ -37,6 +37,15 @@ fn carried_out(call: &'static str, done: bool) -> Result<(), Refused> {
 pub(crate) enum HeaderSet {
     Request,
     Response,
+}
+
+/// Where bytes are added to the body of a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyPlace {
+    /// To those that have just come, in the hook for bodies.
+    Received,
+    /// To those that Envoy keeps, in the hook for trailers.
+    Kept,
 }
 
 impl From<HeaderSet> for HeaderKind {
@@ -191,6 +200,57 @@ impl StreamHandle<'_> {
                 Buffer::of(details.as_bytes()),
             );
         }
+    }
+
+    /// Has Envoy choose the route again, by the headers as they are now.
+    pub(crate) fn choose_route_again(&mut self) {
+        // SAFETY: a hook of the stream is running.
+        unsafe { (callbacks().http_clear_route_cache)(self.stream) };
+    }
+
+    /// The bytes of the response's body that have just come, in pieces. Only the hook for bodies has any.
+    pub(crate) fn received(&self) -> Vec<&[u8]> {
+        let callbacks = callbacks();
+        // SAFETY: a hook of the stream is running.
+        let count = unsafe { (callbacks.http_get_body_chunks_size)(self.stream, BodyKind::ReceivedResponse) };
+        let mut pieces = vec![Buffer::NULL; count];
+        // SAFETY: a hook of the stream is running, and there is room for so many pieces.
+        let is_there = count > 0
+            && unsafe {
+                (callbacks.http_get_body_chunks)(self.stream, BodyKind::ReceivedResponse, pieces.as_mut_ptr())
+            };
+        if !is_there {
+            return Vec::new();
+        }
+        // SAFETY: what Envoy has given is valid until the body is changed, which borrows the handle.
+        pieces.into_iter().map(|piece| unsafe { bytes(piece) }).collect()
+    }
+
+    /// Removes the bytes that have just come.
+    ///
+    /// # Errors
+    ///
+    /// Envoy refuses.
+    pub(crate) fn take_received(&mut self) -> Result<(), Refused> {
+        // SAFETY: a hook of the stream is running.
+        let done =
+            unsafe { (callbacks().http_drain_body)(self.stream, BodyKind::ReceivedResponse, usize::MAX) };
+        carried_out("http_drain_body", done)
+    }
+
+    /// Adds bytes to those of the response's body that have just come; in the hook for trailers, to those that Envoy keeps.
+    ///
+    /// # Errors
+    ///
+    /// Envoy refuses.
+    pub(crate) fn append(&mut self, at: BodyPlace, bytes: &[u8]) -> Result<(), Refused> {
+        let kind = match at {
+            BodyPlace::Received => BodyKind::ReceivedResponse,
+            BodyPlace::Kept => BodyKind::BufferedResponse,
+        };
+        // SAFETY: a hook of the stream is running, and Envoy copies the bytes.
+        let done = unsafe { (callbacks().http_append_body)(self.stream, kind, Buffer::of(bytes)) };
+        carried_out("http_append_body", done)
     }
 
     /// The configuration of the module for the route; `None` if there is none.

@@ -1,9 +1,14 @@
 //! The configuration of an `http`, `server` or `location` block.
 
+use std::time::Duration;
+
 use crawlward_core::{Mode, Ruleset, SiteId, suggestion};
 
 use super::{MainConf, duplicate, invalid, set_once};
 use crate::nginx::{ComplexValue, Configuration, LogLevel, Merge, MergeConfigError, Position, Purpose};
+
+/// The longest time of `crawlward_rdns`. A client that waits longer has given up.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Where the mode of a location comes from.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,6 +33,8 @@ pub(crate) struct LocationConf<'c> {
     site_name: Option<(String, Position)>,
     /// The number of that site. It holds for every ruleset until the next reload, because all are made of one document.
     pub(crate) site: Option<SiteId>,
+    /// How long a request waits for the name of its client's address, and where that is said. The inner `None`: it never does.
+    rdns: Option<(Option<Duration>, Position)>,
     /// Whether there is a `crawlward_status`.
     status: Option<()>,
     /// What `crawlward_trust_header` says, and where.
@@ -81,6 +88,26 @@ impl<'c> LocationConf<'c> {
         set_once(&mut self.site_name, "crawlward_site", named)
     }
 
+    /// `crawlward_rdns TIME|off;`
+    pub(crate) fn set_rdns(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
+        const NAME: &str = "crawlward_rdns";
+        let argument = configuration.argument();
+        let time = match &*argument {
+            "off" => None,
+            _ => {
+                let time = configuration.time_argument().filter(|time| *time <= LONGEST_WAIT);
+                let time = time.ok_or_else(|| invalid(NAME, &argument, "at most \"10s\", or \"off\""))?;
+                Some(time).filter(|time| !time.is_zero())
+            }
+        };
+        set_once(&mut self.rdns, NAME, (time, configuration.position()))
+    }
+
+    /// How long a request waits for the name of its client's address, if it does.
+    pub(crate) fn rdns(&self) -> Option<Duration> {
+        self.rdns.as_ref().and_then(|(time, _)| *time)
+    }
+
     /// `crawlward_status;`
     pub(crate) fn set_status(&mut self) -> Result<(), String> {
         set_once(&mut self.status, "crawlward_status", ())
@@ -123,6 +150,13 @@ impl<'c> LocationConf<'c> {
         if let Some((name, position)) = &self.site_name {
             self.site = Some(site(name, &ruleset).map_err(|message| (position.clone(), message))?);
         }
+        if let Some((Some(_), position)) = &self.rdns
+            && !configuration.has_resolver()
+        {
+            let message =
+                "\"crawlward_rdns\" directive needs a \"resolver\" in each of its blocks, or around it";
+            return Err((position.clone(), message.to_owned()));
+        }
         if let Some((true, position)) = &self.trust_header {
             let may_be_off = match self.mode {
                 ModeSource::Inherited => ruleset.may_be_off(),
@@ -151,6 +185,7 @@ impl Merge for LocationConf<'_> {
         self.deny_status = self.deny_status.or(outer.deny_status);
         self.log_level = self.log_level.or(outer.log_level);
         self.site = outer.site;
+        self.rdns = self.rdns.take().or_else(|| outer.rdns.clone());
         self.trust_header = self.trust_header.take().or_else(|| outer.trust_header.clone());
         Ok(())
     }

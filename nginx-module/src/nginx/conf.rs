@@ -14,11 +14,13 @@ use ngx::core::{Pool, Status};
 use ngx::ffi::{
     NGX_INVALID_FILE, NGX_PROCESS_SIGNALLER, ngx_argv, ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t,
     ngx_http_compile_complex_value, ngx_http_compile_complex_value_t, ngx_http_complex_value_t,
-    ngx_parse_time, ngx_process, ngx_str_t, ngx_test_config, ngx_uint_t,
+    ngx_http_core_loc_conf_t, ngx_parse_time, ngx_process, ngx_str_t, ngx_test_config, ngx_uint_t,
 };
+use ngx::http::{HttpModule, HttpModuleConfExt, NgxHttpCoreModule};
 
 use super::log::{self, LogLevel, printable};
 use super::main_thread::MainThread;
+use super::names;
 use super::worker_user::WorkerUser;
 
 /// The configuration that nginx reads, for a cycle that lives for `'c`.
@@ -124,6 +126,16 @@ impl<'c> Configuration<'c> {
             compile.complex_value = raw.as_ptr();
             let status = Status(ngx_http_compile_complex_value(&raw mut compile));
             status.is_ok().then_some(ComplexValue { raw, cycle: PhantomData })
+        }
+    }
+
+    /// Whether the block whose configuration nginx has merged has a `resolver`, or one around it.
+    pub(crate) fn has_resolver(&self) -> bool {
+        // SAFETY: nginx merges the configurations of its core module before those of all others, and they have this type.
+        unsafe {
+            let core = (*self.raw.as_ptr())
+                .http_location_conf_unchecked::<ngx_http_core_loc_conf_t>(NgxHttpCoreModule::module());
+            core.is_some_and(|core| names::has_resolver(core.as_ref()))
         }
     }
 

@@ -9,7 +9,7 @@ pub(crate) use super::types::Exported;
 /// Exports a module, once in a library: what nginx's own build would generate. `ngx_modules!` of `ngx` says nothing about
 /// the order of modules.
 macro_rules! http_module {
-    ($symbol:ident: $module:ty, before $next:literal) => {
+    ($symbol:ident: $module:ty, before [$($next:literal),+ $(,)?]) => {
         #[expect(unsafe_code, reason = "nginx finds a module by the symbols of its library")]
         mod exported {
             use std::ffi::c_char;
@@ -39,8 +39,8 @@ macro_rules! http_module {
 
             // Where nginx puts the module in its list.
             #[unsafe(no_mangle)]
-            static mut ngx_module_order: [*const c_char; 3] =
-                [NAME, concat!($next, "\0").as_ptr().cast(), ptr::null()];
+            static mut ngx_module_order: [*const c_char; [$($next),+].len() + 2] =
+                [NAME, $( concat!($next, "\0").as_ptr().cast(), )+ ptr::null()];
 
             // SAFETY: the context and the commands were made for this type.
             unsafe impl Exported for $module {

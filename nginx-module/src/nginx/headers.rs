@@ -34,6 +34,19 @@ impl HeaderName {
         }
         Self { name, lowercase, hash }
     }
+
+    pub(super) const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Whether this is the name, in lower case.
+    pub(crate) fn is(self, lowercase: &str) -> bool {
+        self.lowercase == lowercase
+    }
+
+    pub(super) const fn lowercase(self) -> &'static str {
+        self.lowercase
+    }
 }
 
 /// A header.
@@ -45,11 +58,13 @@ impl<'l> Header<'l> {
         self.0.key.as_bytes()
     }
 
+    #[inline]
     pub(super) fn value(self) -> &'l [u8] {
         self.0.value.as_bytes()
     }
 
     /// Whether it has this name, which is in lower case.
+    #[inline]
     pub(super) fn is_named(self, name: &str) -> bool {
         let Self(header) = self;
         if header.key.len != name.len() {
@@ -263,6 +278,14 @@ impl HeaderList<'_> {
         }
         self.leave_out(old, |known| known.eq_ignore_ascii_case(name.as_bytes()));
         Ok(())
+    }
+
+    /// The last line of a header that is sent.
+    pub(super) fn last(&mut self, name: &str) -> Option<NonNull<ngx_table_elt_t>> {
+        let lines = self.iter().filter(|header| header.is_sent());
+        let line = lines.filter(|header| header.name().eq_ignore_ascii_case(name.as_bytes())).last()?;
+        // The list is borrowed exclusively, and nobody else points into it but nginx, which may write there, too.
+        Some(NonNull::from(line.0))
     }
 
     /// Takes headers out of a response, by their names.

@@ -9,16 +9,19 @@
 )]
 
 mod answer;
+mod body;
 mod conf;
 mod directive;
 mod entries;
 pub(crate) mod export;
+mod head;
 mod headers;
 mod log;
 mod main_conf;
 mod main_thread;
 mod memory;
 mod module;
+mod names;
 mod panics;
 mod pool;
 mod request;
@@ -30,6 +33,7 @@ mod worker_user;
 mod zone;
 
 pub(crate) use answer::{Answered, Response};
+pub(crate) use body::Body;
 pub(crate) use conf::{ComplexValue, Configuration, Position, Purpose};
 pub(crate) use directive::{Context, Directive};
 pub(crate) use export::http_module;
@@ -38,6 +42,7 @@ pub(crate) use log::LogLevel;
 pub(crate) use main_thread::MainThread;
 pub(crate) use memory::{TrimAfter, trim};
 pub(crate) use module::{Module, Task, Worker};
+pub(crate) use names::{NameAnswer, NameQuestion};
 pub(crate) use ngx::http::{Merge, MergeConfigError};
 pub(crate) use panics::PanicHandler;
 pub(crate) use request::{LocationId, Request};

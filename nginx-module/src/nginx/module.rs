@@ -4,9 +4,11 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::answer::Answered;
+use super::body::Body;
 use super::conf::{Configuration, Position};
 use super::directive::Directive;
 use super::main_thread::MainThread;
+use super::names::NameAnswer;
 use super::request::Request;
 use super::types::ModuleTypes;
 
@@ -41,14 +43,34 @@ pub(crate) trait Module: ModuleTypes {
     /// nginx has read a request, and evaluated no variable of the configuration. This is the post-read phase.
     fn on_request(request: &mut Request<'_, Self>);
 
+    /// The pre-access phase, before nginx's own limits. Returns the question for which the request is to wait.
+    fn question(request: &Request<'_, Self>) -> Option<Self::Question>;
+
+    /// The answer to the question of a request, which goes on now.
+    fn on_answer(request: &Request<'_, Self>, question: &Self::Question, answer: NameAnswer);
+
     /// The access phase, before nginx's own checks. `Break` ends the request.
     fn on_access(request: Request<'_, Self>) -> ControlFlow<Answered>;
 
     /// A request for a location that has a directive with content.
     fn on_content(request: Request<'_, Self>) -> Answered;
 
-    /// The response to a client's request is about to be sent, whoever made it.
-    fn on_response(request: &mut Request<'_, Self>);
+    /// Whether the module may take the place of the bodies of responses.
+    fn replaces_bodies(main: &Self::Main) -> bool;
+
+    /// The response to a client's request is about to be sent, whoever made it. Returns what is to collect its body, if the
+    /// module is to take the body's place. The head then waits.
+    fn on_response(request: &mut Request<'_, Self>) -> Option<Self::Body>;
+
+    /// A body was converted. Changes the head of the response, and returns what is to be sent as its body.
+    fn on_converted(
+        request: &mut Request<'_, Self>,
+        body: Self::Body,
+        converted: <Self::Body as Body>::Converted,
+    ) -> Vec<u8>;
+
+    /// A body is to be sent as it came. Changes the head of the response, and returns what was collected.
+    fn on_unconverted(request: &mut Request<'_, Self>, body: Self::Body) -> Vec<u8>;
 
     /// A client's request has ended.
     fn on_log(request: &Request<'_, Self>);

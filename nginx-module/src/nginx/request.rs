@@ -6,7 +6,8 @@ use std::ptr::{self, NonNull};
 
 use ngx::core::Status;
 use ngx::ffi::{
-    AF_INET, AF_INET6, ngx_http_complex_value, ngx_http_request_t, ngx_str_t, sockaddr_in, sockaddr_in6,
+    AF_INET, AF_INET6, ngx_http_complex_value, ngx_http_request_t, ngx_str_t, sockaddr, sockaddr_in,
+    sockaddr_in6,
 };
 use ngx::http::HttpModuleConfExt;
 
@@ -58,28 +59,8 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
 
     /// The client's address, after `realip`. `None` over a unix socket.
     pub(crate) fn client_address(&self) -> Option<IpAddr> {
-        // Raw pointers all the way: a reference to a `sockaddr` would not reach the end of the longer structures.
         // SAFETY: a request has a connection, and a connection the address of its peer, or null.
-        let address = unsafe { (*self.as_ptr()).connection.as_ref()? }.sockaddr;
-        if address.is_null() {
-            return None;
-        }
-        // SAFETY: every address starts with its family.
-        match u32::from(unsafe { (*address).sa_family }) {
-            AF_INET => {
-                // SAFETY: the family says which structure it is.
-                let v4 = unsafe { address.cast::<sockaddr_in>().read_unaligned() };
-                Some(IpAddr::V4(Ipv4Addr::from(v4.sin_addr.s_addr.to_ne_bytes())))
-            }
-            AF_INET6 => {
-                // SAFETY: as above. An in6_addr is sixteen bytes, whatever a C library calls its fields.
-                let octets: [u8; 16] = unsafe {
-                    (&raw const (*address.cast::<sockaddr_in6>()).sin6_addr).cast::<[u8; 16]>().read()
-                };
-                Some(IpAddr::V6(Ipv6Addr::from(octets)))
-            }
-            _ => None,
-        }
+        unsafe { address_of((*self.as_ptr()).connection.as_ref()?.sockaddr) }
     }
 
     /// The host and port of the request line, else of the Host header, as the client sent them.
@@ -127,6 +108,7 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
     }
 
     /// The lines of a header, by its lower-case name.
+    #[inline]
     pub(crate) fn header_lines<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
         // SAFETY: the request is live. What changes its headers borrows this handle exclusively.
         let headers = unsafe { Headers::of(&raw const (*self.as_ptr()).headers_in.headers) };
@@ -166,7 +148,7 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
         self.request_headers().add(name, value)
     }
 
-    fn request_headers(&mut self) -> HeaderList<'_> {
+    pub(super) fn request_headers(&mut self) -> HeaderList<'_> {
         // SAFETY: the request is live, and headers are read through this handle, which is borrowed exclusively.
         unsafe { HeaderList::of(NonNull::new_unchecked(&raw mut (*self.as_ptr()).headers_in.headers)) }
     }
@@ -247,5 +229,32 @@ impl<'r, M: Exported> Request<'r, M> {
     /// The location that serves the request now.
     pub(crate) fn location_id(&self) -> LocationId {
         LocationId(self.location_conf().map_or(ptr::null(), |conf| ptr::from_ref(conf).cast()))
+    }
+}
+
+/// The IP address that a structure of C has, if it has one.
+///
+/// # Safety
+///
+/// `address` is null, or as long as its family says.
+pub(super) unsafe fn address_of(address: *const sockaddr) -> Option<IpAddr> {
+    // Raw pointers all the way: a reference to a `sockaddr` would not reach the end of the longer structures.
+    if address.is_null() {
+        return None;
+    }
+    // SAFETY: every address starts with its family.
+    match u32::from(unsafe { (*address).sa_family }) {
+        AF_INET => {
+            // SAFETY: the family says which structure it is.
+            let v4 = unsafe { address.cast::<sockaddr_in>().read_unaligned() };
+            Some(IpAddr::V4(Ipv4Addr::from(v4.sin_addr.s_addr.to_ne_bytes())))
+        }
+        AF_INET6 => {
+            // SAFETY: as above. An in6_addr is sixteen bytes, whatever a C library calls its fields.
+            let octets: [u8; 16] =
+                unsafe { (&raw const (*address.cast::<sockaddr_in6>()).sin6_addr).cast::<[u8; 16]>().read() };
+            Some(IpAddr::V6(Ipv6Addr::from(octets)))
+        }
+        _ => None,
     }
 }

@@ -18,9 +18,30 @@
 
 READ(error_page)
 READ(header_only)
+READ(keepalive)
 READ(uri_changes)
 SET(disable_not_modified)
 SET(expect_tested)
+SET(main_filter_need_in_memory)
+
+/* The body is not the one of which an upstream or a file has ranges. */
+void bits_forbid_ranges(ngx_http_request_t *r) {
+    r->allow_ranges = 0;
+}
+
+/* The path is no longer the one that the client sent. */
+void bits_forget_sent_uri(ngx_http_request_t *r) {
+    r->valid_unparsed_uri = 0;
+}
+
+/* That a filter waits is said as nginx's filter for images says it. */
+void bits_set_waiting(ngx_http_request_t *r, ngx_uint_t is_waiting) {
+    if (is_waiting) {
+        r->connection->buffered |= 0x08;
+    } else {
+        r->connection->buffered &= ~0x08;
+    }
+}
 
 /* A connection has this member only if nginx was built with TLS, or such that modules with TLS can be loaded. */
 ngx_uint_t bits_is_encrypted(const ngx_http_request_t *r) {

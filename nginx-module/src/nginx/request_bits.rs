@@ -13,6 +13,41 @@ unsafe extern "C" {
     fn bits_uri_changes(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_set_disable_not_modified(request: *mut ngx_http_request_t);
     fn bits_set_expect_tested(request: *mut ngx_http_request_t);
+    fn bits_keepalive(request: *const ngx_http_request_t) -> ngx_uint_t;
+    fn bits_set_main_filter_need_in_memory(request: *mut ngx_http_request_t);
+    fn bits_forbid_ranges(request: *mut ngx_http_request_t);
+    fn bits_forget_sent_uri(request: *mut ngx_http_request_t);
+    fn bits_set_waiting(request: *mut ngx_http_request_t, is_waiting: ngx_uint_t);
+}
+
+/// Whether the response has no body.
+///
+/// # Safety
+///
+/// `request` is live.
+pub(super) unsafe fn is_header_only(request: *const ngx_http_request_t) -> bool {
+    // SAFETY: the caller's promise; C reads a field of it.
+    unsafe { bits_header_only(request) != 0 }
+}
+
+/// Whether the client's connection stays open after the response.
+///
+/// # Safety
+///
+/// `request` is live.
+pub(super) unsafe fn is_kept_alive(request: *const ngx_http_request_t) -> bool {
+    // SAFETY: the caller's promise; C reads a field of it.
+    unsafe { bits_keepalive(request) != 0 }
+}
+
+/// Says whether a filter of the main request waits for something.
+///
+/// # Safety
+///
+/// `request` is live.
+pub(super) unsafe fn set_waiting(request: *mut ngx_http_request_t, is_waiting: bool) {
+    // SAFETY: the caller's promise; C writes a field of its connection.
+    unsafe { bits_set_waiting(request, usize::from(is_waiting)) };
 }
 
 impl<M: ModuleTypes> Request<'_, M> {
@@ -44,6 +79,24 @@ impl<M: ModuleTypes> Request<'_, M> {
     pub(super) fn set_disable_not_modified(&mut self) {
         // SAFETY: the request is live; C writes a field of it.
         unsafe { bits_set_disable_not_modified(self.as_ptr()) };
+    }
+
+    /// Has nginx read files into memory for the filters.
+    pub(super) fn set_filter_need_in_memory(&mut self) {
+        // SAFETY: the request is live; C writes a field of it.
+        unsafe { bits_set_main_filter_need_in_memory(self.as_ptr()) };
+    }
+
+    /// Keeps nginx from sending parts of the response.
+    pub(super) fn forbid_ranges(&mut self) {
+        // SAFETY: the request is live; C writes a field of it.
+        unsafe { bits_forbid_ranges(self.as_ptr()) };
+    }
+
+    /// Keeps nginx from passing on the path as the client sent it.
+    pub(super) fn forget_sent_uri(&mut self) {
+        // SAFETY: the request is live; C writes a field of it.
+        unsafe { bits_forget_sent_uri(self.as_ptr()) };
     }
 
     /// Keeps nginx from sending "100 Continue".

@@ -4,6 +4,8 @@ use ngx::ffi::ngx_module_t;
 use ngx::http::Merge;
 use zerocopy::FromBytes;
 
+use super::body::Body;
+use super::names::NameQuestion;
 use super::panics::PanicHandler;
 
 /// The types of a module.
@@ -18,6 +20,10 @@ pub(crate) trait ModuleTypes: PanicHandler + Sized + 'static {
     type Variable: 'static;
     /// What it keeps of a client's request.
     type RequestState: 'static;
+    /// What collects the body of a response.
+    type Body: Body;
+    /// What a request waits for in the pre-access phase.
+    type Question: NameQuestion;
     /// What all processes share. Any bytes are a valid value, so it has no pointers, which mean nothing in another
     /// process.
     type Shared: FromBytes + Sync + 'static;

@@ -1,7 +1,8 @@
-//! `make demo`: nginx and Envoy with the files in `examples/demo`, asked the same questions.
+//! `make demo`: the three gates with the files in `examples/demo`, asked the same questions.
 //!
 //! Everything runs on free loopback ports and below one temporary folder. `KEEP=1` leaves it running.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::{self, Write as _};
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use crawlward_tests::artefacts;
+use crawlward_tests::cases::CaseRequest;
 use crawlward_tests::envoy::write_resource;
 use crawlward_tests::http::{self, Request, Response};
 use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX};
@@ -27,10 +29,29 @@ struct Client {
     user_agent: Option<&'static str>,
     host: &'static str,
     path: &'static str,
+    signature: Signature,
+}
+
+/// Whether a request is signed, and how.
+#[derive(Clone, Copy)]
+enum Signature {
+    None,
+    Good,
+    /// One that was seen an hour ago, and is sent again.
+    Old,
+    /// One for another path.
+    Forged,
 }
 
 const fn client(who: &'static str, address: &'static str, user_agent: &'static str) -> Client {
-    Client { who, address, user_agent: Some(user_agent), host: "example.com", path: "/" }
+    Client {
+        who,
+        address,
+        user_agent: Some(user_agent),
+        host: "example.com",
+        path: "/",
+        signature: Signature::None,
+    }
 }
 
 const GOOGLEBOT: &str = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
@@ -38,21 +59,21 @@ const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/g
 const PERPLEXITY: &str = "Mozilla/5.0 (compatible; PerplexityBot/1.0; +https://perplexity.ai/perplexitybot)";
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 
-const CLIENTS: [Client; 21] = [
+const CLIENTS: [Client; 24] = [
     client("Googlebot, from Google", "66.249.66.1", GOOGLEBOT),
-    client("Googlebot, from Google by IPv6", "2001:4860:4801:10::1", GOOGLEBOT),
+    client("Googlebot, by IPv6", "2001:4860:4801:10::1", GOOGLEBOT),
     client("Googlebot-Image, from Google", "66.249.66.1", "Googlebot-Image/1.0"),
     client("\"Googlebot\", from anywhere", "198.51.100.7", GOOGLEBOT),
-    Client { path: "/robots.txt", ..client("the same, reading the rules", "198.51.100.7", GOOGLEBOT) },
+    Client { path: "/robots.txt", ..client("the same, at /robots.txt", "198.51.100.7", GOOGLEBOT) },
     client("\"Googlebot\", from OpenAI", "132.196.86.7", GOOGLEBOT),
-    client("a look-alike, from anywhere", "198.51.100.7", "NotGooglebot/2.1 (+http://bot.example)"),
-    client("GPTBot from OpenAI, denied here", "132.196.86.7", GPTBOT),
+    client("a look-alike", "198.51.100.7", "NotGooglebot/2.1 (+http://bot.example)"),
+    client("GPTBot, denied here", "132.196.86.7", GPTBOT),
     client("\"GPTBot\", from anywhere", "198.51.100.7", GPTBOT),
     client("ChatGPT-User, from OpenAI", "104.208.184.200", "Mozilla/5.0 (compatible; ChatGPT-User/1.0)"),
-    client("PerplexityBot, from its address", "107.20.236.150", PERPLEXITY),
-    client("PerplexityBot, one address off", "107.20.236.151", PERPLEXITY),
+    client("PerplexityBot, its address", "107.20.236.150", PERPLEXITY),
+    client("PerplexityBot, one off", "107.20.236.151", PERPLEXITY),
     client("PartnerBot, always allowed", "192.0.2.10", "PartnerBot/2.0"),
-    client("bingbot, whose feed we lack", "198.51.100.7", BINGBOT),
+    client("bingbot, without its feed", "198.51.100.7", BINGBOT),
     Client { host: "strict.example", ..client("the same, on a strict site", "198.51.100.7", BINGBOT) },
     client("curl", "198.51.100.7", "curl/8.5.0"),
     Client { user_agent: None, ..client("no User-Agent", "198.51.100.7", "") },
@@ -60,7 +81,34 @@ const CLIENTS: [Client; 21] = [
     client("Firefox, from Google", "66.249.66.1", FIREFOX),
     Client { host: "strict.example", ..client("the same, on a strict site", "66.249.66.1", FIREFOX) },
     client("Firefox, from home", "203.0.113.9", FIREFOX),
+    Client { signature: Signature::Good, ..client("Firefox, signed", "203.0.113.9", FIREFOX) },
+    Client {
+        signature: Signature::Old,
+        ..client("the same, an hour later", "203.0.113.9", "SigningBot/1.0")
+    },
+    Client { signature: Signature::Forged, ..client("the same, for another path", "203.0.113.9", FIREFOX) },
 ];
+
+/// The key of SigningBot: its public half is in examples/demo/signer-keys.json.
+const KEY: u8 = 1;
+
+impl Client {
+    /// The headers of the request's signature.
+    fn signature(&self) -> BTreeMap<String, String> {
+        let mut sign = match self.signature {
+            Signature::None => return BTreeMap::new(),
+            Signature::Good => json!({}),
+            Signature::Old => json!({ "age": 3600, "life": 60 }),
+            Signature::Forged => json!({ "path": "/another" }),
+        };
+        sign["key"] = KEY.into();
+        sign["directory"] = "https://signer.example".into();
+        let request = json!({ "ip": self.address, "host": self.host, "path": self.path, "sign": sign });
+        let mut request: CaseRequest = serde_json::from_value(request).expect("a request");
+        request.sign();
+        request.headers
+    }
+}
 
 /// What a gate did: its status, and why or who, as far as it tells.
 fn outcome(response: &Response) -> String {
@@ -71,14 +119,17 @@ fn outcome(response: &Response) -> String {
     format!("{} {}", response.status, told.as_deref().unwrap_or("-"))
 }
 
-/// Both gates in front of one origin.
+/// How the gates are called, and the width of their columns.
+const GATES: [(&str, usize); 3] = [("nginx", 5), ("Wasm", 4), ("native", 6)];
+
+/// All gates in front of one origin: nginx, and Envoy with the Wasm filter at one port and the native module at another.
 struct Demo {
     folder: Folder,
     origin: Server,
     nginx: Server,
-    nginx_port: u16,
     envoy: Server,
-    envoy_port: u16,
+    /// Those of [`GATES`].
+    ports: [u16; 3],
 }
 
 fn example(file: &str) -> PathBuf {
@@ -102,12 +153,12 @@ impl Demo {
         folder.copy_of_repository("core/data/feeds");
         let path = |name: &str| folder.path().join(name);
         let document = path("examples/demo/crawlward.json");
-        let (nginx_port, envoy_port, admin, origin_port) =
-            (free_port(), free_port(), free_port(), free_port());
+        let [nginx_port, wasm_port, native_port, admin, origin_port] = [(); 5].map(|()| free_port());
 
-        let module = artefacts::nginx_module().canonicalize().expect("a file that is there");
+        let absolute =
+            |path: PathBuf| path.canonicalize().expect("a file that is there").display().to_string();
         let changes = [
-            ("modules/ngx_http_crawlward_module.so", module.display().to_string()),
+            ("modules/ngx_http_crawlward_module.so", absolute(artefacts::nginx_module())),
             ("crawlward_config crawlward.json", format!("crawlward_config {}", document.display())),
             ("127.0.0.1:8080", format!("127.0.0.1:{nginx_port}")),
             ("127.0.0.1:8000", format!("127.0.0.1:{origin_port}")),
@@ -127,7 +178,10 @@ impl Demo {
         let changes = [
             ("/tmp/crawlward-filter.json", filter.display().to_string()),
             ("/dev/stdout", path("envoy-access.log").display().to_string()),
-            ("port_value: 8090", format!("port_value: {envoy_port}")),
+            ("dist/libcrawlward_envoy.so", absolute(artefacts::envoy_module())),
+            ("examples/demo/crawlward.json", document.display().to_string()),
+            ("port_value: 8090", format!("port_value: {wasm_port}")),
+            ("port_value: 8091", format!("port_value: {native_port}")),
             ("port_value: 9901", format!("port_value: {admin}")),
             ("port_value: 8000", format!("port_value: {origin_port}")),
         ];
@@ -153,7 +207,7 @@ impl Demo {
         origin.wait_until("the origin answers", || answers(origin_port, "/"));
         nginx.wait_until("nginx answers", || answers(nginx_port, "/"));
         envoy.wait_until("Envoy is ready", || answers(admin, "/ready"));
-        Self { folder, origin, nginx, nginx_port, envoy, envoy_port }
+        Self { folder, origin, nginx, envoy, ports: [nginx_port, wasm_port, native_port] }
     }
 
     fn ask(port: u16, client: &Client) -> String {
@@ -161,6 +215,9 @@ impl Demo {
             Request::new("GET", client.path, client.host).header(ADDRESS_HEADER, client.address);
         if let Some(user_agent) = client.user_agent {
             request = request.agent(user_agent);
+        }
+        for (name, value) in &client.signature() {
+            request = request.header(name, value);
         }
         http::send(local(port), &request)
             .map_or_else(|error| error.to_string(), |response| outcome(&response))
@@ -170,42 +227,67 @@ impl Demo {
     fn show(&self) -> bool {
         let mut agreed = true;
         let decisions = explain();
-        say(&format!(
-            "{:<31} {:<20} {:<10} {:<6} nginx Envoy why",
-            "client", "address", "identity", "action"
-        ));
+        let columns = |cells: [&str; 3]| {
+            let cells = GATES.iter().zip(cells);
+            cells.map(|((_, width), cell)| format!("{cell:<width$}")).collect::<Vec<_>>().join(" ")
+        };
+        let names = columns(GATES.map(|(name, _)| name));
+        say(&format!("{:<26} {:<20} {:<10} {:<6} {names} why", "client", "address", "identity", "action"));
         say(&"-".repeat(100));
         for (client, decision) in CLIENTS.iter().zip(&decisions) {
-            let (nginx, envoy) = (Self::ask(self.nginx_port, client), Self::ask(self.envoy_port, client));
+            let outcomes = self.ports.map(|port| Self::ask(port, client));
             let text = |key: &str| decision[key].as_str().unwrap_or("-").to_owned();
             let expected = match decision["action"].as_str() {
                 Some("deny") => format!("403 {}", text("reason")),
                 _ if text("identity") == "none" => "200 -".to_owned(),
                 _ => format!("200 {}", text("identity")),
             };
-            let same = nginx == envoy && nginx == expected;
+            let same = outcomes.iter().all(|outcome| *outcome == expected);
             agreed &= same;
-            let status = |outcome: &str| outcome.split(' ').next().unwrap_or_default().to_owned();
+            let statuses =
+                columns(outcomes.each_ref().map(|outcome| outcome.split(' ').next().unwrap_or_default()));
             let (who, address) = (client.who, client.address);
             let (identity, action) = (text("identity"), text("action"));
-            let (nginx_status, envoy_status) = (status(&nginx), status(&envoy));
-            say(&format!(
-                "{who:<31} {address:<20} {identity:<10} {action:<6} {nginx_status:<5} {envoy_status:<5} {}",
-                text("reason")
-            ));
+            let reason = text("reason");
+            say(&format!("{who:<26} {address:<20} {identity:<10} {action:<6} {statuses} {reason}"));
             if !same {
-                say(&format!("    they differ! expected {expected}; nginx: {nginx}; Envoy: {envoy}"));
+                say(&format!("    they differ! expected {expected}"));
+                for ((name, _), outcome) in GATES.iter().zip(&outcomes) {
+                    say(&format!("    {name}: {outcome}"));
+                }
             }
         }
         say("");
         agreed
     }
 
+    /// Prints how nginx sends one page to a browser and to an agent that asks for markdown; whether the forms are right.
+    fn show_forms(&self) -> bool {
+        say("One page, as nginx sends it to a browser and to an agent that asks for markdown:");
+        let forms = [
+            ("text/html,*/*;q=0.8", "text/html", false),
+            ("text/markdown", "text/markdown; charset=utf-8", true),
+        ];
+        let mut are_right = true;
+        for (accept, expected, is_markdown) in forms {
+            let request =
+                Request::new("GET", "/kettle", "example.com").agent(FIREFOX).header("Accept", accept);
+            let Ok(response) = http::send(local(self.ports[0]), &request) else { return false };
+            let kind = response.header("content-type").unwrap_or("-");
+            let count = response.header("x-markdown-tokens").unwrap_or("-");
+            are_right &= kind == expected && (count != "-") == is_markdown;
+            let bytes = response.body.len();
+            say(&format!("  Accept: {accept:<20} {kind:<29} {bytes:>5} bytes, tokens: {count}"));
+        }
+        say("");
+        are_right
+    }
+
     fn leave_running(mut self) {
-        let (nginx_port, envoy_port, folder) =
-            (self.nginx_port, self.envoy_port, self.folder.path().display().to_string());
-        say("Both servers go on. The address is what you say in X-Forwarded-For:");
-        for port in [nginx_port, envoy_port] {
+        let folder = self.folder.path().display().to_string();
+        say("The servers go on. The address is what you say in X-Forwarded-For:");
+        for ((name, _), port) in GATES.iter().zip(self.ports) {
+            say(&format!("{name}:"));
             say(&format!(
                 "  curl -i -A Googlebot -H 'X-Forwarded-For: 66.249.66.1' http://127.0.0.1:{port}/"
             ));
@@ -235,8 +317,10 @@ fn explain() -> Vec<Value> {
     command.args(["explain", "--stdin", "--config"]).arg(example("crawlward.json"));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command line");
     let mut input = String::new();
-    for Client { address, user_agent, host, path, .. } in &CLIENTS {
-        let line = json!({ "ip": address, "user_agent": user_agent, "host": host, "path": path });
+    for client in &CLIENTS {
+        let Client { address, user_agent, host, path, .. } = client;
+        let headers = client.signature();
+        let line = json!({ "ip": address, "user_agent": user_agent, "host": host, "path": path, "headers": headers });
         input.push_str(&format!("{line}\n"));
     }
     child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the command line reads");
@@ -248,9 +332,9 @@ fn explain() -> Vec<Value> {
 fn main() -> ExitCode {
     let keep = env::var_os("KEEP").is_some_and(|value| !value.is_empty() && value != "0");
     let demo = Demo::start(keep);
-    let agreed = demo.show();
+    let agreed = demo.show() & demo.show_forms();
     if agreed {
-        say(&format!("nginx, Envoy and `crawlward explain` agree on all {} requests.", CLIENTS.len()));
+        say(&format!("The three gates and `crawlward explain` agree on all {} requests.", CLIENTS.len()));
     }
     if keep {
         demo.leave_running();

@@ -1,6 +1,7 @@
-//! What the filter's code asks of its host, and how large it is.
+//! What the code of the filters asks of its host, and how large it is.
 
 use std::fs;
+use std::path::Path;
 
 use crawlward_tests::artefacts;
 use wasmparser::{Parser, Payload};
@@ -48,9 +49,55 @@ pub(crate) const EXPORTS: &[&str] = &[
     "proxy_on_tick",
 ];
 
+/// The same of the filter that makes documents of pages.
+pub(crate) const IMPORTS_OF_DOCUMENTS: &[&str] = &[
+    "env.proxy_add_header_map_value",
+    "env.proxy_define_metric",
+    "env.proxy_get_buffer_bytes",
+    "env.proxy_get_current_time_nanoseconds",
+    "env.proxy_get_header_map_pairs",
+    "env.proxy_get_header_map_value",
+    "env.proxy_get_property",
+    "env.proxy_increment_metric",
+    "env.proxy_log",
+    "env.proxy_remove_header_map_value",
+    "env.proxy_replace_header_map_value",
+    "env.proxy_send_local_response",
+    "env.proxy_set_buffer_bytes",
+    "wasi_snapshot_preview1.environ_get",
+    "wasi_snapshot_preview1.environ_sizes_get",
+    "wasi_snapshot_preview1.fd_write",
+    "wasi_snapshot_preview1.proc_exit",
+];
+
+/// What the host finds in that filter.
+pub(crate) const EXPORTS_OF_DOCUMENTS: &[&str] = &[
+    "_initialize",
+    "memory",
+    "proxy_abi_version_0_2_1",
+    "proxy_on_configure",
+    "proxy_on_context_create",
+    "proxy_on_delete",
+    "proxy_on_memory_allocate",
+    "proxy_on_request_headers",
+    "proxy_on_response_body",
+    "proxy_on_response_headers",
+    "proxy_on_response_trailers",
+];
+
 #[test]
-fn the_filter_imports_and_exports_what_it_is_known_to() {
-    let code = fs::read(artefacts::wasm()).unwrap();
+fn the_filters_import_and_export_what_they_are_known_to() {
+    assert_eq!(imports_and_exports(&artefacts::wasm()), (of(IMPORTS), of(EXPORTS)));
+    let documents = imports_and_exports(&artefacts::wasm_documents());
+    assert_eq!(documents, (of(IMPORTS_OF_DOCUMENTS), of(EXPORTS_OF_DOCUMENTS)));
+}
+
+fn of(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn imports_and_exports(code: &Path) -> (Vec<String>, Vec<String>) {
+    let code = fs::read(code).unwrap();
     let (mut imports, mut exports) = (Vec::new(), Vec::new());
     for payload in Parser::new(0).parse_all(&code) {
         match payload.unwrap() {
@@ -66,8 +113,7 @@ fn the_filter_imports_and_exports_what_it_is_known_to() {
     }
     imports.sort_unstable();
     exports.sort_unstable();
-    assert_eq!(imports, IMPORTS);
-    assert_eq!(exports, EXPORTS);
+    (imports, exports)
 }
 
 /// Every Envoy that fetches its filters fetches all of it.

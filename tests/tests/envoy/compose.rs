@@ -1,4 +1,4 @@
-//! `examples/envoy/compose`, with real containers where an engine answers. No registry is asked: what the images begin
+//! `examples/envoy/compose` and `compose-native`, with real containers where an engine answers. No registry is asked: what the images begin
 //! from is made of this machine's own release.
 
 use std::env;
@@ -15,8 +15,9 @@ use crawlward_tests::process::wait_for;
 
 const ENVOY_IMAGE: &str = "crawlward-test-envoy";
 
-/// The two services, running; dropping it takes them and all that belongs to them away.
+/// The services of an example, running; dropping it takes them and all that belongs to them away.
 struct Composition {
+    example: &'static str,
     policy: Folder,
     compose: &'static [&'static str],
     base: String,
@@ -26,13 +27,19 @@ struct Composition {
 impl Composition {
     /// Runs a command of Compose in the example's project.
     fn run(&self, arguments: &[&str]) -> Output {
-        let file = artefacts::repository().join("examples/envoy/compose/docker-compose.yml");
+        let file =
+            artefacts::repository().join("examples/envoy").join(self.example).join("docker-compose.yml");
         let mut command = Command::new(self.compose[0]);
         command.args(&self.compose[1..]).arg("-f").arg(file);
         command.args(["-p", &format!("crawlward-test-{}", self.port)]).args(arguments);
         command.env("POLICY", self.policy.path()).env("PORT", self.port.to_string());
         command.env("BASE", &self.base).env("ENVOY_IMAGE", ENVOY_IMAGE);
         command.output().expect("Compose can be started")
+    }
+
+    /// The status for curl, from an address that is not a partner's.
+    fn answers(&self, path: &str) -> Option<u16> {
+        self.status("203.0.113.9", "curl/8", path)
     }
 
     fn status(&self, address: &str, agent: &str, path: &str) -> Option<u16> {
@@ -46,15 +53,18 @@ impl Composition {
         });
     }
 
+    /// The log of a service, or with an empty name those of all.
     fn log(&self, service: &str) -> String {
-        String::from_utf8_lossy(&self.run(&["logs", "--no-color", service]).stdout).into_owned()
+        let services = if service.is_empty() { &[][..] } else { &[service] };
+        let output = self.run(&[&["logs", "--no-color"], services].concat());
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 }
 
 impl Drop for Composition {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("{}\n{}", self.log("crawlward"), self.log("envoy"));
+            eprintln!("{}", self.log(""));
         }
         self.run(&["down", "--volumes", "--rmi", "local", "--timeout", "10"]);
     }
@@ -105,35 +115,55 @@ fn policy() -> Folder {
     folder
 }
 
-#[test]
-fn the_composition_decides_and_follows_changes() {
-    let Some(compose) = compose() else { return };
-    let script: &Path = &artefacts::repository().join("tests/docker/base");
-    let base = checked("tests/docker/base", &Command::new(script).output().unwrap());
+/// An example, whose services have started; `None` where there is no engine.
+fn start(example: &'static str) -> Option<Composition> {
+    let compose = compose()?;
+    let script: &Path = &artefacts::repository().join("docker/base");
+    let base = checked("docker/base", &Command::new(script).output().unwrap());
     make_envoy_image(&base);
-    let gate = Composition { policy: policy(), compose, base, port: free_port() };
+    let gate = Composition { example, policy: policy(), compose, base, port: free_port() };
     checked("up", &gate.run(&["up", "--build", "--detach"]));
+    Some(gate)
+}
 
+fn decides_and_follows_robots_txt(gate: &Composition) {
     gate.wait_for(200, "192.0.2.1", "PartnerBot/1.0", "/");
     gate.wait_for(403, "203.0.113.9", "PartnerBot/1.0", "/");
-    let answers = |path| gate.status("203.0.113.9", "curl/8", path);
-    assert_eq!((answers("/"), answers("/private/")), (Some(200), Some(403)));
+    assert_eq!((gate.answers("/"), gate.answers("/private/")), (Some(200), Some(403)));
     assert_eq!(gate.status("203.0.113.9", FIREFOX, "/private/"), Some(200));
 
     gate.policy.write("robots.txt", "User-agent: *\nDisallow: /drafts/\n");
     gate.wait_for(403, "203.0.113.9", "curl/8", "/drafts/");
-    assert_eq!(answers("/private/"), Some(200));
+    assert_eq!(gate.answers("/private/"), Some(200));
+}
+
+/// `service` is the one that logs why.
+fn refuses_a_broken_document(gate: &Composition, service: &str) {
+    gate.policy.write("crawlward.json", "{ \"mode\": \"enforced\" }\n");
+    wait_for("the refusal", || gate.log(service).contains("unknown value `enforced`").then_some(()));
+    assert_eq!((gate.answers("/"), gate.answers("/drafts/")), (Some(200), Some(403)));
+}
+
+#[test]
+fn the_native_module_decides_and_follows_changes() {
+    let Some(gate) = start("compose-native") else { return };
+    decides_and_follows_robots_txt(&gate);
+    refuses_a_broken_document(&gate, "envoy");
+}
+
+#[test]
+fn the_composition_decides_and_follows_changes() {
+    let Some(gate) = start("compose") else { return };
+    decides_and_follows_robots_txt(&gate);
     gate.policy.write("partners.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.9\n");
     gate.wait_for(200, "203.0.113.9", "PartnerBot/1.0", "/");
 
-    gate.policy.write("crawlward.json", "{ \"mode\": \"enforced\" }\n");
-    wait_for("the refusal", || gate.log("crawlward").contains("unknown value `enforced`").then_some(()));
-    assert_eq!((answers("/"), answers("/drafts/")), (Some(200), Some(403)));
+    refuses_a_broken_document(&gate, "crawlward");
 
     checked("stop", &gate.run(&["stop", "crawlward"]));
     let id = checked("ps", &gate.run(&["ps", "-a", "-q", "crawlward"]));
     let mut inspect = Command::new("docker");
     inspect.args(["inspect", "--format", "{{.State.ExitCode}}", &id]);
     assert_eq!(checked("inspect", &inspect.output().unwrap()), "0", "SIGTERM ends it at once");
-    assert_eq!(answers("/drafts/"), Some(403), "Envoy goes on without it");
+    assert_eq!(gate.answers("/drafts/"), Some(403), "Envoy goes on without it");
 }

@@ -4,29 +4,37 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crawlward_tests::artefacts;
-use crawlward_tests::envoy::{Envoy, write_resource_with};
+use crawlward_tests::envoy::{Envoy, write_resource_of, write_resource_with};
 use crawlward_tests::http::{Request, Response};
 use crawlward_tests::lab::{FIREFOX, from};
 use crawlward_tests::nginx::{Folder, ask};
 use crawlward_tests::origin::Origin;
+use crawlward_tests::page_origin::{self, MARKDOWN, page};
 use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
 
 /// An Envoy with one of the examples.
 struct Example {
     envoy: Envoy,
-    _origin: Origin,
+    _origin: Option<Origin>,
     port: u16,
 }
 
 impl Example {
     /// Starts it, with these paths besides the ports replaced.
     fn start(folder: Folder, file: &str, paths: &BTreeMap<&str, String>) -> Self {
-        let (origin, port, admin) = (Origin::start(), free_port(), free_port());
+        let origin = Origin::start();
+        let port = origin.port();
+        Self { _origin: Some(origin), ..Self::start_before(port, folder, file, paths) }
+    }
+
+    /// The same, before an origin at this port.
+    fn start_before(origin: u16, folder: Folder, file: &str, paths: &BTreeMap<&str, String>) -> Self {
+        let (port, admin) = (free_port(), free_port());
         let path = artefacts::repository().join("examples/envoy").join(file);
         let mut text = fs::read_to_string(path).unwrap();
         let port_value = |port: u16| format!("port_value: {port} ");
-        let ports = [(8090, port), (9901, admin), (8000, origin.port())]
+        let ports = [(8090, port), (9901, admin), (8000, origin)]
             .map(|(from, to)| (port_value(from), port_value(to)));
         let paths = paths.iter().map(|(from, to)| ((*from).to_owned(), to.clone()));
         for (from, to) in ports.into_iter().chain(paths) {
@@ -34,7 +42,7 @@ impl Example {
             text = text.replace(&from, &to);
         }
         folder.write(file, text);
-        Self { envoy: Envoy::boot_file(folder, file, admin, 2, &[]), _origin: origin, port }
+        Self { envoy: Envoy::boot_file(folder, file, admin, 2, &[]), _origin: None, port }
     }
 
     fn ask(&self, address: &str, agent: &str, path: &str) -> Response {
@@ -90,6 +98,44 @@ fn the_native_module_reads_the_document_and_limits_by_metadata() {
         let stats = example.envoy.admin("/stats/prometheus");
         stats.lines().any(|line| line == expected).then_some(())
     });
+}
+
+/// AIWI-9
+#[test]
+fn the_second_filter_makes_documents() {
+    let folder = policy();
+    let config = folder.path().join("examples/envoy/crawlward.json");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(
+        &config,
+        text.replace("[ { \"robots_txt\"", "[ { \"aiwebindex\": { \"document\": true }, \"robots_txt\""),
+    )
+    .unwrap();
+    let resource = |name: &str| folder.path().join(name);
+    let (policies, documents) = (resource("crawlward.json"), resource("crawlward-documents.json"));
+    for output in [
+        write_resource_with(&config, &policies, &[]),
+        write_resource_of(
+            &artefacts::wasm_documents(),
+            &config,
+            &documents,
+            &["--name", "crawlward-documents"],
+        ),
+    ] {
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let paths = BTreeMap::from([
+        ("/etc/envoy/crawlward.json }", format!("{} }}", policies.display())),
+        ("/etc/envoy/crawlward-documents.json }", format!("{} }}", documents.display())),
+    ]);
+    let example = Example::start_before(page_origin::start(), folder, "documents.yaml", &paths);
+    let ask = |agent: &str, path: &str| {
+        let request = Request::get(path).agent(agent).header("Accept", "text/markdown");
+        ask(example.port, &from(OTHER_ADDRESS, request))
+    };
+    assert!(ask("curl/8", "/page").text().starts_with(MARKDOWN));
+    assert_eq!(ask("curl/8", "/private/").status, 403);
+    assert_eq!(ask("curl/8", "/private").text(), page(""));
 }
 
 /// AIWI-17, AIWI-18

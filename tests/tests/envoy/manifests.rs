@@ -1,43 +1,43 @@
-//! The manifests for Istio and Envoy Gateway: what they configure the filter with, in a real Envoy. `tests/crds.rs`
-//! checks their shape.
+//! The manifests for Istio and Envoy Gateway: what they configure the gates with, in a real Envoy. `tests/crds.rs` checks
+//! their shape.
 
 use std::fs;
 
 use crawlward_tests::artefacts;
-use crawlward_tests::envoy::{Envoy, Listener};
+use crawlward_tests::envoy::{Envoy, Listener, native_filter};
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::{FIREFOX, from};
+use crawlward_tests::manifests::{as_wasm_plugin, documents, wasm_filter};
 use crawlward_tests::nginx::{Folder, ask};
 use crawlward_tests::origin::Origin;
 use crawlward_tests::ports::free_port;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-fn manifest(file: &str) -> Value {
+fn manifests(file: &str) -> Vec<Value> {
     let path = artefacts::repository().join("examples/envoy").join(file);
-    serde_saphyr::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    documents(&fs::read_to_string(path).unwrap())
 }
 
-/// Both control planes hand the object over as the JSON text of a StringValue.
-fn filter(document: &Value) -> Value {
-    let configuration = json!({
-        "@type": "type.googleapis.com/google.protobuf.StringValue",
-        "value": document.to_string(),
-    });
-    json!({
-        "name": "crawlward",
-        "typed_config": {
-            "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
-            "config": {
-                "name": "crawlward",
-                "root_id": "crawlward",
-                "vm_config": {
-                    "runtime": "envoy.wasm.runtime.v8",
-                    "code": { "local": { "filename": artefacts::wasm() } },
-                },
-                "configuration": configuration,
-            },
-        },
-    })
+fn manifest(file: &str) -> Value {
+    manifests(file).remove(0)
+}
+
+/// Runs an Envoy with each of these filters, which all decide as the policy of the examples says.
+fn decide(folder: Folder, filters: impl IntoIterator<Item = Value>) {
+    let origin = Origin::start();
+    let listener = |filter| {
+        let port = free_port();
+        Listener { port, filter, access_log: format!("{port}.log") }
+    };
+    let listeners: Vec<Listener> = filters.into_iter().map(listener).collect();
+    let _envoy = Envoy::start(folder, &listeners, origin.port());
+    for Listener { port, .. } in listeners {
+        let status = |address, agent, path| ask(port, &from(address, Request::get(path).agent(agent))).status;
+        assert_eq!(status("192.0.2.1", "PartnerBot/1.0", "/"), 200);
+        assert_eq!(status("203.0.113.9", "PartnerBot/1.0", "/"), 403);
+        assert_eq!(status("203.0.113.9", "curl/8", "/private/"), 403);
+        assert_eq!(status("203.0.113.9", FIREFOX, "/private/"), 200);
+    }
 }
 
 #[test]
@@ -47,17 +47,26 @@ fn the_filter_takes_what_istio_and_envoy_gateway_hand_over() {
     let wasm = &gateway["spec"]["wasm"][0];
     assert_eq!((&istio["spec"]["pluginName"], &wasm["rootID"]), (&"crawlward".into(), &"crawlward".into()));
     assert_eq!((&istio["spec"]["failStrategy"], &wasm["failOpen"]), (&"FAIL_RELOAD".into(), &true.into()));
-    let origin = Origin::start();
-    let listeners = [&istio["spec"]["pluginConfig"], &wasm["config"]].map(|document| {
-        let port = free_port();
-        Listener { port, filter: filter(document), access_log: format!("{port}.log") }
-    });
-    let _envoy = Envoy::start(Folder::new(), &listeners, origin.port());
-    for Listener { port, .. } in listeners {
-        let status = |address, agent, path| ask(port, &from(address, Request::get(path).agent(agent))).status;
-        assert_eq!(status("192.0.2.1", "PartnerBot/1.0", "/"), 200);
-        assert_eq!(status("203.0.113.9", "PartnerBot/1.0", "/"), 403);
-        assert_eq!(status("203.0.113.9", "curl/8", "/private/"), 403);
-        assert_eq!(status("203.0.113.9", FIREFOX, "/private/"), 200);
-    }
+    assert_eq!(as_wasm_plugin(&manifest("istio-traffic-extension.yaml")), istio);
+    decide(Folder::new(), [&istio["spec"]["pluginConfig"], &wasm["config"]].map(wasm_filter));
+}
+
+#[test]
+fn the_module_takes_what_istio_and_envoy_gateway_hand_over() {
+    let folder = Folder::new();
+    folder.copy_of_repository("examples/envoy");
+    let moved = |value: &Value| -> Value {
+        let module = artefacts::envoy_module();
+        let text =
+            value.to_string().replace("/etc/crawlward/libcrawlward_envoy.so", module.to_str().unwrap());
+        let files = folder.path().join("examples/envoy");
+        serde_json::from_str(&text.replace("/etc/crawlward", files.to_str().unwrap())).unwrap()
+    };
+    let istio = moved(&manifest("istio-native.yaml")["spec"]["configPatches"][0]["patch"]["value"]);
+    let [proxy, policy] = &manifests("envoy-gateway-native.yaml")[..] else { panic!("two manifests") };
+    let module = &policy["spec"]["dynamicModule"][0];
+    assert_eq!(module["name"], proxy["spec"]["dynamicModules"][0]["name"]);
+    assert_eq!(module["filterName"], "crawlward");
+    let gateway = native_filter(&moved(&module["config"]).to_string());
+    decide(folder, [istio, gateway]);
 }

@@ -18,10 +18,10 @@ const DOCUMENT: &str = r#"{
   "sites": [ { "hosts": ["example.com"], "robots_tag": [ { "rules": "noindex; LabBot=nosnippet" } ] } ]
 }"#;
 
-/// The configuration of an Envoy that refuses one call of the filter, as an operator may have it do.
-fn all_but(call: &str) -> Value {
-    let imports = IMPORTS.iter().filter_map(|import| import.split('.').nth(1));
-    let allowed = imports.chain(EXPORTS.iter().copied()).filter(|name| *name != call);
+/// The configuration of an Envoy that refuses one call of a filter, as an operator may have it do.
+pub(crate) fn all_but(call: &str, imports: &[&str], exports: &[&str]) -> Value {
+    let imports = imports.iter().filter_map(|import| import.split('.').nth(1));
+    let allowed = imports.chain(exports.iter().copied()).filter(|name| *name != call);
     let allowed: Map<String, Value> = allowed.map(|name| (name.to_owned(), json!({}))).collect();
     json!({ "allowed_capabilities": allowed })
 }
@@ -31,7 +31,7 @@ fn gate_without(call: &str) -> Gate {
     folder.write("crawlward.json", DOCUMENT);
     Gate::start_changed(Filter::Wasm, folder, |listener| {
         let config = &mut manager(listener)["http_filters"][0]["typed_config"]["config"];
-        config["capability_restriction_config"] = all_but(call);
+        config["capability_restriction_config"] = all_but(call, IMPORTS, EXPORTS);
     })
 }
 
@@ -77,7 +77,7 @@ fn a_configuration_for_which_the_host_refuses_a_call_is_rejected() {
     assert_eq!(gate.status(&spoofed("/")), 403);
     for (rejected, call) in (1..).zip(["proxy_record_metric", "proxy_get_buffer_bytes"]) {
         let mut resource = read_resource(&gate.folder().path().join(RESOURCE));
-        resource["typed_config"]["config"]["capability_restriction_config"] = all_but(call);
+        resource["typed_config"]["config"]["capability_restriction_config"] = all_but(call, IMPORTS, EXPORTS);
         gate.folder().write(RESOURCE, json!({ "resources": [resource] }).to_string());
         wait_for(call, || (gate.envoy.update_count("config_fail") == rejected).then_some(()));
         assert_eq!((gate.status(&verified("/")), gate.status(&spoofed("/"))), (200, 403), "{call}");

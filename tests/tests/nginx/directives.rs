@@ -191,3 +191,38 @@ fn a_site_by_its_name_whatever_the_host() {
         assert_eq!(robots.text(), "User-agent: *\nDisallow: /\n", "{host}");
     }
 }
+
+#[test]
+fn a_lookup_needs_a_resolver_and_a_time() {
+    let folder = lab();
+    let message = |http: &str| {
+        let output = Nginx::check(&folder, &format!("crawlward_config crawlward.json; {http}"));
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.success(), !text.contains("[emerg]"), "{text}");
+        text
+    };
+    let needs = "\"crawlward_rdns\" directive needs a \"resolver\" in each of its blocks, or around it in ";
+    for http in [
+        "crawlward_rdns 1s; server { listen 1; }",
+        "crawlward_rdns 1s; server { listen 1; resolver 127.0.0.1; } server { listen 2; }",
+        "server { listen 1; location / { crawlward_rdns 1s; } location /a { resolver 127.0.0.1; } }",
+    ] {
+        assert!(message(http).contains(needs), "{http}");
+    }
+    for http in [
+        "crawlward_rdns 1s; server { listen 1; resolver 127.0.0.1; }",
+        "resolver 127.0.0.1; server { listen 1; location / { crawlward_rdns 1s; } }",
+        "crawlward_rdns 1s; server { listen 1; crawlward_rdns off; }",
+    ] {
+        assert!(!message(http).contains("[emerg]"), "{http}: {}", message(http));
+    }
+    for value in ["on", "11s", "-1", "1 s"] {
+        let expected = "in \"crawlward_rdns\" directive, it must be at most \"10s\", or \"off\"";
+        assert!(
+            message(&format!("crawlward_rdns \"{value}\"; server {{ listen 1; }}")).contains(expected),
+            "{value}"
+        );
+    }
+    let twice = "crawlward_rdns 1s; crawlward_rdns off;";
+    assert!(message(twice).contains("\"crawlward_rdns\" directive is duplicate"));
+}

@@ -266,6 +266,7 @@ fn the_page_tells_feeds_and_state_in_both_forms() {
         RELOADS,
         REQUESTS,
         "crawlward_ruleset_loaded_timestamp_seconds",
+        "crawlward_signatures_total",
     ];
     assert!(page.types().keys().map(String::as_str).eq(metrics), "{page:#?}");
     assert_eq!(page.sum("crawlward_feed_prefixes", &[("feed", "lab")]), Some(2.0));

@@ -16,8 +16,12 @@ use crate::feed::build::{Added, FeedBuilder};
 use crate::feed::csv::{Field, Record, Records, Unquoter};
 use crate::feed::prefix::{parse_prefix, unmap};
 use crate::source::diagnostic::{Diagnostics, Strictness};
+use crate::source::lines::Lines;
+use crate::source::pages::Source;
+use crate::source::parts::each_part;
 use crate::source::position::{Locator, Position};
 use crate::source::quoted::Quoted;
+use crate::source::text::Expected;
 use countries::Code;
 
 mod countries;
@@ -28,30 +32,41 @@ const FIELDS: usize = 5;
 /// Means no location, like blank fields (section 2.1.2).
 const NOWHERE: [u8; 2] = *b"ZZ";
 
+/// The most texts of places that are remembered. More would take more memory than they spare time.
+const REMEMBERED: usize = 1 << 14;
+
 /// Reads the feed into `builder`; `None` after an error.
 pub(crate) fn read<S: Strictness>(
-    text: &str,
-    builder: FeedBuilder,
+    source: Source<'_>,
+    expected: Expected,
+    builder: &mut FeedBuilder,
     diagnostics: &mut Diagnostics<S>,
-) -> Option<FeedBuilder> {
-    let records = Records::new(text, builder.bounds.line);
-    let locator = Locator::new(text.as_bytes());
-    let (unquoter, places) = (Unquoter::new(), HashMap::new());
-    let mut reader = Reader { locator, builder, diagnostics, unquoter, places };
-    for record in records {
-        reader.record(record)?;
-    }
-    Some(reader.builder)
+) -> Option<()> {
+    let (mut unquoter, mut places, mut is_inside) = (Unquoter::new(), HashMap::new(), false);
+    let longest = builder.bounds.line;
+    let least = longest.saturating_add(2);
+    each_part(source, expected, least, diagnostics, &mut |part, diagnostics| {
+        let lines = Lines::new(part.text, part.is_last, is_inside);
+        let mut records = Records::of_part(lines, longest);
+        let (unquoter, places) = (&mut unquoter, &mut places);
+        let mut reader = Reader { locator: part.locator, builder, diagnostics, unquoter, places };
+        for record in records.by_ref() {
+            reader.record(record)?;
+        }
+        let lines = records.into_lines();
+        is_inside = lines.is_inside();
+        Some(part.text.len() - lines.rest().len())
+    })
 }
 
 struct Reader<'a, 'd, S> {
     locator: Locator<'a>,
-    builder: FeedBuilder,
+    builder: &'d mut FeedBuilder,
     diagnostics: &'d mut Diagnostics<S>,
-    unquoter: Unquoter,
+    unquoter: &'d mut Unquoter,
     /// The value for each text after a prefix that needs no diagnostic. A feed with a million entries has a few thousand
     /// locations.
-    places: HashMap<&'a str, u32>,
+    places: &'d mut HashMap<Box<str>, u32>,
 }
 
 impl<'a, S: Strictness> Reader<'a, '_, S> {
@@ -110,8 +125,10 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
                 format_args!("{count} fields, expected {FIELDS}: prefix,alpha2code,region,city,postal_code");
             self.diagnostics.lint_warning(position, requirement, message);
         }
-        if let (Some(place), Some(value), true) = (place, value, reported == self.reported()) {
-            self.places.insert(place, value);
+        if let (Some(place), Some(value), true) = (place, value, reported == self.reported())
+            && self.places.len() < REMEMBERED
+        {
+            self.places.insert(place.into(), value);
         }
         self.add(source, prefix, value)
     }

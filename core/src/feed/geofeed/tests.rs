@@ -13,7 +13,7 @@ fn read_with<S: Strictness>(
     options: &ReadOptions<'_>,
 ) -> (Option<Feed>, Diagnostics<S>) {
     let mut diagnostics = Diagnostics::new("f", strictness);
-    let feed = read(FeedFormat::Geofeed, source.as_bytes(), options, &mut diagnostics);
+    let feed = read(FeedFormat::Geofeed, source.as_bytes().into(), options, &mut diagnostics);
     (feed, diagnostics)
 }
 
@@ -32,7 +32,7 @@ fn lint(source: &str) -> Vec<String> {
 }
 
 fn listed(feed: &Feed) -> Vec<String> {
-    let show = |(prefix, value): &(ipnet::IpNet, u32)| match &feed.values[*value as usize] {
+    let show = |(prefix, value): (ipnet::IpNet, u32)| match &feed.values[value as usize] {
         FeedValue::Place { country, region, city } => format!(
             "{prefix} {} {} {}",
             country.map_or("-".into(), |code| String::from_utf8(code.into()).unwrap()),
@@ -148,7 +148,7 @@ fn geo_5_all_forms_of_ipv6_addresses() {
             "2001:0DB8::0/32,US,,,\n::ffff:192.0.2.0/120,PL,,,\n2001:DB8:0:0:1:0:0:1,DE,,,\n1::0.0.0.1,FR,,,"
         )
         .0,
-        ["2001:db8::/32 US - -", "192.0.2.0/24 PL - -", "2001:db8::1:0:0:1/128 DE - -", "1::1/128 FR - -"]
+        ["192.0.2.0/24 PL - -", "1::1/128 FR - -", "2001:db8::/32 US - -", "2001:db8::1:0:0:1/128 DE - -"]
     );
 }
 

@@ -43,9 +43,9 @@ enum By {
     Any,
 }
 
-impl<'a, S: Strictness> Reader<'a, '_, S> {
+impl<S: Strictness> Reader<'_, '_, S> {
     /// Reads an object without `prefixes`.
-    pub(super) fn deployed_object(&mut self, object: &'a RawValue) -> Option<()> {
+    pub(super) fn deployed_object(&mut self, object: &RawValue) -> Option<()> {
         let position = self.at(object);
         let wrapped = wrapped(object);
         if !wrapped.is_empty() {
@@ -66,7 +66,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
     }
 
     /// Reads the feeds in a web page: those of the specified format, or those at the paths of the shape.
-    pub(super) fn page(&mut self, text: &'a str, shape: &Shape) -> Option<()> {
+    pub(super) fn page(&mut self, text: &str, shape: &Shape) -> Option<()> {
         let mut is_empty = true;
         page::each_json(text, &mut |value| {
             let is_listed = match &shape.paths {
@@ -98,7 +98,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
     }
 
     /// Reads the entries at paths.
-    pub(super) fn at_paths(&mut self, value: &'a RawValue, paths: &Node) -> Option<()> {
+    pub(super) fn at_paths(&mut self, value: &RawValue, paths: &Node) -> Option<()> {
         self.is_found = false;
         self.walk(value, paths, By::Any)?;
         if self.is_found {
@@ -108,13 +108,15 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
         }
     }
 
-    fn walk(&mut self, value: &'a RawValue, node: &Node, by: By) -> Option<()> {
+    fn walk(&mut self, value: &RawValue, node: &Node, by: By) -> Option<()> {
         match (value.get().as_bytes().first(), &node.items) {
             (Some(b'"' | b'{'), _) if node.is_entry => {
                 self.is_found = true;
                 self.entry_of_any_kind(value)
             }
-            (Some(b'['), Some(items)) => slices::each_element(value, &mut |item| self.walk_item(item, items)),
+            (Some(b'['), Some(items)) => {
+                self.each_item(value, &mut |reader, item| reader.walk_item(item, items))
+            }
             (Some(b'{'), _) if node.has_members() => self.walk_members(value, node, by),
             _ if by == By::Any => Some(()),
             _ => {
@@ -128,7 +130,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
         }
     }
 
-    fn walk_item(&mut self, item: &'a RawValue, items: &Items) -> Option<()> {
+    fn walk_item(&mut self, item: &RawValue, items: &Items) -> Option<()> {
         let service = items.service.as_deref().and_then(|key| slices::member(item, key));
         match service.and_then(slices::string) {
             Some(name) => {
@@ -140,7 +142,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
 
     fn walk_member(
         &mut self,
-        (name, value): (Cow<'a, str>, &'a RawValue),
+        (name, value): (Cow<'_, str>, &RawValue),
         node: &Node,
         seen: &mut u32,
     ) -> Option<()> {
@@ -160,7 +162,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
         }
     }
 
-    fn walk_members(&mut self, object: &'a RawValue, node: &Node, by: By) -> Option<()> {
+    fn walk_members(&mut self, object: &RawValue, node: &Node, by: By) -> Option<()> {
         let mut seen = 0_u32;
         let walked =
             slices::each_member(object, &mut |name, value| self.walk_member((name, value), node, &mut seen));
@@ -183,8 +185,8 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
     /// Reads a part of which the entries belong to a service, unless they name another one.
     fn with_service(
         &mut self,
-        name: Cow<'a, str>,
-        part: &'a RawValue,
+        name: Cow<'_, str>,
+        part: &RawValue,
         read: &mut dyn FnMut(&mut Self) -> Option<()>,
     ) -> Option<()> {
         // It would end up in headers and logs.
@@ -196,7 +198,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
                 "the name of the service contains control characters; it is ignored",
             )?;
         }
-        let outer = core::mem::replace(&mut self.service, is_plain.then_some(name));
+        let outer = core::mem::replace(&mut self.service, is_plain.then(|| name.into_owned()));
         let done = read(self);
         self.service = outer;
         done

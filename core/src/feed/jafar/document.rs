@@ -13,9 +13,9 @@ use crate::source::quoted::Quoted;
 /// The major version of the format that this reader understands.
 const MAJOR: u64 = 1;
 
-impl<'a, S: Strictness> Reader<'a, '_, S> {
+impl<S: Strictness> Reader<'_, '_, S> {
     /// Reads an object. One without `prefixes` that does not claim to be of the format may be of another shape.
-    pub(super) fn object(&mut self, document: &'a RawValue) -> Option<()> {
+    pub(super) fn object(&mut self, document: &RawValue) -> Option<()> {
         const NAMES: [&str; 8] = [
             "formatVersion",
             "prefixes",
@@ -71,7 +71,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
     }
 
     /// Section 3.2: a greater major version must not be parsed. A version that cannot be read could be any.
-    fn version(&mut self, document: &'a RawValue, version: Option<&'a RawValue>) -> Option<()> {
+    fn version(&mut self, document: &RawValue, version: Option<&RawValue>) -> Option<()> {
         let Some(raw) = version.filter(|raw| raw.get() != "null") else {
             let position = self.at(version.unwrap_or(document));
             let message = r#"the key `formatVersion` is missing; add "formatVersion": "1.0""#;
@@ -102,12 +102,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
         Some(())
     }
 
-    fn sync_token(
-        &mut self,
-        document: &'a RawValue,
-        token: Option<&'a RawValue>,
-        deployed: Option<&'a RawValue>,
-    ) {
+    fn sync_token(&mut self, document: &RawValue, token: Option<&RawValue>, deployed: Option<&RawValue>) {
         let (place, message) = match (token, deployed) {
             (Some(token), _) if slices::string(token).is_some() => return,
             (Some(token), _) => (token, "`synctoken` is not a string"),
@@ -122,9 +117,9 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
 
     fn creation_time(
         &mut self,
-        document: &'a RawValue,
-        created: Option<&'a RawValue>,
-        deployed: Option<&'a RawValue>,
+        document: &RawValue,
+        created: Option<&RawValue>,
+        deployed: Option<&RawValue>,
     ) {
         let Some(raw) = created.or(deployed) else {
             let position = self.at(document);
@@ -151,7 +146,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
         }
     }
 
-    fn notes(&mut self, notes: Option<&'a RawValue>) {
+    fn notes(&mut self, notes: Option<&RawValue>) {
         let Some(raw) = notes else { return };
         match slices::string(raw) {
             Some(notes) => self.builder.feed.notes = Some(notes.into()),

@@ -36,22 +36,22 @@ pub(super) fn may_be_entry(value: &RawValue) -> bool {
         })
 }
 
-impl<'a, S: Strictness> Reader<'a, '_, S> {
-    pub(super) fn entries(&mut self, prefixes: &'a RawValue) -> Option<()> {
+impl<S: Strictness> Reader<'_, '_, S> {
+    pub(super) fn entries(&mut self, prefixes: &RawValue) -> Option<()> {
         if !prefixes.get().starts_with('[') {
             return self.refuse(prefixes, "JAFAR-9", "`prefixes` is not an array");
         }
-        slices::each_element(prefixes, &mut |raw| {
+        self.each_item(prefixes, &mut |reader, raw| {
             if raw.get().starts_with('"') {
-                let position = self.at(raw);
+                let position = reader.at(raw);
                 let message = r#"an entry must be an object: { "ipv4Prefix": … } or { "ipv6Prefix": … }"#;
-                self.diagnostics.lint_error(position, "JAFAR-20", message);
+                reader.diagnostics.lint_error(position, "JAFAR-20", message);
             }
-            self.entry_of_any_kind(raw)
+            reader.entry_of_any_kind(raw)
         })
     }
 
-    pub(super) fn entry_of_any_kind(&mut self, raw: &'a RawValue) -> Option<()> {
+    pub(super) fn entry_of_any_kind(&mut self, raw: &RawValue) -> Option<()> {
         match raw.get().as_bytes().first() {
             Some(b'{') => self.entry(raw),
             Some(b'"') => self.string_entry(raw),
@@ -60,7 +60,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
     }
 
     /// The form that Cloudflare publishes. An array of anything else needs a shape.
-    pub(super) fn plain_array(&mut self, document: &'a RawValue) -> Option<()> {
+    pub(super) fn plain_array(&mut self, document: &RawValue) -> Option<()> {
         let position = self.at(document);
         self.diagnostics.lint_error(
             position,
@@ -68,12 +68,12 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
             r#"the file is an array; write an object with "formatVersion", "synctoken", "creationTime" and "prefixes""#,
         );
         let mut empty = true;
-        slices::each_element(document, &mut |raw| {
+        self.each_item(document, &mut |reader, raw| {
             empty = false;
             if !raw.get().starts_with('"') {
-                return self.refuse_unknown(document, "not an array of strings in CIDR notation");
+                return reader.refuse_unknown(document, "not an array of strings in CIDR notation");
             }
-            self.string_entry(raw)
+            reader.string_entry(raw)
         })?;
         if empty {
             return self.refuse(document, "JAFAR-1", "an empty array is not a feed");
@@ -81,7 +81,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
         Some(())
     }
 
-    fn string_entry(&mut self, raw: &'a RawValue) -> Option<()> {
+    fn string_entry(&mut self, raw: &RawValue) -> Option<()> {
         let Some(text) = slices::string(raw) else {
             return self.lose(raw, "JAFAR-11", "invalid Unicode escape");
         };
@@ -92,7 +92,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
     }
 
     /// A prefix, or a bare address, which is a prefix of full length.
-    fn prefix(&mut self, raw: &'a RawValue, text: &str) -> Result<IpNet, PrefixError> {
+    fn prefix(&mut self, raw: &RawValue, text: &str) -> Result<IpNet, PrefixError> {
         let prefix = parse_prefix(text)?;
         if !text.contains('/') {
             let position = self.at(raw);
@@ -105,7 +105,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
         Ok(prefix)
     }
 
-    fn entry(&mut self, entry: &'a RawValue) -> Option<()> {
+    fn entry(&mut self, entry: &RawValue) -> Option<()> {
         let Some(Members { values, repeated, misspelt }) = slices::members(entry, &NAMES) else {
             return self.lose(entry, "JAFAR-1", BAD_NAME);
         };
@@ -160,7 +160,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
     }
 
     /// The service. If it cannot be read, the prefix still verifies agents that are not limited to services.
-    fn service(&mut self, raw: &'a RawValue) -> Option<Cow<'a, str>> {
+    fn service<'r>(&mut self, raw: &'r RawValue) -> Option<Cow<'r, str>> {
         let problem = match slices::string(raw) {
             Some(service) if !service.chars().any(char::is_control) => return Some(service),
             // It would end up in headers and logs.
@@ -178,9 +178,9 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
         None
     }
 
-    fn add(&mut self, raw: &'a RawValue, prefix: IpNet, service: Option<Cow<'a, str>>) -> Option<()> {
-        let Self { locator, builder, diagnostics, service: outer, .. } = self;
-        let mut position = || locator.position_of(raw.get().as_bytes());
+    fn add(&mut self, raw: &RawValue, prefix: IpNet, service: Option<Cow<'_, str>>) -> Option<()> {
+        let Self { places, builder, diagnostics, service: outer, .. } = self;
+        let mut position = || places.position_of(raw.get().as_bytes());
         let Some(value) = builder.range(service.as_deref().or(outer.as_deref())) else {
             return self.lose(raw, "JAFAR-12", "more services than can be counted");
         };

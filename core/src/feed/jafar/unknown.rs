@@ -18,9 +18,9 @@ const MOST_STEPS: usize = 8;
 /// How many items of each array are looked at.
 const MOST_ITEMS: usize = 3;
 
-impl<'a, S: Strictness> Reader<'a, '_, S> {
+impl<S: Strictness> Reader<'_, '_, S> {
     /// Refuses a document, and says what was seen in it, and where its prefixes may be.
-    pub(super) fn refuse_unknown(&mut self, document: &'a RawValue, problem: &str) -> Option<()> {
+    pub(super) fn refuse_unknown(&mut self, document: &RawValue, problem: &str) -> Option<()> {
         let mut path = String::new();
         let advice = match path_to_prefix(document, &mut path, MOST_STEPS) {
             true => format!("if its prefixes are at `{path}`, set `shape` to this path"),

@@ -82,7 +82,7 @@ impl<'a> Node<'a> {
     }
 
     /// The value as serde reads it; reports an error if it is not what is expected.
-    pub(super) fn parse<T: Deserialize<'a>>(
+    pub(crate) fn parse<T: Deserialize<'a>>(
         &self,
         reader: &mut Reader<'_, '_>,
         expected: impl fmt::Display,
@@ -115,6 +115,11 @@ impl<'a> Node<'a> {
     /// Whether the value is a string.
     pub(crate) fn is_string(&self) -> bool {
         self.raw.get().starts_with('"')
+    }
+
+    /// Whether the value is an object.
+    pub(crate) fn is_object(&self) -> bool {
+        self.raw.get().starts_with('{')
     }
 
     /// The value's position in the document.

@@ -14,21 +14,12 @@ pub(crate) struct ObjectReader<'a, 'n> {
 }
 
 impl<'a, 'n> ObjectReader<'a, 'n> {
-    /// Takes the object apart and reports keys that are neither in `known` nor in `later`.
-    pub(crate) fn new(
-        node: &'n Node<'a>,
-        reader: &mut Reader<'a, '_>,
-        known: &[&str],
-        later: &[&str],
-    ) -> Option<Self> {
+    /// Takes the object apart and reports keys that are not in `known`.
+    pub(crate) fn new(node: &'n Node<'a>, reader: &mut Reader<'a, '_>, known: &[&str]) -> Option<Self> {
         let members = node.members(reader)?;
         for member in &members {
             let key = member.key.as_str();
-            if later.contains(&key) {
-                member.report_key(reader, |path| {
-                    format!("`{path}` is not yet supported by this version of Crawlward: remove it")
-                });
-            } else if !known.contains(&key) {
+            if !known.contains(&key) {
                 member.report_key(reader, |path| {
                     format!("unknown key `{path}`{}", suggestion(key, known.iter().copied()))
                 });
@@ -66,8 +57,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
 /// Declares a struct that is read from a JSON object: each field with its doc, its type and what its absence means.
 ///
 /// `= required`, or `= { EXPRESSION }` for a default. `ignored { … }` lists keys that may stand in the document for
-/// others to read. `later { … }` lists keys that are planned and that this version does not support: they are refused,
-/// never ignored.
+/// others to read.
 macro_rules! json_object {
     (
         $(#[doc = $doc:literal])*
@@ -75,7 +65,6 @@ macro_rules! json_object {
             $( $(#[doc = $field_doc:literal])* pub $field:ident: $type:ty = $absent:tt ),+ $(,)?
         }
         $( ignored { $( $(#[doc = $ignored_doc:literal])* $ignored:literal: $ignored_type:ty ),* $(,)? } )?
-        $( later { $( $later:literal ),* $(,)? } )?
     ) => {
         $(#[doc = $doc])*
         #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,8 +78,7 @@ macro_rules! json_object {
                 reader: &mut $crate::json::typed::Reader<'a, '_>,
             ) -> Option<Self> {
                 let known = [$( stringify!($field), )+ $( $( $ignored, )* )?];
-                let later: &[&str] = &[$( $( $later ),* )?];
-                let object = $crate::json::typed::ObjectReader::new(node, reader, &known, later)?;
+                let object = $crate::json::typed::ObjectReader::new(node, reader, &known)?;
                 $( let $field = object.field(reader, stringify!($field), json_object!(@absent $type, $absent)); )+
                 $( $( object.ignore::<$ignored_type>(reader, $ignored); )* )?
                 Some(Self { $( $field: $field?, )+ })

@@ -12,7 +12,7 @@ use super::*;
 use crate::decide::decision::{Action, Reason};
 use crate::decide::judge::{Overrides, decide};
 use crate::http::request::tests::Asked;
-use crate::identity::Identity;
+use crate::identity::{Identity, SignatureResult};
 use crate::ids::{Id, SiteId};
 use crate::ruleset::compile::{Files, FoundFile};
 use crate::ruleset::data::Ruleset;
@@ -80,7 +80,7 @@ fn a_series_has_the_names_of_its_agent_and_site() {
 
 #[test]
 fn what_is_ignored_is_not_counted() {
-    let overrides = Overrides { mode: Some(crate::config::Mode::Off), site: None };
+    let overrides = Overrides { mode: Some(crate::config::Mode::Off), ..Overrides::default() };
     assert_eq!(Series::of(&decide(&ruleset(), &asked("curl/8", "example.com"), overrides)), None);
 }
 
@@ -125,13 +125,14 @@ fn joined_labels_are_bounded_and_come_apart_again() {
     assert_eq!(shortened(&"ż".repeat(200)).len(), LONGEST_VALUE - 1);
 }
 
-/// Counters on which seven errors, three good reloads, two partial ones and a bad one were counted.
+/// Counters on which seven errors, three good reloads, two partial ones, a bad one and two expired signatures were counted.
 fn counters() -> Box<Counters> {
     let counters = Counters::new_box_zeroed().unwrap();
     (0..7).for_each(|_| counters.count_error());
     (0..3).for_each(|_| counters.count_reload(ReloadResult::Success));
     (0..2).for_each(|_| counters.count_reload(ReloadResult::Partial));
     counters.count_reload(ReloadResult::Failure);
+    (0..2).for_each(|_| counters.count_signature(SignatureResult::Expired));
     counters
 }
 
@@ -164,6 +165,15 @@ fn the_text_is_that_of_prometheus() {
             r#"crawlward_reloads_total{result="success"} 3"#,
             r#"crawlward_reloads_total{result="partial"} 2"#,
             r#"crawlward_reloads_total{result="failure"} 1"#,
+            r#"crawlward_signatures_total{result="verified"} 0"#,
+            r#"crawlward_signatures_total{result="bad-signature"} 0"#,
+            r#"crawlward_signatures_total{result="unknown-key"} 0"#,
+            r#"crawlward_signatures_total{result="expired"} 2"#,
+            r#"crawlward_signatures_total{result="not-yet-valid"} 0"#,
+            r#"crawlward_signatures_total{result="not-covered"} 0"#,
+            r#"crawlward_signatures_total{result="malformed"} 0"#,
+            r#"crawlward_signatures_total{result="unsupported"} 0"#,
+            r#"crawlward_signatures_total{result="over-limit"} 0"#,
         ]
     );
     for metric in ALL {

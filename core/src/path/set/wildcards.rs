@@ -106,17 +106,17 @@ impl GramIndex {
     }
 
     fn first_before(&self, mut best: u32, patterns: &[(u32, PathPattern)], octets: impl NormalOctets) -> u32 {
-        // The buckets that have entries of which none was tried yet.
-        let mut untried = [0_u64; Self::WORDS];
-        untried.iter_mut().zip(&self.occupied).for_each(|(word, occupied)| *word = *occupied);
+        // The buckets that were tried. Most paths hold no gram, and need no room for them.
+        let mut tried: Option<[u64; Self::WORDS]> = None;
         let mut last_four = 0_u32;
         for octet in octets.clone() {
             last_four = last_four << 8 | u32::from(octet);
             for mask in &self.masks {
                 let gram = last_four & mask;
                 let bucket = bucket(gram, self.bits);
-                let Some(word) = untried.get_mut(bucket / 64) else { continue };
-                if *word & 1 << (bucket % 64) == 0 {
+                let (place, bit) = (bucket / 64, 1 << (bucket % 64));
+                let is_in = |words: &[u64]| words.get(place).is_some_and(|word| word & bit != 0);
+                if !is_in(&self.occupied) || tried.as_ref().is_some_and(|tried| is_in(tried)) {
                     continue;
                 }
                 let entries = self.bucket(bucket);
@@ -124,7 +124,9 @@ impl GramIndex {
                     continue;
                 }
                 // The whole bucket is tried, so that one bit tells that none of it need be tried again.
-                *word &= !(1 << (bucket % 64));
+                if let Some(word) = tried.get_or_insert([0; Self::WORDS]).get_mut(place) {
+                    *word |= bit;
+                }
                 let candidates = entries.iter().filter_map(|(_, place)| patterns.get(*place as usize));
                 let mut stronger = candidates.take_while(|(index, _)| *index < best);
                 if let Some((index, _)) = stronger.find(|(_, pattern)| pattern.matches_octets(octets.clone()))

@@ -31,6 +31,7 @@ use memchr::{memchr, memchr_iter, memchr2, memchr2_iter};
 mod resolved;
 
 use self::resolved::Resolved;
+use crate::path::page::page_of;
 
 /// How a path is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +46,8 @@ pub enum Spelling {
     Decoded,
     /// As [`Self::Decoded`], but each segment ends before the first `;` in it.
     WithoutParameters,
+    /// The page whose markdown is asked for: without `.md`. For sites that serve pages so.
+    Page,
 }
 
 impl Spelling {
@@ -83,7 +86,7 @@ impl Spelling {
     pub(super) fn may_differ(self, target: &[u8]) -> bool {
         let path = before_query(target);
         match self {
-            Self::Sent | Self::SlashesFirst => false,
+            Self::Sent | Self::SlashesFirst | Self::Page => false,
             // Dot segments are resolved to something else only behind an empty segment.
             Self::DotsFirst => path.windows(2).any(|pair| pair == b"//"),
             Self::Decoded => first_reserved(path, Kind::Path).is_some(),
@@ -187,7 +190,17 @@ pub fn resolve<'r>(target: &'r [u8], spelling: Spelling, room: &'r mut [u8]) -> 
     resolve_as(Kind::Path, target, spelling, room)
 }
 
+/// A path with its query, as much as fits of it.
+fn joined<'r>(path: &[u8], query: &[u8], room: &'r mut [u8]) -> &'r [u8] {
+    let bytes = path.iter().chain(query);
+    let length = room.iter_mut().zip(bytes).map(|(place, byte)| *place = *byte).count();
+    room.get(..length).unwrap_or_default()
+}
+
 fn resolve_as<'r>(kind: Kind, target: &'r [u8], spelling: Spelling, room: &'r mut [u8]) -> &'r [u8] {
+    if spelling == Spelling::Page {
+        return page_of(target).map_or(target, |(page, rest)| joined(page, rest, room));
+    }
     let Some(absolute) = target.strip_prefix(b"/").filter(|_| spelling != Spelling::Sent) else {
         return target;
     };

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::{Group, Method, MethodSet, Placed, PreferencesFile};
-use crate::http::host::{HostIndex, HostPattern, RequestHost};
+use crate::http::host::{HostPattern, RequestHost};
+use crate::http::host_index::HostIndex;
 use crate::path::request::RequestPath;
 use crate::path::rules::{PathRule, PathRules, Said};
 use crate::policy::robots::product_token;
@@ -90,7 +91,7 @@ pub struct Verdict {
 ///     method: b"POST",
 /// };
 /// let outcome = |request: &Request| {
-///     let verdict = preferences.decide(request, core::iter::empty(), Undeclared::Deny);
+///     let verdict = preferences.decide(request, core::iter::empty, Undeclared::Deny);
 ///     verdict.map(|verdict| (verdict.outcome, verdict.line))
 /// };
 /// assert_eq!(outcome(&request), Some((Outcome::Allowed, 4)));
@@ -183,11 +184,12 @@ impl AutomationPreferences {
 
     /// The verdict of the group that takes precedence for this request; `None` where no group holds for it.
     ///
-    /// `purposes` are those of the client, as declared or as known of its agent; each has to be allowed.
-    pub fn decide<'p>(
+    /// `purposes` gives those of the client, as declared or as known of its agent; each has to be allowed. It is asked only
+    /// where the group says which are.
+    pub fn decide<'p, P: IntoIterator<Item = &'p [u8]>>(
         &self,
         request: &Request<'_>,
-        purposes: impl IntoIterator<Item = &'p [u8]>,
+        purposes: impl FnOnce() -> P,
         undeclared: Undeclared,
     ) -> Option<Verdict> {
         let scope = self.deciding_scope(request)?;
@@ -295,10 +297,10 @@ impl Permissions {
     }
 
     /// The outcome and the line of its directive, if it has one.
-    fn judge<'p>(
+    fn judge<'p, P: IntoIterator<Item = &'p [u8]>>(
         &self,
         method: &[u8],
-        purposes: impl IntoIterator<Item = &'p [u8]>,
+        purposes: impl FnOnce() -> P,
         undeclared: Undeclared,
     ) -> (Outcome, Option<u32>) {
         let method = Method::of_request(method);
@@ -314,7 +316,7 @@ impl Permissions {
             let lower = || purpose.iter().map(u8::to_ascii_lowercase);
             allowed.binary_search_by(|known| known.bytes().cmp(lower())).is_ok()
         };
-        let mut purposes = purposes.into_iter().peekable();
+        let mut purposes = purposes().into_iter().peekable();
         let is_allowed = match purposes.peek() {
             Some(_) => purposes.all(is_allowed),
             None => undeclared == Undeclared::Allow,

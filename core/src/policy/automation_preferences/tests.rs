@@ -36,7 +36,7 @@ fn decide_for(
         path: RequestPath::new(path.as_bytes()),
         method: method.as_bytes(),
     };
-    let verdict = preferences.decide(&request, purposes.iter().map(|name| name.as_bytes()), undeclared)?;
+    let verdict = preferences.decide(&request, || purposes.iter().map(|name| name.as_bytes()), undeclared)?;
     Some((verdict.outcome, verdict.line))
 }
 

@@ -26,6 +26,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::sort::sort_by;
 
 mod check;
+mod documents;
 mod known;
 mod line;
 mod read;
@@ -34,6 +35,7 @@ mod structured;
 mod write;
 
 pub(crate) use self::check::{Checker, rules};
+pub(crate) use self::documents::OnDocuments;
 use self::line::Part;
 pub(crate) use self::line::{LineRead, Syntax};
 pub(crate) use self::scopes::{ReadyTag, SiteTags, UnionId};

@@ -1,68 +1,27 @@
-//! From the configuration's agents and those of the catalog to compiled ones.
+//! From drafts to compiled agents.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Compiler;
 use super::bindings::Binding;
+use super::drafts::AgentDraft;
 use super::feeds::Feeds;
-use crate::catalog::{Catalog, CatalogAgent};
-use crate::config::{AgentAction, AgentConfig, Config, Ranges};
+use crate::config::Config;
+use crate::identity::names::{Domains, domain};
 use crate::ids::{AgentId, ByProduct, FeedId, Id, List, ProductId};
 use crate::policy::robots::product_token;
 use crate::ruleset::data::{Agent, LoadedFeed};
+use crate::ruleset::sites::NamedPurposes;
 use crate::sort::sort_and_dedup;
 use crate::source::position::Placed;
-use crate::user_agent::check_token;
-
-/// An agent before its feeds are looked up.
-pub(super) struct AgentDraft {
-    pub(super) token: String,
-    pub(super) feeds: Vec<Placed<String>>,
-    ranges: Ranges,
-    pub(super) services: Vec<String>,
-    purposes: Vec<String>,
-    action: AgentAction,
-}
 
 impl Compiler<'_> {
-    /// The agents of the configuration and of the catalog, those of the configuration first.
-    pub(super) fn drafts(&mut self, config: &Config, catalog: &Catalog) -> Vec<AgentDraft> {
-        // By their tokens in lower case; `None`: the configuration has the agent.
-        let mut of_catalog: BTreeMap<String, Option<&CatalogAgent>> = BTreeMap::new();
-        of_catalog.extend(catalog.agents.iter().map(|agent| (agent.token.to_ascii_lowercase(), Some(agent))));
-        let mut drafts: Vec<AgentDraft> = Vec::new();
-        for own in &config.agents {
-            self.check_token(&own.token);
-            let known = of_catalog.insert(own.token.to_ascii_lowercase(), None);
-            if known.is_some_and(|agent| agent.is_none()) {
-                self.own.error(
-                    own.token.position,
-                    None,
-                    format!("another agent has the token `{}`, too", *own.token),
-                );
-            }
-            drafts.push(draft(own, known.flatten()));
-        }
-        for agent in &catalog.agents {
-            if of_catalog.get(&agent.token.to_ascii_lowercase()).is_some_and(Option::is_some) {
-                drafts.push(AgentDraft {
-                    token: agent.token.clone(),
-                    feeds: unplaced_all(&agent.feeds),
-                    ranges: agent.ranges,
-                    services: Vec::new(),
-                    purposes: agent.purposes.clone(),
-                    action: AgentAction::Policy,
-                });
-            }
-        }
-        drafts
-    }
-
     /// The agents with the numbers of their feeds in the ruleset, and the products that they are.
     pub(super) fn agents(
         &mut self,
@@ -91,6 +50,9 @@ impl Compiler<'_> {
                 services,
                 purposes: draft.purposes.into_iter().map(Into::into).collect(),
                 action: draft.action,
+                begins: draft.begins,
+                declares: self.declared_purposes(&draft.declares)?,
+                domains: self.domains(&draft.rdns),
             };
             if let Err(full) = agents.push(agent) {
                 self.own.error(None, None, format!("{full} agents"));
@@ -100,10 +62,27 @@ impl Compiler<'_> {
         Some((agents, products))
     }
 
-    fn check_token(&mut self, token: &Placed<String>) {
-        if let Err(why) = check_token(token) {
-            self.own.error(token.position, None, format!("`{}` is no agent token: {why}", **token));
+    /// The domains that have the names of an agent's addresses.
+    fn domains(&mut self, texts: &[Placed<String>]) -> Option<Arc<Domains>> {
+        let mut domains = Vec::new();
+        for text in texts {
+            match domain(text) {
+                Ok(domain) => domains.push(domain),
+                Err(why) => {
+                    self.own.error(text.position, "RDNS-1", format!("`{}` in `rdns`: {why}", **text));
+                }
+            }
         }
+        (!domains.is_empty()).then(|| Arc::new(Domains::new(domains)))
+    }
+
+    /// The purposes that count as declared in an agent's User-Agent; the outer `None`: there are too many.
+    fn declared_purposes(&mut self, purposes: &[String]) -> Option<Option<Box<NamedPurposes>>> {
+        if purposes.is_empty() {
+            return Some(None);
+        }
+        let named = NamedPurposes::new(purposes.iter().map(String::as_str));
+        named.map(|named| Some(Box::new(named))).map_err(|too_many| self.too_many_purposes(&too_many)).ok()
     }
 }
 
@@ -130,30 +109,6 @@ impl Products {
     ) -> ByProduct<T> {
         ByProduct::new(named.filter_map(|(token, what)| Some((*self.0.get(token)?, what))), others)
     }
-}
-
-/// What the configuration says of an agent, over what the catalog says of it.
-fn draft(own: &AgentConfig, known: Option<&CatalogAgent>) -> AgentDraft {
-    AgentDraft {
-        token: own.token.value.clone(),
-        feeds: own
-            .feeds
-            .clone()
-            .or_else(|| known.map(|known| unplaced_all(&known.feeds)))
-            .unwrap_or_default(),
-        ranges: own.ranges.or_else(|| known.map(|known| known.ranges)).unwrap_or_default(),
-        services: own.services.clone().unwrap_or_default(),
-        purposes: own
-            .purposes
-            .clone()
-            .or_else(|| known.map(|known| known.purposes.clone()))
-            .unwrap_or_default(),
-        action: own.action.unwrap_or_default(),
-    }
-}
-
-fn unplaced_all(names: &[String]) -> Vec<Placed<String>> {
-    names.iter().cloned().map(Placed::default).collect()
 }
 
 /// Notes in each feed the agent that names it, where it is the only one.

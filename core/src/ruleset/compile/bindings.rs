@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Compiler;
-use super::agents::AgentDraft;
+use super::drafts::AgentDraft;
 use crate::catalog::{Catalog, CatalogFeed};
 use crate::config::{Config, FeedConfig};
 use crate::feed::guard::Proving;

@@ -83,8 +83,9 @@ impl Compiler<'_> {
             if let Err(error) = added {
                 return self.uncompiled(error);
             }
-            if let Some(version) = version.filter(|_| is_new) {
-                self.good_feeds.push((config.source.value.clone(), version.bytes));
+            // What was just read can be read; if not, it is good again the next time.
+            if let Some(Ok(bytes)) = version.filter(|_| is_new).map(|version| version.file.into_bytes()) {
+                self.good_feeds.push((config.source.value.clone(), bytes));
             }
         }
         let table =
@@ -128,10 +129,10 @@ impl Compiler<'_> {
     pub(super) fn candidate<'c>(&self, feed: &'c FoundFeed<'c>) -> Candidate<'c> {
         let (config, terms) = (feed.config, feed.terms());
         let file = self.display_name(&config.source);
-        let newest = match self.files.read(&config.source) {
+        let newest = match self.files.read_feed(&config.source) {
             Ok(Some(found)) => {
                 let current_at = found.current_at();
-                Version::read(found.bytes, current_at, &file, &terms).map_err(Unavailable::Unusable)
+                Version::read(found.content, current_at, &file, &terms).map_err(Unavailable::Unusable)
             }
             Ok(None) => Err(Unavailable::Missing(file)),
             Err(why) => {
@@ -139,9 +140,9 @@ impl Compiler<'_> {
                 Err(Unavailable::Unusable(vec![diagnostic]))
             }
         };
-        let last_good = self.files.last_good(&config.source).map(|found| {
+        let last_good = self.files.last_good_feed(&config.source).map(|found| {
             let current_at = found.current_at();
-            (found.bytes, current_at)
+            (found.content, current_at)
         });
         Candidate::new(terms, newest, last_good)
     }
@@ -276,9 +277,9 @@ impl Values {
     fn add(&mut self, feed: &Feed, id: FeedId, entries: &mut Vec<Entry>) -> Result<(), TableError> {
         let ids = feed.values.iter().map(|value| self.intern(value)).collect::<Result<Box<[_]>, _>>()?;
         entries.reserve(feed.entries.len());
-        for (prefix, value) in &feed.entries {
-            let value = usize::try_from(*value).ok().and_then(|value| ids.get(value)).copied();
-            entries.push(Entry { prefix: *prefix, feed: id, value: value.ok_or(TableError::Inconsistent)? });
+        for (prefix, value) in feed.entries.iter() {
+            let value = usize::try_from(value).ok().and_then(|value| ids.get(value)).copied();
+            entries.push(Entry { prefix, feed: id, value: value.ok_or(TableError::Inconsistent)? });
         }
         Ok(())
     }
@@ -302,11 +303,11 @@ mod tests {
         let range = |service: &str| FeedValue::Range { services: [service.into()].into() };
         let mut feed = Feed { values: [range("a"), range("b")].into(), ..Feed::default() };
         let prefix: IpNet = "192.0.2.0/24".parse().unwrap();
-        feed.entries.push((prefix, 1));
+        feed.entries.push(prefix, 1);
         let (mut values, mut entries) = (Values::default(), Vec::new());
         assert_eq!(values.add(&feed, FeedId::new(0), &mut entries), Ok(()));
         assert_eq!(entries, [Entry { prefix, feed: FeedId::new(0), value: ValueId::new(1) }]);
-        feed.entries.push((prefix, 2));
+        feed.entries.push(prefix, 2);
         assert_eq!(values.add(&feed, FeedId::new(1), &mut entries), Err(TableError::Inconsistent));
     }
 }

@@ -2,12 +2,17 @@
 
 mod agents;
 mod bindings;
+mod drafts;
 mod feeds;
+mod files;
+mod keys;
 mod policies;
+mod published_keys;
+mod published_policies;
 mod sites;
 mod subscriptions;
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,87 +20,27 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::Catalog;
-use crate::config::{Config, InlinedFile};
+use crate::config::Config;
 use crate::feed::state::FeedState;
 use crate::http::token::is_token_byte;
 use crate::response::denial;
 use crate::ruleset::data::{LoadedFeed, Ruleset};
-use crate::ruleset::sites::NamedPurposes;
+use crate::ruleset::sites::{NamedPurposes, TooManyPurposes};
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
 use crate::source::position::{Placed, Position};
 use crate::user_agent::Claims;
 
 pub(crate) use feeds::Feeds;
+pub(crate) use files::KnownFiles;
+pub use files::{FeedFile, Files, FoundFile, NoFiles};
 use policies::Lenient;
 pub(crate) use policies::{PolicyReader, PolicySource};
+pub use published_keys::{DirectoryKeys, KeySubscription};
+pub use published_policies::{Policy, PolicySubscription};
 pub use subscriptions::{Judge, Subscription, Subscriptions, Verdict};
 
 use agents::name_sole_agents;
 use bindings::{FeedUsers, KnownFeeds};
-
-/// A file, as a host found it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoundFile {
-    /// What it holds.
-    pub bytes: Vec<u8>,
-    /// When it was last modified, in seconds since the Unix epoch, where the host knows.
-    pub modified: Option<i64>,
-}
-
-impl FoundFile {
-    /// When the file was last known to be what its publisher publishes, in seconds since the Unix epoch: since when a feed
-    /// ages.
-    pub(crate) fn current_at(&self) -> Option<i64> {
-        self.modified
-    }
-}
-
-/// Where a document's files come from: the host reads, the core does not.
-pub trait Files {
-    /// A file that the document names; `None` where there is no such file.
-    ///
-    /// # Errors
-    ///
-    /// Why a file that is there can't be read, for the operator.
-    fn read(&self, path: &str) -> Result<Option<FoundFile>, String>;
-
-    /// A policy that the document names. The gates serve it to their clients, so a host that may read more than they may
-    /// refuses here what they must not see.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::read`].
-    fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        self.read(path)
-    }
-
-    /// The last version of a feed that was good: what the host keeps of [`Compiled::good_feeds`].
-    fn last_good(&self, path: &str) -> Option<FoundFile> {
-        let _ = path;
-        None
-    }
-
-    /// Whether the operator lets the new version of a feed in, whatever its guard says.
-    fn accepts(&self, feed: &str) -> bool {
-        let _ = feed;
-        false
-    }
-
-    /// How diagnostics name the file; the host may show where it looked.
-    fn display_name(&self, path: &str) -> String {
-        path.to_string()
-    }
-}
-
-/// No files: for documents that carry all of theirs.
-#[derive(Clone, Copy, Debug)]
-pub struct NoFiles;
-
-impl Files for NoFiles {
-    fn read(&self, _: &str) -> Result<Option<FoundFile>, String> {
-        Ok(None)
-    }
-}
 
 /// What became of a configuration.
 #[derive(Debug)]
@@ -182,64 +127,6 @@ impl Compiled {
     }
 }
 
-/// The files in the document and those that were stored with it, before those of the host.
-pub(crate) struct KnownFiles<'c> {
-    inlined: BTreeMap<&'c str, &'c InlinedFile>,
-    stored: BTreeMap<&'c str, &'c FoundFile>,
-    beyond: &'c dyn Files,
-}
-
-impl<'c> KnownFiles<'c> {
-    pub(crate) fn new(config: &'c Config, stored: &'c [(String, FoundFile)], beyond: &'c dyn Files) -> Self {
-        // One by one: to collect them would sort them first, and each kind of sort takes 6 KB in the Wasm filter.
-        let mut files = Self { inlined: BTreeMap::new(), stored: BTreeMap::new(), beyond };
-        files.inlined.extend(config.files.0.iter().map(|(name, file)| (name.as_str(), file)));
-        files.stored.extend(stored.iter().map(|(name, file)| (name.as_str(), file)));
-        files
-    }
-
-    /// Whether a file does not come from the host, so that nobody can put another one in its place there.
-    fn is_known(&self, path: &str) -> bool {
-        self.inlined.contains_key(path) || self.stored.contains_key(path)
-    }
-
-    fn known(&self, path: &str) -> Option<FoundFile> {
-        let inlined = self
-            .inlined
-            .get(path)
-            .map(|file| FoundFile { bytes: file.text.clone().into_bytes(), modified: file.modified });
-        inlined.or_else(|| self.stored.get(path).copied().cloned())
-    }
-}
-
-impl Files for KnownFiles<'_> {
-    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        match self.known(path) {
-            Some(file) => Ok(Some(file)),
-            None => self.beyond.read(path),
-        }
-    }
-
-    fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        match self.known(path) {
-            Some(file) => Ok(Some(file)),
-            None => self.beyond.read_policy(path),
-        }
-    }
-
-    fn last_good(&self, path: &str) -> Option<FoundFile> {
-        self.beyond.last_good(path)
-    }
-
-    fn accepts(&self, feed: &str) -> bool {
-        self.beyond.accepts(feed)
-    }
-
-    fn display_name(&self, path: &str) -> String {
-        if self.is_known(path) { path.to_string() } else { self.beyond.display_name(path) }
-    }
-}
-
 struct Compiler<'c> {
     /// Whether all that names others was read: only then is it said what is missing.
     is_whole: bool,
@@ -297,11 +184,14 @@ impl Compiler<'_> {
         self.report_states(&known, &feeds.loaded);
         let (agents, products) = self.agents(config, drafts, &bindings, &feeds)?;
         name_sole_agents(&mut feeds.loaded, &agents);
+        let keys = self.keys(config, &agents);
         let sites = self.sites(&config.sites, &products);
+        self.check_published_policies(config);
+        self.check_published_keys(config);
         self.warn_of_other_hosts(config, &sites);
         self.check_purpose_header(&config.purpose_header);
         let claims = match Claims::new(agents.iter().map(|agent| &*agent.token)) {
-            Ok(claims) => claims,
+            Ok(claims) => claims.counting_at_beginning(agents.iter().map(|agent| agent.begins)),
             Err(error) => {
                 // A bad token has been reported already, with its place.
                 if !self.own.has_errors() {
@@ -314,7 +204,7 @@ impl Compiler<'_> {
         let purposes = match NamedPurposes::new(purposes.map(String::as_str)) {
             Ok(purposes) => purposes,
             Err(too_many) => {
-                self.own.error(None, "AUTO-21", format!("the agents have {too_many}"));
+                self.too_many_purposes(&too_many);
                 return None;
             }
         };
@@ -324,6 +214,7 @@ impl Compiler<'_> {
             agents,
             purposes,
             claims,
+            keys,
             first_expiry: feeds.loaded.iter().filter_map(LoadedFeed::expires).min(),
             feeds: feeds.loaded,
             values: feeds.values,
@@ -332,6 +223,10 @@ impl Compiler<'_> {
             denials: denial::documents(),
             filter_state: config.filter_state.clone(),
         })
+    }
+
+    fn too_many_purposes(&mut self, too_many: &TooManyPurposes) {
+        self.own.error(None, "AUTO-21", format!("the agents have {too_many}"));
     }
 
     fn catalog(&mut self, config: &Config) -> Option<Catalog> {

@@ -1,5 +1,7 @@
 //! From the configuration's sites to compiled ones: hosts, policy files, places, modes.
 
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::collections::btree_map::{BTreeMap, Entry};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,11 +10,13 @@ use alloc::vec::Vec;
 
 use super::agents::Products;
 use super::{Compiler, Files, FoundFile, PolicySource};
+use crate::config::aiwebindex::{AiwebindexConfig, objection_to_token};
 use crate::config::{
     Config, GeoConfig, Mode, ModeConfig, RobotsTagConfig, SiteConfig, Treatments, UndeclaredPurpose,
 };
 use crate::feed::geofeed::is_region;
-use crate::http::host::{HostIndex, HostPattern};
+use crate::http::host::HostPattern;
+use crate::http::host_index::HostIndex;
 use crate::http::representation::Representation;
 use crate::ids::{List, SiteId};
 use crate::path::pattern::PathPattern;
@@ -20,7 +24,8 @@ use crate::path::rules::PathRule;
 use crate::policy::automation_preferences::Undeclared;
 use crate::policy::robots_tag::SiteTags;
 use crate::ruleset::sites::{
-    GeoRule, Modes, NamedPurposes, PolicyFile, Preferences, PreferencesPolicy, RobotsPolicy, Site, Sites,
+    GeoRule, Modes, NamedPurposes, PolicyFile, Preferences, PreferencesPolicy, RobotsPolicy, Site,
+    SiteDocuments, Sites,
 };
 use crate::source::position::{Placed, Position};
 
@@ -74,6 +79,7 @@ impl Compiler<'_> {
                 }
             }
         }
+        sites.have_md_paths = sites.list.iter().any(Site::has_md_paths);
         sites.hosts = HostIndex::new(hosts.iter().map(|(pattern, id)| (pattern, *id)));
         sites
     }
@@ -121,7 +127,36 @@ impl Compiler<'_> {
             explain: config.explain,
             filter_state: config.filter_state.clone(),
             tags: self.tags(config),
+            proof: config.aiwebindex.as_ref().and_then(|own| self.proof(own, config)),
+            documents: config.aiwebindex.as_ref().and_then(|own| own.document.0.as_ref()).map(|document| {
+                SiteDocuments { md_paths: document.md_paths, max_bytes: config.max_document_bytes }
+            }),
         }
+    }
+
+    /// What proves to issuers of tokens who owns the domain: a line for each.
+    fn proof(&mut self, config: &AiwebindexConfig, site: &SiteConfig) -> Option<Box<Representation>> {
+        let mut lines = String::new();
+        let mut known = BTreeSet::new();
+        for token in &config.verification_tokens {
+            if let Some(why) = objection_to_token(token) {
+                self.own.error(
+                    token.position,
+                    None,
+                    format!("`{}` is no verification token: {why}", **token),
+                );
+            } else if !known.insert(token.as_str()) {
+                self.own.error(token.position, None, format!("the token `{}` is there twice", **token));
+            }
+            lines.push_str(&format!("aiwi-verify={}\n", **token));
+        }
+        let first = config.verification_tokens.first()?;
+        if site.hosts.is_empty() {
+            let message = "the tokens are served to every host that no other site names, so that others can prove \
+                           their domains with them; add `hosts`";
+            self.own.warning(first.position, None, message);
+        }
+        Some(Box::new(Representation::new(lines.into_bytes().into(), None)))
     }
 
     fn host(

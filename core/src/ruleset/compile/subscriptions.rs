@@ -3,14 +3,16 @@
 //! The same reader, guard and choice of versions as for files count, so that no file is replaced by one that would be
 //! held when it is loaded.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 
-use super::agents::AgentDraft;
 use super::bindings::{FeedUsers, KnownFeeds};
+use super::drafts::AgentDraft;
 use super::feeds::FoundFeed;
 use super::policies::Lenient;
+use super::published_keys::PublishedDirectory;
 use super::{Compiler, Files, KnownFiles};
 use crate::catalog::Catalog;
 use crate::config::Config;
@@ -20,13 +22,15 @@ use crate::feed::state::FeedState;
 use crate::feed::versions::{Candidate, Choice, Unavailable, Version, main_reason};
 use crate::json::units::Seconds;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
+use crate::source::pages::Content;
 
-/// The feeds of a configuration document that have a URL.
+/// What a configuration document says is fetched: feeds and policies that have a URL, and directories of keys.
 pub struct Subscriptions {
     document: String,
     config: Config,
     catalog: Catalog,
     agents: Vec<AgentDraft>,
+    directories: Vec<PublishedDirectory>,
 }
 
 /// A feed that is fetched.
@@ -56,12 +60,12 @@ pub struct Judge<'j> {
 }
 
 /// What is to be done with an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Verdict<'v> {
     /// It is a good version: it is to replace the file and the last good version.
     Good {
         /// The answer.
-        bytes: &'v [u8],
+        file: &'v Content,
         /// The number of its prefixes.
         prefixes: usize,
         /// The number of entries that cannot be read.
@@ -95,6 +99,8 @@ impl Subscriptions {
         let bindings = compiler.bindings(&agents, &known);
         let users = FeedUsers::new(&config, &agents, &bindings);
         compiler.distinct_feeds(&known, &users);
+        compiler.check_published_policies(&config);
+        compiler.check_published_keys(&config);
         let Compiler { own, others, .. } = compiler;
         let mut diagnostics = own.into_items_by_position();
         diagnostics.extend(others);
@@ -102,20 +108,31 @@ impl Subscriptions {
         if !diagnostics.is_empty() {
             return Err(diagnostics);
         }
-        Ok(Self { document: name.into(), config, catalog, agents })
+        let directories = Self::published_directories(&config);
+        Ok(Self { document: name.into(), config, catalog, agents, directories })
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(super) fn directories(&self) -> &[PublishedDirectory] {
+        &self.directories
     }
 
     /// The feeds that are fetched, in the order of the document: those with a URL whose file is not in the document.
     pub fn feeds(&self) -> impl Iterator<Item = Subscription<'_>> {
-        let inlined = |source: &str| self.config.files.0.iter().any(|(name, _)| name == source);
+        let inlined = inlined(&self.config);
         let with_url = self.config.feeds.iter().filter_map(|feed| Some((feed, feed.url.as_deref()?)));
-        with_url.filter(move |(feed, _)| !inlined(&feed.source)).map(|(feed, url)| Subscription {
-            name: &feed.name,
-            format: feed.format,
-            url,
-            source: &feed.source,
-            bytes: feed.limits.bytes,
-            max_age: feed.max_age.map(|Seconds(age)| age),
+        with_url.filter(move |(feed, _)| !inlined.contains(feed.source.as_str())).map(|(feed, url)| {
+            Subscription {
+                name: &feed.name,
+                format: feed.format,
+                url,
+                source: &feed.source,
+                bytes: feed.limits.bytes,
+                max_age: feed.max_age.map(|Seconds(age)| age),
+            }
         })
     }
 
@@ -139,12 +156,22 @@ impl Subscriptions {
     }
 }
 
+/// The files that are in the document, which nobody fetches.
+pub(super) fn inlined(config: &Config) -> BTreeSet<&str> {
+    config.files.0.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+/// The main reason of some.
+pub(super) fn reason(diagnostics: Vec<Diagnostic>) -> String {
+    main_reason(diagnostics).0
+}
+
 impl Judge<'_> {
     /// Judges an answer that came at `now`, in seconds since the Unix epoch, for the feed with this name. A good one counts
     /// as the version in force when others are judged later.
     ///
     /// `None` if there is no such feed.
-    pub fn judge(&mut self, name: &str, bytes: Vec<u8>, now: i64) -> Option<Verdict<'_>> {
+    pub fn judge(&mut self, name: &str, answer: impl Into<Content>, now: i64) -> Option<Verdict<'_>> {
         let Self { compiler, users, feeds, candidates } = self;
         if candidates.is_empty() {
             candidates.extend(feeds.iter().map(|feed| compiler.candidate(feed)));
@@ -152,11 +179,13 @@ impl Judge<'_> {
         let place = feeds.iter().position(|feed| *feed.config.name == name)?;
         let feed = feeds.get(place)?;
         let (terms, url) = (feed.terms(), feed.config.url.as_deref()?);
-        let newest = Version::read(bytes, Some(now), url, &terms).map_err(Unavailable::Unusable);
-        let is_feed = newest.is_ok();
         let none = || Candidate::new(terms, Err(Unavailable::Missing(url.into())), None);
         let slot = candidates.get_mut(place)?;
-        *slot = mem::replace(slot, none()).renewed(newest);
+        // Two versions at a time are enough.
+        let known = mem::replace(slot, none()).without_newest();
+        let newest = Version::read(answer, Some(now), url, &terms).map_err(Unavailable::Unusable);
+        let is_feed = newest.is_ok();
+        *slot = known.renewed(newest);
         let objection = match slot.became_empty() && !compiler.files.accepts(name) {
             true => Some("it has no prefixes [JAFAR-24]".into()),
             false => compiler.objection(place, candidates, feeds, users),
@@ -174,7 +203,7 @@ impl Judge<'_> {
         let good = slot.good().filter(|_| matches!(state, FeedState::Ok | FeedState::Incomplete));
         Some(match (good, why.unwrap_or_default()) {
             (Some(version), _) => Verdict::Good {
-                bytes: &version.bytes,
+                file: &version.file,
                 prefixes: version.content.entries.len(),
                 unreadable: version.content.unreadable,
                 change,

@@ -5,23 +5,28 @@ use std::ptr::NonNull;
 
 use ngx::core::Status;
 use ngx::ffi::{
-    NGX_HTTP_VAR_NOCACHEABLE, ngx_array_push, ngx_conf_t, ngx_http_add_variable, ngx_http_core_main_conf_t,
-    ngx_http_finalize_request, ngx_http_handler_pt, ngx_http_output_header_filter_pt, ngx_http_phases,
+    NGX_HTTP_VAR_NOCACHEABLE, ngx_array_push, ngx_chain_t, ngx_conf_t, ngx_http_add_variable,
+    ngx_http_core_main_conf_t, ngx_http_finalize_request, ngx_http_handler_pt,
+    ngx_http_output_body_filter_pt, ngx_http_output_header_filter_pt, ngx_http_phases,
     ngx_http_phases_NGX_HTTP_ACCESS_PHASE, ngx_http_phases_NGX_HTTP_LOG_PHASE,
-    ngx_http_phases_NGX_HTTP_POST_READ_PHASE, ngx_http_request_t, ngx_http_top_header_filter, ngx_int_t,
-    ngx_str_t, ngx_uint_t, ngx_variable_value_t,
+    ngx_http_phases_NGX_HTTP_POST_READ_PHASE, ngx_http_phases_NGX_HTTP_PREACCESS_PHASE, ngx_http_request_t,
+    ngx_http_top_body_filter, ngx_http_top_header_filter, ngx_int_t, ngx_str_t, ngx_uint_t,
+    ngx_variable_value_t,
 };
 use ngx::http::{HTTPStatus, HttpModule, HttpModuleConfExt, NgxHttpCoreModule};
 
 use crate::nginx::answer::Answered;
+use crate::nginx::body::{self, Next};
+use crate::nginx::main_conf::main_conf;
 use crate::nginx::main_thread::{MainThread, MainThreadCell};
 use crate::nginx::module::Module;
 use crate::nginx::panics::guard;
 use crate::nginx::request::Request;
 use crate::nginx::types::Exported;
 
-/// The header filter that nginx calls after this one.
+/// The filters that nginx calls after those of this module.
 static NEXT_HEADER_FILTER: MainThreadCell<ngx_http_output_header_filter_pt> = MainThreadCell::new(None);
+static NEXT_BODY_FILTER: MainThreadCell<ngx_http_output_body_filter_pt> = MainThreadCell::new(None);
 
 /// # Safety
 ///
@@ -40,7 +45,8 @@ pub(super) unsafe fn add_variables<M: Module + Exported>(cf: *mut ngx_conf_t) ->
     Status::NGX_OK
 }
 
-/// Adds the handlers of phases, and the header filter.
+/// Adds the handlers of phases, and the filters. Without responses whose bodies the module takes the place of, there is no body
+/// filter.
 ///
 /// nginx makes the chain of filters anew whenever it reads a configuration, in the order of its list of modules. Each filter
 /// calls the one that was added before it.
@@ -52,8 +58,9 @@ pub(super) unsafe fn add_handlers<M: Module + Exported>(
     cf: *mut ngx_conf_t,
     main_thread: MainThread<'_>,
 ) -> Status {
-    let handlers: [(ngx_http_phases, ngx_http_handler_pt); 3] = [
+    let handlers: [(ngx_http_phases, ngx_http_handler_pt); 4] = [
         (ngx_http_phases_NGX_HTTP_POST_READ_PHASE, Some(on_request::<M>)),
+        (ngx_http_phases_NGX_HTTP_PREACCESS_PHASE, Some(on_preaccess::<M>)),
         (ngx_http_phases_NGX_HTTP_ACCESS_PHASE, Some(on_access::<M>)),
         (ngx_http_phases_NGX_HTTP_LOG_PHASE, Some(on_log::<M>)),
     ];
@@ -75,6 +82,11 @@ pub(super) unsafe fn add_handlers<M: Module + Exported>(
     unsafe {
         NEXT_HEADER_FILTER.set(main_thread, ngx_http_top_header_filter);
         ngx_http_top_header_filter = Some(filter_header::<M>);
+        if main_conf::<M>(&*cf).is_some_and(|main| M::replaces_bodies(&main.conf)) {
+            NEXT_BODY_FILTER.set(main_thread, ngx_http_top_body_filter);
+            ngx_http_top_body_filter = Some(filter_body::<M>);
+            return body::need_threads(cf);
+        }
     }
     Status::NGX_OK
 }
@@ -134,6 +146,17 @@ unsafe extern "C" fn on_request<M: Module + Exported>(raw: *mut ngx_http_request
     Status::NGX_DECLINED.into()
 }
 
+/// The pre-access phase. The answer to a question leads on from here.
+unsafe extern "C" fn on_preaccess<M: Module + Exported>(raw: *mut ngx_http_request_t) -> ngx_int_t {
+    // SAFETY: nginx calls this in its main thread, with the request that it serves.
+    let waits = unsafe {
+        with_request::<M, _>(raw, false, |request| {
+            request.is_main() && M::question(&request).is_some_and(|question| request.ask(question))
+        })
+    };
+    if waits { Status::NGX_AGAIN.into() } else { Status::NGX_DECLINED.into() }
+}
+
 /// The access phase. It never returns `NGX_OK` nor a status of HTTP. Under `satisfy any`, the first would let a request past
 /// `auth_basic`, and the second would let `allow` past the module.
 unsafe extern "C" fn on_access<M: Module + Exported>(raw: *mut ngx_http_request_t) -> ngx_int_t {
@@ -162,15 +185,42 @@ unsafe extern "C" fn filter_header<M: Module + Exported>(raw: *mut ngx_http_requ
     // SAFETY: nginx calls this in its main thread, with the request whose response it sends. `add_handlers` has set the next
     // filter, which gets the same request.
     unsafe {
-        with_request::<M, _>(raw, (), |mut request| {
-            if request.is_main() {
-                M::on_response(&mut request);
+        let is_collected = with_request::<M, _>(raw, false, |mut request| {
+            if !request.is_main() {
+                return false;
+            }
+            // An error that comes up meanwhile has a head of its own.
+            body::forget::<M>(raw);
+            match M::on_response(&mut request) {
+                Some(body) => request.collect(body),
+                None => false,
             }
         });
         match NEXT_HEADER_FILTER.get(MainThread::assume()) {
+            Some(_) if is_collected => Status::NGX_OK.into(),
             Some(next) => next(raw),
             None => Status::NGX_ERROR.into(),
         }
+    }
+}
+
+/// The body filter: nginx calls it for each part of a body, and to go on with what waits.
+unsafe extern "C" fn filter_body<M: Module + Exported>(
+    raw: *mut ngx_http_request_t,
+    chain: *mut ngx_chain_t,
+) -> ngx_int_t {
+    // SAFETY: nginx calls this in its main thread, with the request whose response it sends. `add_handlers` has set the next
+    // filters.
+    unsafe {
+        let main_thread = MainThread::assume();
+        let (Some(header), Some(body)) =
+            (NEXT_HEADER_FILTER.get(main_thread), NEXT_BODY_FILTER.get(main_thread))
+        else {
+            return Status::NGX_ERROR.into();
+        };
+        let Some(collected) = body::collected::<M>(raw) else { return body(raw, chain) };
+        let next = Next { header, body };
+        guard::<M, ngx_int_t>(Status::NGX_ERROR.into(), |_| body::filter::<M>(raw, chain, collected, next))
     }
 }
 

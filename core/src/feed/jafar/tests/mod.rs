@@ -15,7 +15,7 @@ fn read_with<S: Strictness>(
     options: &ReadOptions<'_>,
 ) -> (Option<Feed>, Vec<String>) {
     let mut diagnostics = Diagnostics::new("f", strictness);
-    let feed = read(FeedFormat::Jafar, source.as_ref(), options, &mut diagnostics);
+    let feed = read(FeedFormat::Jafar, source.as_ref().into(), options, &mut diagnostics);
     assert_eq!(feed.is_none(), diagnostics.has_errors() && (!S::IS_LINT || feed.is_none()));
     (feed, diagnostics.into_items().iter().map(ToString::to_string).collect())
 }
@@ -37,7 +37,7 @@ fn with_entries(entries: &str) -> String {
 
 /// The prefixes, each with its service where it has one.
 fn listed(feed: &Feed) -> Vec<String> {
-    let show = |(prefix, value): &(ipnet::IpNet, u32)| match &feed.values[*value as usize] {
+    let show = |(prefix, value): (ipnet::IpNet, u32)| match &feed.values[value as usize] {
         FeedValue::Range { services } if !services.is_empty() => format!("{prefix} {}", services.join(", ")),
         _ => prefix.to_string(),
     };
@@ -222,7 +222,7 @@ fn jafar_9_prefixes_is_one_array_that_may_be_empty() {
     assert_eq!(loaded(with_entries("")), Vec::<String>::new());
     assert_eq!(
         loaded(with_entries(r#"{"ipv6Prefix":"2001:db8::/32"},{"ipv4Prefix":"192.0.2.0/24"}"#)),
-        ["2001:db8::/32", "192.0.2.0/24"]
+        ["192.0.2.0/24", "2001:db8::/32"]
     );
     assert_eq!(
         refused("{}"),
@@ -405,7 +405,7 @@ fn jafar_20_bare_addresses_are_read() {
     );
     let (feed, messages) = load(&source);
     let feed = feed.unwrap();
-    assert_eq!(listed(&feed), ["192.0.2.1/32", "2001:db8::1/128", "198.51.100.7/32", "203.0.113.9/32"]);
+    assert_eq!(listed(&feed), ["192.0.2.1/32", "198.51.100.7/32", "203.0.113.9/32", "2001:db8::1/128"]);
     assert_eq!((feed.unreadable, messages), (0, vec![]));
     let messages = lint(&source);
     assert_eq!(messages[0], "f:1:104: error: the prefix length is missing; write 192.0.2.1/32 [JAFAR-11]");
@@ -443,7 +443,7 @@ fn jafar_20_deployed_shapes_load_without_a_word() {
     let cloudflare = r#"["173.245.48.0/20", "2400:cb00::/32"]"#;
     let (june_18, june_19) = (Some(1_718_748_057), Some(1_718_780_681));
     for (source, entries, created) in [
-        (google, ["2001:4860:4801:10::/64", "66.249.64.0/27"].as_slice(), june_18),
+        (google, ["66.249.64.0/27", "2001:4860:4801:10::/64"].as_slice(), june_18),
         (cloud, &["34.35.0.0/16 Google Cloud"], june_19),
         (aws, &["3.2.34.0/26 AMAZON", "2a05:d07a:a000::/40 AMAZON"], june_18),
         (cloudflare, &["173.245.48.0/20", "2400:cb00::/32"], None),
@@ -489,7 +489,7 @@ fn jafar_21_the_example_of_the_draft_loads() {
     let source = r#"   { "formatVersion": "1.0", "creationTime": "2025-08-15T14:30:00Z",
    "prefixes": [ { "ipv4Prefix": "66.249.64.0/20" }, { "ipv4Prefix":
    "34.64.0.0/12" }, { "ipv6Prefix": "2001:4860:4000::/36" } ] }"#;
-    assert_eq!(loaded(source), ["66.249.64.0/20", "34.64.0.0/12", "2001:4860:4000::/36"]);
+    assert_eq!(loaded(source), ["34.64.0.0/12", "66.249.64.0/20", "2001:4860:4000::/36"]);
     let messages = lint(source);
     assert!(messages.len() == 1 && messages[0].ends_with("[JAFAR-6]"), "{messages:?}");
 }

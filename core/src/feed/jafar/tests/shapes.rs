@@ -33,10 +33,10 @@ fn jafar_20_the_shapes_of_publishers_are_known() {
             sample!("github.json"),
             &[
                 "198.18.14.0/25",
-                "2001:db8:14::/49",
                 "198.18.14.128/25",
-                "2001:db8:14:8000::/49",
                 "198.18.15.0/24",
+                "2001:db8:14::/49",
+                "2001:db8:14:8000::/49",
             ],
         ),
         (sample!("atlassian.json"), &["198.18.16.0/24", "2001:db8:16::/48"]),
@@ -44,8 +44,8 @@ fn jafar_20_the_shapes_of_publishers_are_known() {
             sample!("azure.json"),
             &[
                 "198.18.17.0/24 ApplicationInsightsAvailability",
-                "2001:db8:17::/48 ApplicationInsightsAvailability",
                 "198.18.18.0/24 AzureCloud.eastus",
+                "2001:db8:17::/48 ApplicationInsightsAvailability",
             ],
         ),
         (sample!("oracle.json"), &["198.18.19.0/24 ap-melbourne-1", "198.18.20.0/24 us-phoenix-1"]),

@@ -1,0 +1,44 @@
+//! `crawlward aiwebindex token`: what a site publishes to prove that its domain is its own.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use super::PROOF;
+use super::verify::Domain;
+use crate::failure::Failure;
+
+/// How many random bytes a token has: 128 bits.
+const BYTES: usize = 16;
+
+/// Issue a token for the verification of a domain
+///
+/// It has 128 random bits of the system, in hexadecimal. Issue one for each domain: whoever knows a token of one domain could
+/// use it for another.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  crawlward aiwebindex token
+  crawlward aiwebindex token example.com
+      Print where to publish it, too.")]
+pub(super) struct Arguments {
+    /// The domain that it is for
+    domain: Option<Domain>,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut bytes = [0; BYTES];
+    let random = rustls::crypto::ring::default_provider().secure_random;
+    random.fill(&mut bytes).map_err(|_| Failure::because("the system has no random numbers"))?;
+    let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut output = io::stdout().lock();
+    match &arguments.domain {
+        None => writeln!(output, "{token}")?,
+        Some(domain) => {
+            writeln!(output, "token  {token}")?;
+            writeln!(output, "DNS    {}. TXT \"{PROOF}{token}\"", domain.record())?;
+            writeln!(output, "HTTPS  {} with the line {PROOF}{token}", domain.file())?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,73 @@
+//! The units of systemd that run `crawlward update` each hour: those of the examples, for a folder and a user of their own.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::{env, fs, io};
+
+const SERVICE: &str = include_str!("../../../examples/update/crawlward-update.service");
+
+/// The timer, which names nothing of the service.
+pub(super) const TIMER: &str = include_str!("../../../examples/update/crawlward-update.timer");
+
+/// The service, which runs as the owner of the folder, and writes to nothing else.
+///
+/// # Errors
+///
+/// If the folder cannot be looked at, or if a path cannot be written in a unit.
+pub(super) fn service(folder: &Path, config: &Path) -> io::Result<String> {
+    let program = quoted(&env::current_exe()?)?;
+    let (folder_text, config) = (quoted(folder)?, quoted(config)?);
+    let mut unit = String::new();
+    for line in SERVICE.lines() {
+        match line.split_once('=') {
+            Some(("ExecStart", _)) => unit += &format!("ExecStart={program} update --config {config}"),
+            Some(("User", _)) => match fs::metadata(folder)?.uid() {
+                0 => continue,
+                uid => unit += &format!("User={uid}"),
+            },
+            Some(("StateDirectory", _)) => unit += &format!("ReadWritePaths={folder_text}"),
+            Some(("StateDirectoryMode", _)) => continue,
+            // The folder may be in a home, or the program.
+            Some(("ProtectHome", _)) => unit += "ProtectHome=read-only",
+            _ if line.starts_with('#') && line.contains("DynamicUser") => continue,
+            _ => unit += line,
+        }
+        unit.push('\n');
+    }
+    Ok(unit)
+}
+
+/// A path as a unit has it: in quotes, without what systemd would replace.
+fn quoted(path: &Path) -> io::Result<String> {
+    let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
+    let text = text.ok_or_else(|| io::Error::other("the path cannot be written in a unit of systemd"))?;
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            '%' | '$' => quoted.extend([character, character]),
+            _ => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    Ok(quoted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_has_paths_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let unit = service(path, &path.join("100% mine.json")).unwrap();
+        assert!(
+            unit.contains(&format!(" update --config \"{}/100%% mine.json\"\n", path.display())),
+            "{unit}"
+        );
+        assert!(unit.contains(&format!("\nReadWritePaths=\"{}\"\n", path.display())), "{unit}");
+        assert!(!unit.contains("/var/lib") && !unit.contains("User=crawlward"), "{unit}");
+        assert!(unit.contains("\nNoNewPrivileges=yes\n") && unit.contains("\nProtectSystem=strict\n"));
+    }
+}

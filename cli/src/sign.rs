@@ -1,0 +1,225 @@
+//! `crawlward sign`: keys, directories and signatures, for those who operate an agent.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use clap::builder::ValueParser;
+use crawlward_core::Scheme;
+use crawlward_core::sign::{
+    Headers, PublicKey, Statement, key_directory, key_id, sign_directory, sign_request,
+};
+use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
+use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, KeypairBytes};
+use ed25519_dalek::{Signer, SigningKey};
+use url::Url;
+
+use crate::failure::{Failure, say};
+use crate::request::{DescribedRequest, HeaderName, Method, check_header_value};
+
+/// A life that verifiers warn of, in seconds.
+const LONG_LIFE: u32 = 24 * 60 * 60;
+
+/// Sign the requests of an agent that you operate
+///
+/// Verifiers recognise your agent by its signatures, wherever it runs: HTTP message signatures (RFC 9421) with keys of Ed25519,
+/// in the profile of web-bot-auth.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  crawlward sign key agent.pem
+  crawlward sign directory agent.pem >http-message-signatures-directory
+      What you publish at /.well-known/http-message-signatures-directory.
+  crawlward sign request --key agent.pem --directory https://agent.example https://example.com/ |
+      curl -H @- https://example.com/")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Key(KeyArguments),
+    Directory(DirectoryArguments),
+    Request(RequestArguments),
+}
+
+/// Create a key
+///
+/// Writes a private key of Ed25519 to a new file that only you can read (PKCS #8, PEM), and prints its `keyid`. `openssl pkey`
+/// reads the file.
+#[derive(Debug, clap::Args)]
+struct KeyArguments {
+    /// The file to create
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Print the directory that publishes keys
+///
+/// Serve it at https://YOUR-AGENT/.well-known/http-message-signatures-directory, with the Content-Type
+/// application/http-message-signatures-directory+json. To replace a key, publish the old one and the new one for a day.
+#[derive(Debug, clap::Args)]
+struct DirectoryArguments {
+    /// The private keys
+    #[arg(required = true, value_name = "FILE")]
+    keys: Vec<PathBuf>,
+    /// Instead of the directory, print the headers by which the server at this host proves that it has the first key
+    #[arg(long, value_name = "HOST")]
+    headers_for: Option<String>,
+    /// How long these headers hold, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 7 * LONG_LIFE)]
+    lifetime: u32,
+}
+
+/// Print the headers that sign a request
+///
+/// Prints one header a line, as `curl -H @-` reads them: Signature-Agent, Signature-Input and Signature.
+#[derive(Debug, clap::Args)]
+struct RequestArguments {
+    /// The private key
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// The origin at which the key is published, such as https://agent.example
+    #[arg(long, value_name = "URL")]
+    directory: String,
+    /// The method of the request
+    #[arg(long, default_value = "GET", value_parser = ValueParser::from(|text: &str| Method::try_from(text.to_owned())))]
+    method: Method,
+    /// A header of the request that `--cover` names; can be repeated
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = ValueParser::from(header))]
+    headers: Vec<(HeaderName, String)>,
+    /// What the signature covers beside the directory: a component such as @authority, @method or @target-uri, or the name of a
+    /// header; can be repeated
+    #[arg(long, value_name = "COMPONENT", default_values = ["@authority", "@method", "@path", "@query"])]
+    cover: Vec<String>,
+    /// How long the signature holds, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    lifetime: u32,
+    /// When the signature is created, in seconds since the Unix epoch [default: now]
+    #[arg(long, value_name = "TIME")]
+    created: Option<i64>,
+    /// The label of the signature
+    #[arg(long, default_value = "sig1")]
+    label: String,
+    /// The URL of the request
+    url: Url,
+}
+
+fn header(line: &str) -> Result<(HeaderName, String), String> {
+    let (name, value) = line.split_once(':').ok_or("expected `Name: value`")?;
+    check_header_value(value.as_bytes())?;
+    Ok((HeaderName::try_from(name.to_owned())?, value.to_owned()))
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        Command::Key(arguments) => create_key(&arguments.file)?,
+        Command::Directory(arguments) => arguments.run()?,
+        Command::Request(arguments) => arguments.run()?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn create_key(path: &Path) -> Result<(), Failure> {
+    let mut seed = [0; 32];
+    let random = rustls::crypto::ring::default_provider().secure_random;
+    random.fill(&mut seed).map_err(|_| Failure::because("the system has no random numbers"))?;
+    // Without its public half: openssl does not read the newer form with both.
+    let pem = KeypairBytes { secret_key: seed, public_key: None }.to_pkcs8_pem(LineEnding::LF);
+    let pem = pem.map_err(|error| Failure::because(format_args!("cannot write a key: {error}")))?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let written = file.and_then(|mut file| file.write_all(pem.as_bytes()));
+    written.map_err(|error| Failure::because(format_args!("cannot create {}: {error}", path.display())))?;
+    writeln!(io::stdout(), "{}", key_id(&public(&SigningKey::from_bytes(&seed))))?;
+    Ok(())
+}
+
+fn read_key(path: &Path) -> Result<SigningKey, Failure> {
+    let name = path.display();
+    let bytes = crawlward_files::read_file(path)
+        .map_err(|error| Failure::because(format_args!("cannot read {name}: {error}")))?;
+    let pem = String::from_utf8(bytes).ok();
+    let key = pem.and_then(|pem| SigningKey::from_pkcs8_pem(&pem).ok());
+    key.ok_or_else(|| {
+        Failure::because(format_args!(
+            "{name} is no private key of Ed25519 (PKCS #8, PEM); `crawlward sign key` creates one"
+        ))
+    })
+}
+
+fn public(key: &SigningKey) -> PublicKey {
+    key.verifying_key().to_bytes()
+}
+
+fn print(headers: &Headers) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    for (name, value) in headers {
+        writeln!(output, "{name}: {value}")?;
+    }
+    Ok(())
+}
+
+impl DirectoryArguments {
+    fn run(&self) -> Result<(), Failure> {
+        let keys = self.keys.iter().map(|path| read_key(path)).collect::<Result<Vec<_>, _>>()?;
+        let publics: Vec<PublicKey> = keys.iter().map(public).collect();
+        let directory = key_directory(&publics);
+        let (Some(host), [key, ..], [public, ..]) = (&self.headers_for, &*keys, &*publics) else {
+            io::stdout().write_all(directory.as_bytes())?;
+            return Ok(());
+        };
+        let created = crawlward_files::now();
+        let expires = created.saturating_add(self.lifetime.into());
+        let statement = Statement { label: "binding", key: public, created, expires, nonce: None };
+        let signed = sign_directory(host, directory.as_bytes(), &statement, |base| key.sign(base).to_bytes());
+        print(&signed.map_err(Failure::because)?)
+    }
+}
+
+impl RequestArguments {
+    fn run(&self) -> Result<(), Failure> {
+        let key = read_key(&self.key)?;
+        let url = &self.url;
+        let scheme = Scheme::from_word(url.scheme());
+        let (Some(scheme), Some(host)) = (scheme, url.host_str()) else {
+            return Err(Failure::because(format_args!("{url} is no URL with http or https and a host")));
+        };
+        let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let target = match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_owned(),
+        };
+        let nobody = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        let (authority, target) = (Some(authority.into_bytes()), target.into_bytes());
+        let mut request = DescribedRequest::new(nobody, authority, self.method.clone(), target);
+        request.scheme = Some(scheme);
+        for (name, value) in &self.headers {
+            request.add(name, value.as_bytes());
+        }
+        if self.lifetime > LONG_LIFE {
+            say(format_args!(
+                "warning: whoever sees the request can send it again for {} s; verifiers recommend 24 h at most",
+                self.lifetime
+            ));
+        }
+        let mut random = [0; 16];
+        let source = rustls::crypto::ring::default_provider().secure_random;
+        source.fill(&mut random).map_err(|_| Failure::because("the system has no random numbers"))?;
+        let nonce = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, random);
+        let created = self.created.unwrap_or_else(crawlward_files::now);
+        let expires = created.saturating_add(self.lifetime.into());
+        let public = public(&key);
+        let statement = Statement { label: &self.label, key: &public, created, expires, nonce: Some(&nonce) };
+        let components: Vec<&str> = self.cover.iter().map(String::as_str).collect();
+        let signed = sign_request(&request, &self.directory, &components, &statement, |base| {
+            key.sign(base).to_bytes()
+        });
+        print(&signed.map_err(Failure::because)?)
+    }
+}

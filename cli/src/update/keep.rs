@@ -1,0 +1,206 @@
+//! What becomes of an answer: it is judged, and a good one is kept.
+
+use std::fmt::Display;
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crawlward_core::{Judge, Source, Subscriptions, Verdict};
+use crawlward_files::{PagedFile, Readers, Replaced, renew, replace};
+use sha2::{Digest, Sha256};
+use ureq::http::header;
+
+use crate::http::{Answer, Reply, Trouble};
+use crate::update::keys::KeysChange;
+use crate::update::policy::{self, Instead};
+use crate::update::round::Round;
+use crate::update::schedule;
+use crate::update::state::{Copy, Entry, validator};
+use crate::update::subject::{Kind, Subject};
+
+/// What was kept.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// Whether the file has another content now.
+    pub(super) is_new: bool,
+    /// Whether the file has another time now.
+    pub(super) is_renewed: bool,
+    /// What the file says now, although there is no new version.
+    pub(super) instead: Option<&'static str>,
+    pub(super) prefixes: Option<usize>,
+    pub(super) unreadable: usize,
+    pub(super) change: Option<crawlward_core::Change>,
+    pub(super) keys: Option<KeysChange>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Why nothing was kept.
+#[derive(Debug)]
+pub(super) enum Setback {
+    Trouble(Trouble),
+    Held(String),
+    /// It is this machine's fault.
+    Own(String),
+}
+
+impl Round<'_> {
+    /// What becomes of a policy without a new version; a feed and a directory are left as they are.
+    pub(super) fn without_answer(
+        &self,
+        subject: &Subject<'_>,
+        entry: &mut Entry,
+        trouble: Trouble,
+        kept: &mut Kept,
+    ) -> Result<Kept, Setback> {
+        let Kind::Policy(policy) = subject.kind else { return Err(Setback::Trouble(trouble)) };
+        let path = self.files.path(subject.source);
+        match policy::instead(policy, subject.url, &trouble, &path) {
+            Instead::Keep => Err(Setback::Trouble(trouble)),
+            Instead::Everything(text) => {
+                kept.is_new = self.put(subject, Source::Bytes(text.as_bytes()))?;
+                kept.instead = Some("disallows everything from now on [ROB-6]");
+                Err(Setback::Trouble(trouble))
+            }
+            Instead::None(text) => {
+                let bytes = Source::Bytes(text.as_bytes());
+                let mut none = Kept { is_new: self.put(subject, bytes)?, ..Kept::default() };
+                if !none.is_new {
+                    self.confirm(subject, &mut none);
+                }
+                none.warnings.push(format!("{}; {} says that there is none", trouble.reason, subject.source));
+                entry.copy = Some(Copy {
+                    url: subject.url.to_owned(),
+                    freshness: schedule::USUAL,
+                    digest: digest(bytes).map_err(Setback::Own)?,
+                    ..Copy::default()
+                });
+                Ok(none)
+            }
+        }
+    }
+
+    /// Judges an answer, and keeps a good one in its file; that of a feed as its last good version, too.
+    pub(super) fn keep(
+        &self,
+        subject: &Subject<'_>,
+        entry: &mut Entry,
+        answer: Answer,
+        judge: &mut Judge<'_>,
+        now: i64,
+    ) -> Result<Kept, Setback> {
+        let Answer { reply, headers, url, .. } = answer;
+        let says_freshness =
+            [header::CACHE_CONTROL, header::EXPIRES].iter().any(|name| headers.contains_key(name));
+        let freshness = schedule::freshness(&headers, SystemTime::now()).min(subject.kind.longest_fresh());
+        let mut kept = Kept::default();
+        let body = match reply {
+            Reply::NotModified => {
+                if let Some(copy) = entry.copy.as_mut().filter(|_| says_freshness) {
+                    copy.freshness = freshness;
+                }
+                self.confirm(subject, &mut kept);
+                return Ok(kept);
+            }
+            Reply::Content(body) => body,
+        };
+        let unreadable = |error: &dyn Display| Setback::Own(format!("cannot read the answer: {error}"));
+        let content = body.into_content().map_err(|error| unreadable(&error))?;
+        let small;
+        let content = match subject.kind {
+            Kind::Feed(_) => match judge.judge(subject.name, content, now) {
+                Some(Verdict::Good { file, prefixes, unreadable, change }) => {
+                    kept = Kept { prefixes: Some(prefixes), unreadable, change, ..kept };
+                    file.as_source()
+                }
+                Some(Verdict::Held(why)) => return Err(Setback::Held(why)),
+                Some(Verdict::Unusable(why)) => return Err(Setback::Trouble(Trouble::answered(why))),
+                None => return Err(Setback::Own("the configuration has no such feed".into())),
+            },
+            Kind::Policy(kind) => {
+                small = content.into_bytes().map_err(|error| unreadable(&error))?;
+                Subscriptions::check_policy(kind, subject.url, &small)
+                    .map_err(|why| Setback::Trouble(Trouble::answered(why)))?;
+                Source::Bytes(&small)
+            }
+            Kind::Directory { is_well_known } => {
+                small = content.into_bytes().map_err(|error| unreadable(&error))?;
+                let old = fs::read(self.files.path(subject.source)).ok();
+                let keys = KeysChange::judge(subject.url, is_well_known, &headers, &small, old.as_deref())
+                    .map_err(|why| Setback::Trouble(Trouble::answered(why)))?;
+                kept.warnings.extend(keys.warnings());
+                kept.keys = Some(keys);
+                Source::Bytes(&small)
+            }
+        };
+        kept.is_new = self.put(subject, content)?;
+        if matches!(subject.kind, Kind::Feed(_))
+            && !self.dry_run
+            && let Err(error) = self.files.keep_one(subject.source, content)
+        {
+            kept.warnings.push(error.to_string());
+        }
+        if !kept.is_new {
+            self.confirm(subject, &mut kept);
+        }
+        let headers = Some(&headers).filter(|headers| !schedule::forbids_storing(headers));
+        let header = |name| headers?.get(name).and_then(|value| validator(value.to_str().ok()?));
+        entry.copy = Some(Copy {
+            url: url.to_string(),
+            etag: header(header::ETAG),
+            last_modified: header(header::LAST_MODIFIED),
+            freshness,
+            digest: digest(content).map_err(|error| unreadable(&error))?,
+        });
+        Ok(kept)
+    }
+
+    /// Writes the file of a subject; gives whether it has another content now.
+    fn put(&self, subject: &Subject<'_>, content: Source<'_>) -> Result<bool, Setback> {
+        let path = self.files.path(subject.source);
+        if self.dry_run {
+            let old = PagedFile::open(&path);
+            return Ok(!old.is_ok_and(|old| Source::Pages(&old).has_the_bytes_of(content).unwrap_or(false)));
+        }
+        self.files.remove_unfinished(subject.source);
+        put(&path, content).map_err(|why| Setback::Own(format!("cannot write {}: {why}", subject.source)))
+    }
+
+    /// Notes in the time of a file that it is current, if that time is old: `max_age` counts from it.
+    fn confirm(&self, subject: &Subject<'_>, kept: &mut Kept) {
+        let path = self.files.path(subject.source);
+        const DAY: u64 = 24 * 3600;
+        let now = SystemTime::now();
+        let precision = subject.max_age.map_or(DAY, |age| (age.unsigned_abs() / 4).min(DAY));
+        let modified = fs::metadata(&path).and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|modified| now.duration_since(modified).ok());
+        // A time in the future is that of a clock that was wrong.
+        if self.dry_run || age.is_some_and(|age| age.as_secs() < precision) {
+            return;
+        }
+        match renew(&path, now) {
+            Ok(()) => kept.is_renewed = true,
+            Err(error) => kept.warnings.push(format!(
+                "cannot set the time of {}: {error}; it ages although it is current",
+                subject.source
+            )),
+        }
+    }
+}
+
+/// Writes a file, also in a folder that is not there yet; gives whether it was written.
+fn put(path: &Path, bytes: Source<'_>) -> std::io::Result<bool> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)?;
+    }
+    Ok(replace(path, bytes, Readers::EVERYBODY)? != Replaced::Unchanged)
+}
+
+/// The SHA-256 of all bytes, in hexadecimal.
+pub(super) fn digest(bytes: Source<'_>) -> Result<String, String> {
+    let mut digest = Sha256::new();
+    bytes.each_page(|page| {
+        digest.update(page);
+        Ok::<_, String>(())
+    })?;
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,54 @@
+//! Policies from their publishers: what an answer, or none, means for the file of a policy.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use crawlward_core::Policy;
+
+use crate::http::Trouble;
+
+/// For how long a robots.txt counts that cannot be fetched any more (RFC 9309, 2.3.1.4).
+const LONGEST_UNREACHABLE: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// For how many seconds an answer is fresh at most (RFC 9309, 2.4).
+pub(super) const FRESH: i64 = 24 * 3600;
+
+/// What to do about a policy of which there is no new version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Instead {
+    /// Its publisher says that there is none: write this.
+    None(String),
+    /// The file counts on.
+    Keep,
+    /// Nothing that is known counts any more: write this.
+    Everything(String),
+}
+
+/// What the trouble with an answer means; `file` is where the policy is kept, whose time says when it was last known to be
+/// current.
+pub(super) fn instead(policy: Policy, url: &str, trouble: &Trouble, file: &Path) -> Instead {
+    match (policy, trouble.status) {
+        // A client that asks too often is told nothing about the policy.
+        (_, Some(429)) => {}
+        // ROB-6
+        (Policy::Robots, Some(status @ 400..=499)) => {
+            return Instead::None(format!(
+                "# {url}: {status}. There is no robots.txt, so everything is allowed (RFC 9309, 2.3.1.3).\n"
+            ));
+        }
+        (Policy::AutomationPreferences, Some(status @ (404 | 410))) => {
+            return Instead::None(format!("# {url}: {status}. There are no preferences.\n"));
+        }
+        _ => {}
+    }
+    let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
+    let age = modified.map(|modified| SystemTime::now().duration_since(modified).unwrap_or_default());
+    match (policy, age) {
+        (Policy::Robots, age) if age.is_none_or(|age| age > LONGEST_UNREACHABLE) => {
+            Instead::Everything(format!(
+                "# {url} cannot be fetched, so everything is disallowed (RFC 9309, 2.3.1.4).\nUser-agent: *\nDisallow: /\n"
+            ))
+        }
+        _ => Instead::Keep,
+    }
+}

@@ -1,0 +1,39 @@
+use std::process::Command;
+
+use crate::fixture::Folder;
+
+/// What bash offers for the words of a command line, the last of which is not complete.
+fn offered(words: &[&str]) -> Vec<String> {
+    let folder = Folder::new();
+    let script = folder.run(&["completions", "bash"]);
+    assert_eq!(script.status, 0, "{}", script.stderr);
+    let last = words.len() - 1;
+    let previous = words.get(last.wrapping_sub(1)).unwrap_or(&"");
+    let line = format!(
+        "{}\nCOMP_WORDS=({}); COMP_CWORD={last}; _crawlward crawlward '{}' '{previous}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        script.stdout,
+        words.join(" "),
+        words[last],
+    );
+    let output = Command::new("bash").args(["--norc", "-c", &line]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_commands_options_and_values() {
+    assert_eq!(offered(&["crawlward", "exp"]), ["explain"]);
+    assert_eq!(offered(&["crawlward", "aiwebindex", "doc"]), ["document"]);
+    assert_eq!(offered(&["crawlward", "explain", "--user"]), ["--user-agent"]);
+    assert!(offered(&["crawlward", "lint", "--format", "''"]).contains(&"robots-tag".to_owned()));
+}
+
+#[test]
+fn the_other_shells_have_a_script_each() {
+    let folder = Folder::new();
+    assert!(folder.run(&["completions", "zsh"]).stdout.starts_with("#compdef crawlward\n"));
+    assert!(folder.run(&["completions", "fish"]).stdout.contains("complete -c crawlward "));
+    let output = folder.run(&["completions", "cmd"]);
+    assert_eq!(output.status, 2);
+    assert!(output.stderr.contains("'cmd'"), "{}", output.stderr);
+}

@@ -1,0 +1,130 @@
+//! `crawlward sign`, and what the other commands say of signatures.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::fixture::{Done, Folder};
+
+/// A folder with a key, its directory, and a configuration that has it.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let done = folder.run(&["sign", "key", "agent.pem"]);
+    assert_eq!((done.status, done.stdout.trim().len()), (0, 43), "{done:?}");
+    let directory = folder.run(&["sign", "directory", "agent.pem"]).stdout;
+    assert!(directory.contains(done.stdout.trim()), "{directory}");
+    folder.write("keys.json", directory);
+    folder.write(
+        "crawlward.json",
+        r#"{ "catalog": "none", "sites": [ {} ], "agents": [ { "token": "SigningBot",
+             "keys": [ { "directory": "https://agent.example", "source": "keys.json" } ] } ] }"#,
+    );
+    folder
+}
+
+fn signed(folder: &Folder, options: &[&str]) -> Done {
+    let request = ["sign", "request", "--key", "agent.pem", "--directory", "https://agent.example"];
+    folder.run(&[&request[..], options].concat())
+}
+
+/// The part of an explanation about the signature, of a request for `https://example.com/a?b` with these headers.
+fn explained(folder: &Folder, headers: &str, options: &[&str]) -> String {
+    let mut arguments =
+        vec!["explain", "--config", "crawlward.json", "--ip", "192.0.2.1", "--user-agent", "Firefox"];
+    arguments.extend(["--host", "example.com", "--path", "/a?b"]);
+    arguments.extend(headers.lines().flat_map(|line| ["--header", line]));
+    arguments.extend(options);
+    let done = folder.run(&arguments);
+    assert_eq!(done.status, 0, "{done:?}");
+    let is_wanted =
+        |line: &&str| ["signature", "claim", "identity"].iter().any(|word| line.starts_with(word));
+    done.stdout.lines().filter(is_wanted).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_signed_request_is_explained() {
+    // SIG-3, SIG-12
+    let folder = folder();
+    let headers = signed(&folder, &["https://example.com/a?b"]).stdout;
+    assert_eq!(
+        explained(&folder, &headers, &[]),
+        "signature verified: a signature holds\n\
+         claim     SigningBot, whose key the signature names\n\
+         identity  verified: a key of SigningBot signed the request"
+    );
+    let forged = explained(&folder, &headers, &["--method", "POST"]);
+    assert!(forged.starts_with("signature bad-signature: "), "{forged}");
+    assert!(
+        forged.ends_with("the signature names a key of SigningBot, which did not sign this request"),
+        "{forged}"
+    );
+    let long = signed(&folder, &["--lifetime", "100000", "https://example.com/a?b"]);
+    assert!(long.stderr.starts_with("warning: "), "{long:?}");
+    let long = explained(&folder, &long.stdout, &[]);
+    assert!(long.contains("a signature holds; it lives longer than 24 hours"), "{long}");
+    let old = signed(&folder, &["--created", "1700000000", "https://example.com/a?b"]).stdout;
+    assert!(explained(&folder, &old, &[]).starts_with("signature expired: the signature has expired\n"));
+    // The scheme matters where the signature covers it.
+    let plain = signed(&folder, &["--cover", "@target-uri", "http://example.com/a?b"]).stdout;
+    assert!(explained(&folder, &plain, &[]).starts_with("signature bad-signature"));
+    assert!(explained(&folder, &plain, &["--scheme", "http"]).starts_with("signature verified"));
+    // Headers that the signature covers.
+    let cover = ["--cover", "@authority", "--cover", "accept", "--header", "Accept: text/html"];
+    let headers = signed(&folder, &[&cover[..], &["https://example.com/"]].concat()).stdout;
+    assert!(explained(&folder, &headers, &[]).starts_with("signature not-covered"));
+    assert!(
+        explained(&folder, &headers, &["--header", "accept:  text/html "]).starts_with("signature verified")
+    );
+}
+
+#[test]
+fn keys_are_private_and_never_overwritten() {
+    let folder = folder();
+    let mode = folder.path("agent.pem").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let done = folder.run(&["sign", "key", "agent.pem"]);
+    assert_eq!(
+        (done.status, &*done.stderr),
+        (2, "crawlward: error: cannot create agent.pem: File exists (os error 17)\n")
+    );
+    let directory = folder.run(&["sign", "directory", "keys.json"]);
+    assert_eq!(directory.status, 2);
+    assert!(directory.stderr.contains("keys.json is no private key of Ed25519"), "{directory:?}");
+    for wrong in [
+        &["ftp://example.com/"][..],
+        &["--label", "Sig", "https://example.com/"],
+        &["--cover", "@new", "https://example.com/"],
+        &["--cover", "accept", "https://example.com/"],
+        &["--cover", "a\"b", "https://example.com/"],
+    ] {
+        assert_eq!(signed(&folder, wrong).status, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn directories_are_checked_for_their_publishers() {
+    // SIG-7
+    let folder = folder();
+    let lint = |file: &str| folder.run(&["lint", "--format", "key-directory", file]);
+    assert_eq!((lint("keys.json").status, &*lint("keys.json").stderr), (0, ""));
+    folder.write("empty.json", r#"{"keys":[]}"#);
+    let done = lint("empty.json");
+    assert!(done.status == 0 && done.stderr.contains("warning: no key can be used"), "{done:?}");
+    folder.write("rsa.json", r#"{"keys":[{"kty":"RSA","n":"a","e":"AQAB"}]}"#);
+    let done = lint("rsa.json");
+    assert!(done.status == 1 && done.stderr.contains("rsa.json:1:10: error: key ignored: "), "{done:?}");
+    assert_eq!(lint("agent.pem").status, 1);
+}
+
+#[test]
+fn agents_with_keys_are_verifiable() {
+    let folder = folder();
+    let verifiable = || {
+        let done = folder.run(&["agents", "--config", "crawlward.json", "--json"]);
+        let agent: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+        agent["verifiable"].as_bool().unwrap()
+    };
+    assert!(verifiable());
+    folder.write("keys.json", r#"{"keys":[]}"#);
+    assert!(!verifiable());
+    let compiled = folder.run(&["compile", "--config", "crawlward.json", "--output", "compiled"]);
+    assert_eq!(compiled.status, 0, "{compiled:?}");
+}

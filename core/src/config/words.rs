@@ -1,0 +1,104 @@
+//! The words that stand for a setting.
+
+use crate::json::typed::json_words;
+
+json_words! {
+    /// What is done with decisions.
+    #[derive(Default)]
+    pub enum Mode {
+        /// Decide, log and count, but let every request through.
+        #[default]
+        Observe = "observe",
+        /// Deny what is decided to be denied.
+        Enforce = "enforce",
+        /// Look at nothing.
+        Off = "off",
+    }
+}
+
+impl Mode {
+    /// The greater, the more can be denied.
+    pub(crate) fn strictness(self) -> u8 {
+        match self {
+            Self::Off => 0,
+            Self::Observe => 1,
+            Self::Enforce => 2,
+        }
+    }
+}
+
+json_words! {
+    /// What a site does with a class of identities.
+    pub enum Treatment {
+        /// Deny with 403.
+        Deny = "deny",
+        /// Go on to the agent's action and the site's policy.
+        Policy = "policy",
+        /// Allow without further steps.
+        Allow = "allow",
+    }
+}
+
+json_words! {
+    /// What is done with an agent, whatever the site.
+    #[derive(Default)]
+    pub enum AgentAction {
+        /// The site's policy decides.
+        #[default]
+        Policy = "policy",
+        /// Skip the policy once the agent is verified.
+        Allow = "allow",
+        /// Deny every request that claims the agent.
+        Deny = "deny",
+    }
+}
+
+json_words! {
+    /// Whether all that an agent sends comes from its published ranges.
+    #[derive(Default)]
+    pub enum Ranges {
+        /// All of it: an address outside is an impostor's.
+        #[default]
+        Complete = "complete",
+        /// It also runs on its users' own machines: an address outside says nothing.
+        Partial = "partial",
+    }
+}
+
+json_words! {
+    /// A single fact of a decision, by its key in the JSON decision.
+    pub enum Fact {
+        /// See [`crate::Facts::action`].
+        Action = "action",
+        /// See [`crate::Facts::status`].
+        Status = "status",
+        /// See [`crate::Facts::reason`].
+        Reason = "reason",
+        /// See [`crate::Facts::identity`].
+        Identity = "identity",
+        /// See [`crate::Facts::agent`].
+        Agent = "agent",
+        /// See [`crate::Facts::feed`].
+        Feed = "feed",
+        /// See [`crate::Facts::service`].
+        Service = "service",
+        /// See [`crate::Facts::country`].
+        Country = "country",
+        /// See [`crate::Facts::region`].
+        Region = "region",
+        /// See [`crate::Facts::city`].
+        City = "city",
+        /// See [`crate::Facts::site`].
+        Site = "site",
+        /// See [`crate::Facts::purpose`].
+        Purpose = "purpose",
+        /// See [`crate::Facts::rule`].
+        Rule = "rule",
+        /// See [`crate::Facts::robots_tag`].
+        RobotsTag = "robots_tag",
+        /// See [`crate::Facts::proof`].
+        Proof = "proof",
+        /// See [`crate::Facts::enforced`].
+        Enforced = "enforced",
+    }
+}

@@ -1,0 +1,188 @@
+//! Structured fields (RFC 9651), as far as message signatures need them: dictionaries, read in place and written in their
+//! canonical form.
+//!
+//! Everything borrows from the header, so that reading a signature allocates nothing. Departures from the RFC make it
+//! stricter: a key that is repeated in one set of parameters is an error, so is one that is repeated in a dictionary where
+//! somebody looks for it, no value has more than 16 parameters, and no inner list more than 64 items.
+
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine, alphabet};
+
+mod read;
+mod write;
+
+use read::Reader;
+pub(crate) use write::{Unwritable, Write};
+
+/// The text is no structured field, or is one that this reader is too strict for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed;
+
+/// A value without parameters (3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bare<'a> {
+    Integer(i64),
+    /// What is between the quotes, with its backslashes.
+    String(&'a [u8]),
+    Token(&'a [u8]),
+    /// What is between the colons.
+    Bytes(&'a [u8]),
+    Boolean(bool),
+    /// A decimal, a date or a display string, as it is written.
+    Other(&'a [u8]),
+}
+
+/// Parameters (3.1.2), which were read once already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameters<'a>(&'a [u8]);
+
+/// A value with its parameters (3.3).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item<'a> {
+    pub(crate) value: Bare<'a>,
+    pub(crate) parameters: Parameters<'a>,
+}
+
+/// Items in parentheses, with parameters (3.1.1), which were read once already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InnerList<'a> {
+    items: &'a [u8],
+    pub(crate) parameters: Parameters<'a>,
+}
+
+/// The value of a dictionary's member (3.2).
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Member<'a> {
+    Item(Item<'a>),
+    List(InnerList<'a>),
+}
+
+/// The members of a dictionary in the lines of a header, in their order, repeated ones, too.
+pub(crate) fn members<'a>(
+    lines: impl Iterator<Item = &'a [u8]>,
+) -> impl Iterator<Item = Result<(&'a [u8], Member<'a>), Malformed>> {
+    lines.flat_map(Members::new)
+}
+
+/// The member of a dictionary with this key, if there is one.
+pub(crate) fn member<'a>(
+    lines: impl Iterator<Item = &'a [u8]>,
+    key: &[u8],
+) -> Result<Option<Member<'a>>, Malformed> {
+    let mut found = None;
+    for read in members(lines) {
+        let (name, value) = read?;
+        if name == key && found.replace(value).is_some() {
+            return Err(Malformed);
+        }
+    }
+    Ok(found)
+}
+
+/// The one item in the lines of a header.
+pub(crate) fn item<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Result<Item<'a>, Malformed> {
+    let line = lines.next().ok_or(Malformed)?;
+    let mut reader = Reader(trimmed(line));
+    let item = reader.item()?;
+    if reader.0.is_empty() && lines.next().is_none() { Ok(item) } else { Err(Malformed) }
+}
+
+/// A line without the blanks around its content.
+pub(crate) fn trimmed(mut line: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = line {
+        line = rest;
+    }
+    line
+}
+
+/// The members of a dictionary in one line.
+struct Members<'a> {
+    reader: Reader<'a>,
+    is_done: bool,
+}
+
+impl<'a> Members<'a> {
+    fn new(line: &'a [u8]) -> Self {
+        let line = trimmed(line);
+        Self { reader: Reader(line), is_done: line.is_empty() }
+    }
+
+    fn read(&mut self) -> Result<(&'a [u8], Member<'a>), Malformed> {
+        let reader = &mut self.reader;
+        let key = reader.key()?;
+        let value = match reader.takes(b'=') {
+            true if reader.0.first() == Some(&b'(') => Member::List(reader.inner_list()?),
+            true => Member::Item(reader.item()?),
+            false => Member::Item(Item { value: Bare::Boolean(true), parameters: reader.parameters()? }),
+        };
+        reader.skip(|byte| matches!(byte, b' ' | b'\t'));
+        self.is_done = reader.0.is_empty();
+        if !self.is_done {
+            if !reader.takes(b',') {
+                return Err(Malformed);
+            }
+            reader.skip(|byte| matches!(byte, b' ' | b'\t'));
+            // A comma at the end.
+            if reader.0.is_empty() {
+                return Err(Malformed);
+            }
+        }
+        Ok((key, value))
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = Result<(&'a [u8], Member<'a>), Malformed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
+        }
+        let read = self.read();
+        self.is_done |= read.is_err();
+        Some(read)
+    }
+}
+
+impl<'a> Parameters<'a> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = (&'a [u8], Bare<'a>)> {
+        let mut reader = Reader(self.0);
+        core::iter::from_fn(move || reader.parameter().ok().flatten())
+    }
+
+    pub(crate) fn get(self, key: &str) -> Option<Bare<'a>> {
+        self.iter().find(|(name, _)| *name == key.as_bytes()).map(|(_, value)| value)
+    }
+
+    /// How many there may be.
+    const MOST: usize = 16;
+}
+
+impl<'a> InnerList<'a> {
+    /// How many items there may be.
+    const MOST: usize = 64;
+
+    pub(crate) fn items(self) -> impl Iterator<Item = Item<'a>> + Clone {
+        let mut reader = Reader(self.items);
+        core::iter::from_fn(move || {
+            reader.skip(|byte| byte == b' ');
+            if reader.0.is_empty() { None } else { reader.item().ok() }
+        })
+    }
+}
+
+/// The octets of a byte sequence, if there are as many as this. Readers are not to insist on padding (4.2.7).
+pub(crate) fn decode<const N: usize>(base64: &[u8]) -> Option<[u8; N]> {
+    let mut decoded = [0; N];
+    (LENIENT.decode_slice(base64, &mut decoded) == Ok(N)).then_some(decoded)
+}
+
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+#[cfg(test)]
+mod tests;

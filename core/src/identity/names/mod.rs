@@ -1,0 +1,125 @@
+//! The proof by name: forward-confirmed reverse DNS.
+//!
+//! Nothing here asks DNS. [`Ruleset::name_lookup`] says whether a lookup can help, and of whom. The host asks for the names of
+//! the address (PTR), then for the addresses (A, AAAA) of a name that is one of the agent's, and gives what came of it to
+//! [`crate::decide()`] as a [`NameFact`].
+
+mod cache;
+mod domains;
+#[cfg(test)]
+mod tests;
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::net::IpAddr;
+
+pub use cache::NameCache;
+pub(crate) use domains::{Domains, domain};
+
+use super::Identity;
+use crate::decide::decision::Decision;
+use crate::http::authority::is_host_name;
+use crate::http::request::Request;
+use crate::ids::AgentId;
+use crate::json::typed::json_words;
+use crate::ruleset::data::Ruleset;
+
+/// How many names of an address are looked at, and how many addresses of a name.
+const MOST_NAMES: usize = 8;
+const MOST_ADDRESSES: usize = 64;
+
+json_words! {
+    /// What came of a lookup.
+    pub enum NameOutcome {
+        /// A name of the address is one of the agent's, and has the address.
+        Confirmed = "confirmed",
+        /// DNS has answered, and no name of the address is one of the agent's and has the address.
+        Refuted = "refuted",
+        /// DNS has not answered, or not in time.
+        Unknown = "unknown",
+    }
+}
+
+/// What came of the lookup for an agent at an address. It says nothing about any other agent or address, nor in any other
+/// ruleset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NameFact {
+    agent: AgentId,
+    address: IpAddr,
+    /// What came of the lookup.
+    pub outcome: NameOutcome,
+}
+
+impl NameFact {
+    /// Whether it verifies the agent at the address.
+    pub(super) fn proves(&self, agent: AgentId, address: Option<IpAddr>) -> bool {
+        self.outcome == NameOutcome::Confirmed && self.is_about(agent, address)
+    }
+
+    fn is_about(&self, agent: AgentId, address: Option<IpAddr>) -> bool {
+        self.agent == agent && address.is_some_and(|address| self.address == address.to_canonical())
+    }
+}
+
+/// A lookup that may verify a client.
+#[derive(Clone, Debug)]
+pub struct NameLookup {
+    agent: AgentId,
+    address: IpAddr,
+    domains: Arc<Domains>,
+}
+
+impl Ruleset {
+    /// The lookup that may verify the client of this decision, unless `known` is what came of it already. `None` if none can:
+    /// the client claims no agent with names, or another proof settles who it is.
+    pub fn name_lookup(
+        &self,
+        decision: &Decision,
+        request: &impl Request,
+        known: Option<&NameFact>,
+    ) -> Option<NameLookup> {
+        let agent = decision.agent.filter(|_| decision.identity == Identity::Unverified)?;
+        let domains = self.agents.get(agent)?.domains.as_ref()?;
+        let address = request.address()?.to_canonical();
+        let is_known = known.is_some_and(|known| known.is_about(agent, Some(address)));
+        (!is_known).then(|| NameLookup { agent, address, domains: Arc::clone(domains) })
+    }
+
+    /// The domains that have the names of an agent's addresses.
+    pub fn domains_of(&self, token: &str) -> impl Iterator<Item = &str> {
+        let agent = self.agents.iter().find(|agent| *agent.token == *token);
+        agent.and_then(|agent| agent.domains.as_deref()).into_iter().flat_map(Domains::iter)
+    }
+}
+
+impl NameLookup {
+    /// The address whose names are to be asked for; IPv4 for an IPv4-mapped one.
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// Of the names of the address, in wire format's order and with dots between labels, those whose addresses are to be asked
+    /// for: in lower case, without a dot at the end. All others prove nothing.
+    pub fn candidates<'n>(&self, names: impl Iterator<Item = &'n [u8]>) -> impl Iterator<Item = String> {
+        names.take(MOST_NAMES).filter_map(|name| self.candidate(name))
+    }
+
+    fn candidate(&self, name: &[u8]) -> Option<String> {
+        // What could not be asked for again as it stands is no name: a label can have any bytes, dots among them.
+        let name = core::str::from_utf8(name).ok().filter(|name| is_host_name(name.as_bytes()))?;
+        let mut name = name.strip_suffix('.').unwrap_or(name).to_owned();
+        name.make_ascii_lowercase();
+        self.domains.contain(&name).then_some(name)
+    }
+
+    /// Whether the addresses of a candidate confirm it.
+    pub fn is_confirmed_by(&self, addresses: impl Iterator<Item = IpAddr>) -> bool {
+        addresses.take(MOST_ADDRESSES).any(|address| address.to_canonical() == self.address)
+    }
+
+    /// What came of this lookup, for [`crate::Overrides`].
+    pub fn fact(&self, outcome: NameOutcome) -> NameFact {
+        NameFact { agent: self.agent, address: self.address, outcome }
+    }
+}

@@ -1,0 +1,337 @@
+//! The proof by signature: agents sign their requests (RFC 9421) in the profile of the web-bot-auth drafts, and publish
+//! their keys in directories.
+//!
+//! What costs little comes first: a request without a Signature header is asked for nothing else. Of one with it, the sizes, the
+//! tag, the times and the number of the key are looked at; only what is left of that is compared with the request, and only
+//! what is left of that is computed on the curve. Nothing here allocates.
+
+mod base;
+
+use crate::http::request::Request;
+use crate::http::structured::{self, Bare, InnerList, Item, Member};
+use crate::ids::AgentId;
+use crate::json::typed::json_words;
+use crate::keys::identifier::{Identifier, Reference};
+use crate::keys::{Key, KeyDirectory, KeyRing};
+use base::{AGENT, Component, Components, INPUT, SIGNATURE};
+
+pub(crate) use base::{NoBase, write as write_base};
+
+/// The most bytes that the three headers of signatures may have together.
+const MOST_BYTES: usize = 8 << 10;
+
+/// The most members that one of these headers may have.
+const MOST_MEMBERS: usize = 8;
+
+/// The most signatures of a request, by keys that we know, that are compared with the request.
+const MOST_COMPARISONS: usize = 2;
+
+/// The `tag` of the profile.
+pub(crate) const TAG: &str = "web-bot-auth";
+
+/// The name of the only algorithm that is supported.
+pub(crate) const ALGORITHM: &str = "ed25519";
+
+/// A life that is longer than the profile recommends, in seconds.
+const LONG_LIFE: i64 = 24 * 60 * 60;
+
+json_words! {
+    /// What came of a request's signatures.
+    pub enum SignatureResult {
+        /// One holds, by a key of an agent of the ruleset.
+        Verified = "verified",
+        /// One names a key of an agent of the ruleset, and is not of that key.
+        BadSignature = "bad-signature",
+        /// No directory of the ruleset has the key, or it does not hold at this time.
+        UnknownKey = "unknown-key",
+        /// It has expired.
+        Expired = "expired",
+        /// It was created in the future.
+        NotYetValid = "not-yet-valid",
+        /// It covers too little: neither `@authority` nor `@target-uri`, no directory, or something that the request lacks.
+        NotCovered = "not-covered",
+        /// The headers can't be read, or lack something that the profile demands.
+        Malformed = "malformed",
+        /// It has an algorithm or a component that is not supported.
+        Unsupported = "unsupported",
+        /// There are more or longer signatures than are looked at.
+        OverLimit = "over-limit",
+    }
+}
+
+impl SignatureResult {
+    /// What it means, for the trace of a decision.
+    pub const fn detail(self) -> &'static str {
+        match self {
+            Self::Verified => "a signature holds",
+            Self::BadSignature => "a signature names a known key and does not match the request",
+            Self::UnknownKey => "no known directory that the signature covers has its key",
+            Self::Expired => "the signature has expired",
+            Self::NotYetValid => "the signature was created in the future",
+            Self::NotCovered => {
+                "the signature covers too little: it needs `@authority` or `@target-uri`, and the member of \
+                 Signature-Agent; and the request needs everything that it covers"
+            }
+            Self::Malformed => {
+                "the headers of the signature cannot be read, or lack `created`, `expires`, `keyid` or the signature"
+            }
+            Self::Unsupported => "the signature has an algorithm or a component that is not supported",
+            Self::OverLimit => "the request has more or longer signatures than are looked at",
+        }
+    }
+}
+
+impl From<NoBase> for SignatureResult {
+    fn from(why: NoBase) -> Self {
+        match why {
+            NoBase::Malformed => Self::Malformed,
+            NoBase::Unsupported => Self::Unsupported,
+            NoBase::Missing => Self::NotCovered,
+            NoBase::TooMuch => Self::OverLimit,
+        }
+    }
+}
+
+impl From<structured::Malformed> for SignatureResult {
+    fn from(_: structured::Malformed) -> Self {
+        Self::Malformed
+    }
+}
+
+/// What came of a request's signatures, and whose directory the one that counts names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Examined {
+    pub(crate) result: SignatureResult,
+    /// Whether it lives longer than the profile recommends.
+    pub(crate) is_long_lived: bool,
+    /// Set for [`SignatureResult::Verified`] and [`SignatureResult::BadSignature`].
+    pub(crate) agent: Option<AgentId>,
+}
+
+impl Examined {
+    const fn failed(result: SignatureResult) -> Self {
+        Self { result, is_long_lived: false, agent: None }
+    }
+
+    /// A signature that holds counts most, then a forged one, then the first.
+    fn rank(self) -> u8 {
+        match self.result {
+            SignatureResult::Verified => 2,
+            SignatureResult::BadSignature => 1,
+            _ => 0,
+        }
+    }
+}
+
+/// Examines the signatures of a request. Of a directory that several agents have, the agent is the `claimed` one, or else the
+/// first. `None` where there is no signature of the profile.
+#[inline]
+pub(super) fn examine(ring: &KeyRing, request: &impl Request, claimed: Option<AgentId>) -> Option<Examined> {
+    // For nearly every request, this is all.
+    if ring.is_empty() || request.header(SIGNATURE).is_none() {
+        return None;
+    }
+    examine_signed(ring, request, claimed)
+}
+
+#[cold]
+#[inline(never)]
+fn examine_signed(ring: &KeyRing, request: &impl Request, claimed: Option<AgentId>) -> Option<Examined> {
+    if let Err(result) = check_headers(request) {
+        return Some(Examined::failed(result));
+    }
+    let mut examination = Examination { ring, request, claimed, comparisons: 0 };
+    let mut best: Option<Examined> = None;
+    for input in structured::members(request.header_lines(INPUT)) {
+        // `check_headers` has read all of them.
+        let Ok((label, Member::List(input))) = input else { continue };
+        if input.parameters.get("tag") != Some(Bare::String(TAG.as_bytes())) {
+            continue;
+        }
+        let examined = examination.signature(label, input).unwrap_or_else(Examined::failed);
+        if best.is_none_or(|best| examined.rank() > best.rank()) {
+            best = Some(examined);
+        }
+        if examined.result == SignatureResult::Verified {
+            break;
+        }
+    }
+    best
+}
+
+/// Checks the sizes of the headers of signatures, and that the first two are dictionaries in which no label is there twice.
+fn check_headers(request: &impl Request) -> Result<(), SignatureResult> {
+    let mut bytes = 0_usize;
+    for name in [SIGNATURE, INPUT, AGENT] {
+        // Empty lines count, too.
+        bytes = request.header_lines(name).fold(bytes, |sum, line| sum.saturating_add(line.len() + 1));
+    }
+    if bytes > MOST_BYTES {
+        return Err(SignatureResult::OverLimit);
+    }
+    for name in [SIGNATURE, INPUT] {
+        let mut labels: [&[u8]; MOST_MEMBERS] = [b""; MOST_MEMBERS];
+        let mut free = labels.iter_mut();
+        for member in structured::members(request.header_lines(name)) {
+            let (label, _) = member?;
+            *free.next().ok_or(SignatureResult::OverLimit)? = label;
+        }
+        let used = MOST_MEMBERS - free.len();
+        let labels = labels.get(..used).unwrap_or_default();
+        let is_repeated = |(place, label)| labels.iter().take(place).any(|known| known == label);
+        if labels.is_empty() || labels.iter().enumerate().any(is_repeated) {
+            return Err(SignatureResult::Malformed);
+        }
+    }
+    Ok(())
+}
+
+struct Examination<'a, R> {
+    ring: &'a KeyRing,
+    request: &'a R,
+    claimed: Option<AgentId>,
+    comparisons: usize,
+}
+
+impl<R: Request> Examination<'_, R> {
+    /// Examines one signature.
+    fn signature(&mut self, label: &[u8], input: InnerList<'_>) -> Result<Examined, SignatureResult> {
+        let (created, expires, keyid) = parameters(input)?;
+        let now = self.request.now();
+        let skew = self.ring.clock_skew;
+        if created.saturating_sub(skew) > now {
+            return Err(SignatureResult::NotYetValid);
+        }
+        if expires.saturating_add(skew) < now {
+            return Err(SignatureResult::Expired);
+        }
+        let thumbprint = self.ring.known(keyid).ok_or(SignatureResult::UnknownKey)?;
+        if self.comparisons == MOST_COMPARISONS {
+            return Err(SignatureResult::OverLimit);
+        }
+        self.comparisons += 1;
+        let covered = Components::of(input)?;
+        self.check_coverage(&covered)?;
+        let identifier = self.directory_of(label, &covered)?;
+        let directory = self.ring.directory(&identifier).ok_or(SignatureResult::UnknownKey)?;
+        let key = directory.key(thumbprint).filter(|key| key.holds_at(now));
+        let key = key.ok_or(SignatureResult::UnknownKey)?;
+        let signature = self.bytes_of(label)?;
+        let result = match self.is_of(key, &signature, input)? {
+            true => SignatureResult::Verified,
+            false => SignatureResult::BadSignature,
+        };
+        let is_long_lived = expires.saturating_sub(created) > LONG_LIFE;
+        Ok(Examined { result, is_long_lived, agent: self.agent_of(directory) })
+    }
+
+    /// Whether the signature covers whom the request is for, and of another signature that it covers all that this one does.
+    fn check_coverage(&self, covered: &[Component<'_>]) -> Result<(), SignatureResult> {
+        let mut covers_host = false;
+        for component in covered {
+            match component {
+                Component::Authority | Component::TargetUri => covers_host = true,
+                Component::Member(SIGNATURE, label) => self.check_inner(label, covered)?,
+                _ => {}
+            }
+        }
+        if covers_host { Ok(()) } else { Err(SignatureResult::NotCovered) }
+    }
+
+    /// Whether a covered signature is bound to the request: the input of its label is covered, and all that it covers.
+    fn check_inner(&self, label: &[u8], covered: &[Component<'_>]) -> Result<(), SignatureResult> {
+        let inner = structured::member(self.request.header_lines(INPUT), label)?;
+        let Some(Member::List(inner)) = inner else { return Err(SignatureResult::NotCovered) };
+        let inner = Components::of(inner).map_err(|_| SignatureResult::NotCovered)?;
+        let is_bound = covered.contains(&Component::Member(INPUT, label))
+            && inner.iter().all(|component| covered.contains(component));
+        if is_bound { Ok(()) } else { Err(SignatureResult::NotCovered) }
+    }
+
+    /// The directory that the signature covers: the member of Signature-Agent with the signature's label, or else the only one
+    /// that is covered.
+    fn directory_of(&self, label: &[u8], covered: &[Component<'_>]) -> Result<Identifier, SignatureResult> {
+        let lines = || self.request.header_lines(AGENT);
+        let is_whole = covered.contains(&Component::Header(AGENT));
+        if is_whole && let Ok(item) = structured::item(lines()) {
+            return identifier(item);
+        }
+        let mut keys = covered.iter().filter_map(|component| match component {
+            Component::Member(AGENT, key) => Some(*key),
+            _ => None,
+        });
+        let key = match (keys.clone().any(|key| key == label), keys.next(), keys.next()) {
+            (true, ..) => label,
+            (false, None, _) if is_whole => label,
+            (false, Some(only), None) => only,
+            (false, ..) => return Err(SignatureResult::NotCovered),
+        };
+        if structured::members(lines()).nth(MOST_MEMBERS).is_some() {
+            return Err(SignatureResult::OverLimit);
+        }
+        match structured::member(lines(), key)? {
+            Some(Member::Item(item)) => identifier(item),
+            Some(Member::List(_)) => Err(SignatureResult::Malformed),
+            None => Err(SignatureResult::NotCovered),
+        }
+    }
+
+    /// The octets of the signature with this label.
+    fn bytes_of(&self, label: &[u8]) -> Result<[u8; 64], SignatureResult> {
+        let member = structured::member(self.request.header_lines(SIGNATURE), label)?;
+        let Some(Member::Item(Item { value: Bare::Bytes(text), .. })) = member else {
+            return Err(SignatureResult::Malformed);
+        };
+        structured::decode(text).ok_or(SignatureResult::Malformed)
+    }
+
+    /// Whether the key made the signature of this request.
+    fn is_of(&self, key: &Key, signature: &[u8; 64], input: InnerList<'_>) -> Result<bool, SignatureResult> {
+        let signature = ed25519_dalek::Signature::from_bytes(signature);
+        // An error says that half of the signature is out of range.
+        let Ok(mut verifier) = key.public.verify_stream(&signature) else { return Ok(false) };
+        write_base(self.request, input, &mut |bytes| verifier.update(bytes))?;
+        Ok(verifier.finalize_and_verify().is_ok())
+    }
+
+    fn agent_of(&self, directory: &KeyDirectory) -> Option<AgentId> {
+        let claimed = self.claimed.filter(|claimed| directory.agents.contains(claimed));
+        claimed.or_else(|| directory.agents.first().copied())
+    }
+}
+
+/// When the signature was created, when it expires, and the number of its key.
+fn parameters<'a>(input: InnerList<'a>) -> Result<(i64, i64, &'a [u8]), SignatureResult> {
+    let get = |name| input.parameters.get(name);
+    let (Some(Bare::Integer(created)), Some(Bare::Integer(expires)), Some(Bare::String(keyid))) =
+        (get("created"), get("expires"), get("keyid"))
+    else {
+        return Err(SignatureResult::Malformed);
+    };
+    match get("alg") {
+        None => {}
+        Some(Bare::String(algorithm)) if algorithm == ALGORITHM.as_bytes() => {}
+        Some(_) => return Err(SignatureResult::Unsupported),
+    }
+    if expires < created { Err(SignatureResult::Malformed) } else { Ok((created, expires, keyid)) }
+}
+
+/// The directory that a member of Signature-Agent refers to.
+fn identifier(item: Item<'_>) -> Result<Identifier, SignatureResult> {
+    let Bare::String(url) = item.value else { return Err(SignatureResult::Malformed) };
+    let mut parameters = item.parameters.iter();
+    let reference = match (parameters.next(), parameters.next()) {
+        (None, _) => Reference::Any,
+        (Some((b"type", Bare::Token(word) | Bare::String(word))), None) => match word {
+            b"directory" => Reference::Origin,
+            b"jwks_uri" => Reference::KeySet,
+            // A member of a type that is not known is ignored, and so is one with other parameters.
+            _ => return Err(SignatureResult::NotCovered),
+        },
+        _ => return Err(SignatureResult::NotCovered),
+    };
+    Identifier::of(url, reference).ok_or(SignatureResult::Malformed)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! What exactly is signed of a request.
+
+use super::*;
+
+/// SIG-2.
+#[test]
+fn sig_2_the_key_of_a_member_is_signed() {
+    let sent = sent().signed(&Plan::default());
+    let base = String::from_utf8(base_of(&sent, "sig1").unwrap()).unwrap();
+    let line = r#""signature-agent";key="sig1": "https://signer.test""#;
+    assert!(base.lines().any(|own| own == line), "{base}");
+    // A signer, or a verifier, that drops the parameter signs something else.
+    let dropped = base.replace(r#";key="sig1": "#, ": ");
+    let line = format!("sig1=:{}:", STANDARD.encode(signing_key(7).sign(dropped.as_bytes()).to_bytes()));
+    assert_eq!(result(&sent.without("signature").with("signature", &line)), Some(BadSignature));
+}
+
+/// SIG-11.
+#[test]
+fn sig_11_what_no_proxy_has_to_keep_is_not_signed() {
+    let plan = Plan {
+        components: r#""@authority" "accept" "signature-agent";key="sig1""#.into(),
+        ..Plan::default()
+    };
+    let sent = sent().with("accept", "a, b").signed(&plan);
+    for same in [
+        Sent { authority: "EXAMPLE.com".into(), ..sent.clone() },
+        Sent { authority: "example.com:443".into(), ..sent.clone() },
+        sent.clone().without("accept").with("accept", " a\t").with("accept", "b"),
+        sent.clone().altered(
+            "signature-input",
+            "(\"@authority\" \"accept\" ",
+            "(  \"@authority\"  \"accept\"   ",
+        ),
+        sent.clone().altered("signature-input", ";created=", "; created=00"),
+        sent.clone().altered("signature-agent", "sig1=", "x=1 ,  sig1="),
+    ] {
+        assert_eq!(result(&same), Some(Verified), "{:?}", same.headers);
+    }
+    // Blanks inside a line are part of it.
+    assert_eq!(result(&sent.clone().altered("accept", "a, b", "a,  b")), Some(BadSignature));
+    // Over http, the other port is the default.
+    let plain = Sent { scheme: Some(Scheme::Http), authority: "example.com:80".into(), ..self::sent() };
+    let plain = plain.signed(&Plan::default());
+    assert_eq!(result(&Sent { authority: "example.com".into(), ..plain.clone() }), Some(Verified));
+    assert_eq!(result(&Sent { scheme: Some(Scheme::Https), ..plain }), Some(BadSignature));
+    // Nobody knows the scheme: it is the one of the profile.
+    let unknown = Sent { scheme: None, ..self::sent() }.signed(&Plan::default());
+    assert_eq!(result(&Sent { authority: "example.com:443".into(), ..unknown }), Some(Verified));
+}
+
+/// SIG-11.
+#[test]
+fn sig_11_the_base_is_that_of_the_rfc() {
+    // RFC 9421, 2.2: absent paths and queries.
+    let base = |path: &str, component: &str| {
+        let sent =
+            Sent { path: path.into(), ..sent() }.with("signature-input", &format!("s=(\"{component}\")"));
+        let base = String::from_utf8(base_of(&sent, "s").unwrap()).unwrap();
+        base.lines().next().unwrap().to_owned()
+    };
+    for (path, component, expected) in [
+        ("", "@path", r#""@path": /"#),
+        ("/a/../b%2F?x", "@path", r#""@path": /a/../b%2F"#),
+        ("/a", "@query", r#""@query": ?"#),
+        ("/a?", "@query", r#""@query": ?"#),
+        ("/a?b=%20+c", "@query", r#""@query": ?b=%20+c"#),
+        ("/a?b", "@target-uri", r#""@target-uri": https://example.com/a?b"#),
+        ("", "@target-uri", r#""@target-uri": https://example.com/"#),
+        ("/", "@scheme", r#""@scheme": https"#),
+    ] {
+        assert_eq!(base(path, component), expected, "{path}");
+    }
+}

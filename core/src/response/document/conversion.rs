@@ -1,0 +1,123 @@
+//! A page that becomes a document.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::entity_tag;
+use super::form::DocumentForm;
+use super::headers::{
+    CONTENT_LENGTH, CONTENT_TYPE, DocumentHeaders, ETAG, MARKDOWN_TOKENS, USER_AGENT, VARY, vary_on,
+};
+use crate::http::header_name::HeaderName;
+
+/// How the body of a response is coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// It is as it is.
+    Identity,
+    /// `gzip`.
+    Gzip,
+    /// `deflate`: zlib's format, or what some servers send instead.
+    Deflate,
+    /// `br`.
+    Brotli,
+}
+
+impl Coding {
+    /// The coding that the lines of `Content-Encoding` name. `None`: another one, or several.
+    pub(super) fn of(lines: &[&[u8]]) -> Option<Self> {
+        let names = lines.iter().flat_map(|line| line.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
+        let mut names = names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"));
+        let coding = match names.next() {
+            None => Self::Identity,
+            Some(name) if name.eq_ignore_ascii_case(b"gzip") || name.eq_ignore_ascii_case(b"x-gzip") => {
+                Self::Gzip
+            }
+            Some(name) if name.eq_ignore_ascii_case(b"deflate") => Self::Deflate,
+            Some(name) if name.eq_ignore_ascii_case(b"br") => Self::Brotli,
+            Some(_) => return None,
+        };
+        names.next().is_none().then_some(coding)
+    }
+}
+
+/// What was made of a page, as far as its headers tell.
+#[derive(Clone, Copy, Debug)]
+pub struct Made<'d> {
+    /// The bytes of the document.
+    pub length: usize,
+    /// The tokens of its markdown.
+    pub tokens: u64,
+    /// What identifies the content: the same for the same page.
+    pub content: &'d [u8],
+    /// Whether the page forbids a document to some agents.
+    pub depends_on_agent: bool,
+}
+
+/// A page that becomes a document, if its body permits it. It is independent of the request, so that another thread can do it.
+#[derive(Debug)]
+pub struct Conversion {
+    /// The form of the document.
+    pub form: DocumentForm,
+    /// How the body of the response is coded.
+    pub coding: Coding,
+    /// The largest page, in bytes, coded or not: a larger one is sent as it is.
+    pub max_bytes: usize,
+    /// The `Content-Type` of the page.
+    pub content_type: Box<[u8]>,
+    /// The product token by which the client is known: the page can forbid documents to it.
+    pub token: Option<Box<str>>,
+    pub(super) etag: Option<Box<[u8]>>,
+    /// Tags of documents that the client has.
+    pub(super) known: Box<[Box<[u8]>]>,
+    pub(super) of_the_page: Vec<HeaderName>,
+    pub(super) vary: Vec<Box<[u8]>>,
+    pub(super) varies_on: Vec<HeaderName>,
+}
+
+impl Conversion {
+    /// The head of the response if the page is sent as it is. `depends_on_agent` tells whether it forbids a document to some
+    /// agents.
+    pub fn page_headers(&self, depends_on_agent: bool) -> DocumentHeaders {
+        let mut names = self.varies_on.clone();
+        if depends_on_agent && !names.contains(&USER_AGENT) {
+            names.push(USER_AGENT);
+        }
+        let mut headers = DocumentHeaders::default();
+        let lines: Vec<&[u8]> = self.vary.iter().map(|line| &**line).collect();
+        if let Some(vary) = vary_on(&lines, &names) {
+            headers.set(VARY, vary);
+        }
+        headers
+    }
+
+    /// The head of the response to a `HEAD`, for which there is no page to read: what only its body tells is left out.
+    pub(super) fn head_headers(&self) -> DocumentHeaders {
+        let mut headers = self.page_headers(false);
+        self.of_the_page.iter().for_each(|name| headers.remove(*name));
+        headers.set(CONTENT_TYPE, self.form.content_type().as_bytes());
+        if let Some(etag) = &self.etag {
+            headers.set(ETAG, etag.clone());
+        }
+        headers
+    }
+
+    /// The head of the response with a document; its status is 304 if the client has it already.
+    pub fn document_headers(&self, made: &Made<'_>) -> DocumentHeaders {
+        let mut headers = self.page_headers(made.depends_on_agent);
+        let of_page = self.of_the_page.iter().filter(|name| **name != CONTENT_LENGTH);
+        of_page.for_each(|name| headers.remove(*name));
+        let etag = self.etag.clone().unwrap_or_else(|| entity_tag::of_content(self.form, made.content));
+        if self.known.contains(&etag) {
+            headers.status = Some(304);
+        }
+        headers.set(ETAG, etag);
+        headers.set(CONTENT_TYPE, self.form.content_type().as_bytes());
+        headers.set(CONTENT_LENGTH, format!("{}", made.length).into_bytes());
+        if self.form == DocumentForm::Markdown {
+            headers.set(MARKDOWN_TOKENS, format!("{}", made.tokens).into_bytes());
+        }
+        headers
+    }
+}

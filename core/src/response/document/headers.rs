@@ -1,0 +1,82 @@
+//! The headers of a response from a site that sends documents.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::http::header_name::HeaderName;
+
+/// What to change in the head of a response.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DocumentHeaders {
+    /// The status, if it becomes another one: a 304 has no body.
+    pub status: Option<u16>,
+    replaced: Vec<(HeaderName, Vec<Box<[u8]>>)>,
+}
+
+impl DocumentHeaders {
+    /// The headers to be replaced, with the lines that take the place of all there are; no lines: the header goes.
+    pub fn replaced(&self) -> impl Iterator<Item = (HeaderName, &[Box<[u8]>])> {
+        self.replaced.iter().map(|(name, lines)| (*name, &**lines))
+    }
+
+    pub(super) fn set(&mut self, name: HeaderName, value: impl Into<Box<[u8]>>) {
+        self.replaced.push((name, [value.into()].into()));
+    }
+
+    pub(super) fn set_lines(&mut self, name: HeaderName, lines: Vec<Box<[u8]>>) {
+        self.replaced.push((name, lines));
+    }
+
+    pub(super) fn remove(&mut self, name: HeaderName) {
+        self.replaced.push((name, Vec::new()));
+    }
+}
+
+macro_rules! names {
+    ($( $constant:ident = $sent:literal, $lowercase:literal; )*) => {
+        $( pub(super) const $constant: HeaderName = HeaderName { sent: $sent, lowercase: $lowercase }; )*
+    };
+}
+
+names! {
+    ACCEPT = "Accept", "accept";
+    ACCEPT_RANGES = "Accept-Ranges", "accept-ranges";
+    AUTHORIZATION = "Authorization", "authorization";
+    CACHE_CONTROL = "Cache-Control", "cache-control";
+    CONTENT_DIGEST = "Content-Digest", "content-digest";
+    CONTENT_ENCODING = "Content-Encoding", "content-encoding";
+    CONTENT_LENGTH = "Content-Length", "content-length";
+    CONTENT_MD5 = "Content-MD5", "content-md5";
+    CONTENT_TYPE = "Content-Type", "content-type";
+    COOKIE = "Cookie", "cookie";
+    DIGEST = "Digest", "digest";
+    ETAG = "ETag", "etag";
+    IF_NONE_MATCH = "If-None-Match", "if-none-match";
+    IF_RANGE = "If-Range", "if-range";
+    LINK = "Link", "link";
+    MARKDOWN_TOKENS = "X-Markdown-Tokens", "x-markdown-tokens";
+    RANGE = "Range", "range";
+    REPR_DIGEST = "Repr-Digest", "repr-digest";
+    USER_AGENT = "User-Agent", "user-agent";
+    VARY = "Vary", "vary";
+}
+
+/// The headers that describe the bytes of the page, and none of a document.
+pub(super) const OF_THE_PAGE: [HeaderName; 7] =
+    [ACCEPT_RANGES, CONTENT_DIGEST, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_MD5, DIGEST, REPR_DIGEST];
+
+/// The value of `Vary` that names these headers as well. `None` if it does already.
+pub(super) fn vary_on(lines: &[&[u8]], added: &[HeaderName]) -> Option<Box<[u8]>> {
+    let names = || lines.iter().flat_map(|line| line.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
+    if names().any(|name| name == b"*") {
+        return None;
+    }
+    let missing =
+        added.iter().filter(|added| !names().any(|name| added.is(name))).map(|added| added.sent.as_bytes());
+    let missing: Vec<&[u8]> = missing.collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let all: Vec<&[u8]> = names().filter(|name| !name.is_empty()).chain(missing).collect();
+    Some(all.join(&b", "[..]).into())
+}

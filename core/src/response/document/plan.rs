@@ -1,0 +1,265 @@
+//! What becomes of a response, where its site sends documents.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::conversion::{Coding, Conversion};
+use super::entity_tag;
+use super::form::{DocumentForm, is_html};
+use super::headers::{
+    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
+    DocumentHeaders, ETAG, LINK, OF_THE_PAGE, USER_AGENT, VARY, vary_on,
+};
+use super::wish::{Declined, DocumentWish, has_directive};
+use crate::Ruleset;
+use crate::decide::decision::Decision;
+use crate::http::header_name::HeaderName;
+use crate::identity::acting_agent;
+use crate::path::page::{markdown_of, page_of};
+use crate::policy::robots_tag::{OnDocuments, RobotsTag};
+use crate::response::plan::{ROBOTS, RobotsRules};
+use crate::ruleset::sites::SiteDocuments;
+
+/// The plan for the response to a request with a [`DocumentWish`].
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentPlan<'r> {
+    wish: DocumentWish,
+    documents: SiteDocuments,
+    rules: Option<RobotsRules<'r>>,
+    /// The product token by which the client is known.
+    token: Option<&'r str>,
+}
+
+/// What becomes of a response.
+#[derive(Debug)]
+pub enum DocumentTreatment {
+    /// It stays as it is.
+    Unchanged,
+    /// Its head changes.
+    Headers(DocumentHeaders),
+    /// Its body becomes a document, if the body permits it.
+    Conversion(Box<Conversion>),
+}
+
+impl Ruleset {
+    /// The plan for the response to a request that was decided about, and whose wish this is.
+    pub fn document_plan(&self, decision: &Decision, wish: DocumentWish) -> Option<DocumentPlan<'_>> {
+        let documents = self.documents_of(decision)?;
+        Some(DocumentPlan {
+            wish,
+            documents,
+            rules: self.robots_rules(decision),
+            token: self.token_of(decision),
+        })
+    }
+
+    /// What the site's own rules mean for documents.
+    pub(super) fn on_documents(&self, decision: &Decision) -> OnDocuments {
+        let Some(rules) = self.robots_rules(decision).filter(RobotsRules::any) else {
+            return OnDocuments::default();
+        };
+        let mut own = RobotsTag::default();
+        rules.add_to(&mut own);
+        own.on_documents(self.token_of(decision))
+    }
+
+    /// The product token by which the client is known.
+    fn token_of(&self, decision: &Decision) -> Option<&str> {
+        let agent = acting_agent(self, decision.agent, decision.evidence)?;
+        self.agents.get(agent).map(|agent| &*agent.token)
+    }
+}
+
+/// What a response says that matters for documents.
+#[derive(Debug, Default)]
+struct Head<'u> {
+    content_type: Option<&'u [u8]>,
+    content_length: Option<&'u [u8]>,
+    content_encoding: Vec<&'u [u8]>,
+    cache_control: Vec<&'u [u8]>,
+    etag: Option<&'u [u8]>,
+    vary: Vec<&'u [u8]>,
+    link: Vec<&'u [u8]>,
+    robots: RobotsTag<'u>,
+    /// Those of [`OF_THE_PAGE`].
+    of_the_page: Vec<HeaderName>,
+}
+
+impl<'u> Head<'u> {
+    fn read(lines: impl Iterator<Item = (&'u [u8], &'u [u8])>) -> Self {
+        let mut head = Self::default();
+        for (name, value) in lines {
+            let is = |known: HeaderName| known.is(name);
+            if let Some(known) = OF_THE_PAGE.into_iter().find(|known| is(*known))
+                && !head.of_the_page.contains(&known)
+            {
+                head.of_the_page.push(known);
+            }
+            if is(CONTENT_TYPE) {
+                head.content_type = Some(value);
+            } else if is(CONTENT_LENGTH) {
+                head.content_length = Some(value);
+            } else if is(CONTENT_ENCODING) {
+                head.content_encoding.push(value);
+            } else if is(CACHE_CONTROL) {
+                head.cache_control.push(value);
+            } else if is(ETAG) {
+                head.etag = Some(value);
+            } else if is(VARY) {
+                head.vary.push(value);
+            } else if is(LINK) {
+                head.link.push(value);
+            } else if ROBOTS.into_iter().any(is) {
+                head.robots.add_line(value);
+            }
+        }
+        head
+    }
+
+    fn is_page(&self) -> bool {
+        self.content_type.is_some_and(is_html)
+    }
+
+    /// Whether it is for this client alone, or must stay as it is (RFC 9111 5.2.2.6 and 5.2.2.7).
+    fn is_kept_from_documents(&self) -> bool {
+        let has = |directive| self.cache_control.iter().any(|line| has_directive(line, directive));
+        has("private") || has("no-transform")
+    }
+
+    fn is_longer_than(&self, most: usize) -> bool {
+        let length = self.content_length.and_then(|length| core::str::from_utf8(length).ok());
+        length.and_then(|length| length.trim().parse::<u64>().ok()).is_some_and(|length| length > most as u64)
+    }
+}
+
+const OK: u16 = 200;
+const PARTIAL_CONTENT: u16 = 206;
+const NOT_MODIFIED: u16 = 304;
+
+impl DocumentPlan<'_> {
+    /// What becomes of a response with this status and these header lines, each a name and a value.
+    ///
+    /// `target` is the path and query for which the client asked, `known` what [`RequestEdits::known`] is.
+    ///
+    /// [`RequestEdits::known`]: super::RequestEdits::known
+    pub fn treat<'u>(
+        self,
+        status: u16,
+        response: impl Iterator<Item = (&'u [u8], &'u [u8])>,
+        target: &[u8],
+        known: &[Box<[u8]>],
+    ) -> DocumentTreatment {
+        if !matches!(status, OK | PARTIAL_CONTENT | NOT_MODIFIED) {
+            return DocumentTreatment::Unchanged;
+        }
+        let mut head = Head::read(response);
+        if let Some(rules) = &self.rules {
+            rules.add_to(&mut head.robots);
+        }
+        let on_documents = head.robots.on_documents(self.token);
+        match (status, self.wish.form()) {
+            (NOT_MODIFIED, form) => self.not_modified(&head, form, on_documents),
+            _ if !head.is_page() => DocumentTreatment::Unchanged,
+            (OK, Some(form)) => match self.coding(&head, on_documents) {
+                Some(coding) => {
+                    let conversion = self.conversion(&head, form, coding, on_documents, known);
+                    match self.wish.is_head {
+                        true => DocumentTreatment::Headers(conversion.head_headers()),
+                        false => DocumentTreatment::Conversion(Box::new(conversion)),
+                    }
+                }
+                None => DocumentTreatment::Headers(self.page(&head, on_documents, None)),
+            },
+            _ => {
+                let is_announced =
+                    self.documents.md_paths && !on_documents.is_forbidden && !head.is_kept_from_documents();
+                let own = if self.wish.is_at_page {
+                    page_of(target).map(|(path, rest)| [path, rest].concat())
+                } else {
+                    None
+                };
+                let markdown = is_announced.then(|| markdown_of(own.as_deref().unwrap_or(target))).flatten();
+                DocumentTreatment::Headers(self.page(&head, on_documents, markdown))
+            }
+        }
+    }
+
+    /// How the body is coded, if a document may be made of it.
+    fn coding(&self, head: &Head<'_>, on_documents: OnDocuments) -> Option<Coding> {
+        let is_permitted = !on_documents.is_forbidden
+            && !head.is_kept_from_documents()
+            && !head.is_longer_than(self.documents.max_bytes);
+        Coding::of(&head.content_encoding).filter(|_| is_permitted)
+    }
+
+    /// The headers on which the choice of the form depends.
+    fn vary(&self, on_documents: OnDocuments) -> Vec<HeaderName> {
+        let mut names = [ACCEPT].to_vec();
+        // A page for a client with credentials is no answer to one without that prefers a document, and the other way round.
+        if self.wish.declined == Some(Declined::Credentials) {
+            names.extend([AUTHORIZATION, COOKIE]);
+        }
+        if self.wish.preferred.is_some() && on_documents.depends_on_agent {
+            names.push(USER_AGENT);
+        }
+        names
+    }
+
+    /// The head of the page as it is.
+    fn page(&self, head: &Head<'_>, on_documents: OnDocuments, markdown: Option<Vec<u8>>) -> DocumentHeaders {
+        let mut headers = DocumentHeaders::default();
+        if let Some(vary) = vary_on(&head.vary, &self.vary(on_documents)) {
+            headers.set(VARY, vary);
+        }
+        if let Some(target) = markdown {
+            let own = [b"<", &*target, b">; rel=\"alternate\"; type=\"text/markdown\""].concat();
+            let lines = head.link.iter().map(|line| (*line).into()).chain([own.into()]);
+            headers.set_lines(LINK, lines.collect());
+        }
+        headers
+    }
+
+    /// The head of a 304. Its content type is hardly ever known.
+    fn not_modified(
+        &self,
+        head: &Head<'_>,
+        form: Option<DocumentForm>,
+        on_documents: OnDocuments,
+    ) -> DocumentTreatment {
+        let Some(form) = form else {
+            let may_be_page = head.content_type.map_or(self.wish.names_html, is_html);
+            return match may_be_page || self.wish.preferred.is_some() {
+                true => DocumentTreatment::Headers(self.page(head, on_documents, None)),
+                false => DocumentTreatment::Unchanged,
+            };
+        };
+        let mut headers = self.page(head, on_documents, None);
+        head.of_the_page.iter().for_each(|name| headers.remove(*name));
+        if let Some(etag) = head.etag.and_then(|etag| entity_tag::of_document(form, etag)) {
+            headers.set(ETAG, etag);
+        }
+        DocumentTreatment::Headers(headers)
+    }
+
+    fn conversion(
+        &self,
+        head: &Head<'_>,
+        form: DocumentForm,
+        coding: Coding,
+        on_documents: OnDocuments,
+        known: &[Box<[u8]>],
+    ) -> Conversion {
+        Conversion {
+            form,
+            coding,
+            max_bytes: self.documents.max_bytes,
+            content_type: head.content_type.unwrap_or_default().into(),
+            token: self.token.map(Into::into),
+            etag: head.etag.and_then(|etag| entity_tag::of_document(form, etag)),
+            known: known.into(),
+            of_the_page: head.of_the_page.clone(),
+            vary: head.vary.iter().map(|line| (*line).into()).collect(),
+            varies_on: self.vary(on_documents),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What a request asks for, where its site sends documents.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::entity_tag::Condition;
+use super::form::{DocumentForm, names_html, takes_html};
+use super::headers::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, COOKIE, IF_NONE_MATCH, IF_RANGE, RANGE};
+use crate::Ruleset;
+use crate::decide::decision::Decision;
+use crate::http::authority::is_host;
+use crate::http::header_name::HeaderName;
+use crate::http::request::{Request, Scheme, joined_lines};
+use crate::path::page::page_of;
+use crate::ruleset::sites::SiteDocuments;
+
+/// What a request asks for, where its site sends documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocumentWish {
+    pub(super) preferred: Option<DocumentForm>,
+    /// Why it gets the page as it is all the same.
+    pub(super) declined: Option<Declined>,
+    /// Whether the origin is asked for a page because its markdown's own path was asked for.
+    pub(super) is_at_page: bool,
+    /// Whether it names HTML, as requests for pages do and those for their parts don't.
+    pub(super) names_html: bool,
+    pub(super) is_head: bool,
+}
+
+/// Why a request that prefers a document gets the page as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Declined {
+    /// It has credentials, so that the page may not be public (AIWI-21).
+    Credentials,
+    /// It forbids transformations (RFC 9111 5.2.1.6).
+    NoTransform,
+    /// The site's own rules forbid it.
+    Rules,
+}
+
+/// What to change in a request on its way to the origin, which knows pages only.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct RequestEdits {
+    replaced: Vec<(HeaderName, Option<Vec<u8>>)>,
+    /// Documents that the client has, and that the origin does not know of: for [`super::DocumentPlan::treat`].
+    pub known: Vec<Box<[u8]>>,
+}
+
+impl RequestEdits {
+    /// The headers to be replaced, with the line that takes the place of all there are; `None`: the header goes.
+    pub fn replaced(&self) -> impl Iterator<Item = (HeaderName, Option<&[u8]>)> {
+        self.replaced.iter().map(|(name, value)| (*name, value.as_deref()))
+    }
+}
+
+impl Ruleset {
+    /// What a request asks for that was decided about. `None`: its site sends no documents, or none for such a request.
+    ///
+    /// `is_at_page` tells whether the origin is asked for the page of [`Self::added_to_page`].
+    pub fn document_wish(
+        &self,
+        decision: &Decision,
+        request: &impl Request,
+        is_at_page: bool,
+    ) -> Option<DocumentWish> {
+        self.documents_of(decision)?;
+        let is_head = match request.method() {
+            b"GET" => false,
+            b"HEAD" => true,
+            _ => return None,
+        };
+        let accept = joined_lines(request.header_lines(ACCEPT.lowercase)).unwrap_or_default();
+        let preferred = match is_at_page {
+            true => Some(DocumentForm::Markdown),
+            false => DocumentForm::preferred(&accept),
+        };
+        let declined = preferred.and_then(|_| self.declined(decision, request));
+        Some(DocumentWish { preferred, declined, is_at_page, names_html: names_html(&accept), is_head })
+    }
+
+    /// How the site of a request sends documents.
+    pub(super) fn documents_of(&self, decision: &Decision) -> Option<SiteDocuments> {
+        let documents = self.sites.get(decision.site?)?.documents?;
+        (!decision.is_off() && !decision.is_answered()).then_some(documents)
+    }
+
+    fn declined(&self, decision: &Decision, request: &impl Request) -> Option<Declined> {
+        let has = |name: HeaderName| request.header(name.lowercase).is_some();
+        if has(AUTHORIZATION) || has(COOKIE) {
+            return Some(Declined::Credentials);
+        }
+        if request.header_lines(CACHE_CONTROL.lowercase).any(|line| has_directive(line, "no-transform")) {
+            return Some(Declined::NoTransform);
+        }
+        self.on_documents(decision).is_forbidden.then_some(Declined::Rules)
+    }
+}
+
+impl DocumentWish {
+    /// The form that the client gets if the response permits it.
+    pub fn form(self) -> Option<DocumentForm> {
+        self.preferred.filter(|_| self.declined.is_none())
+    }
+
+    /// What to change in the request: the origin has to send the page as a whole, unless the client has a document of it, and
+    /// must not refuse to send HTML.
+    pub fn request_edits(self, request: &impl Request) -> RequestEdits {
+        let mut edits = RequestEdits::default();
+        let Some(form) = self.form() else { return edits };
+        for name in [RANGE, IF_RANGE] {
+            if request.header(name.lowercase).is_some() {
+                edits.replaced.push((name, None));
+            }
+        }
+        if let Some(tags) = joined_lines(request.header_lines(IF_NONE_MATCH.lowercase)) {
+            let condition = Condition::of(form, &tags);
+            edits.replaced.push((IF_NONE_MATCH, condition.of_pages));
+            edits.known = condition.generated;
+        }
+        if let Some(accept) =
+            joined_lines(request.header_lines(ACCEPT.lowercase)).filter(|accept| !takes_html(accept))
+        {
+            let separator: &[u8] = if accept.is_empty() { b"" } else { b", " };
+            edits.replaced.push((ACCEPT, Some([&*accept, separator, b"text/html;q=0.5"].concat())));
+        }
+        edits
+    }
+}
+
+/// The absolute address of the page that a request asks for. `None` if the request is for no valid host, or its target is no
+/// text.
+pub fn page_url(request: &impl Request, is_at_page: bool) -> Option<String> {
+    let host = request.authority().filter(|authority| is_host(authority))?;
+    let target = request.path();
+    let (path, query) = page_of(target).filter(|_| is_at_page).unwrap_or((target, b""));
+    let scheme = request.scheme().unwrap_or(Scheme::Https).as_str();
+    String::from_utf8([scheme.as_bytes(), b"://", host, path, query].concat()).ok()
+}
+
+/// Whether a line of `Cache-Control` has a directive, with a value or without.
+pub(super) fn has_directive(line: &[u8], directive: &str) -> bool {
+    line.split(|byte| *byte == b',').any(|part| {
+        let name = part.split(|byte| *byte == b'=').next().unwrap_or_default();
+        name.trim_ascii().eq_ignore_ascii_case(directive.as_bytes())
+    })
+}

@@ -1,0 +1,111 @@
+//! Policies that are fetched from their URLs.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+
+use super::Compiler;
+use super::subscriptions::{self, Subscriptions};
+use crate::config::{Config, SiteConfig};
+use crate::policy::automation_preferences::{self, PreferencesFile};
+use crate::policy::robots::{self, RobotsFile};
+use crate::source::diagnostic::{Diagnostics, Load};
+use crate::source::position::Placed;
+
+/// The kinds of policies that are files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Policy {
+    /// robots.txt.
+    Robots,
+    /// automation-preferences.txt.
+    AutomationPreferences,
+}
+
+/// A policy that is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicySubscription<'s> {
+    /// What it is.
+    pub policy: Policy,
+    /// Where it is published.
+    pub url: &'s str,
+    /// Its file, relative to the document.
+    pub source: &'s str,
+    /// The most bytes that it may have.
+    pub bytes: usize,
+}
+
+impl Policy {
+    /// The keys of a site for the file and for the URL, and what the site has there.
+    fn of(self, site: &SiteConfig) -> ([&'static str; 2], [Option<&Placed<String>>; 2]) {
+        match self {
+            Self::Robots => {
+                (["robots_txt", "robots_txt_url"], [site.robots_txt.as_ref(), site.robots_txt_url.as_ref()])
+            }
+            Self::AutomationPreferences => (
+                ["automation_preferences", "automation_preferences_url"],
+                [site.automation_preferences.as_ref(), site.automation_preferences_url.as_ref()],
+            ),
+        }
+    }
+
+    fn limit(self) -> usize {
+        match self {
+            Self::Robots => robots::DEFAULT_LIMIT,
+            Self::AutomationPreferences => automation_preferences::DEFAULT_LIMIT,
+        }
+    }
+}
+
+const ALL: [Policy; 2] = [Policy::Robots, Policy::AutomationPreferences];
+
+impl Compiler<'_> {
+    /// Checks that each URL has one file, and each file at most one URL.
+    pub(super) fn check_published_policies(&mut self, config: &Config) {
+        let mut urls: BTreeMap<&str, &str> = BTreeMap::new();
+        for site in &config.sites {
+            for policy in ALL {
+                let (keys, [file, url]) = policy.of(site);
+                let Some(url) = url else { continue };
+                let Some(file) = file else {
+                    let message = format!("`{}` has no file: set `{}` to where it is kept", keys[1], keys[0]);
+                    self.own.error(url.position, "ROB-6", message);
+                    continue;
+                };
+                if *urls.entry(file.as_str()).or_insert(url.as_str()) != url.as_str() {
+                    let message = format!("another site fetches {} from another URL", **file);
+                    self.own.error(url.position, "ROB-6", message);
+                }
+            }
+        }
+    }
+}
+
+impl Subscriptions {
+    /// The policies that are fetched, each file once, in the order of the document; not those whose file is in the document.
+    pub fn policies(&self) -> impl Iterator<Item = PolicySubscription<'_>> {
+        let config = self.config();
+        let mut known = subscriptions::inlined(config);
+        config.sites.iter().flat_map(|site| ALL.map(|policy| (policy, site))).filter_map(
+            move |(policy, site)| {
+                let (_, [file, url]) = policy.of(site);
+                let (source, url) = (file?.as_str(), url?.as_str());
+                let subscription = PolicySubscription { policy, url, source, bytes: policy.limit() };
+                known.insert(source).then_some(subscription)
+            },
+        )
+    }
+
+    /// Whether an answer can be used as a policy.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub fn check_policy(policy: Policy, url: &str, bytes: &[u8]) -> Result<(), String> {
+        let mut diagnostics = Diagnostics::new(url, Load);
+        let is_usable = match policy {
+            Policy::Robots => RobotsFile::parse(bytes, &mut diagnostics).is_some(),
+            Policy::AutomationPreferences => PreferencesFile::parse(bytes, &mut diagnostics).is_some(),
+        };
+        if is_usable { Ok(()) } else { Err(subscriptions::reason(diagnostics.into_items())) }
+    }
+}

@@ -1,0 +1,186 @@
+//! From a request to the document that answers it, by the same calls that a gate makes.
+
+use std::net::IpAddr;
+
+use crawlward_core::{
+    DocumentHeaders, DocumentTreatment, NoFiles, Overrides, Request, Ruleset, Scheme, decide, page_url,
+    rfc_3339,
+};
+use crawlward_document_gate::{Job, Outcome, PageSource};
+
+const PAGE: &str = "<title>Bread</title><nav><a href=/>Home</a></nav><main><p>Mix flour and <a href=/water>water</a>.</main>";
+const MARKDOWN: &str = "# Bread\n\nMix flour and [water](https://example.com/water).\n";
+
+struct Asked<'a> {
+    path: &'a str,
+    user_agent: &'a str,
+    headers: &'a [(&'a str, &'a str)],
+}
+
+impl Request for Asked<'_> {
+    fn address(&self) -> Option<IpAddr> {
+        Some([203, 0, 113, 77].into())
+    }
+
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::Https)
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
+        Some(b"example.com")
+    }
+
+    fn method(&self) -> &[u8] {
+        b"GET"
+    }
+
+    fn path(&self) -> &[u8] {
+        self.path.as_bytes()
+    }
+
+    fn user_agent(&self) -> Option<&[u8]> {
+        Some(self.user_agent.as_bytes())
+    }
+
+    fn now(&self) -> i64 {
+        1_778_675_696
+    }
+
+    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
+        self.headers.iter().filter(move |(key, _)| *key == name).map(|(_, value)| value.as_bytes())
+    }
+}
+
+fn job(request: &Asked<'_>, response: &[(&str, &str)]) -> Job {
+    let document = br#"{ "catalog": "none", "agents": [ { "token": "ExampleBot" } ],
+        "sites": [ { "hosts": ["example.com"], "max_document_bytes": 100000,
+                     "aiwebindex": { "document": { "md_paths": true } } } ] }"#;
+    let ruleset = Ruleset::compile("c.json", document, &NoFiles).ruleset.expect("a valid document");
+    let decision = decide(&ruleset, request, Overrides::default());
+    let is_at_page = ruleset.added_to_page(request, Overrides::default()).is_some();
+    let wish = ruleset.document_wish(&decision, request, is_at_page).expect("the site sends documents");
+    let known = wish.request_edits(request).known;
+    let plan = ruleset.document_plan(&decision, wish).expect("the same site");
+    let lines = response.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
+    let DocumentTreatment::Conversion(conversion) = plan.treat(200, lines, request.path(), &known) else {
+        panic!("no document")
+    };
+    let source = PageSource { url: page_url(request, is_at_page), fetched_at: rfc_3339(request.now()) };
+    Job::new(conversion, source)
+}
+
+fn asked<'a>(path: &'a str, accept: &'a [(&'a str, &'a str)]) -> Asked<'a> {
+    Asked { path, user_agent: "OtherBot/1.0 (+https://bot.example/)", headers: accept }
+}
+
+const MARKDOWN_ASKED: &[(&str, &str)] = &[("accept", "text/markdown")];
+const DOCUMENT_ASKED: &[(&str, &str)] = &[("accept", "application/vnd.aiwebindex+json")];
+const HTML: (&str, &str) = ("content-type", "text/html");
+
+fn finished(request: &Asked<'_>, page: &[u8]) -> Outcome {
+    let mut job = job(request, &[HTML]);
+    for part in page.chunks(7) {
+        assert!(job.push(part));
+    }
+    assert_eq!(job.body(), page);
+    job.finish()
+}
+
+fn line(headers: &DocumentHeaders, name: &str) -> Option<String> {
+    let lines = headers.replaced().find(|(known, _)| known.lowercase == name)?.1;
+    Some(String::from_utf8_lossy(lines.first()?).into_owned())
+}
+
+#[test]
+fn a_page_becomes_its_markdown() {
+    for path in ["/bread", "/bread.md"] {
+        let Outcome::Document { headers, body } = finished(&asked(path, MARKDOWN_ASKED), PAGE.as_bytes())
+        else {
+            panic!("no document")
+        };
+        assert_eq!(String::from_utf8(body).unwrap(), MARKDOWN);
+        assert_eq!(headers.status, None);
+        for (name, value) in [
+            ("content-type", "text/markdown; charset=utf-8"),
+            ("content-length", "59"),
+            ("x-markdown-tokens", "15"),
+            ("vary", "Accept"),
+        ] {
+            assert_eq!(line(&headers, name).as_deref(), Some(value), "{name}");
+        }
+        // A client that has it gets a 304, whatever the form of the others that it has.
+        let etag = line(&headers, "etag").unwrap();
+        let known = [MARKDOWN_ASKED[0], ("if-none-match", &etag)];
+        let Outcome::Document { headers, .. } = finished(&asked(path, &known), PAGE.as_bytes()) else {
+            panic!()
+        };
+        assert_eq!((headers.status, line(&headers, "etag")), (Some(304), Some(etag)));
+    }
+}
+
+#[test]
+fn aiwi_20_a_document_names_no_client() {
+    let headers = [
+        DOCUMENT_ASKED[0],
+        ("x-forwarded-for", "203.0.113.77"),
+        ("from", "alice@example.org"),
+        ("referer", "https://elsewhere.example/alice"),
+        ("automation-purpose", "purpose-of-alice"),
+    ];
+    let request =
+        Asked { user_agent: "alice-reader/1.0 (+https://alice.example/)", ..asked("/bread", &headers) };
+    let Outcome::Document { headers, body } = finished(&request, PAGE.as_bytes()) else {
+        panic!("no document")
+    };
+    let text = String::from_utf8(body).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["source"]["url"], "https://example.com/bread");
+    assert_eq!(document["source"]["fetched_at"], "2026-05-13T12:34:56Z");
+    assert_eq!(document["content"]["markdown"], MARKDOWN);
+    assert_eq!(line(&headers, "content-type").as_deref(), Some("application/vnd.aiwebindex+json"));
+    assert_eq!(line(&headers, "x-markdown-tokens"), None);
+    for secret in ["alice", "203.0.113.77", "elsewhere"] {
+        assert!(!text.contains(secret), "{secret}: {text}");
+    }
+}
+
+#[test]
+fn tag_8_a_page_can_forbid_documents() {
+    // TAG-8
+    for (meta, is_forbidden) in [
+        ("<head><meta name=robots content='nosnippet'></head>", true),
+        ("<head><meta name=ROBOTS content='follow, NoIndex'></head>", true),
+        ("<head><meta name=examplebot content='noindex'></head>", true),
+        ("<head><meta name=otherbot content='noindex'></head>", false),
+        ("<head><meta name=robots content='nofollow'></head>", false),
+        ("<head></head><body><meta name=robots content='noindex'>", false),
+    ] {
+        let request = Asked { user_agent: "ExampleBot/1.0", ..asked("/a", MARKDOWN_ASKED) };
+        let page = format!("{meta}{PAGE}");
+        let outcome = finished(&request, page.as_bytes());
+        assert_eq!(matches!(outcome, Outcome::Page { .. }), is_forbidden, "{meta}");
+        let (Outcome::Page { headers } | Outcome::Document { headers, .. }) = outcome;
+        let vary = if meta.contains("bot content='noindex'") && !meta.contains("robot") {
+            "Accept, User-Agent"
+        } else {
+            "Accept"
+        };
+        assert_eq!(line(&headers, "vary").as_deref(), Some(vary), "{meta}");
+    }
+}
+
+#[test]
+fn what_makes_no_document_is_sent_as_it_is() {
+    assert!(matches!(finished(&asked("/", MARKDOWN_ASKED), b""), Outcome::Page { .. }));
+    // Deeper than the limit, so that a part would be missing.
+    let nested = "<div>".repeat(1000) + PAGE;
+    assert!(matches!(finished(&asked("/", MARKDOWN_ASKED), nested.as_bytes()), Outcome::Page { .. }));
+    let mut broken = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-encoding", "gzip")]);
+    assert!(broken.push(PAGE.as_bytes()));
+    assert!(matches!(broken.finish(), Outcome::Page { .. }));
+    let mut large = job(&asked("/", MARKDOWN_ASKED), &[HTML]);
+    assert!(large.push(&[b'a'; 100_000]));
+    assert!(!large.push(b"b") && large.push(b""));
+    assert_eq!((large.body().len(), line(&large.page(), "vary").as_deref()), (100_000, Some("Accept")));
+    assert_eq!(large.into_body().len(), 100_000);
+}

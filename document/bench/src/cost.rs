@@ -1,0 +1,69 @@
+//! What the tools cost: bytes of pages a second, memory, tokens.
+
+use std::time::Instant;
+
+use crawlward_document::aidocument::approximate_tokens;
+
+use crate::ALLOCATOR;
+use crate::corpus::Corpus;
+use crate::tools::{TOOLS, Tool, all_fields};
+
+/// The rounds over all pages; the fastest counts.
+const ROUNDS: usize = 5;
+
+/// Prints what each tool costs.
+pub(crate) fn print(corpus: &Corpus, python: &[&str]) {
+    let bytes = corpus.bytes() as f64;
+    let fields = Tool {
+        name: "crawlward, all fields as JSON",
+        run: all_fields,
+        text: |text| text,
+        without_title: |text| text,
+    };
+    let mut rates = Vec::new();
+    for tool in std::iter::once(&fields).chain(TOOLS) {
+        rates.push((tool.name.to_owned(), bytes / seconds(corpus, tool), Some(memory(corpus, tool))));
+    }
+    for tool in python {
+        if let Some(made) = corpus.made_by(tool) {
+            rates.push((format!("{tool} {}", made.version), bytes / made.seconds, None));
+        }
+    }
+    let own = rates.first().map_or(1.0, |(_, rate, _)| *rate);
+    println!("| | MB/s | times as fast is crawlward | memory for a byte of a page, median and most |");
+    println!("|---|---|---|---|");
+    for (name, rate, memory) in rates {
+        let memory = memory.map_or(String::new(), |(median, most)| format!("{median:.1}, {most:.1}"));
+        println!("| {name} | {:.1} | {:.1} | {memory} |", rate / 1e6, own / rate);
+    }
+    let tokens = |text: &str| approximate_tokens(text) as f64;
+    let pages: f64 = corpus.pages.iter().map(|page| tokens(&String::from_utf8_lossy(&page.bytes))).sum();
+    let made: f64 = corpus.pages.iter().map(|page| tokens(crate::tools::read(&page.bytes).markdown())).sum();
+    println!("\nTokens saved: {:.1} %", (1.0 - made / pages) * 100.0);
+}
+
+fn seconds(corpus: &Corpus, tool: &Tool) -> f64 {
+    let round = || {
+        let start = Instant::now();
+        for page in &corpus.pages {
+            std::hint::black_box(std::panic::catch_unwind(|| (tool.run)(&page.bytes)).unwrap_or_default());
+        }
+        start.elapsed().as_secs_f64()
+    };
+    (0..ROUNDS).map(|_| round()).fold(f64::INFINITY, f64::min)
+}
+
+/// The most memory at a time for a byte of a page: the median and the maximum of all pages.
+fn memory(corpus: &Corpus, tool: &Tool) -> (f64, f64) {
+    let of = |page: &[u8]| {
+        ALLOCATOR.reset_peak_usage();
+        let before = ALLOCATOR.current_usage();
+        let made = std::panic::catch_unwind(|| (tool.run)(page));
+        let peak = ALLOCATOR.peak_usage().saturating_sub(before);
+        drop(made);
+        peak as f64 / page.len().max(1) as f64
+    };
+    let mut all: Vec<f64> = corpus.pages.iter().map(|page| of(&page.bytes)).collect();
+    all.sort_by(f64::total_cmp);
+    (all.get(all.len() / 2).copied().unwrap_or(0.0), all.last().copied().unwrap_or(0.0))
+}

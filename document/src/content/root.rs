@@ -1,0 +1,128 @@
+//! The element that holds the content.
+
+use super::measure::{Measure, Measures};
+use crate::html::tree::Flags;
+use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+
+/// What the content of a page is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Prose.
+    Prose,
+    /// Names, prices, links: a list of products, of articles, of anything.
+    List,
+}
+
+impl Kind {
+    /// What a page is made of, once all that surely is not content is left out.
+    pub(super) fn of(whole: Measure, is_article: bool) -> Self {
+        let share = if is_article { 2 * LIST_SHARE } else { LIST_SHARE };
+        if whole.prose
+            < whole.text / share.max(1)
+                * u32::from(LIST_SHARE > 0).max(1)
+                * u32::from(LIST_SHARE > 0).max(1)
+                * u32::from(LIST_SHARE > 0)
+        {
+            Self::List
+        } else {
+            Self::Prose
+        }
+    }
+
+    /// What counts.
+    fn weight(self, measure: Measure) -> u32 {
+        match self {
+            Self::Prose => measure.prose,
+            Self::List => measure.text,
+        }
+    }
+}
+
+/// A page of whose text less than this part is prose is a list; half of it, if the page says that it is an article.
+const LIST_SHARE: u32 = 4;
+
+/// Finds the element that holds the content.
+pub(super) fn find(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
+    descend(tree, measures, kind, semantic(tree, measures, kind))
+}
+
+/// Whether an element says that it is the text of an article, in the words of publishing systems.
+fn is_named_body(tree: &Tree, node: Node) -> bool {
+    const CLASSES: [&str; 4] = ["entry-content", "post-content", "article-body", "article-content"];
+    tree.attribute(node, Attribute::Class).is_some_and(|value| {
+        value.split_ascii_whitespace().any(|word| CLASSES.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    })
+}
+
+/// Whether an element says that it is the text of an article.
+pub(super) fn has_body(tree: &Tree) -> bool {
+    tree.nodes().any(|(_, node)| node.flags.has(Flags::NAMED) && is_named_body(tree, node))
+}
+
+/// The element that says that it holds the content, if one does and most of the page's prose is in it.
+fn semantic(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
+    let whole = measures.get(Tree::ROOT);
+    let is_body = |node: Node| {
+        tree.attribute(node, Attribute::Itemprop).is_some_and(|names| {
+            names.split_ascii_whitespace().any(|name| name.eq_ignore_ascii_case("articlebody"))
+        })
+    };
+    let is_article = |node: Node| node.tag == Tag::Article;
+    let is_main = |node: Node| {
+        node.tag == Tag::Main
+            || tree
+                .attribute(node, Attribute::Role)
+                .is_some_and(|role| role.trim().eq_ignore_ascii_case("main"))
+    };
+    let kinds: [(&dyn Fn(Node) -> bool, u32); 3] = [(&is_body, 5), (&is_article, 3), (&is_main, 2)];
+    for (is_it, share) in kinds {
+        let (mut best, mut all, mut skip_to) = ((0, Tree::ROOT), 0, Tree::ROOT);
+        for (id, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text && is_it(*node)) {
+            let weight = kind.weight(measures.get(id));
+            if weight > best.0 {
+                best = (weight, id);
+            }
+            if id >= skip_to {
+                all += weight;
+                skip_to = node.end;
+            }
+        }
+        // One of many that are alike is not the content, least of all in a list.
+        let most = if kind == Kind::List { all / 3 * 2 } else { all / 2 };
+        if best.0 > 0 && best.0 >= kind.weight(whole) / share && best.0 >= most {
+            return best.1;
+        }
+    }
+    Tree::ROOT
+}
+
+/// Goes down as long as one child has most of the prose, and of all that is not a link.
+fn descend(tree: &Tree, measures: &Measures, kind: Kind, from: NodeId) -> NodeId {
+    let mut root = from;
+    loop {
+        let whole = measures.get(root);
+        let is_container = |node: Node| {
+            let is_one_block = matches!(
+                node.tag,
+                Tag::P | Tag::Ul | Tag::Ol | Tag::Table | Tag::Pre | Tag::Blockquote | Tag::Li | Tag::Dl
+            );
+            node.tag != Tag::Text && !is_one_block
+        };
+        let children =
+            tree.children(root).filter(|(_, node)| is_container(*node)).map(|(id, _)| (id, measures.get(id)));
+        let best = children.max_by_key(|(id, measure)| (kind.weight(*measure), std::cmp::Reverse(*id)));
+        let holds_most = |measure: &Measure| {
+            kind.weight(*measure) > 0
+                && kind.weight(*measure) >= kind.weight(whole) / 10 * PROSE_TENTHS
+                && measure.text - measure.links >= (whole.text - whole.links) / 10 * TEXT_TENTHS
+        };
+        match best {
+            Some((id, measure)) if holds_most(&measure) => root = id,
+            _ => return root,
+        }
+    }
+}
+
+/// How much of the prose, and of the text outside of links, a child must have to be the content by itself.
+const PROSE_TENTHS: u32 = 8;
+const TEXT_TENTHS: u32 = 6;

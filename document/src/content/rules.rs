@@ -1,0 +1,268 @@
+//! Which parts of a page are not its content, by what they are and how they are named.
+
+use super::measure::Measures;
+use super::words::{self, Strength};
+use crate::html::tree::Flags;
+use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+
+/// Which rules leave parts of a page out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rules {
+    All,
+    /// All but those about names, headers and forms.
+    WithoutNames,
+}
+
+/// What of a page people see, in a browser with scripts or in one without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    has_noscript: bool,
+    has_hidden: bool,
+}
+
+impl Shown {
+    /// Decides whether the content is what a page shows by itself, or what it keeps for browsers without scripts:
+    /// some pages have all of their content there, and leave the rest to a script.
+    pub(super) fn by(tree: &Tree) -> Self {
+        let with_noscript = Self { has_noscript: true, has_hidden: false };
+        let (mut inside, mut outside) = (0_u64, 0_u64);
+        let (mut skip_to, mut noscript_to) = (Tree::ROOT, Tree::ROOT);
+        for (id, node) in tree.nodes() {
+            if id < skip_to {
+                continue;
+            }
+            if with_noscript.is_never_content(node) {
+                skip_to = node.end;
+            } else if node.tag == Tag::Noscript {
+                noscript_to = noscript_to.max(node.end);
+            } else if id < noscript_to {
+                inside += u64::from(node.text_length());
+            } else {
+                outside += u64::from(node.text_length());
+            }
+        }
+        Self { has_noscript: inside > outside.max(ENOUGH_NOSCRIPT), has_hidden: false }
+    }
+
+    /// Also with parts that people cannot see, for pages that show all of themselves by a script.
+    pub(super) fn with_hidden(self) -> Self {
+        Self { has_hidden: true, ..self }
+    }
+
+    pub(super) fn has_hidden(self) -> bool {
+        self.has_hidden
+    }
+
+    /// Whether the element is never text of the page.
+    pub(super) fn is_never_content(self, node: Node) -> bool {
+        node.flags.has(Flags::HIDDEN) && !self.has_hidden
+            || node.flags.has(Flags::IN_HEAD)
+            || node.tag.is_without_text() && !(node.tag == Tag::Noscript && self.has_noscript)
+    }
+}
+
+/// A page that asks people to use scripts says so in less text than this.
+const ENOUGH_NOSCRIPT: u64 = 250;
+
+/// The rules that speak against an element, one bit each: those about elements, then those about words.
+type Hits = u128;
+
+/// The rule about an element's sort or role, by its bit and how sure it is.
+const ELEMENTS: [(&[Tag], Strength); 9] = [
+    (&[Tag::Nav], Strength::Strong),
+    (&[Tag::Aside], Strength::Strong),
+    (&[Tag::Footer], Strength::Strong),
+    (&[Tag::Menu], Strength::Strong),
+    (&[Tag::Dialog], Strength::Strong),
+    (&[Tag::Search], Strength::Strong),
+    (&[Tag::Button], Strength::Strong),
+    (&[Tag::Header], Strength::Weak),
+    (&[Tag::Form, Tag::Fieldset], Strength::Weak),
+];
+const ROLE: usize = ELEMENTS.len();
+const FIRST_WORD: usize = ROLE + 1;
+/// The rules of all sorts.
+const COUNT: usize = FIRST_WORD + words::COUNT;
+const _: () = assert!(COUNT <= Hits::BITS as usize);
+
+/// An element that rules speak against.
+#[derive(Clone, Copy, Debug)]
+struct Suspect {
+    id: NodeId,
+    hits: Hits,
+}
+
+/// The part of all prose that a rule which is not sure may leave out with one element, and the part of all text outside of
+/// links that it may leave out with all.
+const WEAK_SHARE: u32 = 12;
+const WEAK_SHARE_OF_ALL: u32 = 3;
+/// The prose that a page must have beside what readers say about it.
+const REST_BESIDE_TALK: u32 = 250;
+
+impl Rules {
+    /// The elements that the rules leave out, in document order, none in another.
+    ///
+    /// No rule leaves out half of what the page says, neither with one element nor with all that it speaks against: a
+    /// page that names most of its content by a word means something else by it. A rule that is not sure leaves out
+    /// much less.
+    pub(super) fn left_out(
+        self,
+        tree: &Tree,
+        measures: &Measures,
+        shown: Shown,
+        is_article: bool,
+    ) -> Vec<NodeId> {
+        let suspects = self.suspects(tree, shown);
+        let all = measures.get(Tree::ROOT);
+        let whole = all.prose;
+        let limit = |rule| limit(rule, whole, is_article);
+        let mut taken = [0_u32; COUNT];
+        let mut ends = [Tree::ROOT; COUNT];
+        for suspect in &suspects {
+            let prose = measures.get(suspect.id).prose;
+            for rule in bits(suspect.hits) {
+                let (Some(taken), Some(end)) = (taken.get_mut(rule), ends.get_mut(rule)) else { continue };
+                if suspect.id >= *end && prose <= limit(rule) {
+                    *taken += match strength(rule) {
+                        Strength::Weak => measures.get(suspect.id).plain(),
+                        Strength::Strong | Strength::Talk => prose,
+                    };
+                    *end = tree.node(suspect.id).end;
+                }
+            }
+        }
+        let allowed = taken.iter().enumerate().fold(0, |allowed, (rule, taken)| {
+            let most = match strength(rule) {
+                Strength::Weak => all.plain() / WEAK_SHARE_OF_ALL,
+                Strength::Strong | Strength::Talk => limit(rule),
+            };
+            if *taken <= most { allowed | 1 << rule } else { allowed }
+        });
+        let mut left_out = Vec::new();
+        let mut skip_to = Tree::ROOT;
+        for suspect in suspects {
+            let prose = measures.get(suspect.id).prose;
+            let is_out = |rule| prose <= limit(rule);
+            if suspect.id >= skip_to && bits(suspect.hits & allowed).any(is_out) {
+                left_out.push(suspect.id);
+                skip_to = tree.node(suspect.id).end;
+            }
+        }
+        left_out
+    }
+
+    /// The elements that rules speak against.
+    fn suspects(self, tree: &Tree, shown: Shown) -> Vec<Suspect> {
+        let mut suspects = Vec::new();
+        let mut skip_to = Tree::ROOT;
+        for (id, node) in tree.nodes() {
+            if id < skip_to || node.tag == Tag::Text {
+                continue;
+            }
+            if shown.is_never_content(node) {
+                skip_to = node.end;
+                continue;
+            }
+            let hits = self.against(tree, id, node);
+            if hits != 0 {
+                suspects.push(Suspect { id, hits });
+            }
+        }
+        suspects
+    }
+
+    /// The rules that speak against an element.
+    fn against(self, tree: &Tree, id: NodeId, node: Node) -> Hits {
+        let is_exempt = matches!(
+            node.tag,
+            Tag::Body | Tag::Html | Tag::Article | Tag::Main | Tag::Pre | Tag::Code | Tag::Table | Tag::Tbody
+        );
+        if is_exempt || tree.is_admonition(node) {
+            return 0;
+        }
+        if is_question(tree, id, node) {
+            return 0;
+        }
+        let mut hits = 0;
+        for (bit, (tags, strength)) in ELEMENTS.iter().enumerate() {
+            if tags.contains(&node.tag) && (self == Self::All || *strength == Strength::Strong) {
+                hits |= 1 << bit;
+            }
+        }
+        if self != Self::All || !node.flags.has(Flags::NAMED) {
+            return hits;
+        }
+        if tree.attribute(node, Attribute::Role).is_some_and(is_role_of_other) {
+            hits |= 1 << ROLE;
+        }
+        for attribute in [Attribute::Class, Attribute::Id] {
+            hits |= tree.attribute(node, attribute).map_or(0, words::against) << FIRST_WORD;
+        }
+        // A link or a heading is part of what is around it.
+        if node.tag == Tag::A || node.tag.heading_level().is_some() {
+            for rule in bits(hits).filter(|rule| strength(*rule) == Strength::Weak) {
+                hits &= !(1 << rule);
+            }
+        }
+        hits
+    }
+}
+
+/// Whether a button is the heading of an answer that it opens.
+fn is_question(tree: &Tree, id: NodeId, node: Node) -> bool {
+    let role = || tree.attribute(node, Attribute::Role).unwrap_or_default().trim();
+    if node.tag != Tag::Button && !(node.flags.has(Flags::NAMED) && role().eq_ignore_ascii_case("button")) {
+        return false;
+    }
+    let is_in_heading = tree.node(node.parent).tag.heading_level().is_some();
+    is_in_heading || tree.inside(id).any(|(_, node)| tree.text(node).trim_end().ends_with(['?', '？', '؟']))
+}
+
+/// How sure a rule is.
+fn strength(rule: usize) -> Strength {
+    match rule.checked_sub(FIRST_WORD) {
+        Some(word) => words::strength(word),
+        None => ELEMENTS.get(rule).map_or(Strength::Strong, |(_, strength)| *strength),
+    }
+}
+
+/// The most prose of one element that a rule leaves out.
+fn limit(rule: usize, whole: u32, is_article: bool) -> u32 {
+    match strength(rule) {
+        Strength::Weak => whole / WEAK_SHARE,
+        // A page that says that it is an article is not what its readers say about it.
+        Strength::Talk if is_article => whole.saturating_sub(REST_BESIDE_TALK),
+        _ => whole / 2,
+    }
+}
+
+/// The rules in a set.
+fn bits(mut hits: Hits) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let next = hits.trailing_zeros();
+        (next < Hits::BITS).then(|| {
+            hits &= hits - 1;
+            next as usize
+        })
+    })
+}
+
+fn is_role_of_other(role: &str) -> bool {
+    const ROLES: [&str; 14] = [
+        "alert",
+        "alertdialog",
+        "banner",
+        "button",
+        "complementary",
+        "contentinfo",
+        "dialog",
+        "form",
+        "menu",
+        "menubar",
+        "navigation",
+        "search",
+        "tablist",
+        "toolbar",
+    ];
+    ROLES.iter().any(|other| role.trim().eq_ignore_ascii_case(other))
+}

@@ -1,0 +1,370 @@
+//! From tags to the tree.
+//!
+//! The tree is the standard's in what matters here: implied end tags, scopes, misnested end tags. It differs where the
+//! standard moves elements: text in a table stays there, and a misnested end tag never copies formatting.
+
+mod text;
+
+use self::text::TextUse;
+use super::attribute::Attribute;
+use super::rules::{self, Scope};
+use super::token::TagName;
+use super::tree::{Flags, Node, Value};
+use super::{NodeId, Tag, Tree};
+use crate::Limits;
+
+/// An element that is open.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    name: TagName,
+    /// Its node; none if it is left out with all that is in it.
+    node: Option<NodeId>,
+}
+
+/// A tree that grows.
+#[derive(Debug)]
+pub(super) struct Builder {
+    nodes: Vec<Node>,
+    attributes: Vec<Value>,
+    text: Vec<u8>,
+    pub(super) values: Vec<u8>,
+    open: Vec<Open>,
+    /// How many elements are open, by name.
+    counts: [u32; TagName::BUCKETS],
+    /// How many end tags will come for elements that are not open: beyond a limit, or closed before their time.
+    owed: [u32; TagName::BUCKETS],
+    limits: Limits,
+    has_body: bool,
+    is_cut: bool,
+    /// Blanks at this place have no effect.
+    is_after_blank: bool,
+    text_use: TextUse,
+}
+
+impl Builder {
+    pub(super) fn new(page_length: usize, limits: &Limits) -> Self {
+        // A page of hostile size has few bytes a node.
+        let limits = Limits { nodes: limits.nodes.min(1024 + page_length / 4), ..*limits };
+        let mut builder = Self {
+            // What typical pages need, so that growing copies little.
+            nodes: Vec::with_capacity((page_length / 32).min(limits.nodes)),
+            attributes: Vec::with_capacity(page_length / 64),
+            text: Vec::with_capacity(page_length / 8),
+            values: Vec::with_capacity(page_length / 8),
+            open: Vec::new(),
+            counts: [0; TagName::BUCKETS],
+            owed: [0; TagName::BUCKETS],
+            limits,
+            has_body: false,
+            is_cut: false,
+            is_after_blank: true,
+            text_use: TextUse::Flowing,
+        };
+        builder.push(TagName::of(Tag::Html), Flags::NONE, &[], true);
+        builder
+    }
+
+    pub(super) fn finish(&mut self) -> Tree {
+        self.close_to(0);
+        let whole = |bytes: Vec<u8>| {
+            String::from_utf8(bytes)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        };
+        Tree {
+            nodes: std::mem::take(&mut self.nodes),
+            attributes: std::mem::take(&mut self.attributes),
+            text: whole(std::mem::take(&mut self.text)),
+            values: whole(std::mem::take(&mut self.values)),
+            is_cut: self.is_cut,
+        }
+    }
+
+    /// Whether the open elements are drawings or formulas, so that names have another meaning.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.has_open(Tag::Svg) || self.has_open(Tag::Math)
+    }
+
+    fn has_open(&self, tag: Tag) -> bool {
+        self.count(TagName::of(tag)) > 0
+    }
+
+    fn count(&self, name: TagName) -> u32 {
+        self.counts.get(name.bucket()).copied().unwrap_or_default()
+    }
+
+    fn current(&self) -> Open {
+        self.open.last().copied().unwrap_or(Open { name: TagName::of(Tag::Html), node: None })
+    }
+
+    /// Takes a start tag; false if its values are not needed.
+    pub(super) fn start(
+        &mut self,
+        name: TagName,
+        mut flags: Flags,
+        attributes: &[Value],
+        is_self_closing: bool,
+    ) -> bool {
+        let tag = name.tag;
+        match tag {
+            Tag::Html => {
+                if let Some(root) = self.nodes.first_mut().filter(|root| root.length == 0) {
+                    root.start = number(self.attributes.len());
+                    root.length = number(attributes.len());
+                    self.attributes.extend_from_slice(attributes);
+                    return true;
+                }
+                return false;
+            }
+            Tag::Head => return false,
+            Tag::Body if self.has_body => return false,
+            Tag::Body => {
+                self.open_body(flags, attributes);
+                return true;
+            }
+            _ => {}
+        }
+        if !self.has_body {
+            let is_in_head_element =
+                self.open.iter().any(|open| matches!(open.name.tag, Tag::Template | Tag::Svg));
+            if rules::belongs_to_head(tag) {
+                flags.add(Flags::IN_HEAD);
+            } else if !is_in_head_element {
+                self.open_body(Flags::NONE, &[]);
+            }
+        }
+        let is_foreign = self.is_foreign();
+        if is_foreign && rules::leaves_foreign(tag) && !self.has_open(Tag::ForeignObject) {
+            self.close_outermost(Scope::Table, |open| matches!(open, Tag::Svg | Tag::Math));
+        }
+        if rules::closes_paragraph(tag) && self.has_open(Tag::P) {
+            self.close_outermost(Scope::Button, |open| open == Tag::P);
+        }
+        if tag.heading_level().is_some() && self.current().name.tag.heading_level().is_some() {
+            self.close_to(self.open.len().saturating_sub(1));
+        }
+        if let Some((scope, closes)) = rules::closed_by_start(tag) {
+            match tag {
+                Tag::Li | Tag::Dt | Tag::Dd => self.close_item(closes),
+                Tag::A => self.end(name),
+                _ => self.close_outermost(scope, closes),
+            }
+        }
+        if !tag.is_inline() || tag == Tag::Br {
+            self.is_after_blank = true;
+        }
+        if tag.is_void() {
+            let is_kept = matches!(tag, Tag::Img | Tag::Br | Tag::Hr)
+                || matches!(tag, Tag::Meta | Tag::Link | Tag::Base) && flags.has(Flags::IN_HEAD);
+            if tag == Tag::Img {
+                self.is_after_blank = false;
+            }
+            return is_kept && self.add_leaf(tag, flags, attributes);
+        }
+        if is_self_closing && (is_foreign || tag == Tag::Svg) {
+            return false;
+        }
+        let is_left_out = match tag {
+            Tag::Script => !self.is_json_ld(attributes),
+            Tag::Title => !flags.has(Flags::IN_HEAD) || is_foreign,
+            Tag::Noscript | Tag::Head | Tag::Rp => false,
+            _ => tag.is_without_text(),
+        };
+        self.push(name, flags, attributes, !is_left_out)
+    }
+
+    fn is_json_ld(&self, attributes: &[Value]) -> bool {
+        let kind = attributes.iter().find(|value| value.attribute == Attribute::Type);
+        let kind = kind.and_then(|value| {
+            self.values.get(value.start as usize..value.start as usize + usize::from(value.length))
+        });
+        kind.is_some_and(|kind| {
+            let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default();
+            essence.trim_ascii().eq_ignore_ascii_case(b"application/ld+json")
+        })
+    }
+
+    fn open_body(&mut self, flags: Flags, attributes: &[Value]) {
+        self.has_body = true;
+        self.close_to(1);
+        self.push(TagName::of(Tag::Body), flags, attributes, true);
+    }
+
+    /// Opens an element; false if it has no node.
+    fn push(&mut self, name: TagName, flags: Flags, attributes: &[Value], is_kept: bool) -> bool {
+        if self.open.len() >= self.limits.depth {
+            self.is_cut = true;
+            self.owe(name);
+            return false;
+        }
+        let is_kept = is_kept && (self.open.is_empty() || self.current().node.is_some());
+        let node = if is_kept { self.add_node(name.tag, flags, attributes) } else { None };
+        if is_kept && node.is_none() {
+            self.owe(name);
+            return false;
+        }
+        self.open.push(Open { name, node });
+        if let Some(count) = self.counts.get_mut(name.bucket()) {
+            *count += 1;
+        }
+        self.see_text_use();
+        node.is_some()
+    }
+
+    fn owe(&mut self, name: TagName) {
+        if let Some(owed) = self.owed.get_mut(name.bucket()) {
+            *owed = owed.saturating_add(1);
+        }
+    }
+
+    fn add_leaf(&mut self, tag: Tag, flags: Flags, attributes: &[Value]) -> bool {
+        self.current().node.is_some() && self.add_node(tag, flags, attributes).is_some()
+    }
+
+    /// Adds an element to the current one, if there is room.
+    fn add_node(&mut self, tag: Tag, flags: Flags, attributes: &[Value]) -> Option<NodeId> {
+        let id = NodeId(number(self.nodes.len()));
+        if self.nodes.len() >= self.limits.nodes {
+            self.is_cut = true;
+            return None;
+        }
+        self.nodes.push(Node {
+            tag,
+            flags,
+            parent: self.current().node.unwrap_or(Tree::ROOT),
+            end: NodeId(id.0 + 1),
+            start: number(self.attributes.len()),
+            length: number(attributes.len()),
+        });
+        self.attributes.extend_from_slice(attributes);
+        Some(id)
+    }
+
+    /// Takes an end tag.
+    pub(super) fn end(&mut self, name: TagName) {
+        let tag = name.tag;
+        if matches!(tag, Tag::Html | Tag::Body | Tag::Head) {
+            return;
+        }
+        if tag == Tag::Br {
+            self.start(name, Flags::NONE, &[], false);
+            return;
+        }
+        if let Some(owed) = self.owed.get_mut(name.bucket()).filter(|owed| **owed > 0) {
+            *owed -= 1;
+            return;
+        }
+        let is_heading = tag.heading_level().is_some();
+        if self.count(name) == 0 && !is_heading {
+            return;
+        }
+        if !tag.is_inline() {
+            self.is_after_blank = true;
+        }
+        let scope = rules::scope_of_end(tag);
+        let stops_at_special = rules::stops_at_special(tag);
+        let mut has_special = false;
+        for (at, open) in self.open.iter().enumerate().rev() {
+            if open.name == name || is_heading && open.name.tag.heading_level().is_some() {
+                match tag {
+                    // The element around goes on as one without a meaning: what it holds stays where it is.
+                    Tag::Form if has_special => self.neutralise(at),
+                    Tag::A => self.close_early(at),
+                    _ if has_special && tag.is_formatting() => self.neutralise(at),
+                    _ => self.close_to(at),
+                }
+                return;
+            }
+            if scope.ends_at(open.name.tag) || stops_at_special && open.name.tag.is_special() {
+                return;
+            }
+            has_special |= open.name.tag.is_special();
+        }
+    }
+
+    /// Makes an open element one without a meaning, which no end tag closes.
+    fn neutralise(&mut self, at: usize) {
+        const NAMELESS: TagName = TagName { tag: Tag::Other, hash: u32::MAX };
+        let Some(open) = self.open.get_mut(at) else { return };
+        let was = std::mem::replace(&mut open.name, NAMELESS);
+        let node = open.node;
+        self.uncount(was);
+        if let Some(count) = self.counts.get_mut(NAMELESS.bucket()) {
+            *count += 1;
+        }
+        if let Some(node) = node.and_then(|node| self.nodes.get_mut(node.index())) {
+            node.tag = if was.tag.is_formatting() { Tag::Span } else { Tag::Div };
+        }
+    }
+
+    fn uncount(&mut self, name: TagName) {
+        if let Some(count) = self.counts.get_mut(name.bucket()) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// Closes an element although blocks in it are open; their end tags will come.
+    fn close_early(&mut self, at: usize) {
+        for index in at + 1..self.open.len() {
+            if let Some(open) = self.open.get(index).copied().filter(|open| open.name.tag.is_special()) {
+                self.owe(open.name);
+            }
+        }
+        self.close_to(at);
+    }
+
+    /// Closes the outermost of some open elements that a scope shows.
+    fn close_outermost(&mut self, scope: Scope, is_it: fn(Tag) -> bool) {
+        let mut found = None;
+        for (at, open) in self.open.iter().enumerate().rev() {
+            if is_it(open.name.tag) {
+                found = Some(at);
+            }
+            if scope.ends_at(open.name.tag) {
+                break;
+            }
+        }
+        if let Some(at) = found {
+            self.close_to(at);
+        }
+    }
+
+    /// Closes the open item of a list that a new item follows.
+    fn close_item(&mut self, is_it: fn(Tag) -> bool) {
+        for (at, open) in self.open.iter().enumerate().rev() {
+            let tag = open.name.tag;
+            if is_it(tag) {
+                self.close_to(at);
+                return;
+            }
+            if tag.is_special() && !matches!(tag, Tag::Address | Tag::Div | Tag::P) {
+                return;
+            }
+        }
+    }
+
+    /// Closes all open elements from this one on.
+    fn close_to(&mut self, at: usize) {
+        let end = NodeId(number(self.nodes.len()));
+        for index in (at..self.open.len()).rev() {
+            let Some(open) = self.open.get(index).copied() else { continue };
+            self.uncount(open.name);
+            if let Some(node) = open.node.and_then(|node| self.nodes.get_mut(node.index())) {
+                node.end = end;
+            }
+        }
+        self.open.truncate(at);
+        self.see_text_use();
+    }
+}
+
+impl TagName {
+    /// The name of an element with a meaning.
+    pub(super) const fn of(tag: Tag) -> Self {
+        Self { tag, hash: 0 }
+    }
+}
+
+/// A number in an array that the limit on a page's bytes bounds.
+fn number(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,147 @@
+//! What stands in a line of text: links, code, images, and the text itself.
+
+use super::super::Image;
+use super::super::escape;
+use super::super::line::Mark;
+use super::{Ending, Inside, Walk};
+use crate::addresses::destination;
+use crate::html::{Attribute, Node, NodeId, Tag};
+
+/// The most text in one span of code; what has more is not one.
+const LONGEST_CODE: usize = 1000;
+
+/// Of text for which there may be too little room, so many bytes are written at a time.
+const PIECE: usize = 256;
+/// What is kept for the ends of markup, and for the starts of lines.
+const ROOM_FOR_MARKS: usize = 512;
+
+impl Walk<'_> {
+    /// Whether there is no room for a run that goes on with so many bytes, each of which may need a backslash.
+    fn is_full_with(&mut self, bytes: usize) -> bool {
+        self.is_full |= self.line.len_with_ends() + 2 * bytes + ROOM_FOR_MARKS > self.blocks.room();
+        self.is_full
+    }
+
+    /// Adds text, as far as there is room for it.
+    pub(super) fn text(&mut self, text: &str) {
+        let has_room = self.line.len_with_ends() + 2 * text.len() + ROOM_FOR_MARKS <= self.blocks.room();
+        if has_room {
+            self.line.push(text);
+            return;
+        }
+        let mut rest = text;
+        while !rest.is_empty() && !self.is_full_with(PIECE) {
+            let end = (1..=PIECE.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end));
+            let (piece, after) = rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or((rest, ""));
+            self.line.push(piece);
+            rest = after;
+        }
+    }
+
+    pub(super) fn mark(&mut self, node: Node, mark: Mark) -> Inside {
+        self.line.begin(mark);
+        self.ends_with(node, Ending::Mark)
+    }
+
+    pub(super) fn link(&mut self, id: NodeId, node: Node) -> Inside {
+        let Some(address) = self.tree.address(node, Attribute::Href) else { return Inside::Walk };
+        // A mark behind a heading that leads to the heading.
+        let is_in_heading = self.endings.iter().any(|(_, ending)| matches!(ending, Ending::Heading { .. }));
+        if is_in_heading && self.tree.is_permalink(id, node) {
+            return Inside::Skip;
+        }
+        let Some(url) = self.addresses.resolve(address).filter(|_| !self.line.is_in_link()) else {
+            return Inside::Walk;
+        };
+        if self.is_full_with(url.len()) {
+            return Inside::Skip;
+        }
+        self.line.begin(Mark::Link(destination(&url)));
+        let text_from = self.line.begin_capture();
+        self.ends_with(node, Ending::Link { node, url, text_from })
+    }
+
+    pub(super) fn code(&mut self, id: NodeId, node: Node) -> Inside {
+        let mut text = String::new();
+        for (_, inner) in self.tree.inside(id) {
+            match inner.tag {
+                Tag::Text => text.push_str(self.tree.text(inner)),
+                Tag::Br => text.push(' '),
+                tag if !tag.is_inline() || tag == Tag::Img => return Inside::Walk,
+                _ => {}
+            }
+            if text.len() > LONGEST_CODE {
+                return Inside::Walk;
+            }
+        }
+        if node.end.0 > id.0 + 1 && !self.is_full_with(text.len()) {
+            self.line.push_code(&text);
+        }
+        Inside::Skip
+    }
+
+    /// A power or the number of a note is not a further digit.
+    pub(super) fn superscript(&mut self, id: NodeId) {
+        let text = self.tree.all_text(id);
+        let digits = text.trim_start_matches(['-', '+', '\u{2212}']);
+        let is_power =
+            !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if is_power && self.line.last().is_some_and(|last| !last.is_whitespace()) {
+            self.line.push_markup("^");
+        }
+    }
+
+    /// Finds the caption of a figure with an image.
+    pub(super) fn figure(&mut self, id: NodeId) {
+        let has_image =
+            self.tree.inside(id).any(|(_, node)| node.tag == Tag::Img && self.source(node).is_some());
+        let caption =
+            self.tree.inside(id).find(|(_, node)| node.tag == Tag::Figcaption).filter(|_| has_image);
+        if let Some((caption, _)) = caption {
+            self.caption_of = Some(caption);
+            self.caption = Some(self.tree.all_text(caption));
+        }
+    }
+
+    fn source(&self, node: Node) -> Option<String> {
+        // A page that loads images later has a stand-in until then.
+        let later = self.tree.address(node, Attribute::DataSrc);
+        later
+            .into_iter()
+            .chain(self.tree.address(node, Attribute::Src))
+            .find_map(|address| self.addresses.resolve(address))
+    }
+
+    pub(super) fn image(&mut self, node: Node) {
+        let Some(url) = self.source(node) else { return };
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let alt = self.tree.attribute(node, Attribute::Alt).map(words).filter(|alt| !alt.is_empty());
+        let caption =
+            self.caption.take().map(|caption| words(&caption)).filter(|caption| !caption.is_empty());
+        let bytes = 2 * (url.len() + alt.as_deref().map_or(0, str::len));
+        if !self.blocks.take_room(bytes + caption.as_deref().map_or(0, str::len)) {
+            return;
+        }
+        // An image that nobody describes is decoration.
+        if alt.is_some() || caption.is_some() {
+            let mut markup = "![".to_owned();
+            escape::push(
+                &mut markup,
+                alt.as_deref().or(caption.as_deref()).unwrap_or_default(),
+                self.line.into,
+            );
+            markup.push_str("](");
+            markup.push_str(&destination(&url));
+            if let Some(caption) = caption.as_deref().filter(|_| alt.is_some()) {
+                markup.push_str(" \"");
+                let mut escaped = String::new();
+                escape::push(&mut escaped, caption, self.line.into);
+                markup.push_str(&escaped.replace('"', "\\\""));
+                markup.push('"');
+            }
+            markup.push(')');
+            self.line.push_markup(&markup);
+        }
+        self.images.push(Image { url, alt });
+    }
+}

@@ -1,0 +1,396 @@
+//! The walk through the content, in document order and without recursion.
+
+mod inline;
+
+use super::blocks::Blocks;
+use super::escape::Into;
+use super::line::{Line, Mark};
+use super::table::{self, Table};
+use super::{Heading, Image, Link, Written, code};
+use crate::addresses::Addresses;
+use crate::content::Content;
+use crate::head::Head;
+use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+
+/// What ends with an element.
+#[derive(Debug)]
+enum Ending {
+    Block,
+    Mark,
+    Link { node: Node, url: String, text_from: usize },
+    Heading { level: u8, id: Option<String>, text_from: usize },
+    Item,
+    List,
+    Quote,
+    Label,
+    Row,
+    Cell { is_header: bool, span: usize },
+    Table,
+    Caption,
+    Figure,
+    Text(&'static str),
+}
+
+struct Walk<'p> {
+    tree: &'p Tree,
+    addresses: &'p Addresses,
+    blocks: Blocks,
+    line: Line,
+    /// The elements that the walk is in and that end with something, with where they end.
+    endings: Vec<(NodeId, Ending)>,
+    table: Option<Table>,
+    /// The caption of the figure around, which its first image has as its title.
+    caption: Option<String>,
+    /// The element of that caption.
+    caption_of: Option<NodeId>,
+    headings: Vec<Heading>,
+    links: Vec<Link>,
+    images: Vec<Image>,
+    /// There is no room for more text.
+    is_full: bool,
+}
+
+/// Writes the content of a page below its title; its description if there is no content.
+pub(crate) fn write(
+    tree: &Tree,
+    content: &Content,
+    addresses: &Addresses,
+    head: &Head,
+    room: usize,
+) -> Written {
+    let mut walk = Walk {
+        tree,
+        addresses,
+        blocks: Blocks::new(room),
+        line: Line::new(),
+        endings: Vec::new(),
+        table: None,
+        caption: None,
+        caption_of: None,
+        headings: Vec::new(),
+        links: Vec::new(),
+        images: Vec::new(),
+        is_full: false,
+    };
+    let title_node = walk.title(content, head.title.as_deref());
+    let title_length = walk.blocks.len();
+    let mut left_out = content.left_out().iter().copied().peekable();
+    let mut skip_to = content.root;
+    for (id, node) in tree.inside(content.root) {
+        if id < skip_to {
+            continue;
+        }
+        walk.end_before(id);
+        while left_out.peek().is_some_and(|other| *other < id) {
+            left_out.next();
+        }
+        let is_left_out = left_out.peek() == Some(&id) || title_node == Some(id);
+        if is_left_out || walk.enter(id, node) == Inside::Skip {
+            skip_to = node.end;
+        }
+        if walk.is_full {
+            break;
+        }
+    }
+    walk.end_before(NodeId(u32::MAX));
+    walk.flush();
+    if walk.blocks.len() == title_length {
+        walk.line.push(head.description.as_deref().unwrap_or_default());
+        walk.flush();
+    }
+    Written {
+        is_cut: walk.blocks.is_cut || walk.is_full,
+        markdown: walk.blocks.finish(),
+        headings: walk.headings,
+        links: walk.links,
+        images: walk.images,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    Walk,
+    Skip,
+}
+
+impl Walk<'_> {
+    /// Writes the title, and gives the element of the content that says the same.
+    fn title(&mut self, content: &Content, title: Option<&str>) -> Option<NodeId> {
+        let words = |text: &str| {
+            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
+        };
+        let title = title?;
+        let wanted = words(title);
+        let first = self
+            .tree
+            .inside(content.root)
+            .find(|(id, node)| node.tag == Tag::H1 && !content.has_left_out(self.tree, *id));
+        let said = first.and_then(|(id, node)| {
+            let text = self.tree.heading_text(id);
+            let found = words(&text);
+            let is_same = !found.is_empty() && (wanted.contains(&found) || found.contains(&wanted));
+            is_same.then(|| (id, self.id_of(id, node), text))
+        });
+        let (node, id, text) = match said {
+            Some((node, id, text)) => (Some(node), id, text),
+            None => (None, None, title.to_owned()),
+        };
+        let from = self.line.begin_capture();
+        self.line.push(&text);
+        let markdown = self.line.take();
+        let text = self.line.end_capture(from);
+        self.add_heading(1, &markdown, text, id);
+        node
+    }
+
+    fn add_heading(&mut self, level: u8, markdown: &str, text: String, id: Option<String>) {
+        if !text.is_empty() && self.blocks.take_room(text.len()) {
+            self.headings.push(Heading { level, text, id });
+        }
+        self.blocks.heading(level, markdown);
+    }
+
+    /// What the page calls the place of a heading.
+    fn id_of(&self, id: NodeId, node: Node) -> Option<String> {
+        let named = |node: Node| self.tree.attribute(node, Attribute::Id).filter(|id| !id.is_empty());
+        let own = named(node);
+        let inside = || self.tree.inside(id).skip(1).find_map(|(_, node)| named(node));
+        // A section that begins with the heading.
+        let around = || {
+            named(self.tree.node(node.parent))
+                .filter(|_| node.parent.0 + 1 == id.0 && node.parent != Tree::ROOT)
+        };
+        own.or_else(inside).or_else(around).map(str::to_owned)
+    }
+
+    /// Ends what ends before a node.
+    fn end_before(&mut self, id: NodeId) {
+        while self.endings.last().is_some_and(|(end, _)| *end <= id) {
+            if let Some((_, ending)) = self.endings.pop() {
+                self.end(ending);
+            }
+        }
+    }
+
+    /// Ends a run of text: a paragraph, or a part of a cell.
+    fn flush(&mut self) {
+        if self.line.into == Into::Cell {
+            self.line.part_captures();
+            self.line.blank();
+        } else {
+            let text = self.line.take();
+            self.blocks.paragraph(&text);
+        }
+    }
+
+    fn end(&mut self, ending: Ending) {
+        match ending {
+            Ending::Block => self.flush(),
+            Ending::Mark => self.line.end(),
+            Ending::Label => {
+                self.line.end();
+                self.flush();
+            }
+            Ending::Text(text) => self.line.push(text),
+            Ending::Link { node, url, text_from } => {
+                self.line.end();
+                let text = Some(self.line.end_capture(text_from)).filter(|text| !text.is_empty());
+                let rel =
+                    self.tree.attribute(node, Attribute::Rel).map(str::trim).filter(|rel| !rel.is_empty());
+                let bytes = url.len() + text.as_deref().map_or(0, str::len);
+                if self.blocks.take_room(bytes) {
+                    let internal = self.addresses.is_internal(&url);
+                    self.links.push(Link { url, text, internal, rel: rel.map(str::to_owned) });
+                }
+            }
+            Ending::Heading { level, id, text_from } => {
+                let markdown = self.line.take();
+                let text = self.line.end_capture(text_from);
+                self.add_heading(level, &markdown, text, id);
+            }
+            Ending::Item => {
+                self.flush();
+                self.blocks.end_item();
+            }
+            Ending::List => {
+                self.flush();
+                self.blocks.end_list();
+            }
+            Ending::Quote => {
+                self.flush();
+                self.blocks.end_quote();
+            }
+            Ending::Row => {
+                if let Some(table) = &mut self.table {
+                    table.end_row();
+                }
+            }
+            Ending::Cell { is_header, span } => {
+                let text = self.line.take();
+                if let Some(table) = &mut self.table {
+                    table.add_cell(&text, is_header, span);
+                }
+            }
+            Ending::Table => {
+                let rest = self.line.take();
+                self.line.into = Into::Block;
+                let table = self.table.take().map(Table::finish).unwrap_or_default();
+                self.blocks.verbatim(&table);
+                self.blocks.paragraph(&rest);
+            }
+            Ending::Caption => {
+                let text = self.line.take();
+                self.line.end();
+                self.blocks.paragraph(&text);
+                self.line.into = Into::Cell;
+            }
+            Ending::Figure => {
+                self.flush();
+                self.caption = None;
+                self.caption_of = None;
+            }
+        }
+    }
+
+    fn ends_with(&mut self, node: Node, ending: Ending) -> Inside {
+        self.endings.push((node.end, ending));
+        Inside::Walk
+    }
+
+    fn enter(&mut self, id: NodeId, node: Node) -> Inside {
+        match node.tag {
+            Tag::Text => self.text(self.tree.text(node)),
+            Tag::Br => self.line.line_break(),
+            Tag::Img => self.image(node),
+            Tag::Hr if self.line.into == Into::Cell => self.line.blank(),
+            Tag::Hr => {
+                self.flush();
+                if self.blocks.len() > 0 {
+                    self.blocks.verbatim("* * *");
+                }
+            }
+            Tag::Strong | Tag::B => return self.mark(node, Mark::Strong),
+            Tag::Em | Tag::I => return self.mark(node, Mark::Emphasis),
+            Tag::Del | Tag::S | Tag::Strike => return self.mark(node, Mark::Deleted),
+            Tag::A => return self.link(id, node),
+            Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => return self.code(id, node),
+            Tag::Q => {
+                self.line.push("“");
+                return self.ends_with(node, Ending::Text("”"));
+            }
+            Tag::Rt => {
+                self.line.push("(");
+                return self.ends_with(node, Ending::Text(")"));
+            }
+            Tag::Rp => return Inside::Skip,
+            Tag::Sup => self.superscript(id),
+            tag if tag.is_inline() => {}
+            _ => return self.block(id, node),
+        }
+        Inside::Walk
+    }
+
+    fn block(&mut self, id: NodeId, node: Node) -> Inside {
+        if self.caption_of == Some(id) {
+            return Inside::Skip;
+        }
+        if self.line.into == Into::Cell {
+            return self.in_table(node);
+        }
+        self.flush();
+        let ending = match node.tag {
+            Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => Ending::Heading {
+                level: node.tag.heading_level().unwrap_or(1),
+                id: self.id_of(id, node),
+                text_from: self.line.begin_capture(),
+            },
+            Tag::Ul | Tag::Menu | Tag::Dir => {
+                self.blocks.begin_list(None);
+                Ending::List
+            }
+            Tag::Ol => {
+                let start =
+                    self.tree.attribute(node, Attribute::Start).and_then(|start| start.trim().parse().ok());
+                self.blocks.begin_list(Some(start.filter(|start| *start < 999_000_000).unwrap_or(1)));
+                Ending::List
+            }
+            Tag::Li => {
+                self.blocks.begin_item();
+                Ending::Item
+            }
+            Tag::Blockquote => {
+                self.blocks.begin_quote();
+                Ending::Quote
+            }
+            Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext => {
+                if let Some(block) = code::block(self.tree, id, node) {
+                    self.blocks.verbatim(&block);
+                }
+                return Inside::Skip;
+            }
+            Tag::Dt | Tag::Summary | Tag::Legend | Tag::Caption => {
+                self.line.begin(Mark::Strong);
+                Ending::Label
+            }
+            Tag::Table if table::is_data(self.tree, id, node) => {
+                self.table = Some(Table::default());
+                self.line.into = Into::Cell;
+                Ending::Table
+            }
+            Tag::Figure if self.caption_of.is_none() => {
+                self.figure(id);
+                Ending::Figure
+            }
+            Tag::Figcaption => {
+                self.line.begin(Mark::Emphasis);
+                Ending::Label
+            }
+            _ if self.tree.is_admonition(node) => {
+                self.blocks.begin_quote();
+                Ending::Quote
+            }
+            _ if self.tree.is_title_of_admonition(node) => {
+                self.line.begin(Mark::Strong);
+                Ending::Label
+            }
+            _ => Ending::Block,
+        };
+        self.ends_with(node, ending)
+    }
+
+    /// A block in a table of data.
+    fn in_table(&mut self, node: Node) -> Inside {
+        let ending = match node.tag {
+            Tag::Tr => {
+                self.outside_of_cells();
+                Ending::Row
+            }
+            Tag::Td | Tag::Th => {
+                self.outside_of_cells();
+                let span =
+                    self.tree.attribute(node, Attribute::Colspan).and_then(|span| span.trim().parse().ok());
+                Ending::Cell { is_header: node.tag == Tag::Th, span: span.unwrap_or(1) }
+            }
+            Tag::Caption => {
+                self.outside_of_cells();
+                self.line.into = Into::Block;
+                self.line.begin(Mark::Strong);
+                Ending::Caption
+            }
+            _ => {
+                self.flush();
+                Ending::Block
+            }
+        };
+        self.ends_with(node, ending)
+    }
+
+    /// Text in a table that is in no cell goes before the table.
+    fn outside_of_cells(&mut self) {
+        let is_in_cell = self.endings.iter().rev().any(|(_, ending)| matches!(ending, Ending::Cell { .. }));
+        if !is_in_cell {
+            let text = self.line.take();
+            self.blocks.paragraph(&text);
+        }
+    }
+}

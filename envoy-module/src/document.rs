@@ -1,0 +1,88 @@
+//! The body of a response that may become a document.
+//!
+//! The module takes the bytes as they come, up to the site's limit, so that no limit of Envoy's own buffers counts. The head
+//! waits until the page is complete, or too large.
+
+use crawlward_core::{Conversion, DocumentHeaders, rfc_3339};
+use crawlward_document_gate::{Job, Outcome, PageSource};
+use crawlward_envoy_gate::{PageRequest, change_head};
+
+use crate::envoy::{Body, BodyPlace, Refused, StreamHandle, catch};
+use crate::errors;
+use crate::request::HostStream;
+
+/// A page that is being collected.
+#[derive(Debug)]
+pub(crate) struct Page {
+    job: Job,
+}
+
+impl Page {
+    pub(crate) fn new(conversion: Box<Conversion>, request: &PageRequest) -> Self {
+        let url = request.url().map(str::to_owned);
+        let source = PageSource { url, fetched_at: rfc_3339(crawlward_files::now()) };
+        Self { job: Job::new(conversion, source) }
+    }
+
+    /// What becomes of the page, now that it is complete.
+    fn finish(&self) -> (DocumentHeaders, Option<Vec<u8>>) {
+        match catch(|| self.job.finish()) {
+            Ok(Outcome::Document { headers, body }) => (headers, Some(body)),
+            Ok(Outcome::Page { headers }) => (headers, None),
+            Err(message) => {
+                errors::note(&message);
+                (self.job.page(), None)
+            }
+        }
+    }
+
+    /// Lets the response go on, whose body is complete.
+    fn send(&self, handle: &mut StreamHandle<'_>, place: BodyPlace) -> Result<(), Refused> {
+        let (headers, document) = self.finish();
+        let changed = change_head(&mut HostStream::new(handle), &headers);
+        match document {
+            Some(document) if changed.is_ok() => handle.append(place, &document)?,
+            // With a head that is not that of a document, the page goes on.
+            _ => handle.append(place, self.job.body())?,
+        }
+        changed
+    }
+}
+
+/// Takes the bytes that have just come. If they are the last ones, or too many, the response goes on.
+pub(crate) fn collect(page: &mut Option<Page>, handle: &mut StreamHandle<'_>, is_last: bool) -> Body {
+    match take(page, handle, is_last) {
+        Ok(body) => body,
+        Err(refused) => {
+            errors::note(&refused);
+            Body::Continues
+        }
+    }
+}
+
+fn take(page: &mut Option<Page>, handle: &mut StreamHandle<'_>, is_last: bool) -> Result<Body, Refused> {
+    let Some(mut collected) = page.take() else { return Ok(Body::Continues) };
+    let received = handle.received().concat();
+    handle.take_received()?;
+    if !collected.job.push(&received) {
+        let changed = change_head(&mut HostStream::new(handle), &collected.job.page());
+        handle.append(BodyPlace::Received, collected.job.body())?;
+        handle.append(BodyPlace::Received, &received)?;
+        return changed.map(|()| Body::Continues);
+    }
+    if is_last {
+        collected.send(handle, BodyPlace::Received)?;
+        return Ok(Body::Continues);
+    }
+    *page = Some(collected);
+    Ok(Body::Taken)
+}
+
+/// The body is complete, and trailers follow.
+pub(crate) fn complete(page: &mut Option<Page>, handle: &mut StreamHandle<'_>) {
+    if let Some(page) = page.take()
+        && let Err(refused) = page.send(handle, BodyPlace::Kept)
+    {
+        errors::note(&refused);
+    }
+}

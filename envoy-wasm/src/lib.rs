@@ -1,0 +1,39 @@
+//! What the Proxy-Wasm filters of Crawlward share: the one that carries out policies, and the one that makes documents.
+//!
+//! The SDK, `proxy-wasm`, provides the entry points, the contexts, the log and what loading a configuration needs. Its wrappers of
+//! calls that a request makes panic on statuses that Envoy may answer with, except for properties, and a panic ends the
+//! virtual machine of a worker with every request in it. [`raw`] makes these calls instead, and returns a refusal of the host
+//! as an error. A filter then lets the request pass, counts the error, and logs it at most once a minute.
+
+#![deny(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![deny(clippy::unreachable, clippy::string_slice)]
+
+pub mod configuration;
+mod errors;
+mod headers;
+mod host;
+pub mod metrics;
+pub mod raw;
+mod request;
+mod stream;
+
+use std::panic;
+
+use proxy_wasm::hostcalls;
+use proxy_wasm::types::LogLevel;
+
+pub use errors::Errors;
+pub use headers::HeaderMap;
+pub use host::{Refused, property, tick_every};
+pub use request::{HostRequest, keep_address, keep_address_for_redirects};
+pub use stream::HostStream;
+
+/// Sets the log up: the first thing that a virtual machine does.
+pub fn set_up_log() {
+    proxy_wasm::set_log_level(LogLevel::Warn);
+    panic::set_hook(Box::new(|panic| {
+        // The virtual machine ends here. If the log refuses the message, there is nowhere else to report it.
+        let _ = hostcalls::log(LogLevel::Critical, &format!("crawlward: internal error: {panic}"));
+    }));
+}

@@ -1,0 +1,80 @@
+//! The metrics, as statistics of Envoy: `/stats/prometheus` shows them with their labels, where the bootstrap has the
+//! `stats_tags`.
+
+use crawlward_core::metrics::{InForce, Kind, Metric, ProxyMetrics, Recent, ReloadResult, Statistics};
+use crawlward_core::{Decision, Ruleset};
+use proxy_wasm::hostcalls;
+use proxy_wasm::types::MetricType;
+
+use crate::host::Refused;
+use crate::raw;
+
+/// The statistics of Envoy: numbers by name, which the filter defines, adds to and sets.
+#[derive(Debug)]
+struct EnvoyStatistics;
+
+/// A statistic that was defined.
+#[derive(Clone, Copy, Debug)]
+pub struct StatId(u32);
+
+impl Statistics for EnvoyStatistics {
+    type Id = StatId;
+    type Error = Refused;
+
+    fn define(&self, metric: &Metric, labels: &[&str]) -> Result<StatId, Refused> {
+        let kind = match metric.kind {
+            Kind::Counter => MetricType::Counter,
+            Kind::Gauge => MetricType::Gauge,
+        };
+        raw::define_metric(kind, &metric.stat_name(labels)).map(StatId)
+    }
+
+    fn increment(&self, counter: StatId) -> Result<(), Refused> {
+        raw::increment_metric(counter.0)
+    }
+
+    /// No request does.
+    fn set(&self, gauge: StatId, value: u64) -> Result<(), Refused> {
+        hostcalls::record_metric(gauge.0, value).map_err(Refused::of("proxy_record_metric"))
+    }
+}
+
+thread_local! {
+    /// Those of the virtual machine. They outlive the configurations, because Envoy keeps memory for each definition, a
+    /// repeated one included.
+    static METRICS: ProxyMetrics<EnvoyStatistics> = const { ProxyMetrics::new(EnvoyStatistics) };
+}
+
+/// The counters that the requests of one ruleset needed last.
+pub type RecentCounters = Recent<StatId>;
+
+/// Counts a decision: one call of the host, two the first time.
+pub fn count_request(decision: &Decision, ruleset: &Ruleset, recent: &RecentCounters) -> Result<(), Refused> {
+    METRICS.with(|metrics| metrics.count_request(decision, ruleset, recent))
+}
+
+/// Counts an internal error.
+pub fn count_error() -> Result<(), Refused> {
+    METRICS.with(ProxyMetrics::count_error)
+}
+
+/// Counts the result of a reload.
+pub fn count_reload(result: ReloadResult) -> Result<(), Refused> {
+    METRICS.with(|metrics| metrics.count_reload(result))
+}
+
+/// Shows a ruleset that was just loaded.
+pub fn show_ruleset(plugin: &str, context: u32, ruleset: &Ruleset, now: i64) -> Result<(), Refused> {
+    METRICS.with(|metrics| metrics.show(InForce { source: plugin, version: context, ruleset }, now))
+}
+
+/// Updates the ages and states of the feeds, a few calls of the host for each feed, and returns whether the ruleset is the
+/// plugin's newest. Of another one, nothing is shown.
+pub fn update_feeds(plugin: &str, context: u32, ruleset: &Ruleset, now: i64) -> Result<bool, Refused> {
+    METRICS.with(|metrics| metrics.update(InForce { source: plugin, version: context, ruleset }, now))
+}
+
+/// Forgets the feeds of a deleted plugin, unless a newer one has its name.
+pub fn forget(plugin: &str, context: u32) {
+    METRICS.with(|metrics| metrics.forget(plugin, context));
+}

@@ -1,0 +1,72 @@
+//! The current stream, as both gates in Envoy see a stream.
+
+use std::borrow::Cow;
+
+use crawlward_envoy_gate::{Change, ChangedHeaders, HeaderLines, NAME, Stream};
+use proxy_wasm::types::MapType;
+
+use crate::headers::HeaderMap;
+use crate::host::Refused;
+use crate::raw;
+use crate::request::HostRequest;
+
+/// The stream that the host's call is about.
+pub struct HostStream;
+
+impl Stream for HostStream {
+    type Error = Refused;
+    type Request<'s> = HostRequest;
+    type Lines<'s> = HeaderMap;
+
+    const SEES_OWN_RESPONSES: bool = true;
+
+    /// `crawlward-documents.wasm` makes them.
+    const MAKES_DOCUMENTS: bool = false;
+
+    fn request(&self) -> Result<HostRequest, Refused> {
+        HostRequest::fetch()
+    }
+
+    fn response_has(&self, name: &str) -> Result<bool, Refused> {
+        Ok(raw::header(MapType::HttpResponseHeaders, name)?.is_some())
+    }
+
+    fn response_lines(&self) -> Result<HeaderMap, Refused> {
+        raw::all_headers(MapType::HttpResponseHeaders)
+    }
+
+    fn change(&mut self, headers: ChangedHeaders, name: &[u8], change: Change<'_>) -> Result<(), Refused> {
+        let map = match headers {
+            ChangedHeaders::Request => MapType::HttpRequestHeaders,
+            ChangedHeaders::Response => MapType::HttpResponseHeaders,
+        };
+        raw::change_header(map, name, change)
+    }
+
+    /// Envoy chooses the route again whenever a Wasm filter changes a header.
+    fn change_path(&mut self, target: &[u8]) -> Result<(), Refused> {
+        self.change(ChangedHeaders::Request, b":path", Change::Replace(target))
+    }
+
+    /// In the filter state, to whose names the host adds `wasm.`.
+    fn show(&mut self, fact: Option<&str>, value: &str) -> Result<(), Refused> {
+        let name = fact.map_or(Cow::Borrowed(NAME), |fact| format!("{NAME}.{fact}").into());
+        raw::set_filter_state(&name, value.as_bytes())
+    }
+
+    fn respond(
+        &mut self,
+        status: u16,
+        details: &str,
+        headers: &[(&[u8], &[u8])],
+        body: &[u8],
+    ) -> Result<(), Refused> {
+        raw::respond(status, details, headers, body)
+    }
+}
+
+impl HeaderLines for HeaderMap {
+    fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.lines()
+    }
+}

@@ -1,0 +1,129 @@
+//! Pages that become documents: from nginx's request and response to the core's plan, and back.
+
+use std::iter;
+
+use crawlward_core::{Decision, DocumentHeaders, DocumentTreatment, HeaderName as Name, page_url, rfc_3339};
+use crawlward_document_gate::{Job, Outcome, PageSource};
+
+use crate::gate;
+use crate::module::Request;
+use crate::nginx::{Body, HeaderName};
+use crate::state::RequestState;
+
+/// From how many bytes on a page is converted in a thread: smaller ones take less than a millisecond.
+const LARGE: usize = 64 << 10;
+
+/// The headers of a request that are changed.
+const CHANGED: [HeaderName; 4] = [
+    HeaderName::new("Accept", "accept"),
+    HeaderName::new("If-None-Match", "if-none-match"),
+    HeaderName::new("If-Range", "if-range"),
+    HeaderName::new("Range", "range"),
+];
+
+/// The body of a page that becomes a document.
+#[derive(Debug)]
+pub(crate) struct PageBody(Job);
+
+impl Body for PageBody {
+    type Converted = Outcome;
+
+    fn push(&mut self, bytes: &[u8]) -> bool {
+        self.0.push(bytes)
+    }
+
+    fn is_large(&self) -> bool {
+        self.0.body().len() > LARGE
+    }
+
+    fn convert(&self) -> Outcome {
+        self.0.finish()
+    }
+}
+
+/// Puts the path of a page in the place of its markdown's, before nginx chooses a location by it.
+pub(crate) fn on_request(request: &mut Request<'_>) {
+    let Some(state) = request.state() else { return };
+    let added = state.ruleset.added_to_page(request, gate::overrides(request, state));
+    if let Some(added) = added {
+        state.is_at_page.set(request.shorten_path(added));
+    }
+}
+
+/// Notes what is asked for, and has the origin send the page as a whole.
+pub(crate) fn on_access(request: &mut Request<'_>, state: &RequestState, decision: &Decision) {
+    // After an internal redirect, the request has been changed already.
+    if state.document.get().is_some() {
+        return;
+    }
+    let Some(wish) = state.ruleset.document_wish(decision, request, state.is_at_page.get()) else { return };
+    let edits = wish.request_edits(request);
+    for (name, value) in edits.replaced() {
+        let known = CHANGED.into_iter().find(|known| known.is(name.lowercase));
+        // If there is no memory for that, the origin sees the request as it is, and its answer is sent as it is or converted.
+        known.map(|known| request.edit_request_header(known, value));
+    }
+    let _ = state.document.set((wish, edits.known));
+}
+
+/// What is to collect the body of the response, if that becomes a document.
+pub(crate) fn on_response(
+    request: &mut Request<'_>,
+    state: &RequestState,
+    decision: &Decision,
+) -> Option<PageBody> {
+    let (wish, known) = state.document.get()?;
+    let plan = state.ruleset.document_plan(decision, *wish)?;
+    let status = request.response_status().and_then(|status| u16::try_from(status).ok())?;
+    let length = request.response_length().map(|length| length.to_string());
+    let apart = [
+        request.response_content_type().map(|value| (&b"content-type"[..], value)),
+        length.as_ref().map(|length| (&b"content-length"[..], length.as_bytes())),
+    ];
+    // nginx has its own way to say that it can send parts.
+    let can_have_ranges = iter::once((&b"accept-ranges"[..], &b"bytes"[..]));
+    let lines = request.response_headers().chain(apart.into_iter().flatten()).chain(can_have_ranges);
+    let treatment = plan.treat(status, lines, request.target(), known);
+    match treatment {
+        DocumentTreatment::Unchanged => None,
+        DocumentTreatment::Headers(headers) => {
+            edit(request, &headers);
+            None
+        }
+        DocumentTreatment::Conversion(conversion) => {
+            let url = page_url(request, state.is_at_page.get());
+            let source = PageSource { url, fetched_at: rfc_3339(request.main_thread().now()) };
+            Some(PageBody(Job::new(conversion, source)))
+        }
+    }
+}
+
+/// Sends the document, or the page as it is.
+pub(crate) fn on_converted(request: &mut Request<'_>, body: PageBody, outcome: Outcome) -> Vec<u8> {
+    match outcome {
+        Outcome::Document { headers, body } => {
+            edit(request, &headers);
+            body
+        }
+        Outcome::Page { headers } => {
+            edit(request, &headers);
+            body.0.into_body()
+        }
+    }
+}
+
+/// Sends the page as it is.
+pub(crate) fn on_unconverted(request: &mut Request<'_>, body: PageBody) -> Vec<u8> {
+    edit(request, &body.0.page());
+    body.0.into_body()
+}
+
+fn edit(request: &mut Request<'_>, headers: &DocumentHeaders) {
+    for (Name { sent, lowercase }, lines) in headers.replaced() {
+        // If there is no memory for that, nginx has none to send the response either.
+        let _ = request.edit_response_header(sent, lowercase, lines);
+    }
+    if headers.status.is_some() {
+        request.set_not_modified();
+    }
+}

@@ -1,0 +1,20 @@
+//! Decisions in words.
+
+use crawlward_core::Action;
+
+use crate::model::OutcomeRow;
+
+/// `verified (ip-range)`
+pub(super) fn identity(row: &OutcomeRow) -> String {
+    match row.proof {
+        Some(proof) => format!("{} ({proof})", row.identity),
+        None => row.identity.to_string(),
+    }
+}
+
+/// `deny, robots-disallowed, robots.txt:4`
+pub(super) fn decision(row: &OutcomeRow) -> String {
+    let rule = row.rule.as_ref().map(|rule| format!(", {rule}")).unwrap_or_default();
+    let observed = if row.action == Action::Deny && !row.enforced { " (observed)" } else { "" };
+    format!("{}, {}{rule}{observed}", row.action, row.reason)
+}

@@ -1,0 +1,246 @@
+//! `bench signatures`: what signatures cost each gate, beside the same request without one.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+
+use crawlward_tests::cases::CaseRequest;
+use crawlward_tests::envoy::{Envoy, Filter};
+use crawlward_tests::http::Connection;
+use crawlward_tests::nginx::{Folder, Nginx, Setup, local};
+use crawlward_tests::ports::free_port;
+use crawlward_tests::proc::{children, processor_time};
+use crawlward_tests::process::wait_for;
+use crawlward_tests::sign::directory;
+use rustix::process::Pid;
+use serde_json::{Value, json};
+
+use crate::callgrind;
+use crate::envoy::{Variant, bootstrap};
+
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+
+/// How many requests of a kind are sent for each measurement of time, and for each one of instructions.
+const TIMED: usize = 4_000;
+const COUNTED: usize = 64;
+
+/// How often each kind has its turn; the least time counts, because other work only adds to it.
+const TURNS: usize = 5;
+
+/// A kind of request, and the status of its answer.
+struct Kind {
+    name: &'static str,
+    request: String,
+    status: u16,
+}
+
+/// A request of a browser, signed so.
+fn request(sign: Option<Value>, more: &str) -> String {
+    let request = json!({ "ip": "203.0.113.9", "host": "example.com", "path": "/", "sign": sign });
+    let mut request: CaseRequest = serde_json::from_value(request).expect("a request of the table");
+    request.sign();
+    let mut text = format!("GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: {FIREFOX}\r\n{more}");
+    for (name, value) in &request.headers {
+        let _ = write!(text, "{name}: {value}\r\n");
+    }
+    text + "\r\n"
+}
+
+/// As much as is read of signatures by a known key, and as slow to read as it gets: signatures over signatures.
+fn long() -> String {
+    let good = request(Some(json!({ "key": 1, "directory": "https://signer.test", "life": 86_400 })), "");
+    let parameters = good.lines().find_map(|line| line.strip_prefix("Signature-Input: "));
+    let parameters =
+        parameters.and_then(|line| line.split_once(')')).map_or("", |(_, parameters)| parameters);
+    let headers: String = (0..9).map(|number| format!(" \"x{number}\"")).collect();
+    let input = |label: usize| {
+        let inner = (2..5)
+            .map(|inner| format!(" \"signature\";key=\"s{inner}\" \"signature-input\";key=\"s{inner}\""));
+        let inner: String = if label < 2 { inner.collect() } else { String::new() };
+        format!("s{label}=(\"@authority\"{headers}{inner}){parameters}")
+    };
+    let inputs = (0..8).map(input).collect::<Vec<_>>().join(", ");
+    let signatures = (0..8).map(|label| format!("s{label}=:AAAA:")).collect::<Vec<_>>().join(", ");
+    let agents = format!("z=\"{}\"", "a".repeat((8 << 10) - inputs.len() - signatures.len() - 16));
+    request(
+        None,
+        &format!("Signature-Input: {inputs}\r\nSignature: {signatures}\r\nSignature-Agent: {agents}\r\n"),
+    )
+}
+
+fn kinds() -> Vec<Kind> {
+    let sign = |keys: Value| {
+        let mut sign = json!({ "key": 1, "directory": "https://signer.test", "life": 86_400 });
+        for (key, value) in keys.as_object().expect("keys") {
+            sign[key] = value.clone();
+        }
+        request(Some(sign), "")
+    };
+    let kind = |name, request, status| Kind { name, request, status };
+    vec![
+        kind("no signature", request(None, ""), 200),
+        kind("expired", sign(json!({ "age": 200_000 })), 200),
+        kind("by an unknown key", sign(json!({ "key": 3 })), 200),
+        kind("8 KiB of signatures", long(), 200),
+        kind("forged", sign(json!({ "key": 2, "named": 1 })), 403),
+        kind("valid", sign(json!({})), 200),
+    ]
+}
+
+/// A folder with the document; without keys, no header of signatures is asked for.
+fn folder(has_keys: bool) -> Folder {
+    let folder = Folder::new();
+    let keys = json!([{ "directory": "https://signer.test", "source": "keys.json" }]);
+    let agent = json!({ "token": "SigningBot", "keys": if has_keys { keys } else { json!([]) } });
+    folder.write("keys.json", directory(&[1]));
+    let document = json!({ "mode": "enforce", "agents": [agent], "sites": [{}] });
+    folder.write("crawlward.json", document.to_string());
+    folder
+}
+
+/// A gate, started for one measurement.
+trait Gate {
+    const NAME: &'static str;
+    /// How often requests are sent before they are counted.
+    const WARM_UP: usize;
+
+    /// Starts it, under a command; gives the process whose time counts, and where it listens.
+    fn start(folder: Folder, under: &[String]) -> (Self, SocketAddr)
+    where
+        Self: Sized;
+    fn pid(&self) -> Pid;
+    /// The process that serves.
+    fn worker(&self) -> i32;
+}
+
+impl Gate for Nginx {
+    const NAME: &'static str = "nginx";
+    const WARM_UP: usize = 1;
+
+    fn start(folder: Folder, under: &[String]) -> (Self, SocketAddr) {
+        let port = free_port();
+        let http = format!(
+            "error_log error.log crit;
+            crawlward_config crawlward.json;
+            server {{ listen 127.0.0.1:{port}; keepalive_requests 1000000000; large_client_header_buffers 4 32k;
+                location / {{ empty_gif; }} }}"
+        );
+        let main = if under.is_empty() { "" } else { "master_process off;" };
+        let setup = Setup { workers: 1, main: main.into(), under: under.to_vec(), ..Setup::default() };
+        (Self::set_up(folder, &http, setup), local(port))
+    }
+
+    fn pid(&self) -> Pid {
+        self.server().pid()
+    }
+
+    fn worker(&self) -> i32 {
+        let master = Pid::as_raw(Some(self.server().pid()));
+        wait_for("nginx's worker", || children(master).first().copied())
+    }
+}
+
+/// Envoy with one of the gates.
+struct InEnvoy<const IS_WASM: bool>(Envoy);
+
+impl<const IS_WASM: bool> Gate for InEnvoy<IS_WASM> {
+    const NAME: &'static str = if IS_WASM { "Envoy, Wasm" } else { "Envoy, native" };
+    /// Enough for the compiler of the Wasm runtime.
+    const WARM_UP: usize = if IS_WASM { 24 } else { 1 };
+
+    fn start(folder: Folder, under: &[String]) -> (Self, SocketAddr) {
+        let filter = if IS_WASM { Filter::Wasm } else { Filter::Native };
+        let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
+        let variant = Variant::new(Self::NAME, Some(filter), true);
+        let under: Vec<&str> = under.iter().map(String::as_str).collect();
+        let address = local(variant.port);
+        (Self(Envoy::boot(folder, bootstrap(&[variant]), 1, &under)), address)
+    }
+
+    fn pid(&self) -> Pid {
+        self.0.server().pid()
+    }
+
+    fn worker(&self) -> i32 {
+        Pid::as_raw(Some(self.pid()))
+    }
+}
+
+fn send(connection: &mut Connection, kind: &Kind, count: usize) {
+    for _ in 0..count {
+        let answer = connection.send_text(&kind.request).expect("an answer");
+        assert_eq!(answer.status, kind.status, "{}", kind.name);
+    }
+}
+
+/// Microseconds of the worker's processor for a request of each kind.
+fn times<G: Gate>(kinds: &[Kind]) -> Vec<f64> {
+    let (gate, address) = G::start(folder(true), &[]);
+    let worker = gate.worker();
+    let mut connection = Connection::open(address).expect("the server listens");
+    let mut least = vec![f64::INFINITY; kinds.len()];
+    for _ in 0..TURNS {
+        for (kind, least) in kinds.iter().zip(&mut least) {
+            send(&mut connection, kind, TIMED / 8);
+            let before = processor_time(worker);
+            send(&mut connection, kind, TIMED);
+            let taken = (processor_time(worker) - before).as_secs_f64() * 1e6 / TIMED as f64;
+            *least = least.min(taken);
+        }
+    }
+    least
+}
+
+/// Instructions that a request of each kind takes.
+fn instructions<G: Gate>(kinds: &[Kind], has_keys: bool) -> Vec<f64> {
+    let folder = folder(has_keys);
+    let under = callgrind::command(folder.path());
+    let path = folder.path().to_owned();
+    let (gate, address) = G::start(folder, &under);
+    let server = callgrind::Server { pid: gate.pid(), folder: &path, address, warm_up: G::WARM_UP };
+    server.control("--instr=on");
+    let mut connection = Connection::open(address).expect("the server listens");
+    let counted = kinds.iter().map(|kind| {
+        send(&mut connection, kind, COUNTED * server.warm_up);
+        server.control("--zero");
+        send(&mut connection, kind, COUNTED);
+        server.control("--dump");
+        server.newest_total() / COUNTED as f64
+    });
+    counted.collect()
+}
+
+fn gate<G: Gate>(is_timed: bool) {
+    let kinds = kinds();
+    eprintln!("bench: {}", G::NAME);
+    println!("## {}\n", G::NAME);
+    if is_timed {
+        let times = times::<G>(&kinds);
+        println!(
+            "| signature | µs of the worker | added | of a worker, at 1,000 a second |\n|---|---|---|---|"
+        );
+        for (kind, time) in kinds.iter().zip(&times) {
+            let longer = time - times[0];
+            println!("| {} | {time:.1} | {longer:+.1} | {:.1} % |", kind.name, longer / 10.0);
+        }
+        println!();
+    }
+    let without_keys = instructions::<G>(&kinds[..1], false);
+    let counts = instructions::<G>(&kinds, true);
+    println!(
+        "A request without a signature, where no agent has keys: {:.0} instructions.\n",
+        without_keys[0]
+    );
+    println!("| signature | instructions | added |\n|---|---|---|");
+    for (kind, count) in kinds.iter().zip(&counts) {
+        println!("| {} | {count:.0} | {:+.0} |", kind.name, count - counts[0]);
+    }
+    println!();
+}
+
+/// Measures and prints.
+pub(crate) fn report(is_timed: bool) {
+    println!("# Signatures\n");
+    gate::<Nginx>(is_timed);
+    gate::<InEnvoy<false>>(is_timed);
+    gate::<InEnvoy<true>>(is_timed);
+}

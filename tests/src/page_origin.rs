@@ -1,0 +1,160 @@
+//! An origin with pages, for gates that make documents of them.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::ports::free_port;
+
+/// The main part of each page, as markdown.
+pub const MARKDOWN: &str = "# Kettle\n\nA kettle of brushed steel boils water, [keeps it warm]";
+
+/// The tag of `/page`.
+pub const TAG: &str = "\"v1\"";
+
+/// The page, with something in its head.
+pub fn page(head: &str) -> String {
+    format!(
+        "<!DOCTYPE html><html lang=en><head><title>Kettle</title>{head}</head><body><nav><a href=/>Home</a> <a href=/cart>Cart</a>\
+         </nav><article><h1>Kettle</h1><p>A kettle of brushed steel boils water, <a href=\"/warm\">keeps it warm</a> for an hour, \
+         and is quiet while it does. It has a warranty of two years.</p></article><footer>Free returns.</footer></body></html>"
+    )
+}
+
+/// A page of so many bytes, at least 10, most of which are text.
+pub fn story(size: usize) -> String {
+    let start = "<p>Kettle.";
+    let lines = (1..).map(|line| format!("<p>Line {line} of a long story about a kettle.\n"));
+    let mut page: String = std::iter::once(start.to_owned()).chain(lines.take(size / 40)).collect();
+    page.truncate(size);
+    page.extend(std::iter::repeat_n('.', size.saturating_sub(page.len())));
+    page
+}
+
+/// Starts the origin, which serves until the process ends, and returns its port.
+///
+/// | path | response |
+/// |---|---|
+/// | `/page`, `/folder/` | the page with a tag, or 304 |
+/// | `/chunked` | the page in chunks of 7 bytes |
+/// | `/gzip` | the page, compressed |
+/// | `/large` | a page of 3 MiB, in chunks |
+/// | `/private`, `/nosnippet`, `/meta`, `/meta-of-others` | a page that permits no document, or none to some |
+/// | `/missing` | a page with the status 404 |
+/// | `/text` | a text |
+/// | `/nested` | a page of 100,000 nested elements |
+/// | `/cut` | a page that breaks off |
+/// | `/sized/N`, `/slow/N`, `/trailers/N` | the [`story`] of N bytes: in chunks, with a pause after each, or with a trailer |
+/// | `/held/N` | the story, the last twentieth of which waits for [`release`] |
+/// | `/echo` | the head of the request, as a text |
+///
+/// # Panics
+///
+/// If the machine has no port left.
+pub fn start() -> u16 {
+    let port = free_port();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("a free port");
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || answer(stream));
+        }
+    });
+    port
+}
+
+fn answer(mut stream: TcpStream) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let mut words = head.split(' ');
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let path = target.split('?').next().unwrap_or_default();
+    let has =
+        |line: &str| head.to_ascii_lowercase().contains(&format!("\r\n{line}\r\n").to_ascii_lowercase());
+    let page = page(match path {
+        "/meta" => "<meta name=robots content=noindex>",
+        "/meta-of-others" => "<meta name=OtherBot content=noindex>",
+        _ => "",
+    });
+    let sized = path.strip_prefix('/').and_then(|path| path.split_once('/'));
+    let sized = sized.and_then(|(how, size)| Some((how, size.parse::<usize>().ok()?)));
+    let (status, lines, body) = match path {
+        _ if sized.is_some() => (200, String::new(), story(sized.map_or(0, |(_, size)| size)).into_bytes()),
+        "/page" | "/folder/" if has(&format!("if-none-match: {TAG}")) => {
+            (304, format!("ETag: {TAG}\r\nCache-Control: max-age=60"), Vec::new())
+        }
+        "/page" | "/folder/" => (
+            200,
+            format!("ETag: {TAG}\r\nCache-Control: max-age=60\r\nAccept-Ranges: bytes"),
+            page.into_bytes(),
+        ),
+        "/chunked" | "/meta" | "/meta-of-others" => (200, String::new(), page.into_bytes()),
+        "/gzip" => (200, "Content-Encoding: gzip".to_owned(), gzip(page.as_bytes())?),
+        "/large" => (200, String::new(), [page.into_bytes(), vec![b' '; 3 << 20]].concat()),
+        "/private" => (200, "Cache-Control: private".to_owned(), page.into_bytes()),
+        "/nosnippet" => (200, "X-Robots-Tag: nosnippet".to_owned(), page.into_bytes()),
+        "/nested" => (200, String::new(), "<div>".repeat(100_000).into_bytes()),
+        "/cut" => (200, String::new(), page.into_bytes()),
+        "/missing" => (404, String::new(), page.into_bytes()),
+        _ => (200, String::new(), head.clone().into_bytes()),
+    };
+    let kind = if matches!(path, "/text" | "/echo") { "text/plain" } else { "text/html; charset=utf-8" };
+    let lines = if lines.is_empty() { lines } else { format!("{lines}\r\n") };
+    let start = format!("HTTP/1.1 {status} A\r\nContent-Type: {kind}\r\nConnection: close\r\n{lines}");
+    let chunk = match (path, sized) {
+        ("/chunked", _) => Some(7),
+        ("/large", _) | (_, Some(("sized" | "trailers", _))) => Some(16 << 10),
+        (_, Some((_, size))) => Some(size.div_ceil(20)),
+        _ => None,
+    };
+    let pause = matches!(sized, Some(("slow", _))).then_some(Duration::from_millis(20));
+    if status == 304 || method == "HEAD" {
+        return write!(stream, "{start}\r\n");
+    }
+    let Some(chunk) = chunk else {
+        let length = body.len() + if path == "/cut" { 9 } else { 0 };
+        write!(stream, "{start}Content-Length: {length}\r\n\r\n")?;
+        return stream.write_all(&body);
+    };
+    write!(stream, "{start}Transfer-Encoding: chunked\r\n\r\n")?;
+    let last = body.len().div_ceil(chunk).saturating_sub(1);
+    for (number, chunk) in body.chunks(chunk).enumerate() {
+        if number == last && matches!(sized, Some(("held", _))) {
+            wait_for_release();
+        }
+        write!(stream, "{:x}\r\n", chunk.len())?;
+        stream.write_all(chunk)?;
+        stream.write_all(b"\r\n")?;
+        pause.into_iter().for_each(thread::sleep);
+    }
+    let trailer = if matches!(sized, Some(("trailers", _))) { "Server-Timing: page;dur=1\r\n" } else { "" };
+    write!(stream, "0\r\n{trailer}\r\n")
+}
+
+static IS_RELEASED: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+
+/// Lets all responses to `/held/N` end.
+pub fn release() {
+    *IS_RELEASED.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    IS_RELEASED.1.notify_all();
+}
+
+fn wait_for_release() {
+    let is_released = IS_RELEASED.0.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(IS_RELEASED.1.wait_while(is_released, |is_released| !*is_released));
+}
+
+fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut child = Command::new("gzip").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        input.write_all(bytes)?;
+    }
+    Ok(child.wait_with_output()?.stdout)
+}

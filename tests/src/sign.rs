@@ -1,0 +1,144 @@
+//! Requests of the table that are signed: with a key that stands for an agent's, and the time of the run.
+
+use std::net::IpAddr;
+
+use crawlward_core::sign::{PublicKey, Statement, key_directory, sign_request};
+use crawlward_core::{Request, Scheme};
+use ed25519_dalek::{Signer, SigningKey};
+use serde::Deserialize;
+
+use crate::cases::CaseRequest;
+
+/// How a request is signed, and what of it is different in what is signed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sign {
+    /// The key: the byte of which its seed consists.
+    pub key: u8,
+    /// The key whose number the signature names, where it is another one.
+    #[serde(default)]
+    pub named: Option<u8>,
+    /// Where the key is said to be published.
+    pub directory: String,
+    /// What is covered beside that.
+    #[serde(default = "components")]
+    pub covers: Vec<String>,
+    /// How many seconds ago it was created.
+    #[serde(default)]
+    pub age: i64,
+    /// How many seconds it lives.
+    #[serde(default = "life")]
+    pub life: i64,
+    /// The path that is signed.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// The host that is signed.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// A header of the signature that is left out, in lower case.
+    #[serde(default)]
+    pub without: Option<String>,
+}
+
+fn components() -> Vec<String> {
+    ["@authority", "@method", "@path"].map(str::to_owned).into()
+}
+
+/// Longer than a run of the table.
+fn life() -> i64 {
+    3600
+}
+
+/// The key of a seed.
+pub fn signing_key(seed: u8) -> SigningKey {
+    SigningKey::from_bytes(&[seed; 32])
+}
+
+/// Its public half.
+pub fn public_key(seed: u8) -> PublicKey {
+    signing_key(seed).verifying_key().to_bytes()
+}
+
+/// The directory of the keys of these seeds.
+pub fn directory(seeds: &[u8]) -> String {
+    key_directory(&seeds.iter().map(|seed| public_key(*seed)).collect::<Vec<_>>())
+}
+
+/// The headers of a signature over a request.
+///
+/// # Panics
+///
+/// Where it can't be signed like that.
+pub fn headers(request: &impl Request, sign: &Sign) -> Vec<(&'static str, String)> {
+    let public = public_key(sign.named.unwrap_or(sign.key));
+    let created = crawlward_files::now() - sign.age;
+    let statement = Statement {
+        label: "sig1",
+        key: &public,
+        created,
+        expires: created + sign.life,
+        nonce: Some("bm9uY2U="),
+    };
+    let components: Vec<&str> = sign.covers.iter().map(String::as_str).collect();
+    let key = signing_key(sign.key);
+    let headers =
+        sign_request(request, &sign.directory, &components, &statement, |base| key.sign(base).to_bytes());
+    let mut headers = headers.expect("the request can be signed");
+    headers.retain(|(name, _)| sign.without.as_deref() != Some(&*name.to_ascii_lowercase()));
+    headers
+}
+
+impl CaseRequest {
+    /// Adds the headers of the signature that the case asks for.
+    ///
+    /// # Panics
+    ///
+    /// Where it can't be signed like that.
+    pub fn sign(&mut self) {
+        let Some(sign) = &self.sign else { return };
+        let headers = headers(&Signed { case: self, sign }, sign);
+        self.headers.extend(headers.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    }
+}
+
+/// The request that is signed.
+struct Signed<'c> {
+    case: &'c CaseRequest,
+    sign: &'c Sign,
+}
+
+impl Request for Signed<'_> {
+    fn address(&self) -> Option<IpAddr> {
+        Some(self.case.ip)
+    }
+
+    /// Without TLS, as the gates are reached.
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::Http)
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
+        Some(self.sign.host.as_ref().unwrap_or(&self.case.host).as_bytes())
+    }
+
+    fn method(&self) -> &[u8] {
+        self.case.method.as_bytes()
+    }
+
+    fn path(&self) -> &[u8] {
+        self.sign.path.as_ref().unwrap_or(&self.case.path).as_bytes()
+    }
+
+    fn user_agent(&self) -> Option<&[u8]> {
+        None
+    }
+
+    fn now(&self) -> i64 {
+        crawlward_files::now()
+    }
+
+    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
+        let headers = self.case.headers.iter();
+        headers.filter(move |(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_bytes())
+    }
+}

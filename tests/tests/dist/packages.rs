@@ -1,0 +1,134 @@
+//! The packages for distributions.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::process::Command;
+
+use crawlward_tests::artefacts::repository;
+use crawlward_tests::nginx::Folder;
+
+use crate::{VERSION, assert_feeds, command_line, files, only, run, text};
+
+#[test]
+fn the_debian_package_has_what_its_description_says() {
+    let package = only(".deb");
+    let field = |name: &str| run("dpkg-deb", &["--field", text(&package), name]).trim_end().to_owned();
+    assert_eq!(field("Package"), "libnginx-mod-http-crawlward");
+    assert!(field("Version").starts_with(&format!("{VERSION}-")), "{}", field("Version"));
+    assert!(field("Depends").contains("nginx-abi-"), "{}", field("Depends"));
+    let folder = Folder::new();
+    run("dpkg-deb", &["--extract", text(&package), text(folder.path())]);
+    for file in [
+        "usr/bin/crawlward",
+        "usr/lib/nginx/modules/ngx_http_crawlward_module.so",
+        "usr/share/nginx/modules-available/mod-http-crawlward.conf",
+        "usr/share/man/man1/crawlward-explain.1.gz",
+        "usr/share/man/man5/ngx_http_crawlward_module.5.gz",
+        "usr/share/bash-completion/completions/crawlward",
+        "usr/share/zsh/vendor-completions/_crawlward",
+        "usr/share/fish/vendor_completions.d/crawlward.fish",
+        "usr/share/doc/libnginx-mod-http-crawlward/copyright",
+        "usr/share/doc/libnginx-mod-http-crawlward/third-party-licences.gz",
+    ] {
+        assert!(folder.path().join(file).exists(), "{file} is missing");
+    }
+    assert_feeds(&folder.path().join("usr/share/crawlward"));
+    let found = run("lintian", &["--allow-root", "--fail-on", "none", text(&package)]);
+    let errors: Vec<&str> = found.lines().filter(|line| line.starts_with("E: ")).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+#[test]
+fn the_other_packages_have_the_tree_of_the_archive() {
+    let folder = Folder::new();
+    let tree = command_line(&folder);
+    let expected = files(&tree);
+    let rpm = folder.path().join("rpm");
+    run("rpm", &["--root", text(&rpm), "--nodeps", "--install", text(&only(".rpm"))]);
+    let apk = folder.path().join("apk");
+    fs::create_dir(&apk).unwrap();
+    run("tar", &["-xzf", text(&only(".apk")), "-C", text(&apk)]);
+    let about = fs::read_to_string(apk.join(".PKGINFO")).unwrap();
+    assert!(
+        about.contains("pkgname = crawlward\n") && about.contains(&format!("pkgver = {VERSION}-r")),
+        "{about}"
+    );
+    for root in [rpm, apk] {
+        // The packages have the manual pages compressed, as their distributions expect.
+        for page in files(&root.join("usr/share/man")).into_keys() {
+            run("gzip", &["-d", text(&root.join("usr/share/man").join(page))]);
+        }
+        let mut found = files(&root.join("usr"));
+        // rpm's own.
+        found.retain(|path, _| !path.starts_with("lib/sysimage"));
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        assert!(found == expected, "{} differs", root.display());
+        assert_eq!(run(root.join("usr/bin/crawlward"), &["--version"]), format!("crawlward {VERSION}\n"));
+    }
+}
+
+#[test]
+fn apt_takes_the_package_from_a_signed_repository_and_refuses_a_changed_one() {
+    let folder = Folder::new();
+    let place = |name: &str| folder.path().join(name);
+    let keys = place("gpg");
+    fs::DirBuilder::new().mode(0o700).create(&keys).unwrap();
+    let made = Command::new("gpg")
+        .env("GNUPGHOME", &keys)
+        .args([
+            "--batch",
+            "--passphrase",
+            "",
+            "--quick-gen-key",
+            "releaser@crawlward.example",
+            "ed25519",
+            "sign",
+        ])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let repository_script = repository().join("release/apt-repo");
+    let made = Command::new(repository_script)
+        .env("GNUPGHOME", &keys)
+        .arg(place("apt"))
+        .arg("releaser@crawlward.example")
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+
+    for name in ["lists/partial", "cache/archives/partial", "downloads"] {
+        fs::create_dir_all(place(name)).unwrap();
+    }
+    let key = place("apt/crawlward.asc");
+    folder.write(
+        "sources.list",
+        format!("deb [signed-by={}] file:{} ./\n", key.display(), place("apt").display()),
+    );
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.current_dir(place("downloads"));
+        for (option, value) in [
+            ("Dir::Etc::SourceList", place("sources.list")),
+            ("Dir::Etc::SourceParts", "/dev/null".into()),
+            ("Dir::State::Lists", place("lists")),
+            ("Dir::Cache", place("cache")),
+            ("APT::Sandbox::User", "root".into()),
+        ] {
+            command.arg("-o").arg(format!("{option}={}", value.display()));
+        }
+        command.args(arguments).output().unwrap()
+    };
+    let updated = apt(&["update"]);
+    assert!(updated.status.success(), "{}", String::from_utf8_lossy(&updated.stderr));
+    let downloaded = apt(&["download", "libnginx-mod-http-crawlward"]);
+    assert!(downloaded.status.success(), "{}", String::from_utf8_lossy(&downloaded.stderr));
+    let found = files(&place("downloads")).into_values().collect::<Vec<_>>();
+    assert_eq!(found.len(), 1);
+    assert!(found[0] == fs::read(only(".deb")).unwrap());
+
+    let index = place("apt/InRelease");
+    let signed = fs::read_to_string(&index).unwrap();
+    fs::write(&index, signed.replace("Origin: Crawlward", "Origin: Somebody")).unwrap();
+    let refused = apt(&["update", "--error-on=any"]);
+    assert!(!refused.status.success(), "{}", String::from_utf8_lossy(&refused.stdout));
+}

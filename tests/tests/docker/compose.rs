@@ -1,0 +1,67 @@
+//! compose.yaml as README says, on images that need no registry.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crawlward_tests::artefacts;
+use crawlward_tests::http::{self, Request};
+use crawlward_tests::nginx::local;
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::wait_for;
+
+use crate::engine::{Finished, images, try_docker};
+use crate::world::{FIREFOX, alone, log_time};
+
+/// The composition; it goes with its owner.
+struct Composition {
+    words: Vec<String>,
+    ports: [u16; 2],
+}
+
+impl Composition {
+    fn run(&self, arguments: &[&str]) -> Finished {
+        let images = images();
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).arg("-f").arg(artefacts::repository().join("compose.yaml"));
+        command.args(["-p", "crawlward-test-compose"]).args(arguments);
+        command.env("BASE", &images.base).env("ENVOY", images.envoy_base).env("ARTEFACTS", "dist");
+        command.env("NGINX_PORT", self.ports[0].to_string()).env("ENVOY_PORT", self.ports[1].to_string());
+        command.output().expect("Compose can be started").into()
+    }
+}
+
+impl Drop for Composition {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.run(&["logs", "--no-color"]).stdout);
+        }
+        self.run(&["down", "--volumes", "--timeout", "5"]);
+    }
+}
+
+#[test]
+fn the_commands_of_the_readme_work() {
+    let _alone = alone();
+    let words =
+        if try_docker(&["compose", "version"]).status == 0 { "docker compose" } else { "docker-compose" };
+    let words = words.split(' ').map(str::to_owned).collect();
+    let composition = Composition { words, ports: [free_port(), free_port()] };
+    let start = Instant::now();
+    let up = composition.run(&["up", "--build", "--detach"]);
+    assert_eq!(up.status, 0, "{}", up.stderr);
+
+    for port in composition.ports {
+        let ask = |agent: &str, path: &str| {
+            let answer = http::send(local(port), &Request::get(path).agent(agent)).ok()?;
+            Some((answer.status, answer.text()))
+        };
+        wait_for("a person is let in", || ask(FIREFOX, "/").filter(|answer| answer.0 == 200));
+        let denial = |agent, path| ask(agent, path).filter(|answer| answer.0 == 403).expect("a denial").1;
+        assert!(denial("GPTBot/1.2", "/").contains("spoofed-agent"), "no operator publishes this machine");
+        assert!(denial("Googlebot/2.1", "/").contains("spoofed-agent"), "no operator publishes this machine");
+        assert!(denial("curl/8", "/private/").contains("robots-disallowed"), "robots.txt");
+    }
+    log_time("docker compose up, with images from dist/", start);
+    let updater = composition.run(&["logs", "--no-color", "update"]).stdout;
+    assert!(updater.contains("google-common-crawlers"), "{updater}");
+}

@@ -1,0 +1,203 @@
+//! The container engine: images, networks and containers that end with their test.
+
+use std::env;
+use std::fmt::Display;
+use std::fs;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use crawlward_tests::artefacts;
+use crawlward_tests::nginx::Folder;
+
+/// A command, finished, with what it printed.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        let status = output.status.code().unwrap_or(-1);
+        Self { status, stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    }
+}
+
+/// Runs `docker` whatever it answers.
+pub(crate) fn try_docker<S: AsRef<str>>(arguments: &[S]) -> Finished {
+    let mut docker = Command::new("docker");
+    // Not every client has BuildKit.
+    docker.env("DOCKER_BUILDKIT", "0").args(arguments.iter().map(AsRef::as_ref));
+    docker.output().expect("docker can be started").into()
+}
+
+/// Runs `docker`, which must succeed; gives what it printed.
+pub(crate) fn docker<S: AsRef<str>>(arguments: &[S]) -> String {
+    let words: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
+    let finished = try_docker(&words);
+    assert_eq!(finished.status, 0, "docker {}: {}", words.join(" "), finished.stderr);
+    finished.stdout
+}
+
+/// The images under test, built once for all tests of the program.
+#[derive(Debug)]
+pub(crate) struct Images {
+    /// What the others begin from: this machine's release.
+    pub(crate) base: String,
+    /// Stands in for Envoy's own image, which only a registry has.
+    pub(crate) envoy_base: &'static str,
+    pub(crate) nginx: &'static str,
+    pub(crate) envoy: &'static str,
+    pub(crate) cli: &'static str,
+    /// curl, iproute2, strace and the command line, for clients.
+    pub(crate) tools: &'static str,
+    /// The image of nginx with libfaketime.
+    pub(crate) clock: &'static str,
+}
+
+/// The images, which the first caller builds.
+pub(crate) fn images() -> &'static Images {
+    static IMAGES: OnceLock<Images> = OnceLock::new();
+    IMAGES.get_or_init(|| {
+        let script = artefacts::repository().join("docker/base");
+        let made = Finished::from(Command::new(script).output().expect("docker/base"));
+        assert_eq!(made.status, 0, "docker/base: {}", made.stderr);
+        let images = Images {
+            base: made.stdout,
+            envoy_base: "crawlward-test-envoy-base",
+            nginx: "crawlward-test-nginx",
+            envoy: "crawlward-test-envoy",
+            cli: "crawlward-test-cli",
+            tools: "crawlward-test-tools",
+            clock: "crawlward-test-clock",
+        };
+        // Someone who changes a test need not build them again.
+        if env::var_os("CRAWLWARD_IMAGES").is_some() {
+            return images;
+        }
+        let base = format!("BASE={}", images.base);
+        let context = Folder::new();
+        fs::copy(artefacts::envoy(), context.path().join("envoy")).unwrap();
+        context.write("Dockerfile", format!("FROM {}\nCOPY envoy /usr/local/bin/envoy\n", images.base));
+        docker(&["build", "-q", "-t", images.envoy_base, &context.path().display().to_string()]);
+
+        product("nginx", images.nginx, &[&base]);
+        let builder = format!("BUILDER={}", images.base);
+        product("envoy", images.envoy, &[&format!("BASE={}", images.envoy_base), &builder]);
+        product("cli", images.cli, &[&base]);
+
+        let tools = artefacts::repository().join("tests/docker/tools").display().to_string();
+        docker(&["build", "-q", "-t", images.tools, "--build-arg", &base, &tools]);
+        let nginx = format!("NGINX={}", images.nginx);
+        let clock = artefacts::repository().join("tests/docker/clock").display().to_string();
+        docker(&["build", "-q", "-t", images.clock, "--build-arg", &nginx, &clock]);
+        images
+    })
+}
+
+/// Builds an image of docker/ as its users do, except that the programs come from dist/.
+fn product(name: &str, tag: &str, arguments: &[&str]) {
+    let root = artefacts::repository();
+    let file = root.join("docker").join(name).join("Dockerfile").display().to_string();
+    let mut words = vec!["build", "-q", "-t", tag, "-f", &file, "--build-arg", "ARTEFACTS=dist"];
+    for argument in arguments {
+        words.extend(["--build-arg", argument]);
+    }
+    let root = root.display().to_string();
+    words.push(&root);
+    docker(&words);
+}
+
+/// A network that goes with its owner.
+#[derive(Debug)]
+pub(crate) struct Network(pub(crate) String);
+
+impl Network {
+    /// One with this IPv4 prefix and, if it is not empty, this IPv6 prefix.
+    pub(crate) fn new(name: &str, ipv4: &str, ipv6: &str) -> Self {
+        let name = format!("crawlward-test-{name}");
+        // What an interrupted run left would have the same prefix.
+        try_docker(&["network", "rm", &name]);
+        let mut words = vec!["network", "create", "--subnet", ipv4];
+        if !ipv6.is_empty() {
+            words.extend(["--ipv6", "--subnet", ipv6]);
+        }
+        words.push(&name);
+        docker(&words);
+        Self(name)
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        try_docker(&["network", "rm", &self.0]);
+    }
+}
+
+/// A volume that goes with its owner.
+#[derive(Debug)]
+pub(crate) struct Volume(pub(crate) String);
+
+impl Volume {
+    pub(crate) fn new(name: &str) -> Self {
+        let name = format!("crawlward-test-{name}");
+        try_docker(&["volume", "rm", "--force", &name]);
+        docker(&["volume", "create", &name]);
+        Self(name)
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        try_docker(&["volume", "rm", "--force", &self.0]);
+    }
+}
+
+/// A running container that goes with its owner. If the test fails, its log is printed then.
+#[derive(Debug)]
+pub(crate) struct Container(pub(crate) String);
+
+impl Container {
+    /// Starts one; the arguments are those of `docker run`, the image and its command included.
+    pub(crate) fn run<S: Display>(name: &str, arguments: &[S]) -> Self {
+        let name = format!("crawlward-test-{name}");
+        try_docker(&["rm", "--force", "--volumes", &name]);
+        let mut words = vec!["run".to_owned(), "--detach".to_owned(), "--name".to_owned(), name.clone()];
+        words.extend(arguments.iter().map(ToString::to_string));
+        // Dropped where the start fails, too.
+        let container = Self(name);
+        docker(&words);
+        container
+    }
+
+    /// Runs a command in it.
+    pub(crate) fn exec(&self, command: &[&str]) -> Finished {
+        try_docker(&[&["exec", &self.0], command].concat())
+    }
+
+    /// What it wrote to stdout and stderr.
+    pub(crate) fn log(&self) -> String {
+        let log = try_docker(&["logs", &self.0]);
+        format!("{}\n{}", log.stdout, log.stderr)
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        docker(&["kill", "--signal", signal, &self.0]);
+    }
+
+    /// A value of `docker inspect`.
+    pub(crate) fn inspect(&self, format: &str) -> String {
+        docker(&["inspect", "--format", format, &self.0])
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- {}\n{}", self.0, self.log());
+        }
+        try_docker(&["rm", "--force", "--volumes", &self.0]);
+    }
+}

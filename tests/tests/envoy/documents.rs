@@ -1,0 +1,403 @@
+//! Pages in the forms that agents read.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use crate::binary::{EXPORTS_OF_DOCUMENTS, IMPORTS_OF_DOCUMENTS};
+use crate::refusals::all_but;
+use crawlward_tests::envoy::{Envoy, Filter, manager};
+use crawlward_tests::http::{Request, Response};
+use crawlward_tests::lab::lab_with_sites;
+use crawlward_tests::nginx::{Folder, ask, local};
+use crawlward_tests::page_origin::{self, MARKDOWN, TAG, page, story};
+use crawlward_tests::proc;
+use crawlward_tests::process::wait_for;
+use serde_json::Value;
+
+const AGENT: &str = "OtherAgent/1.0 (+https://agent.example/bot)";
+const AIDOCUMENT: &str = "application/vnd.aiwebindex+json";
+const HTML: &str = "text/html; charset=utf-8";
+const MARKDOWN_TYPE: &str = "text/markdown; charset=utf-8";
+
+const SITE: &str =
+    r#"{ "aiwebindex": { "document": { "md_paths": true } }, "robots_tag": [ { "rules": "noai" } ] }"#;
+
+struct Site {
+    // Before the port, so that it lives as long as this.
+    envoy: Envoy,
+    port: u16,
+}
+
+impl Site {
+    /// `change` makes the listener what a test needs.
+    fn start(gate: Filter, folder: Folder, change: impl FnOnce(&mut Value)) -> Self {
+        let filters = gate.with_documents(&folder, &folder.path().join("crawlward.json"));
+        let (envoy, port) = Envoy::start_one(folder, Value::Null, page_origin::start(), |listener| {
+            let all = manager(listener)["http_filters"].as_array_mut().unwrap();
+            all.splice(..1, filters);
+            change(listener);
+        });
+        Self { envoy, port }
+    }
+
+    fn documents(gate: Filter) -> Self {
+        Self::start(gate, lab_with_sites(SITE), |_| {})
+    }
+
+    /// One that other tests use, too, if they run at the same time: each start compiles two Wasm modules.
+    fn shared(gate: Filter) -> Arc<Self> {
+        static SITES: Mutex<[Weak<Site>; 2]> = Mutex::new([Weak::new(), Weak::new()]);
+        let mut sites = SITES.lock().unwrap_or_else(PoisonError::into_inner);
+        let site = &mut sites[usize::from(gate == Filter::Wasm)];
+        site.upgrade().unwrap_or_else(|| {
+            let started = Arc::new(Self::documents(gate));
+            *site = Arc::downgrade(&started);
+            started
+        })
+    }
+
+    fn ask(&self, request: &Request) -> Response {
+        ask(self.port, request)
+    }
+
+    fn page(&self, target: &str, accept: &str) -> Response {
+        self.ask(&request(target, accept))
+    }
+}
+
+fn request(target: &str, accept: &str) -> Request {
+    Request::get(target).agent(AGENT).header("Accept", accept)
+}
+
+fn vary(response: &Response) -> String {
+    response.joined_header("vary").unwrap_or_default().to_ascii_lowercase()
+}
+
+fn aiwi_9_the_form_that_the_client_prefers(gate: Filter) {
+    let site = Site::shared(gate);
+    let markdown = site.page("/page", "text/markdown");
+    assert_eq!((markdown.status, markdown.header("content-type")), (200, Some(MARKDOWN_TYPE)));
+    assert!(markdown.text().starts_with(MARKDOWN), "{}", markdown.text());
+    assert!(
+        !markdown.text().contains("Cart") && !markdown.text().contains("Free returns"),
+        "{}",
+        markdown.text()
+    );
+    assert!(markdown.header("x-markdown-tokens").is_some_and(|tokens| tokens.parse::<u32>().is_ok()));
+    assert_eq!(markdown.header("content-length"), Some(markdown.text().len().to_string()).as_deref());
+    assert_eq!((vary(&markdown).as_str(), markdown.header("accept-ranges")), ("accept", None));
+
+    let document = site.page("/page", AIDOCUMENT);
+    assert_eq!((document.status, document.header("content-type")), (200, Some(AIDOCUMENT)));
+    let document: Value = serde_json::from_str(&document.text()).unwrap();
+    assert_eq!(document["schema"]["version"], "2.0");
+    assert!(document["source"]["url"].as_str().unwrap().ends_with("example.com/page"), "{document}");
+
+    for accept in ["text/html, text/markdown;q=0.9", "*/*", "text/html"] {
+        let html = site.page("/page", accept);
+        assert_eq!((html.header("content-type"), html.text()), (Some(HTML), page("")), "{accept}");
+        assert_eq!(vary(&html), "accept");
+        assert_eq!(html.lines("link"), ["</page.md>; rel=\"alternate\"; type=\"text/markdown\""]);
+    }
+    let person = site.ask(
+        &Request::get("/page").agent(crawlward_tests::lab::FIREFOX).header("Accept", "text/html,*/*;q=0.8"),
+    );
+    assert_eq!((person.header("etag"), person.text()), (Some(TAG), page("")));
+}
+
+fn bodies_in_any_form_and_length(gate: Filter) {
+    let site = Site::shared(gate);
+    for path in ["/chunked", "/gzip", "/folder/"] {
+        let response = site.page(path, "text/markdown");
+        assert!(response.text().starts_with(MARKDOWN), "{path}: {}", response.text());
+        assert_eq!(response.header("content-encoding"), None, "{path}");
+    }
+    // What is over the limit goes on as it is, and whole.
+    let large = site.page("/large", "text/markdown");
+    assert_eq!((large.status, large.header("content-type")), (200, Some(HTML)));
+    assert_eq!(large.text().len(), page("").len() + (3 << 20));
+    assert!(large.text().starts_with(&page("")));
+    let head = site
+        .ask(&Request::new("HEAD", "/page", "example.com").agent(AGENT).header("Accept", "text/markdown"));
+    assert_eq!(
+        (head.status, head.header("content-type"), head.text().as_str()),
+        (200, Some(MARKDOWN_TYPE), "")
+    );
+}
+
+fn aiwi_21_tag_8_what_permits_no_document_stays_as_it_is(gate: Filter) {
+    let site = Site::shared(gate);
+    for path in ["/private", "/nosnippet", "/meta", "/missing"] {
+        let response = site.page(path, "text/markdown");
+        assert_eq!(response.header("content-type"), Some(HTML), "{path}");
+        assert!(response.text().contains("Free returns"), "{path}: {}", response.text());
+    }
+    assert!(site.page("/meta-of-others", "text/markdown").text().starts_with(MARKDOWN));
+    assert_eq!(site.page("/text", "text/markdown").header("content-type"), Some("text/plain"));
+    for header in ["Authorization", "Cookie"] {
+        let response = site.ask(&request("/page", "text/markdown").header(header, "a=b"));
+        assert_eq!((response.header("content-type"), response.text()), (Some(HTML), page("")), "{header}");
+    }
+}
+
+fn validators_are_those_of_the_form(gate: Filter) {
+    let site = Site::shared(gate);
+    let tag = |accept: &str| site.page("/page", accept).header("etag").unwrap().to_owned();
+    let (markdown, document) = (tag("text/markdown"), tag(AIDOCUMENT));
+    assert!(markdown.starts_with("W/\"") && document.starts_with("W/\""), "{markdown} {document}");
+    assert!(markdown != document && tag("text/html") == TAG);
+
+    let again = |accept: &str, tag: &str| site.ask(&request("/page", accept).header("If-None-Match", tag));
+    let same = again("text/markdown", &markdown);
+    assert_eq!((same.status, same.header("etag"), same.text().as_str()), (304, Some(&*markdown), ""));
+    for other in [TAG, &document] {
+        let other = again("text/markdown", other);
+        assert!(
+            other.status == 200 && other.text().starts_with(MARKDOWN),
+            "{} {}",
+            other.status,
+            other.text()
+        );
+    }
+    assert_eq!(again("text/html", TAG).status, 304);
+    // A page without a tag has documents with one.
+    let own = site.page("/chunked", "text/markdown").header("etag").unwrap().to_owned();
+    let same = site.ask(&request("/chunked", "text/markdown").header("If-None-Match", &own));
+    assert_eq!((same.status, same.text().as_str()), (304, ""));
+    // Ranges are of the page only.
+    let range = site.ask(&request("/page", "text/markdown").header("Range", "bytes=0-3"));
+    assert!(range.status == 200 && range.text().starts_with(MARKDOWN));
+}
+
+fn the_markdown_of_a_page_has_a_path_of_its_own(gate: Filter) {
+    let site = Site::shared(gate);
+    for (path, page) in
+        [("/page.md", "/page"), ("/folder/index.md", "/folder/"), ("/page.md?a=b", "/page?a=b")]
+    {
+        let response = site.page(path, "*/*");
+        assert_eq!(response.header("content-type"), Some(MARKDOWN_TYPE), "{path}");
+        assert!(response.text().starts_with(MARKDOWN), "{path}: {}", response.text());
+        let echo = site.page(&path.replace("/page", "/echo"), "*/*");
+        if path.contains("/page") {
+            assert!(
+                echo.text().starts_with(&format!("GET {} ", page.replace("/page", "/echo"))),
+                "{}",
+                echo.text()
+            );
+        }
+    }
+}
+
+fn a_page_that_breaks_off_is_no_document(gate: Filter) {
+    let site = Site::shared(gate);
+    for _ in 0..3 {
+        let broken = std::panic::catch_unwind(|| site.page("/cut", "text/markdown"));
+        assert!(broken.is_err() || broken.is_ok_and(|response| !response.text().starts_with(MARKDOWN)));
+        assert!(site.page("/page", "text/markdown").text().starts_with(MARKDOWN));
+    }
+}
+
+fn a_site_without_documents_sends_pages_as_they_are(gate: Filter) {
+    let site = Site::start(gate, lab_with_sites("{}"), |_| {});
+    let response = site.page("/page", "text/markdown");
+    assert_eq!((response.header("content-type"), response.text()), (Some(HTML), page("")));
+    assert_eq!((response.header("vary"), response.header("link")), (None, None));
+    assert_eq!(response.header("etag"), Some(TAG));
+}
+
+fn has_no_errors(site: &Site) {
+    let log = site.envoy.folder().read("envoy.log");
+    assert!(!log.contains("internal error") && !log.contains("panicked"), "{log}");
+}
+
+/// Envoy's own buffers end at 1 MiB.
+fn pages_of_any_size(gate: Filter) {
+    let site = Site::shared(gate);
+    for how in ["sized", "slow", "trailers"] {
+        for size in [10, 1000, 900 << 10, 3 << 19, 2 << 20] {
+            let path = format!("/{how}/{size}");
+            let markdown = site.page(&path, "text/markdown");
+            assert_eq!(
+                (markdown.status, markdown.header("content-type")),
+                (200, Some(MARKDOWN_TYPE)),
+                "{path}"
+            );
+            let text = markdown.text();
+            assert!(text.starts_with("Kettle."), "{path}");
+            assert_eq!(
+                text.matches(" of a long story about a kettle").count(),
+                story(size).matches(" of a long story about a kettle").count(),
+                "{path}"
+            );
+            assert_eq!(markdown.header("content-length"), Some(text.len().to_string()).as_deref(), "{path}");
+            assert_eq!(
+                (vary(&markdown).as_str(), markdown.header("robots-tag")),
+                ("accept", Some("noai")),
+                "{path}"
+            );
+        }
+        for size in [(2 << 20) + 1, 3 << 20] {
+            let path = format!("/{how}/{size}");
+            let page = site.page(&path, "text/markdown");
+            assert_eq!(
+                (page.status, page.header("content-type"), page.header("robots-tag")),
+                (200, Some(HTML), Some("noai")),
+                "{path}"
+            );
+            assert!(page.text() == story(size), "{path}");
+        }
+    }
+    // Deeper than any page that becomes a document.
+    let nested = site.page("/nested", "text/markdown");
+    assert_eq!((nested.status, nested.header("content-type")), (200, Some(HTML)));
+    has_no_errors(&site);
+}
+
+/// What reads less at once than comes at once.
+fn small_buffers_change_nothing(gate: Filter) {
+    let site = Site::start(gate, lab_with_sites(SITE), |listener| {
+        listener["per_connection_buffer_limit_bytes"] = 4096.into();
+    });
+    for how in ["sized", "trailers"] {
+        let path = format!("/{how}/{}", 900 << 10);
+        assert_eq!(site.page(&path, "text/markdown").header("content-type"), Some(MARKDOWN_TYPE));
+        let path = format!("/{how}/{}", 3 << 20);
+        assert!(site.page(&path, "text/markdown").text() == story(3 << 20));
+    }
+    has_no_errors(&site);
+}
+
+/// Of a page, each worker needs some times its size, and keeps that for the next one.
+fn memory_is_in_proportion_to_the_page(gate: Filter) {
+    const MOST_TIMES: u64 = 12;
+    let site = Site::documents(gate);
+    let memory = || proc::memory(site.envoy.server().pid().as_raw_nonzero().get()).private << 10;
+    let ask = |size: usize| {
+        for _ in 0..30 {
+            let response = site.page(&format!("/sized/{size}"), "text/markdown");
+            assert_eq!(response.header("content-type"), Some(MARKDOWN_TYPE));
+        }
+    };
+    ask(1000);
+    let before = memory();
+    for size in [100 << 10, 2 << 20] {
+        ask(size);
+        let (grown, size) = (memory().saturating_sub(before), size as u64);
+        // Two workers; the rest is Envoy's and the allocator's, whatever the size of the page.
+        assert!(grown <= 2 * MOST_TIMES * size + (6 << 20), "{grown} bytes for a page of {size}");
+        println!("{gate:?}: {grown} bytes for a page of {size}");
+    }
+}
+
+/// Clients that leave before the page is complete free what was collected for them.
+fn many_pages_at_once(gate: Filter) {
+    let site = Site::documents(gate);
+    let leave = |path: &str| {
+        let mut stream = TcpStream::connect(local(site.port)).unwrap();
+        stream.write_all(&request(path, "text/markdown").bytes()).unwrap();
+        thread::sleep(Duration::from_millis(300));
+    };
+    thread::scope(|scope| {
+        for client in 0..16 {
+            let (site, leave) = (&site, &leave);
+            scope.spawn(move || {
+                for turn in 0..20 {
+                    let size = [10, 40 << 10, 3 << 19, 3 << 20][(client + turn) % 4];
+                    match (client + turn / 4) % 3 {
+                        0 => leave(&format!("/slow/{}", 2 << 20)),
+                        1 => {
+                            let broken = std::panic::catch_unwind(|| site.page("/cut", "text/markdown"));
+                            assert!(
+                                broken.is_err() || broken.is_ok_and(|cut| !cut.text().starts_with(MARKDOWN))
+                            );
+                        }
+                        _ => {
+                            let how = ["sized", "trailers"][turn % 2];
+                            let response = site.page(&format!("/{how}/{size}"), "text/markdown");
+                            let kind = if size <= 2 << 20 { MARKDOWN_TYPE } else { HTML };
+                            assert_eq!((response.status, response.header("content-type")), (200, Some(kind)));
+                            assert!(size <= 2 << 20 || response.text() == story(size));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    // Each worker, of which one may have answered the last requests.
+    for _ in 0..20 {
+        assert!(site.page("/page", "text/markdown").text().starts_with(MARKDOWN));
+    }
+    has_no_errors(&site);
+}
+
+/// The memory of a virtual machine never shrinks, so what it collects at a time is bounded.
+#[test]
+fn a_page_for_which_wasm_has_no_room_goes_on() {
+    const SIZE: usize = 2 << 20;
+    let site = Site::start(Filter::Wasm, lab_with_sites(SITE), |listener| {
+        // On a busy machine, so many pages take longer than Envoy's limit of 15 seconds.
+        let routes = &mut manager(listener)["route_config"]["virtual_hosts"][0]["routes"];
+        routes.as_array_mut().unwrap().last_mut().unwrap()["route"]["timeout"] = "0s".into();
+    });
+    const PAGES: usize = 80;
+    let kinds: Vec<bool> = thread::scope(|scope| {
+        let ask = || {
+            let response = site.page(&format!("/held/{SIZE}"), "text/markdown");
+            let is_document = response.header("content-type") == Some(MARKDOWN_TYPE);
+            assert!(is_document || response.text() == story(SIZE));
+            is_document
+        };
+        let asked: Vec<_> = (0..PAGES).map(|_| scope.spawn(ask)).collect();
+        wait_for("Envoy has all but the ends of the pages", || {
+            let count = site.envoy.admin("/stats?filter=^cluster.origin.upstream_cx_rx_bytes_total$");
+            let count: usize = count.trim().rsplit(": ").next()?.parse().ok()?;
+            (count >= PAGES * SIZE / 20 * 19).then_some(())
+        });
+        page_origin::release();
+        asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+    });
+    assert!(kinds.contains(&true) && kinds.contains(&false), "{kinds:?}");
+    has_no_errors(&site);
+}
+
+/// What was taken of a body is given back.
+#[test]
+fn a_page_for_which_envoy_refuses_a_call_of_wasm_is_whole() {
+    let page = story(100_000);
+    for (call, is_page) in [
+        ("proxy_get_header_map_pairs", true),
+        ("proxy_get_current_time_nanoseconds", false),
+        ("proxy_set_buffer_bytes", true),
+        ("proxy_replace_header_map_value", true),
+        ("proxy_define_metric", false),
+    ] {
+        let site = Site::start(Filter::Wasm, lab_with_sites(SITE), |listener| {
+            let all = manager(listener)["http_filters"].as_array_mut().unwrap();
+            all.remove(0);
+            let config = &mut all[0]["typed_config"]["config"];
+            config["capability_restriction_config"] =
+                all_but(call, IMPORTS_OF_DOCUMENTS, EXPORTS_OF_DOCUMENTS);
+        });
+        for how in ["sized", "trailers"] {
+            let response = site.page(&format!("/{how}/{}", page.len()), "text/markdown");
+            assert_eq!((response.status, response.text() == page), (200, is_page), "{call} {how}");
+        }
+    }
+}
+
+for_both_gates!(
+    aiwi_9_the_form_that_the_client_prefers,
+    bodies_in_any_form_and_length,
+    aiwi_21_tag_8_what_permits_no_document_stays_as_it_is,
+    validators_are_those_of_the_form,
+    the_markdown_of_a_page_has_a_path_of_its_own,
+    a_page_that_breaks_off_is_no_document,
+    a_site_without_documents_sends_pages_as_they_are,
+    pages_of_any_size,
+    small_buffers_change_nothing,
+    memory_is_in_proportion_to_the_page,
+    many_pages_at_once,
+);

@@ -1,0 +1,308 @@
+//! The gates, with the configurations that the chart renders.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use crawlward_tests::artefacts;
+use crawlward_tests::envoy::{Envoy, Listener, native_filter};
+use crawlward_tests::http::Request;
+use crawlward_tests::lab::{FIREFOX, from};
+use crawlward_tests::manifests::{documents, wasm_filter};
+use crawlward_tests::nginx::{self, Folder, ask};
+use crawlward_tests::origin::Origin;
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::{Server, wait_for};
+use rustix::process::geteuid;
+use serde_json::{Value, json};
+
+use crate::updater::Pod;
+use crate::{command, find, helm, mount, render, render_with};
+
+/// What the policy of the value sets decides.
+fn decides(port: u16, denial: u16) {
+    let status = |address, agent, path| ask(port, &from(address, Request::get(path).agent(agent))).status;
+    assert_eq!(status("192.0.2.1", "PartnerBot/1.0", "/"), 200);
+    assert_eq!(status("203.0.113.9", "PartnerBot/1.0", "/"), denial);
+    assert_eq!(status("203.0.113.9", "curl/8", "/private/"), denial);
+    assert_eq!(status("203.0.113.9", FIREFOX, "/private/"), 200);
+}
+
+/// The document of a policy is one without mistakes.
+fn lint(file: &Path) {
+    let mut lint = Command::new(artefacts::cli());
+    let output = lint.args(["lint", "--format", "config"]).arg(file).output().unwrap();
+    let said =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    // The feeds of the catalog are fetched by the updater.
+    let other = said.lines().filter(|line| !line.contains("is missing: the file"));
+    assert_eq!(other.collect::<Vec<_>>(), [""; 0]);
+}
+
+/// Shows the files of a ConfigMap as the kubelet does, which switches one link for a new version.
+fn switch(folder: &Folder, at: &str, version: &str, files: &[(&str, Vec<u8>)]) {
+    for (name, bytes) in files {
+        folder.write(&format!("{at}/..{version}/{name}"), bytes);
+    }
+    let directory = folder.path().join(at);
+    symlink(format!("..{version}"), directory.join("..data_tmp")).unwrap();
+    fs::rename(directory.join("..data_tmp"), directory.join("..data")).unwrap();
+    for (name, _) in files {
+        let link = directory.join(name);
+        if !link.is_symlink() {
+            symlink(format!("..data/{name}"), link).unwrap();
+        }
+    }
+}
+
+/// The ruleset that the updater makes of a policy; `change` makes its files what a test needs. The feeds of the catalog are
+/// missing.
+fn ruleset(manifests: &[Value], change: impl FnOnce(&Folder)) -> Vec<u8> {
+    let pod = Pod::new(manifests);
+    lint(&pod.folder.path().join("etc/crawlward/crawlward.json"));
+    change(&pod.folder);
+    pod.succeeds("compile");
+    fs::read(pod.folder.path().join("work/crawlward.bin.gz")).unwrap()
+}
+
+/// An nginx as the Deployment runs it, apart from its paths and ports.
+struct Nginx {
+    _server: Server,
+    folder: Folder,
+    port: u16,
+    status: u16,
+}
+
+impl Nginx {
+    fn start(manifests: &[Value], folder: Folder) -> Self {
+        let configuration =
+            find(manifests, "ConfigMap", "edge-crawlward-nginx")["data"]["nginx.conf"].as_str().unwrap();
+        let container = &find(manifests, "Deployment", "edge-crawlward-nginx")["spec"]["template"]["spec"]["containers"]
+            [0];
+        let (port, status, root) = (free_port(), free_port(), folder.path().display());
+        let configuration = configuration
+            // First: our own folder is in /tmp, too.
+            .replace("/tmp/", &format!("{root}/tmp/"))
+            .replace("modules/ngx_http_crawlward_module.so", artefacts::nginx_module().to_str().unwrap())
+            .replace("/etc/crawlward", &format!("{root}/etc/crawlward"))
+            .replace("/dev/stdout", &format!("{root}/access.log"))
+            .replace("listen 8080", &format!("listen 127.0.0.1:{port}"))
+            .replace("listen 8081", &format!("listen 127.0.0.1:{status}"));
+        fs::create_dir_all(folder.path().join("tmp")).unwrap();
+        let file = folder.write("nginx.conf", configuration);
+        let words = command(container);
+        let ["nginx", arguments @ ..] = &words[..] else { panic!("{words:?}") };
+        let mut arguments: Vec<String> = arguments
+            .iter()
+            .map(|word| word.replace("/etc/nginx-crawlward/nginx.conf", file.to_str().unwrap()))
+            .collect();
+        if geteuid().is_root() {
+            // In the pod nobody is root.
+            arguments.last_mut().unwrap().push_str(" user root;");
+        }
+        let test = Command::new(artefacts::nginx()).args(&arguments).arg("-t").output().unwrap();
+        assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stderr));
+        let mut server = Server::start(
+            "nginx",
+            Command::new(artefacts::nginx()).args(&arguments),
+            &folder.path().join("stderr.log"),
+            &[],
+        );
+        server.wait_until("nginx's start", || {
+            folder.read("stderr.log").contains("start worker process ").then_some(())
+        });
+        Self { _server: server, folder, port, status }
+    }
+
+    fn status_page(&self, path: &str) -> String {
+        let response = ask(self.status, &Request::get(path).agent("kube-probe/1.33"));
+        assert_eq!(response.status, 200, "{path}");
+        response.text()
+    }
+}
+
+#[test]
+fn nginx_runs_with_the_ruleset_and_follows_it() {
+    let origin = Origin::start();
+    let upstream = format!("nginx.upstream=http://127.0.0.1:{}", origin.port());
+    let manifests = render_with("nginx", &["--set", &upstream, "--set", "nginx.refresh=100ms"]);
+    let folder = Folder::new();
+    switch(&folder, "etc/crawlward", "1", &[("crawlward.bin.gz", ruleset(&manifests, |_| {}))]);
+    let nginx = Nginx::start(&manifests, folder);
+    decides(nginx.port, 451);
+    assert_eq!(nginx.status_page("/healthz"), "ok\n");
+    assert!(nginx.status_page("/metrics").contains("crawlward_requests_total{"));
+    let log = nginx.folder.read("access.log");
+    assert!(log.contains("deny 1 spoofed PartnerBot spoofed-agent"), "{log}");
+
+    // The updater writes a new one, and the kubelet shows it.
+    let moved =
+        ruleset(&manifests, |folder| drop(folder.write("etc/crawlward/partners.txt", "203.0.113.0/24\n")));
+    switch(&nginx.folder, "etc/crawlward", "2", &[("crawlward.bin.gz", moved)]);
+    let partner = from("203.0.113.9", Request::get("/").agent("PartnerBot/1.0"));
+    wait_for("the new ruleset", || (ask(nginx.port, &partner).status == 200).then_some(()));
+}
+
+#[test]
+fn nginx_runs_with_the_document() {
+    let origin = Origin::start();
+    let upstream = format!("nginx.upstream=http://127.0.0.1:{}", origin.port());
+    let trusted = "nginx.trustedProxies={127.0.0.1}";
+    let manifests = render_with("nginx-without-updater", &["--set", &upstream, "--set", trusted]);
+    let folder = Folder::new();
+    let policy = find(&manifests, "ConfigMap", "edge-crawlward-policy");
+    let files = policy["data"].as_object().unwrap().iter();
+    let files: Vec<_> =
+        files.map(|(name, text)| (&**name, text.as_str().unwrap().as_bytes().to_vec())).collect();
+    switch(&folder, "etc/crawlward", "1", &files);
+    lint(&folder.path().join("etc/crawlward/crawlward.json"));
+    decides(Nginx::start(&manifests, folder).port, 403);
+}
+
+#[test]
+fn envoy_runs_with_what_the_control_planes_hand_over() {
+    let origin = Origin::start();
+    let folder = Folder::new();
+    let root = folder.path().display().to_string();
+    let moved = |value: &Value| -> Value {
+        let text = value.to_string().replace("/etc/crawlward", &format!("{root}/etc/crawlward"));
+        let module = artefacts::envoy_module();
+        let text = text.replace("/usr/local/lib/crawlward/libcrawlward_envoy.so", module.to_str().unwrap());
+        serde_json::from_str(&text).unwrap()
+    };
+    let name = "edge-crawlward";
+
+    let manifests = render("envoy-gateway-wasm");
+    let gateway_wasm = find(&manifests, "EnvoyExtensionPolicy", name)["spec"]["wasm"][0].clone();
+    assert_eq!((&gateway_wasm["rootID"], &gateway_wasm["failOpen"]), (&"crawlward".into(), &true.into()));
+    let manifests = render("istio-wasm");
+    let istio_wasm = find(&manifests, "WasmPlugin", name)["spec"].clone();
+    assert_eq!(
+        (&istio_wasm["pluginName"], &istio_wasm["failStrategy"]),
+        (&"crawlward".into(), &"FAIL_RELOAD".into())
+    );
+
+    let manifests = render("istio-native");
+    mount(find(&manifests, "ConfigMap", "edge-crawlward-policy"), &folder, "policy");
+    folder.write("etc/crawlward/crawlward.bin.gz", ruleset(&manifests, |_| {}));
+    let istio_native =
+        moved(&find(&manifests, "EnvoyFilter", name)["spec"]["configPatches"][0]["patch"]["value"]);
+
+    let manifests = render("envoy-gateway-native");
+    let module = &find(&manifests, "EnvoyExtensionPolicy", name)["spec"]["dynamicModule"][0];
+    let proxy = &find(&manifests, "EnvoyProxy", name)["spec"];
+    assert_eq!(
+        (&module["name"], &module["filterName"]),
+        (&proxy["dynamicModules"][0]["name"], &"crawlward".into())
+    );
+    let gateway_native = native_filter(&moved(&module["config"]).to_string());
+
+    let filters = [
+        wasm_filter(&gateway_wasm["config"]),
+        wasm_filter(&istio_wasm["pluginConfig"]),
+        istio_native,
+        gateway_native,
+    ];
+    let listeners = filters.map(|filter| {
+        let port = free_port();
+        Listener { port, filter, access_log: format!("{port}.log") }
+    });
+    let _envoy = Envoy::start(folder, &listeners, origin.port());
+    for listener in &listeners {
+        decides(listener.port, 403);
+    }
+}
+
+#[test]
+fn pods_mount_what_their_gate_reads() {
+    let volume = json!({ "name": "crawlward", "configMap": {
+        "name": "edge-crawlward-ruleset", "items": [{ "key": "crawlward.bin.gz", "path": "crawlward.bin.gz" }] } });
+    let mount = json!({ "name": "crawlward", "mountPath": "/etc/crawlward", "readOnly": true });
+
+    let manifests = render("envoy-gateway-native");
+    let deployment = &find(&manifests, "EnvoyProxy", "edge-crawlward")["spec"]["provider"]["kubernetes"]["envoyDeployment"];
+    assert_eq!(
+        (&deployment["pod"]["volumes"][0], &deployment["container"]["volumeMounts"][0]),
+        (&volume, &mount)
+    );
+
+    let manifests = render("istio-native-gateway");
+    let overlay =
+        find(&manifests, "ConfigMap", "edge-crawlward-gateway")["data"]["deployment"].as_str().unwrap();
+    let overlay: Value = serde_saphyr::from_str(overlay).unwrap();
+    let pod = &overlay["spec"]["template"]["spec"];
+    assert_eq!((&pod["volumes"][0], &pod["containers"][0]["volumeMounts"][0]), (&volume, &mount));
+
+    // The keys that nginx mounts are those that the updater writes.
+    let keys = |more: &[&str]| {
+        let manifests = render_with("nginx", more);
+        let pod = &find(&manifests, "Deployment", "edge-crawlward-nginx")["spec"]["template"]["spec"];
+        assert!(pod["containers"][0]["volumeMounts"].as_array().unwrap().contains(&mount), "{pod}");
+        let volumes = pod["volumes"].as_array().unwrap();
+        let shown = &volumes.iter().find(|one| one["name"] == "crawlward").unwrap()["configMap"];
+        assert_eq!(
+            (&shown["name"], &shown["items"][0]["path"]),
+            (&"edge-crawlward-ruleset".into(), &"crawlward.bin.gz".into())
+        );
+        let key = shown["items"][0]["key"].as_str().unwrap().to_owned();
+        let written =
+            find(&manifests, "ConfigMap", "edge-crawlward-updater")["data"]["kustomization.yaml"].clone();
+        let written: Value = serde_saphyr::from_str(written.as_str().unwrap()).unwrap();
+        (key.clone(), written["configMapGenerator"][0]["files"] == json!([format!("{key}=crawlward.bin.gz")]))
+    };
+    let (key, is_written) = keys(&[]);
+    assert!(is_written, "{key}");
+    // New pods for a new document, and only for that.
+    assert_eq!(
+        keys(&["--set", "policy.files.robots\\.txt=", "--set", "updater.schedule=7 7 * * *"]),
+        (key.clone(), true)
+    );
+    let (other, is_written) = keys(&["--set", "policy.document.mode=observe"]);
+    assert!(other != key && is_written, "{other}");
+
+    // Each other gate has the same key always.
+    for (set, more) in [
+        ("envoy-gateway-native", ""),
+        ("istio-native", ""),
+        ("istio-wasm", ""),
+        ("nginx", "istio.enabled=true,istio.gateway=web,istio.form=native"),
+    ] {
+        let manifests = render_with(set, &["--set", more]);
+        let written =
+            find(&manifests, "ConfigMap", "edge-crawlward-updater")["data"]["kustomization.yaml"].clone();
+        assert!(written.as_str().unwrap().contains("- crawlward.bin.gz\n"), "{set}: {written}");
+    }
+}
+
+#[test]
+fn nginx_takes_the_snippets_for_the_ingress_controller() {
+    let path = artefacts::repository().join("examples/kubernetes/nginx-ingress/values.yaml");
+    let values: Value = serde_saphyr::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let controller = &values["controller"];
+    let entry = |name: &str| controller["config"]["entries"][name].as_str().unwrap().to_owned();
+
+    // Its volume is the ConfigMap of a release of the chart without a gate.
+    let release = helm(&["template", "crawlward", ".", "--set", "image.registry=registry.example"]);
+    let manifests = documents(&String::from_utf8(release.stdout).unwrap());
+    let volume = &controller["volumes"][0]["configMap"];
+    find(&manifests, "ConfigMap", volume["name"].as_str().unwrap());
+    assert_eq!(volume["items"][0]["key"], "crawlward.bin.gz");
+    assert_eq!(controller["volumeMounts"][0]["mountPath"], "/etc/crawlward");
+
+    let manifests = render("nginx");
+    let origin = Origin::start();
+    let (folder, port) = (Folder::new(), free_port());
+    let root = folder.path().display().to_string();
+    folder.write("etc/crawlward/crawlward.bin.gz", ruleset(&manifests, |_| {}));
+    assert_eq!(entry("main-snippets").trim(), "load_module modules/ngx_http_crawlward_module.so;");
+    let server = format!(
+        "server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://127.0.0.1:{}; }} }}",
+        origin.port()
+    );
+    let address = format!("set_real_ip_from 127.0.0.1; real_ip_header {};", entry("real-ip-header"));
+    let http = entry("http-snippets").replace("/etc/crawlward", &format!("{root}/etc/crawlward"));
+    let _nginx = nginx::Nginx::start(folder, &format!("{http}\n{address}\n{server}"));
+    decides(port, 403);
+}

@@ -1,0 +1,145 @@
+//! Values that mean nothing are refused, and what a release says of itself.
+
+use std::process::Command;
+
+use crawlward_tests::artefacts;
+use crawlward_tests::manifests::documents;
+use crawlward_tests::nginx::Folder;
+use serde_json::{Value, json};
+
+use crate::{find, helm, render, render_with};
+
+fn refused(arguments: &[&str]) -> String {
+    let output = helm(&[&["template", "edge", "."], arguments].concat());
+    assert!(!output.status.success(), "accepted: {arguments:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn values_that_mean_nothing_are_refused() {
+    let all = ["--set", "image.registry=registry.example"];
+    for (set, said) in [
+        ("istio.enabled=true,istio.form=native", "istio.gateway or istio.selector is required"),
+        ("nginx.enable=true", "'enable'"),
+        ("nginx.refresh=often", "/nginx/refresh"),
+        ("nginx.enabled=true", "nginx.upstream is required"),
+        ("nginx.upstream=app:8080", "/nginx/upstream"),
+        ("istio.enabled=true", "istio.gateway or istio.selector is required"),
+        ("istio.wasm.failStrategy=FAIL_SLOWLY", "/istio/wasm/failStrategy"),
+        ("envoyGateway.enabled=true", "envoyGateway.gateway is required"),
+        ("envoyGateway.form=lua", "/envoyGateway/form"),
+        ("policy.files.a/b=c", "'a/b'"),
+        ("updater.image.digest=latest", "/updater/image/digest"),
+    ] {
+        let error = refused(&[&all[..], &["--set", set]].concat());
+        assert!(error.contains(said), "{set}: {error}");
+    }
+    assert!(refused(&[]).contains("image.registry is required"));
+}
+
+#[test]
+fn the_feeds_of_the_catalog_are_those_of_init() {
+    let output = helm(&["template", "edge", ".", "--set", "image.registry=registry.example"]);
+    let manifests = documents(&String::from_utf8(output.stdout).unwrap());
+    let document =
+        find(&manifests, "ConfigMap", "edge-crawlward-policy")["data"]["crawlward.json"].as_str().unwrap();
+    let document: Value = serde_json::from_str(document).unwrap();
+
+    let folder = Folder::new();
+    let mut init = Command::new(artefacts::cli());
+    assert!(init.arg("init").arg(folder.path().join("new")).output().unwrap().status.success());
+    let expected = folder.read("new/crawlward.json").replace("\"feeds/", "\"/var/lib/crawlward/");
+    let mut expected: Value = serde_json::from_str(&expected).unwrap();
+    // The chart has no copies, which are in force for longer: the updater fetches the feeds at once.
+    for feed in expected["feeds"].as_array_mut().unwrap() {
+        feed["max_age"] = "7d".into();
+    }
+    assert_eq!(document["feeds"], expected["feeds"], "write them to files/catalog-feeds.json");
+
+    // One of our own, and none of them.
+    let feed = r#"policy.document.feeds=[{"name":"google-googlebot","format":"cidr","source":"mine.txt"}]"#;
+    let feeds = |more: &[&str]| {
+        let manifests = render_with("nginx", &[&["--set-json", feed], more].concat());
+        let document =
+            find(&manifests, "ConfigMap", "edge-crawlward-policy")["data"]["crawlward.json"].clone();
+        serde_json::from_str::<Value>(document.as_str().unwrap()).unwrap()["feeds"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let all = feeds(&[]);
+    assert_eq!(all.len(), expected["feeds"].as_array().unwrap().len());
+    assert_eq!(all.iter().filter(|feed| feed["name"] == "google-googlebot").count(), 1);
+    assert_eq!(feeds(&["--set", "updater.catalogFeeds=false"]).len(), 1);
+}
+
+#[test]
+fn a_change_of_the_policy_runs_the_updater_once() {
+    let job = |more: &[&str]| {
+        let manifests = render_with("nginx", more);
+        let jobs: Vec<&Value> = manifests.iter().filter(|one| one["kind"] == "Job").collect();
+        assert_eq!(jobs.len(), 1);
+        jobs[0]["metadata"]["name"].as_str().unwrap().to_owned()
+    };
+    let name = job(&[]);
+    // A Job is immutable: GitOps tools apply the same one again and again.
+    assert_eq!(job(&["--set", "nginx.replicas=7"]), name);
+    assert_ne!(job(&["--set", "policy.document.mode=observe"]), name);
+    assert_ne!(job(&["--set", "policy.files.other=text"]), name);
+    assert_ne!(job(&["--set", "updater.image.tag=v9"]), name);
+}
+
+#[test]
+fn pods_have_no_more_rights_than_they_need() {
+    for set in ["nginx", "envoy-gateway-wasm"] {
+        for manifest in render(set) {
+            let pod = match manifest["kind"].as_str().unwrap() {
+                "Deployment" | "Job" => &manifest["spec"]["template"]["spec"],
+                "CronJob" => &manifest["spec"]["jobTemplate"]["spec"]["template"]["spec"],
+                "Role" => {
+                    for rule in manifest["rules"].as_array().unwrap() {
+                        assert_eq!(rule["verbs"], json!(["get", "patch"]));
+                        assert_eq!(rule["resourceNames"].as_array().unwrap().len(), 1, "{rule}");
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            assert_eq!(pod["automountServiceAccountToken"], false);
+            assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+            let containers = ["containers", "initContainers"];
+            let containers = containers.iter().filter_map(|key| pod[key].as_array()).flatten();
+            for container in containers {
+                let security = &container["securityContext"];
+                assert_eq!(security["readOnlyRootFilesystem"], true, "{}", container["name"]);
+                assert_eq!(security["allowPrivilegeEscalation"], false);
+                assert_eq!(security["capabilities"]["drop"][0], "ALL");
+                let mounts = container["volumeMounts"].as_array().unwrap();
+                let has_token = mounts.iter().any(|mount| mount["name"] == "token");
+                let publishes = container["name"].as_str().unwrap().starts_with("publish");
+                assert_eq!(has_token, publishes, "{}: a token is for those who publish", container["name"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_notes_say_what_to_do_next() {
+    let notes = |set: &str| {
+        let file = format!("ci/{set}-values.yaml");
+        let output =
+            helm(&["install", "edge", ".", "--dry-run=client", "--namespace", "gates", "--values", &file]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.split_once("NOTES:").unwrap_or_else(|| panic!("{set}: {text}")).1.to_owned()
+    };
+    for (set, line) in [
+        ("nginx", "port-forward service/edge-crawlward-nginx 8080:80"),
+        ("envoy-gateway-wasm", "--namespace web get envoyextensionpolicy edge-crawlward"),
+        ("envoy-gateway-native", r#""kind":"EnvoyProxy","name":"edge-crawlward""#),
+        ("istio-native-gateway", r#""kind":"ConfigMap","name":"edge-crawlward-gateway""#),
+        ("istio-native", "Mount the ConfigMap \"edge-crawlward-ruleset\""),
+        ("istio-wasm", "proxy-config ecds"),
+    ] {
+        assert!(notes(set).contains(line), "{set}: {}", notes(set));
+    }
+}

@@ -1,0 +1,256 @@
+//! Documents: where the module is among nginx's filters, conditional requests, caches, and upstreams that break off.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::thread;
+
+use crawlward_tests::http::{Request, Response};
+use crawlward_tests::nginx::{Folder, Nginx, ask};
+use crawlward_tests::ports::free_port;
+
+const DOCUMENT: &str = r#"{
+  "catalog": "none",
+  "sites": [
+    { "hosts": ["example.com"], "max_document_bytes": 300000, "aiwebindex": { "document": { "md_paths": true } } },
+    { "hosts": ["plain.test"] } ]
+}"#;
+
+const MARKDOWN: &str = "# Bread\n\nMix flour and [water](http://example.com/water), then wait.\n";
+
+/// A page of about so many bytes.
+fn page(end: &str, length: usize) -> String {
+    let filling = "many words ".repeat(length / 11);
+    let paragraph = if length > 0 { format!("<p>{filling}</p>") } else { String::new() };
+    format!(
+        "<title>Bread</title><nav><a href=/>Home</a></nav>\
+         <main><h1>Bread</h1><p>Mix flour and <a href=/water>water</a>, {end}.</p>{paragraph}</main>"
+    )
+}
+
+const LARGE: usize = 200_000;
+const TOO_LARGE: usize = 400_000;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("crawlward.json", DOCUMENT);
+    folder.write("www/page.html", page("then wait", 0));
+    folder.write("www/folder/index.html", page("then wait", 0));
+    folder.write("www/sub.html", page("REPLACED", 0));
+    folder.write("www/ssi.html", page("<!--# include virtual=\"/part.txt\" -->", 0));
+    folder.write("www/part.txt", "then wait");
+    folder.write("www/large.html", page("then wait", LARGE));
+    folder.write("www/too-large.html", page("then wait", TOO_LARGE));
+    folder.write(
+        "www/forbidden.html",
+        format!("<head><meta name=robots content=nosnippet></head>{}", page("then wait", 0)),
+    );
+    folder
+}
+
+fn start(folder: Folder, upstream: u16) -> (Nginx, u16) {
+    let (port, origin) = (free_port(), free_port());
+    let http = format!(
+        r#"
+    crawlward_config crawlward.json;
+    types {{ text/html html; text/plain txt; }}
+    proxy_cache_path cache keys_zone=pages:1m;
+    server {{
+        listen 127.0.0.1:{origin};
+        crawlward off;
+        root www;
+        gzip on;
+        gzip_min_length 1;
+        gzip_proxied any;
+    }}
+    server {{
+        listen 127.0.0.1:{port};
+        root www;
+        index index.html;
+        location /sub.html {{ sub_filter REPLACED "then wait"; }}
+        location /ssi.html {{ ssi on; }}
+        location /gzip/ {{ alias www/; gzip on; gzip_min_length 1; gzip_types text/markdown; }}
+        location /proxy/ {{ proxy_pass http://127.0.0.1:{origin}/; }}
+        location /unbuffered/ {{ proxy_buffering off; proxy_pass http://127.0.0.1:{origin}/; }}
+        location /cached/ {{ proxy_cache pages; proxy_cache_valid 1m; proxy_pass http://127.0.0.1:{origin}/; }}
+        location /broken/ {{ proxy_pass http://127.0.0.1:{upstream}; }}
+        location /broken-unbuffered/ {{ proxy_buffering off; proxy_pass http://127.0.0.1:{upstream}; }}
+        location = /off.html {{ crawlward off; alias www/page.html; }}
+        location = /private.html {{ add_header Cache-Control private; alias www/page.html; }}
+    }}"#
+    );
+    (Nginx::start(folder, &http), port)
+}
+
+fn get(path: &str, accept: &str) -> Request {
+    Request::new("GET", path, "example.com").header("Accept", accept)
+}
+
+fn markdown(port: u16, path: &str) -> Response {
+    ask(port, &get(path, "text/markdown"))
+}
+
+#[test]
+fn aiwi_9_a_page_of_any_origin_becomes_markdown() {
+    let (_nginx, port) = start(folder(), free_port());
+    for path in [
+        "/page.html",
+        "/page.html.md",
+        "/folder/index.md",
+        "/sub.html",
+        "/ssi.html",
+        "/gzip/page.html",
+        "/proxy/page.html",
+        "/proxy/page.html.md",
+        "/unbuffered/page.html",
+        "/cached/page.html",
+        "/cached/page.html",
+    ] {
+        for encoding in ["identity", "gzip"] {
+            if path.starts_with("/gzip") && encoding == "gzip" {
+                continue;
+            }
+            let response = ask(port, &get(path, "text/markdown").header("Accept-Encoding", encoding));
+            assert_eq!((response.status, &*response.text()), (200, MARKDOWN), "{path} {encoding}");
+            let header = |name| response.joined_header(name);
+            assert_eq!(header("content-type").as_deref(), Some("text/markdown; charset=utf-8"), "{path}");
+            assert_eq!(header("content-length"), Some(MARKDOWN.len().to_string()), "{path}");
+            assert_eq!(header("x-markdown-tokens").as_deref(), Some("18"), "{path}");
+            assert_eq!(header("vary").as_deref(), Some("Accept"), "{path}");
+            assert!(header("etag").is_some_and(|etag| etag.starts_with("W/\"")), "{path}");
+            for none in ["accept-ranges", "content-encoding", "link"] {
+                assert_eq!(header(none), None, "{path} {none}");
+            }
+        }
+    }
+    let compressed = ask(port, &get("/gzip/page.html", "text/markdown").header("Accept-Encoding", "gzip"));
+    assert_eq!(compressed.header("content-encoding"), Some("gzip"));
+    let document: serde_json::Value =
+        serde_json::from_slice(&ask(port, &get("/page.html", "application/vnd.aiwebindex+json")).body)
+            .unwrap();
+    assert_eq!(document["content"]["markdown"], MARKDOWN);
+    assert_eq!(document["source"]["url"], "http://example.com/page.html");
+}
+
+#[test]
+fn large_pages_are_converted_and_larger_ones_stay_as_they_are() {
+    let (_nginx, port) = start(folder(), free_port());
+    for folder in ["", "/proxy", "/unbuffered", "/cached"] {
+        let large = markdown(port, &format!("{folder}/large.html"));
+        assert!(large.text().starts_with("# Bread\n") && large.body.len() > LARGE, "{folder}");
+        let too_large = markdown(port, &format!("{folder}/too-large.html"));
+        assert_eq!(too_large.text(), page("then wait", TOO_LARGE), "{folder}");
+        assert_eq!(too_large.joined_header("vary").as_deref(), Some("Accept"));
+    }
+}
+
+#[test]
+fn tag_8_a_page_that_permits_no_document_stays_as_it_is() {
+    let (_nginx, port) = start(folder(), free_port());
+    let is_page = |request: &Request| {
+        let response = ask(port, request);
+        assert!(
+            response.header("content-type").is_some_and(|kind| kind.starts_with("text/html")),
+            "{response:?}"
+        );
+        assert!(response.text().ends_with("</main>"), "{response:?}");
+        response
+    };
+    let agent = |path: &str| get(path, "text/markdown");
+    is_page(&agent("/forbidden.html"));
+    is_page(&agent("/private.html"));
+    is_page(&agent("/off.html"));
+    is_page(&agent("/page.html").header("Authorization", "Basic eDp5"));
+    is_page(&Request::new("GET", "/page.html", "plain.test").header("Accept", "text/markdown"));
+    let browser = is_page(&get("/page.html", "text/html,*/*;q=0.8"));
+    assert_eq!(browser.header("vary"), Some("Accept"));
+    assert_eq!(browser.header("link"), Some("</page.html.md>; rel=\"alternate\"; type=\"text/markdown\""));
+    assert_eq!(browser.header("accept-ranges"), Some("bytes"));
+    let part = ask(port, &get("/page.html", "text/html").header("Range", "bytes=0-6"));
+    assert_eq!((part.status, &*part.text()), (206, "<title>"));
+    let whole = ask(port, &get("/page.html", "text/markdown").header("Range", "bytes=0-6"));
+    assert_eq!((whole.status, &*whole.text()), (200, MARKDOWN));
+    let text = markdown(port, "/part.txt");
+    assert_eq!((&*text.text(), text.header("vary")), ("then wait", None));
+    assert_eq!(markdown(port, "/missing.html").status, 404);
+}
+
+#[test]
+fn a_document_has_a_tag_of_its_own_that_leads_to_a_304() {
+    let (_nginx, port) = start(folder(), free_port());
+    for path in [
+        "/page.html",
+        "/proxy/page.html",
+        "/unbuffered/page.html",
+        "/cached/page.html",
+        "/ssi.html",
+        "/large.html",
+    ] {
+        let etag = markdown(port, path).header("etag").unwrap().to_owned();
+        let again = |accept, etag: &str| ask(port, &get(path, accept).header("If-None-Match", etag));
+        let known = again("text/markdown", &etag);
+        assert_eq!((known.status, known.header("etag"), known.body.len()), (304, Some(&*etag), 0), "{path}");
+        assert_eq!(known.header("vary"), Some("Accept"), "{path}");
+        // In another form, the client does not have it.
+        assert_eq!(again("application/vnd.aiwebindex+json", &etag).status, 200, "{path}");
+        assert_eq!(again("text/html", &etag).status, 200, "{path}");
+        if let Some(page) = ask(port, &get(path, "text/html")).header("etag").map(str::to_owned) {
+            assert_eq!(again("text/markdown", &page).status, 200, "{path}");
+            assert_eq!(again("text/html", &page).status, 304, "{path}");
+        }
+    }
+    let head =
+        ask(port, &Request::new("HEAD", "/page.html", "example.com").header("Accept", "text/markdown"));
+    assert_eq!(head.header("content-type"), Some("text/markdown; charset=utf-8"));
+    assert_eq!(head.header("content-length"), None);
+    assert_eq!(head.header("etag"), markdown(port, "/page.html").header("etag"));
+}
+
+/// An origin that breaks off in the middle of each page: its path says how.
+fn start_breaking() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, free_port())).expect("a free port");
+    let address = listener.local_addr().expect("a bound socket");
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || break_off(stream));
+        }
+    });
+    address
+}
+
+fn break_off(mut stream: TcpStream) -> std::io::Result<()> {
+    let mut head = [0; 4096];
+    let length = stream.read(&mut head)?;
+    let is_chunked = String::from_utf8_lossy(&head[..length]).contains("chunked");
+    let page = page("then wait", LARGE);
+    let half = &page[..page.len() / 2];
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n")?;
+    match is_chunked {
+        true => write!(stream, "Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{half}\r\n", half.len()),
+        false => write!(stream, "Content-Length: {}\r\n\r\n{half}", page.len()),
+    }
+}
+
+#[test]
+fn a_page_that_breaks_off_is_sent_as_far_as_it_came() {
+    let (nginx, port) = start(folder(), start_breaking().port());
+    for path in
+        ["/broken/length", "/broken/chunked", "/broken-unbuffered/length", "/broken-unbuffered/chunked"]
+    {
+        for accept in ["text/markdown", "text/html"] {
+            let request = get(path, accept).header("Connection", "close");
+            let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+            stream.write_all(&request.bytes()).unwrap();
+            let mut received = Vec::new();
+            stream.read_to_end(&mut received).unwrap();
+            let received = String::from_utf8_lossy(&received);
+            assert!(
+                received.contains("text/html") && received.contains("<title>Bread</title>"),
+                "{path} {accept}"
+            );
+            assert!(!received.contains("</main>") && !received.contains("# Bread"), "{path} {accept}");
+        }
+    }
+    // The worker goes on.
+    assert_eq!(markdown(port, "/page.html").text(), MARKDOWN);
+    assert!(!nginx.folder().read("error.log").contains("exited on signal"));
+}

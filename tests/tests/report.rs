@@ -1,0 +1,183 @@
+//! `crawlward report` on a log that is drawn from a seed: its numbers are exactly those that were drawn, and its page
+//! shows them in a real browser.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use crawlward_tests::access_log::{Expected, of_report, write_configuration, write_log};
+use crawlward_tests::artefacts;
+use crawlward_tests::nginx::Folder;
+use serde_json::Value;
+
+/// A folder with a configuration and a log, and what a report must say of it.
+struct Scene {
+    folder: Folder,
+    config: PathBuf,
+    log: PathBuf,
+    expected: Expected,
+}
+
+impl Scene {
+    fn new(lines: u64) -> Self {
+        let folder = Folder::new();
+        let config = write_configuration(folder.path()).unwrap();
+        let log = folder.path().join("access.log");
+        let expected = write_log(lines, 17, &mut BufWriter::new(File::create(&log).unwrap())).unwrap();
+        Self { folder, config, log, expected }
+    }
+
+    fn report(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(artefacts::cli());
+        command.arg("report").arg("--config").arg(&self.config).args(arguments).arg(&self.log);
+        let output = command.current_dir(self.folder.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output
+    }
+}
+
+#[test]
+fn every_number_of_a_report_is_the_one_that_was_drawn() {
+    let scene = Scene::new(200_000);
+    for threads in ["1", "3"] {
+        let report: Value =
+            serde_json::from_slice(&scene.report(&["--json", "--threads", threads]).stdout).unwrap();
+        let found = of_report(&report);
+        assert_eq!(found, scene.expected, "{threads} threads");
+        assert_eq!(report["total"]["requests"], scene.expected.requests());
+    }
+    assert!(scene.expected.outcomes.len() > 20, "{:?}", scene.expected.outcomes);
+}
+
+/// The file has all: a browser that renders it asks nobody for anything, and has nothing to complain about.
+#[test]
+fn the_page_renders_in_a_browser_and_loads_nothing() {
+    let scene = Scene::new(20_000);
+    scene.report(&["--html", "report.html"]);
+    let folder = scene.folder.path();
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    for forbidden in
+        ["<script", "src=", "href=", "url(", "@import", "<link", "<iframe", "javascript:", "\u{1b}"]
+    {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+    assert!(page.contains("EvilBot"), "the client that forges markup is in the report");
+    // Each plot has a name and a description, and a table with its numbers.
+    let of = |text: &str| page.matches(text).count();
+    assert!(of("<svg") >= 4, "{}", of("<svg"));
+    assert_eq!(of("<svg"), of("role=\"img\" aria-labelledby"));
+    assert_eq!(of("<svg"), of("<desc"));
+    assert!(of("<table aria-label") > of("<svg"));
+
+    let Some(browser) = artefacts::browser() else { return };
+    let run = |page: &str, arguments: &[&str]| {
+        let output = Command::new(&browser)
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--hide-scrollbars",
+            ])
+            // The browser looks for updates of itself. It finds no host.
+            .args([
+                "--disable-background-networking",
+                "--no-first-run",
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+            ])
+            .args(["--enable-logging=stderr", "--window-size=1200,3000"])
+            .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+            .args(arguments)
+            .arg(format!("file://{}", folder.join(page).display()))
+            .env("HOME", folder)
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        let [stdout, stderr] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        assert!(output.status.success(), "{stderr}");
+        (stdout, stderr)
+    };
+    // What a page does wrong, and what it is not allowed to do, the browser writes to the console.
+    let complaint = |log: &str| log.lines().find(|line| line.contains("CONSOLE")).map(String::from);
+    let policy = page.split("<meta ").find(|tag| tag.contains("Content-Security-Policy")).unwrap();
+    let policy = policy.split_inclusive('>').next().unwrap();
+    for fault in ["<script>alert(1)</script>", "<img src=http://127.0.0.1:9/x.png>"] {
+        scene.folder.write("faulty.html", format!("<!DOCTYPE html><meta {policy}<title>x</title>{fault}"));
+        let (_, log) = run("faulty.html", &["--dump-dom"]);
+        assert!(
+            complaint(&log).is_some_and(|line| line.contains("Content Security Policy")),
+            "{fault}: {log}"
+        );
+    }
+    let (document, log) = run("report.html", &["--dump-dom"]);
+    assert_eq!(complaint(&log), None);
+    for rendered in ["<svg", "What Crawlward would have done", "EvilBot", "</html>"] {
+        assert!(document.contains(rendered), "{rendered}");
+    }
+    assert!(!document.contains("<script"), "a log became markup");
+    let pictures = [("1", "light.png"), ("0", "dark.png")].map(|(scheme, picture)| {
+        let scheme = format!("--blink-settings=preferredColorScheme={scheme}");
+        run("report.html", &[&format!("--screenshot={picture}"), &scheme]);
+        fs::read(folder.join(picture)).unwrap()
+    });
+    assert!(pictures.iter().all(|picture| picture.starts_with(b"\x89PNG") && picture.len() > 50_000));
+    assert_ne!(pictures[0], pictures[1]);
+}
+
+/// The queries of `examples/report`, in the engines that they are written for.
+#[test]
+fn the_events_can_be_queried_in_duckdb_and_clickhouse() {
+    let scene = Scene::new(50_000);
+    let events = scene.report(&["--events", "--anonymize"]).stdout;
+    assert_eq!(events.iter().filter(|byte| **byte == b'\n').count() as u64, scene.expected.requests());
+    scene.folder.write("events.jsonl", events);
+
+    let mut agents: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
+    for (key, (requests, bytes)) in &scene.expected.outcomes {
+        let (row, facts) = key.split_once(": ").unwrap();
+        let mut facts = facts.split(", ");
+        let (identity, action) = (facts.next().unwrap(), facts.next().unwrap());
+        if let Some(agent) = row.strip_prefix("agent ") {
+            let sums = agents.entry(format!("{agent} {identity}")).or_default();
+            let denied = if action == "deny" { *requests } else { 0 };
+            *sums = (sums.0 + requests, sums.1 + bytes, sums.2 + denied);
+        }
+    }
+    let Some(python) = artefacts::python_with_engines() else { return };
+    let queries = artefacts::repository().join("examples/report");
+    for engine in ["duckdb", "clickhouse"] {
+        let rows = |query: &str| -> Vec<Value> {
+            let output = Command::new(&python)
+                .arg(artefacts::repository().join("tests/engines/query.py"))
+                .arg(queries.join(format!("{query}.{engine}.sql")))
+                .current_dir(scene.folder.path())
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let lines = String::from_utf8(output.stdout).unwrap();
+            lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        let number = |value: &Value| value.as_u64().unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_string();
+        let (mut known, mut unknown) = (BTreeMap::new(), BTreeMap::new());
+        for row in rows("agents") {
+            let [requests, bytes, denied] = ["requests", "bytes_sent", "denied"].map(|key| number(&row[key]));
+            let (agent, identity) = (text(&row["name"]), text(&row["identity"]));
+            if identity == "generic" {
+                unknown.insert(agent, (requests, bytes));
+            } else {
+                known.insert(format!("{agent} {identity}"), (requests, bytes, denied));
+            }
+        }
+        assert_eq!(known, agents, "{engine}");
+        assert_eq!(unknown, scene.expected.unknown, "{engine}");
+        let impostors = rows("impostors");
+        let impostors = impostors.iter().map(|row| {
+            (format!("{} {}", text(&row["network"]), text(&row["agent"])), number(&row["requests"]))
+        });
+        assert_eq!(impostors.collect::<BTreeMap<_, _>>(), scene.expected.impostors, "{engine}");
+    }
+}
