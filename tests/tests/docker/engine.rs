@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use crawlward_tests::artefacts;
 use crawlward_tests::nginx::Folder;
+use crawlward_tests::process::wait_for;
 
 /// A command, finished, with what it printed.
 #[derive(Debug)]
@@ -181,6 +182,14 @@ impl Container {
     pub(crate) fn log(&self) -> String {
         let log = try_docker(&["logs", &self.0]);
         format!("{}\n{}", log.stdout, log.stderr)
+    }
+
+    /// Waits until its log has a line with all of these. Envoy writes its access log every ten seconds, and the engine has what
+    /// a container writes a moment later.
+    pub(crate) fn wait_for_log(&self, parts: &[&str]) {
+        wait_for(&format!("a line of the log of {} with {parts:?}", self.0), || {
+            self.log().lines().any(|line| parts.iter().all(|part| line.contains(part))).then_some(())
+        });
     }
 
     pub(crate) fn signal(&self, signal: &str) {

@@ -23,8 +23,7 @@ fn a_published_feed_decides_in_all_gates_without_a_lost_request() {
     world.all_now(r#""reason":"spoofed-agent""#, OF_GOOGLE, GPTBOT, "/");
     world.all_now("200 []", OF_NOBODY, FIREFOX, "/private/");
     for gate in &world.gates {
-        let log = gate.container.log();
-        assert!(log.contains("Googlebot") && log.contains("198.51.100.130"), "{}: {log}", gate.name);
+        gate.container.wait_for_log(&["Googlebot", "198.51.100.130"]);
     }
 
     // The publisher takes one prefix away and adds one.

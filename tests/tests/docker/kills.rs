@@ -20,7 +20,7 @@ fn verdicts_survive_killed_workers_and_gates() {
     drop(load);
     world.all("identity=verified", OF_GOOGLE, GOOGLEBOT, "/");
     world.all("403", OF_NOBODY, GOOGLEBOT, "/");
-    assert!(nginx.container.log().contains("exited on signal 9"), "{}", nginx.container.log());
+    nginx.container.wait_for_log(&["exited on signal 9"]);
 
     // From outside, as the kernel does when memory is short.
     for gate in &world.gates {
