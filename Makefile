@@ -10,9 +10,9 @@ SHELL := bash
 
 CARGO ?= cargo
 PYTHON ?= python3
-# The compiler for the Wasm filter: rustup (or any rustc that has the target), or debian (Debian's rustc-web).
+# The compiler for Wasm and for arm64: rustup (or any rustc that has the target), or debian (Debian's rustc-web).
 # Empty: the first one found.
-WASM_TOOLCHAIN ?=
+CROSS_TOOLCHAIN ?=
 # Installs what the machine lacks. SETUP=true skips this step.
 SETUP ?= .ci/setup
 # Arguments for the test programs, such as part of a test's name: make test ARGS=robots
@@ -64,9 +64,10 @@ export RELOADS PREFIXES REFRESHES
 comma := ,
 # What `native` builds.
 NATIVE := crawlward-nginx crawlward-envoy-module crawlward
-# The profiles of `native` and `wasm`, and what `native` builds besides.
+# The profiles of `native`, `wasm` and `arm64`, and what `native` builds besides.
 NATIVE_PROFILE := release
 WASM_PROFILE := wasm
+ARM64_PROFILE := release
 BESIDES :=
 # Builds all that a demonstration runs in a third of the time, as the tests are built, into a directory of its own: dist/ is
 # for users. All native packages are built at once: a package alone has other features, so that cargo would build what it
@@ -84,14 +85,15 @@ WASM := $(WASM_POLICIES) crawlward-envoy-documents:crawlward-documents.wasm
 WASM_FINISH := $(CARGO) run -q -p crawlward-trim --
 
 WASM_TARGET := wasm32-wasip1
+ARM64_TARGET := aarch64-unknown-linux-gnu
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 # No path of this machine is in the programs, so that the same sources give the same bytes in every directory.
 REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-path-prefix=$(CURDIR)=/crawlward \
     --remap-path-prefix=$(abspath $(TARGET_DIR))=/crawlward/target
 
-export WASM_TOOLCHAIN
+export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image test test-panics test-docker test-monitoring test-manifests test-helm memcheck report-log soak soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 test test-arm64 test-panics test-docker test-monitoring test-manifests test-helm memcheck report-log soak soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-signatures clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -115,7 +117,7 @@ help: ## Show this help
 	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: the time for each target, and the targets'
 	@echo '  RELOADS=1000 PREFIXES=300000         soak-reload: the number of reloads, and the size of the feed'
 	@echo '  REFRESHES=100                        soak-reload: the number of refreshes'
-	@echo '  WASM_TOOLCHAIN=rustup|debian         build: the compiler for the filter (default: the first one found)'
+	@echo '  CROSS_TOOLCHAIN=rustup|debian        build, arm64: the compiler for Wasm and arm64 (default: the first one found)'
 	@echo '  SETUP=true                           all: do not check or install anything'
 	@echo '  NGINX_SOURCE_DIR, NGINX_BUILD_DIR    build: your own configured nginx tree (default: like the installed nginx)'
 
@@ -142,30 +144,28 @@ static: setup ## Build dist/static/crawlward, which needs no library
 	    $(CARGO) build --release -p crawlward --target "$$host"; \
 	install -D -m 755 "$(TARGET_DIR)/$$host/release/crawlward" $(DIST)/static/crawlward
 
-# Debian's rustc-web has only the source of the standard library for this target, so cargo builds that as well. The flag
-# for it is nightly-only and needs RUSTC_BOOTSTRAP. This build has its own target directory: two compilers that share one
-# discard each other's results.
 wasm: setup
-	@flags="$${RUSTFLAGS:-} $(REMAP)"; \
-	if [[ "$$WASM_TOOLCHAIN" != debian ]] && \
-	    compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \
-	    out=$(TARGET_DIR); \
-	    run=(env RUSTFLAGS="$$flags" $(CARGO) build); \
-	else \
-	    out=$(TARGET_DIR)/wasm-debian; \
-	    run=(env RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$$out" \
-	        CARGO_TARGET_WASM32_WASIP1_LINKER=wasm-ld \
-	        RUSTFLAGS="$$flags -L /usr/lib/wasm32-wasi" \
-	        /usr/bin/cargo build -Zbuild-std=std,panic_abort); \
-	fi; \
-	run+=(--profile $(WASM_PROFILE) $(if $(PANICS),--features panic-for-tests) --target $(WASM_TARGET)); \
-	mkdir -p $(DIST); \
+	@mkdir -p $(DIST); \
+	folder=$$(.ci/cargo-for $(WASM_TARGET) --folder)/$(call profile_dir,$(WASM_PROFILE)); \
 	for filter in $(WASM); do \
 	    crate=$${filter%:*}; \
-	    printf '%q ' "$${run[@]}" -p "$$crate"; echo; \
-	    "$${run[@]}" -p "$$crate"; \
-	    $(WASM_FINISH) "$$out/$(WASM_TARGET)/$(call profile_dir,$(WASM_PROFILE))/$${crate//-/_}.wasm" "$(DIST)/$${filter#*:}"; \
+	    RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" .ci/cargo-for $(WASM_TARGET) build --profile $(WASM_PROFILE) \
+	        $(if $(PANICS),--features panic-for-tests) -p "$$crate"; \
+	    $(WASM_FINISH) "$$folder/$${crate//-/_}.wasm" "$(DIST)/$${filter#*:}"; \
 	done
+
+# The command line needs no library, as that of `static`.
+arm64: ## Build the command line, the nginx module for Debian 12, and Envoy's module for arm64, in dist/arm64/
+	@$(SETUP) arm64
+	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" .ci/cargo-for $(ARM64_TARGET) build --profile $(ARM64_PROFILE) \
+	    -p crawlward-nginx -p crawlward-envoy-module
+	@mkdir -p $(DIST)/arm64/static; \
+	folder=$$(.ci/cargo-for $(ARM64_TARGET) --folder)/$(call profile_dir,$(ARM64_PROFILE)); \
+	install -m 755 "$$folder/libcrawlward_nginx.so" $(DIST)/arm64/ngx_http_crawlward_module.so; \
+	install -m 755 "$$folder/libcrawlward_envoy_module.so" $(DIST)/arm64/libcrawlward_envoy.so; \
+	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP) -C target-feature=+crt-static" \
+	    .ci/cargo-for $(ARM64_TARGET) build --profile $(ARM64_PROFILE) -p crawlward; \
+	install -m 755 "$$folder/crawlward" $(DIST)/arm64/static/crawlward
 
 wasm-image: wasm ## Make dist/wasm-image, an OCI image layout of dist/crawlward.wasm for Istio and Envoy Gateway
 	@envoy-filter/wasm-image $(DIST)/crawlward.wasm $(DIST)/wasm-image \
@@ -224,7 +224,8 @@ deb: ## Build dist/libnginx-mod-http-crawlward_*.deb for the nginx of this Debia
 	@$(MAKE) --no-print-directory native
 	@nginx-module/debian/build
 
-dist: build static wasm-image ## Make dist/release: archives, packages, bill of materials and digests of this version
+# What `.ci/setup arm64` makes shows that this machine builds for arm64.
+dist: build static wasm-image $(if $(wildcard target/arm64/.complete),arm64) ## Make dist/release: archives, packages, bill of materials and digests of this version
 	@$(SETUP) deb dist
 	@release/build
 
@@ -243,6 +244,9 @@ nginx-matrix: native ## Build and test the module for the nginx of each Debian r
 	@$(SETUP) matrix deb
 	@tests/matrix/run $(SUITES)
 
+test-arm64: native arm64 ## Test what is built for arm64, emulated
+	@tests/arm64/run
+
 # The Envoy of the other tests is the newest one.
 envoy-matrix: native ## Run the table of cases with the native module in older versions of Envoy
 	@$(SETUP) envoy envoys
@@ -258,7 +262,7 @@ demo: setup ## Watch nginx and Envoy tell real crawlers from impostors
 lint: setup ## Check the formatting, the shell scripts and the catalog, and run clippy for both targets (warnings are errors)
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "lint: 'cargo $$tool' is not installed: rustup component add rustfmt clippy" >&2; exit 1; }; done
-	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run core/fuzz/run envoy-filter/wasm-image \
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run .ci/cargo-for .ci/arm64/* core/fuzz/run envoy-filter/wasm-image \
 	    nginx-module/debian/build release/{apt-repo,build,completions,licences,twice} tests/*/run docs/book/build docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package}; fi
 	$(PYTHON) core/data/make_catalog.py --check
 	$(PYTHON) docs/book/pictures.py --check

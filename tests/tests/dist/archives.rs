@@ -72,6 +72,24 @@ fn the_command_line_runs_without_any_library() {
     run(&program, &["feeds", "--config", text(&init.join("crawlward.json"))]);
 }
 
+/// What the ELF header names a machine.
+const MACHINES: [(&str, [u8; 2]); 2] = [("x86_64", [0x3e, 0]), ("aarch64", [0xb7, 0])];
+
+#[test]
+fn each_program_is_for_the_machine_in_the_name_of_its_archive() {
+    for archive in ending(".tar.gz") {
+        let folder = Folder::new();
+        let name = archive.file_name().unwrap().to_str().unwrap().to_owned();
+        for (path, bytes) in files(&unpacked(&archive, &folder)) {
+            if bytes.starts_with(b"\x7fELF") {
+                let machine = MACHINES.iter().find(|(_, number)| bytes[18..20] == *number);
+                let machine = machine.unwrap_or_else(|| panic!("{name}: {}", path.display())).0;
+                assert!(name.ends_with(&format!("-linux-{machine}.tar.gz")), "{name}: {}", path.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn each_module_is_for_the_nginx_in_its_name() {
     let version = output(nginx(), &["-v"]);
@@ -90,6 +108,9 @@ fn each_module_is_for_the_nginx_in_its_name() {
         assert!(fs::read_to_string(tree.join("README")).unwrap().contains(&format!("nginx {intended}, ")));
         for file in ["LICENSE", "third-party-licences", "ngx_http_crawlward_module.5", "nginx/minimal"] {
             assert!(tree.join(file).exists(), "{name}: {file} is missing");
+        }
+        if !name.ends_with(&format!("-{}.tar.gz", env::consts::ARCH)) {
+            continue;
         }
         let module = tree.join("ngx_http_crawlward_module.so");
         let configuration = format!(

@@ -1,5 +1,6 @@
 //! The packages for distributions.
 
+use std::env;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::process::Command;
@@ -44,10 +45,10 @@ fn the_other_packages_have_the_tree_of_the_archive() {
     let tree = command_line(&folder);
     let expected = files(&tree);
     let rpm = folder.path().join("rpm");
-    run("rpm", &["--root", text(&rpm), "--nodeps", "--install", text(&only(".rpm"))]);
+    run("rpm", &["--root", text(&rpm), "--nodeps", "--install", text(&only(&format!("{}.rpm", env::consts::ARCH)))]);
     let apk = folder.path().join("apk");
     fs::create_dir(&apk).unwrap();
-    run("tar", &["-xzf", text(&only(".apk")), "-C", text(&apk)]);
+    run("tar", &["-xzf", text(&only(&format!("{}.apk", env::consts::ARCH))), "-C", text(&apk)]);
     let about = fs::read_to_string(apk.join(".PKGINFO")).unwrap();
     assert!(
         about.contains("pkgname = crawlward\n") && about.contains(&format!("pkgver = {VERSION}-r")),
