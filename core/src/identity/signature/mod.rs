@@ -3,7 +3,8 @@
 //!
 //! What costs little comes first: a request without a Signature header is asked for nothing else. Of one with it, the sizes, the
 //! tag, the times and the number of the key are looked at; only what is left of that is compared with the request, and only
-//! what is left of that is computed on the curve. A gate has a [budget](SignatureBudget) for the last two. Nothing here allocates.
+//! what is left of that is computed on the curve. A gate has a [budget](SignatureBudget) for the last two, and looks at nothing of
+//! a client that has spent it. Nothing here allocates.
 
 mod base;
 mod budget;
@@ -22,6 +23,9 @@ pub use budget::SignatureBudget;
 
 /// The most bytes that the three headers of signatures may have together.
 const MOST_BYTES: usize = 8 << 10;
+
+/// From how many bytes on it costs as much to read them as to verify a signature. Those of agents are far shorter.
+const LONG: usize = 2 << 10;
 
 /// The most members that one of these headers may have.
 const MOST_MEMBERS: usize = 8;
@@ -143,39 +147,34 @@ pub(super) fn examine(ring: &KeyRing, request: &impl Request, claimed: Option<Ag
 #[cold]
 #[inline(never)]
 fn examine_signed(ring: &KeyRing, request: &impl Request, claimed: Option<AgentId>) -> Option<Examined> {
-    if let Err(result) = check_headers(request) {
-        return Some(Examined::failed(result));
+    let (budget, client, now) = (request.signature_budget(), Client::of(request.address()), request.now());
+    if budget.is_some_and(|budget| !budget.allows(client, now)) {
+        return Some(Examined::failed(SignatureResult::OverBudget));
     }
-    let client = Client::of(request.address());
-    let mut examination = Examination { ring, request, claimed, client, comparisons: 0 };
-    let mut best: Option<Examined> = None;
-    for input in structured::members(request.header_lines(INPUT)) {
-        // `check_headers` has read all of them.
-        let Ok((label, Member::List(input))) = input else { continue };
-        if input.parameters.get("tag") != Some(Bare::String(TAG.as_bytes())) {
-            continue;
-        }
-        let examined = examination.signature(label, input).unwrap_or_else(Examined::failed);
-        if best.is_none_or(|best| examined.rank() > best.rank()) {
-            best = Some(examined);
-        }
-        if examined.result == SignatureResult::Verified {
-            break;
-        }
+    let size = size_of_headers(request);
+    let mut examination = Examination { ring, request, claimed, comparisons: 0 };
+    let examined = match size {
+        ..=MOST_BYTES => examination.all().unwrap_or_else(|result| Some(Examined::failed(result))),
+        _ => Some(Examined::failed(SignatureResult::OverLimit)),
+    };
+    let holds = examined.is_some_and(|examined| examined.result == SignatureResult::Verified);
+    let is_costly = examination.comparisons > 0 || (LONG..=MOST_BYTES).contains(&size);
+    if let Some(budget) = budget.filter(|_| holds || is_costly) {
+        budget.note(client, now, holds);
     }
-    best
+    examined
 }
 
-/// Checks the sizes of the headers of signatures, and that the first two are dictionaries in which no label is there twice.
+/// The bytes of the three headers.
+fn size_of_headers(request: &impl Request) -> usize {
+    // Empty lines count, too.
+    let size =
+        |name| request.header_lines(name).fold(0_usize, |sum, line| sum.saturating_add(line.len() + 1));
+    [SIGNATURE, INPUT, AGENT].into_iter().map(size).fold(0, usize::saturating_add)
+}
+
+/// Checks that the first two headers are dictionaries in which no label is there twice.
 fn check_headers(request: &impl Request) -> Result<(), SignatureResult> {
-    let mut bytes = 0_usize;
-    for name in [SIGNATURE, INPUT, AGENT] {
-        // Empty lines count, too.
-        bytes = request.header_lines(name).fold(bytes, |sum, line| sum.saturating_add(line.len() + 1));
-    }
-    if bytes > MOST_BYTES {
-        return Err(SignatureResult::OverLimit);
-    }
     for name in [SIGNATURE, INPUT] {
         let mut labels: [&[u8]; MOST_MEMBERS] = [b""; MOST_MEMBERS];
         let mut free = labels.iter_mut();
@@ -197,11 +196,31 @@ struct Examination<'a, R> {
     ring: &'a KeyRing,
     request: &'a R,
     claimed: Option<AgentId>,
-    client: Client,
     comparisons: usize,
 }
 
 impl<R: Request> Examination<'_, R> {
+    /// Examines all signatures of the profile: what comes of the one that counts. `None` where there is none.
+    fn all(&mut self) -> Result<Option<Examined>, SignatureResult> {
+        check_headers(self.request)?;
+        let mut best: Option<Examined> = None;
+        for input in structured::members(self.request.header_lines(INPUT)) {
+            // `check_headers` has read all of them.
+            let Ok((label, Member::List(input))) = input else { continue };
+            if input.parameters.get("tag") != Some(Bare::String(TAG.as_bytes())) {
+                continue;
+            }
+            let examined = self.signature(label, input).unwrap_or_else(Examined::failed);
+            if best.is_none_or(|best| examined.rank() > best.rank()) {
+                best = Some(examined);
+            }
+            if examined.result == SignatureResult::Verified {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
     /// Examines one signature.
     fn signature(&mut self, label: &[u8], input: InnerList<'_>) -> Result<Examined, SignatureResult> {
         let (created, expires, keyid) = parameters(input)?;
@@ -218,15 +237,7 @@ impl<R: Request> Examination<'_, R> {
             return Err(SignatureResult::OverLimit);
         }
         self.comparisons += 1;
-        let budget = self.request.signature_budget();
-        if budget.is_some_and(|budget| !budget.allows(self.client, now)) {
-            return Err(SignatureResult::OverBudget);
-        }
-        let compared = self.compare(label, input, thumbprint, now);
-        if let Some(budget) = budget {
-            budget.note(self.client, now, matches!(compared, Ok((SignatureResult::Verified, _))));
-        }
-        let (result, agent) = compared?;
+        let (result, agent) = self.compare(label, input, thumbprint, now)?;
         Ok(Examined { result, is_long_lived: expires.saturating_sub(created) > LONG_LIFE, agent })
     }
 
