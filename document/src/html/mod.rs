@@ -2,6 +2,7 @@
 
 pub(crate) mod attribute;
 mod build;
+mod input;
 mod reader;
 mod rules;
 pub(crate) mod tag;

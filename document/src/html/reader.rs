@@ -3,6 +3,7 @@
 use html5gum::{Emitter, Error, State, Tokenizer};
 
 use super::build::Builder;
+use super::input::Input;
 use super::token::Token;
 use super::{Tag, Tree};
 use crate::Limits;
@@ -18,7 +19,7 @@ pub(crate) fn parse(page: &str, limits: &Limits) -> Tree {
         tree: None,
     };
     // The one token that comes out is the tree.
-    let mut tokens = Tokenizer::new_with_emitter(page, reader);
+    let mut tokens = Tokenizer::new_with_emitter(Input::new(page), reader);
     tokens.next().and_then(Result::ok).unwrap_or_default()
 }
 

@@ -1,7 +1,7 @@
 //! The tag that is being read: its name and the attributes that matter, within limits.
 
 use super::attribute::{LONGEST_NAME, LONGEST_VALUE};
-use super::tree::{Flags, Value};
+use super::tree::{Flags, Value, may_name_note};
 use super::{Attribute, Tag};
 
 /// The bytes of an element's name that are kept; the longest known one has 13.
@@ -166,6 +166,7 @@ impl Token {
                 (false, if text.eq_ignore_ascii_case(b"true") { Flags::HIDDEN } else { Flags::NONE })
             }
             Attribute::Style => (false, if hides(text) { Flags::HIDDEN } else { Flags::NONE }),
+            Attribute::Class if may_name_note(text) => (true, Flags::NAMED.with(Flags::NOTE)),
             Attribute::Class | Attribute::Id | Attribute::Role => (true, Flags::NAMED),
             _ => (true, Flags::NONE),
         };

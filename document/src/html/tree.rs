@@ -52,13 +52,19 @@ impl Flags {
     pub(crate) const IN_HEAD: Self = Self(2);
     /// The page names a part of itself with the element: `class`, `id` or `role`.
     pub(crate) const NAMED: Self = Self(4);
+    /// The page may name the element as a note beside the text, or as a part of one.
+    pub(crate) const NOTE: Self = Self(8);
 
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
 
     pub(crate) fn add(&mut self, flag: Self) {
-        self.0 |= flag.0;
+        *self = self.with(flag);
+    }
+
+    pub(crate) const fn with(self, flag: Self) -> Self {
+        Self(self.0 | flag.0)
     }
 }
 
@@ -203,6 +209,14 @@ impl Tree {
     }
 }
 
+/// The words in a class that name a note.
+const NOTES: [&str; 2] = ["admonition", "callout"];
+
+/// Whether a class may have one of these words: it has the beginning of one.
+pub(super) fn may_name_note(class: &[u8]) -> bool {
+    class.windows(4).any(|window| window == b"admo" || window == b"call")
+}
+
 /// Notes, warnings and the like, as generators of documentation name them.
 impl Tree {
     /// Whether a block is a note beside the text that belongs to it.
@@ -218,11 +232,11 @@ impl Tree {
     }
 
     fn class_of_admonition(&self, node: Node) -> Option<&str> {
-        if !node.flags.has(Flags::NAMED) {
+        if !node.flags.has(Flags::NOTE) {
             return None;
         }
         let mut classes = self.attribute(node, Attribute::Class)?.split_ascii_whitespace();
-        classes.find(|class| class.contains("admonition") || class.contains("callout"))
+        classes.find(|class| NOTES.iter().any(|note| class.contains(note)))
     }
 
     /// Whether a name is that of a part of a note: `admonition-content`, `callout__title`.
