@@ -8,6 +8,7 @@ mod rules;
 pub(crate) mod tag;
 mod token;
 pub(crate) mod tree;
+mod values;
 
 pub(crate) use self::attribute::Attribute;
 pub(crate) use self::reader::parse;

@@ -1,10 +1,11 @@
 //! The tree: all nodes in document order in one array.
 //!
-//! Every node knows where its content ends, so walking and skipping need no pointers. Text and values of attributes are
-//! slices of one string each.
+//! Every node knows where its content ends, so walking and skipping need no pointers. Text is a slice of one string, and
+//! the values of attributes are slices of the page.
 
 use std::ops::Range;
 
+use super::values::{Value, Values};
 use super::{Attribute, Tag};
 use crate::html::attribute::LONGEST_VALUE;
 
@@ -68,26 +69,18 @@ impl Flags {
     }
 }
 
-/// An attribute of an element: a slice of `values`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Value {
-    pub(super) attribute: Attribute,
-    pub(super) length: u16,
-    pub(super) start: u32,
-}
-
 /// A page.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
+pub(crate) struct Tree<'p> {
     pub(super) nodes: Vec<Node>,
     pub(super) attributes: Vec<Value>,
     pub(super) text: String,
-    pub(super) values: String,
+    pub(super) values: Values<'p>,
     /// The page has more than the limits permit: elements or text beyond them are missing.
     pub(crate) is_cut: bool,
 }
 
-impl Tree {
+impl Tree<'_> {
     /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
@@ -153,8 +146,7 @@ impl Tree {
         let start = node.start as usize;
         let attributes = self.attributes.get(start..start + node.length as usize)?;
         let value = attributes.iter().find(|value| value.attribute == attribute)?;
-        let start = value.start as usize;
-        self.values.get(start..start + usize::from(value.length))
+        self.values.text(*value)
     }
 
     /// The value of an attribute that is an address, without the blanks around it, unless it may have been cut.
@@ -164,7 +156,7 @@ impl Tree {
     }
 }
 
-impl Tree {
+impl Tree<'_> {
     /// All text inside an element, without what people cannot see or read.
     pub(crate) fn all_text(&self, id: NodeId) -> String {
         let mut text = String::new();
@@ -218,7 +210,7 @@ pub(super) fn may_name_note(class: &[u8]) -> bool {
 }
 
 /// Notes, warnings and the like, as generators of documentation name them.
-impl Tree {
+impl Tree<'_> {
     /// Whether a block is a note beside the text that belongs to it.
     pub(crate) fn is_admonition(&self, node: Node) -> bool {
         self.class_of_admonition(node).is_some_and(|class| !Self::is_of_part(class))
