@@ -5,6 +5,8 @@ mod build;
 mod input;
 mod reader;
 mod rules;
+#[cfg(test)]
+mod standard;
 pub(crate) mod tag;
 mod token;
 pub(crate) mod tree;
