@@ -16,6 +16,6 @@ mod response;
 mod stream;
 
 pub use document::{PageRequest, change_head, on_page_head};
-pub use request::{Outcome, on_page_request, on_request};
+pub use request::{Outcome, UnknownName, on_page_request, on_request};
 pub use response::on_response;
 pub use stream::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream};
