@@ -2,12 +2,13 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crawlward_core::{
-    Decision, Overrides, Reply, Ruleset, UPSTREAM_HEADER, connection_without_ours, decide, is_forgery,
-    may_hide_ours,
+    Decision, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset, UPSTREAM_HEADER,
+    connection_without_ours, decide, decide_remembering, is_forgery, may_hide_ours,
 };
 
 use crate::document::{PageEdits, PageRequest};
@@ -22,12 +23,19 @@ pub enum Outcome {
     Answered,
 }
 
+/// What a worker remembers of the requests that it had last, for one ruleset.
+#[derive(Debug, Default)]
+pub struct Recent {
+    speakers: RecentSpeakers,
+    headers: RecentHeaders,
+}
+
 /// What a decision asks of Envoy.
 struct Verdict<'r> {
     decision: Decision,
     reply: Option<Reply<'r>>,
     /// The value of `X-Crawlward`; `None` for people.
-    upstream: Option<String>,
+    upstream: Option<Rc<str>>,
     /// The single facts that the configuration asks for, by name.
     facts: Vec<(String, String)>,
     page: Option<(PageRequest, PageEdits)>,
@@ -42,10 +50,11 @@ struct Verdict<'r> {
 pub fn on_request<S: Stream>(
     stream: &mut S,
     ruleset: &Ruleset,
+    recent: &Recent,
     overrides: Overrides,
     decided: impl FnOnce(&Decision),
 ) -> Result<Outcome, S::Error> {
-    let first = own_verdict::<S>(&stream.request()?, ruleset, overrides);
+    let first = own_verdict::<S>(&stream.request()?, ruleset, recent, overrides);
     let verdict = match first {
         Ok(verdict) => verdict?,
         Err(forgeries) => {
@@ -54,7 +63,7 @@ pub fn on_request<S: Stream>(
                 let change = if others.is_empty() { Change::Remove } else { Change::Replace(others) };
                 stream.change(ChangedHeaders::Request, name, change)?;
             }
-            verdict::<S>(ruleset, &stream.request()?, overrides)?
+            verdict::<S>(ruleset, recent, &stream.request()?, overrides)?
         }
     };
     decided(&verdict.decision);
@@ -64,7 +73,8 @@ pub fn on_request<S: Stream>(
             stream.show(Some(fact), text)?;
         }
         if verdict.reply.is_none() {
-            let change = Change::Replace(value.as_bytes());
+            // The client's own is gone, and to replace a header makes Envoy look for it.
+            let change = Change::Add(value.as_bytes());
             stream.change(ChangedHeaders::Request, UPSTREAM_HEADER.lowercase.as_bytes(), change)?;
         }
     }
@@ -102,10 +112,11 @@ pub fn on_page_request<S: Stream>(
 fn own_verdict<'r, S: Stream>(
     request: &S::Request<'_>,
     ruleset: &'r Ruleset,
+    recent: &Recent,
     overrides: Overrides,
 ) -> Result<Result<Verdict<'r>, S::Error>, Forgeries> {
     let forgeries = forgeries(request);
-    if forgeries.is_empty() { Ok(verdict::<S>(ruleset, request, overrides)) } else { Err(forgeries) }
+    if forgeries.is_empty() { Ok(verdict::<S>(ruleset, recent, request, overrides)) } else { Err(forgeries) }
 }
 
 /// Names of headers, each with what is left of it.
@@ -125,15 +136,16 @@ fn forgeries(request: &impl HostRequest) -> Forgeries {
 
 fn verdict<'r, S: Stream>(
     ruleset: &'r Ruleset,
+    recent: &Recent,
     request: &S::Request<'_>,
     overrides: Overrides,
 ) -> Result<Verdict<'r>, S::Error> {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(request);
-    let decision = decide(ruleset, request, overrides);
+    let decision = decide_remembering(ruleset, &recent.speakers, request, overrides);
     let reply = ruleset.reply(&decision, request, None);
     request.facts_complete()?;
-    let upstream = ruleset.header_value(&decision);
+    let upstream = recent.headers.value(ruleset, &decision);
     let facts = match ruleset.filter_state(&decision) {
         [] => Vec::new(),
         // Only these facts may include the purpose, for which the core reads the request once more.

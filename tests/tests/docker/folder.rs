@@ -103,7 +103,9 @@ fn a_configuration_that_breaks_while_the_gates_run_changes_nothing() {
         world.policy.write("crawlward.json", broken);
         world.reload();
         for (gate, before) in world.gates.iter().zip(before) {
-            wait_for(&format!("{} refuses {broken:?}", gate.name), || (refusals(gate) > before).then_some(()));
+            wait_for(&format!("{} refuses {broken:?}", gate.name), || {
+                (refusals(gate) > before).then_some(())
+            });
         }
         world.all_now("403", client, agent, "/private/");
         world.all_now("200", client, agent, "/");
