@@ -7,8 +7,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crawlward_core::{
-    Decision, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset, UPSTREAM_HEADER,
-    connection_without_ours, decide, decide_remembering, is_forgery, may_hide_ours,
+    Decision, HeaderNames, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset, UPSTREAM_HEADER,
+    connection_without_ours, decide, decide_remembering, is_forgery,
 };
 
 use crate::document::{PageEdits, PageRequest};
@@ -57,7 +57,7 @@ pub fn on_request<S: Stream>(
     let first = own_verdict::<S>(&stream.request()?, ruleset, recent, overrides);
     let verdict = match first {
         Ok(verdict) => verdict?,
-        Err(forgeries) => {
+        Err((forgeries, overrides)) => {
             // Envoy chooses the route again when a header is removed, even one that is not there.
             for (name, others) in &forgeries {
                 let change = if others.is_empty() { Change::Remove } else { Change::Replace(others) };
@@ -99,7 +99,8 @@ pub fn on_page_request<S: Stream>(
     overrides: Overrides,
 ) -> Result<Option<(Decision, Box<PageRequest>)>, S::Error> {
     let request = stream.request()?;
-    let decision = decide(ruleset, &request, overrides);
+    let are_signed = HeaderNames::look(request.names()).are_signed;
+    let decision = decide(ruleset, &request, Overrides { is_unsigned: !are_signed, ..overrides });
     request.facts_complete()?;
     let page = PageRequest::new(ruleset, &decision, &request, overrides);
     drop(request);
@@ -108,15 +109,21 @@ pub fn on_page_request<S: Stream>(
     Ok(Some((decision, Box::new(page))))
 }
 
-/// The verdict about a request in which only we speak in our name; otherwise the [`forgeries`].
+/// The verdict about a request in which only we speak in our name; otherwise the [`forgeries`], and the overrides for a
+/// verdict without them.
 fn own_verdict<'r, S: Stream>(
     request: &S::Request<'_>,
     ruleset: &'r Ruleset,
     recent: &Recent,
     overrides: Overrides,
-) -> Result<Result<Verdict<'r>, S::Error>, Forgeries> {
-    let forgeries = forgeries(request);
-    if forgeries.is_empty() { Ok(verdict::<S>(ruleset, recent, request, overrides)) } else { Err(forgeries) }
+) -> Result<Result<Verdict<'r>, S::Error>, (Forgeries, Overrides)> {
+    let HeaderNames { may_hide_ours, are_signed } = HeaderNames::look(request.names());
+    let overrides = Overrides { is_unsigned: !are_signed, ..overrides };
+    let forgeries = if may_hide_ours { forgeries(request) } else { Forgeries::new() };
+    match forgeries.is_empty() {
+        true => Ok(verdict::<S>(ruleset, recent, request, overrides)),
+        false => Err((forgeries, overrides)),
+    }
 }
 
 /// Names of headers, each with what is left of it.
@@ -124,9 +131,6 @@ type Forgeries = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// The headers with which a client says something in our name.
 fn forgeries(request: &impl HostRequest) -> Forgeries {
-    if !request.names().any(may_hide_ours) {
-        return Forgeries::new();
-    }
     let ours = request.names().filter(|name| is_forgery(name));
     let mut forgeries: Forgeries = ours.map(|name| (name.to_vec(), Vec::new())).collect();
     // Of an upgrade, Envoy keeps this header.

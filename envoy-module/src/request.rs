@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 
-use crawlward_core::{HeaderName, Request, Scheme};
+use crawlward_core::{HeaderName, Request, Scheme, SignatureBudget};
 use crawlward_envoy_gate::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream, address_of};
 
 use crate::envoy::{HeaderSet, Lines, Refused, StreamHandle};
@@ -222,6 +222,11 @@ impl Request for NativeRequest<'_, '_> {
 
     fn now(&self) -> i64 {
         crawlward_files::now()
+    }
+
+    fn signature_budget(&self) -> Option<&SignatureBudget> {
+        static OF_ALL_WORKERS: SignatureBudget = SignatureBudget::new();
+        Some(&OF_ALL_WORKERS)
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

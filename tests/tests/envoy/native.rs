@@ -245,7 +245,8 @@ fn a_host_that_lacks_what_the_module_needs_is_told_so_and_the_module_refuses() {
     let output = Command::new("python3").args(["-c", host]).arg(artefacts::envoy_module()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "None\n", "the version of an ABI");
     let told = String::from_utf8_lossy(&output.stderr);
-    let start = "crawlward: this Envoy lacks what the module needs (log_enabled, log, http_get_headers_size, ";
+    let start =
+        "crawlward: this Envoy lacks what the module needs (log_enabled, log, http_get_headers_size, ";
     assert!(told.starts_with(start), "{told}");
     assert!(told.trim_end().ends_with("): use Envoy 1.38 or later, or the Wasm filter"), "{told}");
     // What newer versions have is not needed.

@@ -3,19 +3,22 @@
 //!
 //! What costs little comes first: a request without a Signature header is asked for nothing else. Of one with it, the sizes, the
 //! tag, the times and the number of the key are looked at; only what is left of that is compared with the request, and only
-//! what is left of that is computed on the curve. Nothing here allocates.
+//! what is left of that is computed on the curve. A gate has a [budget](SignatureBudget) for the last two. Nothing here allocates.
 
 mod base;
+mod budget;
 
 use crate::http::request::Request;
 use crate::http::structured::{self, Bare, InnerList, Item, Member};
 use crate::ids::AgentId;
 use crate::json::typed::json_words;
 use crate::keys::identifier::{Identifier, Reference};
-use crate::keys::{Key, KeyDirectory, KeyRing};
-use base::{AGENT, Component, Components, INPUT, SIGNATURE};
+use crate::keys::{Key, KeyDirectory, KeyRing, Thumbprint};
+use base::{AGENT, Component, Components, INPUT};
+use budget::Client;
 
-pub(crate) use base::{NoBase, write as write_base};
+pub(crate) use base::{NoBase, SIGNATURE, write as write_base};
+pub use budget::SignatureBudget;
 
 /// The most bytes that the three headers of signatures may have together.
 const MOST_BYTES: usize = 8 << 10;
@@ -56,6 +59,8 @@ json_words! {
         Unsupported = "unsupported",
         /// There are more or longer signatures than are looked at.
         OverLimit = "over-limit",
+        /// Too many that did not hold came before it in this second, so that nobody examined it.
+        OverBudget = "over-budget",
     }
 }
 
@@ -77,6 +82,7 @@ impl SignatureResult {
             }
             Self::Unsupported => "the signature has an algorithm or a component that is not supported",
             Self::OverLimit => "the request has more or longer signatures than are looked at",
+            Self::OverBudget => "not verified: too many signatures that did not hold came in the same second",
         }
     }
 }
@@ -127,7 +133,7 @@ impl Examined {
 /// first. `None` where there is no signature of the profile.
 #[inline]
 pub(super) fn examine(ring: &KeyRing, request: &impl Request, claimed: Option<AgentId>) -> Option<Examined> {
-    // For nearly every request, this is all.
+    // For nearly every request, this is all, if its host has not said so before.
     if ring.is_empty() || request.header(SIGNATURE).is_none() {
         return None;
     }
@@ -140,7 +146,8 @@ fn examine_signed(ring: &KeyRing, request: &impl Request, claimed: Option<AgentI
     if let Err(result) = check_headers(request) {
         return Some(Examined::failed(result));
     }
-    let mut examination = Examination { ring, request, claimed, comparisons: 0 };
+    let client = Client::of(request.address());
+    let mut examination = Examination { ring, request, claimed, client, comparisons: 0 };
     let mut best: Option<Examined> = None;
     for input in structured::members(request.header_lines(INPUT)) {
         // `check_headers` has read all of them.
@@ -190,6 +197,7 @@ struct Examination<'a, R> {
     ring: &'a KeyRing,
     request: &'a R,
     claimed: Option<AgentId>,
+    client: Client,
     comparisons: usize,
 }
 
@@ -210,6 +218,26 @@ impl<R: Request> Examination<'_, R> {
             return Err(SignatureResult::OverLimit);
         }
         self.comparisons += 1;
+        let budget = self.request.signature_budget();
+        if budget.is_some_and(|budget| !budget.allows(self.client, now)) {
+            return Err(SignatureResult::OverBudget);
+        }
+        let compared = self.compare(label, input, thumbprint, now);
+        if let Some(budget) = budget {
+            budget.note(self.client, now, matches!(compared, Ok((SignatureResult::Verified, _))));
+        }
+        let (result, agent) = compared?;
+        Ok(Examined { result, is_long_lived: expires.saturating_sub(created) > LONG_LIFE, agent })
+    }
+
+    /// Compares a signature with the request: whether it holds, and whose its key is.
+    fn compare(
+        &self,
+        label: &[u8],
+        input: InnerList<'_>,
+        thumbprint: &Thumbprint,
+        now: i64,
+    ) -> Result<(SignatureResult, Option<AgentId>), SignatureResult> {
         let covered = Components::of(input)?;
         self.check_coverage(&covered)?;
         let identifier = self.directory_of(label, &covered)?;
@@ -221,8 +249,7 @@ impl<R: Request> Examination<'_, R> {
             true => SignatureResult::Verified,
             false => SignatureResult::BadSignature,
         };
-        let is_long_lived = expires.saturating_sub(created) > LONG_LIFE;
-        Ok(Examined { result, is_long_lived, agent: self.agent_of(directory) })
+        Ok((result, self.agent_of(directory)))
     }
 
     /// Whether the signature covers whom the request is for, and of another signature that it covers all that this one does.
