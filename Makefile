@@ -219,7 +219,7 @@ test-helm: build ## Check the Helm chart: what it renders, and that the real ser
 	$(if $(CRDS),CRAWLWARD_CRDS=$(abspath $(CRDS))) $(if $(WRITE),CRAWLWARD_WRITE=1) \
 	    $(CARGO) test -p crawlward-tests --features manifests --test helm -- $(ARGS)
 
-memcheck: build ## Run the nginx tests under valgrind (needs valgrind; takes some minutes)
+memcheck: build ## Run tests of nginx, and some of the native module in Envoy, under valgrind (takes some minutes)
 	@tests/memcheck/run $(ARGS)
 
 deb: ## Build dist/libnginx-mod-http-crawlward_*.deb for the nginx of this Debian

@@ -1,7 +1,7 @@
 //! A request on its way through, and its response.
 
 use crawlward_core::{Decision, Overrides, Ruleset};
-use crawlward_envoy_gate::{self as gate, Outcome, Recent};
+use crawlward_envoy_gate::{self as gate, Outcome, Recent, UnknownName};
 use crawlward_envoy_wasm::metrics::{self, RecentCounters};
 use crawlward_envoy_wasm::{Errors, HostStream, Refused};
 use proxy_wasm::types::Action;
@@ -30,10 +30,16 @@ impl Gate {
             *decided = Some(*decision);
             self.note(metrics::count_request(decision, &self.ruleset, &self.counters));
         };
-        let outcome =
-            gate::on_request(&mut HostStream, &self.ruleset, &self.recent, Overrides::default(), count)?;
+        let outcome = gate::on_request(
+            &mut HostStream,
+            &self.ruleset,
+            &self.recent,
+            Overrides::default(),
+            UnknownName::Leave,
+            count,
+        )?;
         Ok(match outcome {
-            Outcome::Continues(_) => Action::Continue,
+            Outcome::Continues(_) | Outcome::Asks(_) => Action::Continue,
             Outcome::Answered => Action::Pause,
         })
     }

@@ -18,6 +18,6 @@ mod stream;
 
 pub use address::address_of;
 pub use document::{PageRequest, change_head, on_page_head};
-pub use request::{Outcome, Recent, on_page_request, on_request};
+pub use request::{Outcome, Recent, UnknownName, on_page_request, on_request};
 pub use response::on_response;
 pub use stream::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream};

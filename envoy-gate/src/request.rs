@@ -7,8 +7,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crawlward_core::{
-    Decision, HeaderNames, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset, UPSTREAM_HEADER,
-    connection_without_ours, decide, decide_remembering, is_forgery,
+    Decision, HeaderNames, NameLookup, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset,
+    UPSTREAM_HEADER, connection_without_ours, decide, decide_remembering, is_forgery,
 };
 
 use crate::document::{PageEdits, PageRequest};
@@ -21,6 +21,8 @@ pub enum Outcome {
     Continues(Option<Box<PageRequest>>),
     /// The gate has answered it.
     Answered,
+    /// Nothing was done yet: only a name of its client's address can verify who that is.
+    Asks(NameLookup),
 }
 
 /// What a worker remembers of the requests that it had last, for one ruleset.
@@ -39,6 +41,17 @@ struct Verdict<'r> {
     /// The single facts that the configuration asks for, by name.
     facts: Vec<(String, String)>,
     page: Option<(PageRequest, PageEdits)>,
+    /// What may verify the client.
+    lookup: Option<NameLookup>,
+}
+
+/// What becomes of a request if only a name of its client's address can verify who that is, and nobody has looked it up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownName {
+    /// The gate looks it up before it decides.
+    Ask,
+    /// The client stays unverified.
+    Leave,
 }
 
 /// Removes the client's own `X-Crawlward` and decides. Then it records the decision, and either denies the request or passes it
@@ -52,9 +65,10 @@ pub fn on_request<S: Stream>(
     ruleset: &Ruleset,
     recent: &Recent,
     overrides: Overrides,
+    unknown: UnknownName,
     decided: impl FnOnce(&Decision),
 ) -> Result<Outcome, S::Error> {
-    let first = own_verdict::<S>(&stream.request()?, ruleset, recent, overrides);
+    let first = own_verdict::<S>(&stream.request()?, ruleset, recent, overrides, unknown);
     let verdict = match first {
         Ok(verdict) => verdict?,
         Err((forgeries, overrides)) => {
@@ -63,9 +77,12 @@ pub fn on_request<S: Stream>(
                 let change = if others.is_empty() { Change::Remove } else { Change::Replace(others) };
                 stream.change(ChangedHeaders::Request, name, change)?;
             }
-            verdict::<S>(ruleset, recent, &stream.request()?, overrides)?
+            verdict::<S>(ruleset, recent, &stream.request()?, overrides, unknown)?
         }
     };
+    if let Some(lookup) = verdict.lookup {
+        return Ok(Outcome::Asks(lookup));
+    }
     decided(&verdict.decision);
     if let Some(value) = &verdict.upstream {
         stream.show(None, value)?;
@@ -116,12 +133,13 @@ fn own_verdict<'r, S: Stream>(
     ruleset: &'r Ruleset,
     recent: &Recent,
     overrides: Overrides,
+    unknown: UnknownName,
 ) -> Result<Result<Verdict<'r>, S::Error>, (Forgeries, Overrides)> {
     let HeaderNames { may_hide_ours, are_signed } = HeaderNames::look(request.names());
     let overrides = Overrides { is_unsigned: !are_signed, ..overrides };
     let forgeries = if may_hide_ours { forgeries(request) } else { Forgeries::new() };
     match forgeries.is_empty() {
-        true => Ok(verdict::<S>(ruleset, recent, request, overrides)),
+        true => Ok(verdict::<S>(ruleset, recent, request, overrides, unknown)),
         false => Err((forgeries, overrides)),
     }
 }
@@ -143,6 +161,7 @@ fn verdict<'r, S: Stream>(
     recent: &Recent,
     request: &S::Request<'_>,
     overrides: Overrides,
+    unknown: UnknownName,
 ) -> Result<Verdict<'r>, S::Error> {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(request);
@@ -165,7 +184,11 @@ fn verdict<'r, S: Stream>(
         true => PageRequest::new(ruleset, &decision, request, overrides),
         false => None,
     };
-    Ok(Verdict { decision, reply, upstream, facts, page })
+    let lookup = match unknown {
+        UnknownName::Ask => ruleset.name_lookup(&decision, request, overrides.name.as_ref()),
+        UnknownName::Leave => None,
+    };
+    Ok(Verdict { decision, reply, upstream, facts, page, lookup })
 }
 
 #[cfg(feature = "panic-for-tests")]

@@ -16,6 +16,7 @@ mod envoy;
 mod errors;
 mod gate;
 mod module;
+mod names;
 mod request;
 mod route;
 mod source;

@@ -9,6 +9,7 @@ use std::{mem, slice};
 
 use super::abi::{BodyKind, Buffer, EnvoyPtr, Header, HeaderKind, SOURCE_ADDRESS};
 use super::callbacks;
+use super::configuration::StreamScheduler;
 use super::metrics::Metrics;
 use super::module::Module;
 
@@ -75,6 +76,12 @@ impl StreamHandle<'_> {
     /// Envoy has called a hook of this stream, which lasts as long as the handle.
     pub(super) unsafe fn new(stream: EnvoyPtr) -> Self {
         Self { stream, hook: PhantomData }
+    }
+
+    /// What calls the stream's hook for events. `None`: Envoy has none.
+    pub(crate) fn scheduler(&self) -> Option<StreamScheduler> {
+        // SAFETY: a hook of the stream is running.
+        unsafe { StreamScheduler::new(self.stream) }
     }
 
     /// All header lines.
