@@ -320,9 +320,10 @@ bench-document: ## Compare documents with those of other tools, on corpora in cl
 	    '(document/bench/corpora.py lists them): make bench-document CORPORA=DIR' >&2; exit 1; }
 	@$(SETUP) peers
 	@$(PYTHON) document/bench/corpora.py $(CORPORA) $(TARGET_DIR)/corpora
-	@for corpus in $(TARGET_DIR)/corpora/*; do \
+	@for truth in $(TARGET_DIR)/corpora/*/truth.json; do corpus=$${truth%/*}; \
 	    target/document-peers/bin/python document/bench/peers.py "$$corpus" "$$corpus/peers"; \
 	done
+	@CRAWLWARD_CORPORA=$(abspath $(TARGET_DIR))/corpora $(CARGO) test -q -p crawlward-document --lib html::standard >&2
 	@CARGO_TARGET_DIR=$(abspath $(TARGET_DIR))/document-bench $(CARGO) run -q --release \
 	    --manifest-path document/bench/Cargo.toml -- $(TARGET_DIR)/corpora | tee $(TARGET_DIR)/bench-document.md
 
