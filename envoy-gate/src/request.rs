@@ -2,12 +2,13 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crawlward_core::{
-    Decision, HeaderNames, NameLookup, Overrides, Reply, Ruleset, UPSTREAM_HEADER, connection_without_ours,
-    decide, is_forgery,
+    Decision, HeaderNames, NameLookup, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset,
+    UPSTREAM_HEADER, connection_without_ours, decide, decide_remembering, is_forgery,
 };
 
 use crate::document::{PageEdits, PageRequest};
@@ -24,12 +25,19 @@ pub enum Outcome {
     Asks(NameLookup),
 }
 
+/// What a worker remembers of the requests that it had last, for one ruleset.
+#[derive(Debug, Default)]
+pub struct Recent {
+    speakers: RecentSpeakers,
+    headers: RecentHeaders,
+}
+
 /// What a decision asks of Envoy.
 struct Verdict<'r> {
     decision: Decision,
     reply: Option<Reply<'r>>,
     /// The value of `X-Crawlward`; `None` for people.
-    upstream: Option<String>,
+    upstream: Option<Rc<str>>,
     /// The single facts that the configuration asks for, by name.
     facts: Vec<(String, String)>,
     page: Option<(PageRequest, PageEdits)>,
@@ -55,11 +63,12 @@ pub enum UnknownName {
 pub fn on_request<S: Stream>(
     stream: &mut S,
     ruleset: &Ruleset,
+    recent: &Recent,
     overrides: Overrides,
     unknown: UnknownName,
     decided: impl FnOnce(&Decision),
 ) -> Result<Outcome, S::Error> {
-    let first = own_verdict::<S>(&stream.request()?, ruleset, overrides, unknown);
+    let first = own_verdict::<S>(&stream.request()?, ruleset, recent, overrides, unknown);
     let verdict = match first {
         Ok(verdict) => verdict?,
         Err((forgeries, overrides)) => {
@@ -68,7 +77,7 @@ pub fn on_request<S: Stream>(
                 let change = if others.is_empty() { Change::Remove } else { Change::Replace(others) };
                 stream.change(ChangedHeaders::Request, name, change)?;
             }
-            verdict::<S>(ruleset, &stream.request()?, overrides, unknown)?
+            verdict::<S>(ruleset, recent, &stream.request()?, overrides, unknown)?
         }
     };
     if let Some(lookup) = verdict.lookup {
@@ -81,7 +90,8 @@ pub fn on_request<S: Stream>(
             stream.show(Some(fact), text)?;
         }
         if verdict.reply.is_none() {
-            let change = Change::Replace(value.as_bytes());
+            // The client's own is gone, and to replace a header makes Envoy look for it.
+            let change = Change::Add(value.as_bytes());
             stream.change(ChangedHeaders::Request, UPSTREAM_HEADER.lowercase.as_bytes(), change)?;
         }
     }
@@ -121,6 +131,7 @@ pub fn on_page_request<S: Stream>(
 fn own_verdict<'r, S: Stream>(
     request: &S::Request<'_>,
     ruleset: &'r Ruleset,
+    recent: &Recent,
     overrides: Overrides,
     unknown: UnknownName,
 ) -> Result<Result<Verdict<'r>, S::Error>, (Forgeries, Overrides)> {
@@ -128,7 +139,7 @@ fn own_verdict<'r, S: Stream>(
     let overrides = Overrides { is_unsigned: !are_signed, ..overrides };
     let forgeries = if may_hide_ours { forgeries(request) } else { Forgeries::new() };
     match forgeries.is_empty() {
-        true => Ok(verdict::<S>(ruleset, request, overrides, unknown)),
+        true => Ok(verdict::<S>(ruleset, recent, request, overrides, unknown)),
         false => Err((forgeries, overrides)),
     }
 }
@@ -147,16 +158,17 @@ fn forgeries(request: &impl HostRequest) -> Forgeries {
 
 fn verdict<'r, S: Stream>(
     ruleset: &'r Ruleset,
+    recent: &Recent,
     request: &S::Request<'_>,
     overrides: Overrides,
     unknown: UnknownName,
 ) -> Result<Verdict<'r>, S::Error> {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(request);
-    let decision = decide(ruleset, request, overrides);
+    let decision = decide_remembering(ruleset, &recent.speakers, request, overrides);
     let reply = ruleset.reply(&decision, request, None);
     request.facts_complete()?;
-    let upstream = ruleset.header_value(&decision);
+    let upstream = recent.headers.value(ruleset, &decision);
     let facts = match ruleset.filter_state(&decision) {
         [] => Vec::new(),
         // Only these facts may include the purpose, for which the core reads the request once more.

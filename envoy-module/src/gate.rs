@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crawlward_core::{Decision, NameFact, NameLookup, NameOutcome, Overrides};
-use crawlward_envoy_gate::{NAME, Outcome, PageRequest, UnknownName, on_page_head, on_request, on_response};
+use crawlward_envoy_gate::{
+    NAME, Outcome, PageRequest, UnknownName, address_of, on_page_head, on_request, on_response,
+};
 
 use crate::configuration::Configuration;
 use crate::document::Page;
@@ -15,6 +17,7 @@ use crate::request::HostStream;
 use crate::route::Route;
 use crate::source::Loaded;
 use crate::statistics;
+use crate::worker::Memory;
 
 /// What the module keeps for a stream.
 #[derive(Debug, Default)]
@@ -92,14 +95,16 @@ fn decide(
     unknown: UnknownName,
 ) -> Result<Admission, NameLookup> {
     let decided = &mut streaming.decided;
+    let memory = Memory::of(loaded);
     let route = handle.route::<Crawlward>();
     let overrides = route.map_or_else(Overrides::default, |route: &Route| route.overrides(&loaded.ruleset));
     let overrides = Overrides { name, ..overrides };
     let count = |decision: &Decision| {
         *decided = Some(Decided { loaded: Arc::clone(loaded), decision: *decision, page: None });
-        statistics::count_request(decision, loaded);
+        statistics::count_request(decision, loaded, &memory.counters);
     };
-    match on_request(&mut HostStream::new(handle), &loaded.ruleset, overrides, unknown, count) {
+    let stream = &mut HostStream::new(handle);
+    match on_request(stream, &loaded.ruleset, &memory.requests, overrides, unknown, count) {
         Ok(Outcome::Continues(page)) => {
             if let Some(decided) = decided {
                 decided.page = page;
@@ -153,7 +158,7 @@ pub(crate) fn complete(streaming: &mut Streaming, handle: &mut StreamHandle<'_>)
     streaming.waiting = None;
     if streaming.decided.take().is_some()
         && handle.kept_address(NAME).is_none()
-        && let Some(address) = handle.source_address()
+        && let Some(address) = handle.source_address().and_then(address_of)
         && let Err(refused) = handle.keep_address(NAME, address)
     {
         errors::note(&refused);
@@ -161,9 +166,10 @@ pub(crate) fn complete(streaming: &mut Streaming, handle: &mut StreamHandle<'_>)
 }
 
 #[cfg(feature = "panic-for-tests")]
-#[expect(clippy::panic, reason = "that is what the feature is for")]
+#[expect(clippy::panic, clippy::expect_used, reason = "that is what the feature is for")]
 fn panic_if_asked(handle: &StreamHandle<'_>, header: &str) {
-    if handle.header(crate::envoy::HeaderSet::Request, header).is_some() {
+    let lines = handle.headers(crate::envoy::HeaderSet::Request).expect("a request");
+    if lines.iter().any(|(name, _)| name == header.as_bytes()) {
         panic!("a request asked for it");
     }
 }

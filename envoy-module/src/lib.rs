@@ -21,5 +21,6 @@ mod request;
 mod route;
 mod source;
 mod statistics;
+mod worker;
 
 envoy::http_filter!(crate::module::Crawlward);

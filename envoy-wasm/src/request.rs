@@ -4,7 +4,7 @@
 //! more to allocate memory. So all headers are fetched in one call, and the address in another.
 
 use std::cell::{Cell, OnceCell};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use crawlward_core::{Request, Scheme, SignatureBudget};
 use crawlward_envoy_gate as gate;
@@ -69,8 +69,7 @@ impl HostRequest {
             None => None,
         };
         let value = first.or_else(|| self.granted(property(&ADDRESS)).flatten())?;
-        let address: SocketAddr = std::str::from_utf8(&value).ok()?.parse().ok()?;
-        Some(address.ip())
+        gate::address_of(&value)
     }
 }
 

@@ -166,9 +166,6 @@ callbacks! {
         http_get_headers_size: fn(EnvoyPtr, HeaderKind) -> usize;
         /// Writes all header lines to an array that has room for them. Names are in lower case. False: there are no headers.
         http_get_headers: fn(EnvoyPtr, HeaderKind, *mut Header) -> bool;
-        /// One line of a header by its name and its place among the lines of that name; false if there is none. The last argument
-        /// may be null; otherwise it receives the number of lines.
-        http_get_header: fn(EnvoyPtr, HeaderKind, Buffer, *mut Buffer, usize, *mut usize) -> bool;
         /// Replaces all lines of a header by one; removes the header if the value is null.
         http_set_header: fn(EnvoyPtr, HeaderKind, Buffer, Buffer) -> bool;
         /// Adds a line of a header.

@@ -2,10 +2,11 @@
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::abi::{BodyStatus, Buffer, EnvoyPtr, Header, HeadersStatus, ModulePtr};
 use super::module::{Admission, Body, Head, Module};
-use super::stream::bytes;
+use super::stream::{HAS_ROUTES, bytes};
 use super::{Answer, Configuring, Scheduled, StreamHandle, callbacks, catch};
 
 /// What Envoy keeps for a stream.
@@ -97,11 +98,14 @@ pub(crate) unsafe fn config_callout_done<M: Module>(
 ///
 /// The buffer is valid.
 pub(crate) unsafe fn route_new<M: Module>(text: Buffer) -> ModulePtr {
-    guard::<M, _>(ptr::null_mut(), || {
+    let route = guard::<M, _>(None, || {
         // SAFETY: the caller's promise.
         let text = unsafe { bytes(text) };
-        M::configure_route(text).map_or(ptr::null_mut(), |made| Box::into_raw(Box::new(made)).cast())
-    })
+        let made = M::configure_route(text)?;
+        HAS_ROUTES.store(true, Relaxed);
+        Some(Box::into_raw(Box::new(made)).cast())
+    });
+    route.unwrap_or(ptr::null_mut())
 }
 
 /// # Safety

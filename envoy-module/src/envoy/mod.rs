@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "functions and pointers of Envoy")]
 
 mod abi;
+mod allocator;
 mod callout;
 mod configuration;
 mod hooks;
