@@ -28,6 +28,8 @@ BENCHES ?= prefix_table load feeds user_agent robots decide signature
 # benchmark counts instructions only, which other work on the machine hardly changes.
 ROUNDS ?= 9
 SECONDS_A_TURN ?= 2
+# A part of the names of the candidates in bench-envoy, or of the deliveries in soak-envoy. Empty: all.
+ONLY ?=
 # The Debian releases that nginx-matrix tests, such as trixie. Empty: all.
 SUITES ?=
 # The length of the soak test in seconds, and its seed (default: a random one, which is printed).
@@ -107,6 +109,7 @@ help: ## Show this help
 	@echo '  SUITES=trixie                        nginx-matrix: the Debian releases to test (default: all)'
 	@echo '  BENCHES=prefix_table                 bench-core: the benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: turns of each candidate, and their length'
+	@echo '  ONLY=native                          bench-envoy, soak-envoy: measure only what has this in its name'
 	@echo '  CHECKS=advisories                    deny: the checks to run (default: bans licenses sources)'
 	@echo '  CORPORA=DIR                          bench-document: clones of the repositories with the pages (required)'
 	@echo '  CRDS=DIR                             test-manifests, test-helm: the CRDs of Istio and of Envoy Gateway'
@@ -216,7 +219,7 @@ test-helm: build ## Check the Helm chart: what it renders, and that the real ser
 	$(if $(CRDS),CRAWLWARD_CRDS=$(abspath $(CRDS))) $(if $(WRITE),CRAWLWARD_WRITE=1) \
 	    $(CARGO) test -p crawlward-tests --features manifests --test helm -- $(ARGS)
 
-memcheck: build ## Run the nginx tests under valgrind (needs valgrind; takes some minutes)
+memcheck: build ## Run tests of nginx, and some of the native module in Envoy, under valgrind (takes some minutes)
 	@tests/memcheck/run $(ARGS)
 
 deb: ## Build dist/libnginx-mod-http-crawlward_*.deb for the nginx of this Debian
@@ -321,9 +324,10 @@ bench-document: ## Compare documents with those of other tools, on corpora in cl
 	    '(document/bench/corpora.py lists them): make bench-document CORPORA=DIR' >&2; exit 1; }
 	@$(SETUP) peers
 	@$(PYTHON) document/bench/corpora.py $(CORPORA) $(TARGET_DIR)/corpora
-	@for corpus in $(TARGET_DIR)/corpora/*; do \
+	@for truth in $(TARGET_DIR)/corpora/*/truth.json; do corpus=$${truth%/*}; \
 	    target/document-peers/bin/python document/bench/peers.py "$$corpus" "$$corpus/peers"; \
 	done
+	@CRAWLWARD_CORPORA=$(abspath $(TARGET_DIR))/corpora $(CARGO) test -q -p crawlward-document --lib html::standard >&2
 	@CARGO_TARGET_DIR=$(abspath $(TARGET_DIR))/document-bench $(CARGO) run -q --release \
 	    --manifest-path document/bench/Cargo.toml -- $(TARGET_DIR)/corpora | tee $(TARGET_DIR)/bench-document.md
 
@@ -336,11 +340,11 @@ bench-signatures: build ## Measure what signatures cost the gates (takes some mi
 	@$(CARGO) run -q -p crawlward-tests --bin bench -- signatures --rounds $(ROUNDS) | tee $(TARGET_DIR)/bench-signatures.md
 
 # The empty filter is a baseline for the benchmark, so it stays out of dist/.
-bench-envoy: build ## Benchmark the Envoy gate against bare Envoy, an empty Wasm filter, Lua and RBAC (takes some minutes)
+bench-envoy: build ## Benchmark the Envoy gates against bare Envoy, an empty Wasm filter, Lua and RBAC (takes some minutes)
 	@$(SETUP) envoy bench
 	@$(MAKE) --no-print-directory wasm SETUP=true WASM=crawlward-empty-filter:empty-filter.wasm WASM_FINISH='install -m 644' DIST=$(abspath $(TARGET_DIR))/bench
 	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) \
-	    --empty-filter $(abspath $(TARGET_DIR))/bench/empty-filter.wasm | tee $(TARGET_DIR)/bench-envoy.md
+	    --empty-filter $(abspath $(TARGET_DIR))/bench/empty-filter.wasm --only '$(ONLY)' | tee $(TARGET_DIR)/bench-envoy.md
 
 report-log: native ## Draw an access log of LINES lines, and compare what `crawlward report` counts with what was drawn
 	@$(CARGO) run -q -p crawlward-tests --bin report-log -- $(LINES) $(or $(SEED),1) $(abspath $(TARGET_DIR))/report-log
@@ -351,8 +355,8 @@ soak: build ## Reload, break and kill nginx for SECONDS, and check each response
 soak-reload: native ## Reload nginx RELOADS times with PREFIXES prefixes, refresh it, and report its memory
 	@$(CARGO) run -q -p crawlward-tests --bin soak-reload | tee $(TARGET_DIR)/soak-reload.md
 
-soak-envoy: build ## Replace a ruleset of 300,000 prefixes UPDATES times under load, and report Envoy's memory
-	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy-updates --updates $(UPDATES) | tee $(TARGET_DIR)/soak-envoy.md
+soak-envoy: build ## Replace a ruleset of 300,000 prefixes UPDATES times under load, in both gates of Envoy, and report its memory
+	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy-updates --updates $(UPDATES) --only '$(ONLY)' | tee $(TARGET_DIR)/soak-envoy.md
 
 clean: ## Remove all build results, and what setup installed under target/
 	$(CARGO) clean

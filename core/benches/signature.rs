@@ -12,7 +12,9 @@ use std::net::IpAddr;
 use std::time::Instant;
 
 use crawlward_core::sign::{Statement, key_directory, key_id, sign_request};
-use crawlward_core::{NoFiles, Overrides, Request, Ruleset, Scheme, SignatureResult, decide};
+use crawlward_core::{
+    HeaderNames, NoFiles, Overrides, Request, Ruleset, Scheme, SignatureBudget, SignatureResult, decide,
+};
 use ed25519_dalek::{Signer, SigningKey};
 use serde_json::json;
 
@@ -35,6 +37,8 @@ const HEADERS: [(&str, &str); 9] = [
 
 struct Client {
     headers: Vec<(String, String)>,
+    /// Where nothing is left of it after a few rounds: the time stands still.
+    budget: Option<SignatureBudget>,
 }
 
 impl Request for Client {
@@ -66,6 +70,10 @@ impl Request for Client {
         NOW
     }
 
+    fn signature_budget(&self) -> Option<&SignatureBudget> {
+        self.budget.as_ref()
+    }
+
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
         self.headers.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_bytes())
     }
@@ -73,7 +81,7 @@ impl Request for Client {
 
 fn unsigned() -> Client {
     let headers = HEADERS.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    Client { headers: headers.into() }
+    Client { headers: headers.into(), budget: None }
 }
 
 /// A request that the first key is said to have signed, in fact this one, so many seconds ago.
@@ -90,6 +98,23 @@ fn signed(seed: u8, directory: &str, age: i64) -> Client {
     let headers = headers.expect("the request can be signed").into_iter();
     client.headers.extend(headers.map(|(name, value)| (name.to_ascii_lowercase(), value)));
     client
+}
+
+/// One of many forged requests in a second.
+fn over_budget() -> Client {
+    let client = Client { budget: Some(SignatureBudget::new()), ..signed(2, "https://signer.test", 0) };
+    run(&ruleset(true), &client, 100);
+    client
+}
+
+/// Decides about a request again and again, as a gate does that has looked at the names of its headers.
+fn run(ruleset: &Ruleset, client: &Client, rounds: usize) {
+    let names = || client.headers.iter().map(|(name, _)| name.as_bytes());
+    for _ in 0..rounds {
+        let is_unsigned = !HeaderNames::look(black_box(names())).are_signed;
+        let overrides = Overrides { is_unsigned, ..Overrides::default() };
+        black_box(decide(ruleset, black_box(client), overrides));
+    }
 }
 
 /// As much as is read, and as slow to read as it gets: signatures over signatures, by a known key.
@@ -132,7 +157,7 @@ fn ruleset(with_keys: bool) -> Ruleset {
 }
 
 fn main() {
-    use SignatureResult::{BadSignature, Expired, UnknownKey, Verified};
+    use SignatureResult::{BadSignature, Expired, OverBudget, UnknownKey, Verified};
     let arguments: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let kinds = [
         ("no-keys", false, unsigned(), None),
@@ -141,13 +166,9 @@ fn main() {
         ("unknown", true, signed(1, "https://nobody.test", 0), Some(UnknownKey)),
         ("long", true, long(), Some(SignatureResult::NotCovered)),
         ("forged", true, signed(2, "https://signer.test", 0), Some(BadSignature)),
+        ("over-budget", true, over_budget(), Some(OverBudget)),
         ("verified", true, signed(1, "https://signer.test", 0), Some(Verified)),
     ];
-    let run = |ruleset: &Ruleset, client: &Client, rounds: usize| {
-        for _ in 0..rounds {
-            black_box(decide(ruleset, black_box(client), Overrides::default()));
-        }
-    };
     if let [kind, rounds] = &*arguments {
         let (_, with_keys, client, _) =
             kinds.iter().find(|(name, ..)| name == kind).expect("a kind of request");

@@ -42,11 +42,12 @@ mod user_agent;
 pub use config::{AgentAction, Config, Fact, Mode, Ranges, Treatment};
 pub use decide::decision::{Action, Decision, Reason};
 pub use decide::facts::{Facts, Rule};
+pub use decide::header_names::HeaderNames;
 pub use decide::judge::{Overrides, decide, decide_remembering, decide_traced};
 pub use decide::purpose::{PurposeSource, Purposes};
 pub use decide::recent_headers::RecentHeaders;
 pub use decide::step::{PolicyVerdict, Step};
-pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery, may_hide_ours};
+pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery};
 pub use feed::change::{Addresses, Change, Country};
 pub use feed::state::FeedState;
 pub use feed::{FeedFormat, Shape};
@@ -54,7 +55,9 @@ pub use http::date::rfc_3339;
 pub use http::header_name::HeaderName;
 pub use http::request::{Request, Scheme, joined_lines};
 pub use http::token::is_token_byte;
-pub use identity::{Doubt, Identity, NameCache, NameFact, NameLookup, NameOutcome, Proof, SignatureResult};
+pub use identity::{
+    Doubt, Identity, NameCache, NameFact, NameLookup, NameOutcome, Proof, SignatureBudget, SignatureResult,
+};
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
 pub use response::document::{

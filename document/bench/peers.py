@@ -2,7 +2,7 @@
 
     peers.py CORPUS OUT
 
-Writes, for each peer, OUT/TOOL.json: its version, its text of each page, and the seconds that it took for all. What is there
+Writes, for each peer, OUT/TOOL.json: its version, its text of each page, and the seconds of a processor that it took for all. What is there
 already stays.
 """
 
@@ -43,12 +43,12 @@ def main():
         texts, seconds = {}, 0.0
         for id in truth:
             page = (corpus / f"{id}.html").read_bytes().decode("utf-8", "replace")
-            start = time.perf_counter()
+            start = time.process_time()
             try:
                 text = extract(page)
             except (lxml.etree.LxmlError, readability.readability.Unparseable, ValueError, TypeError):
                 text = ""
-            seconds += time.perf_counter() - start
+            seconds += time.process_time() - start
             texts[id] = finish(text) if text else ""
         file.write_text(json.dumps({"version": version(package), "seconds": seconds, "texts": texts}, ensure_ascii=False))
 

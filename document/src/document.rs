@@ -68,7 +68,6 @@ pub fn read(bytes: &[u8], limits: &Limits, content_type: Option<&str>, url: Opti
     let page_tokens = approximate_tokens(&text);
     // What is written is shorter than the page, unless the page is made to be otherwise.
     let room = 4096 + 2 * text.len();
-    drop(text);
     let head = Head::of(&tree);
     let addresses = Addresses::new(url, head.base.as_deref());
     let content = Content::of(&tree, head.content_type() == Some("article"));

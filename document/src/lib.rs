@@ -20,7 +20,9 @@
 //! # Cost
 //!
 //! Time and memory are linear in the bytes of the page, whatever it holds: [`Limits`] bounds bytes, elements and their
-//! depth, only attributes that matter are kept, and what is written is bounded by the bytes that were read.
+//! depth, only attributes that matter are kept, most of them as places in the page, and what is written is bounded by the
+//! bytes that were read. Typical pages take less memory than their own bytes beside them. The worst pages that are known
+//! take 18 times as much, and never more than 24 MiB within the default limits.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]

@@ -1,7 +1,7 @@
 //! A request on its way through, and its response.
 
 use crawlward_core::{Decision, Overrides, Ruleset};
-use crawlward_envoy_gate::{self as gate, Outcome};
+use crawlward_envoy_gate::{self as gate, Outcome, Recent, UnknownName};
 use crawlward_envoy_wasm::metrics::{self, RecentCounters};
 use crawlward_envoy_wasm::{Errors, HostStream, Refused};
 use proxy_wasm::types::Action;
@@ -9,24 +9,37 @@ use proxy_wasm::types::Action;
 /// What the requests of a configuration share.
 pub(crate) struct Gate {
     ruleset: Ruleset,
-    recent: RecentCounters,
+    counters: RecentCounters,
+    recent: Recent,
     errors: Errors,
 }
 
 impl Gate {
     pub(crate) fn new(ruleset: Ruleset) -> Self {
-        Self { ruleset, recent: RecentCounters::default(), errors: Errors::default() }
+        Self {
+            ruleset,
+            counters: RecentCounters::default(),
+            recent: Recent::default(),
+            errors: Errors::default(),
+        }
     }
 
     /// Decides about the request of the current stream, and carries the decision out.
     pub(crate) fn request(&self, decided: &mut Option<Decision>) -> Result<Action, Refused> {
         let count = |decision: &Decision| {
             *decided = Some(*decision);
-            self.note(metrics::count_request(decision, &self.ruleset, &self.recent));
+            self.note(metrics::count_request(decision, &self.ruleset, &self.counters));
         };
-        let outcome = gate::on_request(&mut HostStream, &self.ruleset, Overrides::default(), count)?;
+        let outcome = gate::on_request(
+            &mut HostStream,
+            &self.ruleset,
+            &self.recent,
+            Overrides::default(),
+            UnknownName::Leave,
+            count,
+        )?;
         Ok(match outcome {
-            Outcome::Continues(_) => Action::Continue,
+            Outcome::Continues(_) | Outcome::Asks(_) => Action::Continue,
             Outcome::Answered => Action::Pause,
         })
     }

@@ -2,12 +2,13 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crawlward_core::{
-    Decision, Overrides, Reply, Ruleset, UPSTREAM_HEADER, connection_without_ours, decide, is_forgery,
-    may_hide_ours,
+    Decision, HeaderNames, NameLookup, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset,
+    UPSTREAM_HEADER, connection_without_ours, decide, decide_remembering, is_forgery,
 };
 
 use crate::document::{PageEdits, PageRequest};
@@ -20,6 +21,15 @@ pub enum Outcome {
     Continues(Option<Box<PageRequest>>),
     /// The gate has answered it.
     Answered,
+    /// Nothing was done yet: only a name of its client's address can verify who that is.
+    Asks(NameLookup),
+}
+
+/// What a worker remembers of the requests that it had last, for one ruleset.
+#[derive(Debug, Default)]
+pub struct Recent {
+    speakers: RecentSpeakers,
+    headers: RecentHeaders,
 }
 
 /// What a decision asks of Envoy.
@@ -27,10 +37,21 @@ struct Verdict<'r> {
     decision: Decision,
     reply: Option<Reply<'r>>,
     /// The value of `X-Crawlward`; `None` for people.
-    upstream: Option<String>,
+    upstream: Option<Rc<str>>,
     /// The single facts that the configuration asks for, by name.
     facts: Vec<(String, String)>,
     page: Option<(PageRequest, PageEdits)>,
+    /// What may verify the client.
+    lookup: Option<NameLookup>,
+}
+
+/// What becomes of a request if only a name of its client's address can verify who that is, and nobody has looked it up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownName {
+    /// The gate looks it up before it decides.
+    Ask,
+    /// The client stays unverified.
+    Leave,
 }
 
 /// Removes the client's own `X-Crawlward` and decides. Then it records the decision, and either denies the request or passes it
@@ -42,21 +63,26 @@ struct Verdict<'r> {
 pub fn on_request<S: Stream>(
     stream: &mut S,
     ruleset: &Ruleset,
+    recent: &Recent,
     overrides: Overrides,
+    unknown: UnknownName,
     decided: impl FnOnce(&Decision),
 ) -> Result<Outcome, S::Error> {
-    let first = own_verdict::<S>(&stream.request()?, ruleset, overrides);
+    let first = own_verdict::<S>(&stream.request()?, ruleset, recent, overrides, unknown);
     let verdict = match first {
         Ok(verdict) => verdict?,
-        Err(forgeries) => {
+        Err((forgeries, overrides)) => {
             // Envoy chooses the route again when a header is removed, even one that is not there.
             for (name, others) in &forgeries {
                 let change = if others.is_empty() { Change::Remove } else { Change::Replace(others) };
                 stream.change(ChangedHeaders::Request, name, change)?;
             }
-            verdict::<S>(ruleset, &stream.request()?, overrides)?
+            verdict::<S>(ruleset, recent, &stream.request()?, overrides, unknown)?
         }
     };
+    if let Some(lookup) = verdict.lookup {
+        return Ok(Outcome::Asks(lookup));
+    }
     decided(&verdict.decision);
     if let Some(value) = &verdict.upstream {
         stream.show(None, value)?;
@@ -64,7 +90,8 @@ pub fn on_request<S: Stream>(
             stream.show(Some(fact), text)?;
         }
         if verdict.reply.is_none() {
-            let change = Change::Replace(value.as_bytes());
+            // The client's own is gone, and to replace a header makes Envoy look for it.
+            let change = Change::Add(value.as_bytes());
             stream.change(ChangedHeaders::Request, UPSTREAM_HEADER.lowercase.as_bytes(), change)?;
         }
     }
@@ -89,7 +116,8 @@ pub fn on_page_request<S: Stream>(
     overrides: Overrides,
 ) -> Result<Option<(Decision, Box<PageRequest>)>, S::Error> {
     let request = stream.request()?;
-    let decision = decide(ruleset, &request, overrides);
+    let are_signed = HeaderNames::look(request.names()).are_signed;
+    let decision = decide(ruleset, &request, Overrides { is_unsigned: !are_signed, ..overrides });
     request.facts_complete()?;
     let page = PageRequest::new(ruleset, &decision, &request, overrides);
     drop(request);
@@ -98,14 +126,22 @@ pub fn on_page_request<S: Stream>(
     Ok(Some((decision, Box::new(page))))
 }
 
-/// The verdict about a request in which only we speak in our name; otherwise the [`forgeries`].
+/// The verdict about a request in which only we speak in our name; otherwise the [`forgeries`], and the overrides for a
+/// verdict without them.
 fn own_verdict<'r, S: Stream>(
     request: &S::Request<'_>,
     ruleset: &'r Ruleset,
+    recent: &Recent,
     overrides: Overrides,
-) -> Result<Result<Verdict<'r>, S::Error>, Forgeries> {
-    let forgeries = forgeries(request);
-    if forgeries.is_empty() { Ok(verdict::<S>(ruleset, request, overrides)) } else { Err(forgeries) }
+    unknown: UnknownName,
+) -> Result<Result<Verdict<'r>, S::Error>, (Forgeries, Overrides)> {
+    let HeaderNames { may_hide_ours, are_signed } = HeaderNames::look(request.names());
+    let overrides = Overrides { is_unsigned: !are_signed, ..overrides };
+    let forgeries = if may_hide_ours { forgeries(request) } else { Forgeries::new() };
+    match forgeries.is_empty() {
+        true => Ok(verdict::<S>(ruleset, recent, request, overrides, unknown)),
+        false => Err((forgeries, overrides)),
+    }
 }
 
 /// Names of headers, each with what is left of it.
@@ -113,9 +149,6 @@ type Forgeries = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// The headers with which a client says something in our name.
 fn forgeries(request: &impl HostRequest) -> Forgeries {
-    if !request.names().any(may_hide_ours) {
-        return Forgeries::new();
-    }
     let ours = request.names().filter(|name| is_forgery(name));
     let mut forgeries: Forgeries = ours.map(|name| (name.to_vec(), Vec::new())).collect();
     // Of an upgrade, Envoy keeps this header.
@@ -125,15 +158,17 @@ fn forgeries(request: &impl HostRequest) -> Forgeries {
 
 fn verdict<'r, S: Stream>(
     ruleset: &'r Ruleset,
+    recent: &Recent,
     request: &S::Request<'_>,
     overrides: Overrides,
+    unknown: UnknownName,
 ) -> Result<Verdict<'r>, S::Error> {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(request);
-    let decision = decide(ruleset, request, overrides);
+    let decision = decide_remembering(ruleset, &recent.speakers, request, overrides);
     let reply = ruleset.reply(&decision, request, None);
     request.facts_complete()?;
-    let upstream = ruleset.header_value(&decision);
+    let upstream = recent.headers.value(ruleset, &decision);
     let facts = match ruleset.filter_state(&decision) {
         [] => Vec::new(),
         // Only these facts may include the purpose, for which the core reads the request once more.
@@ -149,7 +184,11 @@ fn verdict<'r, S: Stream>(
         true => PageRequest::new(ruleset, &decision, request, overrides),
         false => None,
     };
-    Ok(Verdict { decision, reply, upstream, facts, page })
+    let lookup = match unknown {
+        UnknownName::Ask => ruleset.name_lookup(&decision, request, overrides.name.as_ref()),
+        UnknownName::Leave => None,
+    };
+    Ok(Verdict { decision, reply, upstream, facts, page, lookup })
 }
 
 #[cfg(feature = "panic-for-tests")]

@@ -1,7 +1,7 @@
 //! The response on its way back: the core's plan for its headers.
 //!
-//! Asking for one header gives its first line only. So the gate asks for each header on which the plan depends, and most
-//! responses have none of them; only where there is one it reads all headers.
+//! Most responses have none of the headers on which the plan depends. Only where there is one, the gate makes something of all
+//! headers.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ pub fn on_response<S: Stream>(
 ) -> Result<(), S::Error> {
     let Some(plan) = ruleset.response_plan(decision) else { return Ok(()) };
     let is_needed = match plan.watched() {
-        Some(watched) => any(watched.iter().map(|header| stream.response_has(header.lowercase)))?,
+        Some(watched) => stream.response_has_any(watched)?,
         None => true,
     };
     let (edits, removed) = if is_needed {
@@ -49,8 +49,4 @@ pub(crate) fn replace_lines<S: Stream>(
     let Some((first, others)) = lines.split_first() else { return change(Change::Remove) };
     change(Change::Replace(first))?;
     others.iter().try_for_each(|line| change(Change::Add(line)))
-}
-
-fn any<E>(mut results: impl Iterator<Item = Result<bool, E>>) -> Result<bool, E> {
-    results.find(|result| !matches!(result, Ok(false))).unwrap_or(Ok(false))
 }

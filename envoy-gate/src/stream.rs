@@ -1,6 +1,6 @@
 //! What a gate asks of Envoy about one stream.
 
-use crawlward_core::Request;
+use crawlward_core::{HeaderName, Request};
 
 /// The name of the filter, and of the filter state for the access log.
 pub const NAME: &str = "crawlward";
@@ -75,12 +75,12 @@ pub trait Stream {
     /// Envoy refuses.
     fn request(&self) -> Result<Self::Request<'_>, Self::Error>;
 
-    /// Whether the response has a header.
+    /// Whether the response has any of these headers.
     ///
     /// # Errors
     ///
     /// Envoy refuses.
-    fn response_has(&self, name: &str) -> Result<bool, Self::Error>;
+    fn response_has_any(&self, headers: &[HeaderName]) -> Result<bool, Self::Error>;
 
     /// All lines of the response's headers.
     ///

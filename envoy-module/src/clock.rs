@@ -15,6 +15,9 @@ use crate::{errors, statistics};
 /// How often numbers are published, and files looked at.
 const TICK: Duration = Watch::SETTLING_TIME;
 
+/// The number of the event by which numbers are published.
+pub(crate) const PUBLISH: u64 = 0;
+
 /// How many ticks pass between updates of the ages and states of feeds.
 const TICKS_OF_FEEDS: u32 = 10;
 
@@ -61,7 +64,7 @@ fn on_tick(tick: u32) {
         // The newest configuration: the others may be going.
         let newest = schedulers(|schedulers| schedulers.last().cloned());
         if let Some(scheduler) = newest {
-            scheduler.schedule();
+            scheduler.schedule(PUBLISH);
         }
     }
 }

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crawlward_envoy_gate::NAME;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Error, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 
 use crate::clock;
-use crate::envoy::{Configuring, LogLevel, Metrics, Scheduled, Scheduler, StreamHandle, log};
+use crate::envoy::{Answer, Configuring, LogLevel, Metrics, Scheduled, Scheduler, StreamHandle, log};
 use crate::errors;
+use crate::names::{self, Names};
 use crate::source::Source;
 use crate::statistics::Publisher;
 
@@ -17,6 +19,8 @@ use crate::statistics::Publisher;
 #[derive(Debug)]
 pub(crate) struct Configuration {
     pub(crate) source: Arc<Source>,
+    /// What looks up names; `None`: nobody.
+    pub(crate) names: Option<Names>,
     publisher: Publisher,
     scheduler: Arc<Scheduler>,
     /// Whether this Envoy publishes numbers outside of streams, as it does since 1.39.
@@ -29,11 +33,45 @@ struct Probe {
     config: Option<IgnoredAny>,
 }
 
-/// The name of the file with the document.
+/// The name of the file with the document, and what asks for names.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FromFile {
     config: PathBuf,
+    rdns: Option<NameService>,
+}
+
+/// What asks for the names of addresses: DNS over HTTPS, by a cluster of Envoy.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NameService {
+    pub(crate) cluster: String,
+    /// The host that is asked.
+    pub(crate) authority: String,
+    #[serde(default = "usual_path")]
+    pub(crate) path: String,
+    /// The longest time that a request waits.
+    #[serde(rename = "timeout", default = "usual_patience", deserialize_with = "patience")]
+    pub(crate) patience: Duration,
+}
+
+fn usual_path() -> String {
+    "/dns-query".to_owned()
+}
+
+const fn usual_patience() -> Duration {
+    Duration::from_secs(1)
+}
+
+/// A duration as in Envoy's own configuration, such as `0.5s`.
+fn patience<'d, D: Deserializer<'d>>(from: D) -> Result<Duration, D::Error> {
+    const LONGEST: f64 = 60.0;
+    let text = String::deserialize(from)?;
+    let seconds = text.strip_suffix('s').and_then(|seconds| seconds.parse().ok());
+    let seconds = seconds.filter(|seconds| (0.001..=LONGEST).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| {
+        D::Error::custom(format!("invalid timeout \"{text}\"; write \"1s\" or \"0.5s\", at most \"60s\""))
+    })
 }
 
 impl Configuration {
@@ -47,7 +85,7 @@ impl Configuration {
             );
             return None;
         }
-        let source = source(text)?;
+        let (source, rdns) = source(text)?;
         let publisher = match Publisher::new(configuring) {
             Ok(publisher) => publisher,
             Err(refused) => {
@@ -57,7 +95,8 @@ impl Configuration {
         };
         let metrics = configuring.metrics();
         let scheduler = Arc::new(configuring.scheduler());
-        let made = Self { source, publisher, scheduler, publishes_by_itself: metrics.is_some() };
+        let names = rdns.map(|service| Names::new(service, Arc::clone(&scheduler)));
+        let made = Self { source, names, publisher, scheduler, publishes_by_itself: metrics.is_some() };
         if let Some(metrics) = &metrics {
             made.publish(metrics);
         }
@@ -65,10 +104,22 @@ impl Configuration {
         Some(made)
     }
 
-    /// Publishes numbers, in the main thread.
-    pub(crate) fn on_scheduled(&self, scheduled: &Scheduled<'_>) {
-        if let Some(metrics) = scheduled.metrics() {
-            self.publish(&metrics);
+    /// Sends questions for names or publishes numbers, in the main thread.
+    pub(crate) fn on_scheduled(&self, scheduled: &Scheduled<'_>, event: u64) {
+        match (&self.names, event) {
+            (Some(names), names::ASK) => names.on_scheduled(scheduled),
+            _ => {
+                if let Some(metrics) = scheduled.metrics() {
+                    self.publish(&metrics);
+                }
+            }
+        }
+    }
+
+    /// An answer to a question for names has come, in the main thread.
+    pub(crate) fn on_answer(&self, scheduled: &Scheduled<'_>, answer: &Answer<'_>) {
+        if let Some(names) = &self.names {
+            names.on_answer(scheduled, answer);
         }
     }
 
@@ -91,15 +142,15 @@ impl Configuration {
     }
 }
 
-fn source(text: &[u8]) -> Option<Arc<Source>> {
+fn source(text: &[u8]) -> Option<(Arc<Source>, Option<NameService>)> {
     if !matches!(serde_json::from_slice(text), Ok(Probe { config: Some(_) })) {
-        return Source::of_text(text);
+        return Some((Source::of_text(text)?, None));
     }
     match serde_json::from_slice::<FromFile>(text) {
-        Ok(FromFile { config }) => Source::of_file(&config),
+        Ok(FromFile { config, rdns }) => Some((Source::of_file(&config)?, rdns)),
         Err(error) => {
             let message = format!(
-                "crawlward: configuration: {error}; \"config\" names the file of the document, and stands alone"
+                "crawlward: configuration: {error}; \"config\" names the file of the document, and only \"rdns\" can stand beside it"
             );
             log(LogLevel::Error, &message);
             None

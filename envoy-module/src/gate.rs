@@ -2,24 +2,29 @@
 
 use std::sync::Arc;
 
-use crawlward_core::{Decision, Overrides};
-use crawlward_envoy_gate::{NAME, Outcome, PageRequest, on_page_head, on_request, on_response};
+use crawlward_core::{Decision, NameFact, NameLookup, NameOutcome, Overrides};
+use crawlward_envoy_gate::{
+    NAME, Outcome, PageRequest, UnknownName, address_of, on_page_head, on_request, on_response,
+};
 
 use crate::configuration::Configuration;
 use crate::document::Page;
-use crate::envoy::{Head, Refused, StreamHandle};
+use crate::envoy::{Admission, Head, Refused, StreamHandle};
 use crate::errors;
 use crate::module::Crawlward;
+use crate::names::{self, Knowledge};
 use crate::request::HostStream;
 use crate::route::Route;
 use crate::source::Loaded;
 use crate::statistics;
+use crate::worker::Memory;
 
 /// What the module keeps for a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Streaming {
     /// Until the response comes.
     decided: Option<Decided>,
+    waiting: Option<Waiting>,
     /// The page that may become a document, while its body comes.
     pub(crate) page: Option<Page>,
 }
@@ -32,36 +37,89 @@ struct Decided {
     page: Option<Box<PageRequest>>,
 }
 
-/// Decides about a request. `true`: it was answered.
+/// A request that waits for what comes of a lookup, with the ruleset in which that means something.
+#[derive(Debug)]
+struct Waiting {
+    loaded: Arc<Loaded>,
+    lookup: NameLookup,
+}
+
+/// Decides about a request, or has it wait for what comes of a lookup.
 pub(crate) fn request(
     configuration: &Configuration,
     streaming: &mut Streaming,
     handle: &mut StreamHandle<'_>,
-) -> bool {
-    let decided = &mut streaming.decided;
+) -> Admission {
     configuration.on_stream(handle);
     let loaded = configuration.source.ruleset();
+    let Some(names) = &configuration.names else {
+        return admit(&loaded, streaming, handle, None);
+    };
+    let lookup = match decide(&loaded, streaming, handle, None, UnknownName::Ask) {
+        Ok(admission) => return admission,
+        Err(lookup) => lookup,
+    };
+    match names.know(&lookup, handle) {
+        Knowledge::Outcome(outcome) => admit(&loaded, streaming, handle, Some(lookup.fact(outcome))),
+        Knowledge::Nothing => admit(&loaded, streaming, handle, None),
+        Knowledge::UnderWay => {
+            streaming.waiting = Some(Waiting { loaded, lookup });
+            Admission::Waits
+        }
+    }
+}
+
+/// Decides about a request that has waited, unless Envoy has answered it meanwhile.
+pub(crate) fn resume(streaming: &mut Streaming, handle: &mut StreamHandle<'_>) -> Admission {
+    let Some(Waiting { loaded, lookup }) = streaming.waiting.take() else { return Admission::Answered };
+    let outcome = names::outcome(&lookup).unwrap_or(NameOutcome::Unknown);
+    admit(&loaded, streaming, handle, Some(lookup.fact(outcome)))
+}
+
+/// Decides with what is known of the client's name.
+fn admit(
+    loaded: &Arc<Loaded>,
+    streaming: &mut Streaming,
+    handle: &mut StreamHandle<'_>,
+    name: Option<NameFact>,
+) -> Admission {
+    decide(loaded, streaming, handle, name, UnknownName::Leave).unwrap_or(Admission::Continues)
+}
+
+/// Decides, or gives the lookup that may verify the client.
+fn decide(
+    loaded: &Arc<Loaded>,
+    streaming: &mut Streaming,
+    handle: &mut StreamHandle<'_>,
+    name: Option<NameFact>,
+    unknown: UnknownName,
+) -> Result<Admission, NameLookup> {
+    let decided = &mut streaming.decided;
+    let memory = Memory::of(loaded);
     let route = handle.route::<Crawlward>();
     let overrides = route.map_or_else(Overrides::default, |route: &Route| route.overrides(&loaded.ruleset));
+    let overrides = Overrides { name, ..overrides };
     let count = |decision: &Decision| {
-        *decided = Some(Decided { loaded: Arc::clone(&loaded), decision: *decision, page: None });
-        statistics::count_request(decision, &loaded);
+        *decided = Some(Decided { loaded: Arc::clone(loaded), decision: *decision, page: None });
+        statistics::count_request(decision, loaded, &memory.counters);
     };
-    match on_request(&mut HostStream::new(handle), &loaded.ruleset, overrides, count) {
+    let stream = &mut HostStream::new(handle);
+    match on_request(stream, &loaded.ruleset, &memory.requests, overrides, unknown, count) {
         Ok(Outcome::Continues(page)) => {
             if let Some(decided) = decided {
                 decided.page = page;
             }
-            false
+            Ok(Admission::Continues)
         }
         // Envoy does not show the module its own response, which has all headers already.
         Ok(Outcome::Answered) => {
             *decided = None;
-            true
+            Ok(Admission::Answered)
         }
+        Ok(Outcome::Asks(lookup)) => Err(lookup),
         Err(refused) => {
             errors::note(&refused);
-            false
+            Ok(Admission::Continues)
         }
     }
 }
@@ -70,6 +128,8 @@ pub(crate) fn request(
 pub(crate) fn response(streaming: &mut Streaming, handle: &mut StreamHandle<'_>, has_body: bool) -> Head {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(handle, "x-panic-in-response");
+    // Envoy can answer a request that waits, as when it takes too long.
+    streaming.waiting = None;
     let Some(decided) = streaming.decided.take() else { return Head::Continues };
     match edit_response(&decided, handle, has_body) {
         Ok(page) => streaming.page = page,
@@ -95,9 +155,10 @@ fn edit_response(
 pub(crate) fn complete(streaming: &mut Streaming, handle: &mut StreamHandle<'_>) {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(handle, "x-panic-at-end");
+    streaming.waiting = None;
     if streaming.decided.take().is_some()
         && handle.kept_address(NAME).is_none()
-        && let Some(address) = handle.source_address()
+        && let Some(address) = handle.source_address().and_then(address_of)
         && let Err(refused) = handle.keep_address(NAME, address)
     {
         errors::note(&refused);
@@ -105,9 +166,10 @@ pub(crate) fn complete(streaming: &mut Streaming, handle: &mut StreamHandle<'_>)
 }
 
 #[cfg(feature = "panic-for-tests")]
-#[expect(clippy::panic, reason = "that is what the feature is for")]
+#[expect(clippy::panic, clippy::expect_used, reason = "that is what the feature is for")]
 fn panic_if_asked(handle: &StreamHandle<'_>, header: &str) {
-    if handle.header(crate::envoy::HeaderSet::Request, header).is_some() {
+    let lines = handle.headers(crate::envoy::HeaderSet::Request).expect("a request");
+    if lines.iter().any(|(name, _)| name == header.as_bytes()) {
         panic!("a request asked for it");
     }
 }

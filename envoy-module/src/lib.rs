@@ -16,9 +16,11 @@ mod envoy;
 mod errors;
 mod gate;
 mod module;
+mod names;
 mod request;
 mod route;
 mod source;
 mod statistics;
+mod worker;
 
 envoy::http_filter!(crate::module::Crawlward);

@@ -4,7 +4,7 @@ use crawlward_envoy_gate::NAME as FILTER;
 
 use crate::configuration::Configuration;
 use crate::document;
-use crate::envoy::{Body, Configuring, Head, Module, Scheduled, StreamHandle};
+use crate::envoy::{Admission, Answer, Body, Configuring, Head, Module, Scheduled, StreamHandle};
 use crate::errors;
 use crate::gate::{self, Streaming};
 use crate::route::Route;
@@ -27,8 +27,12 @@ impl Module for Crawlward {
         Route::new(text)
     }
 
-    fn on_scheduled(configuration: &Configuration, scheduled: &Scheduled<'_>) {
-        configuration.on_scheduled(scheduled);
+    fn on_scheduled(configuration: &Configuration, scheduled: &Scheduled<'_>, event: u64) {
+        configuration.on_scheduled(scheduled, event);
+    }
+
+    fn on_answer(configuration: &Configuration, scheduled: &Scheduled<'_>, answer: &Answer<'_>) {
+        configuration.on_answer(scheduled, answer);
     }
 
     fn on_dropped(configuration: &Configuration) {
@@ -39,8 +43,12 @@ impl Module for Crawlward {
         configuration: &Configuration,
         stream: &mut Streaming,
         handle: &mut StreamHandle<'_>,
-    ) -> bool {
+    ) -> Admission {
         gate::request(configuration, stream, handle)
+    }
+
+    fn on_resumed(_: &Configuration, stream: &mut Streaming, handle: &mut StreamHandle<'_>) -> Admission {
+        gate::resume(stream, handle)
     }
 
     fn on_response(

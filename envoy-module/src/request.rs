@@ -1,21 +1,23 @@
 //! A stream, as the gate sees it.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 
-use crawlward_core::{Request, Scheme};
-use crawlward_envoy_gate::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream};
+use crawlward_core::{HeaderName, Request, Scheme, SignatureBudget};
+use crawlward_envoy_gate::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream, address_of};
 
 use crate::envoy::{HeaderSet, Lines, Refused, StreamHandle};
 
 /// The stream of a hook.
 pub(crate) struct HostStream<'s, 'h> {
     handle: &'s mut StreamHandle<'h>,
+    /// Whether the request that was read is one of gRPC.
+    is_grpc: Cell<bool>,
 }
 
 impl<'s, 'h> HostStream<'s, 'h> {
     pub(crate) fn new(handle: &'s mut StreamHandle<'h>) -> Self {
-        Self { handle }
+        Self { handle, is_grpc: Cell::new(false) }
     }
 }
 
@@ -35,11 +37,15 @@ impl<'h> Stream for HostStream<'_, 'h> {
 
     fn request(&self) -> Result<NativeRequest<'_, 'h>, Refused> {
         let lines = self.handle.headers(HeaderSet::Request)?;
-        Ok(NativeRequest { lines, handle: self.handle, address: OnceCell::new() })
+        let known = Known::of(&lines);
+        self.is_grpc.set(known.is_grpc);
+        Ok(NativeRequest { known, lines, handle: self.handle, address: OnceCell::new() })
     }
 
-    fn response_has(&self, name: &str) -> Result<bool, Refused> {
-        Ok(self.handle.header(HeaderSet::Response, name).is_some())
+    /// In all headers: to look for one, Envoy makes an index of them first.
+    fn response_has_any(&self, headers: &[HeaderName]) -> Result<bool, Refused> {
+        let lines = self.response_lines()?;
+        Ok(lines.iter().any(|(name, _)| headers.iter().any(|header| name == header.lowercase.as_bytes())))
     }
 
     fn response_lines(&self) -> Result<Lines<'_>, Refused> {
@@ -81,8 +87,7 @@ impl<'h> Stream for HostStream<'_, 'h> {
         body: &[u8],
     ) -> Result<(), Refused> {
         // Envoy would tell a client of gRPC that all went well: a module can't leave the choice to Envoy, as a Wasm filter can.
-        let content_type = self.handle.header(HeaderSet::Request, "content-type");
-        let grpc = content_type.is_some_and(is_grpc).then(|| (&b"grpc-status"[..], grpc_status(status)));
+        let grpc = self.is_grpc.get().then(|| (&b"grpc-status"[..], grpc_status(status)));
         let headers: Vec<_> = headers.iter().copied().chain(grpc).collect();
         self.handle.respond(status, &headers, body, details);
         Ok(())
@@ -113,23 +118,61 @@ impl HeaderLines for Lines<'_> {
     }
 }
 
+/// The first lines of the headers that nearly every decision needs, found in one pass.
+#[derive(Default)]
+struct Known<'s> {
+    method: Option<&'s [u8]>,
+    path: Option<&'s [u8]>,
+    scheme: Option<&'s [u8]>,
+    authority: Option<&'s [u8]>,
+    user_agent: Option<&'s [u8]>,
+    /// Whether Envoy says that it has redirected the request by itself, or a client pretends that.
+    is_redirected: bool,
+    is_grpc: bool,
+}
+
+impl<'s> Known<'s> {
+    fn of(lines: &Lines<'s>) -> Self {
+        let mut known = Self::default();
+        for (name, value) in lines.iter() {
+            // The length tells nearly all others apart.
+            let place = match (name.len(), name) {
+                (5, b":path") => &mut known.path,
+                (7, b":method") => &mut known.method,
+                (7, b":scheme") => &mut known.scheme,
+                (10, b":authority") => &mut known.authority,
+                (10, b"user-agent") => &mut known.user_agent,
+                (12, b"content-type") => {
+                    known.is_grpc |= is_grpc(value);
+                    continue;
+                }
+                (20, b"x-envoy-original-url") => {
+                    known.is_redirected = true;
+                    continue;
+                }
+                _ => continue,
+            };
+            place.get_or_insert(value);
+        }
+        known
+    }
+}
+
 /// The request of a stream.
 pub(crate) struct NativeRequest<'s, 'h> {
     lines: Lines<'s>,
+    known: Known<'s>,
     handle: &'s StreamHandle<'h>,
     /// Fetched when the core first asks for it.
     address: OnceCell<Option<IpAddr>>,
 }
 
 impl NativeRequest<'_, '_> {
-    fn get(&self, name: &str) -> Option<&[u8]> {
-        self.lines.iter().find(|(line, _)| *line == name.as_bytes()).map(|(_, value)| value)
-    }
-
     fn fetch_address(&self) -> Option<IpAddr> {
         // Envoy adds this header after an internal redirect. A client may send it, too; then no address was kept.
-        let first = self.get("x-envoy-original-url").and_then(|_| self.handle.kept_address(NAME));
-        first.or_else(|| self.handle.source_address())
+        let kept = || self.handle.kept_address(NAME);
+        let first = self.known.is_redirected.then(kept).flatten();
+        first.or_else(|| address_of(self.handle.source_address()?))
     }
 }
 
@@ -154,31 +197,36 @@ impl Request for NativeRequest<'_, '_> {
 
     /// What the client used to reach the first proxy, where Envoy trusts that to say so.
     fn scheme(&self) -> Option<Scheme> {
-        let scheme = std::str::from_utf8(self.get(":scheme")?).ok()?;
+        let scheme = std::str::from_utf8(self.known.scheme?).ok()?;
         Scheme::from_word(scheme)
     }
 
     fn authority(&self) -> Option<&[u8]> {
-        Some(self.get(":authority").unwrap_or_default())
+        Some(self.known.authority.unwrap_or_default())
     }
 
     /// Every request that Envoy passes to filters has one.
     fn method(&self) -> &[u8] {
-        self.get(":method").unwrap_or_default()
+        self.known.method.unwrap_or_default()
     }
 
     /// CONNECT has none.
     fn path(&self) -> &[u8] {
-        self.get(":path").unwrap_or_default()
+        self.known.path.unwrap_or_default()
     }
 
     /// Envoy itself joins several lines of this header.
     fn user_agent(&self) -> Option<&[u8]> {
-        self.get("user-agent")
+        self.known.user_agent
     }
 
     fn now(&self) -> i64 {
         crawlward_files::now()
+    }
+
+    fn signature_budget(&self) -> Option<&SignatureBudget> {
+        static OF_ALL_WORKERS: SignatureBudget = SignatureBudget::new();
+        Some(&OF_ALL_WORKERS)
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

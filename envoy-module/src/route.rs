@@ -50,6 +50,6 @@ impl Route {
             }
             site
         });
-        Overrides { mode: self.mode, site, name: None }
+        Overrides { mode: self.mode, site, ..Overrides::default() }
     }
 }

@@ -1,9 +1,7 @@
 //! The metrics. The process counts in numbers of its own, which cost a request one addition; Envoy's labelled counters would
 //! cost it thousands of instructions. [`Publisher`] adds the numbers to Envoy's counters once a second.
 
-use std::cell::RefCell;
 use std::convert::Infallible;
-use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -66,29 +64,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The counters that a worker needed last for a ruleset, by the ruleset's version.
-type RecentCounters = (u32, Rc<Recent<&'static Number>>);
-
-/// How many rulesets a worker remembers counters for. One that is not remembered costs a look-up.
-const REMEMBERED: usize = 8;
-
-thread_local! {
-    static RECENT: RefCell<Vec<RecentCounters>> = const { RefCell::new(Vec::new()) };
-}
+/// The counters that a worker needed last, for one ruleset.
+pub(crate) type RecentCounters = Recent<&'static Number>;
 
 /// Counts a decision: one addition, and a look-up the first time.
-pub(crate) fn count_request(decision: &Decision, loaded: &Loaded) {
-    let recent = RECENT.with_borrow_mut(|rulesets| {
-        if let Some((_, recent)) = rulesets.iter().find(|(version, _)| *version == loaded.version) {
-            return Rc::clone(recent);
-        }
-        if rulesets.len() == REMEMBERED {
-            rulesets.remove(0);
-        }
-        let recent = Rc::new(Recent::default());
-        rulesets.push((loaded.version, Rc::clone(&recent)));
-        recent
-    });
+pub(crate) fn count_request(decision: &Decision, loaded: &Loaded, recent: &RecentCounters) {
     let find = |series| lock(&METRICS).counter(series, &loaded.ruleset);
     let Ok(counter) = recent.counter(decision, find);
     if let Some(counter) = counter {

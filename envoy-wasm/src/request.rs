@@ -4,9 +4,9 @@
 //! more to allocate memory. So all headers are fetched in one call, and the address in another.
 
 use std::cell::{Cell, OnceCell};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
-use crawlward_core::{Request, Scheme};
+use crawlward_core::{Request, Scheme, SignatureBudget};
 use crawlward_envoy_gate as gate;
 use proxy_wasm::types::MapType;
 
@@ -69,8 +69,7 @@ impl HostRequest {
             None => None,
         };
         let value = first.or_else(|| self.granted(property(&ADDRESS)).flatten())?;
-        let address: SocketAddr = std::str::from_utf8(&value).ok()?.parse().ok()?;
-        Some(address.ip())
+        gate::address_of(&value)
     }
 }
 
@@ -120,6 +119,11 @@ impl Request for HostRequest {
     /// Where the host refuses the time, any will do: [`gate::HostRequest::facts_complete`] then rejects what is decided with it.
     fn now(&self) -> i64 {
         self.granted(raw::now()).unwrap_or_default()
+    }
+
+    fn signature_budget(&self) -> Option<&SignatureBudget> {
+        static OF_THIS_WORKER: SignatureBudget = SignatureBudget::new();
+        Some(&OF_THIS_WORKER)
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

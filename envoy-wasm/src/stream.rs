@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crawlward_core::HeaderName;
 use crawlward_envoy_gate::{Change, ChangedHeaders, HeaderLines, NAME, Stream};
 use proxy_wasm::types::MapType;
 
@@ -27,8 +28,14 @@ impl Stream for HostStream {
         HostRequest::fetch()
     }
 
-    fn response_has(&self, name: &str) -> Result<bool, Refused> {
-        Ok(raw::header(MapType::HttpResponseHeaders, name)?.is_some())
+    /// One by one, since most responses have none: without a result, a call leaves the sandbox only once.
+    fn response_has_any(&self, headers: &[HeaderName]) -> Result<bool, Refused> {
+        for header in headers {
+            if raw::header(MapType::HttpResponseHeaders, header.lowercase)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn response_lines(&self) -> Result<HeaderMap, Refused> {

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use crawlward_core::metrics::OnceAMinute;
 use crawlward_core::{
-    Action, Decision, Identity, Mode, Overrides, Reply, Ruleset, Scheme, UPSTREAM_HEADER,
-    connection_without_ours, decide_remembering, is_forgery, joined_lines, may_hide_ours,
+    Action, Decision, HeaderNames, Identity, Mode, Overrides, Reply, Ruleset, Scheme, SignatureBudget,
+    UPSTREAM_HEADER, connection_without_ours, decide_remembering, is_forgery, joined_lines,
 };
 
 use crate::conf::{LocationConf, MainConf, ModeSource};
@@ -56,6 +56,11 @@ impl crawlward_core::Request for Request<'_> {
         self.main_thread().now()
     }
 
+    fn signature_budget(&self) -> Option<&SignatureBudget> {
+        static OF_THIS_WORKER: SignatureBudget = SignatureBudget::new();
+        Some(&OF_THIS_WORKER)
+    }
+
     fn header_lines<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
         self.header_lines(name)
     }
@@ -75,10 +80,11 @@ pub(crate) fn on_request(request: &mut Request<'_>) {
     let Some(main) = request.main_conf() else { return };
     let Some(ruleset) = main.ruleset.get() else { return };
     let has_md_paths = ruleset.has_md_paths();
-    if !request.has_header(may_hide_ours) {
-        request.keep_state(RequestState::new(ruleset, None, false));
+    let HeaderNames { may_hide_ours, are_signed } = HeaderNames::look(request.header_names());
+    if !may_hide_ours {
+        request.keep_state(RequestState::new(ruleset, None, false, !are_signed));
     } else {
-        keep_out_forgeries(request, main, ruleset);
+        keep_out_forgeries(request, main, ruleset, !are_signed);
     }
     if has_md_paths {
         documents::on_request(request);
@@ -86,7 +92,12 @@ pub(crate) fn on_request(request: &mut Request<'_>) {
 }
 
 /// Removes what says something in our name.
-fn keep_out_forgeries(request: &mut Request<'_>, main: &MainConf, ruleset: Rc<LoadedRuleset>) {
+fn keep_out_forgeries(
+    request: &mut Request<'_>,
+    main: &MainConf,
+    ruleset: Rc<LoadedRuleset>,
+    is_unsigned: bool,
+) {
     let outer_header = main.usage.is_header_trusted().then(|| joined_header(request, HEADER_NAME)).flatten();
     let outer_header = outer_header.filter(|value| !value.is_empty()).map(Box::from);
     // No location is known yet, so the block of the server counts.
@@ -96,7 +107,7 @@ fn keep_out_forgeries(request: &mut Request<'_>, main: &MainConf, ruleset: Rc<Lo
         |name: &[u8]| is_forgery(name) && !(is_trusted && name.eq_ignore_ascii_case(HEADER_NAME.as_bytes()));
     // If there is no memory for that now, the access phase tries again.
     let is_removed = request.remove_headers(is_unwanted).is_ok() && edit_connection(request).is_ok();
-    request.keep_state(RequestState::new(ruleset, outer_header, is_trusted || !is_removed));
+    request.keep_state(RequestState::new(ruleset, outer_header, is_trusted || !is_removed, is_unsigned));
 }
 
 /// Decides, and denies the request or tells upstreams about it.
@@ -259,7 +270,7 @@ pub(crate) fn judge(request: &Request<'_>, state: &RequestState) -> Decided {
 /// What nginx.conf sets for a request beside the document, and what is known of its client's name.
 pub(crate) fn overrides(request: &Request<'_>, state: &RequestState) -> Overrides {
     let site = request.location_conf().and_then(|conf| conf.site);
-    Overrides { mode: mode(request, state), site, name: state.name.get() }
+    Overrides { mode: mode(request, state), site, name: state.name.get(), is_unsigned: state.is_unsigned }
 }
 
 #[cfg(feature = "panic-for-tests")]

@@ -14,6 +14,8 @@ use crate::ruleset::LoadedRuleset;
 pub(crate) struct RequestState {
     /// The ruleset for all of the request, whatever is in force meanwhile.
     pub(crate) ruleset: Rc<LoadedRuleset>,
+    /// Whether the client sent no signature.
+    pub(crate) is_unsigned: bool,
     /// What came of the lookup of the client's name.
     pub(crate) name: Cell<Option<NameFact>>,
     /// The last decision.
@@ -39,9 +41,11 @@ impl RequestState {
         ruleset: Rc<LoadedRuleset>,
         outer_header: Option<Box<[u8]>>,
         may_have_header: bool,
+        is_unsigned: bool,
     ) -> Self {
         Self {
             ruleset,
+            is_unsigned,
             name: Cell::default(),
             last: Cell::default(),
             served_by: Cell::default(),

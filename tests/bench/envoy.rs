@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::slice;
 
-use crawlward_tests::envoy::{Envoy, filter_of_resource, write_resource_with};
+use crawlward_tests::envoy::{Envoy, Filter, filter_of_resource, write_resource_with};
 use crawlward_tests::nginx::{Folder, local};
 use crawlward_tests::ports::free_port;
 use rustix::process::Pid;
@@ -13,7 +13,7 @@ use crate::Effort;
 use crate::callgrind;
 use crate::envoy_peers::{lua, rbac};
 use crate::rounds::{Candidate, SERVER_CORE, measure, table};
-use crate::world::{Kind, World};
+use crate::world::{Kind, World, compiled};
 
 /// How many prefixes RBAC and Crawlward have.
 const SIZES: [usize; 2] = [3_000, 300_000];
@@ -51,11 +51,11 @@ impl Variant {
     }
 }
 
-/// Measures and prints; `empty_filter` is the Wasm filter that does nothing.
-pub(crate) fn report(effort: Effort, empty_filter: &Path) {
+/// Measures and prints; `empty_filter` is the Wasm filter that does nothing. Of the candidates, bare Envoy takes part, and those
+/// whose names contain `only`.
+pub(crate) fn report(effort: Effort, empty_filter: &Path, only: &str) {
     let worlds = SIZES.map(World::new);
     let largest = &worlds[SIZES.len() - 1];
-    let folder = Folder::new();
     let mut variants = vec![
         Variant::new("bare Envoy", None, false),
         Variant::new("empty Wasm filter", Some(wasm("empty", empty_filter, "")), false),
@@ -65,10 +65,21 @@ pub(crate) fn report(effort: Effort, empty_filter: &Path) {
     for world in &worlds {
         variants.push(Variant::new(name_of_rbac(world), Some(rbac(world)), true));
     }
-    for world in &worlds {
-        let name = format!("Crawlward, {} prefixes", world.prefixes);
-        variants.push(Variant::new(name, Some(crawlward(&folder, world)), true));
+    for gate in [Filter::Wasm, Filter::Native] {
+        for world in &worlds {
+            let documents =
+                [(&world.document, "no site"), (&world.document_with_policies, "a site with both policies")];
+            for (document, sites) in documents {
+                let name = format!("Crawlward, {}, {} prefixes, {sites}", gate.name(), world.prefixes);
+                variants.push(Variant::new(name, Some(crawlward(gate, world.folder(), document)), true));
+            }
+        }
     }
+    let mut place = 0;
+    variants.retain(|variant| {
+        place += 1;
+        place == 1 || variant.name.contains(only)
+    });
     println!("# Envoy\n");
     if !effort.is_of_instructions_alone() {
         report_rates(&variants, largest, effort);
@@ -111,12 +122,17 @@ pub(crate) fn bootstrap(variants: &[Variant]) -> Value {
     json!({ "static_resources": { "listeners": variants.iter().map(listener).collect::<Vec<Value>>() } })
 }
 
-/// What `crawlward envoy` writes for a world.
-fn crawlward(folder: &Folder, world: &World) -> Value {
-    let resource = folder.path().join(format!("{}.json", world.prefixes));
-    let output = write_resource_with(&world.compiled, &resource, &[]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    filter_of_resource(&resource)
+/// A gate with a document: the native module reads it, and the Wasm filter has it compiled.
+fn crawlward(gate: Filter, folder: &Folder, document: &Path) -> Value {
+    match gate {
+        Filter::Wasm => {
+            let resource = document.with_extension("resource.json");
+            let output = write_resource_with(&compiled(document), &resource, &[]);
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            filter_of_resource(&resource)
+        }
+        Filter::Native => gate.with(folder, document),
+    }
 }
 
 /// The filter that does nothing, or next to nothing, as it is configured.

@@ -20,7 +20,7 @@ mod signatures;
 mod updates;
 mod world;
 
-const USAGE: &str = "usage: bench nginx|envoy|envoy-updates|signatures [--rounds N] [--seconds N] [--empty-filter FILE] [--updates N]";
+const USAGE: &str = "usage: bench nginx|envoy|envoy-updates|signatures [--rounds N] [--seconds N] [--empty-filter FILE] [--only TEXT] [--updates N]";
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,7 @@ fn run(arguments: &[String]) -> Option<bool> {
     let (program, options) = arguments.split_first()?;
     let mut effort = Effort { rounds: 9, turn: Duration::from_secs(2) };
     let mut empty_filter = PathBuf::new();
+    let mut only = String::new();
     let mut updates = 1000;
     for option in options.chunks(2) {
         let [name, value] = option else { return None };
@@ -63,15 +64,16 @@ fn run(arguments: &[String]) -> Option<bool> {
                 effort.turn = Duration::from_secs(value.parse().ok().filter(|seconds| *seconds > 0)?);
             }
             "--updates" => updates = value.parse().ok().filter(|updates| *updates > 0)?,
+            "--only" => only.clone_from(value),
             "--empty-filter" => empty_filter = value.into(),
             _ => return None,
         }
     }
     match program.as_str() {
         "nginx" => nginx::report(effort),
-        "envoy" => envoy::report(effort, &empty_filter),
+        "envoy" => envoy::report(effort, &empty_filter, &only),
         "signatures" => signatures::report(!effort.is_of_instructions_alone()),
-        "envoy-updates" => return Some(updates::report(updates)),
+        "envoy-updates" => return Some(updates::report(updates, &only)),
         _ => return None,
     }
     Some(true)

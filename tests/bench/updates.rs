@@ -1,9 +1,10 @@
-//! `make soak-envoy`: a ruleset of many prefixes replaced again and again, by ECDS from a file and under load.
+//! `make soak-envoy`: a ruleset of many prefixes replaced again and again under load, in both gates and by each way to deliver it.
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::PathBuf;
 
-use crawlward_tests::envoy::{Envoy, discovered_filter, write_resource_with};
+use crawlward_tests::envoy::{Envoy, Filter, RESOURCE, discovered_filter};
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::from;
 use crawlward_tests::load::{Probe, during};
@@ -11,41 +12,69 @@ use crawlward_tests::nginx::{Folder, local};
 use crawlward_tests::proc;
 use crawlward_tests::process::wait_for;
 use rustix::process::Pid;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::envoy::{Variant, listener};
-use crate::world::{Kind, World};
+use crate::world::{self, Kind, World};
 
 const PREFIXES: usize = 300_000;
 
-/// After how many updates memory is looked at.
-const LOOKS: [usize; 9] = [1, 10, 20, 50, 100, 200, 300, 500, 1000];
+/// After how many updates memory is looked at, beside every hundred.
+const LOOKS: [usize; 4] = [1, 10, 20, 50];
 
-const RESOURCE: &str = "resource.json";
+/// How a ruleset gets to a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Delivery {
+    /// In a resource that Envoy watches.
+    Discovered(Filter),
+    /// In files, which the native module watches.
+    Files,
+}
 
-/// Updates, and prints; whether no request failed.
-pub(crate) fn report(updates: usize) -> bool {
-    // One differs from the other, since Envoy takes no notice of a resource that it has.
+impl Delivery {
+    const ALL: [Self; 3] = [Self::Discovered(Filter::Wasm), Self::Discovered(Filter::Native), Self::Files];
+
+    fn name(self) -> String {
+        match self {
+            Self::Discovered(filter) => format!("{}, by ECDS", filter.name()),
+            Self::Files => "native, by files".to_owned(),
+        }
+    }
+}
+
+/// Updates each gate by each delivery whose name contains `only`, and prints; whether no request failed.
+pub(crate) fn report(updates: usize, only: &str) -> bool {
+    // One differs from the other, since nobody takes notice of what he has.
     let worlds = [PREFIXES, PREFIXES - 1].map(World::new);
-    println!("# {updates} updates of a ruleset of {PREFIXES} prefixes by ECDS\n");
-    let folder = Folder::new();
-    let resources = [0, 1].map(|number| {
-        let path = folder.path().join(format!("{number}.json"));
-        let output = write_resource_with(&worlds[number].compiled, &path, &[]);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        fs::read(path).expect("the resource that was written")
-    });
-    println!("The resource has {:.1} MB.\n", resources[0].len() as f64 / 1e6);
+    println!("# {updates} updates of a ruleset of {PREFIXES} prefixes\n");
+    let deliveries = Delivery::ALL.into_iter().filter(|delivery| delivery.name().contains(only));
+    let results: Vec<bool> = deliveries.map(|delivery| updates_by(delivery, updates, &worlds)).collect();
+    results.iter().all(|is_good| *is_good)
+}
 
-    let one = start(&resources[0], 1).0;
-    let of_one = memory(&one);
-    drop(one);
-    let (envoy, port) = start(&resources[0], 2);
+fn updates_by(delivery: Delivery, updates: usize, worlds: &[World; 2]) -> bool {
+    println!("## {}\n", delivery.name());
+    let versions = worlds.each_ref().map(|world| match delivery {
+        Delivery::Discovered(filter) => {
+            let path = world.folder().path().join(RESOURCE);
+            filter.write_resource(&world.compiled, &path);
+            fs::read(path).expect("the resource that was written")
+        }
+        Delivery::Files => fs::read(world.folder().path().join(world::FILLER_FILE)).expect("its feed"),
+    });
+    println!("The file that is replaced has {:.1} MB.\n", versions[0].len() as f64 / 1e6);
+    let running = |delivery, workers| Running::start(delivery, workers, worlds, &versions[0]);
+    let of_bare = memory(&Running::boot(None, 1, Folder::new()).0);
+    let of_one = memory(&running(delivery, 1).envoy);
+    let envoy = running(delivery, 2);
+    let of_two = memory(&envoy.envoy);
     println!(
-        "A worker more takes {:.1} MiB: Envoy has {:.1} MiB with one and {:.1} MiB with two.\n",
-        mib(memory(&envoy).saturating_sub(of_one)),
+        "Envoy has {:.1} MiB without the gate, {:.1} MiB with one worker and {:.1} MiB with two: {:.1} bytes for each prefix \
+         with one worker.\n",
+        mib(of_bare),
         mib(of_one),
-        mib(memory(&envoy))
+        mib(of_two),
+        of_one.saturating_sub(of_bare) as f64 * 1024.0 / PREFIXES as f64
     );
     let probe = |kind: Kind, status| {
         let client = &worlds[0].clients(kind)[0];
@@ -53,43 +82,78 @@ pub(crate) fn report(updates: usize) -> bool {
         Probe { request, status }
     };
     let probes = [probe(Kind::Browser, 200), probe(Kind::Verified, 200), probe(Kind::Spoofed, 403)];
-    let mut table =
-        format!("| updates | resident, MiB | allocated by Envoy, MiB |\n|---|---|---|\n{}", line(&envoy, 0));
-    let load = during(local(port), &probes, || {
+    let mut table = format!(
+        "| updates | resident, MiB | allocated by Envoy, MiB |\n|---|---|---|\n{}",
+        line(&envoy.envoy, 0)
+    );
+    let load = during(local(envoy.port), &probes, || {
         for number in 1..=updates {
-            let before = taken(&envoy);
-            envoy.folder().write(RESOURCE, &resources[number % 2]);
-            wait_for("Envoy has taken the resource", || (taken(&envoy) > before).then_some(()));
-            if LOOKS.contains(&number) || number == updates {
-                table.push_str(&line(&envoy, number));
+            let before = envoy.taken();
+            fs::write(envoy.file.with_extension("new"), &versions[number % 2]).expect("a folder of ours");
+            fs::rename(envoy.file.with_extension("new"), &envoy.file).expect("a folder of ours");
+            wait_for("the new version", || (envoy.taken() > before).then_some(()));
+            if LOOKS.contains(&number) || number.is_multiple_of(100) || number == updates {
+                table.push_str(&line(&envoy.envoy, number));
                 eprintln!("soak: {number} updates");
             }
         }
     });
     println!("{table}");
-    println!("{} requests meanwhile, {} of them failed.", load.requests, load.failures.len());
+    println!("{} requests meanwhile, {} of them failed.\n", load.requests, load.failures.len());
     for failure in &load.failures {
         println!("- {failure}");
     }
     load.failures.is_empty()
 }
 
-/// Envoy with so many workers and the filter from a file; and its port.
-fn start(resource: &[u8], workers: usize) -> (Envoy, u16) {
-    let folder = Folder::new();
-    let path = folder.write(RESOURCE, resource);
-    let variant = Variant::new("crawlward", Some(discovered_filter(&path)), true);
-    let bootstrap = json!({
-        "node": { "id": "crawlward-soak", "cluster": "crawlward-soak" },
-        "static_resources": { "listeners": [listener(&variant)] },
-    });
-    (Envoy::boot(folder, bootstrap, workers, &[]), variant.port)
+/// Envoy with a gate.
+struct Running {
+    envoy: Envoy,
+    port: u16,
+    /// The file that is replaced.
+    file: PathBuf,
+    delivery: Delivery,
 }
 
-/// How many resources Envoy has taken.
-fn taken(envoy: &Envoy) -> u64 {
-    let stats = envoy.admin("/stats?filter=config_reload$");
-    stats.lines().filter_map(|line| line.rsplit_once(": ")?.1.parse::<u64>().ok()).sum()
+impl Running {
+    fn start(delivery: Delivery, workers: usize, worlds: &[World; 2], first: &[u8]) -> Self {
+        let folder = Folder::new();
+        let (file, filter) = match delivery {
+            Delivery::Discovered(_) => {
+                let file = folder.write(RESOURCE, first);
+                let filter = discovered_filter(&file);
+                (file, filter)
+            }
+            Delivery::Files => {
+                let of_world = worlds[0].folder();
+                let file = of_world.write(world::FILLER_FILE, first);
+                (file, Filter::Native.with(of_world, &worlds[0].document))
+            }
+        };
+        let (envoy, port) = Self::boot(Some(filter), workers, folder);
+        Self { envoy, port, file, delivery }
+    }
+
+    fn boot(filter: Option<Value>, workers: usize, folder: Folder) -> (Envoy, u16) {
+        let variant = Variant::new("crawlward", filter, true);
+        let bootstrap = json!({
+            "node": { "id": "crawlward-soak", "cluster": "crawlward-soak" },
+            "static_resources": { "listeners": [listener(&variant)] },
+        });
+        (Envoy::boot(folder, bootstrap, workers, &[]), variant.port)
+    }
+
+    /// How many versions were taken.
+    fn taken(&self) -> u64 {
+        let (page, end) = match self.delivery {
+            Delivery::Discovered(_) => ("/stats?filter=config_reload$", "config_reload: "),
+            Delivery::Files => {
+                ("/stats/prometheus?filter=reloads_total", r#"reloads_total{result="success"} "#)
+            }
+        };
+        let stats = self.envoy.admin(page);
+        stats.lines().filter_map(|line| line.split_once(end)?.1.parse::<u64>().ok()).sum()
+    }
 }
 
 /// KiB.
@@ -98,7 +162,7 @@ fn memory(envoy: &Envoy) -> u64 {
 }
 
 fn line(envoy: &Envoy, updates: usize) -> String {
-    let page: serde_json::Value = serde_json::from_str(&envoy.admin("/memory")).unwrap_or_default();
+    let page: Value = serde_json::from_str(&envoy.admin("/memory")).unwrap_or_default();
     let allocated =
         page["allocated"].as_str().and_then(|bytes| bytes.parse::<u64>().ok()).unwrap_or_default();
     let mut text = String::new();

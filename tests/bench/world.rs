@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crawlward_core::internals::parse_prefix;
 use crawlward_core::{Decision, Identity};
@@ -20,12 +20,20 @@ mod data;
 
 /// The feed that makes up the number.
 const FILLER: &str = "partners";
+/// Its file.
+pub(crate) const FILLER_FILE: &str = "partners.txt";
 /// The feed whose agent the verified clients are.
 pub(crate) const GOOGLEBOT_FEED: &str = "google-googlebot";
 /// Every so many prefixes that are made up, one is of IPv6.
 const V6_SHARE: usize = 5;
 /// Clients of each kind: enough that neither caches nor branch prediction know them all.
 const CLIENTS: usize = 512;
+
+/// The policies of the site that has some. They permit what the clients ask for.
+const ROBOTS_TXT: &str = "User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\n\nUser-agent: Googlebot\n\
+     Disallow: /nogooglebot/\nAllow: /\n";
+const AUTOMATION_PREFERENCES: &str = "User-agent: *\nScope: /\nAllowed-methods: GET, HEAD\n\n\
+     User-agent: Googlebot\nScope: /drafts/\nAllowed-methods: GET\n";
 
 const BROWSERS: &str = include_str!("../../core/tests/data/ua-browsers-today.txt");
 
@@ -39,12 +47,15 @@ const GOOGLEBOTS: [&str; 3] = [
 /// A configuration with feeds of so many prefixes: those that ship, and made-up ones like the routing table's.
 pub(crate) struct World {
     /// Where its files are; it goes with them.
-    _folder: Folder,
+    folder: Folder,
     feeds: Vec<Feed>,
     /// How many prefixes there are in all feeds.
     pub(crate) prefixes: usize,
-    /// The compiled form of the document.
+    /// The document without sites, and its compiled form.
+    pub(crate) document: PathBuf,
     pub(crate) compiled: PathBuf,
+    /// The document of which the site of all clients has both policies.
+    pub(crate) document_with_policies: PathBuf,
     ruleset: Ruleset,
 }
 
@@ -101,23 +112,34 @@ impl World {
         let rest = prefixes - all.iter().map(|feed| feed.prefixes.len()).sum::<usize>();
         let filler = Feed { name: FILLER.to_owned(), prefixes: made_up(rest) };
         let lines: String = filler.prefixes.iter().map(|prefix| format!("{prefix}\n")).collect();
-        folder.write(&format!("{FILLER}.txt"), lines);
+        folder.write(FILLER_FILE, lines);
         let mut documented: Vec<Value> = Vec::new();
         for Feed { name, .. } in &all {
             let source = format!("{name}.json");
             folder.write(&source, fs::read(feeds().join(&source)).expect("a feed that ships"));
             documented.push(json!({ "name": name, "format": "jafar", "source": source }));
         }
-        documented.push(json!({ "name": FILLER, "format": "cidr", "source": format!("{FILLER}.txt") }));
-        let text = json!({ "mode": "enforce", "catalog": "builtin", "feeds": documented }).to_string();
-        let document = folder.write("crawlward.json", text);
-        let compiled = folder.path().join("crawlward.bin");
-        let output = compile_ruleset(&document, &compiled);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        documented.push(json!({ "name": FILLER, "format": "cidr", "source": FILLER_FILE }));
+        let mut written = json!({ "mode": "enforce", "catalog": "builtin", "feeds": documented });
+        let document = folder.write("crawlward.json", written.to_string());
+        folder.write("robots.txt", ROBOTS_TXT);
+        folder.write("automation-preferences.txt", AUTOMATION_PREFERENCES);
+        written["sites"] = json!([{
+            "hosts": ["example.com"],
+            "robots_txt": "robots.txt",
+            "automation_preferences": "automation-preferences.txt",
+        }]);
+        let document_with_policies = folder.write("policies.json", written.to_string());
+        let compiled = compiled(&document);
         let ruleset = crawlward_files::compile(&document, &FilesBeside::new(&document));
         let ruleset = ruleset.expect("the document that was written").ruleset.expect("a good document");
         all.push(filler);
-        Self { _folder: folder, feeds: all, prefixes, compiled, ruleset }
+        Self { folder, feeds: all, prefixes, document, compiled, document_with_policies, ruleset }
+    }
+
+    /// The folder with its documents and feeds.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
     }
 
     /// The feeds that ship, and the one that is made up.
@@ -168,6 +190,14 @@ impl World {
     fn decide(&self, client: &Client) -> Decision {
         decide(&self.ruleset, client, Overrides::default())
     }
+}
+
+/// Compiles a document, and returns the file.
+pub(crate) fn compiled(document: &Path) -> PathBuf {
+    let to = document.with_extension("bin");
+    let output = compile_ruleset(document, &to);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    to
 }
 
 fn browsers() -> Vec<&'static str> {

@@ -1,6 +1,6 @@
 //! DNS servers on loopback, over UDP and TCP, which know some records, or misbehave.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -197,6 +197,103 @@ impl DnsServer {
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// A server over HTTP (RFC 8484), as a cluster of Envoy reaches it.
+#[derive(Debug)]
+pub struct HttpsServer {
+    port: u16,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+/// What such a server sends instead of an answer of DNS: all bytes of a response.
+type Instead = dyn Fn(&Name, RecordType) -> Option<Vec<u8>> + Send + Sync;
+
+impl HttpsServer {
+    /// A server that answers each question as this says.
+    pub fn answering(reply: impl Fn(&Name, RecordType) -> Reply + Send + Sync + 'static) -> Self {
+        Self::start(reply, |_, _| None)
+    }
+
+    /// A server that sends these bytes where there are any, and otherwise answers as it should.
+    ///
+    /// # Panics
+    ///
+    /// If the machine has no free port.
+    pub fn start(
+        reply: impl Fn(&Name, RecordType) -> Reply + Send + Sync + 'static,
+        instead: impl Fn(&Name, RecordType) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let by_all = Arc::clone(&asked);
+        let (reply, instead): (Arc<Answers>, Arc<Instead>) = (Arc::new(reply), Arc::new(instead));
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (reply, instead, asked) = (Arc::clone(&reply), Arc::clone(&instead), Arc::clone(&by_all));
+                thread::spawn(move || serve(stream, &*reply, &*instead, &asked));
+            }
+        });
+        Self { port, asked }
+    }
+
+    /// Its port of 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The names that it was asked for.
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Answers the questions of a connection, one after another. Without an answer, it stays open.
+fn serve(
+    stream: TcpStream,
+    reply: &Answers,
+    instead: &Instead,
+    asked: &Mutex<Vec<String>>,
+) -> io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut writer = stream;
+    loop {
+        let mut lines = Vec::new();
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line)? == 0 {
+                return Ok(());
+            }
+            match line.trim_end() {
+                "" => break,
+                line => lines.push(line.to_ascii_lowercase()),
+            }
+        }
+        assert_eq!(lines[0], "post /dns-query http/1.1");
+        let header = |name: &str| lines.iter().find_map(|line| line.strip_prefix(name)).expect("a header");
+        assert_eq!(header("content-type: "), "application/dns-message");
+        assert_eq!(header("host: "), "dns.test");
+        let mut query = vec![0; header("content-length: ").parse().expect("a length")];
+        reader.read_exact(&mut query)?;
+        let message = Message::from_vec(&query).expect("a message");
+        let question = &message.queries[0];
+        if let Some(bytes) = instead(&question.name, question.query_type) {
+            asked.lock().unwrap_or_else(PoisonError::into_inner).push(question.name.to_ascii());
+            writer.write_all(&bytes)?;
+            continue;
+        }
+        for answer in answers(&query, reply, true, asked) {
+            writer.write_all(&http_response("application/dns-message", &answer))?;
+        }
+    }
+}
+
+/// A response over HTTP.
+pub fn http_response(media_type: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n");
+    [head.as_bytes(), body].concat()
 }
 
 fn converse(mut stream: TcpStream, reply: &Answers, asked: &Mutex<Vec<String>>) -> io::Result<()> {

@@ -67,6 +67,33 @@ impl Filter {
         vec![policies, filter_of_resource(&to)]
     }
 
+    /// Writes a resource with the compiled ruleset of the document at `config`, which may be compiled itself, as a file that
+    /// Envoy can watch.
+    ///
+    /// # Panics
+    ///
+    /// Where the document is refused.
+    pub fn write_resource(self, config: &Path, to: &Path) {
+        let output = write_resource_with(config, to, &["--form", "compiled"]);
+        assert!(output.status.success(), "crawlward envoy: {}", String::from_utf8_lossy(&output.stderr));
+        if self == Self::Native {
+            let ruleset = plugin_configuration(&mut read_resource(to)).take();
+            let mut resource = native_filter("");
+            resource["@type"] = "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig".into();
+            resource["typed_config"]["filter_config"] =
+                json!({ "@type": "type.googleapis.com/google.protobuf.BytesValue", "value": ruleset });
+            fs::write(to, json!({ "resources": [resource] }).to_string()).expect("a folder of ours");
+        }
+    }
+
+    /// How tables name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wasm => "Wasm",
+            Self::Native => "native",
+        }
+    }
+
     /// The name of its filter state.
     pub fn state(self) -> &'static str {
         match self {
@@ -373,7 +400,7 @@ pub fn discovered_filter(resource: &Path) -> Value {
                 "@type": HEADER_MUTATION_TYPE,
                 "mutations": { "request_mutations": [{ "remove": "x-crawlward" }, { "remove": "x_crawlward" }] },
             },
-            "type_urls": [WASM_TYPE, HEADER_MUTATION_TYPE],
+            "type_urls": [WASM_TYPE, MODULE_TYPE, HEADER_MUTATION_TYPE],
         },
     })
 }
@@ -389,13 +416,17 @@ pub fn read_resource(path: &Path) -> Value {
     response["resources"][0].take()
 }
 
-/// The plugin configuration within a filter's resource: the document with its files.
+/// The plugin configuration within a filter's resource: the document with its files, or the compiled ruleset in base64.
 ///
 /// # Panics
 ///
 /// Where there is none.
 pub fn plugin_configuration(resource: &mut Value) -> &mut Value {
-    resource.pointer_mut("/typed_config/config/configuration/value").expect("a StringValue")
+    let path = match resource["typed_config"]["@type"] == MODULE_TYPE {
+        true => "/typed_config/filter_config/value",
+        false => "/typed_config/config/configuration/value",
+    };
+    resource.pointer_mut(path).expect("a configuration")
 }
 
 /// The `stats_tags` that turn parts of our statistics' names into labels.

@@ -2,11 +2,13 @@
 //! reads.
 
 use std::io::Write;
+use std::iter;
 use std::process::{Command, Stdio};
 
 use crawlward_tests::artefacts;
 use crawlward_tests::envoy::{Filter, Gate};
-use crawlward_tests::nginx::{Folder, Nginx, Setup};
+use crawlward_tests::http::Connection;
+use crawlward_tests::nginx::{Folder, Nginx, Setup, local};
 use crawlward_tests::origin::Origin;
 use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
@@ -84,6 +86,50 @@ fn check(folder: &Folder, port: u16, http_2: u16) {
     assert!(expired.contains(" 200 ") && !expired.contains("identity"), "a person's: {expired}");
 }
 
+/// The headers of a signature that another request has: a forgery here.
+fn forgery(folder: &Folder) -> String {
+    let options = ["request", "--key", "agent.pem", "--directory", "https://agent.example"];
+    sign(folder, &[&options[..], &["http://elsewhere.test/"]].concat()).replace('\n', "\r\n")
+}
+
+/// Sends forged requests until one is not examined, and until the next one is: how many were, and were not.
+fn exceed_the_budget(folder: &Folder, port: u16) -> (usize, usize) {
+    let request =
+        format!("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: {FIREFOX}\r\n{}\r\n", forgery(folder));
+    let mut is_examined = || {
+        let answer = Connection::open(local(port)).and_then(|mut gate| gate.send_text(&request)).unwrap();
+        match answer.status {
+            403 => assert!(answer.text().contains(r#""reason":"bad-signature""#), "{answer:?}"),
+            status => {
+                // As a person without a signature.
+                assert_eq!(status, 200);
+                assert!(!answer.text().contains("identity="), "{answer:?}");
+            }
+        }
+        answer.status == 403
+    };
+    assert!(is_examined(), "the first one");
+    let mut until = |wanted: bool| {
+        let answers = iter::repeat_with(&mut is_examined).take(100_000);
+        let others = answers.take_while(|is_examined| *is_examined != wanted).count();
+        assert!(others < 100_000, "no answer of the other kind");
+        others
+    };
+    let (examined, exceeding) = (until(false), until(true));
+    (1 + examined + 1, 1 + exceeding)
+}
+
+/// The counters, as soon as all requests of [`exceed_the_budget`] are counted.
+fn check_exceeded((examined, exceeding): (usize, usize), page: impl Fn() -> String) {
+    wait_for("the results of all forged signatures", || {
+        let page = page();
+        let has = |result, count| {
+            page.contains(&format!("crawlward_signatures_total{{result=\"{result}\"}} {count}\n"))
+        };
+        (has("bad-signature", examined + 1) && has("over-budget", exceeding)).then_some(())
+    });
+}
+
 /// The counters, as soon as all requests of [`check`] are counted.
 fn check_counters(page: impl Fn() -> String) {
     wait_for("the results of all signatures", || {
@@ -114,13 +160,17 @@ fn nginx_verifies_what_curl_sends() {
     let nginx = Nginx::start(folder, &http);
     check(nginx.folder(), port, http_2);
     let measures = format!("http://127.0.0.1:{port}/measures");
-    check_counters(|| run(Command::new("curl").args(["--silent", &measures]), ""));
+    let page = || run(Command::new("curl").args(["--silent", &measures]), "");
+    check_counters(page);
+    check_exceeded(exceed_the_budget(nginx.folder(), port), page);
 }
 
 fn check_envoy(filter: Filter) {
     let gate = Gate::start(filter, folder());
     check(gate.folder(), gate.port, gate.port);
-    check_counters(|| gate.envoy.admin("/stats/prometheus"));
+    let page = || gate.envoy.admin("/stats/prometheus");
+    check_counters(page);
+    check_exceeded(exceed_the_budget(gate.folder(), gate.port), page);
 }
 
 #[test]

@@ -74,7 +74,7 @@ fuzz_target!(|data: &[u8]| {
     let Some(ruleset) = Ruleset::compile("c.json", request.document, &NoFiles).ruleset else { return };
     let first = ruleset.site_names().next().and_then(|name| ruleset.site(name));
     for site in [None, first] {
-        let overrides = Overrides { mode: None, site, name: None };
+        let overrides = Overrides { mode: None, site, ..Overrides::default() };
         let decision = decide(&ruleset, &request, overrides);
         assert_eq!(decision, decide(&ruleset, &request, overrides));
         let facts = ruleset.describe(&decision, &request);

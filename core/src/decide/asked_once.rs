@@ -4,6 +4,7 @@ use core::cell::OnceCell;
 use core::net::IpAddr;
 
 use crate::http::request::{Request, Scheme};
+use crate::identity::SignatureBudget;
 use crate::path::request::RequestTarget;
 
 /// A request, as a decision asks it: what the gate has to look for is kept, and the target is looked through once.
@@ -55,6 +56,10 @@ impl<R: Request> Request for AskedOnce<'_, R> {
 
     fn now(&self) -> i64 {
         self.request.now()
+    }
+
+    fn signature_budget(&self) -> Option<&SignatureBudget> {
+        self.request.signature_budget()
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

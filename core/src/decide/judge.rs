@@ -26,6 +26,8 @@ pub struct Overrides {
     pub site: Option<SiteId>,
     /// What came of the lookup of the client's name: see [`Ruleset::name_lookup`].
     pub name: Option<NameFact>,
+    /// Whether the host has seen that the request has no signature: see [`crate::HeaderNames`].
+    pub is_unsigned: bool,
 }
 
 /// Decides about one request: who it is, and what the site permits.
@@ -72,11 +74,7 @@ fn decide_reading<'r, R: Request>(
     };
     trace(Step::Mode(mode, scope, spelling));
     let is_off = mode == Mode::Off;
-    let who = if is_off {
-        Identification::PERSON
-    } else {
-        identify(ruleset, request, overrides.name.as_ref(), read)
-    };
+    let who = if is_off { Identification::PERSON } else { identify(ruleset, request, &overrides, read) };
     if let Some(Examined { result, is_long_lived, .. }) = who.signature {
         trace(Step::Signature { result, is_long_lived });
     }

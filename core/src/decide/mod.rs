@@ -4,6 +4,7 @@ mod asked_once;
 pub(crate) mod decision;
 mod denial_line;
 pub(crate) mod facts;
+pub(crate) mod header_names;
 pub(crate) mod judge;
 mod page;
 pub(crate) mod policies;

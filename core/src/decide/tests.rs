@@ -159,7 +159,7 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
 fn an_override_beats_every_mode_of_the_document() {
     let ruleset = ruleset(DOCUMENT);
     let spoofed = |url, mode, site| {
-        let overrides = Overrides { mode, site: ruleset.site(site), name: None };
+        let overrides = Overrides { mode, site: ruleset.site(site), ..Overrides::default() };
         let decision = decide(&ruleset, &request(NOWHERE, "GoodBot", url), overrides);
         (decision.identity, decision.is_answered())
     };

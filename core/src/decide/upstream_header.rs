@@ -14,14 +14,7 @@ use crate::ruleset::data::Ruleset;
 /// The request header that tells upstreams what is known.
 pub const UPSTREAM_HEADER: HeaderName = HeaderName { sent: "X-Crawlward", lowercase: "x-crawlward" };
 
-const CONNECTION: &str = "connection";
-
-/// Whether a request header of this name can keep [`UPSTREAM_HEADER`] from saying what is known: [a forgery](is_forgery), or a
-/// `Connection` that [names it](connection_without_ours). Hardly any request needs more than this one look at its headers.
-#[inline]
-pub fn may_hide_ours(name: &[u8]) -> bool {
-    is_forgery(name) || name.eq_ignore_ascii_case(CONNECTION.as_bytes())
-}
+pub(super) const CONNECTION: &str = "connection";
 
 /// Whether a request header has the name of [`UPSTREAM_HEADER`], or one that an upstream may take for it: CGI and its
 /// heirs see every character that is no letter and no digit as the same. No client's goes on.

@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use core::net::IpAddr;
 
+use crate::identity::SignatureBudget;
 use crate::json::typed::json_words;
 
 json_words! {
@@ -43,6 +44,11 @@ pub trait Request {
 
     /// The time, in seconds since the Unix epoch; asked for only where a feed can become stale.
     fn now(&self) -> i64;
+
+    /// What is left to the worker for signatures that may not hold. `None`: all are examined.
+    fn signature_budget(&self) -> Option<&SignatureBudget> {
+        None
+    }
 
     /// The lines of a header in the order in which they were sent, by its lower-case name.
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]>;

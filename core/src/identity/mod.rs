@@ -10,15 +10,16 @@ pub(crate) mod signature;
 pub use doubt::Doubt;
 pub(crate) use ip_range::IpRange;
 pub use names::{NameCache, NameFact, NameLookup, NameOutcome};
-pub use signature::SignatureResult;
+pub use signature::{SignatureBudget, SignatureResult};
 
+use crate::decide::judge::Overrides;
 use crate::http::request::Request;
 use crate::ids::{AgentId, ValueId};
 use crate::json::typed::json_words;
 use crate::ruleset::data::Ruleset;
 use crate::user_agent::Speaker;
 use ip_range::Ranges;
-pub(crate) use signature::Examined;
+pub(crate) use signature::{Examined, SIGNATURE};
 
 json_words! {
     /// How well the request's claim holds.
@@ -112,12 +113,12 @@ impl Identification {
     };
 }
 
-/// Finds out who sent the request. The first proof that holds counts: the address, then a signature, then `name`, which is
-/// what the host knows of the address's name. `read` says who the User-Agent says its client is.
+/// Finds out who sent the request. The first proof that holds counts: the address, then a signature, then the address's name.
+/// `known` is what the host knows of the last two. `read` says who the User-Agent says its client is.
 pub(crate) fn identify(
     ruleset: &Ruleset,
     request: &impl Request,
-    name: Option<&NameFact>,
+    known: &Overrides,
     read: impl FnOnce(Option<&[u8]>) -> Speaker,
 ) -> Identification {
     // The first word of the table is on its way while the User-Agent is read.
@@ -143,7 +144,10 @@ pub(crate) fn identify(
         let evidence = Some(Evidence::IpRange(range));
         return Identification { identity: Identity::Verified, evidence, ..unsigned };
     }
-    let examined = signature::examine(&ruleset.keys, request, claimed);
+    let examined = match known.is_unsigned {
+        true => None,
+        false => signature::examine(&ruleset.keys, request, claimed),
+    };
     let unsigned = Identification { signature: examined, ..unsigned };
     if let Some(Examined { result, agent: agent @ Some(_), .. }) = examined {
         let identity = match result {
@@ -161,7 +165,8 @@ pub(crate) fn identify(
         };
     }
     if let Some(agent) = agent {
-        let is_named = || name.zip(claimed).is_some_and(|(name, id)| name.proves(id, request.address()));
+        let is_named =
+            || known.name.zip(claimed).is_some_and(|(name, id)| name.proves(id, request.address()));
         let (identity, evidence) = if ranges.condemn(agent) {
             (Identity::Spoofed, None)
         } else if is_named() {

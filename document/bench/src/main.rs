@@ -1,6 +1,8 @@
 //! Compares Crawlward's documents with those of its peers: how near they come to what a page is about, what they cost,
 //! and how many tokens they save. `make bench-document` runs it.
 
+#[path = "../../tests/common/bombs.rs"]
+mod bombs;
 mod corpus;
 mod cost;
 mod score;

@@ -1,7 +1,7 @@
 //! Crawlward and its peers behind one function each.
 
 use crawlward_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
-use crawlward_document::{Document, Limits, Page};
+use crawlward_document::{Document, Limits};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 const URL: &str = "https://example.com/page";
@@ -27,9 +27,7 @@ pub(crate) const TOOLS: &[Tool] = &[
 ];
 
 pub(crate) fn read(page: &[u8]) -> Document {
-    let mut whole = Page::new(Limits { bytes: 64 << 20, ..Limits::default() });
-    whole.push(page);
-    whole.read(None, Some(URL))
+    crawlward_document::read(page, &Limits { bytes: 64 << 20, ..Limits::default() }, None, Some(URL))
 }
 
 /// All that an AIDocument has, as JSON.

@@ -17,16 +17,7 @@ impl Kind {
     /// What a page is made of, once all that surely is not content is left out.
     pub(super) fn of(whole: Measure, is_article: bool) -> Self {
         let share = if is_article { 2 * LIST_SHARE } else { LIST_SHARE };
-        if whole.prose
-            < whole.text / share.max(1)
-                * u32::from(LIST_SHARE > 0).max(1)
-                * u32::from(LIST_SHARE > 0).max(1)
-                * u32::from(LIST_SHARE > 0)
-        {
-            Self::List
-        } else {
-            Self::Prose
-        }
+        if whole.prose < whole.text / share { Self::List } else { Self::Prose }
     }
 
     /// What counts.
@@ -38,7 +29,7 @@ impl Kind {
     }
 }
 
-/// A page of whose text less than this part is prose is a list; half of it, if the page says that it is an article.
+/// A page is a list if less than one part in so many of its text is prose; in twice as many, if it says that it is an article.
 const LIST_SHARE: u32 = 4;
 
 /// Finds the element that holds the content.

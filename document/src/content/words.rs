@@ -153,7 +153,17 @@ pub(super) fn strength(word: usize) -> Strength {
 }
 
 /// Words that take the meaning from the one after them, as in `has-sidebar`.
-const TAKES: [&str; 9] = ["no", "not", "non", "has", "with", "without", "is", "hide", "show"];
+const TAKES: [Start; 9] = [
+    Start::of(b"no"),
+    Start::of(b"not"),
+    Start::of(b"non"),
+    Start::of(b"has"),
+    Start::of(b"with"),
+    Start::of(b"without"),
+    Start::of(b"is"),
+    Start::of(b"hide"),
+    Start::of(b"show"),
+];
 
 /// The bytes of names that are read: nobody needs more to name a part.
 const LONGEST: usize = 512;
@@ -166,10 +176,11 @@ pub(super) fn against(names: &str) -> u128 {
     for name in names.split(u8::is_ascii_whitespace) {
         let mut is_taken = false;
         for word in words(name) {
+            let start = Start::of(word);
             if !is_taken {
-                found |= word_against(word);
+                found |= word_against(word, start);
             }
-            is_taken = TAKES.iter().any(|takes| word.eq_ignore_ascii_case(takes.as_bytes()));
+            is_taken = TAKES.contains(&start);
         }
     }
     found
@@ -187,27 +198,72 @@ fn words(name: &[u8]) -> impl Iterator<Item = &[u8]> {
             start = end + rest.get(end..)?.iter().position(is_letter)?;
         }
         let from = rest.get(start..)?;
-        let is_end = |pair: &[u8]| match pair {
-            [before, byte] => {
-                !byte.is_ascii_alphabetic() || before.is_ascii_lowercase() && byte.is_ascii_uppercase()
-            }
-            _ => false,
-        };
-        let end = from.windows(2).position(is_end).map_or(from.len(), |last| last + 1);
-        rest = from.get(end..)?;
-        from.get(..end)
+        let mut was_lower = false;
+        let end = from.iter().position(|byte| {
+            let is_end = !byte.is_ascii_alphabetic() || was_lower && byte.is_ascii_uppercase();
+            was_lower = byte.is_ascii_lowercase();
+            is_end
+        });
+        let (word, after) = from.split_at_checked(end.unwrap_or(from.len()))?;
+        rest = after;
+        Some(word)
     })
 }
 
-fn word_against(word: &[u8]) -> u128 {
+/// The first letters of a word, in lower case, in one number that is compared at once; zeros after a shorter word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Start(u64);
+
+impl Start {
+    const LETTERS: usize = 8;
+
+    #[expect(clippy::indexing_slicing, reason = "within the bounds that the loop checks")]
+    const fn of(word: &[u8]) -> Self {
+        let (mut start, mut at) = (0, 0);
+        while at < word.len() && at < Self::LETTERS {
+            start |= ((word[at] | 0x20) as u64) << (8 * (Self::LETTERS - 1 - at));
+            at += 1;
+        }
+        Self(start)
+    }
+}
+
+/// Of each of the words: its first letters, and which of them, with the end of a whole word, are compared.
+const STARTS: [(Start, u64); COUNT] = {
+    let mut starts = [(Start(0), 0); COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
+        {
+            let pattern = WORDS[at].0.as_bytes();
+            let is_whole = pattern[pattern.len() - 1] == b'.';
+            let letters = if is_whole { pattern.len() - 1 } else { pattern.len() };
+            assert!(
+                !is_whole || letters < Start::LETTERS,
+                "the end of a whole word is compared with its letters"
+            );
+            let (word, _) = pattern.split_at(letters);
+            let compared = if pattern.len() < Start::LETTERS { pattern.len() } else { Start::LETTERS };
+            starts[at] = (Start::of(word), u64::MAX << (8 * (Start::LETTERS - compared)));
+        }
+        at += 1;
+    }
+    starts
+};
+
+fn word_against(word: &[u8], start: Start) -> u128 {
     let letter = word.first().map_or(0, |first| first.to_ascii_lowercase().wrapping_sub(b'a'));
-    let (start, end) = BY_LETTER.get(usize::from(letter)).copied().unwrap_or_default();
-    let is_it = |pattern: &str| match pattern.strip_suffix('.') {
-        Some(whole) => word.eq_ignore_ascii_case(whole.as_bytes()),
-        None => word.get(..pattern.len()).is_some_and(|start| start.eq_ignore_ascii_case(pattern.as_bytes())),
+    let (from, to) = BY_LETTER.get(usize::from(letter)).copied().unwrap_or_default();
+    let starts = STARTS.get(usize::from(from)..usize::from(to)).unwrap_or_default();
+    let is_it = |number: u8| {
+        let pattern = WORDS.get(usize::from(number)).map_or("", |(pattern, _)| pattern);
+        let after = pattern.as_bytes().get(Start::LETTERS..).unwrap_or_default();
+        let rest = word.get(Start::LETTERS..).unwrap_or_default();
+        rest.get(..after.len()).is_some_and(|rest| rest.eq_ignore_ascii_case(after))
     };
-    let mut words = (start..end).zip(WORDS.get(usize::from(start)..usize::from(end)).unwrap_or_default());
-    words.find(|(_, (pattern, _))| is_it(pattern)).map_or(0, |(number, _)| 1 << number)
+    let mut numbers = (from..to).zip(starts);
+    let found = numbers.find(|(number, (other, letters))| start.0 & letters == other.0 && is_it(*number));
+    found.map_or(0, |(number, _)| 1 << number)
 }
 
 #[cfg(test)]

@@ -2,11 +2,15 @@
 
 pub(crate) mod attribute;
 mod build;
+mod input;
 mod reader;
 mod rules;
+#[cfg(test)]
+mod standard;
 pub(crate) mod tag;
 mod token;
 pub(crate) mod tree;
+mod values;
 
 pub(crate) use self::attribute::Attribute;
 pub(crate) use self::reader::parse;

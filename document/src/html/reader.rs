@@ -3,14 +3,15 @@
 use html5gum::{Emitter, Error, State, Tokenizer};
 
 use super::build::Builder;
+use super::input::Input;
 use super::token::Token;
 use super::{Tag, Tree};
 use crate::Limits;
 
 /// Reads a page.
-pub(crate) fn parse(page: &str, limits: &Limits) -> Tree {
+pub(crate) fn parse<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
     let reader = Reader {
-        builder: Builder::new(page.len(), limits),
+        builder: Builder::new(page, limits),
         token: Token::new(),
         raw: None,
         is_self_closing: false,
@@ -18,23 +19,23 @@ pub(crate) fn parse(page: &str, limits: &Limits) -> Tree {
         tree: None,
     };
     // The one token that comes out is the tree.
-    let mut tokens = Tokenizer::new_with_emitter(page, reader);
+    let mut tokens = Tokenizer::new_with_emitter(Input::new(page), reader);
     tokens.next().and_then(Result::ok).unwrap_or_default()
 }
 
-struct Reader {
-    builder: Builder,
+struct Reader<'p> {
+    builder: Builder<'p>,
     token: Token,
     /// The element whose content is raw text.
     raw: Option<Tag>,
     is_self_closing: bool,
     /// A line end here belongs to the source, not to the text: it follows `<pre>`.
     is_line_end_ignored: bool,
-    tree: Option<Tree>,
+    tree: Option<Tree<'p>>,
 }
 
-impl Emitter for Reader {
-    type Token = Tree;
+impl<'p> Emitter for Reader<'p> {
+    type Token = Tree<'p>;
 
     fn set_last_start_tag(&mut self, _: Option<&[u8]>) {}
 
@@ -48,7 +49,7 @@ impl Emitter for Reader {
         false
     }
 
-    fn pop_token(&mut self) -> Option<Tree> {
+    fn pop_token(&mut self) -> Option<Tree<'p>> {
         self.tree.take()
     }
 
@@ -125,7 +126,7 @@ impl Emitter for Reader {
     }
 
     fn init_attribute_value(&mut self) {
-        self.token.begin_value(&self.builder.values);
+        self.token.begin_value();
     }
 
     fn push_attribute_name(&mut self, name: &[u8]) {

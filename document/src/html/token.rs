@@ -1,7 +1,8 @@
 //! The tag that is being read: its name and the attributes that matter, within limits.
 
 use super::attribute::{LONGEST_NAME, LONGEST_VALUE};
-use super::tree::{Flags, Value};
+use super::tree::{Flags, may_name_note};
+use super::values::{Value, Values};
 use super::{Attribute, Tag};
 
 /// The bytes of an element's name that are kept; the longest known one has 13.
@@ -72,9 +73,9 @@ pub(super) struct Token {
     attribute: Option<Attribute>,
     /// The attributes that the tag has had; of those with one name, the first counts.
     seen: u32,
-    /// The attributes that are kept, and the end of `values` before them.
+    /// The attributes that are kept, and the bytes of copied values before theirs.
     pub(super) attributes: Vec<Value>,
-    values_before: usize,
+    copied_before: usize,
     pub(super) flags: Flags,
 }
 
@@ -87,19 +88,19 @@ impl Token {
             attribute: None,
             seen: 0,
             attributes: Vec::new(),
-            values_before: 0,
+            copied_before: 0,
             flags: Flags::NONE,
         }
     }
 
-    pub(super) fn begin(&mut self, is_end: bool, values: &[u8]) {
+    pub(super) fn begin(&mut self, is_end: bool, values: &Values<'_>) {
         self.is_end = is_end;
         self.name.length = 0;
         self.attribute_name.length = 0;
         self.attribute = None;
         self.seen = 0;
         self.attributes.clear();
-        self.values_before = values.len();
+        self.copied_before = values.copied();
         self.flags = Flags::NONE;
     }
 
@@ -117,7 +118,7 @@ impl Token {
         self.is_end && self.name().tag == raw
     }
 
-    pub(super) fn begin_attribute(&mut self, values: &mut Vec<u8>) {
+    pub(super) fn begin_attribute(&mut self, values: &mut Values<'_>) {
         self.end_attribute(values);
         self.attribute_name.length = 0;
     }
@@ -127,7 +128,7 @@ impl Token {
     }
 
     /// The name of the attribute is complete.
-    pub(super) fn begin_value(&mut self, values: &[u8]) {
+    pub(super) fn begin_value(&mut self) {
         let attribute = Attribute::named(self.attribute_name.known());
         self.attribute_name.length = 0;
         let Some(attribute) = attribute else { return };
@@ -137,27 +138,24 @@ impl Token {
         }
         self.seen |= bit;
         self.attribute = Some(attribute);
-        let start = u32::try_from(values.len()).unwrap_or(u32::MAX);
-        self.attributes.push(Value { attribute, length: 0, start });
+        self.attributes.push(Value::empty(attribute));
     }
 
-    pub(super) fn push_value(&mut self, values: &mut Vec<u8>, more: &[u8]) {
-        let Some(value) = self.attributes.last_mut().filter(|_| self.attribute.is_some()) else { return };
-        let kept = more.get(..LONGEST_VALUE - usize::from(value.length)).unwrap_or(more);
-        values.extend_from_slice(kept);
-        // At most LONGEST_VALUE.
-        value.length += u16::try_from(kept.len()).unwrap_or_default();
+    pub(super) fn push_value(&mut self, values: &mut Values<'_>, more: &[u8]) {
+        if let Some(value) = self.attributes.last_mut().filter(|_| self.attribute.is_some()) {
+            values.push(value, more);
+        }
     }
 
     /// The value of the attribute is complete: what only counts for the flags is not kept.
-    fn end_attribute(&mut self, values: &mut Vec<u8>) {
+    fn end_attribute(&mut self, values: &mut Values<'_>) {
         // An attribute without a value.
         if self.attribute_name.length > 0 {
-            self.begin_value(values);
+            self.begin_value();
         }
         let Some(attribute) = self.attribute.take() else { return };
         let Some(value) = self.attributes.last_mut() else { return };
-        let text = values.get(value.start as usize..).unwrap_or_default();
+        let text = values.bytes(*value);
         let (is_kept, flags) = match attribute {
             Attribute::Hidden => {
                 (false, if text.eq_ignore_ascii_case(b"until-found") { Flags::NONE } else { Flags::HIDDEN })
@@ -166,31 +164,31 @@ impl Token {
                 (false, if text.eq_ignore_ascii_case(b"true") { Flags::HIDDEN } else { Flags::NONE })
             }
             Attribute::Style => (false, if hides(text) { Flags::HIDDEN } else { Flags::NONE }),
+            Attribute::Class if may_name_note(text) => (true, Flags::NAMED.with(Flags::NOTE)),
             Attribute::Class | Attribute::Id | Attribute::Role => (true, Flags::NAMED),
             _ => (true, Flags::NONE),
         };
         self.flags.add(flags);
         if !is_kept {
-            values.truncate(value.start as usize);
+            values.shorten(value, 0);
             self.attributes.pop();
             return;
         }
         // A value that was cut may end within a character.
         if usize::from(value.length) == LONGEST_VALUE {
             let whole = text.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
-            values.truncate(value.start as usize + whole);
-            value.length = u16::try_from(whole).unwrap_or_default();
+            values.shorten(value, whole);
         }
     }
 
     /// The tag is complete.
-    pub(super) fn end(&mut self, values: &mut Vec<u8>) {
+    pub(super) fn end(&mut self, values: &mut Values<'_>) {
         self.end_attribute(values);
     }
 
     /// The tag makes no element: its values go.
-    pub(super) fn discard(&mut self, values: &mut Vec<u8>) {
-        values.truncate(self.values_before);
+    pub(super) fn discard(&mut self, values: &mut Values<'_>) {
+        values.forget(self.copied_before);
         self.attributes.clear();
     }
 }

@@ -1,10 +1,11 @@
 //! The tree: all nodes in document order in one array.
 //!
-//! Every node knows where its content ends, so walking and skipping need no pointers. Text and values of attributes are
-//! slices of one string each.
+//! Every node knows where its content ends, so walking and skipping need no pointers. Text is a slice of one string, and
+//! the values of attributes are slices of the page.
 
 use std::ops::Range;
 
+use super::values::{Value, Values};
 use super::{Attribute, Tag};
 use crate::html::attribute::LONGEST_VALUE;
 
@@ -52,36 +53,34 @@ impl Flags {
     pub(crate) const IN_HEAD: Self = Self(2);
     /// The page names a part of itself with the element: `class`, `id` or `role`.
     pub(crate) const NAMED: Self = Self(4);
+    /// The page may name the element as a note beside the text, or as a part of one.
+    pub(crate) const NOTE: Self = Self(8);
 
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
 
     pub(crate) fn add(&mut self, flag: Self) {
-        self.0 |= flag.0;
+        *self = self.with(flag);
     }
-}
 
-/// An attribute of an element: a slice of `values`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Value {
-    pub(super) attribute: Attribute,
-    pub(super) length: u16,
-    pub(super) start: u32,
+    pub(crate) const fn with(self, flag: Self) -> Self {
+        Self(self.0 | flag.0)
+    }
 }
 
 /// A page.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
+pub(crate) struct Tree<'p> {
     pub(super) nodes: Vec<Node>,
     pub(super) attributes: Vec<Value>,
     pub(super) text: String,
-    pub(super) values: String,
+    pub(super) values: Values<'p>,
     /// The page has more than the limits permit: elements or text beyond them are missing.
     pub(crate) is_cut: bool,
 }
 
-impl Tree {
+impl Tree<'_> {
     /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
@@ -147,8 +146,7 @@ impl Tree {
         let start = node.start as usize;
         let attributes = self.attributes.get(start..start + node.length as usize)?;
         let value = attributes.iter().find(|value| value.attribute == attribute)?;
-        let start = value.start as usize;
-        self.values.get(start..start + usize::from(value.length))
+        self.values.text(*value)
     }
 
     /// The value of an attribute that is an address, without the blanks around it, unless it may have been cut.
@@ -158,7 +156,7 @@ impl Tree {
     }
 }
 
-impl Tree {
+impl Tree<'_> {
     /// All text inside an element, without what people cannot see or read.
     pub(crate) fn all_text(&self, id: NodeId) -> String {
         let mut text = String::new();
@@ -203,8 +201,16 @@ impl Tree {
     }
 }
 
+/// The words in a class that name a note.
+const NOTES: [&str; 2] = ["admonition", "callout"];
+
+/// Whether a class may have one of these words: it has the beginning of one.
+pub(super) fn may_name_note(class: &[u8]) -> bool {
+    class.windows(4).any(|window| window == b"admo" || window == b"call")
+}
+
 /// Notes, warnings and the like, as generators of documentation name them.
-impl Tree {
+impl Tree<'_> {
     /// Whether a block is a note beside the text that belongs to it.
     pub(crate) fn is_admonition(&self, node: Node) -> bool {
         self.class_of_admonition(node).is_some_and(|class| !Self::is_of_part(class))
@@ -218,11 +224,11 @@ impl Tree {
     }
 
     fn class_of_admonition(&self, node: Node) -> Option<&str> {
-        if !node.flags.has(Flags::NAMED) {
+        if !node.flags.has(Flags::NOTE) {
             return None;
         }
         let mut classes = self.attribute(node, Attribute::Class)?.split_ascii_whitespace();
-        classes.find(|class| class.contains("admonition") || class.contains("callout"))
+        classes.find(|class| NOTES.iter().any(|note| class.contains(note)))
     }
 
     /// Whether a name is that of a part of a note: `admonition-content`, `callout__title`.

@@ -59,6 +59,12 @@ pub(super) const SOURCE_ADDRESS: u32 = 24;
 /// What a metric's callback returns if it was carried out.
 pub(super) const METRIC_OK: u32 = 0;
 
+/// What the callback for a request to a cluster returns if it was sent.
+pub(super) const CALLOUT_SENT: u32 = 0;
+
+/// The result of a request to a cluster, if it was answered.
+pub(super) const CALLOUT_ANSWERED: u32 = 0;
+
 /// How long an object of the filter state lives: as long as the request, internal redirects included.
 pub(super) const LIFE_OF_REQUEST: u32 = 1;
 
@@ -71,6 +77,8 @@ pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
 pub(crate) enum HeadersStatus {
     Continue = 0,
     StopIteration = 1,
+    /// As long as the request waits, no hook of the stream is called for its body.
+    StopAllIterationAndWatermark = 4,
 }
 
 /// What hooks for the body of a response return.
@@ -158,9 +166,6 @@ callbacks! {
         http_get_headers_size: fn(EnvoyPtr, HeaderKind) -> usize;
         /// Writes all header lines to an array that has room for them. Names are in lower case. False: there are no headers.
         http_get_headers: fn(EnvoyPtr, HeaderKind, *mut Header) -> bool;
-        /// One line of a header by its name and its place among the lines of that name; false if there is none. The last argument
-        /// may be null; otherwise it receives the number of lines.
-        http_get_header: fn(EnvoyPtr, HeaderKind, Buffer, *mut Buffer, usize, *mut usize) -> bool;
         /// Replaces all lines of a header by one; removes the header if the value is null.
         http_set_header: fn(EnvoyPtr, HeaderKind, Buffer, Buffer) -> bool;
         /// Adds a line of a header.
@@ -202,6 +207,19 @@ callbacks! {
         http_filter_config_scheduler_commit: fn(EnvoyPtr, u64);
         /// Deletes a scheduler.
         http_filter_config_scheduler_delete: fn(EnvoyPtr);
+        /// Sends a request to a cluster: writes its number, and takes the name of the cluster, the headers, the body, and a time-out
+        /// in milliseconds. Only in the main thread. The hook for its answer may run before this returns, and does not run where
+        /// this fails.
+        http_filter_config_http_callout: fn(EnvoyPtr, *mut u64, Buffer, *const Header, usize, Buffer, u64) -> u32;
+        /// A scheduler for a stream, in a hook of it; the module has to delete it.
+        http_filter_scheduler_new: fn(EnvoyPtr) -> EnvoyPtr;
+        /// Has Envoy call the stream's hook for events, in its worker, with this number; from any thread. Nothing happens if the
+        /// stream is gone by then.
+        http_filter_scheduler_commit: fn(EnvoyPtr, u64);
+        /// Deletes a scheduler.
+        http_filter_scheduler_delete: fn(EnvoyPtr);
+        /// Lets a request go on that was stopped.
+        http_filter_continue_decoding: fn(EnvoyPtr);
     }
     optional {
         /// Adds to a counter with the values of its labels, in a hook of a configuration. Since Envoy 1.39.

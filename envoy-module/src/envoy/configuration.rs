@@ -70,7 +70,7 @@ impl Configuring<'_> {
 /// A configuration in the main thread.
 #[derive(Debug)]
 pub(crate) struct Scheduled<'h> {
-    configuration: EnvoyPtr,
+    pub(super) configuration: EnvoyPtr,
     hook: PhantomData<&'h mut ()>,
 }
 
@@ -100,11 +100,11 @@ struct SchedulerPtr(NonNull<std::ffi::c_void>);
 unsafe impl Send for SchedulerPtr {}
 
 impl Scheduler {
-    /// Has the hook called soon.
-    pub(crate) fn schedule(&self) {
+    /// Has the hook called soon, with this number.
+    pub(crate) fn schedule(&self, event: u64) {
         if let Some(scheduler) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             // SAFETY: the scheduler was not deleted, and is not while it is locked.
-            unsafe { (callbacks().http_filter_config_scheduler_commit)(scheduler.0.as_ptr(), 0) };
+            unsafe { (callbacks().http_filter_config_scheduler_commit)(scheduler.0.as_ptr(), event) };
         }
     }
 
@@ -120,5 +120,33 @@ impl Scheduler {
 impl Drop for Scheduler {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// Calls a stream's hook for events in its worker, from any thread.
+#[derive(Debug)]
+pub(crate) struct StreamScheduler(SchedulerPtr);
+
+impl StreamScheduler {
+    /// # Safety
+    ///
+    /// A hook of the stream is running.
+    pub(super) unsafe fn new(stream: EnvoyPtr) -> Option<Self> {
+        // SAFETY: the caller's promise.
+        let scheduler = unsafe { (callbacks().http_filter_scheduler_new)(stream) };
+        NonNull::new(scheduler).map(|scheduler| Self(SchedulerPtr(scheduler)))
+    }
+
+    /// Has the hook called soon, unless the stream is gone.
+    pub(crate) fn schedule(&self) {
+        // SAFETY: the scheduler lives as long as this.
+        unsafe { (callbacks().http_filter_scheduler_commit)(self.0.0.as_ptr(), 0) };
+    }
+}
+
+impl Drop for StreamScheduler {
+    fn drop(&mut self) {
+        // SAFETY: nobody else deletes it.
+        unsafe { (callbacks().http_filter_scheduler_delete)(self.0.0.as_ptr()) };
     }
 }

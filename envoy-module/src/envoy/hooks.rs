@@ -2,11 +2,12 @@
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::abi::{BodyStatus, Buffer, EnvoyPtr, HeadersStatus, ModulePtr};
-use super::module::{Body, Head, Module};
-use super::stream::bytes;
-use super::{Configuring, Scheduled, StreamHandle, catch};
+use super::abi::{BodyStatus, Buffer, EnvoyPtr, Header, HeadersStatus, ModulePtr};
+use super::module::{Admission, Body, Head, Module};
+use super::stream::{HAS_ROUTES, bytes};
+use super::{Answer, Configuring, Scheduled, StreamHandle, callbacks, catch};
 
 /// What Envoy keeps for a stream.
 struct Stream<M: Module> {
@@ -56,13 +57,39 @@ pub(crate) unsafe fn config_destroy<M: Module>(configuration: ModulePtr) {
 /// # Safety
 ///
 /// Envoy calls in the main thread, with a configuration and what `config_new` made for it.
-pub(crate) unsafe fn config_scheduled<M: Module>(envoy: EnvoyPtr, configuration: ModulePtr) {
+pub(crate) unsafe fn config_scheduled<M: Module>(envoy: EnvoyPtr, configuration: ModulePtr, event: u64) {
     guard::<M, _>((), || {
         // SAFETY: the caller's promise.
         let (scheduled, configuration) =
             unsafe { (Scheduled::new(envoy), configuration.cast::<M::Configuration>().as_ref()) };
         if let Some(configuration) = configuration {
-            M::on_scheduled(configuration, &scheduled);
+            M::on_scheduled(configuration, &scheduled, event);
+        }
+    });
+}
+
+/// # Safety
+///
+/// See [`config_scheduled`] and [`Answer::new`].
+pub(crate) unsafe fn config_callout_done<M: Module>(
+    envoy: EnvoyPtr,
+    configuration: ModulePtr,
+    callout: u64,
+    result: u32,
+    headers: (*const Header, usize),
+    body: (*const Buffer, usize),
+) {
+    guard::<M, _>((), || {
+        // SAFETY: the caller's promise.
+        let (scheduled, configuration, answer) = unsafe {
+            (
+                Scheduled::new(envoy),
+                configuration.cast::<M::Configuration>().as_ref(),
+                Answer::new(callout, result, headers, body),
+            )
+        };
+        if let Some(configuration) = configuration {
+            M::on_answer(configuration, &scheduled, &answer);
         }
     });
 }
@@ -71,11 +98,14 @@ pub(crate) unsafe fn config_scheduled<M: Module>(envoy: EnvoyPtr, configuration:
 ///
 /// The buffer is valid.
 pub(crate) unsafe fn route_new<M: Module>(text: Buffer) -> ModulePtr {
-    guard::<M, _>(ptr::null_mut(), || {
+    let route = guard::<M, _>(None, || {
         // SAFETY: the caller's promise.
         let text = unsafe { bytes(text) };
-        M::configure_route(text).map_or(ptr::null_mut(), |made| Box::into_raw(Box::new(made)).cast())
-    })
+        let made = M::configure_route(text)?;
+        HAS_ROUTES.store(true, Relaxed);
+        Some(Box::into_raw(Box::new(made)).cast())
+    });
+    route.unwrap_or(ptr::null_mut())
 }
 
 /// # Safety
@@ -137,8 +167,24 @@ unsafe fn in_stream<M: Module, T>(
 /// See [`in_stream`].
 pub(crate) unsafe fn request_headers<M: Module>(envoy: EnvoyPtr, stream: ModulePtr) -> HeadersStatus {
     // SAFETY: the caller's promise.
-    let is_answered = unsafe { in_stream::<M, _>(envoy, stream, false, M::on_request) };
-    if is_answered { HeadersStatus::StopIteration } else { HeadersStatus::Continue }
+    match unsafe { in_stream::<M, _>(envoy, stream, Admission::Continues, M::on_request) } {
+        Admission::Continues => HeadersStatus::Continue,
+        Admission::Answered => HeadersStatus::StopIteration,
+        Admission::Waits => HeadersStatus::StopAllIterationAndWatermark,
+    }
+}
+
+/// # Safety
+///
+/// See [`in_stream`].
+pub(crate) unsafe fn stream_scheduled<M: Module>(envoy: EnvoyPtr, stream: ModulePtr) {
+    // SAFETY: the caller's promise.
+    if unsafe { in_stream::<M, _>(envoy, stream, Admission::Continues, M::on_resumed) }
+        == Admission::Continues
+    {
+        // SAFETY: a hook of the stream is running, and the last one that used its handle is over.
+        unsafe { (callbacks().http_filter_continue_decoding)(envoy) };
+    }
 }
 
 /// # Safety
@@ -303,10 +349,12 @@ macro_rules! http_filter {
             }
             #[unsafe(no_mangle)]
             extern "C" fn envoy_dynamic_module_on_http_filter_scheduled(
-                _: HookEnvoyPtr,
-                _: HookModulePtr,
+                envoy: HookEnvoyPtr,
+                stream: HookModulePtr,
                 _event: u64,
             ) {
+                // SAFETY: a stream is in one worker, which runs one hook at a time.
+                unsafe { entries::stream_scheduled::<Module>(envoy, stream) }
             }
             #[unsafe(no_mangle)]
             extern "C" fn envoy_dynamic_module_on_http_filter_http_callout_done(
@@ -381,10 +429,34 @@ macro_rules! http_filter {
             extern "C" fn envoy_dynamic_module_on_http_filter_config_scheduled(
                 envoy: HookEnvoyPtr,
                 configuration: HookModulePtr,
-                _event: u64,
+                event: u64,
             ) {
                 // SAFETY: Envoy calls this in the main thread, while the configuration lives.
-                unsafe { entries::config_scheduled::<Module>(envoy, configuration) }
+                unsafe { entries::config_scheduled::<Module>(envoy, configuration, event) }
+            }
+            #[unsafe(no_mangle)]
+            extern "C" fn envoy_dynamic_module_on_http_filter_config_http_callout_done(
+                envoy: HookEnvoyPtr,
+                configuration: HookModulePtr,
+                callout: u64,
+                result: u32,
+                headers: *const HookHeader,
+                headers_count: usize,
+                body: *const HookBuffer,
+                body_count: usize,
+            ) {
+                let (headers, body) = ((headers, headers_count), (body, body_count));
+                // SAFETY: Envoy calls this in the main thread, while the configuration lives, with the parts of the answer.
+                unsafe {
+                    entries::config_callout_done::<Module>(
+                        envoy,
+                        configuration,
+                        callout,
+                        result,
+                        headers,
+                        body,
+                    )
+                }
             }
             #[unsafe(no_mangle)]
             extern "C" fn envoy_dynamic_module_on_http_filter_per_route_config_new(

@@ -7,6 +7,8 @@
 #![expect(unsafe_code, reason = "functions and pointers of Envoy")]
 
 mod abi;
+mod allocator;
+mod callout;
 mod configuration;
 mod hooks;
 mod log;
@@ -16,11 +18,12 @@ mod panics;
 mod redirects;
 mod stream;
 
-pub(crate) use self::configuration::{Configuring, Scheduled, Scheduler};
+pub(crate) use self::callout::{Answer, Callout, CalloutId};
+pub(crate) use self::configuration::{Configuring, Scheduled, Scheduler, StreamScheduler};
 pub(crate) use self::hooks::http_filter;
 pub(crate) use self::log::{LogLevel, log};
 pub(crate) use self::metrics::{MetricId, MetricKind, MetricRefused, Metrics};
-pub(crate) use self::module::{Body, Head, Module};
+pub(crate) use self::module::{Admission, Body, Head, Module};
 pub(crate) use self::panics::catch;
 pub(crate) use self::stream::{BodyPlace, HeaderSet, Lines, Refused, StreamHandle};
 

@@ -1,6 +1,17 @@
 //! What a module is.
 
-use super::{Configuring, Scheduled, StreamHandle};
+use super::{Answer, Configuring, Scheduled, StreamHandle};
+
+/// What happens to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It goes on.
+    Continues,
+    /// The module has answered it.
+    Answered,
+    /// It waits until the stream's scheduler has called [`Module::on_resumed`].
+    Waits,
+}
 
 /// What happens to the head of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,18 +53,28 @@ pub(crate) trait Module: 'static {
     /// Makes a configuration for a route.
     fn configure_route(text: &[u8]) -> Option<Self::Route>;
 
-    /// What a scheduler asked for, in the main thread.
-    fn on_scheduled(configuration: &Self::Configuration, scheduled: &Scheduled<'_>);
+    /// What a scheduler asked for, by its number, in the main thread.
+    fn on_scheduled(configuration: &Self::Configuration, scheduled: &Scheduled<'_>, event: u64);
+
+    /// What came of a request to a cluster, in the main thread.
+    fn on_answer(configuration: &Self::Configuration, scheduled: &Scheduled<'_>, answer: &Answer<'_>);
 
     /// Envoy drops a configuration.
     fn on_dropped(configuration: &Self::Configuration);
 
-    /// The headers of a request are there. `true`: the module has answered it.
+    /// The headers of a request are there.
     fn on_request(
         configuration: &Self::Configuration,
         stream: &mut Self::Stream,
         handle: &mut StreamHandle<'_>,
-    ) -> bool;
+    ) -> Admission;
+
+    /// What a stream's scheduler asked for. [`Admission::Continues`] is for a request that has waited only.
+    fn on_resumed(
+        configuration: &Self::Configuration,
+        stream: &mut Self::Stream,
+        handle: &mut StreamHandle<'_>,
+    ) -> Admission;
 
     /// The headers of a response are there; `has_body` tells whether a body or trailers follow.
     fn on_response(

@@ -1,12 +1,15 @@
 //! The handle of a stream.
 
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::net::{IpAddr, SocketAddr};
-use std::{ptr, slice};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::{mem, slice};
 
 use super::abi::{BodyKind, Buffer, EnvoyPtr, Header, HeaderKind, SOURCE_ADDRESS};
 use super::callbacks;
+use super::configuration::StreamScheduler;
 use super::metrics::Metrics;
 use super::module::Module;
 
@@ -57,6 +60,9 @@ impl From<HeaderSet> for HeaderKind {
     }
 }
 
+/// Whether the module has ever made a configuration for a route. Envoy shows it to workers later, in whatever way orders both.
+pub(super) static HAS_ROUTES: AtomicBool = AtomicBool::new(false);
+
 /// A stream, in a hook.
 #[derive(Debug)]
 pub(crate) struct StreamHandle<'h> {
@@ -72,6 +78,12 @@ impl StreamHandle<'_> {
         Self { stream, hook: PhantomData }
     }
 
+    /// What calls the stream's hook for events. `None`: Envoy has none.
+    pub(crate) fn scheduler(&self) -> Option<StreamScheduler> {
+        // SAFETY: a hook of the stream is running.
+        unsafe { StreamScheduler::new(self.stream) }
+    }
+
     /// All header lines.
     ///
     /// # Errors
@@ -81,31 +93,15 @@ impl StreamHandle<'_> {
         let (callbacks, kind) = (callbacks(), headers.into());
         // SAFETY: a hook of the stream is running.
         let count = unsafe { (callbacks.http_get_headers_size)(self.stream, kind) };
-        let mut lines = vec![Header::NULL; count];
+        let mut lines = ROOM.take();
+        lines.clear();
+        lines.resize(count, Header::NULL);
         if count > 0 {
             // SAFETY: a hook of the stream is running, and there is room for so many lines.
             let done = unsafe { (callbacks.http_get_headers)(self.stream, kind, lines.as_mut_ptr()) };
             carried_out("http_get_headers", done)?;
         }
         Ok(Lines { lines, handle: PhantomData })
-    }
-
-    /// The first line of a header, by its lower-case name.
-    pub(crate) fn header(&self, headers: HeaderSet, name: &str) -> Option<&[u8]> {
-        let mut value = Buffer::NULL;
-        // SAFETY: a hook of the stream is running, and Envoy reads the name and writes the value before it returns.
-        let is_there = unsafe {
-            (callbacks().http_get_header)(
-                self.stream,
-                headers.into(),
-                Buffer::of(name.as_bytes()),
-                &raw mut value,
-                0,
-                ptr::null_mut(),
-            )
-        };
-        // SAFETY: what Envoy has given is valid until the headers are changed, which borrows the handle.
-        is_there.then(|| unsafe { bytes(value) })
     }
 
     /// Replaces all lines of a header by one; `None` removes it.
@@ -145,19 +141,15 @@ impl StreamHandle<'_> {
         carried_out("http_add_header", done)
     }
 
-    /// The client's address, as Envoy has computed it; `None` on a unix socket.
-    pub(crate) fn source_address(&self) -> Option<IpAddr> {
+    /// The client's address, as Envoy has computed it, in its words; `None` if it has none.
+    pub(crate) fn source_address(&self) -> Option<&[u8]> {
         let mut value = Buffer::NULL;
         // SAFETY: a hook of the stream is running, and Envoy writes the value before it returns.
         let is_there = unsafe {
             (callbacks().http_filter_get_attribute_string)(self.stream, SOURCE_ADDRESS, &raw mut value)
         };
-        if !is_there {
-            return None;
-        }
         // SAFETY: what Envoy has given is valid until this hook returns.
-        let text = std::str::from_utf8(unsafe { bytes(value) }).ok()?;
-        Some(text.parse::<SocketAddr>().ok()?.ip())
+        is_there.then(|| unsafe { bytes(value) })
     }
 
     /// Sets a string in the filter state.
@@ -255,6 +247,9 @@ impl StreamHandle<'_> {
 
     /// The configuration of the module for the route; `None` if there is none.
     pub(crate) fn route<M: Module>(&self) -> Option<&M::Route> {
+        if !HAS_ROUTES.load(Relaxed) {
+            return None;
+        }
         // SAFETY: a hook of the stream is running. Envoy has such an object from the hook for routes of this module alone, and
         // keeps it as long as the route, which the stream holds.
         unsafe {
@@ -274,6 +269,22 @@ impl StreamHandle<'_> {
 pub(crate) struct Lines<'s> {
     lines: Vec<Header>,
     handle: PhantomData<&'s ()>,
+}
+
+thread_local! {
+    /// Room for the next lines: that of the last ones.
+    static ROOM: Cell<Vec<Header>> = const { Cell::new(Vec::new()) };
+}
+
+impl Drop for Lines<'_> {
+    fn drop(&mut self) {
+        /// Few requests have more headers.
+        const KEPT: usize = 128;
+        let lines = mem::take(&mut self.lines);
+        if lines.capacity() <= KEPT {
+            ROOM.set(lines);
+        }
+    }
 }
 
 impl<'s> Lines<'s> {

@@ -115,11 +115,11 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
         headers.filter(move |header| header.is_named(name)).map(Header::value)
     }
 
-    /// Whether the request has a header with such a name.
-    pub(crate) fn has_header(&self, is_wanted: impl Fn(&[u8]) -> bool) -> bool {
+    /// The name of each header line.
+    pub(crate) fn header_names(&self) -> impl Iterator<Item = &[u8]> {
         // SAFETY: as above.
-        let mut headers = unsafe { Headers::of(&raw const (*self.as_ptr()).headers_in.headers) };
-        headers.find(|header| is_wanted(header.name())).is_some()
+        let headers = unsafe { Headers::of(&raw const (*self.as_ptr()).headers_in.headers) };
+        headers.map(Header::name)
     }
 
     /// Copies bytes into the request's pool. `None` if there is no memory.

@@ -1,7 +1,7 @@
 //! Configurations that were damaged on their way: refused and counted, and what ran keeps running.
 
 use crawlward_tests::envoy::{
-    Gate, RESOURCE, plugin_configuration, read_resource, replace_configuration, write_resource_with,
+    Filter, Gate, RESOURCE, plugin_configuration, read_resource, replace_configuration,
 };
 use crawlward_tests::lab::{lab, person, spoofed, verified};
 use crawlward_tests::process::wait_for;
@@ -13,13 +13,12 @@ fn altered(base64: &str, at: usize, with: &str) -> String {
     altered
 }
 
-#[test]
-fn a_damaged_ruleset_is_refused_and_counted_and_the_old_one_stays() {
+for_both_gates!(a_damaged_ruleset_is_refused_and_counted_and_the_old_one_stays);
+
+fn a_damaged_ruleset_is_refused_and_counted_and_the_old_one_stays(filter: Filter) {
     let folder = lab();
     let resource = folder.path().join(RESOURCE);
-    let output =
-        write_resource_with(&folder.path().join("crawlward.json"), &resource, &["--form", "compiled"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    filter.write_resource(&folder.path().join("crawlward.json"), &resource);
     let mut good = read_resource(&resource);
     let base64 = plugin_configuration(&mut good).as_str().expect("a ruleset in base64");
     let gate = Gate::discover(folder, RESOURCE);

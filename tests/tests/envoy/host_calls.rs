@@ -46,10 +46,10 @@ fn a_request_makes_only_the_calls_that_it_needs() {
         (
             verified("/"),
             &[
+                ("proxy_add_header_map_value", 1),
                 ("proxy_get_header_map_pairs", 1),
                 ("proxy_get_property", 1),
                 ("proxy_increment_metric", 1),
-                ("proxy_replace_header_map_value", 1),
                 ("proxy_set_property", 1),
             ],
         ),

@@ -31,6 +31,7 @@ mod host_calls;
 mod image;
 mod manifests;
 mod metrics;
+mod names;
 mod native;
 mod protocols;
 mod redirects;

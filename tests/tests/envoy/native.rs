@@ -237,6 +237,23 @@ fn listeners_share_the_ruleset_of_a_file() {
     });
 }
 
+/// As an Envoy of before 1.38 is; here there is none of its functions at all.
+#[test]
+fn a_host_that_lacks_what_the_module_needs_is_told_so_and_the_module_refuses() {
+    let host = "import ctypes, sys\nstart = ctypes.CDLL(sys.argv[1]).envoy_dynamic_module_on_program_init\n\
+                start.restype = ctypes.c_char_p\nprint(start())";
+    let output = Command::new("python3").args(["-c", host]).arg(artefacts::envoy_module()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "None\n", "the version of an ABI");
+    let told = String::from_utf8_lossy(&output.stderr);
+    let start =
+        "crawlward: this Envoy lacks what the module needs (log_enabled, log, http_get_headers_size, ";
+    assert!(told.starts_with(start), "{told}");
+    assert!(told.trim_end().ends_with("): use Envoy 1.38 or later, or the Wasm filter"), "{told}");
+    // What newer versions have is not needed.
+    assert!(!told.contains("http_filter_config_set_gauge"), "{told}");
+    assert_eq!(output.status.code(), Some(0), "{told}");
+}
+
 /// Images of Envoy have the C library, and little else.
 #[test]
 fn the_module_needs_nothing_but_the_c_library() {

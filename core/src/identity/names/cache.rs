@@ -3,12 +3,13 @@
 //! As in the counters, there are no locks and no pointers. Two processes can write to one entry at the same time, so each
 //! entry has a seal over all of it: an entry whose seal is wrong is empty.
 
+use alloc::boxed::Box;
 use core::fmt;
 use core::net::IpAddr;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
-use zerocopy::FromBytes;
+use zerocopy::{FromBytes, FromZeros};
 
 use super::{NameLookup, NameOutcome};
 use crate::hash::mix;
@@ -100,6 +101,11 @@ impl Entry {
 }
 
 impl NameCache {
+    /// Memory in which nothing is known, for the threads of one process.
+    pub fn empty() -> Option<Box<Self>> {
+        Self::new_box_zeroed().ok()
+    }
+
     /// What is known at `now`, in seconds since the Unix epoch.
     pub fn get(&self, lookup: &NameLookup, now: i64) -> Option<NameOutcome> {
         let wanted = key(lookup);

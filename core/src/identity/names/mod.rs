@@ -94,6 +94,11 @@ impl Ruleset {
 }
 
 impl NameLookup {
+    /// Whether whatever comes of one of them comes of the other, too.
+    pub fn asks_as(&self, other: &Self) -> bool {
+        self.address == other.address && self.domains == other.domains
+    }
+
     /// The address whose names are to be asked for; IPv4 for an IPv4-mapped one.
     pub fn address(&self) -> IpAddr {
         self.address

@@ -14,7 +14,7 @@ const MOST_BYTES: usize = 16 << 10;
 
 /// The headers of signatures.
 pub(super) const INPUT: &str = "signature-input";
-pub(super) const SIGNATURE: &str = "signature";
+pub(crate) const SIGNATURE: &str = "signature";
 pub(super) const AGENT: &str = "signature-agent";
 
 /// Why there is no signature base.

@@ -3,22 +3,29 @@
 //!
 //! What costs little comes first: a request without a Signature header is asked for nothing else. Of one with it, the sizes, the
 //! tag, the times and the number of the key are looked at; only what is left of that is compared with the request, and only
-//! what is left of that is computed on the curve. Nothing here allocates.
+//! what is left of that is computed on the curve. A gate has a [budget](SignatureBudget) for the last two, and looks at nothing of
+//! a client that has spent it. Nothing here allocates.
 
 mod base;
+mod budget;
 
 use crate::http::request::Request;
 use crate::http::structured::{self, Bare, InnerList, Item, Member};
 use crate::ids::AgentId;
 use crate::json::typed::json_words;
 use crate::keys::identifier::{Identifier, Reference};
-use crate::keys::{Key, KeyDirectory, KeyRing};
-use base::{AGENT, Component, Components, INPUT, SIGNATURE};
+use crate::keys::{Key, KeyDirectory, KeyRing, Thumbprint};
+use base::{AGENT, Component, Components, INPUT};
+use budget::Client;
 
-pub(crate) use base::{NoBase, write as write_base};
+pub(crate) use base::{NoBase, SIGNATURE, write as write_base};
+pub use budget::SignatureBudget;
 
 /// The most bytes that the three headers of signatures may have together.
 const MOST_BYTES: usize = 8 << 10;
+
+/// From how many bytes on it costs as much to read them as to verify a signature. Those of agents are far shorter.
+const LONG: usize = 2 << 10;
 
 /// The most members that one of these headers may have.
 const MOST_MEMBERS: usize = 8;
@@ -56,6 +63,8 @@ json_words! {
         Unsupported = "unsupported",
         /// There are more or longer signatures than are looked at.
         OverLimit = "over-limit",
+        /// Too many that did not hold came before it in this second, so that nobody examined it.
+        OverBudget = "over-budget",
     }
 }
 
@@ -77,6 +86,7 @@ impl SignatureResult {
             }
             Self::Unsupported => "the signature has an algorithm or a component that is not supported",
             Self::OverLimit => "the request has more or longer signatures than are looked at",
+            Self::OverBudget => "not verified: too many signatures that did not hold came in the same second",
         }
     }
 }
@@ -127,7 +137,7 @@ impl Examined {
 /// first. `None` where there is no signature of the profile.
 #[inline]
 pub(super) fn examine(ring: &KeyRing, request: &impl Request, claimed: Option<AgentId>) -> Option<Examined> {
-    // For nearly every request, this is all.
+    // For nearly every request, this is all, if its host has not said so before.
     if ring.is_empty() || request.header(SIGNATURE).is_none() {
         return None;
     }
@@ -137,38 +147,34 @@ pub(super) fn examine(ring: &KeyRing, request: &impl Request, claimed: Option<Ag
 #[cold]
 #[inline(never)]
 fn examine_signed(ring: &KeyRing, request: &impl Request, claimed: Option<AgentId>) -> Option<Examined> {
-    if let Err(result) = check_headers(request) {
-        return Some(Examined::failed(result));
+    let (budget, client, now) = (request.signature_budget(), Client::of(request.address()), request.now());
+    if budget.is_some_and(|budget| !budget.allows(client, now)) {
+        return Some(Examined::failed(SignatureResult::OverBudget));
     }
+    let size = size_of_headers(request);
     let mut examination = Examination { ring, request, claimed, comparisons: 0 };
-    let mut best: Option<Examined> = None;
-    for input in structured::members(request.header_lines(INPUT)) {
-        // `check_headers` has read all of them.
-        let Ok((label, Member::List(input))) = input else { continue };
-        if input.parameters.get("tag") != Some(Bare::String(TAG.as_bytes())) {
-            continue;
-        }
-        let examined = examination.signature(label, input).unwrap_or_else(Examined::failed);
-        if best.is_none_or(|best| examined.rank() > best.rank()) {
-            best = Some(examined);
-        }
-        if examined.result == SignatureResult::Verified {
-            break;
-        }
+    let examined = match size {
+        ..=MOST_BYTES => examination.all().unwrap_or_else(|result| Some(Examined::failed(result))),
+        _ => Some(Examined::failed(SignatureResult::OverLimit)),
+    };
+    let holds = examined.is_some_and(|examined| examined.result == SignatureResult::Verified);
+    let is_costly = examination.comparisons > 0 || (LONG..=MOST_BYTES).contains(&size);
+    if let Some(budget) = budget.filter(|_| holds || is_costly) {
+        budget.note(client, now, holds);
     }
-    best
+    examined
 }
 
-/// Checks the sizes of the headers of signatures, and that the first two are dictionaries in which no label is there twice.
+/// The bytes of the three headers.
+fn size_of_headers(request: &impl Request) -> usize {
+    // Empty lines count, too.
+    let size =
+        |name| request.header_lines(name).fold(0_usize, |sum, line| sum.saturating_add(line.len() + 1));
+    [SIGNATURE, INPUT, AGENT].into_iter().map(size).fold(0, usize::saturating_add)
+}
+
+/// Checks that the first two headers are dictionaries in which no label is there twice.
 fn check_headers(request: &impl Request) -> Result<(), SignatureResult> {
-    let mut bytes = 0_usize;
-    for name in [SIGNATURE, INPUT, AGENT] {
-        // Empty lines count, too.
-        bytes = request.header_lines(name).fold(bytes, |sum, line| sum.saturating_add(line.len() + 1));
-    }
-    if bytes > MOST_BYTES {
-        return Err(SignatureResult::OverLimit);
-    }
     for name in [SIGNATURE, INPUT] {
         let mut labels: [&[u8]; MOST_MEMBERS] = [b""; MOST_MEMBERS];
         let mut free = labels.iter_mut();
@@ -194,6 +200,27 @@ struct Examination<'a, R> {
 }
 
 impl<R: Request> Examination<'_, R> {
+    /// Examines all signatures of the profile: what comes of the one that counts. `None` where there is none.
+    fn all(&mut self) -> Result<Option<Examined>, SignatureResult> {
+        check_headers(self.request)?;
+        let mut best: Option<Examined> = None;
+        for input in structured::members(self.request.header_lines(INPUT)) {
+            // `check_headers` has read all of them.
+            let Ok((label, Member::List(input))) = input else { continue };
+            if input.parameters.get("tag") != Some(Bare::String(TAG.as_bytes())) {
+                continue;
+            }
+            let examined = self.signature(label, input).unwrap_or_else(Examined::failed);
+            if best.is_none_or(|best| examined.rank() > best.rank()) {
+                best = Some(examined);
+            }
+            if examined.result == SignatureResult::Verified {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
     /// Examines one signature.
     fn signature(&mut self, label: &[u8], input: InnerList<'_>) -> Result<Examined, SignatureResult> {
         let (created, expires, keyid) = parameters(input)?;
@@ -210,6 +237,18 @@ impl<R: Request> Examination<'_, R> {
             return Err(SignatureResult::OverLimit);
         }
         self.comparisons += 1;
+        let (result, agent) = self.compare(label, input, thumbprint, now)?;
+        Ok(Examined { result, is_long_lived: expires.saturating_sub(created) > LONG_LIFE, agent })
+    }
+
+    /// Compares a signature with the request: whether it holds, and whose its key is.
+    fn compare(
+        &self,
+        label: &[u8],
+        input: InnerList<'_>,
+        thumbprint: &Thumbprint,
+        now: i64,
+    ) -> Result<(SignatureResult, Option<AgentId>), SignatureResult> {
         let covered = Components::of(input)?;
         self.check_coverage(&covered)?;
         let identifier = self.directory_of(label, &covered)?;
@@ -221,8 +260,7 @@ impl<R: Request> Examination<'_, R> {
             true => SignatureResult::Verified,
             false => SignatureResult::BadSignature,
         };
-        let is_long_lived = expires.saturating_sub(created) > LONG_LIFE;
-        Ok(Examined { result, is_long_lived, agent: self.agent_of(directory) })
+        Ok((result, self.agent_of(directory)))
     }
 
     /// Whether the signature covers whom the request is for, and of another signature that it covers all that this one does.

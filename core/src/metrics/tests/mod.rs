@@ -174,6 +174,7 @@ fn the_text_is_that_of_prometheus() {
             r#"crawlward_signatures_total{result="malformed"} 0"#,
             r#"crawlward_signatures_total{result="unsupported"} 0"#,
             r#"crawlward_signatures_total{result="over-limit"} 0"#,
+            r#"crawlward_signatures_total{result="over-budget"} 0"#,
         ]
     );
     for metric in ALL {

@@ -9,7 +9,8 @@ use self::text::TextUse;
 use super::attribute::Attribute;
 use super::rules::{self, Scope};
 use super::token::TagName;
-use super::tree::{Flags, Node, Value};
+use super::tree::{Flags, Node};
+use super::values::{Value, Values};
 use super::{NodeId, Tag, Tree};
 use crate::Limits;
 
@@ -23,11 +24,11 @@ struct Open {
 
 /// A tree that grows.
 #[derive(Debug)]
-pub(super) struct Builder {
+pub(super) struct Builder<'p> {
     nodes: Vec<Node>,
     attributes: Vec<Value>,
     text: Vec<u8>,
-    pub(super) values: Vec<u8>,
+    pub(super) values: Values<'p>,
     open: Vec<Open>,
     /// How many elements are open, by name.
     counts: [u32; TagName::BUCKETS],
@@ -41,16 +42,17 @@ pub(super) struct Builder {
     text_use: TextUse,
 }
 
-impl Builder {
-    pub(super) fn new(page_length: usize, limits: &Limits) -> Self {
+impl<'p> Builder<'p> {
+    pub(super) fn new(page: &'p str, limits: &Limits) -> Self {
+        let page_length = page.len();
         // A page of hostile size has few bytes a node.
         let limits = Limits { nodes: limits.nodes.min(1024 + page_length / 4), ..*limits };
         let mut builder = Self {
-            // What typical pages need, so that growing copies little.
-            nodes: Vec::with_capacity((page_length / 32).min(limits.nodes)),
-            attributes: Vec::with_capacity(page_length / 64),
+            // What most pages need, so that growing copies little.
+            nodes: Vec::with_capacity((page_length / 128).min(limits.nodes)),
+            attributes: Vec::with_capacity(page_length / 128),
             text: Vec::with_capacity(page_length / 8),
-            values: Vec::with_capacity(page_length / 8),
+            values: Values::of(page),
             open: Vec::new(),
             counts: [0; TagName::BUCKETS],
             owed: [0; TagName::BUCKETS],
@@ -64,17 +66,17 @@ impl Builder {
         builder
     }
 
-    pub(super) fn finish(&mut self) -> Tree {
+    pub(super) fn finish(&mut self) -> Tree<'p> {
         self.close_to(0);
-        let whole = |bytes: Vec<u8>| {
-            String::from_utf8(bytes)
-                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-        };
+        self.text.shrink_to_fit();
+        self.attributes.shrink_to_fit();
+        self.nodes.shrink_to_fit();
+        let text = String::from_utf8(std::mem::take(&mut self.text));
         Tree {
             nodes: std::mem::take(&mut self.nodes),
             attributes: std::mem::take(&mut self.attributes),
-            text: whole(std::mem::take(&mut self.text)),
-            values: whole(std::mem::take(&mut self.values)),
+            text: text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+            values: std::mem::take(&mut self.values),
             is_cut: self.is_cut,
         }
     }
@@ -174,10 +176,8 @@ impl Builder {
 
     fn is_json_ld(&self, attributes: &[Value]) -> bool {
         let kind = attributes.iter().find(|value| value.attribute == Attribute::Type);
-        let kind = kind.and_then(|value| {
-            self.values.get(value.start as usize..value.start as usize + usize::from(value.length))
-        });
         kind.is_some_and(|kind| {
+            let kind = self.values.bytes(*kind);
             let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default();
             essence.trim_ascii().eq_ignore_ascii_case(b"application/ld+json")
         })

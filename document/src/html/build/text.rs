@@ -15,7 +15,7 @@ pub(super) enum TextUse {
     LeftOut,
 }
 
-impl Builder {
+impl Builder<'_> {
     pub(super) fn see_text_use(&mut self) {
         let is_preformatted = || {
             [Tag::Pre, Tag::Listing, Tag::Xmp, Tag::Plaintext, Tag::Script]

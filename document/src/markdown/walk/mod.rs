@@ -32,7 +32,7 @@ enum Ending {
 }
 
 struct Walk<'p> {
-    tree: &'p Tree,
+    tree: &'p Tree<'p>,
     addresses: &'p Addresses,
     blocks: Blocks,
     line: Line,

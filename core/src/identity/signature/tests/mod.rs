@@ -1,5 +1,6 @@
 use alloc::borrow::ToOwned;
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
@@ -29,6 +30,7 @@ struct Sent {
     path: String,
     headers: Vec<(String, String)>,
     now: i64,
+    budget: Option<Rc<SignatureBudget>>,
 }
 
 impl Request for Sent {
@@ -58,6 +60,10 @@ impl Request for Sent {
 
     fn now(&self) -> i64 {
         self.now
+    }
+
+    fn signature_budget(&self) -> Option<&SignatureBudget> {
+        self.budget.as_deref()
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
@@ -126,6 +132,7 @@ fn sent() -> Sent {
         path: "/a%20b?c=%7e".into(),
         headers: Vec::new(),
         now: NOW,
+        budget: None,
     }
 }
 

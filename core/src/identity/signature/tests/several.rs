@@ -149,3 +149,41 @@ fn sig_6_of_agents_that_share_a_directory_the_claimed_one_counts() {
         assert_eq!(examined.agent, Some(agent(expected)));
     }
 }
+
+/// SIG-12.
+#[test]
+fn sig_12_what_exceeds_the_budget_is_no_forgery() {
+    let forger = Plan { seed: 9, ..Plan::default() };
+    let budget = Some(Rc::new(SignatureBudget::new()));
+    let with_budget = |sent: Sent| Sent { budget: budget.clone(), ..sent };
+    let good = with_budget(sent().signed(&Plan::default()));
+    let forged = with_budget(sent().signed(&forger));
+    let uncovered = Plan { components: r#""signature-agent";key="sig1""#.into(), ..Plan::default() };
+    let uncovered = with_budget(sent().signed(&uncovered));
+    let expired = Plan { parameters: parameters(NOW - 500, NOW - 400, 7), ..Plan::default() };
+    let expired = with_budget(sent().signed(&expired));
+    let unknown = Plan { parameters: parameters(NOW, NOW + 50, 9), ..Plan::default() };
+    let unknown = with_budget(sent().signed(&unknown));
+    // What costs little is refused as before, and nothing is spent on it; nor on what holds.
+    for _ in 0..2 * budget::MOST_OF_A_CLIENT {
+        assert_eq!(result(&expired), Some(Expired));
+        assert_eq!(result(&unknown), Some(UnknownKey));
+        assert_eq!(result(&good), Some(Verified));
+    }
+    let long = unknown.clone().with("signature-agent", &format!("x=\"{}\"", "a".repeat(LONG)));
+    assert_eq!(result(&long), Some(UnknownKey));
+    assert_eq!(result(&forged), Some(BadSignature));
+    for _ in 0..budget::MOST_OF_A_CLIENT / 2 - 1 {
+        assert_eq!(result(&forged), Some(BadSignature));
+        assert_eq!(result(&uncovered), Some(NotCovered));
+    }
+    for _ in 0..2 * budget::MOST_OF_A_CLIENT {
+        for sent in [&forged, &uncovered, &good, &expired, &unknown] {
+            let examined = examine(&ring(), sent, None).unwrap();
+            assert_eq!((examined.result, examined.agent), (OverBudget, None));
+        }
+    }
+    let later = |sent: &Sent| Sent { now: NOW + 1, ..sent.clone() };
+    assert_eq!(result(&later(&good)), Some(Verified));
+    assert_eq!(result(&later(&forged)), Some(BadSignature));
+}

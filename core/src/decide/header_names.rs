@@ -1,0 +1,66 @@
+//! What one look at the names of a request's headers says.
+
+use crate::decide::upstream_header::{CONNECTION, UPSTREAM_HEADER, is_forgery};
+use crate::identity::SIGNATURE;
+
+/// What the names of a request's headers say, beforehand: hardly any request needs more than this one look at them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeaderNames {
+    /// Whether one can keep [`UPSTREAM_HEADER`] from saying what is known: [a forgery](is_forgery), or a `Connection` that may
+    /// [name it](crate::connection_without_ours).
+    pub may_hide_ours: bool,
+    /// Whether one has a signature.
+    pub are_signed: bool,
+}
+
+impl HeaderNames {
+    /// Looks at each name once, in whatever case.
+    #[inline]
+    pub fn look<'n>(names: impl Iterator<Item = &'n [u8]>) -> Self {
+        names.fold(Self::default(), |mut seen, name| {
+            // The length tells nearly all others apart.
+            match name.len() {
+                Self::OURS => seen.may_hide_ours |= is_forgery(name),
+                Self::CONNECTION => seen.may_hide_ours |= name.eq_ignore_ascii_case(CONNECTION.as_bytes()),
+                Self::SIGNATURE => seen.are_signed |= name.eq_ignore_ascii_case(SIGNATURE.as_bytes()),
+                _ => {}
+            }
+            seen
+        })
+    }
+
+    const OURS: usize = UPSTREAM_HEADER.lowercase.len();
+    const CONNECTION: usize = CONNECTION.len();
+    const SIGNATURE: usize = SIGNATURE.len();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_seen_in_any_case_and_place() {
+        let look = |names: &[&'static str]| HeaderNames::look(names.iter().map(|name| name.as_bytes()));
+        let nothing = HeaderNames::default();
+        assert_eq!(look(&[]), nothing);
+        assert_eq!(
+            look(&["host", "user-agent", "signaturf", "connectiom", "x-crawlwarx", "signature-agent"]),
+            nothing
+        );
+        for name in ["X-Crawlward", "x_crawlward", "connection", "Connection"] {
+            assert_eq!(
+                look(&["host", name, "accept"]),
+                HeaderNames { may_hide_ours: true, ..nothing },
+                "{name}"
+            );
+        }
+        for name in ["signature", "Signature"] {
+            assert_eq!(
+                look(&["host", name, "accept"]),
+                HeaderNames { are_signed: true, ..nothing },
+                "{name}"
+            );
+        }
+        assert_eq!(look(&["Signature", "Connection"]), HeaderNames { may_hide_ours: true, are_signed: true });
+    }
+}

@@ -1,0 +1,86 @@
+//! Memory: large blocks come from the system, and go back to it.
+//!
+//! Compiling takes several times the memory that a ruleset keeps. Envoy's allocator, which has all other blocks, would keep most
+//! of that for later.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr;
+
+/// Blocks of this size and more are mapped. Smaller ones would waste much of their last page.
+const LARGE: usize = 128 << 10;
+
+/// What every page is aligned to, at least.
+const PAGE: usize = 4096;
+
+struct MapsLarge;
+
+#[global_allocator]
+static ALLOCATOR: MapsLarge = MapsLarge;
+
+/// Whether a block of this layout is a mapping.
+const fn is_mapped(layout: Layout) -> bool {
+    layout.size() >= LARGE && layout.align() <= PAGE
+}
+
+// SAFETY: a layout alone decides who has its block, so that each block goes back where it came from. A mapping is aligned to
+// pages, and belongs to nobody else.
+unsafe impl GlobalAlloc for MapsLarge {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if !is_mapped(layout) {
+            // SAFETY: the caller's promise.
+            return unsafe { System.alloc(layout) };
+        }
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping changes no other memory.
+        let mapped = unsafe { libc::mmap(ptr::null_mut(), layout.size(), protection, flags, -1, 0) };
+        block(mapped)
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if is_mapped(layout) {
+            // SAFETY: the block is a mapping of this size, by the caller's promise, and nobody uses it any more.
+            unsafe { libc::munmap(block.cast(), layout.size()) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { System.dealloc(block, layout) };
+        }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if is_mapped(layout) {
+            // SAFETY: the caller's promise. The system fills a mapping with zeros.
+            unsafe { self.alloc(layout) }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { System.alloc_zeroed(layout) }
+        }
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller promises that the size is valid with this alignment.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        match (is_mapped(layout), is_mapped(new_layout)) {
+            // SAFETY: the block is a mapping of its size, by the caller's promise, who no longer uses it where it was.
+            (true, true) => {
+                block(unsafe { libc::mremap(old.cast(), layout.size(), size, libc::MREMAP_MAYMOVE) })
+            }
+            // SAFETY: the caller's promise.
+            (false, false) => unsafe { System.realloc(old, layout, size) },
+            // SAFETY: the caller's promise. The blocks are apart, and both have as many bytes as are copied.
+            _ => unsafe {
+                let new = self.alloc(new_layout);
+                if !new.is_null() {
+                    ptr::copy_nonoverlapping(old, new, size.min(layout.size()));
+                    self.dealloc(old, layout);
+                }
+                new
+            },
+        }
+    }
+}
+
+/// What the system has mapped; null if it has not.
+fn block(mapped: *mut libc::c_void) -> *mut u8 {
+    if mapped == libc::MAP_FAILED { ptr::null_mut() } else { mapped.cast() }
+}

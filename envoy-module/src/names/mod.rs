@@ -1,0 +1,280 @@
+//! Names of addresses, asked for over HTTPS (RFC 8484) through a cluster of Envoy.
+//!
+//! A worker never waits: the request that a name may verify is stopped, and its question is left here. The main thread sends it
+//! to the cluster, reads the answer, notes what came of it for all workers, and has the worker let the request go on. Envoy ends
+//! each question in time, so no request waits longer than that.
+
+mod message;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crawlward_core::metrics::OnceAMinute;
+use crawlward_core::{NameCache, NameLookup, NameOutcome};
+
+use crate::configuration::NameService;
+use crate::envoy::{
+    Answer, Callout, CalloutId, LogLevel, Scheduled, Scheduler, StreamHandle, StreamScheduler, log,
+};
+use message::{MEDIA_TYPE, MOST_BYTES, Question};
+
+/// The number of the event by which questions are sent.
+pub(crate) const ASK: u64 = 1;
+
+/// How many lookups may be under way, and how many requests may wait for them. A request beyond that does not wait.
+const MOST_LOOKUPS: usize = 128;
+const MOST_WAITING: usize = 1024;
+
+/// What came of lookups, for all configurations and workers. `None`: there is no memory, and nothing is known.
+static KNOWN: LazyLock<Option<Box<NameCache>>> = LazyLock::new(NameCache::empty);
+
+/// What is known of a client's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Knowledge {
+    /// This came of a lookup.
+    Outcome(NameOutcome),
+    /// A lookup is under way, after which the stream is scheduled.
+    UnderWay,
+    /// Too many are under way.
+    Nothing,
+}
+
+/// The lookups of one configuration.
+#[derive(Debug)]
+pub(crate) struct Names {
+    service: NameService,
+    scheduler: Arc<Scheduler>,
+    lookups: Mutex<Lookups>,
+}
+
+#[derive(Debug, Default)]
+struct Lookups {
+    under_way: Vec<Lookup>,
+    /// The number of the next one.
+    next: u64,
+    /// The one whose question is being sent: Envoy can answer before its number is known.
+    sending: Option<u64>,
+}
+
+/// A lookup that is under way.
+#[derive(Debug)]
+struct Lookup {
+    number: u64,
+    about: NameLookup,
+    deadline: Instant,
+    waiting: Vec<StreamScheduler>,
+    /// What is asked for. `None`: nothing yet.
+    question: Option<Question>,
+    callout: Option<CalloutId>,
+    /// The names whose addresses are still to be asked for. `None`: the names themselves are.
+    candidates: Option<VecDeque<String>>,
+    /// How long what was answered is valid, in seconds.
+    life: u32,
+    /// Whether a question about a name was not answered.
+    is_in_doubt: bool,
+}
+
+/// What an answer leads to.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Ask,
+    Done(NameOutcome),
+}
+
+/// What came of a lookup, if it is known.
+pub(crate) fn outcome(lookup: &NameLookup) -> Option<NameOutcome> {
+    KNOWN.as_ref()?.get(lookup, crawlward_files::now())
+}
+
+impl Names {
+    pub(crate) fn new(service: NameService, scheduler: Arc<Scheduler>) -> Self {
+        Self { service, scheduler, lookups: Mutex::default() }
+    }
+
+    /// What is known; if nothing is, has it looked up for this stream.
+    pub(crate) fn know(&self, about: &NameLookup, handle: &StreamHandle<'_>) -> Knowledge {
+        if let Some(outcome) = outcome(about) {
+            return Knowledge::Outcome(outcome);
+        }
+        let Some(stream) = handle.scheduler() else { return Knowledge::Nothing };
+        let mut lookups = self.lookups();
+        // It may have ended meanwhile.
+        if let Some(outcome) = outcome(about) {
+            return Knowledge::Outcome(outcome);
+        }
+        let waiting: usize = lookups.under_way.iter().map(|lookup| lookup.waiting.len()).sum();
+        if waiting >= MOST_WAITING {
+            return Knowledge::Nothing;
+        }
+        if let Some(lookup) = lookups.under_way.iter_mut().find(|lookup| lookup.about.asks_as(about)) {
+            lookup.waiting.push(stream);
+            return Knowledge::UnderWay;
+        }
+        if lookups.under_way.len() >= MOST_LOOKUPS {
+            return Knowledge::Nothing;
+        }
+        let number = lookups.next;
+        lookups.next += 1;
+        lookups.under_way.push(Lookup {
+            number,
+            about: about.clone(),
+            deadline: Instant::now() + self.service.patience,
+            waiting: vec![stream],
+            question: None,
+            callout: None,
+            candidates: None,
+            life: u32::MAX,
+            is_in_doubt: false,
+        });
+        drop(lookups);
+        self.scheduler.schedule(ASK);
+        Knowledge::UnderWay
+    }
+
+    /// Sends the questions that no worker can send, in the main thread.
+    pub(crate) fn on_scheduled(&self, scheduled: &Scheduled<'_>) {
+        loop {
+            let mut lookups = self.lookups();
+            let Some(lookup) = lookups.under_way.iter_mut().find(|lookup| lookup.question.is_none()) else {
+                return;
+            };
+            lookup.question = Some(Question::names_of(lookup.about.address()));
+            let number = lookup.number;
+            drop(lookups);
+            self.ask(scheduled, number);
+        }
+    }
+
+    /// An answer came, or none in time.
+    pub(crate) fn on_answer(&self, scheduled: &Scheduled<'_>, answer: &Answer<'_>) {
+        let message = message_of(answer);
+        let mut lookups = self.lookups();
+        let sending = lookups.sending.take();
+        let is_meant = |lookup: &&mut Lookup| {
+            sending.map_or(lookup.callout == Some(answer.id), |number| lookup.number == number)
+        };
+        let Some(lookup) = lookups.under_way.iter_mut().find(is_meant) else { return };
+        lookup.callout = None;
+        let (number, next) = (lookup.number, lookup.advance(message.as_deref()));
+        drop(lookups);
+        match next {
+            Next::Ask => self.ask(scheduled, number),
+            Next::Done(outcome) => self.finish(number, outcome),
+        }
+    }
+
+    /// Sends the question of a lookup. No lock is held while Envoy sends it.
+    fn ask(&self, scheduled: &Scheduled<'_>, number: u64) {
+        let mut lookups = self.lookups();
+        let Some(lookup) = lookups.under_way.iter().find(|lookup| lookup.number == number) else { return };
+        let message = lookup.question.as_ref().and_then(Question::message);
+        let patience = lookup.deadline.saturating_duration_since(Instant::now());
+        let Some(message) = message.filter(|_| !patience.is_zero()) else {
+            drop(lookups);
+            return self.finish(number, NameOutcome::Unknown);
+        };
+        lookups.sending = Some(number);
+        drop(lookups);
+        let sent = self.send(scheduled, &message, patience);
+        let mut lookups = self.lookups();
+        if lookups.sending.take_if(|sending| *sending == number).is_none() {
+            // The answer has come already.
+            return;
+        }
+        match sent {
+            Some(id) => {
+                let lookup = lookups.under_way.iter_mut().find(|lookup| lookup.number == number);
+                if let Some(lookup) = lookup {
+                    lookup.callout = Some(id);
+                }
+            }
+            None => {
+                drop(lookups);
+                self.finish(number, NameOutcome::Unknown);
+            }
+        }
+    }
+
+    fn send(&self, scheduled: &Scheduled<'_>, message: &[u8], patience: Duration) -> Option<CalloutId> {
+        static LOGGED: OnceAMinute = OnceAMinute::new();
+        let NameService { cluster, authority, path, .. } = &self.service;
+        let length = message.len().to_string();
+        let headers = [
+            (":method", "POST"),
+            (":scheme", "https"),
+            (":authority", authority),
+            (":path", path),
+            ("accept", MEDIA_TYPE),
+            ("content-type", MEDIA_TYPE),
+            ("content-length", &length),
+        ];
+        let sent = scheduled.call_out(&Callout { cluster, headers: &headers, body: message, patience });
+        if sent.is_err() && LOGGED.is_due(crawlward_files::now()) {
+            let message = format!(
+                "crawlward: rdns: Envoy cannot send to the cluster \"{cluster}\"; is there one of that name with a host?"
+            );
+            log(LogLevel::Warn, &message);
+        }
+        sent.ok()
+    }
+
+    /// Notes what came of a lookup, and lets the requests go on that wait for it.
+    fn finish(&self, number: u64, outcome: NameOutcome) {
+        let mut lookups = self.lookups();
+        let Some(place) = lookups.under_way.iter().position(|lookup| lookup.number == number) else { return };
+        let Lookup { about, waiting, life, .. } = lookups.under_way.swap_remove(place);
+        if let Some(known) = KNOWN.as_ref() {
+            let now = crawlward_files::now();
+            known.put(&about, outcome, now.saturating_add(life.into()), now);
+        }
+        drop(lookups);
+        for stream in waiting {
+            stream.schedule();
+        }
+    }
+
+    fn lookups(&self) -> MutexGuard<'_, Lookups> {
+        self.lookups.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lookup {
+    /// Takes the answer to its question, and says what follows.
+    fn advance(&mut self, message: Option<&[u8]>) -> Next {
+        let records =
+            self.question.as_ref().zip(message).and_then(|(question, message)| question.answer(message));
+        if let Some(records) = &records {
+            self.life = self.life.min(records.life);
+        }
+        match (&mut self.candidates, records) {
+            (None, None) => return Next::Done(NameOutcome::Unknown),
+            (candidates @ None, Some(records)) => {
+                let names: Vec<String> = records.names().collect();
+                *candidates = Some(self.about.candidates(names.iter().map(String::as_bytes)).collect());
+            }
+            (Some(_), Some(records)) if self.about.is_confirmed_by(records.addresses()) => {
+                return Next::Done(NameOutcome::Confirmed);
+            }
+            (Some(_), Some(_)) => {}
+            (Some(_), None) => self.is_in_doubt = true,
+        }
+        let next = self.candidates.as_mut().and_then(VecDeque::pop_front);
+        match next.map(|name| Question::addresses_of(&name, self.about.address())) {
+            Some(question @ Some(_)) => {
+                self.question = question;
+                Next::Ask
+            }
+            Some(None) => Next::Done(NameOutcome::Unknown),
+            None if self.is_in_doubt => Next::Done(NameOutcome::Unknown),
+            None => Next::Done(NameOutcome::Refuted),
+        }
+    }
+}
+
+/// The message of DNS in an answer.
+fn message_of(answer: &Answer<'_>) -> Option<Vec<u8>> {
+    let is_message = answer.header(":status") == Some(b"200")
+        && answer.header("content-type").is_some_and(|kind| kind.eq_ignore_ascii_case(MEDIA_TYPE.as_bytes()));
+    if is_message { answer.body(MOST_BYTES) } else { None }
+}

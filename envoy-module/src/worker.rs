@@ -1,0 +1,44 @@
+//! What a worker remembers.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Weak};
+
+use crawlward_envoy_gate::Recent;
+
+use crate::source::Loaded;
+use crate::statistics::RecentCounters;
+
+/// What a worker remembers of the requests that it had last, for one ruleset.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    pub(crate) requests: Recent,
+    pub(crate) counters: RecentCounters,
+}
+
+/// For how many rulesets a worker remembers anything.
+const REMEMBERED: usize = 8;
+
+thread_local! {
+    static MEMORIES: RefCell<Vec<(Weak<Loaded>, Rc<Memory>)>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Memory {
+    /// That of this worker for a ruleset.
+    pub(crate) fn of(loaded: &Arc<Loaded>) -> Rc<Self> {
+        MEMORIES.with_borrow_mut(|memories| {
+            // As long as the list has a ruleset, no other one has its address.
+            let is_same = |(known, _): &&(Weak<Loaded>, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(loaded));
+            if let Some((_, memory)) = memories.iter().find(is_same) {
+                return Rc::clone(memory);
+            }
+            memories.retain(|(known, _)| known.strong_count() > 0);
+            if memories.len() == REMEMBERED {
+                memories.remove(0);
+            }
+            let memory = Rc::<Self>::default();
+            memories.push((Arc::downgrade(loaded), Rc::clone(&memory)));
+            memory
+        })
+    }
+}

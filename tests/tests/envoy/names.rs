@@ -1,0 +1,375 @@
+//! Clients that only the name of their address can verify, with a DNS server on loopback that Envoy asks over HTTP.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use crawlward_tests::dns::{HttpsServer, Reply, Zone, http_response};
+use crawlward_tests::envoy::{
+    Envoy, Filter, Gate, Listener, address, bootstrap, configuration, native_filter,
+};
+use crawlward_tests::http::{Request, Response};
+use crawlward_tests::lab::{FIREFOX, from};
+use crawlward_tests::nginx::{Folder, ask, local};
+use crawlward_tests::origin::{Origin, Received};
+use crawlward_tests::ports::free_port;
+use crawlward_tests::process::wait_for;
+use hickory_proto::rr::Name;
+use serde_json::{Value, json};
+
+const DOCUMENT: &str = r#"{
+  "mode": "enforce", "catalog": "none",
+  "agents": [
+    { "token": "NameBot", "rdns": ["crawl.example.org"] },
+    { "token": "PlainBot" } ],
+  "sites": [ { "hosts": ["strict.test"], "unverified": "deny" }, {} ]
+}"#;
+
+/// Two agents' addresses with the names that they should have.
+fn zone() -> Zone {
+    Zone::default()
+        .name("192.0.2.1", "a.crawl.example.org.")
+        .address("a.crawl.example.org.", "192.0.2.1")
+        .name("2001:db8::1", "B.CRAWL.Example.org.")
+        .address("b.crawl.example.org.", "2001:db8::2")
+        .address("b.crawl.example.org.", "2001:db8::1")
+}
+
+fn serving(zone: Zone) -> HttpsServer {
+    HttpsServer::answering(move |name, kind| zone.reply(name, kind))
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("crawlward.json", DOCUMENT);
+    folder
+}
+
+/// The element of `http_filters`, which asks a cluster for names.
+fn filter(folder: &Folder, timeout: &str) -> Value {
+    let rdns = json!({ "cluster": "dns", "authority": "dns.test", "timeout": timeout });
+    native_filter(&json!({ "config": folder.path().join("crawlward.json"), "rdns": rdns }).to_string())
+}
+
+/// Envoy with two workers, in front of an origin.
+struct Started {
+    envoy: Envoy,
+    port: u16,
+    _origin: Origin,
+}
+
+impl Started {
+    /// With a cluster at a port, and so long a wait.
+    fn new(dns: u16, timeout: &str) -> Self {
+        let (folder, origin, port) = (folder(), Origin::start(), free_port());
+        let listener = Listener { port, filter: filter(&folder, timeout), access_log: "access.log".into() };
+        let mut bootstrap = bootstrap(&[configuration(&folder, &listener)], origin.port());
+        let clusters = bootstrap["static_resources"]["clusters"].as_array_mut().unwrap();
+        clusters.push(json!({
+            "name": "dns",
+            "type": "STATIC",
+            "load_assignment": {
+                "cluster_name": "dns",
+                "endpoints": [{ "lb_endpoints": [{ "endpoint": { "address": address(dns) } }] }],
+            },
+        }));
+        Self { envoy: Envoy::boot(folder, bootstrap, 2, &[]), port, _origin: origin }
+    }
+
+    /// Who a client of this address is, which says that it is the agent.
+    fn identity(&self, address: &str) -> String {
+        identity(&ask(self.port, &bot(address)))
+    }
+
+    fn assert_clean(&self) {
+        let page = self.envoy.admin("/stats/prometheus");
+        assert!(page.contains("crawlward_errors_total{} 0\n"), "{page}");
+        let log = self.envoy.folder().read("envoy.log");
+        assert!(!log.contains("crawlward: internal error") && !log.contains("[critical]"), "{log}");
+    }
+}
+
+fn bot(address: &str) -> Request {
+    from(address, Request::get("/").agent("NameBot/1.0"))
+}
+
+/// The identity that the origin was told of.
+fn identity(response: &Response) -> String {
+    assert_eq!(response.status, 200, "{response:?}");
+    let told = Received::of(response).and_then(|received| received.crawlward).unwrap_or_default();
+    let identity = told.split(", ").find_map(|fact| fact.strip_prefix("identity="));
+    identity.unwrap_or_default().to_owned()
+}
+
+/// How often the server was asked for names of addresses.
+fn name_queries(dns: &HttpsServer) -> usize {
+    dns.asked().iter().filter(|name| name.ends_with(".arpa.")).count()
+}
+
+// RDNS-1, JAFAR-19
+#[test]
+fn a_name_that_has_the_address_verifies_the_agent() {
+    let zone = zone()
+        .delegated("192.0.2.3", "3.0-31.2.0.192.in-addr.arpa.", "c.crawl.example.org.")
+        .alias("c.crawl.example.org.", "c.hosts.example.net.")
+        .address("c.hosts.example.net.", "192.0.2.3");
+    let dns = serving(zone);
+    let envoy = Started::new(dns.port(), "10s");
+    for address in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "192.0.2.3"] {
+        assert_eq!(envoy.identity(address), "verified", "{address}");
+    }
+    // What the site denies to unverified clients, it serves to verified ones.
+    let strict = |address| {
+        let request = Request::new("GET", "/", "strict.test").agent("NameBot/1.0");
+        ask(envoy.port, &from(address, request)).status
+    };
+    assert_eq!((strict("192.0.2.1"), strict("192.0.2.9")), (200, 403));
+    envoy.assert_clean();
+}
+
+// RDNS-1
+#[test]
+fn a_body_waits_with_its_request() {
+    let (dns, release) = held(zone());
+    let envoy = Started::new(dns.port(), "10s");
+    let port = envoy.port;
+    let ask = move |address: &str| {
+        let request = Request::new("POST", "/", "strict.test").agent("NameBot/1.0");
+        ask(port, &from(address, request.body(&[b'b'; 200_000]))).status
+    };
+    let clients = ["192.0.2.1", "192.0.2.9"].map(|address| thread::spawn(move || ask(address)));
+    wait_for("both queries", || (name_queries(&dns) == 2).then_some(()));
+    release.store(true, SeqCst);
+    assert_eq!(clients.map(|client| client.join().unwrap()), [200, 403]);
+    envoy.assert_clean();
+}
+
+// RDNS-1
+#[test]
+fn any_other_name_leaves_the_agent_unverified() {
+    let strange = |labels: &[&[u8]]| Name::from_labels(labels.iter().copied()).unwrap();
+    let zone = zone()
+        .name("192.0.2.10", "a.crawl.example.net.")
+        .address("a.crawl.example.net.", "192.0.2.10")
+        .name("192.0.2.11", "a.notcrawl.example.org.")
+        .address("a.notcrawl.example.org.", "192.0.2.11")
+        .name("192.0.2.12", "a.crawl.example.org.evil.example.")
+        .address("a.crawl.example.org.evil.example.", "192.0.2.12")
+        // The name of somebody else.
+        .name("192.0.2.13", "a.crawl.example.org.")
+        // A name without addresses, one that does not exist, and one whose aliases lead nowhere.
+        .name("192.0.2.14", "text.crawl.example.org.")
+        .alias("text.crawl.example.org.", "a.crawl.example.net.")
+        .name("192.0.2.15", "none.crawl.example.org.")
+        .name("192.0.2.16", "loop.crawl.example.org.")
+        .alias("loop.crawl.example.org.", "pool.crawl.example.org.")
+        .alias("pool.crawl.example.org.", "loop.crawl.example.org.")
+        // Names that only look right when they are written with dots.
+        .named("192.0.2.17", strange(&[b"a.crawl.example.org"]))
+        .named("192.0.2.18", strange(&[b"a", b"crawl\0", b"example", b"org"]))
+        .named("192.0.2.19", strange(&[b"\xff", b"crawl", b"example", b"org"]))
+        .named("192.0.2.20", Name::root());
+    let dns = serving(zone);
+    let envoy = Started::new(dns.port(), "10s");
+    for last in 10..=21 {
+        assert_eq!(envoy.identity(&format!("192.0.2.{last}")), "unverified", "192.0.2.{last}");
+    }
+    // Of the same family only: the other one has the same last bytes.
+    assert_eq!(envoy.identity("2001:db8::3"), "unverified");
+    assert!(!dns.asked().iter().any(|name| name.contains("evil") || name.contains("notcrawl")));
+    envoy.assert_clean();
+}
+
+// RDNS-1, RDNS-2
+#[test]
+fn several_names_are_asked_for_up_to_a_limit() {
+    let mut zone = zone();
+    for number in 0..2000 {
+        zone = zone.name("192.0.2.30", &format!("n{number}.crawl.example.org."));
+    }
+    let zone = zone
+        .name("192.0.2.31", "n.other.example.")
+        .name("192.0.2.31", "a.crawl.example.org.")
+        .name("192.0.2.31", "c.crawl.example.org.")
+        .address("c.crawl.example.org.", "192.0.2.31");
+    let dns = serving(zone);
+    let envoy = Started::new(dns.port(), "10s");
+    assert_eq!(envoy.identity("192.0.2.31"), "verified", "the third name");
+    assert_eq!(envoy.identity("192.0.2.30"), "unverified");
+    let asked = dns.asked().iter().filter(|name| name.starts_with('n')).count();
+    assert!(asked <= 8, "{asked}");
+    envoy.assert_clean();
+}
+
+// RDNS-1
+#[test]
+fn what_is_no_answer_verifies_nobody() {
+    let bad: Vec<Vec<u8>> = vec![
+        http_response("application/dns-message", b""),
+        http_response("application/dns-message", &[0; 11]),
+        http_response("application/dns-message", &[0xff; 70_000]),
+        http_response("text/html", b"<p>a captive portal</p>"),
+        b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        b"HTTP/1.1 302 Found\r\nLocation: https://elsewhere.test/\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        b"no HTTP\r\n\r\n".to_vec(),
+    ];
+    let count = bad.len();
+    // To the first question, or to the second one, each for another address.
+    let mut zone = zone();
+    for last in 0..count {
+        let name = format!("n{last}.crawl.example.org.");
+        zone = zone.name(&format!("198.51.100.{last}"), &name).address(&name, &format!("198.51.100.{last}"));
+    }
+    let instead = move |name: &Name, _| {
+        let text = name.to_ascii();
+        let number =
+            text.trim_start_matches('n').split('.').next().and_then(|label| label.parse::<usize>().ok())?;
+        let is_meant = text.ends_with("113.0.203.in-addr.arpa.") || text.starts_with('n');
+        bad.get(number).filter(|_| is_meant).cloned()
+    };
+    let dns = HttpsServer::start(move |name, kind| zone.reply(name, kind), instead);
+    let envoy = Started::new(dns.port(), "10s");
+    for last in 0..count {
+        for network in ["203.0.113", "198.51.100"] {
+            assert_eq!(envoy.identity(&format!("{network}.{last}")), "unverified", "{network}.{last}");
+        }
+    }
+    assert!(dns.asked().iter().any(|name| name == "n0.crawl.example.org."), "{:?}", dns.asked());
+    assert_eq!(envoy.identity("192.0.2.1"), "verified");
+    envoy.assert_clean();
+}
+
+// RDNS-2
+#[test]
+fn one_query_serves_all_requests_of_all_workers() {
+    let (dns, release) = held(zone());
+    let envoy = Started::new(dns.port(), "10s");
+    let port = envoy.port;
+    let (sender, receiver) = mpsc::channel();
+    for _ in 0..20 {
+        let sender = sender.clone();
+        thread::spawn(move || sender.send(identity(&ask(port, &bot("192.0.2.1")))));
+    }
+    wait_for("a query", || (name_queries(&dns) > 0).then_some(()));
+    // Nobody else waits, and nobody has an answer yet.
+    assert_eq!(ask(port, &from("192.0.2.1", Request::get("/").agent(FIREFOX))).status, 200);
+    assert!(receiver.try_recv().is_err());
+    release.store(true, SeqCst);
+    for _ in 0..20 {
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)).unwrap(), "verified");
+    }
+    for _ in 0..20 {
+        assert_eq!(envoy.identity("192.0.2.1"), "verified");
+        assert_eq!(envoy.identity("192.0.2.99"), "unverified");
+    }
+    assert_eq!(name_queries(&dns), 2, "{:?}", dns.asked());
+    envoy.assert_clean();
+}
+
+// RDNS-1, RDNS-2
+#[test]
+fn a_server_that_does_not_answer_is_waited_for_once() {
+    let zone = zone();
+    let only_names = HttpsServer::answering(move |name, kind| match name.to_ascii().ends_with(".arpa.") {
+        true => zone.reply(name, kind),
+        false => Reply::Silence,
+    });
+    for dns in [
+        HttpsServer::answering(|_, _| Reply::Silence),
+        HttpsServer::answering(|_, _| Reply::Failure),
+        only_names,
+    ] {
+        let envoy = Started::new(dns.port(), "0.5s");
+        for _ in 0..10 {
+            assert_eq!(envoy.identity("192.0.2.1"), "unverified");
+        }
+        assert_eq!(name_queries(&dns), 1, "{:?}", dns.asked());
+        envoy.assert_clean();
+    }
+    // Nobody listens.
+    let envoy = Started::new(free_port(), "10s");
+    for _ in 0..10 {
+        assert_eq!(envoy.identity("192.0.2.1"), "unverified");
+    }
+    envoy.assert_clean();
+}
+
+// RDNS-2
+#[test]
+fn people_and_clients_that_no_name_can_verify_cause_no_query() {
+    let dns = HttpsServer::answering(|_, _| Reply::Silence);
+    let envoy = Started::new(dns.port(), "10s");
+    for (user_agent, expected) in [(FIREFOX, ""), ("PlainBot/1.0", "unverified"), ("curl/8.9", "generic")] {
+        let response = ask(envoy.port, &from("192.0.2.1", Request::get("/").agent(user_agent)));
+        assert_eq!(identity(&response), expected, "{user_agent}");
+    }
+    assert_eq!(dns.asked(), [""; 0]);
+}
+
+fn without_a_resolver_the_agent_is_unverified(filter: Filter) {
+    let gate = Gate::start(filter, folder());
+    assert_eq!(identity(&gate.ask(&bot("192.0.2.1"))), "unverified");
+}
+
+for_both_gates!(without_a_resolver_the_agent_is_unverified);
+
+#[test]
+fn a_client_that_goes_away_harms_nobody() {
+    let (dns, release) = held(zone());
+    let envoy = Started::new(dns.port(), "10s");
+    for _ in 0..20 {
+        let mut client = TcpStream::connect(local(envoy.port)).unwrap();
+        client.write_all(&bot("192.0.2.1").bytes()).unwrap();
+    }
+    wait_for("a query", || (name_queries(&dns) > 0).then_some(()));
+    wait_for("the end of the requests", || {
+        let stats = envoy.envoy.admin("/stats?filter=downstream_rq_active");
+        stats
+            .lines()
+            .filter(|line| line.contains("listener-"))
+            .all(|line| line.ends_with(": 0"))
+            .then_some(())
+    });
+    release.store(true, SeqCst);
+    assert_eq!(envoy.identity("192.0.2.1"), "verified");
+    envoy.assert_clean();
+}
+
+#[test]
+fn a_cluster_that_does_not_exist_is_reported() {
+    let folder = folder();
+    let filter = filter(&folder, "10s");
+    let gate = Gate::start_with(folder, filter, |_| {});
+    assert_eq!(identity(&gate.ask(&bot("192.0.2.1"))), "unverified");
+    gate.envoy.wait_for_line("envoy.log", "crawlward: rdns: Envoy cannot send to the cluster \"dns\"");
+}
+
+#[test]
+fn a_wrong_configuration_is_refused() {
+    for (rdns, why) in [
+        (json!({ "cluster": "dns" }), "missing field `authority`"),
+        (json!({ "cluster": "dns", "authority": "dns.test", "resolver": "x" }), "unknown field `resolver`"),
+        (json!({ "cluster": "dns", "authority": "dns.test", "timeout": "1 s" }), "invalid timeout \"1 s\""),
+        (json!({ "cluster": "dns", "authority": "dns.test", "timeout": "90s" }), "at most \"60s\""),
+    ] {
+        let folder = folder();
+        let config = folder.path().join("crawlward.json");
+        let filter = native_filter(&json!({ "config": config, "rdns": rdns }).to_string());
+        let text = Envoy::refused(folder, filter, |_| {});
+        assert!(text.contains(why), "{rdns}: {text}");
+    }
+}
+
+/// A server that answers once it is let go.
+fn held(zone: Zone) -> (HttpsServer, Arc<AtomicBool>) {
+    let release = Arc::new(AtomicBool::new(false));
+    let gate = Arc::clone(&release);
+    let dns = HttpsServer::answering(move |name, kind| {
+        wait_for("the release of the answer", || gate.load(SeqCst).then_some(()));
+        zone.reply(name, kind)
+    });
+    (dns, release)
+}
