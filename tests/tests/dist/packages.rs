@@ -45,7 +45,10 @@ fn the_other_packages_have_the_tree_of_the_archive() {
     let tree = command_line(&folder);
     let expected = files(&tree);
     let rpm = folder.path().join("rpm");
-    run("rpm", &["--root", text(&rpm), "--nodeps", "--install", text(&only(&format!("{}.rpm", env::consts::ARCH)))]);
+    run(
+        "rpm",
+        &["--root", text(&rpm), "--nodeps", "--install", text(&only(&format!("{}.rpm", env::consts::ARCH)))],
+    );
     let apk = folder.path().join("apk");
     fs::create_dir(&apk).unwrap();
     run("tar", &["-xzf", text(&only(&format!("{}.apk", env::consts::ARCH))), "-C", text(&apk)]);
