@@ -148,7 +148,7 @@ fn read_key(path: &Path) -> Result<SigningKey, Failure> {
     let key = pem.and_then(|pem| SigningKey::from_pkcs8_pem(&pem).ok());
     key.ok_or_else(|| {
         Failure::because(format_args!(
-            "{name} is no private key of Ed25519 (PKCS #8, PEM); `crawlward sign key` creates one"
+            "{name} is not an Ed25519 private key (PKCS #8, PEM); `crawlward sign key` creates one"
         ))
     })
 }

@@ -138,7 +138,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A client that trusts whom the system trusts, uses the proxies of the environment, and names itself so.
+    /// A client that trusts the authorities of the system, uses the proxies of the environment, and sends this User-Agent.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Why there is no answer that can be used, and when to ask again.
+//! Why a request failed, and when to ask again.
 
 use std::fmt::Display;
 use std::time::{Duration, SystemTime};
@@ -10,7 +10,7 @@ use ureq::http::header::{self, HeaderMap};
 
 use super::Redirect;
 
-/// Why there is no answer that can be used.
+/// Why a request failed.
 #[derive(Debug)]
 pub(crate) struct Trouble {
     pub(crate) reason: String,

@@ -87,7 +87,7 @@ fn keys_are_private_and_never_overwritten() {
     );
     let directory = folder.run(&["sign", "directory", "keys.json"]);
     assert_eq!(directory.status, 2);
-    assert!(directory.stderr.contains("keys.json is no private key of Ed25519"), "{directory:?}");
+    assert!(directory.stderr.contains("keys.json is not an Ed25519 private key"), "{directory:?}");
     for wrong in [
         &["ftp://example.com/"][..],
         &["--label", "Sig", "https://example.com/"],
