@@ -99,7 +99,7 @@ export CROSS_TOOLCHAIN CARGO
 
 help: ## Show this help
 	@echo 'Targets:'
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 	@echo
 	@echo 'Variables:'
 	@echo '  KEEP=1                               demo: leave both servers running, and show how to query them'
