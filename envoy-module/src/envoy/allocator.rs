@@ -1,7 +1,8 @@
 //! Memory: large blocks come from the system, and go back to it.
 //!
 //! Compiling takes several times the memory that a ruleset keeps. Envoy's allocator, which has all other blocks, would keep most
-//! of that for later.
+//! of that for later. With it alone, the process has 93 bytes a prefix after 300,000 were loaded from files; with this one, 32
+//! to 36.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
