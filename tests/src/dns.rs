@@ -201,7 +201,7 @@ impl DnsServer {
 
 /// A server over HTTP (RFC 8484), as a cluster of Envoy reaches it.
 #[derive(Debug)]
-pub struct HttpsServer {
+pub struct DohServer {
     port: u16,
     asked: Arc<Mutex<Vec<String>>>,
 }
@@ -209,7 +209,7 @@ pub struct HttpsServer {
 /// What such a server sends instead of an answer of DNS: all bytes of a response.
 type Instead = dyn Fn(&Name, RecordType) -> Option<Vec<u8>> + Send + Sync;
 
-impl HttpsServer {
+impl DohServer {
     /// A server that answers each question as this says.
     pub fn answering(reply: impl Fn(&Name, RecordType) -> Reply + Send + Sync + 'static) -> Self {
         Self::start(reply, |_, _| None)

@@ -17,6 +17,7 @@ pub mod large;
 pub mod load;
 pub mod manifests;
 mod many_sites;
+pub mod name_lab;
 pub mod names;
 pub mod nginx;
 pub mod origin;

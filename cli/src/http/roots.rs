@@ -1,11 +1,11 @@
-//! Whom this system trusts.
+//! The authorities that this system trusts.
 
 use std::sync::Arc;
 
 use rustls::RootCertStore;
 use ureq::tls::Certificate;
 
-/// The certificates of those whom this system trusts.
+/// The certificates of the authorities that this system trusts.
 pub(super) fn roots() -> Result<Arc<Vec<Certificate<'static>>>, String> {
     let found = rustls_native_certs::load_native_certs();
     let mut usable = RootCertStore::empty();

@@ -25,7 +25,7 @@ pub(super) struct Kept {
     pub(super) is_new: bool,
     /// Whether the file has another time now.
     pub(super) is_renewed: bool,
-    /// What the file says now, although there is no new version.
+    /// What the file says now, though no new version came.
     pub(super) instead: Option<&'static str>,
     pub(super) prefixes: Option<usize>,
     pub(super) unreadable: usize,

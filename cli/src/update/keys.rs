@@ -31,7 +31,7 @@ impl KeysChange {
     ///
     /// # Errors
     ///
-    /// Why it is no directory.
+    /// Why it is not a directory of keys.
     pub(super) fn judge(
         url: &str,
         is_well_known: bool,

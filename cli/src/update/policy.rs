@@ -13,7 +13,7 @@ const LONGEST_UNREACHABLE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// For how many seconds an answer is fresh at most (RFC 9309, 2.4).
 pub(super) const FRESH: i64 = 24 * 3600;
 
-/// What to do about a policy of which there is no new version.
+/// What to do about a policy when no new version came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Instead {
     /// Its publisher says that there is none: write this.

@@ -7,12 +7,15 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crawlward_tests::dns::{HttpsServer, Reply, Zone, http_response};
+use crawlward_tests::dns::{DohServer, Reply, Zone, http_response};
 use crawlward_tests::envoy::{
     Envoy, Filter, Gate, Listener, address, bootstrap, configuration, native_filter,
 };
 use crawlward_tests::http::{Request, Response};
 use crawlward_tests::lab::{FIREFOX, from};
+use crawlward_tests::name_lab::{
+    self, DOCUMENT, STRANGERS, bot, zone, zone_with_aliases, zone_with_strangers,
+};
 use crawlward_tests::nginx::{Folder, ask, local};
 use crawlward_tests::origin::{Origin, Received};
 use crawlward_tests::ports::free_port;
@@ -20,26 +23,8 @@ use crawlward_tests::process::wait_for;
 use hickory_proto::rr::Name;
 use serde_json::{Value, json};
 
-const DOCUMENT: &str = r#"{
-  "mode": "enforce", "catalog": "none",
-  "agents": [
-    { "token": "NameBot", "rdns": ["crawl.example.org"] },
-    { "token": "PlainBot" } ],
-  "sites": [ { "hosts": ["strict.test"], "unverified": "deny" }, {} ]
-}"#;
-
-/// Two agents' addresses with the names that they should have.
-fn zone() -> Zone {
-    Zone::default()
-        .name("192.0.2.1", "a.crawl.example.org.")
-        .address("a.crawl.example.org.", "192.0.2.1")
-        .name("2001:db8::1", "B.CRAWL.Example.org.")
-        .address("b.crawl.example.org.", "2001:db8::2")
-        .address("b.crawl.example.org.", "2001:db8::1")
-}
-
-fn serving(zone: Zone) -> HttpsServer {
-    HttpsServer::answering(move |name, kind| zone.reply(name, kind))
+fn serving(zone: Zone) -> DohServer {
+    DohServer::answering(move |name, kind| zone.reply(name, kind))
 }
 
 fn folder() -> Folder {
@@ -92,10 +77,6 @@ impl Started {
     }
 }
 
-fn bot(address: &str) -> Request {
-    from(address, Request::get("/").agent("NameBot/1.0"))
-}
-
 /// The identity that the origin was told of.
 fn identity(response: &Response) -> String {
     assert_eq!(response.status, 200, "{response:?}");
@@ -105,18 +86,14 @@ fn identity(response: &Response) -> String {
 }
 
 /// How often the server was asked for names of addresses.
-fn name_queries(dns: &HttpsServer) -> usize {
-    dns.asked().iter().filter(|name| name.ends_with(".arpa.")).count()
+fn name_queries(dns: &DohServer) -> usize {
+    name_lab::name_queries(&dns.asked())
 }
 
 // RDNS-1, JAFAR-19
 #[test]
 fn a_name_that_has_the_address_verifies_the_agent() {
-    let zone = zone()
-        .delegated("192.0.2.3", "3.0-31.2.0.192.in-addr.arpa.", "c.crawl.example.org.")
-        .alias("c.crawl.example.org.", "c.hosts.example.net.")
-        .address("c.hosts.example.net.", "192.0.2.3");
-    let dns = serving(zone);
+    let dns = serving(zone_with_aliases());
     let envoy = Started::new(dns.port(), "10s");
     for address in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "192.0.2.3"] {
         assert_eq!(envoy.identity(address), "verified", "{address}");
@@ -150,31 +127,9 @@ fn a_body_waits_with_its_request() {
 // RDNS-1
 #[test]
 fn any_other_name_leaves_the_agent_unverified() {
-    let strange = |labels: &[&[u8]]| Name::from_labels(labels.iter().copied()).unwrap();
-    let zone = zone()
-        .name("192.0.2.10", "a.crawl.example.net.")
-        .address("a.crawl.example.net.", "192.0.2.10")
-        .name("192.0.2.11", "a.notcrawl.example.org.")
-        .address("a.notcrawl.example.org.", "192.0.2.11")
-        .name("192.0.2.12", "a.crawl.example.org.evil.example.")
-        .address("a.crawl.example.org.evil.example.", "192.0.2.12")
-        // The name of somebody else.
-        .name("192.0.2.13", "a.crawl.example.org.")
-        // A name without addresses, one that does not exist, and one whose aliases lead nowhere.
-        .name("192.0.2.14", "text.crawl.example.org.")
-        .alias("text.crawl.example.org.", "a.crawl.example.net.")
-        .name("192.0.2.15", "none.crawl.example.org.")
-        .name("192.0.2.16", "loop.crawl.example.org.")
-        .alias("loop.crawl.example.org.", "pool.crawl.example.org.")
-        .alias("pool.crawl.example.org.", "loop.crawl.example.org.")
-        // Names that only look right when they are written with dots.
-        .named("192.0.2.17", strange(&[b"a.crawl.example.org"]))
-        .named("192.0.2.18", strange(&[b"a", b"crawl\0", b"example", b"org"]))
-        .named("192.0.2.19", strange(&[b"\xff", b"crawl", b"example", b"org"]))
-        .named("192.0.2.20", Name::root());
-    let dns = serving(zone);
+    let dns = serving(zone_with_strangers());
     let envoy = Started::new(dns.port(), "10s");
-    for last in 10..=21 {
+    for last in STRANGERS {
         assert_eq!(envoy.identity(&format!("192.0.2.{last}")), "unverified", "192.0.2.{last}");
     }
     // Of the same family only: the other one has the same last bytes.
@@ -230,7 +185,7 @@ fn what_is_no_answer_verifies_nobody() {
         let is_meant = text.ends_with("113.0.203.in-addr.arpa.") || text.starts_with('n');
         bad.get(number).filter(|_| is_meant).cloned()
     };
-    let dns = HttpsServer::start(move |name, kind| zone.reply(name, kind), instead);
+    let dns = DohServer::start(move |name, kind| zone.reply(name, kind), instead);
     let envoy = Started::new(dns.port(), "10s");
     for last in 0..count {
         for network in ["203.0.113", "198.51.100"] {
@@ -273,15 +228,13 @@ fn one_query_serves_all_requests_of_all_workers() {
 #[test]
 fn a_server_that_does_not_answer_is_waited_for_once() {
     let zone = zone();
-    let only_names = HttpsServer::answering(move |name, kind| match name.to_ascii().ends_with(".arpa.") {
+    let only_names = DohServer::answering(move |name, kind| match name.to_ascii().ends_with(".arpa.") {
         true => zone.reply(name, kind),
         false => Reply::Silence,
     });
-    for dns in [
-        HttpsServer::answering(|_, _| Reply::Silence),
-        HttpsServer::answering(|_, _| Reply::Failure),
-        only_names,
-    ] {
+    for dns in
+        [DohServer::answering(|_, _| Reply::Silence), DohServer::answering(|_, _| Reply::Failure), only_names]
+    {
         let envoy = Started::new(dns.port(), "0.5s");
         for _ in 0..10 {
             assert_eq!(envoy.identity("192.0.2.1"), "unverified");
@@ -300,7 +253,7 @@ fn a_server_that_does_not_answer_is_waited_for_once() {
 // RDNS-2
 #[test]
 fn people_and_clients_that_no_name_can_verify_cause_no_query() {
-    let dns = HttpsServer::answering(|_, _| Reply::Silence);
+    let dns = DohServer::answering(|_, _| Reply::Silence);
     let envoy = Started::new(dns.port(), "10s");
     for (user_agent, expected) in [(FIREFOX, ""), ("PlainBot/1.0", "unverified"), ("curl/8.9", "generic")] {
         let response = ask(envoy.port, &from("192.0.2.1", Request::get("/").agent(user_agent)));
@@ -364,12 +317,7 @@ fn a_wrong_configuration_is_refused() {
 }
 
 /// A server that answers once it is let go.
-fn held(zone: Zone) -> (HttpsServer, Arc<AtomicBool>) {
-    let release = Arc::new(AtomicBool::new(false));
-    let gate = Arc::clone(&release);
-    let dns = HttpsServer::answering(move |name, kind| {
-        wait_for("the release of the answer", || gate.load(SeqCst).then_some(()));
-        zone.reply(name, kind)
-    });
-    (dns, release)
+fn held(zone: Zone) -> (DohServer, Arc<AtomicBool>) {
+    let (answers, release) = name_lab::held(zone);
+    (DohServer::answering(answers), release)
 }

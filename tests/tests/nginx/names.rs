@@ -10,28 +10,12 @@ use std::time::{Duration, Instant};
 use crawlward_tests::dns::{DnsServer, Reply, Zone};
 use crawlward_tests::http::{Connection, Request, Response};
 use crawlward_tests::lab::{FIREFOX, from};
+use crawlward_tests::name_lab::{
+    self, DOCUMENT, STRANGERS, bot, zone, zone_with_aliases, zone_with_strangers,
+};
 use crawlward_tests::nginx::{Folder, Nginx, Setup, ask, local};
 use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
-use hickory_proto::rr::Name;
-
-const DOCUMENT: &str = r#"{
-  "mode": "enforce", "catalog": "none",
-  "agents": [
-    { "token": "NameBot", "rdns": ["crawl.example.org"] },
-    { "token": "PlainBot" } ],
-  "sites": [ { "hosts": ["strict.test"], "unverified": "deny" }, {} ]
-}"#;
-
-/// Two agents' addresses with the names that they should have.
-fn zone() -> Zone {
-    Zone::default()
-        .name("192.0.2.1", "a.crawl.example.org.")
-        .address("a.crawl.example.org.", "192.0.2.1")
-        .name("2001:db8::1", "B.CRAWL.Example.org.")
-        .address("b.crawl.example.org.", "2001:db8::2")
-        .address("b.crawl.example.org.", "2001:db8::1")
-}
 
 fn serving(zone: Zone) -> DnsServer {
     DnsServer::answering(move |name, kind| zone.reply(name, kind))
@@ -39,13 +23,8 @@ fn serving(zone: Zone) -> DnsServer {
 
 /// A server that answers once it is let go.
 fn held(zone: Zone) -> (DnsServer, Arc<AtomicBool>) {
-    let release = Arc::new(AtomicBool::new(false));
-    let gate = Arc::clone(&release);
-    let dns = DnsServer::answering(move |name, kind| {
-        wait_for("the release of the answer", || gate.load(SeqCst).then_some(()));
-        zone.reply(name, kind)
-    });
-    (dns, release)
+    let (answers, release) = name_lab::held(zone);
+    (DnsServer::answering(answers), release)
 }
 
 fn http(port: u16, dns: &DnsServer, rdns: &str) -> String {
@@ -73,17 +52,13 @@ fn start(dns: &DnsServer, rdns: &str) -> (Nginx, u16) {
     (Nginx::start(folder(), &http(port, dns, rdns)), port)
 }
 
-fn bot(address: &str) -> Request {
-    from(address, Request::get("/").agent("NameBot/1.0"))
-}
-
 fn identity(response: &Response) -> &str {
     response.header("x-identity").unwrap_or_default().trim_end()
 }
 
 /// How often the server was asked for names of addresses.
 fn name_queries(dns: &DnsServer) -> usize {
-    dns.asked().iter().filter(|name| name.ends_with(".arpa.")).count()
+    name_lab::name_queries(&dns.asked())
 }
 
 /// nginx has done nothing that it should not.
@@ -98,11 +73,7 @@ fn assert_clean(nginx: &Nginx) {
 // RDNS-1, JAFAR-19
 #[test]
 fn a_name_that_has_the_address_verifies_the_agent() {
-    let zone = zone()
-        .delegated("192.0.2.3", "3.0-31.2.0.192.in-addr.arpa.", "c.crawl.example.org.")
-        .alias("c.crawl.example.org.", "c.hosts.example.net.")
-        .address("c.hosts.example.net.", "192.0.2.3");
-    let dns = serving(zone);
+    let dns = serving(zone_with_aliases());
     let (nginx, port) = start(&dns, "crawlward_rdns 5s;");
     for address in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "192.0.2.3"] {
         let response = ask(port, &bot(address));
@@ -123,33 +94,9 @@ fn a_name_that_has_the_address_verifies_the_agent() {
 // RDNS-1
 #[test]
 fn any_other_name_leaves_the_agent_unverified() {
-    let strange = |labels: &[&[u8]]| Name::from_labels(labels.iter().copied()).unwrap();
-    let long = [&[b'a'; 63][..], &[b'b'; 63], &[b'c'; 63], &[b'd'; 42], b"crawl", b"example", b"org"];
-    let zone = zone()
-        .name("192.0.2.10", "a.crawl.example.net.")
-        .address("a.crawl.example.net.", "192.0.2.10")
-        .name("192.0.2.11", "a.notcrawl.example.org.")
-        .address("a.notcrawl.example.org.", "192.0.2.11")
-        .name("192.0.2.12", "a.crawl.example.org.evil.example.")
-        .address("a.crawl.example.org.evil.example.", "192.0.2.12")
-        // The name of somebody else.
-        .name("192.0.2.13", "a.crawl.example.org.")
-        // A name without addresses, one that does not exist, and one whose aliases lead nowhere.
-        .name("192.0.2.14", "text.crawl.example.org.")
-        .alias("text.crawl.example.org.", "a.crawl.example.net.")
-        .name("192.0.2.15", "none.crawl.example.org.")
-        .name("192.0.2.16", "loop.crawl.example.org.")
-        .alias("loop.crawl.example.org.", "pool.crawl.example.org.")
-        .alias("pool.crawl.example.org.", "loop.crawl.example.org.")
-        // Names that only look right when they are written with dots.
-        .named("192.0.2.17", strange(&[b"a.crawl.example.org"]))
-        .named("192.0.2.18", strange(&[b"a", b"crawl\0", b"example", b"org"]))
-        .named("192.0.2.19", strange(&[b"\xff", b"crawl", b"example", b"org"]))
-        .named("192.0.2.20", Name::root())
-        .named("192.0.2.21", strange(&long));
-    let dns = serving(zone);
+    let dns = serving(zone_with_strangers());
     let (nginx, port) = start(&dns, "crawlward_rdns 5s;");
-    for last in 10..=22 {
+    for last in STRANGERS {
         let response = ask(port, &bot(&format!("192.0.2.{last}")));
         assert_eq!((response.status, identity(&response)), (200, "unverified"), "192.0.2.{last}");
     }
