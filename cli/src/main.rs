@@ -15,6 +15,7 @@ mod explain;
 mod failure;
 mod feeds;
 mod http;
+mod import;
 mod init;
 mod lines;
 mod lint;
@@ -59,6 +60,7 @@ enum Command {
     Publish(publish::Arguments),
     Aiwebindex(aiwebindex::Arguments),
     Sign(sign::Arguments),
+    Import(import::Arguments),
     Schema(schema::Arguments),
     Completions(completions::Arguments),
     #[command(hide = true)]
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
         Command::Publish(arguments) => publish::run(&arguments),
         Command::Aiwebindex(arguments) => aiwebindex::run(&arguments),
         Command::Sign(arguments) => sign::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),

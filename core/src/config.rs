@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::feed::guard::Guard;
 use crate::feed::{FeedBounds, FeedFormat, Shape};
-use crate::json::typed::{self, Dictionary, FromJson, Node, Reader, json_object};
+use crate::json::typed::{self, Dictionary, FromJson, Node, Reader, UpTo, json_object};
 use crate::json::units::Seconds;
 use crate::source::diagnostic::Diagnostics;
 use crate::source::position::Placed;
@@ -46,6 +46,10 @@ json_object! {
         /// Single facts that Envoy's filter state shows as `wasm.crawlward.agent` and so on, by their keys in the JSON
         /// decision. In nginx they are variables anyway.
         pub filter_state: Vec<Fact> = { Vec::new() },
+        /// How many proxies in front of Envoy are trusted, as in its `xff_num_trusted_hops`: the Wasm filter then takes the
+        /// client's address from `X-Forwarded-For`, which costs less than to ask Envoy. Left out: it asks. The other gates
+        /// have the address anyway.
+        pub trusted_hops: Option<UpTo<100>> = { None },
     }
     ignored {
         /// Where editors find the JSON Schema of this document.

@@ -14,6 +14,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod card;
 mod catalog;
 mod config;
 mod decide;
@@ -39,6 +40,7 @@ mod sort;
 mod source;
 mod user_agent;
 
+pub use card::AgentCard;
 pub use config::{AgentAction, Config, Fact, Mode, Ranges, Treatment};
 pub use decide::decision::{Action, Decision, Reason};
 pub use decide::facts::{Facts, Rule};
@@ -56,7 +58,8 @@ pub use http::header_name::HeaderName;
 pub use http::request::{Request, Scheme, joined_lines};
 pub use http::token::is_token_byte;
 pub use identity::{
-    Doubt, Identity, NameCache, NameFact, NameLookup, NameOutcome, Proof, SignatureBudget, SignatureResult,
+    Doubt, Identity, NameCache, NameFact, NameLookup, NameLookupResult, NameOutcome, Proof, SignatureBudget,
+    SignatureResult,
 };
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
@@ -77,4 +80,4 @@ pub use source::diagnostic::{Diagnostic, Severity};
 pub use source::pages::{Content, Pages, Source};
 pub use source::position::{Locator, Position};
 pub use source::suggestion::suggestion;
-pub use user_agent::RecentSpeakers;
+pub use user_agent::{RecentSpeakers, TokenError, check_token};

@@ -8,6 +8,7 @@ mod completions;
 mod envoy;
 mod explain;
 mod fixture;
+mod import;
 mod lint;
 mod lookup;
 mod man;

@@ -108,9 +108,15 @@ fn directories_are_checked_for_their_publishers() {
     folder.write("empty.json", r#"{"keys":[]}"#);
     let done = lint("empty.json");
     assert!(done.status == 0 && done.stderr.contains("warning: no key can be used"), "{done:?}");
-    folder.write("rsa.json", r#"{"keys":[{"kty":"RSA","n":"a","e":"AQAB"}]}"#);
-    let done = lint("rsa.json");
-    assert!(done.status == 1 && done.stderr.contains("rsa.json:1:10: error: key ignored: "), "{done:?}");
+    for (kind, why) in [
+        (r#""kty":"RSA","n":"a","e":"AQAB""#, r#"are supported; this one has "RSA" and """#),
+        (r#""kty":"EC","crv":"P-256","x":"a","y":"b""#, r#"are supported; this one has "EC" and "P-256""#),
+    ] {
+        folder.write("other.json", format!("{{\"keys\":[{{{kind}}}]}}"));
+        let done = lint("other.json");
+        assert!(done.stderr.contains("other.json:1:10: error: key ignored: only keys with "), "{done:?}");
+        assert!(done.status == 1 && done.stderr.contains(why), "{done:?}");
+    }
     assert_eq!(lint("agent.pem").status, 1);
 }
 

@@ -51,6 +51,21 @@ fn refuses(lab: &Lab, reason: &str) -> Done {
 }
 
 #[test]
+fn sig_7_keys_of_other_kinds_are_skipped_with_a_warning() {
+    // SIG-7
+    let mut keys: Value = serde_json::from_str(&directory(&[1])).unwrap();
+    let list = keys["keys"].as_array_mut().unwrap();
+    list.push(json!({ "kty": "RSA", "n": "AQAB", "e": "AQAB" }));
+    list.push(json!({ "kty": "EC", "crv": "P-256", "x": "AQAB", "y": "AQAB" }));
+    let lab = Lab::new(says(&[TYPE], keys.to_string()));
+    configure(&lab, &lab.publisher.url(""));
+    let done = lab.update(&[]);
+    assert!(done.status == 0 && done.stdout.starts_with("keys/lab.json: updated, 1 key "), "{done:?}");
+    let told = "`keys/lab.json`: 2 keys cannot be used; `crawlward lint --format key-directory` shows why";
+    assert!(done.stderr.contains(told), "{}", done.stderr);
+}
+
+#[test]
 fn sig_7_a_directory_is_fetched_and_kept_current() {
     // SIG-7, SIG-8
     let lab = lab(&[1, 2]);

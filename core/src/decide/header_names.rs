@@ -17,16 +17,21 @@ impl HeaderNames {
     /// Looks at each name once, in whatever case.
     #[inline]
     pub fn look<'n>(names: impl Iterator<Item = &'n [u8]>) -> Self {
-        names.fold(Self::default(), |mut seen, name| {
-            // The length tells nearly all others apart.
-            match name.len() {
-                Self::OURS => seen.may_hide_ours |= is_forgery(name),
-                Self::CONNECTION => seen.may_hide_ours |= name.eq_ignore_ascii_case(CONNECTION.as_bytes()),
-                Self::SIGNATURE => seen.are_signed |= name.eq_ignore_ascii_case(SIGNATURE.as_bytes()),
-                _ => {}
-            }
-            seen
-        })
+        let mut seen = Self::default();
+        names.for_each(|name| seen.see(name));
+        seen
+    }
+
+    /// Looks at one more name.
+    #[inline]
+    pub fn see(&mut self, name: &[u8]) {
+        // The length tells nearly all others apart.
+        match name.len() {
+            Self::OURS => self.may_hide_ours |= is_forgery(name),
+            Self::CONNECTION => self.may_hide_ours |= name.eq_ignore_ascii_case(CONNECTION.as_bytes()),
+            Self::SIGNATURE => self.are_signed |= name.eq_ignore_ascii_case(SIGNATURE.as_bytes()),
+            _ => {}
+        }
     }
 
     const OURS: usize = UPSTREAM_HEADER.lowercase.len();

@@ -9,7 +9,7 @@ pub(crate) mod signature;
 
 pub use doubt::Doubt;
 pub(crate) use ip_range::IpRange;
-pub use names::{NameCache, NameFact, NameLookup, NameOutcome};
+pub use names::{NameCache, NameFact, NameLookup, NameLookupResult, NameOutcome};
 pub use signature::{SignatureBudget, SignatureResult};
 
 use crate::decide::judge::Overrides;

@@ -137,7 +137,10 @@ fn key(raw: &RawValue) -> Result<FoundKey, String> {
     let text = |raw: Option<&'_ RawValue>| raw.and_then(|raw| slices::string(raw).map(String::from));
     let (kty, crv, x) = (text(kty), text(crv), text(x));
     if (kty.as_deref(), crv.as_deref()) != (Some("OKP"), Some("Ed25519")) {
-        return Err(r#"only keys with "kty": "OKP" and "crv": "Ed25519" are supported"#.into());
+        let [kty, crv] = [&kty, &crv].map(|text| Quoted(text.as_deref().unwrap_or_default()));
+        return Err(format!(
+            r#"only keys with "kty": "OKP" and "crv": "Ed25519" are supported; this one has {kty} and {crv}"#
+        ));
     }
     if private.is_some() {
         return Err("it has its private half `d`, so it is known to everybody; replace it".into());

@@ -112,9 +112,26 @@ pub const SIGNATURES: Metric = Metric {
     help: "Requests whose signatures were examined, by the result.",
 };
 
+/// Lookups of the names of addresses.
+pub const NAME_LOOKUPS: Metric = Metric {
+    name: "crawlward_name_lookups_total",
+    kind: Kind::Counter,
+    labels: &["result"],
+    help: "Lookups of the names of clients' addresses, by the result.",
+};
+
 /// Every metric.
-pub const ALL: [Metric; 8] =
-    [REQUESTS, FEED_STATE, FEED_PREFIXES, FEED_AGE, RULESET_LOADED, ERRORS, RELOADS, SIGNATURES];
+pub const ALL: [Metric; 9] = [
+    REQUESTS,
+    FEED_STATE,
+    FEED_PREFIXES,
+    FEED_AGE,
+    RULESET_LOADED,
+    ERRORS,
+    RELOADS,
+    SIGNATURES,
+    NAME_LOOKUPS,
+];
 
 json_words! {
     /// The label of [`RELOADS`].

@@ -9,12 +9,12 @@ use core::fmt::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::{
-    ERRORS, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric, RELOADS, REQUESTS, RULESET_LOADED,
-    ReloadResult, SIGNATURES,
+    ERRORS, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric, NAME_LOOKUPS, RELOADS, REQUESTS,
+    RULESET_LOADED, ReloadResult, SIGNATURES,
 };
 use crate::feed::state::FeedState;
 use crate::http::accept::Preference;
-use crate::identity::SignatureResult;
+use crate::identity::{NameLookupResult, SignatureResult};
 use crate::response::reply::Reply;
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::info::FeedInfo;
@@ -52,6 +52,7 @@ pub struct Page<'a> {
     pub(super) errors: u64,
     pub(super) reloads: Vec<(ReloadResult, u64)>,
     pub(super) signatures: Vec<(SignatureResult, u64)>,
+    pub(super) name_lookups: Vec<(NameLookupResult, u64)>,
 }
 
 /// One value of a metric.
@@ -129,7 +130,7 @@ impl Page<'_> {
     }
 
     /// Every metric with its samples, always in the same order.
-    fn metrics(&self) -> [(Metric, Vec<Sample<'_>>); 8] {
+    fn metrics(&self) -> [(Metric, Vec<Sample<'_>>); 9] {
         let requests = self
             .requests
             .iter()
@@ -146,6 +147,7 @@ impl Page<'_> {
         let loaded = self.loaded.max(0).cast_unsigned();
         let reloads = self.reloads.iter().map(|(result, count)| Sample::new([result.as_str()], *count));
         let signatures = self.signatures.iter().map(|(result, count)| Sample::new([result.as_str()], *count));
+        let lookups = self.name_lookups.iter().map(|(result, count)| Sample::new([result.as_str()], *count));
         [
             (REQUESTS, requests.collect()),
             (FEED_STATE, states.collect()),
@@ -155,6 +157,7 @@ impl Page<'_> {
             (ERRORS, vec![Sample::new([], self.errors)]),
             (RELOADS, reloads.collect()),
             (SIGNATURES, signatures.collect()),
+            (NAME_LOOKUPS, lookups.collect()),
         ]
     }
 }

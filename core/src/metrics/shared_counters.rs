@@ -17,7 +17,7 @@ use twox_hash::XxHash3_64;
 use zerocopy::FromBytes;
 
 use super::{FeedNews, Labels, Page, Recent, ReloadResult, Series, SeriesGroup};
-use crate::identity::SignatureResult;
+use crate::identity::{NameLookupResult, SignatureResult};
 use crate::ruleset::data::Ruleset;
 
 /// The state of a slot that is free, and of one whose labels are being written; any other is the hash of its labels.
@@ -36,6 +36,8 @@ pub struct Counters {
     reloads: [AtomicU64; ReloadResult::ALL.len()],
     /// In the order of [`SignatureResult::ALL`].
     signatures: [AtomicU64; SignatureResult::ALL.len()],
+    /// In the order of [`NameLookupResult::ALL`].
+    name_lookups: [AtomicU64; NameLookupResult::ALL.len()],
     feed_news: FeedNews,
     verified: Slots<{ SeriesGroup::VerifiedAtSite.bound() }, LONG>,
     claimed: Slots<{ SeriesGroup::ClaimedAtSite.bound() }, LONG>,
@@ -194,6 +196,13 @@ impl Counters {
         }
     }
 
+    /// Counts a lookup of the name of an address.
+    pub fn count_name_lookup(&self, result: NameLookupResult) {
+        if let Some(count) = self.name_lookups.get(result as usize) {
+            count.fetch_add(1, Relaxed);
+        }
+    }
+
     /// What was last reported of each feed.
     pub fn feed_news(&self) -> &FeedNews {
         &self.feed_news
@@ -210,7 +219,10 @@ impl Counters {
         let reloads = results.map(|(result, count)| (result, count.load(Relaxed))).collect();
         let results = SignatureResult::ALL.iter().copied().zip(&self.signatures);
         let signatures = results.map(|(result, count)| (result, count.load(Relaxed))).collect();
-        Page { ruleset, loaded, now, requests, errors: self.errors.load(Relaxed), reloads, signatures }
+        let results = NameLookupResult::ALL.iter().copied().zip(&self.name_lookups);
+        let name_lookups = results.map(|(result, count)| (result, count.load(Relaxed))).collect();
+        let errors = self.errors.load(Relaxed);
+        Page { ruleset, loaded, now, requests, errors, reloads, signatures, name_lookups }
     }
 
     /// The slot of a series, or of the first coarser one for which there is room.

@@ -8,12 +8,11 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 use super::{
-    ERRORS, FEED_AGE, FEED_PREFIXES, FEED_STATE, Metric, RELOADS, REQUESTS, RULESET_LOADED, Recent,
+    ERRORS, FEED_AGE, FEED_PREFIXES, FEED_STATE, Metric, NAME_LOOKUPS, RELOADS, REQUESTS, RULESET_LOADED,
     ReloadResult, SIGNATURES, Series, SeriesGroup,
 };
-use crate::decide::decision::Decision;
 use crate::feed::state::FeedState;
-use crate::identity::SignatureResult;
+use crate::identity::{NameLookupResult, SignatureResult};
 use crate::ruleset::data::Ruleset;
 
 /// The statistics of a proxy: numbers with labels, which it keeps and shows.
@@ -91,22 +90,6 @@ impl<S: Statistics> ProxyMetrics<S> {
         }
     }
 
-    /// Counts a decision: one call of the proxy, two the first time. `recent` belongs to `ruleset`, which decided.
-    ///
-    /// # Errors
-    ///
-    /// The proxy refuses.
-    pub fn count_request(
-        &self,
-        decision: &Decision,
-        ruleset: &Ruleset,
-        recent: &Recent<S::Id>,
-    ) -> Result<(), S::Error> {
-        let counter = recent.counter(decision, |series| self.counter(series, ruleset))?;
-        counter.map_or(Ok(()), |counter| self.statistics.increment(counter))?;
-        decision.signature().map_or(Ok(()), |result| self.count_signature(result))
-    }
-
     /// Counts a request with signatures.
     ///
     /// # Errors
@@ -114,6 +97,15 @@ impl<S: Statistics> ProxyMetrics<S> {
     /// The proxy refuses.
     pub fn count_signature(&self, result: SignatureResult) -> Result<(), S::Error> {
         self.statistics.increment(self.define(&SIGNATURES, &[result.as_str()])?)
+    }
+
+    /// Counts a lookup of the name of an address.
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses.
+    pub fn count_name_lookup(&self, result: NameLookupResult) -> Result<(), S::Error> {
+        self.statistics.increment(self.define(&NAME_LOOKUPS, &[result.as_str()])?)
     }
 
     /// The counter of a series, or of the first coarser one for which there is room; `None` where there is none.

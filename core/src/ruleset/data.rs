@@ -51,6 +51,7 @@ pub struct Ruleset {
     /// The problem documents of denials that no rule decided, by their reasons.
     pub(crate) denials: Box<[Box<[u8]>]>,
     pub(crate) filter_state: Vec<Fact>,
+    pub(crate) trusted_hops: Option<u8>,
 }
 
 /// An agent, compiled.

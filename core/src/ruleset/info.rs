@@ -238,6 +238,12 @@ impl Ruleset {
         self.feeds.iter().map(move |feed| feed.at(now))
     }
 
+    /// How many proxies in front of Envoy are trusted to write `X-Forwarded-For`; `None` if Envoy is to be asked for the
+    /// client's address.
+    pub fn trusted_hops(&self) -> Option<u8> {
+        self.trusted_hops
+    }
+
     /// Whether any feed can become stale.
     pub fn has_age_limits(&self) -> bool {
         self.feeds.iter().any(|feed| feed.max_age.is_some())

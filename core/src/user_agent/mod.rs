@@ -18,4 +18,4 @@ pub use claims::{Claims, ClaimsError, Speaker, Tokens};
 pub use recent::RecentSpeakers;
 #[cfg(test)]
 pub(crate) use token::MAX_TOKEN;
-pub(crate) use token::check_token;
+pub use token::{TokenError, check_token};

@@ -34,7 +34,9 @@ impl RecentSpeakers {
         let place = usize::try_from(hash::of_folded(text) >> (u64::BITS - BITS)).unwrap_or_default();
         let Some(place) = self.0.get(place) else { return claims.speaker(user_agent) };
         if let Ok(read) = place.try_borrow()
-            && read.length.is_some_and(|length| read.bytes.get(..length) == Some(text))
+            && read.length.is_some_and(|length| {
+                read.bytes.get(..length).is_some_and(|bytes| hash::is_same(bytes, text))
+            })
         {
             return read.speaker;
         }

@@ -39,7 +39,7 @@ impl core::error::Error for TokenError {}
 /// Whether `token` can stand for an agent: 1 to 64 bytes of printable ASCII without quotes and backslashes.
 ///
 /// RFC 9309 allows letters, `-` and `_` only; agents in use have digits, dots and inner spaces, too.
-pub(crate) fn check_token(token: &str) -> Result<(), TokenError> {
+pub fn check_token(token: &str) -> Result<(), TokenError> {
     if token.is_empty() {
         return Err(TokenError::Empty);
     }

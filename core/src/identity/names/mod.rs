@@ -41,6 +41,35 @@ json_words! {
     }
 }
 
+json_words! {
+    /// How a lookup ended, for the metrics: more than decides.
+    pub enum NameLookupResult {
+        /// A name of the address is one of the agent's, and has the address.
+        Confirmed = "confirmed",
+        /// The address has names, and none of them is one of the agent's and has the address.
+        Refuted = "refuted",
+        /// The address has no name.
+        NoName = "no-name",
+        /// DNS has not answered in time.
+        TimedOut = "timed-out",
+        /// DNS has answered that it failed, or cannot be asked, or its answer cannot be read.
+        Failed = "failed",
+        /// Nobody asked: too many were waiting.
+        OverLimit = "over-limit",
+    }
+}
+
+impl NameLookupResult {
+    /// What of it decides.
+    pub const fn outcome(self) -> NameOutcome {
+        match self {
+            Self::Confirmed => NameOutcome::Confirmed,
+            Self::Refuted | Self::NoName => NameOutcome::Refuted,
+            Self::TimedOut | Self::Failed | Self::OverLimit => NameOutcome::Unknown,
+        }
+    }
+}
+
 /// What came of the lookup for an agent at an address. It says nothing about any other agent or address, nor in any other
 /// ruleset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,7 +39,8 @@ fn sig_7_keys_of_other_kinds_are_left_out() {
     }
     for (key, why) in [
         ("7", "it is no object"),
-        (r#"{"kty":"EC","crv":"P-256","x":"a","y":"b"}"#, r#"only keys with "kty": "OKP""#),
+        (r#"{"kty":"EC","crv":"P-256","x":"a","y":"b"}"#, r#"this one has "EC" and "P-256""#),
+        (r#"{"kty":"RSA","n":"a","e":"AQAB","alg":"PS512"}"#, r#"this one has "RSA" and """#),
         (r#"{"kty":"OKP","crv":"X25519","x":"a"}"#, r#"only keys with "kty": "OKP""#),
         (r#"{"kty":"oct","k":"c2VjcmV0"}"#, r#"only keys with "kty": "OKP""#),
         (r#"{"kty":"OKP","crv":"Ed25519"}"#, "it has no `x`"),

@@ -12,7 +12,7 @@ use super::*;
 use crate::decide::decision::{Action, Reason};
 use crate::decide::judge::{Overrides, decide};
 use crate::http::request::tests::Asked;
-use crate::identity::{Identity, SignatureResult};
+use crate::identity::{Identity, NameLookupResult, SignatureResult};
 use crate::ids::{Id, SiteId};
 use crate::ruleset::compile::{Files, FoundFile};
 use crate::ruleset::data::Ruleset;
@@ -125,7 +125,8 @@ fn joined_labels_are_bounded_and_come_apart_again() {
     assert_eq!(shortened(&"ż".repeat(200)).len(), LONGEST_VALUE - 1);
 }
 
-/// Counters on which seven errors, three good reloads, two partial ones, a bad one and two expired signatures were counted.
+/// Counters on which seven errors, three good reloads, two partial ones, a bad one, two expired signatures and a lookup that
+/// took too long were counted.
 fn counters() -> Box<Counters> {
     let counters = Counters::new_box_zeroed().unwrap();
     (0..7).for_each(|_| counters.count_error());
@@ -133,6 +134,7 @@ fn counters() -> Box<Counters> {
     (0..2).for_each(|_| counters.count_reload(ReloadResult::Partial));
     counters.count_reload(ReloadResult::Failure);
     (0..2).for_each(|_| counters.count_signature(SignatureResult::Expired));
+    counters.count_name_lookup(NameLookupResult::TimedOut);
     counters
 }
 
@@ -175,6 +177,12 @@ fn the_text_is_that_of_prometheus() {
             r#"crawlward_signatures_total{result="unsupported"} 0"#,
             r#"crawlward_signatures_total{result="over-limit"} 0"#,
             r#"crawlward_signatures_total{result="over-budget"} 0"#,
+            r#"crawlward_name_lookups_total{result="confirmed"} 0"#,
+            r#"crawlward_name_lookups_total{result="refuted"} 0"#,
+            r#"crawlward_name_lookups_total{result="no-name"} 0"#,
+            r#"crawlward_name_lookups_total{result="timed-out"} 1"#,
+            r#"crawlward_name_lookups_total{result="failed"} 0"#,
+            r#"crawlward_name_lookups_total{result="over-limit"} 0"#,
         ]
     );
     for metric in ALL {

@@ -47,7 +47,8 @@ fn a_proxy_that_keeps_statistics_has_as_many_series_and_loses_no_request() {
         for site in 0..60 {
             let (user_agent, host) = (format!("Bot{agent}x/1"), format!("{site}.test"));
             let decision = decide(&ruleset, &asked(&user_agent, &host), Overrides::default());
-            metrics.count_request(&decision, &ruleset, &recent).unwrap();
+            let counter = recent.counter(&decision, |series| metrics.counter(series, &ruleset)).unwrap();
+            (&kept).increment(counter.unwrap()).unwrap();
         }
     }
     let series: Vec<(String, u64)> = kept.0.borrow().clone();

@@ -23,6 +23,7 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::feed::state::FeedState;
 use crate::http::token::is_token_byte;
+use crate::json::typed::UpTo;
 use crate::response::denial;
 use crate::ruleset::data::{LoadedFeed, Ruleset};
 use crate::ruleset::sites::{NamedPurposes, TooManyPurposes};
@@ -222,6 +223,7 @@ impl Compiler<'_> {
             sites,
             denials: denial::documents(),
             filter_state: config.filter_state.clone(),
+            trusted_hops: config.trusted_hops.map(|UpTo(hops)| hops),
         })
     }
 

@@ -15,6 +15,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 mod components;
+mod peer;
 mod several;
 mod vectors;
 
