@@ -28,38 +28,42 @@ impl Addresses {
 
     /// An absolute address; a relative one stays as it is if nobody knows the page's. None if it leads nowhere: a script,
     /// data, another place in the page.
-    pub(crate) fn resolve(&self, address: &str) -> Option<String> {
+    pub(crate) fn resolve(&self, address: &str) -> Option<Address> {
         if address.starts_with('#') {
             return None;
         }
-        match &self.base {
-            Some(base) => base.join(address).ok().filter(leads_somewhere).map(written),
-            None => match Url::parse(address) {
-                Ok(url) => Some(url).filter(leads_somewhere).map(written),
-                Err(url::ParseError::RelativeUrlWithoutBase) => Some(address.to_owned()),
-                Err(_) => None,
-            },
-        }
-    }
-
-    /// Whether an address has the page's host.
-    pub(crate) fn is_internal(&self, address: &str) -> bool {
-        match (&self.page, Url::parse(address)) {
-            (Some(page), Ok(url)) => page.host().is_some() && page.host() == url.host(),
-            // Relative to a page that nobody knows.
-            (None, Err(_)) => true,
-            _ => false,
+        let resolved = match &self.base {
+            Some(base) => base.join(address),
+            None => Url::parse(address),
+        };
+        match resolved {
+            Ok(url) if leads_somewhere(&url) => {
+                let host = self.page.as_ref().and_then(Url::host);
+                Some(Address { is_internal: host.is_some() && host == url.host(), url: written(url) })
+            }
+            Err(url::ParseError::RelativeUrlWithoutBase) if self.base.is_none() => {
+                Some(Address { is_internal: self.page.is_none(), url: address.into() })
+            }
+            Ok(_) | Err(_) => None,
         }
     }
 }
 
+/// Where something in a page is.
+#[derive(Debug)]
+pub(crate) struct Address {
+    pub(crate) url: Box<str>,
+    /// Whether it has the page's host, as a relative address has whose page nobody knows.
+    pub(crate) is_internal: bool,
+}
+
 /// An address without blanks, which those without a host may have.
-fn written(url: Url) -> String {
+fn written(url: Url) -> Box<str> {
     let url = String::from(url);
     if url.contains(char::is_whitespace) {
-        url.split_whitespace().collect::<Vec<_>>().join("%20")
+        url.split_whitespace().collect::<Vec<_>>().join("%20").into()
     } else {
-        url
+        url.into()
     }
 }
 
@@ -69,6 +73,10 @@ fn leads_somewhere(url: &Url) -> bool {
 
 /// An address as the destination of a link in markdown.
 pub(crate) fn destination(address: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"<>\\|`()".contains(&byte);
+    if address.bytes().all(is_plain) {
+        return address.to_owned();
+    }
     let mut out = String::with_capacity(address.len());
     let is_bracketed = address.contains(['(', ')']);
     if is_bracketed {

@@ -22,7 +22,7 @@
 //! Time and memory are linear in the bytes of the page, whatever it holds: [`Limits`] bounds bytes, elements and their
 //! depth, only attributes that matter are kept, most of them as places in the page, and what is written is bounded by the
 //! bytes that were read. Typical pages take less memory than their own bytes beside them. The worst pages that are known
-//! take 18 times as much, and never more than 24 MiB within the default limits.
+//! take 12 times as much, and never more than 24 MiB within the default limits.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
@@ -36,6 +36,7 @@ mod encoding;
 mod head;
 mod html;
 mod markdown;
+mod memo;
 
 pub use self::document::{Document, Limits, Page, read};
 pub use self::markdown::{Heading, Image, Link};

@@ -16,7 +16,7 @@ use peak_alloc::PeakAlloc;
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 /// The most bytes that are in use at a time for a byte of the page, beside the page.
-const MOST_BYTES_FOR_A_BYTE: f64 = 18.0;
+const MOST_BYTES_FOR_A_BYTE: f64 = 12.0;
 /// The most that are in use at a time for a page within the default limits, whatever it holds.
 const MOST_BYTES: usize = 24 << 20;
 

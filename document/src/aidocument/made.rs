@@ -36,7 +36,12 @@ impl Document {
     /// The page as an AIDocument 2.0; none if its address is not known or not absolute.
     pub fn to_ai_document(&self, fetch: &Fetch) -> Option<AiDocument> {
         let url = self.addresses.page().filter(|url| url.has_host())?.to_string();
-        let canonical = self.head.canonical.as_deref().and_then(|address| self.addresses.resolve(address));
+        let canonical = self
+            .head
+            .canonical
+            .as_deref()
+            .and_then(|address| self.addresses.resolve(address))
+            .map(|address| address.url.into());
         let markdown = self.written.markdown.clone();
         let identity = IdentityInfo {
             title: self.head.title.clone(),

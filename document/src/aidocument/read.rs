@@ -123,9 +123,9 @@ impl Version1 {
         };
         let links = self.links.into_iter().map(|link| Link {
             internal: link.internal.unwrap_or_else(|| is_internal(&link.url)),
-            url: link.url,
-            text: link.text,
-            rel: link.rel,
+            url: link.url.into(),
+            text: link.text.map(String::into_boxed_str),
+            rel: link.rel.map(String::into_boxed_str),
         });
         let mut document = AiDocument {
             schema: SchemaInfo { name: "AIDocument".to_owned(), version: "2.0".to_owned(), reference: None },

@@ -3,6 +3,7 @@
 mod measure;
 mod root;
 mod rules;
+mod teasers;
 mod words;
 
 use self::measure::{Measure, Measures};
@@ -105,13 +106,24 @@ impl Content {
         let kind = Kind::of(measures.get(Tree::ROOT), is_article);
         let root = root::find(tree, &measures, kind);
         let mut content = Self { root, left_out: Vec::new() };
-        content.prune(tree, &measures, &left_out, shown, kind);
+        content.prune(tree, &measures, &left_out, shown, kind, is_article);
         (content, measures.get(root))
     }
 
-    /// Leaves out the lists of links in the content, and all that was left out before.
-    fn prune(&mut self, tree: &Tree, measures: &Measures, before: &[NodeId], shown: Shown, kind: Kind) {
+    /// Leaves out the lists of links in the content, the teasers below an article, and all that was left out before.
+    fn prune(
+        &mut self,
+        tree: &Tree,
+        measures: &Measures,
+        before: &[NodeId],
+        shown: Shown,
+        kind: Kind,
+        is_article: bool,
+    ) {
         let whole = measures.get(self.root);
+        let has_teasers = is_article && kind == Kind::Prose;
+        let teasers = if has_teasers { teasers::find(tree, measures, self.root) } else { Vec::new() };
+        let mut teasers = teasers.into_iter().peekable();
         let mut before = before.iter().copied().peekable();
         let mut skip_to = NodeId(self.root.0 + 1);
         for (id, node) in tree.inside(self.root) {
@@ -121,9 +133,13 @@ impl Content {
             while before.peek().is_some_and(|other| *other < id) {
                 before.next();
             }
+            while teasers.peek().is_some_and(|other| *other < id) {
+                teasers.next();
+            }
             let measure = measures.get(id);
             if shown.is_never_content(node)
                 || before.peek() == Some(&id)
+                || teasers.peek() == Some(&id)
                 || kind == Kind::Prose && is_list_of_links(node, measure) && measure.text <= whole.text / 2
             {
                 self.left_out.push(id);

@@ -37,33 +37,21 @@ pub(super) fn find(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
     descend(tree, measures, kind, semantic(tree, measures, kind))
 }
 
-/// Whether an element says that it is the text of an article, in the words of publishing systems.
-fn is_named_body(tree: &Tree, node: Node) -> bool {
-    const CLASSES: [&str; 4] = ["entry-content", "post-content", "article-body", "article-content"];
-    tree.attribute(node, Attribute::Class).is_some_and(|value| {
-        value.split_ascii_whitespace().any(|word| CLASSES.iter().any(|name| word.eq_ignore_ascii_case(name)))
-    })
-}
-
-/// Whether an element says that it is the text of an article.
+/// Whether an element has a class that publishing systems give to the text of an article.
 pub(super) fn has_body(tree: &Tree) -> bool {
-    tree.nodes().any(|(_, node)| node.flags.has(Flags::NAMED) && is_named_body(tree, node))
+    tree.nodes().any(|(_, node)| node.flags.has(Flags::ARTICLE_CLASS))
 }
 
 /// The element that says that it holds the content, if one does and most of the page's prose is in it.
 fn semantic(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
     let whole = measures.get(Tree::ROOT);
-    let is_body = |node: Node| {
-        tree.attribute(node, Attribute::Itemprop).is_some_and(|names| {
-            names.split_ascii_whitespace().any(|name| name.eq_ignore_ascii_case("articlebody"))
-        })
-    };
+    let is_body = |node: Node| node.flags.has(Flags::ARTICLE_BODY);
     let is_article = |node: Node| node.tag == Tag::Article;
     let is_main = |node: Node| {
+        let role = || tree.attribute(node, Attribute::Role);
         node.tag == Tag::Main
-            || tree
-                .attribute(node, Attribute::Role)
-                .is_some_and(|role| role.trim().eq_ignore_ascii_case("main"))
+            || node.flags.has(Flags::NAMED)
+                && role().is_some_and(|role| role.trim().eq_ignore_ascii_case("main"))
     };
     let kinds: [(&dyn Fn(Node) -> bool, u32); 3] = [(&is_body, 5), (&is_article, 3), (&is_main, 2)];
     for (is_it, share) in kinds {

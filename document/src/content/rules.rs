@@ -4,6 +4,7 @@ use super::measure::Measures;
 use super::words::{self, Strength};
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+use crate::memo::Memo;
 
 /// Which rules leave parts of a page out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +155,7 @@ impl Rules {
     /// The elements that rules speak against.
     fn suspects(self, tree: &Tree, shown: Shown) -> Vec<Suspect> {
         let mut suspects = Vec::new();
+        let mut names = Memo::new(words::against);
         let mut skip_to = Tree::ROOT;
         for (id, node) in tree.nodes() {
             if id < skip_to || node.tag == Tag::Text {
@@ -163,7 +165,7 @@ impl Rules {
                 skip_to = node.end;
                 continue;
             }
-            let hits = self.against(tree, id, node);
+            let hits = self.against(tree, id, node, &mut names);
             if hits != 0 {
                 suspects.push(Suspect { id, hits });
             }
@@ -172,7 +174,7 @@ impl Rules {
     }
 
     /// The rules that speak against an element.
-    fn against(self, tree: &Tree, id: NodeId, node: Node) -> Hits {
+    fn against<'t>(self, tree: &'t Tree, id: NodeId, node: Node, names: &mut Memo<'t, Hits>) -> Hits {
         let is_exempt = matches!(
             node.tag,
             Tag::Body | Tag::Html | Tag::Article | Tag::Main | Tag::Pre | Tag::Code | Tag::Table | Tag::Tbody
@@ -196,7 +198,8 @@ impl Rules {
             hits |= 1 << ROLE;
         }
         for attribute in [Attribute::Class, Attribute::Id] {
-            hits |= tree.attribute(node, attribute).map_or(0, words::against) << FIRST_WORD;
+            hits |=
+                tree.attribute(node, attribute).map_or(0, |value| names.get(value.as_bytes())) << FIRST_WORD;
         }
         // A link or a heading is part of what is around it.
         if node.tag == Tag::A || node.tag.heading_level().is_some() {

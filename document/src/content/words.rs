@@ -129,23 +129,30 @@ const WORDS: [Word; COUNT] = [
 /// The number of words.
 pub(super) const COUNT: usize = 106;
 
-/// Where the words with each first letter begin and end.
-const BY_LETTER: [(u8, u8); 26] = {
-    let mut ranges = [(0, 0); 26];
+/// Where the words with each two first letters begin and end.
+const BY_LETTERS: [(u8, u8); 26 * 26] = {
+    let mut ranges = [(0, 0); 26 * 26];
     let mut at = 0;
     while at < COUNT {
         #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
         {
-            let range = &mut ranges[(WORDS[at].0.as_bytes()[0] - b'a') as usize];
+            let range = &mut ranges[place(STARTS[at].0)];
             if range.1 == 0 {
                 range.0 = at as u8;
             }
+            assert!(range.1 == 0 || range.1 as usize == at, "the words are in the order of their letters");
             range.1 = at as u8 + 1;
         }
         at += 1;
     }
     ranges
 };
+
+/// The place for words of at least two letters that start like this one.
+const fn place(start: Start) -> usize {
+    let [first, second, ..] = start.0.to_be_bytes();
+    first.wrapping_sub(b'a') as usize * 26 + second.wrapping_sub(b'a') as usize
+}
 
 /// How sure a word is, by its number.
 pub(super) fn strength(word: usize) -> Strength {
@@ -169,25 +176,24 @@ const TAKES: [Start; 9] = [
 const LONGEST: usize = 512;
 
 /// The words in the names that speak of a part which is not the content: a bit each.
-pub(super) fn against(names: &str) -> u128 {
-    let names = names.as_bytes();
+pub(super) fn against(names: &[u8]) -> u128 {
     let names = names.get(..LONGEST).unwrap_or(names);
     let mut found = 0;
     for name in names.split(u8::is_ascii_whitespace) {
         let mut is_taken = false;
-        for word in words(name) {
-            let start = Start::of(word);
+        for (word, from) in words(name) {
+            let start = Start::at(from, word.len());
             if !is_taken {
                 found |= word_against(word, start);
             }
-            is_taken = TAKES.contains(&start);
+            is_taken = start.may_take() && TAKES.contains(&start);
         }
     }
     found
 }
 
-/// The words of a name: `postMeta-date_2` has three.
-fn words(name: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The words of a name, each also with what follows it: `postMeta-date_2` has three.
+fn words(name: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut rest = name;
     std::iter::from_fn(move || {
         let is_letter = |byte: &u8| byte.is_ascii_alphabetic();
@@ -198,15 +204,14 @@ fn words(name: &[u8]) -> impl Iterator<Item = &[u8]> {
             start = end + rest.get(end..)?.iter().position(is_letter)?;
         }
         let from = rest.get(start..)?;
-        let mut was_lower = false;
-        let end = from.iter().position(|byte| {
-            let is_end = !byte.is_ascii_alphabetic() || was_lower && byte.is_ascii_uppercase();
-            was_lower = byte.is_ascii_lowercase();
-            is_end
-        });
-        let (word, after) = from.split_at_checked(end.unwrap_or(from.len()))?;
+        // Most words have no capitals, and some begin with them.
+        let capitals = from.iter().position(|byte| !byte.is_ascii_uppercase()).unwrap_or(from.len());
+        let others = from.get(capitals..)?;
+        let end =
+            capitals + others.iter().position(|byte| !byte.is_ascii_lowercase()).unwrap_or(others.len());
+        let (word, after) = from.split_at_checked(end)?;
         rest = after;
-        Some(word)
+        Some((word, from))
     })
 }
 
@@ -219,12 +224,37 @@ impl Start {
 
     #[expect(clippy::indexing_slicing, reason = "within the bounds that the loop checks")]
     const fn of(word: &[u8]) -> Self {
-        let (mut start, mut at) = (0, 0);
-        while at < word.len() && at < Self::LETTERS {
-            start |= ((word[at] | 0x20) as u64) << (8 * (Self::LETTERS - 1 - at));
+        let (mut start, mut at) = (Self(0), 0);
+        while at < word.len() {
+            start = start.with(at, word[at]);
             at += 1;
         }
-        Self(start)
+        start
+    }
+
+    /// The first letters of so many that are at the start of these bytes.
+    fn at(from: &[u8], letters: usize) -> Self {
+        match from.first_chunk() {
+            Some(first) => {
+                let others = Self::LETTERS.saturating_sub(letters);
+                let lower = u64::from_be_bytes(*first) | u64::from_be_bytes([0x20; Self::LETTERS]);
+                Self(lower & u64::MAX << (8 * others))
+            }
+            None => Self::of(from.get(..letters).unwrap_or(from)),
+        }
+    }
+
+    /// Whether one of the words that take the meaning from others has the same first letter.
+    fn may_take(self) -> bool {
+        matches!(self.0.to_be_bytes(), [b'n' | b'h' | b'w' | b'i' | b's', ..])
+    }
+
+    /// The same with one more letter.
+    const fn with(self, at: usize, letter: u8) -> Self {
+        if at >= Self::LETTERS {
+            return self;
+        }
+        Self(self.0 | ((letter | 0x20) as u64) << (8 * (Self::LETTERS - 1 - at)))
     }
 }
 
@@ -252,8 +282,7 @@ const STARTS: [(Start, u64); COUNT] = {
 };
 
 fn word_against(word: &[u8], start: Start) -> u128 {
-    let letter = word.first().map_or(0, |first| first.to_ascii_lowercase().wrapping_sub(b'a'));
-    let (from, to) = BY_LETTER.get(usize::from(letter)).copied().unwrap_or_default();
+    let (from, to) = BY_LETTERS.get(place(start)).copied().unwrap_or_default();
     let starts = STARTS.get(usize::from(from)..usize::from(to)).unwrap_or_default();
     let is_it = |number: u8| {
         let pattern = WORDS.get(usize::from(number)).map_or("", |(pattern, _)| pattern);
@@ -271,7 +300,7 @@ mod tests {
     use super::{Strength, WORDS};
 
     fn against(names: &str) -> Option<Strength> {
-        let found = super::against(names);
+        let found = super::against(names.as_bytes());
         let words = WORDS.iter().enumerate().filter(|(number, _)| found >> number & 1 == 1);
         words.map(|(_, (_, strength))| *strength).max()
     }

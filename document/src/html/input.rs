@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use html5gum::{Readable, Reader};
+use html5gum::Reader;
 
 /// What of a page has not been read.
 #[derive(Debug)]
@@ -42,17 +42,62 @@ impl Reader for Input<'_> {
     }
 
     #[inline(always)]
-    fn read_until<'b>(
-        &'b mut self,
-        ends: &[u8],
-        buffer: &'b mut [u8; 4],
-    ) -> Result<Option<&'b [u8]>, Infallible> {
-        let count = if ends == ENDS_OF_RAW {
-            // The end itself, if it is next.
-            memchr::memchr3(b'<', 0, b'\r', self.0).map_or(self.0.len(), |at| at.max(1))
+    fn read_until<'b>(&'b mut self, ends: &[u8], _: &'b mut [u8; 4]) -> Result<Option<&'b [u8]>, Infallible> {
+        let first = if ends == ENDS_OF_RAW {
+            memchr::memchr3(b'<', 0, b'\r', self.0)
         } else {
-            self.0.to_reader().read_until(ends, buffer)?.map_or(0, <[u8]>::len)
+            find_any(self.0, ends)
         };
+        // The end itself, if it is next.
+        let count = first.map_or(self.0.len(), |at| at.max(1));
         Ok(Some(self.take(count)).filter(|taken| !taken.is_empty()))
+    }
+}
+
+/// Where the first of some bytes is.
+///
+/// Values and the text between two tags are too short for a call of memchr, and long enough to look at eight bytes at a
+/// time. Names, which are shorter and which more bytes can end, are not.
+#[inline(always)]
+fn find_any(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH_BITS: u64 = u64::from_ne_bytes([0x80; 8]);
+    const MOST_ENDS_OF_VALUES: usize = 5;
+    let is_wanted = |byte: &u8| wanted.contains(byte);
+    if wanted.len() > MOST_ENDS_OF_VALUES {
+        return text.iter().position(is_wanted);
+    }
+    let (words, rest) = text.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The high bit of each byte that is wanted; also of some behind the first of them.
+        let found = wanted.iter().fold(0, |found, wanted| {
+            let differing = word ^ (ONES * u64::from(*wanted));
+            found | differing.wrapping_sub(ONES) & !differing
+        }) & HIGH_BITS;
+        if found != 0 {
+            return Some(8 * number + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let at = rest.iter().position(is_wanted)?;
+    Some(8 * words.len() + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find_any;
+
+    #[test]
+    fn the_first_of_the_wanted_bytes_is_found() {
+        // Bytes that differ from a wanted one by a single bit, or follow it.
+        let bytes = [b'<', b'=', b'>', b'&', b'\'', 0, 1, b'\r', 0x0c, 0x80, 0xbc, 0xff];
+        for seed in 0..20_000_usize {
+            let byte = |place: usize| bytes[(seed * 31 + place * place * (seed % 97 + 1)) / 7 % bytes.len()];
+            let text: Vec<u8> = (0..seed % 29).map(byte).collect();
+            for wanted in [&b"<\0\r"[..], b"\"&\0\r", b"\t\n >/\0\r", b""] {
+                let expected = text.iter().position(|byte| wanted.contains(byte));
+                assert_eq!(find_any(&text, wanted), expected, "{wanted:?} in {text:?}");
+            }
+        }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn parse<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
 
 struct Reader<'p> {
     builder: Builder<'p>,
-    token: Token,
+    token: Token<'p>,
     /// The element whose content is raw text.
     raw: Option<Tag>,
     is_self_closing: bool,

@@ -1,9 +1,10 @@
 //! The tag that is being read: its name and the attributes that matter, within limits.
 
 use super::attribute::{LONGEST_NAME, LONGEST_VALUE};
-use super::tree::{Flags, may_name_note};
+use super::tree::{Flags, NOTES};
 use super::values::{Value, Values};
 use super::{Attribute, Tag};
+use crate::memo::Memo;
 
 /// The bytes of an element's name that are kept; the longest known one has 13.
 const LONGEST_TAG: usize = 24;
@@ -65,7 +66,7 @@ impl TagName {
 
 /// The tag that is being read.
 #[derive(Debug)]
-pub(super) struct Token {
+pub(super) struct Token<'p> {
     pub(super) is_end: bool,
     name: Name<LONGEST_TAG>,
     attribute_name: Name<LONGEST_NAME>,
@@ -77,10 +78,11 @@ pub(super) struct Token {
     pub(super) attributes: Vec<Value>,
     copied_before: usize,
     pub(super) flags: Flags,
+    classes: Memo<'p, Flags>,
 }
 
-impl Token {
-    pub(super) const fn new() -> Self {
+impl<'p> Token<'p> {
+    pub(super) fn new() -> Self {
         Self {
             is_end: false,
             name: Name::new(),
@@ -90,6 +92,7 @@ impl Token {
             attributes: Vec::new(),
             copied_before: 0,
             flags: Flags::NONE,
+            classes: Memo::new(flags_of_class),
         }
     }
 
@@ -118,7 +121,7 @@ impl Token {
         self.is_end && self.name().tag == raw
     }
 
-    pub(super) fn begin_attribute(&mut self, values: &mut Values<'_>) {
+    pub(super) fn begin_attribute(&mut self, values: &mut Values<'p>) {
         self.end_attribute(values);
         self.attribute_name.length = 0;
     }
@@ -148,7 +151,7 @@ impl Token {
     }
 
     /// The value of the attribute is complete: what only counts for the flags is not kept.
-    fn end_attribute(&mut self, values: &mut Values<'_>) {
+    fn end_attribute(&mut self, values: &mut Values<'p>) {
         // An attribute without a value.
         if self.attribute_name.length > 0 {
             self.begin_value();
@@ -164,8 +167,12 @@ impl Token {
                 (false, if text.eq_ignore_ascii_case(b"true") { Flags::HIDDEN } else { Flags::NONE })
             }
             Attribute::Style => (false, if hides(text) { Flags::HIDDEN } else { Flags::NONE }),
-            Attribute::Class if may_name_note(text) => (true, Flags::NAMED.with(Flags::NOTE)),
-            Attribute::Class | Attribute::Id | Attribute::Role => (true, Flags::NAMED),
+            Attribute::Class => {
+                let flags = values.in_page(*value).map(|text| self.classes.get(text));
+                (true, flags.unwrap_or_else(|| flags_of_class(text)).with(Flags::NAMED))
+            }
+            Attribute::Id | Attribute::Role => (true, Flags::NAMED),
+            Attribute::Itemprop if has_word(text, &["articlebody"]) => (true, Flags::ARTICLE_BODY),
             _ => (true, Flags::NONE),
         };
         self.flags.add(flags);
@@ -182,7 +189,7 @@ impl Token {
     }
 
     /// The tag is complete.
-    pub(super) fn end(&mut self, values: &mut Values<'_>) {
+    pub(super) fn end(&mut self, values: &mut Values<'p>) {
         self.end_attribute(values);
     }
 
@@ -191,6 +198,25 @@ impl Token {
         values.forget(self.copied_before);
         self.attributes.clear();
     }
+}
+
+/// What a class says about its element.
+fn flags_of_class(class: &[u8]) -> Flags {
+    const ARTICLE: [&str; 4] = ["entry-content", "post-content", "article-body", "article-content"];
+    let mut flags = Flags::NONE;
+    if class.windows(4).any(|window| NOTES.iter().any(|note| note.as_bytes().starts_with(window))) {
+        flags.add(Flags::NOTE);
+    }
+    if has_word(class, &ARTICLE) {
+        flags.add(Flags::ARTICLE_CLASS);
+    }
+    flags
+}
+
+/// Whether one of the words is among those of a value.
+fn has_word(value: &[u8], words: &[&str]) -> bool {
+    let mut parts = value.split(u8::is_ascii_whitespace);
+    parts.any(|part| words.iter().any(|word| part.eq_ignore_ascii_case(word.as_bytes())))
 }
 
 /// Whether an inline style hides its element.

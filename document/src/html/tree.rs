@@ -19,7 +19,7 @@ impl NodeId {
     }
 }
 
-/// An element or a run of text.
+/// An element or a run of text. Hostile pages have one for each four bytes, so it is small.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub(crate) tag: Tag,
@@ -30,14 +30,16 @@ pub(crate) struct Node {
     pub(crate) end: NodeId,
     /// Of text: where it starts. Of elements: the number of the first attribute.
     pub(super) start: u32,
-    /// Of text: its bytes. Of elements: the number of attributes.
-    pub(super) length: u32,
+    /// Of text: its bytes; longer text is several runs. Of elements: the number of attributes.
+    pub(super) length: u16,
 }
+
+const _: () = assert!(size_of::<Node>() == 16);
 
 impl Node {
     /// The bytes of a run of text.
     pub(crate) fn text_length(self) -> u32 {
-        if self.tag == Tag::Text { self.length } else { 0 }
+        if self.tag == Tag::Text { u32::from(self.length) } else { 0 }
     }
 }
 
@@ -55,6 +57,10 @@ impl Flags {
     pub(crate) const NAMED: Self = Self(4);
     /// The page may name the element as a note beside the text, or as a part of one.
     pub(crate) const NOTE: Self = Self(8);
+    /// The page says that the element is the text of an article.
+    pub(crate) const ARTICLE_BODY: Self = Self(16);
+    /// The element has a class that publishing systems give to the text of an article.
+    pub(crate) const ARTICLE_CLASS: Self = Self(32);
 
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
@@ -135,7 +141,7 @@ impl Tree<'_> {
             return "";
         }
         let start = node.start as usize;
-        self.text.get(start..start + node.length as usize).unwrap_or_default()
+        self.text.get(start..start + usize::from(node.length)).unwrap_or_default()
     }
 
     /// The value of an attribute.
@@ -144,7 +150,7 @@ impl Tree<'_> {
             return None;
         }
         let start = node.start as usize;
-        let attributes = self.attributes.get(start..start + node.length as usize)?;
+        let attributes = self.attributes.get(start..start + usize::from(node.length))?;
         let value = attributes.iter().find(|value| value.attribute == attribute)?;
         self.values.text(*value)
     }
@@ -202,12 +208,7 @@ impl Tree<'_> {
 }
 
 /// The words in a class that name a note.
-const NOTES: [&str; 2] = ["admonition", "callout"];
-
-/// Whether a class may have one of these words: it has the beginning of one.
-pub(super) fn may_name_note(class: &[u8]) -> bool {
-    class.windows(4).any(|window| window == b"admo" || window == b"call")
-}
+pub(super) const NOTES: [&str; 2] = ["admonition", "callout"];
 
 /// Notes, warnings and the like, as generators of documentation name them.
 impl Tree<'_> {

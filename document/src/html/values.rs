@@ -39,6 +39,16 @@ impl<'p> Values<'p> {
         from.get(start..start + usize::from(value.length)).unwrap_or_default()
     }
 
+    /// The bytes of a value that is a place in the page.
+    pub(super) fn in_page(&self, value: Value) -> Option<&'p [u8]> {
+        let start = value.start as usize;
+        if value.is_copied {
+            None
+        } else {
+            self.page.as_bytes().get(start..start + usize::from(value.length))
+        }
+    }
+
     /// A value; none if it is not whole characters.
     pub(super) fn text(&self, value: Value) -> Option<&str> {
         if value.is_copied {

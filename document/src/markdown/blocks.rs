@@ -5,6 +5,9 @@ use super::escape;
 /// How deep lists and quotes nest in what is written; each level costs bytes in every line.
 const DEEPEST: usize = 10;
 
+/// The bytes of a block that is longer than nearly all.
+const LONG: usize = 16 << 10;
+
 /// What parts a block from the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gap {
@@ -165,9 +168,15 @@ impl Blocks {
         let prefixes: usize = self.containers.iter().map(|container| container.rest.len()).sum();
         // Flowing text ends where there is no more room. Lines that belong together are written whole or not at all.
         let whole = if is_flowing { text.find('\n').unwrap_or(text.len()) } else { text.len() };
-        let lines = text.get(..whole).unwrap_or_default().bytes().filter(|byte| *byte == b'\n').count() + 2;
+        let lines_of = |text: &str| text.bytes().filter(|byte| *byte == b'\n').count() + 2;
+        let lines = lines_of(text.get(..whole).unwrap_or_default());
+        let room = self.room;
         if !self.take_room(start.len() + whole + lines * (prefixes + 2)) {
             return;
+        }
+        if text.len() > LONG {
+            // It may be as long as the page: what is written grows once for it, and not by doubling.
+            self.out.reserve(room.min(start.len() + text.len() + lines_of(text) * (prefixes + 2)));
         }
         if self.gap != Gap::None {
             self.out.push('\n');

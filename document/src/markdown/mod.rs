@@ -18,35 +18,35 @@ pub struct Heading {
     /// From 1 to 6.
     pub level: u8,
     /// The text, without markup.
-    pub text: String,
+    pub text: Box<str>,
     /// What the page calls the place of the heading, for a fragment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
+    pub id: Option<Box<str>>,
 }
 
 /// A link of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// Where it leads.
-    pub url: String,
+    pub url: Box<str>,
     /// Its text, without markup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
+    pub text: Option<Box<str>>,
     /// Whether it leads to the host of the page.
     pub internal: bool,
     /// How the page is related to where it leads, such as `nofollow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rel: Option<String>,
+    pub rel: Option<Box<str>>,
 }
 
 /// An image of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// Where it is.
-    pub url: String,
+    pub url: Box<str>,
     /// What it shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alt: Option<String>,
+    pub alt: Option<Box<str>>,
 }
 
 /// What one walk through the content of a page gives.

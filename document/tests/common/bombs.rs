@@ -60,6 +60,15 @@ pub(crate) const BOMBS: &[Bomb] = &[
         size: 100_000,
         page: |n| "<p class=comment>text of a comment".repeat(n),
     },
+    Bomb {
+        name: "teasers of an article",
+        size: 50_000,
+        page: |n| {
+            let article = "Prose that is as long as that of an article. ".repeat(20);
+            let teasers = "<div><h2><a href=x>t</a></h2><p>u</div>".repeat(n);
+            format!("<meta property=og:type content=article><p>{article}<div>{teasers}")
+        },
+    },
     Bomb { name: "text to escape", size: 300_000, page: |n| "*_".repeat(n) },
     Bomb { name: "character references", size: 500_000, page: |n| "&amp".repeat(n) },
 ];

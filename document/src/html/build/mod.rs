@@ -48,8 +48,8 @@ impl<'p> Builder<'p> {
         // A page of hostile size has few bytes a node.
         let limits = Limits { nodes: limits.nodes.min(1024 + page_length / 4), ..*limits };
         let mut builder = Self {
-            // What most pages need, so that growing copies little.
-            nodes: Vec::with_capacity((page_length / 128).min(limits.nodes)),
+            // What most pages need, so that growing copies little; growing by doubling ends at the limit.
+            nodes: Vec::with_capacity(limits.nodes.div_ceil(32)),
             attributes: Vec::with_capacity(page_length / 128),
             text: Vec::with_capacity(page_length / 8),
             values: Values::of(page),
@@ -111,7 +111,7 @@ impl<'p> Builder<'p> {
             Tag::Html => {
                 if let Some(root) = self.nodes.first_mut().filter(|root| root.length == 0) {
                     root.start = number(self.attributes.len());
-                    root.length = number(attributes.len());
+                    root.length = number_of(attributes.len());
                     self.attributes.extend_from_slice(attributes);
                     return true;
                 }
@@ -233,7 +233,7 @@ impl<'p> Builder<'p> {
             parent: self.current().node.unwrap_or(Tree::ROOT),
             end: NodeId(id.0 + 1),
             start: number(self.attributes.len()),
-            length: number(attributes.len()),
+            length: number_of(attributes.len()),
         });
         self.attributes.extend_from_slice(attributes);
         Some(id)
@@ -362,6 +362,11 @@ impl TagName {
     pub(super) const fn of(tag: Tag) -> Self {
         Self { tag, hash: 0 }
     }
+}
+
+/// A number of attributes, which have different names, or of the bytes of a run of text, which is never longer.
+fn number_of(length: usize) -> u16 {
+    u16::try_from(length).unwrap_or(u16::MAX)
 }
 
 /// A number in an array that the limit on a page's bytes bounds.

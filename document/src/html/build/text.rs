@@ -2,7 +2,7 @@
 
 use super::super::tree::Flags;
 use super::super::{Tag, Tree, rules};
-use super::{Builder, Open, number};
+use super::{Builder, Open, number, number_of};
 
 /// What text in the current place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,37 @@ impl Builder<'_> {
         };
     }
 
+    /// Adds characters with one space for each run of blanks.
+    fn flowing(&mut self, characters: &[u8]) {
+        const WORD: usize = size_of::<u64>();
+        let mut rest = characters;
+        while let Some((word, after)) = rest.split_first_chunk::<WORD>() {
+            // Nearly all words of prose are.
+            if is_kept(u64::from_le_bytes(*word), self.is_after_blank) {
+                self.text.extend_from_slice(word);
+                self.is_after_blank = word.ends_with(b" ");
+            } else {
+                self.flowing_bytes(word);
+            }
+            rest = after;
+        }
+        self.flowing_bytes(rest);
+    }
+
+    fn flowing_bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if is_blank(byte) {
+                if !self.is_after_blank {
+                    self.text.push(b' ');
+                }
+                self.is_after_blank = true;
+            } else if byte != 0 {
+                self.text.push(byte);
+                self.is_after_blank = false;
+            }
+        }
+    }
+
     /// Takes characters.
     pub(in crate::html) fn text(&mut self, characters: &[u8]) {
         if self.text_use == TextUse::LeftOut {
@@ -49,35 +80,57 @@ impl Builder<'_> {
             self.text.extend(characters.iter().filter(|byte| **byte != 0));
             self.is_after_blank = false;
         } else {
-            for &byte in characters {
-                if is_blank(byte) {
-                    if !self.is_after_blank {
-                        self.text.push(b' ');
-                    }
-                    self.is_after_blank = true;
-                } else if byte != 0 {
-                    self.text.push(byte);
-                    self.is_after_blank = false;
-                }
-            }
+            self.flowing(characters);
         }
-        let length = self.text.len() - start;
-        if length == 0 {
-            return;
-        }
+        self.add_text(start);
+    }
+
+    /// Adds the text from this place on to the last run, or as further runs.
+    fn add_text(&mut self, mut start: usize) {
         let parent = self.current().node.unwrap_or(Tree::ROOT);
-        let last = self.nodes.last_mut().filter(|last| last.tag == Tag::Text && last.parent == parent);
-        if let Some(last) = last {
-            last.length = last.length.saturating_add(number(length));
-        } else if let Some(id) = self.add_node(Tag::Text, Flags::NONE, &[]) {
+        while start < self.text.len() {
+            let length = self.text.len() - start;
+            let last = self.nodes.last_mut().filter(|last| last.tag == Tag::Text && last.parent == parent);
+            let joined =
+                last.and_then(|last| Some((u16::try_from(length).ok()?.checked_add(last.length)?, last)));
+            if let Some((joined, last)) = joined {
+                last.length = joined;
+                return;
+            }
+            let Some(id) = self.add_node(Tag::Text, Flags::NONE, &[]) else {
+                self.text.truncate(start);
+                return;
+            };
+            let end = self.end_of_run(start);
             if let Some(node) = self.nodes.get_mut(id.index()) {
                 node.start = number(start);
-                node.length = number(length);
+                node.length = number_of(end - start);
             }
-        } else {
-            self.text.truncate(start);
+            start = end;
         }
     }
+
+    /// Where a run of text that starts here ends: with the text, or between two characters, so that its length can be kept.
+    fn end_of_run(&self, start: usize) -> usize {
+        let furthest = start.saturating_add(usize::from(u16::MAX));
+        let is_start = |at: &usize| self.text.get(*at).is_none_or(|byte| !matches!(byte, 0x80..=0xbf));
+        let end = (furthest.saturating_sub(3)..=furthest).rev().find(is_start);
+        end.unwrap_or(furthest).min(self.text.len())
+    }
+}
+
+/// Whether text keeps all of these bytes as they are: visible characters, with single spaces between them. It may also be
+/// false for bytes that it keeps.
+fn is_kept(bytes: u64, is_after_blank: bool) -> bool {
+    const ONES: u64 = u64::MAX / 0xff;
+    const HIGHS: u64 = ONES << 7;
+    // The usual tests of all bytes in a word at a time, for one below a space and for spaces. They may also find a byte
+    // after one that they are for.
+    let below_space = bytes.wrapping_sub(ONES * 0x20) & !bytes & HIGHS;
+    let others = bytes ^ (ONES * 0x20);
+    let spaces = others.wrapping_sub(ONES) & !others & HIGHS;
+    let before = spaces << 8 | if is_after_blank { 0x80 } else { 0 };
+    below_space == 0 && spaces & before == 0
 }
 
 fn is_blank(byte: u8) -> bool {

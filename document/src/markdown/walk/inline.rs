@@ -50,15 +50,15 @@ impl Walk<'_> {
         if is_in_heading && self.tree.is_permalink(id, node) {
             return Inside::Skip;
         }
-        let Some(url) = self.addresses.resolve(address).filter(|_| !self.line.is_in_link()) else {
+        let Some(address) = self.addresses.resolve(address).filter(|_| !self.line.is_in_link()) else {
             return Inside::Walk;
         };
-        if self.is_full_with(url.len()) {
+        if self.is_full_with(address.url.len()) {
             return Inside::Skip;
         }
-        self.line.begin(Mark::Link(destination(&url)));
+        self.line.begin(Mark::Link(destination(&address.url)));
         let text_from = self.line.begin_capture();
-        self.ends_with(node, Ending::Link { node, url, text_from })
+        self.ends_with(node, Ending::Link { node, address, text_from })
     }
 
     pub(super) fn code(&mut self, id: NodeId, node: Node) -> Inside {
@@ -103,13 +103,14 @@ impl Walk<'_> {
         }
     }
 
-    fn source(&self, node: Node) -> Option<String> {
+    fn source(&self, node: Node) -> Option<Box<str>> {
         // A page that loads images later has a stand-in until then.
         let later = self.tree.address(node, Attribute::DataSrc);
         later
             .into_iter()
             .chain(self.tree.address(node, Attribute::Src))
             .find_map(|address| self.addresses.resolve(address))
+            .map(|address| address.url)
     }
 
     pub(super) fn image(&mut self, node: Node) {
@@ -142,6 +143,6 @@ impl Walk<'_> {
             markup.push(')');
             self.line.push_markup(&markup);
         }
-        self.images.push(Image { url, alt });
+        self.images.push(Image { url, alt: alt.map(String::into_boxed_str) });
     }
 }

@@ -7,7 +7,7 @@ use super::escape::Into;
 use super::line::{Line, Mark};
 use super::table::{self, Table};
 use super::{Heading, Image, Link, Written, code};
-use crate::addresses::Addresses;
+use crate::addresses::{Address, Addresses};
 use crate::content::Content;
 use crate::head::Head;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
@@ -17,8 +17,8 @@ use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 enum Ending {
     Block,
     Mark,
-    Link { node: Node, url: String, text_from: usize },
-    Heading { level: u8, id: Option<String>, text_from: usize },
+    Link { node: Node, address: Address, text_from: usize },
+    Heading { level: u8, id: Option<Box<str>>, text_from: usize },
     Item,
     List,
     Quote,
@@ -58,6 +58,9 @@ pub(crate) fn write(
     head: &Head,
     room: usize,
 ) -> Written {
+    // They are counted before, since growing lists take twice their bytes, and more as they grow.
+    let count =
+        |is_it: &dyn Fn(Node) -> bool| tree.inside(content.root).filter(|(_, node)| is_it(*node)).count();
     let mut walk = Walk {
         tree,
         addresses,
@@ -67,9 +70,11 @@ pub(crate) fn write(
         table: None,
         caption: None,
         caption_of: None,
-        headings: Vec::new(),
-        links: Vec::new(),
-        images: Vec::new(),
+        headings: Vec::with_capacity(1 + count(&|node| node.tag.heading_level().is_some())),
+        links: Vec::with_capacity(count(&|node| {
+            node.tag == Tag::A && tree.address(node, Attribute::Href).is_some()
+        })),
+        images: Vec::with_capacity(count(&|node| node.tag == Tag::Img)),
         is_full: false,
     };
     let title_node = walk.title(content, head.title.as_deref());
@@ -143,15 +148,15 @@ impl Walk<'_> {
         node
     }
 
-    fn add_heading(&mut self, level: u8, markdown: &str, text: String, id: Option<String>) {
+    fn add_heading(&mut self, level: u8, markdown: &str, text: String, id: Option<Box<str>>) {
         if !text.is_empty() && self.blocks.take_room(text.len()) {
-            self.headings.push(Heading { level, text, id });
+            self.headings.push(Heading { level, text: text.into(), id });
         }
         self.blocks.heading(level, markdown);
     }
 
     /// What the page calls the place of a heading.
-    fn id_of(&self, id: NodeId, node: Node) -> Option<String> {
+    fn id_of(&self, id: NodeId, node: Node) -> Option<Box<str>> {
         let named = |node: Node| self.tree.attribute(node, Attribute::Id).filter(|id| !id.is_empty());
         let own = named(node);
         let inside = || self.tree.inside(id).skip(1).find_map(|(_, node)| named(node));
@@ -160,7 +165,7 @@ impl Walk<'_> {
             named(self.tree.node(node.parent))
                 .filter(|_| node.parent.0 + 1 == id.0 && node.parent != Tree::ROOT)
         };
-        own.or_else(inside).or_else(around).map(str::to_owned)
+        own.or_else(inside).or_else(around).map(Box::from)
     }
 
     /// Ends what ends before a node.
@@ -192,15 +197,16 @@ impl Walk<'_> {
                 self.flush();
             }
             Ending::Text(text) => self.line.push(text),
-            Ending::Link { node, url, text_from } => {
+            Ending::Link { node, address, text_from } => {
                 self.line.end();
                 let text = Some(self.line.end_capture(text_from)).filter(|text| !text.is_empty());
                 let rel =
                     self.tree.attribute(node, Attribute::Rel).map(str::trim).filter(|rel| !rel.is_empty());
+                let Address { url, is_internal: internal } = address;
                 let bytes = url.len() + text.as_deref().map_or(0, str::len);
                 if self.blocks.take_room(bytes) {
-                    let internal = self.addresses.is_internal(&url);
-                    self.links.push(Link { url, text, internal, rel: rel.map(str::to_owned) });
+                    let text = text.map(String::into_boxed_str);
+                    self.links.push(Link { url, text, internal, rel: rel.map(Box::from) });
                 }
             }
             Ending::Heading { level, id, text_from } => {
