@@ -27,7 +27,7 @@ impl Gate {
 
     /// Prepares the request of the current stream, if its site sends documents.
     pub(crate) fn request(&self) -> Option<Asked> {
-        let asked = on_page_request(&mut HostStream, &self.ruleset, Overrides::default());
+        let asked = on_page_request(&mut HostStream::default(), &self.ruleset, Overrides::default());
         let (decision, page) = self.granted(asked).flatten()?;
         Some(Asked { decision, page })
     }
@@ -36,14 +36,14 @@ impl Gate {
     /// to be.
     pub(crate) fn response(self: &Rc<Self>, asked: &Asked, has_body: bool) -> Option<Page> {
         let Asked { decision, page } = asked;
-        let conversion = on_page_head(&mut HostStream, &self.ruleset, decision, page, has_body);
+        let conversion = on_page_head(&mut HostStream::default(), &self.ruleset, decision, page, has_body);
         let conversion = self.granted(conversion).flatten()?;
         Some(Page::new(Rc::clone(self), *decision, conversion, page))
     }
 
     /// Makes the headers of the response what policies say.
     pub(crate) fn apply_policies(&self, decision: &Decision) {
-        self.granted(on_response(&mut HostStream, &self.ruleset, decision));
+        self.granted(on_response(&mut HostStream::default(), &self.ruleset, decision));
     }
 
     /// The value; an internal error is noted.

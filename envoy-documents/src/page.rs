@@ -75,7 +75,7 @@ impl Page {
 
     fn collect(&mut self, size: usize, is_last: bool) -> Result<bool, Refused> {
         if !self.push(size)? {
-            change_head(&mut HostStream, &self.job.page())?;
+            change_head(&mut HostStream::default(), &self.job.page())?;
             // Before the bytes that have just come.
             raw::replace_response_body(0, self.job.body())?;
             return Ok(false);
@@ -114,7 +114,7 @@ impl Page {
             Outcome::Document { headers, body } => (headers, Some(body)),
             Outcome::Page { headers } => (headers, None),
         };
-        change_head(&mut HostStream, &headers)?;
+        change_head(&mut HostStream::default(), &headers)?;
         Ok(document)
     }
 
@@ -129,7 +129,7 @@ impl Page {
         self.gate.apply_policies(&self.decision);
         // The body is nowhere else: if Envoy refuses to change the head, the page goes on.
         let body = self.gate.granted(self.finish()).flatten();
-        let head = HostStream.response_lines()?;
+        let head = HostStream::default().response_lines()?;
         let value = |of: &[u8]| head.lines().find(|(name, _)| *name == of).map(|(_, value)| value);
         let status = value(b":status").and_then(|status| str::from_utf8(status).ok()?.parse().ok());
         // Envoy itself adds what says how long the body is.

@@ -18,8 +18,11 @@ use proxy_wasm::types::{Action, ContextType};
 use crate::gate::Gate;
 use crate::shared::{self, Load};
 
-/// How often the ages and states of feeds are updated.
-const TICK: Duration = Duration::from_secs(10);
+/// How often Envoy gets the counts of requests.
+const TICK: Duration = Duration::from_secs(1);
+
+/// How often the ages and states of feeds are updated, in ticks.
+const TICKS_OF_FEEDS: u32 = 10;
 
 /// The filter with one configuration.
 pub(crate) struct Plugin {
@@ -28,11 +31,12 @@ pub(crate) struct Plugin {
     name: String,
     /// `None` until a configuration is accepted.
     gate: Option<Rc<Gate>>,
+    ticks: u32,
 }
 
 impl Plugin {
     pub(crate) fn new(context: u32) -> Self {
-        Self { context, name: String::new(), gate: None }
+        Self { context, name: String::new(), gate: None, ticks: 0 }
     }
 }
 
@@ -82,9 +86,16 @@ impl RootContext for Plugin {
         true
     }
 
-    /// Updates the ages and states of the feeds, and reports those that have become stale.
+    /// Publishes what was counted. Now and then, updates the ages and states of the feeds as well, and reports those that have
+    /// become stale.
     fn on_tick(&mut self) {
         if let Some(gate) = &self.gate {
+            gate.note(metrics::publish_requests());
+            self.ticks = (self.ticks + 1) % TICKS_OF_FEEDS;
+            if self.ticks != 0 {
+                return;
+            }
+            gate.check_hops();
             let update = |now| {
                 if metrics::update_feeds(&self.name, self.context, gate.ruleset(), now)? {
                     shared::report_stale_feeds(&self.name, gate.ruleset(), now)?;
@@ -108,6 +119,7 @@ impl Drop for Plugin {
     /// Envoy deletes the context.
     fn drop(&mut self) {
         if let Some(gate) = &self.gate {
+            gate.note(metrics::publish_requests());
             metrics::forget(&self.name, self.context);
             // Otherwise Envoy would run the timer of every deleted plugin as long as the virtual machine lives.
             gate.note(tick_every(Duration::ZERO));

@@ -3,7 +3,7 @@
 use crawlward_core::{Decision, Overrides, Ruleset};
 use crawlward_envoy_gate::{self as gate, Outcome, Recent, UnknownName};
 use crawlward_envoy_wasm::metrics::{self, RecentCounters};
-use crawlward_envoy_wasm::{Errors, HostStream, Refused};
+use crawlward_envoy_wasm::{Errors, HostStream, Refused, TrustedHops};
 use proxy_wasm::types::Action;
 
 /// What the requests of a configuration share.
@@ -12,11 +12,13 @@ pub(crate) struct Gate {
     counters: RecentCounters,
     recent: Recent,
     errors: Errors,
+    hops: Option<TrustedHops>,
 }
 
 impl Gate {
     pub(crate) fn new(ruleset: Ruleset) -> Self {
         Self {
+            hops: ruleset.trusted_hops().map(TrustedHops::new),
             ruleset,
             counters: RecentCounters::default(),
             recent: Recent::default(),
@@ -31,7 +33,7 @@ impl Gate {
             self.note(metrics::count_request(decision, &self.ruleset, &self.counters));
         };
         let outcome = gate::on_request(
-            &mut HostStream,
+            &mut HostStream::new(self.hops.as_ref()),
             &self.ruleset,
             &self.recent,
             Overrides::default(),
@@ -46,13 +48,20 @@ impl Gate {
 
     /// Makes the headers of its response what they should be.
     pub(crate) fn response(&self, decision: &Decision) {
-        self.note(gate::on_response(&mut HostStream, &self.ruleset, decision));
+        self.note(gate::on_response(&mut HostStream::default(), &self.ruleset, decision));
     }
 
     /// Counts an internal error, and logs it at most once a minute.
     pub(crate) fn note(&self, done: Result<(), Refused>) {
         if let Err(refused) = done {
             self.errors.note(refused);
+        }
+    }
+
+    /// Has the next request check what the configuration says of Envoy.
+    pub(crate) fn check_hops(&self) {
+        if let Some(hops) = &self.hops {
+            hops.check_again();
         }
     }
 

@@ -1,35 +1,48 @@
 //! Addresses as Envoy writes them.
 
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// The address in `ADDRESS:PORT`, such as `192.0.2.1:443` or `[2001:db8::1]:443`; `None` for a unix socket.
 pub fn address_of(text: &[u8]) -> Option<IpAddr> {
     // Nearly every request has an address to read, and most are of IPv4. The standard library looks at it several times.
-    match ipv4_of(text) {
-        Some(address) => Some(address.into()),
-        None => Some(core::str::from_utf8(text).ok()?.parse::<SocketAddr>().ok()?.ip()),
+    match ipv4_at_start(text) {
+        Some((address, [b':', ..])) => Some(address.into()),
+        _ => Some(core::str::from_utf8(text).ok()?.parse::<SocketAddr>().ok()?.ip()),
     }
 }
 
-fn ipv4_of(text: &[u8]) -> Option<Ipv4Addr> {
+/// The address in text that has nothing but an address, such as `192.0.2.1` or `2001:db8::1`.
+pub(crate) fn bare_address_of(text: &[u8]) -> Option<IpAddr> {
+    match ipv4_at_start(text) {
+        Some((address, [])) => Some(address.into()),
+        Some(_) => None,
+        None => Some(core::str::from_utf8(text).ok()?.parse::<Ipv6Addr>().ok()?.into()),
+    }
+}
+
+/// The address with which the text begins, and what follows it. As for `inet_pton`, no part of it has a zero in front.
+fn ipv4_at_start(text: &[u8]) -> Option<(Ipv4Addr, &[u8])> {
     const DOTS: u8 = 3;
     let (mut bits, mut dots, mut octet) = (0_u32, 0, None::<u32>);
-    for byte in text {
+    let mut rest = text;
+    while let [byte @ (b'0'..=b'9' | b'.'), others @ ..] = rest {
         match byte {
-            b'0'..=b'9' => {
-                let value = octet.unwrap_or_default() * 10 + u32::from(byte - b'0');
-                octet = (value <= u32::from(u8::MAX)).then_some(value);
-                octet?;
-            }
             b'.' if dots < DOTS => {
                 bits = bits << u8::BITS | octet.take()?;
                 dots += 1;
             }
-            b':' if dots == DOTS => return Some(Ipv4Addr::from(bits << u8::BITS | octet?)),
-            _ => return None,
+            b'.' => return None,
+            digit => {
+                let tens = octet.filter(|octet| *octet != 0).map(|octet| octet * 10);
+                let value = tens.or(octet.is_none().then_some(0))? + u32::from(digit - b'0');
+                octet = Some(value).filter(|value| *value <= u32::from(u8::MAX));
+                octet?;
+            }
         }
+        rest = others;
     }
-    None
+    (dots == DOTS).then_some(())?;
+    Some((Ipv4Addr::from(bits << u8::BITS | octet?), rest))
 }
 
 #[cfg(test)]
@@ -47,12 +60,14 @@ mod tests {
                 for port in [0, 80, u16::MAX] {
                     let written = SocketAddr::new(address.into(), port);
                     assert_eq!(address_of(written.to_string().as_bytes()), Some(written.ip()));
+                    assert_eq!(bare_address_of(written.ip().to_string().as_bytes()), Some(written.ip()));
                 }
             }
         }
         for address in ["::", "2001:db8::1", "::ffff:192.0.2.1"] {
             let written = SocketAddr::new(address.parse().unwrap(), 443);
             assert_eq!(address_of(written.to_string().as_bytes()), Some(written.ip()));
+            assert_eq!(bare_address_of(address.as_bytes()), Some(written.ip()));
         }
     }
 
@@ -76,6 +91,26 @@ mod tests {
             "\u{1}",
         ] {
             assert_eq!(address_of(text.as_bytes()), None, "{text}");
+        }
+    }
+    #[test]
+    fn what_is_more_or_less_than_an_address_is_none() {
+        for text in [
+            "",
+            "192.0.2.1:80",
+            "192.0.2.01",
+            "192.0.2.1 ",
+            "192.0.2.",
+            "192.0.2",
+            "192.0.2.1.1",
+            "192.0.2.256",
+            "0xc0.0.2.1",
+            "[2001:db8::1]",
+            "2001:db8::1%eth0",
+            "2001:db8::1::",
+            "unknown",
+        ] {
+            assert_eq!(bare_address_of(text.as_bytes()), None, "{text}");
         }
     }
 }

@@ -12,12 +12,14 @@ extern crate alloc;
 
 mod address;
 mod document;
+mod forwarded;
 mod request;
 mod response;
 mod stream;
 
 pub use address::address_of;
 pub use document::{PageRequest, change_head, on_page_head};
+pub use forwarded::Forwarded;
 pub use request::{Outcome, Recent, UnknownName, on_page_request, on_request};
 pub use response::on_response;
 pub use stream::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream};

@@ -116,7 +116,7 @@ pub fn on_page_request<S: Stream>(
     overrides: Overrides,
 ) -> Result<Option<(Decision, Box<PageRequest>)>, S::Error> {
     let request = stream.request()?;
-    let are_signed = HeaderNames::look(request.names()).are_signed;
+    let are_signed = request.header_names().are_signed;
     let decision = decide(ruleset, &request, Overrides { is_unsigned: !are_signed, ..overrides });
     request.facts_complete()?;
     let page = PageRequest::new(ruleset, &decision, &request, overrides);
@@ -135,7 +135,7 @@ fn own_verdict<'r, S: Stream>(
     overrides: Overrides,
     unknown: UnknownName,
 ) -> Result<Result<Verdict<'r>, S::Error>, (Forgeries, Overrides)> {
-    let HeaderNames { may_hide_ours, are_signed } = HeaderNames::look(request.names());
+    let HeaderNames { may_hide_ours, are_signed } = request.header_names();
     let overrides = Overrides { is_unsigned: !are_signed, ..overrides };
     let forgeries = if may_hide_ours { forgeries(request) } else { Forgeries::new() };
     match forgeries.is_empty() {

@@ -1,6 +1,6 @@
 //! What a gate asks of Envoy about one stream.
 
-use crawlward_core::{HeaderName, Request};
+use crawlward_core::{HeaderName, HeaderNames, Request};
 
 /// The name of the filter, and of the filter state for the access log.
 pub const NAME: &str = "crawlward";
@@ -29,6 +29,9 @@ pub enum ChangedHeaders {
 pub trait HostRequest: Request {
     /// Why Envoy refuses a call.
     type Error;
+
+    /// What the names of all header lines tell.
+    fn header_names(&self) -> HeaderNames;
 
     /// The name of each header line, in lower case.
     fn names(&self) -> impl Iterator<Item = &[u8]>;

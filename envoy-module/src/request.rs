@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 
-use crawlward_core::{HeaderName, Request, Scheme, SignatureBudget};
+use crawlward_core::{HeaderName, HeaderNames, Request, Scheme, SignatureBudget};
 use crawlward_envoy_gate::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream, address_of};
 
 use crate::envoy::{HeaderSet, Lines, Refused, StreamHandle};
@@ -121,6 +121,7 @@ impl HeaderLines for Lines<'_> {
 /// The first lines of the headers that nearly every decision needs, found in one pass.
 #[derive(Default)]
 struct Known<'s> {
+    names: HeaderNames,
     method: Option<&'s [u8]>,
     path: Option<&'s [u8]>,
     scheme: Option<&'s [u8]>,
@@ -135,6 +136,7 @@ impl<'s> Known<'s> {
     fn of(lines: &Lines<'s>) -> Self {
         let mut known = Self::default();
         for (name, value) in lines.iter() {
+            known.names.see(name);
             // The length tells nearly all others apart.
             let place = match (name.len(), name) {
                 (5, b":path") => &mut known.path,
@@ -178,6 +180,10 @@ impl NativeRequest<'_, '_> {
 
 impl HostRequest for NativeRequest<'_, '_> {
     type Error = Refused;
+
+    fn header_names(&self) -> HeaderNames {
+        self.known.names
+    }
 
     fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.lines.iter().map(|(name, _)| name)

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crawlward_core::Decision;
 use crawlward_core::metrics::{ALL, InForce, Kind, Metric, ProxyMetrics, Recent, ReloadResult, Statistics};
+use crawlward_core::{Decision, NameLookupResult};
 
 use crate::envoy::{Configuring, MetricId, MetricKind, MetricRefused, Metrics};
 use crate::source::Loaded;
@@ -82,6 +82,11 @@ pub(crate) fn count_request(decision: &Decision, loaded: &Loaded, recent: &Recen
 /// Counts an internal error.
 pub(crate) fn count_error() {
     let Ok(()) = lock(&METRICS).count_error();
+}
+
+/// Counts a lookup of the name of an address.
+pub(crate) fn count_name_lookup(result: NameLookupResult) {
+    let Ok(()) = lock(&METRICS).count_name_lookup(result);
 }
 
 /// Counts the result of a reload.

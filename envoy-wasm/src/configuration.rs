@@ -6,7 +6,8 @@ use crawlward_core::{Compiled, NoFiles, Ruleset, is_stored};
 use proxy_wasm::hostcalls;
 use proxy_wasm::types::BufferType;
 
-use crate::host::{Refused, property};
+use crate::host::Refused;
+use crate::raw;
 
 /// The name of the configuration in diagnostics.
 pub const NAME: &str = "configuration";
@@ -25,7 +26,7 @@ pub struct Configuration {
 
 /// The name that Envoy's configuration gives the plugin; empty where it gives none.
 pub fn plugin_name() -> Result<String, Refused> {
-    let name = property(&["plugin_name"])?.unwrap_or_default();
+    let name = raw::property("plugin_name")?.unwrap_or_default();
     Ok(String::from_utf8_lossy(&name).into_owned())
 }
 

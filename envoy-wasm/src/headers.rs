@@ -9,12 +9,31 @@ const WORD: usize = size_of::<usize>();
 #[derive(Debug)]
 pub struct HeaderMap(Vec<u8>);
 
+/// Where a value is among the headers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    start: usize,
+    end: usize,
+}
+
 impl HeaderMap {
-    /// `None` where the bytes are anything else than a list of headers.
-    pub(crate) fn new(bytes: Vec<u8>) -> Option<Self> {
+    /// Shows each line on the way, by its name and the place of its value. `None` where the bytes are anything else than a
+    /// list of headers.
+    pub(crate) fn new(bytes: Vec<u8>, mut show: impl FnMut(&[u8], Place)) -> Option<Self> {
         let (sizes, texts) = split(&bytes)?;
-        let whole = words(sizes).try_fold(0_usize, |sum, size| sum.checked_add(size)?.checked_add(1))?;
-        (whole == texts.len()).then_some(Self(bytes))
+        let mut start: usize = 0;
+        for line in sizes.chunks_exact(2 * WORD) {
+            let (name, value) = line.split_first_chunk()?;
+            let end = start.checked_add(usize::from_le_bytes(*name))?;
+            let name = texts.get(start..end)?;
+            start = end.checked_add(1)?;
+            let end = start.checked_add(usize::from_le_bytes(*value.first_chunk()?))?;
+            // The NUL of the last value ends the bytes.
+            (end < texts.len()).then_some(())?;
+            show(name, Place { start, end });
+            start = end.checked_add(1)?;
+        }
+        (start == texts.len()).then_some(Self(bytes))
     }
 
     /// The lines, as name and value; names are in lower case.
@@ -30,9 +49,10 @@ impl HeaderMap {
         iter::from_fn(move || Some((text()?, text()?)))
     }
 
-    /// The value of a header's first line, by its lower-case name.
-    pub(crate) fn get(&self, name: &str) -> Option<&[u8]> {
-        self.lines().find(|(header, _)| *header == name.as_bytes()).map(|(_, value)| value)
+    /// The value at a place that [`Self::new`] has shown.
+    pub(crate) fn value(&self, place: Place) -> Option<&[u8]> {
+        let (_, texts) = split(&self.0)?;
+        texts.get(place.start..place.end)
     }
 }
 

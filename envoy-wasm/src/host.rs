@@ -28,11 +28,6 @@ impl fmt::Display for Refused {
     }
 }
 
-/// A property of the stream or of the plugin; `None` where there is none.
-pub fn property(path: &[&str]) -> Result<Option<Vec<u8>>, Refused> {
-    hostcalls::get_property(path.to_vec()).map_err(Refused::of("proxy_get_property"))
-}
-
 /// Has the host call `on_tick` of the current plugin in this period; never again where it is zero.
 pub fn tick_every(period: Duration) -> Result<(), Refused> {
     hostcalls::set_tick_period(period).map_err(Refused::of("proxy_set_tick_period_milliseconds"))

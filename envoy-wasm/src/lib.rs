@@ -1,8 +1,8 @@
 //! What the Proxy-Wasm filters of Crawlward share: the one that carries out policies, and the one that makes documents.
 //!
 //! The SDK, `proxy-wasm`, provides the entry points, the contexts, the log and what loading a configuration needs. Its wrappers of
-//! calls that a request makes panic on statuses that Envoy may answer with, except for properties, and a panic ends the
-//! virtual machine of a worker with every request in it. [`raw`] makes these calls instead, and returns a refusal of the host
+//! calls that a request makes panic on statuses that Envoy may answer with, and a panic ends the virtual machine of a worker
+//! with every request in it. [`raw`] makes these calls instead, and returns a refusal of the host
 //! as an error. A filter then lets the request pass, counts the error, and logs it at most once a minute.
 
 #![deny(unsafe_code)]
@@ -17,6 +17,7 @@ pub mod metrics;
 pub mod raw;
 mod request;
 mod stream;
+mod trusted_hops;
 
 use std::panic;
 
@@ -25,9 +26,10 @@ use proxy_wasm::types::LogLevel;
 
 pub use errors::Errors;
 pub use headers::HeaderMap;
-pub use host::{Refused, property, tick_every};
+pub use host::{Refused, tick_every};
 pub use request::{HostRequest, keep_address, keep_address_for_redirects};
 pub use stream::HostStream;
+pub use trusted_hops::TrustedHops;
 
 /// Sets the log up: the first thing that a virtual machine does.
 pub fn set_up_log() {

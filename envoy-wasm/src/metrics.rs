@@ -1,6 +1,8 @@
 //! The metrics, as statistics of Envoy: `/stats/prometheus` shows them with their labels, where the bootstrap has the
 //! `stats_tags`.
 
+use std::cell::RefCell;
+
 use crawlward_core::metrics::{InForce, Kind, Metric, ProxyMetrics, Recent, ReloadResult, Statistics};
 use crawlward_core::{Decision, Ruleset};
 use proxy_wasm::hostcalls;
@@ -14,7 +16,7 @@ use crate::raw;
 struct EnvoyStatistics;
 
 /// A statistic that was defined.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatId(u32);
 
 impl Statistics for EnvoyStatistics {
@@ -30,7 +32,7 @@ impl Statistics for EnvoyStatistics {
     }
 
     fn increment(&self, counter: StatId) -> Result<(), Refused> {
-        raw::increment_metric(counter.0)
+        raw::increment_metric(counter.0, 1)
     }
 
     /// No request does.
@@ -43,14 +45,51 @@ thread_local! {
     /// Those of the virtual machine. They outlive the configurations, because Envoy keeps memory for each definition, a
     /// repeated one included.
     static METRICS: ProxyMetrics<EnvoyStatistics> = const { ProxyMetrics::new(EnvoyStatistics) };
+
+    /// The counters of requests, with what Envoy does not have yet. The [bounds](crawlward_core::metrics::SeriesGroup::bound)
+    /// on series bound how many there are.
+    static COUNTED: RefCell<Vec<(StatId, i64)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The counters that the requests of one ruleset needed last.
-pub type RecentCounters = Recent<StatId>;
+/// The place of a counter among those of requests.
+#[derive(Clone, Copy, Debug)]
+pub struct CounterPlace(usize);
 
-/// Counts a decision: one call of the host, two the first time.
+/// The counters that the requests of one ruleset needed last.
+pub type RecentCounters = Recent<CounterPlace>;
+
+/// Counts a decision, without a call of the host unless the counter is new. [`publish_requests`] gives Envoy the number.
 pub fn count_request(decision: &Decision, ruleset: &Ruleset, recent: &RecentCounters) -> Result<(), Refused> {
-    METRICS.with(|metrics| metrics.count_request(decision, ruleset, recent))
+    let place = recent.counter(decision, |series| {
+        let counter = METRICS.with(|metrics| metrics.counter(series, ruleset))?;
+        Ok(counter.map(place_of))
+    })?;
+    if let Some(CounterPlace(place)) = place {
+        COUNTED.with_borrow_mut(|counted| counted.get_mut(place).map(|(_, count)| *count += 1));
+    }
+    // Few requests have signatures.
+    decision.signature().map_or(Ok(()), |result| METRICS.with(|metrics| metrics.count_signature(result)))
+}
+
+fn place_of(counter: StatId) -> CounterPlace {
+    COUNTED.with_borrow_mut(|counted| {
+        let known = counted.iter().position(|(known, _)| *known == counter);
+        CounterPlace(known.unwrap_or_else(|| {
+            counted.push((counter, 0));
+            counted.len() - 1
+        }))
+    })
+}
+
+/// Adds to Envoy's counters what was counted since the last time. What Envoy refuses is added the next time.
+pub fn publish_requests() -> Result<(), Refused> {
+    COUNTED.with_borrow_mut(|counted| {
+        for (StatId(counter), count) in counted.iter_mut().filter(|(_, count)| *count != 0) {
+            raw::increment_metric(*counter, *count)?;
+            *count = 0;
+        }
+        Ok(())
+    })
 }
 
 /// Counts an internal error.

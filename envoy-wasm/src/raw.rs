@@ -12,7 +12,7 @@ use std::ptr;
 use crawlward_envoy_gate::Change;
 use proxy_wasm::types::{BufferType, MapType, MetricType, Status};
 
-use crate::headers::{self, HeaderMap};
+use crate::headers::{self, HeaderMap, Place};
 use crate::host::Refused;
 
 // SAFETY: these are the signatures of the ABI. The host reads and writes memory only during a call, and writes whole values
@@ -57,6 +57,7 @@ unsafe extern "C" {
         data: *const u8,
         data_size: usize,
     ) -> u32;
+    fn proxy_get_property(path: *const u8, path_size: usize, data: &mut *mut u8, size: &mut usize) -> u32;
     fn proxy_set_property(path: *const u8, path_size: usize, value: *const u8, value_size: usize) -> u32;
     fn proxy_send_local_response(
         status: u32,
@@ -96,25 +97,33 @@ pub fn now() -> Result<i64, Refused> {
 
 /// All lines of all headers: one call that copies more than [`header`] does, but costs less than two calls that find one.
 pub fn all_headers(map: MapType) -> Result<HeaderMap, Refused> {
+    all_headers_shown(map, |_, _| {})
+}
+
+/// The same; shows each line on the way, by its name and the place of its value.
+pub(crate) fn all_headers_shown(map: MapType, show: impl FnMut(&[u8], Place)) -> Result<HeaderMap, Refused> {
     const CALL: &str = "proxy_get_header_map_pairs";
     // SAFETY: the call returns bytes as the ABI says.
     let bytes = unsafe { returned(CALL, |data, size| proxy_get_header_map_pairs(map, data, size)) }?;
-    HeaderMap::new(bytes).ok_or(Refused { call: CALL, status: Status::ParseFailure as u32 })
+    HeaderMap::new(bytes, show).ok_or(Refused { call: CALL, status: Status::ParseFailure as u32 })
 }
 
 /// The value of a header's first line, by its lower-case name.
 pub fn header(map: MapType, name: &str) -> Result<Option<Vec<u8>>, Refused> {
-    const NOT_FOUND: u32 = Status::NotFound as u32;
     // SAFETY: the name is valid for reads of its length, and the call returns bytes as the ABI says.
-    let value = unsafe {
+    found(unsafe {
         returned("proxy_get_header_map_value", |data, size| {
             proxy_get_header_map_value(map, name.as_ptr(), name.len(), data, size)
         })
-    };
-    match value {
-        Err(Refused { status: NOT_FOUND, .. }) => Ok(None),
-        value => value.map(Some),
-    }
+    })
+}
+
+/// A property of the stream or of the plugin, by its path with NULs between the parts; `None` where there is none.
+pub fn property(path: &str) -> Result<Option<Vec<u8>>, Refused> {
+    // SAFETY: the path is valid for reads of its length, and the call returns bytes as the ABI says.
+    found(unsafe {
+        returned("proxy_get_property", |data, size| proxy_get_property(path.as_ptr(), path.len(), data, size))
+    })
 }
 
 /// Changes a header, by its lower-case name.
@@ -191,9 +200,9 @@ pub fn define_metric(kind: MetricType, name: &str) -> Result<u32, Refused> {
     carried_out("proxy_define_metric", status).map(|()| id)
 }
 
-/// Adds one to a counter.
-pub fn increment_metric(id: u32) -> Result<(), Refused> {
-    carried_out("proxy_increment_metric", proxy_increment_metric(id, 1))
+/// Adds to a counter.
+pub fn increment_metric(id: u32, by: i64) -> Result<(), Refused> {
+    carried_out("proxy_increment_metric", proxy_increment_metric(id, by))
 }
 
 /// Calls a function that is the host's own, not the ABI's, and wants no results.
@@ -215,6 +224,15 @@ pub fn call_foreign_function(name: &'static str, arguments: &[u8]) -> Result<(),
 
 fn carried_out(call: &'static str, status: u32) -> Result<(), Refused> {
     if status == OK { Ok(()) } else { Err(Refused { call, status }) }
+}
+
+/// `None` where the host says that there is none.
+fn found(value: Result<Vec<u8>, Refused>) -> Result<Option<Vec<u8>>, Refused> {
+    const NOT_FOUND: u32 = Status::NotFound as u32;
+    match value {
+        Err(Refused { status: NOT_FOUND, .. }) => Ok(None),
+        value => value.map(Some),
+    }
 }
 
 /// The bytes that a call returns.

@@ -1,21 +1,23 @@
 //! A request, as the filter sees it.
 //!
 //! A call of the host that returns bytes costs about as much as deciding, because the host enters the virtual machine once
-//! more to allocate memory. So all headers are fetched in one call, and the address in another.
+//! more to allocate memory. So all headers are fetched in one call, and the address in another,
+//! unless the headers tell it.
 
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 
-use crawlward_core::{Request, Scheme, SignatureBudget};
-use crawlward_envoy_gate as gate;
+use crawlward_core::{HeaderNames, Request, Scheme, SignatureBudget};
+use crawlward_envoy_gate::{self as gate, Forwarded};
 use proxy_wasm::types::MapType;
 
-use crate::headers::HeaderMap;
-use crate::host::{Refused, property};
+use crate::headers::{HeaderMap, Place};
+use crate::host::Refused;
 use crate::raw;
+use crate::trusted_hops::TrustedHops;
 
 /// The downstream address, as Envoy computed it.
-const ADDRESS: [&str; 2] = ["source", "address"];
+const ADDRESS: &str = "source\0address";
 
 /// The filter state with the address from before an internal redirect.
 const FIRST_ADDRESS: &str = "crawlward.address";
@@ -33,28 +35,79 @@ pub fn keep_address_for_redirects() -> Result<(), Refused> {
 /// Keeps the client's address, in case the current stream ends because of an internal redirect: the stream that Envoy then
 /// creates for the request has the address of the connection.
 pub fn keep_address() -> Result<(), Refused> {
-    if property(&[FIRST_ADDRESS])?.is_none()
-        && let Some(address) = property(&ADDRESS)?
+    if raw::property(FIRST_ADDRESS)?.is_none()
+        && let Some(address) = raw::property(ADDRESS)?
     {
         raw::set_filter_state(FIRST_ADDRESS, &address)?;
     }
     Ok(())
 }
 
+/// Where the first lines of the headers are that nearly every decision needs, found while the headers are read.
+#[derive(Default)]
+struct Known {
+    names: HeaderNames,
+    method: Option<Place>,
+    path: Option<Place>,
+    scheme: Option<Place>,
+    authority: Option<Place>,
+    user_agent: Option<Place>,
+    forwarded_for: Option<Place>,
+    external_address: Option<Place>,
+    /// Whether there are several lines of X-Forwarded-For, of which Envoy would have made one.
+    is_forwarded_twice: bool,
+    is_internal: bool,
+    /// Whether Envoy says that it has redirected the request by itself, or a client pretends that.
+    is_redirected: bool,
+}
+
+impl Known {
+    fn see(&mut self, name: &[u8], value: Place) {
+        self.names.see(name);
+        // The length tells nearly all others apart.
+        let place = match (name.len(), name) {
+            (5, b":path") => &mut self.path,
+            (7, b":method") => &mut self.method,
+            (7, b":scheme") => &mut self.scheme,
+            (10, b":authority") => &mut self.authority,
+            (10, b"user-agent") => &mut self.user_agent,
+            (15, b"x-forwarded-for") => {
+                self.is_forwarded_twice |= self.forwarded_for.is_some();
+                &mut self.forwarded_for
+            }
+            (24, b"x-envoy-external-address") => &mut self.external_address,
+            (16, b"x-envoy-internal") => {
+                self.is_internal = true;
+                return;
+            }
+            (20, b"x-envoy-original-url") => {
+                self.is_redirected = true;
+                return;
+            }
+            _ => return,
+        };
+        place.get_or_insert(value);
+    }
+}
+
 /// The request of the current stream.
-pub struct HostRequest {
+pub struct HostRequest<'g> {
     headers: HeaderMap,
+    known: Known,
+    hops: Option<&'g TrustedHops>,
     /// Fetched when the core first asks for it.
     address: OnceCell<Option<IpAddr>>,
     /// The last refusal of a fact that the core asked for.
     refused: Cell<Option<Refused>>,
 }
 
-impl HostRequest {
+impl<'g> HostRequest<'g> {
     /// The headers of the request of the current stream.
-    pub(crate) fn fetch() -> Result<Self, Refused> {
-        let headers = raw::all_headers(MapType::HttpRequestHeaders)?;
-        Ok(Self { headers, address: OnceCell::new(), refused: Cell::new(None) })
+    pub(crate) fn fetch(hops: Option<&'g TrustedHops>) -> Result<Self, Refused> {
+        let mut known = Known::default();
+        let headers =
+            raw::all_headers_shown(MapType::HttpRequestHeaders, |name, value| known.see(name, value))?;
+        Ok(Self { headers, known, hops, address: OnceCell::new(), refused: Cell::new(None) })
     }
 
     /// The fact; `None` where the host refused it, which [`gate::HostRequest::facts_complete`] then reports.
@@ -62,19 +115,42 @@ impl HostRequest {
         fact.map_err(|refused| self.refused.set(Some(refused))).ok()
     }
 
+    fn value(&self, place: Option<Place>) -> Option<&[u8]> {
+        self.headers.value(place?)
+    }
+
     fn fetch_address(&self) -> Option<IpAddr> {
-        // Envoy adds this header after an internal redirect. A client may send it, too; then no address was kept.
-        let first = match self.headers.get("x-envoy-original-url") {
-            Some(_) => self.granted(property(&[FIRST_ADDRESS])).flatten(),
-            None => None,
-        };
-        let value = first.or_else(|| self.granted(property(&ADDRESS)).flatten())?;
-        gate::address_of(&value)
+        let ask = || gate::address_of(&self.granted(raw::property(ADDRESS)).flatten()?);
+        // Envoy adds this header after an internal redirect, and the address of its peer to X-Forwarded-For once more. A client
+        // may send the header, too; then no address was kept.
+        if self.known.is_redirected {
+            return match self.granted(raw::property(FIRST_ADDRESS)).flatten() {
+                Some(first) => gate::address_of(&first),
+                None => ask(),
+            };
+        }
+        match self.hops {
+            Some(hops) => hops.address(&self.forwarded(), ask),
+            None => ask(),
+        }
+    }
+
+    fn forwarded(&self) -> Forwarded<'_> {
+        let Known { forwarded_for, external_address, is_forwarded_twice, is_internal, .. } = self.known;
+        Forwarded {
+            forwarded_for: self.value(forwarded_for.filter(|_| !is_forwarded_twice)),
+            external_address: self.value(external_address),
+            is_internal,
+        }
     }
 }
 
-impl gate::HostRequest for HostRequest {
+impl gate::HostRequest for HostRequest<'_> {
     type Error = Refused;
+
+    fn header_names(&self) -> HeaderNames {
+        self.known.names
+    }
 
     fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.headers.lines().map(|(name, _)| name)
@@ -85,7 +161,7 @@ impl gate::HostRequest for HostRequest {
     }
 }
 
-impl Request for HostRequest {
+impl Request for HostRequest<'_> {
     /// The downstream address as Envoy computed it: with trusted hops of X-Forwarded-For, or the PROXY protocol.
     fn address(&self) -> Option<IpAddr> {
         *self.address.get_or_init(|| self.fetch_address())
@@ -93,27 +169,27 @@ impl Request for HostRequest {
 
     /// What the client used to reach the first proxy, where Envoy trusts that to say so.
     fn scheme(&self) -> Option<Scheme> {
-        let scheme = std::str::from_utf8(self.headers.get(":scheme")?).ok()?;
+        let scheme = std::str::from_utf8(self.value(self.known.scheme)?).ok()?;
         Scheme::from_word(scheme)
     }
 
     fn authority(&self) -> Option<&[u8]> {
-        Some(self.headers.get(":authority").unwrap_or_default())
+        Some(self.value(self.known.authority).unwrap_or_default())
     }
 
     /// Every request that Envoy passes to filters has one.
     fn method(&self) -> &[u8] {
-        self.headers.get(":method").unwrap_or_default()
+        self.value(self.known.method).unwrap_or_default()
     }
 
     /// CONNECT has none.
     fn path(&self) -> &[u8] {
-        self.headers.get(":path").unwrap_or_default()
+        self.value(self.known.path).unwrap_or_default()
     }
 
     /// Envoy itself joins several lines of this header.
     fn user_agent(&self) -> Option<&[u8]> {
-        self.headers.get("user-agent")
+        self.value(self.known.user_agent)
     }
 
     /// Where the host refuses the time, any will do: [`gate::HostRequest::facts_complete`] then rejects what is decided with it.

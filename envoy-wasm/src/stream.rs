@@ -10,22 +10,39 @@ use crate::headers::HeaderMap;
 use crate::host::Refused;
 use crate::raw;
 use crate::request::HostRequest;
+use crate::trusted_hops::TrustedHops;
 
 /// The stream that the host's call is about.
-pub struct HostStream;
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostStream<'g> {
+    hops: Option<&'g TrustedHops>,
+}
 
-impl Stream for HostStream {
+impl<'g> HostStream<'g> {
+    /// With what tells the client's address without a call of the host, if anything does.
+    pub fn new(hops: Option<&'g TrustedHops>) -> Self {
+        Self { hops }
+    }
+}
+
+impl<'g> Stream for HostStream<'g> {
     type Error = Refused;
-    type Request<'s> = HostRequest;
-    type Lines<'s> = HeaderMap;
+    type Request<'s>
+        = HostRequest<'g>
+    where
+        Self: 's;
+    type Lines<'s>
+        = HeaderMap
+    where
+        Self: 's;
 
     const SEES_OWN_RESPONSES: bool = true;
 
     /// `crawlward-documents.wasm` makes them.
     const MAKES_DOCUMENTS: bool = false;
 
-    fn request(&self) -> Result<HostRequest, Refused> {
-        HostRequest::fetch()
+    fn request(&self) -> Result<HostRequest<'g>, Refused> {
+        HostRequest::fetch(self.hops)
     }
 
     /// One by one, since most responses have none: without a result, a call leaves the sandbox only once.

@@ -10,6 +10,7 @@ mod abi;
 mod allocator;
 mod callout;
 mod configuration;
+mod exports;
 mod hooks;
 mod log;
 mod metrics;
@@ -20,7 +21,7 @@ mod stream;
 
 pub(crate) use self::callout::{Answer, Callout, CalloutId};
 pub(crate) use self::configuration::{Configuring, Scheduled, Scheduler, StreamScheduler};
-pub(crate) use self::hooks::http_filter;
+pub(crate) use self::exports::http_filter;
 pub(crate) use self::log::{LogLevel, log};
 pub(crate) use self::metrics::{MetricId, MetricKind, MetricRefused, Metrics};
 pub(crate) use self::module::{Admission, Body, Head, Module};
@@ -29,6 +30,7 @@ pub(crate) use self::stream::{BodyPlace, HeaderSet, Lines, Refused, StreamHandle
 
 /// What the exported hooks need.
 pub(crate) mod entries {
+    pub(crate) use super::abi::{BodyStatus, Buffer, EnvoyPtr, Header, HeadersStatus, ModulePtr};
     pub(crate) use super::hooks::*;
 }
 

@@ -11,12 +11,13 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crawlward_core::metrics::OnceAMinute;
-use crawlward_core::{NameCache, NameLookup, NameOutcome};
+use crawlward_core::{NameCache, NameLookup, NameLookupResult, NameOutcome};
 
 use crate::configuration::NameService;
 use crate::envoy::{
     Answer, Callout, CalloutId, LogLevel, Scheduled, Scheduler, StreamHandle, StreamScheduler, log,
 };
+use crate::statistics;
 use message::{MEDIA_TYPE, MOST_BYTES, Question};
 
 /// The number of the event by which questions are sent.
@@ -71,15 +72,15 @@ struct Lookup {
     candidates: Option<VecDeque<String>>,
     /// How long what was answered is valid, in seconds.
     life: u32,
-    /// Whether a question about a name was not answered.
-    is_in_doubt: bool,
+    /// Why a question about a name has no answer, if one has none.
+    doubt: Option<NameLookupResult>,
 }
 
 /// What an answer leads to.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     Ask,
-    Done(NameOutcome),
+    Done(NameLookupResult),
 }
 
 /// What came of a lookup, if it is known.
@@ -105,6 +106,7 @@ impl Names {
         }
         let waiting: usize = lookups.under_way.iter().map(|lookup| lookup.waiting.len()).sum();
         if waiting >= MOST_WAITING {
+            statistics::count_name_lookup(NameLookupResult::OverLimit);
             return Knowledge::Nothing;
         }
         if let Some(lookup) = lookups.under_way.iter_mut().find(|lookup| lookup.about.asks_as(about)) {
@@ -112,6 +114,7 @@ impl Names {
             return Knowledge::UnderWay;
         }
         if lookups.under_way.len() >= MOST_LOOKUPS {
+            statistics::count_name_lookup(NameLookupResult::OverLimit);
             return Knowledge::Nothing;
         }
         let number = lookups.next;
@@ -125,7 +128,7 @@ impl Names {
             callout: None,
             candidates: None,
             life: u32::MAX,
-            is_in_doubt: false,
+            doubt: None,
         });
         drop(lookups);
         self.scheduler.schedule(ASK);
@@ -156,11 +159,11 @@ impl Names {
         };
         let Some(lookup) = lookups.under_way.iter_mut().find(is_meant) else { return };
         lookup.callout = None;
-        let (number, next) = (lookup.number, lookup.advance(message.as_deref()));
+        let (number, next) = (lookup.number, lookup.advance(message));
         drop(lookups);
         match next {
             Next::Ask => self.ask(scheduled, number),
-            Next::Done(outcome) => self.finish(number, outcome),
+            Next::Done(result) => self.finish(number, result),
         }
     }
 
@@ -172,7 +175,9 @@ impl Names {
         let patience = lookup.deadline.saturating_duration_since(Instant::now());
         let Some(message) = message.filter(|_| !patience.is_zero()) else {
             drop(lookups);
-            return self.finish(number, NameOutcome::Unknown);
+            let result =
+                if patience.is_zero() { NameLookupResult::TimedOut } else { NameLookupResult::Failed };
+            return self.finish(number, result);
         };
         lookups.sending = Some(number);
         drop(lookups);
@@ -191,7 +196,7 @@ impl Names {
             }
             None => {
                 drop(lookups);
-                self.finish(number, NameOutcome::Unknown);
+                self.finish(number, NameLookupResult::Failed);
             }
         }
     }
@@ -220,15 +225,16 @@ impl Names {
     }
 
     /// Notes what came of a lookup, and lets the requests go on that wait for it.
-    fn finish(&self, number: u64, outcome: NameOutcome) {
+    fn finish(&self, number: u64, result: NameLookupResult) {
         let mut lookups = self.lookups();
         let Some(place) = lookups.under_way.iter().position(|lookup| lookup.number == number) else { return };
         let Lookup { about, waiting, life, .. } = lookups.under_way.swap_remove(place);
         if let Some(known) = KNOWN.as_ref() {
             let now = crawlward_files::now();
-            known.put(&about, outcome, now.saturating_add(life.into()), now);
+            known.put(&about, result.outcome(), now.saturating_add(life.into()), now);
         }
         drop(lookups);
+        statistics::count_name_lookup(result);
         for stream in waiting {
             stream.schedule();
         }
@@ -241,23 +247,26 @@ impl Names {
 
 impl Lookup {
     /// Takes the answer to its question, and says what follows.
-    fn advance(&mut self, message: Option<&[u8]>) -> Next {
-        let records =
-            self.question.as_ref().zip(message).and_then(|(question, message)| question.answer(message));
-        if let Some(records) = &records {
+    fn advance(&mut self, message: Result<Vec<u8>, NameLookupResult>) -> Next {
+        let read = |message: Vec<u8>| self.question.as_ref().and_then(|question| question.answer(&message));
+        let records = message.and_then(|message| read(message).ok_or(NameLookupResult::Failed));
+        if let Ok(records) = &records {
             self.life = self.life.min(records.life);
         }
         match (&mut self.candidates, records) {
-            (None, None) => return Next::Done(NameOutcome::Unknown),
-            (candidates @ None, Some(records)) => {
+            (None, Err(why)) => return Next::Done(why),
+            (candidates @ None, Ok(records)) => {
                 let names: Vec<String> = records.names().collect();
+                if names.is_empty() {
+                    return Next::Done(NameLookupResult::NoName);
+                }
                 *candidates = Some(self.about.candidates(names.iter().map(String::as_bytes)).collect());
             }
-            (Some(_), Some(records)) if self.about.is_confirmed_by(records.addresses()) => {
-                return Next::Done(NameOutcome::Confirmed);
+            (Some(_), Ok(records)) if self.about.is_confirmed_by(records.addresses()) => {
+                return Next::Done(NameLookupResult::Confirmed);
             }
-            (Some(_), Some(_)) => {}
-            (Some(_), None) => self.is_in_doubt = true,
+            (Some(_), Ok(_)) => {}
+            (Some(_), Err(why)) => self.doubt = Some(why),
         }
         let next = self.candidates.as_mut().and_then(VecDeque::pop_front);
         match next.map(|name| Question::addresses_of(&name, self.about.address())) {
@@ -265,16 +274,20 @@ impl Lookup {
                 self.question = question;
                 Next::Ask
             }
-            Some(None) => Next::Done(NameOutcome::Unknown),
-            None if self.is_in_doubt => Next::Done(NameOutcome::Unknown),
-            None => Next::Done(NameOutcome::Refuted),
+            Some(None) => Next::Done(NameLookupResult::Failed),
+            None => Next::Done(self.doubt.unwrap_or(NameLookupResult::Refuted)),
         }
     }
 }
 
-/// The message of DNS in an answer.
-fn message_of(answer: &Answer<'_>) -> Option<Vec<u8>> {
-    let is_message = answer.header(":status") == Some(b"200")
+/// The message of DNS in an answer, or why there is none. Envoy itself answers with 504 if nobody does in time.
+fn message_of(answer: &Answer<'_>) -> Result<Vec<u8>, NameLookupResult> {
+    let status = answer.header(":status");
+    let is_message = status == Some(b"200")
         && answer.header("content-type").is_some_and(|kind| kind.eq_ignore_ascii_case(MEDIA_TYPE.as_bytes()));
-    if is_message { answer.body(MOST_BYTES) } else { None }
+    match status {
+        Some(b"504") => Err(NameLookupResult::TimedOut),
+        _ if is_message => answer.body(MOST_BYTES).ok_or(NameLookupResult::Failed),
+        _ => Err(NameLookupResult::Failed),
+    }
 }
