@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use crawlward_core::{NameLookup, NameOutcome};
+use crawlward_core::{NameLookup, NameLookupResult};
 
 use crate::conf::LocationConf;
-use crate::counters::with_names;
+use crate::counters::{with_counters, with_names};
 use crate::gate;
 use crate::module::Request;
 use crate::nginx::{NameAnswer, NameQuestion};
@@ -75,19 +75,28 @@ pub(crate) fn question(request: &Request<'_>) -> Option<Question> {
         state.name.set(Some(lookup.fact(outcome)));
         return None;
     }
-    let place = RefCell::new(Some(Place::take()?));
-    Some(Question { lookup, patience, place })
+    let Some(place) = Place::take() else {
+        let result = NameLookupResult::OverLimit;
+        with_counters(main_thread, |counters| counters.count_name_lookup(result));
+        state.name.set(Some(lookup.fact(result.outcome())));
+        return None;
+    };
+    Some(Question { lookup, patience, place: RefCell::new(Some(place)) })
 }
 
 /// Notes what came of a lookup, for this request and for the next ones.
 pub(crate) fn on_answer(request: &Request<'_>, question: &Question, answer: NameAnswer) {
     drop(question.place.take());
-    let (outcome, valid_until) = match answer {
-        NameAnswer::Confirmed { valid_until } => (NameOutcome::Confirmed, valid_until),
-        NameAnswer::Refuted { valid_until } => (NameOutcome::Refuted, valid_until),
-        NameAnswer::Unknown => (NameOutcome::Unknown, 0),
+    let (result, valid_until) = match answer {
+        NameAnswer::Confirmed { valid_until } => (NameLookupResult::Confirmed, valid_until),
+        NameAnswer::Refuted { valid_until } => (NameLookupResult::Refuted, valid_until),
+        NameAnswer::NoName { valid_until } => (NameLookupResult::NoName, valid_until),
+        NameAnswer::TimedOut => (NameLookupResult::TimedOut, 0),
+        NameAnswer::Failed => (NameLookupResult::Failed, 0),
     };
+    let outcome = result.outcome();
     let (lookup, main_thread) = (&question.lookup, request.main_thread());
+    with_counters(main_thread, |counters| counters.count_name_lookup(result));
     with_names(main_thread, |names| names.put(lookup, outcome, valid_until, main_thread.now()));
     if let Some(state) = request.state() {
         state.name.set(Some(lookup.fact(outcome)));

@@ -144,8 +144,8 @@ pub(super) unsafe fn collected<'r, M: Exported>(
 enum Sent {
     /// The whole body.
     Whole(Vec<u8>),
-    /// Its beginning; the rest passes.
-    Beginning(Vec<u8>),
+    /// Its beginning; the rest passes, of which this is the first part.
+    Beginning(Vec<u8>, *mut ngx_chain_t),
 }
 
 /// Takes the next part of the body. No panic leaves the calls to the module.
@@ -190,18 +190,23 @@ pub(super) unsafe fn filter<M: Module + Exported>(
                     Some(body) => convert_here::<M>(raw, body),
                 },
                 Progress::Complete => convert_here::<M>(raw, body),
-                Progress::GivenUp => Sent::Beginning(given_up::<M>(raw, body)),
+                Progress::GivenUp(rest) => Sent::Beginning(given_up::<M>(raw, body), rest),
             },
         };
-        let is_whole = matches!(sent, Sent::Whole(_));
-        collected.state.set(if is_whole { State::Done } else { State::Passing });
-        let (Sent::Whole(bytes) | Sent::Beginning(bytes)) = sent;
+        let (bytes, rest) = match sent {
+            Sent::Whole(bytes) => (bytes, None),
+            Sent::Beginning(bytes, rest) => (bytes, Some(rest)),
+        };
+        collected.state.set(if rest.is_none() { State::Done } else { State::Passing });
         let head = Status((next.header)(raw));
         if head == Status::NGX_ERROR || head > Status::NGX_OK || is_header_only(raw) {
             return head.into();
         }
-        let body = send_bytes(raw, bytes, is_whole, next);
-        if body == Status::NGX_ERROR || is_whole { body.into() } else { (next.body)(raw, chain) }
+        let body = send_bytes(raw, bytes, rest.is_none(), next);
+        match rest {
+            Some(rest) if body != Status::NGX_ERROR => (next.body)(raw, rest),
+            _ => body.into(),
+        }
     }
 }
 
@@ -209,7 +214,8 @@ pub(super) unsafe fn filter<M: Module + Exported>(
 enum Progress {
     More,
     Complete,
-    GivenUp,
+    /// From this link on, nothing was taken. The buffers before it are empty now, and nginx refuses to send such.
+    GivenUp(*mut ngx_chain_t),
 }
 
 /// # Safety
@@ -230,14 +236,14 @@ unsafe fn collect_chain(
             if is_in_memory && buffer.last > buffer.pos {
                 let length = buffer.last.offset_from(buffer.pos).unsigned_abs();
                 if !body.push(std::slice::from_raw_parts(buffer.pos, length)) {
-                    return Progress::GivenUp;
+                    return Progress::GivenUp(link);
                 }
                 buffer.pos = buffer.last;
             } else if buffer.in_file() != 0 && buffer.file_last > buffer.file_pos {
                 // No filter has read it, although this one asked for that.
-                return Progress::GivenUp;
+                return Progress::GivenUp(link);
             } else if buffer.flush() != 0 && buffer.last_buf() == 0 && is_of_broken_upstream(raw) {
-                return Progress::GivenUp;
+                return Progress::GivenUp(link);
             }
             is_complete |= buffer.last_buf() != 0;
             link = *next;

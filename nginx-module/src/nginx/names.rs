@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use ngx::core::Status;
 use ngx::ffi::{
-    AF_INET, AF_INET6, NGX_RESOLVE_NXDOMAIN, ngx_current_msec, ngx_delete_posted_event, ngx_event_t,
-    ngx_handle_read_event, ngx_http_block_reading, ngx_http_core_loc_conf_t, ngx_http_core_run_phases,
-    ngx_http_finalize_request, ngx_http_log_ctx_t, ngx_http_request_empty_handler, ngx_http_request_t,
-    ngx_http_run_posted_requests, ngx_http_test_reading, ngx_int_t, ngx_msec_t, ngx_post_event,
-    ngx_posted_events, ngx_resolve_addr, ngx_resolve_addr_done, ngx_resolve_name, ngx_resolve_name_done,
-    ngx_resolve_start, ngx_resolver_ctx_t, ngx_resolver_t, ngx_str_t, sockaddr, sockaddr_in, sockaddr_in6,
-    socklen_t,
+    AF_INET, AF_INET6, NGX_RESOLVE_NXDOMAIN, NGX_RESOLVE_TIMEDOUT, ngx_current_msec, ngx_delete_posted_event,
+    ngx_event_t, ngx_handle_read_event, ngx_http_block_reading, ngx_http_core_loc_conf_t,
+    ngx_http_core_run_phases, ngx_http_finalize_request, ngx_http_log_ctx_t, ngx_http_request_empty_handler,
+    ngx_http_request_t, ngx_http_run_posted_requests, ngx_http_test_reading, ngx_int_t, ngx_msec_t,
+    ngx_post_event, ngx_posted_events, ngx_resolve_addr, ngx_resolve_addr_done, ngx_resolve_name,
+    ngx_resolve_name_done, ngx_resolve_start, ngx_resolver_ctx_t, ngx_resolver_t, ngx_str_t, sockaddr,
+    sockaddr_in, sockaddr_in6, socklen_t,
 };
 use ngx::http::{HTTPStatus, HttpModule, HttpModuleConfExt, NgxHttpCoreModule};
 
@@ -47,10 +47,14 @@ pub(crate) trait NameQuestion: 'static {
 pub(crate) enum NameAnswer {
     /// The address has such a name, and the name has the address.
     Confirmed { valid_until: i64 },
-    /// It has none.
+    /// It has none of that kind, or none that has the address.
     Refuted { valid_until: i64 },
-    /// DNS does not say, or not in time.
-    Unknown,
+    /// It has no name.
+    NoName { valid_until: i64 },
+    /// DNS does not say so in time.
+    TimedOut,
+    /// DNS does not say, or cannot be asked.
+    Failed,
 }
 
 /// A question on its way, with the request that waits. It is in the request's pool.
@@ -165,7 +169,7 @@ impl<M: Module + Exported> Request<'_, M> {
                 deadline: ngx_current_msec.wrapping_add(patience),
                 query: Cell::new(None),
                 valid_until: Cell::new(0),
-                answer: Cell::new(NameAnswer::Unknown),
+                answer: Cell::new(NameAnswer::Failed),
                 address,
                 event: UnsafeCell::new(std::mem::zeroed()),
             };
@@ -206,13 +210,13 @@ impl<M: Module + Exported> Waiting<M> {
     unsafe fn ask_for_name(&self) {
         // SAFETY: the resolver frees a query that it can't start. It may call back at once.
         unsafe {
-            let Some(query) = self.query(on_name::<M>) else { return self.end(NameAnswer::Unknown) };
+            let Some(query) = self.query(on_name::<M>) else { return self.end(NameAnswer::Failed) };
             (*query.as_ptr()).addr.sockaddr = self.address.as_ptr();
             (*query.as_ptr()).addr.socklen = self.address.length();
             self.query.set(Some(Query::Name(query)));
             if !Status(ngx_resolve_addr(query.as_ptr())).is_ok() {
                 self.query.set(None);
-                self.end(NameAnswer::Unknown);
+                self.end(NameAnswer::Failed);
             }
         }
     }
@@ -226,13 +230,13 @@ impl<M: Module + Exported> Waiting<M> {
             let name = ngx_str_t::from_bytes((*self.request.as_ptr()).pool, name.as_bytes());
             let Some((name, query)) = name.and_then(|name| Some((name, self.query(on_addresses::<M>)?)))
             else {
-                return self.end(NameAnswer::Unknown);
+                return self.end(NameAnswer::Failed);
             };
             (*query.as_ptr()).name = name;
             self.query.set(Some(Query::Addresses(query)));
             if !Status(ngx_resolve_name(query.as_ptr())).is_ok() {
                 self.query.set(None);
-                self.end(NameAnswer::Unknown);
+                self.end(NameAnswer::Failed);
             }
         }
     }
@@ -283,10 +287,11 @@ impl<M: Module + Exported> Waiting<M> {
 }
 
 /// What a query has ended with, other than an answer.
-fn without_answer(state: ngx_int_t, valid_until: i64) -> NameAnswer {
+fn without_answer(state: ngx_int_t, if_there_is_none: NameAnswer) -> NameAnswer {
     match u32::try_from(state) {
-        Ok(NGX_RESOLVE_NXDOMAIN) => NameAnswer::Refuted { valid_until },
-        _ => NameAnswer::Unknown,
+        Ok(NGX_RESOLVE_NXDOMAIN) => if_there_is_none,
+        Ok(NGX_RESOLVE_TIMEDOUT) => NameAnswer::TimedOut,
+        _ => NameAnswer::Failed,
     }
 }
 
@@ -309,7 +314,7 @@ unsafe extern "C" fn on_name<M: Module + Exported>(query: *mut ngx_resolver_ctx_
                 waiting.ask_for_addresses(&name);
             }
             None if is_known => waiting.end(NameAnswer::Refuted { valid_until }),
-            None => waiting.end(without_answer(state, valid_until)),
+            None => waiting.end(without_answer(state, NameAnswer::NoName { valid_until })),
         }
     }
 }
@@ -331,10 +336,10 @@ unsafe extern "C" fn on_addresses<M: Module + Exported>(query: *mut ngx_resolver
             match is_confirmed {
                 Some(true) => NameAnswer::Confirmed { valid_until },
                 Some(false) => NameAnswer::Refuted { valid_until },
-                None => NameAnswer::Unknown,
+                None => NameAnswer::Failed,
             }
         } else {
-            without_answer(state, valid_until)
+            without_answer(state, NameAnswer::Refuted { valid_until })
         };
         waiting.query.set(None);
         ngx_resolve_name_done(query);

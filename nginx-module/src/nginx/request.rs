@@ -66,17 +66,18 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
     /// The host and port of the request line, else of the Host header, as the client sent them.
     pub(crate) fn authority(&self) -> Option<&[u8]> {
         // SAFETY: the request is live. If the request line has a host, these point at it in what nginx has read, which stays
-        // where it is as long as the request.
+        // where it is as long as the request; in HTTP/3 they have the port, and the line is another string.
         unsafe {
-            let (start, host_end) = ((*self.as_ptr()).host_start, (*self.as_ptr()).host_end);
-            let port_end = (*self.as_ptr()).port_end;
-            let end = if port_end.is_null() { host_end } else { port_end };
+            let request = self.as_ptr();
+            let (start, end) = ((*request).host_start, (*request).host_end);
             if start.is_null() || end.is_null() {
                 // nginx refuses a request with several.
-                return (*self.as_ptr()).headers_in.host.as_ref().map(|host| host.value.as_bytes());
+                return (*request).headers_in.host.as_ref().map(|host| host.value.as_bytes());
             }
+            let line = (*request).request_line.as_bytes();
+            let behind = (end as usize).checked_sub(line.as_ptr() as usize).and_then(|end| line.get(end..));
             let length = usize::try_from(end.offset_from(start)).ok()?;
-            Some(std::slice::from_raw_parts(start, length))
+            Some(std::slice::from_raw_parts(start, length + port_length(behind.unwrap_or_default())))
         }
     }
 
@@ -230,6 +231,12 @@ impl<'r, M: Exported> Request<'r, M> {
     pub(crate) fn location_id(&self) -> LocationId {
         LocationId(self.location_conf().map_or(ptr::null(), |conf| ptr::from_ref(conf).cast()))
     }
+}
+
+/// How long a port with its colon is, if this begins with one. Not all versions of nginx tell where it ends.
+fn port_length(behind_host: &[u8]) -> usize {
+    let Some((b':', digits)) = behind_host.split_first() else { return 0 };
+    1 + digits.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// The IP address that a structure of C has, if it has one.
