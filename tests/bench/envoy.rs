@@ -51,15 +51,17 @@ impl Variant {
     }
 }
 
-/// Measures and prints; `empty_filter` is the Wasm filter that does nothing. Of the candidates, bare Envoy takes part, and those
+/// Measures and prints; `empty_gates` is the folder with the Wasm filter and the module that do nothing. Of the candidates, bare Envoy takes part, and those
 /// whose names contain `only`.
-pub(crate) fn report(effort: Effort, empty_filter: &Path, only: &str) {
+pub(crate) fn report(effort: Effort, empty_gates: &Path, only: &str) {
+    let empty_filter = &empty_gates.join("empty-filter.wasm");
     let worlds = SIZES.map(World::new);
     let largest = &worlds[SIZES.len() - 1];
     let mut variants = vec![
         Variant::new("bare Envoy", None, false),
         Variant::new("empty Wasm filter", Some(wasm("empty", empty_filter, "")), false),
         Variant::new("Wasm filter that reads", Some(wasm("reads", empty_filter, "reads")), false),
+        Variant::new("empty module", Some(module(&empty_gates.join("libempty_module.so"))), false),
         Variant::new("Lua, one agent", Some(lua(&worlds[0])), true),
     ];
     for world in &worlds {
@@ -67,10 +69,15 @@ pub(crate) fn report(effort: Effort, empty_filter: &Path, only: &str) {
     }
     for gate in [Filter::Wasm, Filter::Native] {
         for world in &worlds {
-            let documents =
-                [(&world.document, "no site"), (&world.document_with_policies, "a site with both policies")];
-            for (document, sites) in documents {
-                let name = format!("Crawlward, {}, {} prefixes, {sites}", gate.name(), world.prefixes);
+            let mut documents = vec![
+                (&world.document, "no site"),
+                (&world.document_with_policies, "a site with both policies"),
+            ];
+            if gate == Filter::Wasm {
+                documents.push((&world.document_with_hops, "no site, trusted_hops"));
+            }
+            for (document, what) in documents {
+                let name = format!("Crawlward, {}, {} prefixes, {what}", gate.name(), world.prefixes);
                 variants.push(Variant::new(name, Some(crawlward(gate, world.folder(), document)), true));
             }
         }
@@ -152,6 +159,18 @@ fn wasm(name: &str, path: &Path, configuration: &str) -> Value {
                     "value": configuration,
                 },
             },
+        },
+    })
+}
+
+/// The module that does nothing.
+fn module(path: &Path) -> Value {
+    json!({
+        "name": "empty-module",
+        "typed_config": {
+            "@type": "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter",
+            "dynamic_module_config": { "module": { "local": { "filename": path } } },
+            "filter_name": "empty",
         },
     })
 }

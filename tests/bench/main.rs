@@ -20,7 +20,7 @@ mod signatures;
 mod updates;
 mod world;
 
-const USAGE: &str = "usage: bench nginx|envoy|envoy-updates|signatures [--rounds N] [--seconds N] [--empty-filter FILE] [--only TEXT] [--updates N]";
+const USAGE: &str = "usage: bench nginx|envoy|envoy-updates|signatures [--rounds N] [--seconds N] [--empty-gates DIRECTORY] [--only TEXT] [--updates N]";
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 fn run(arguments: &[String]) -> Option<bool> {
     let (program, options) = arguments.split_first()?;
     let mut effort = Effort { rounds: 9, turn: Duration::from_secs(2) };
-    let mut empty_filter = PathBuf::new();
+    let mut empty_gates = PathBuf::new();
     let mut only = String::new();
     let mut updates = 1000;
     for option in options.chunks(2) {
@@ -65,13 +65,13 @@ fn run(arguments: &[String]) -> Option<bool> {
             }
             "--updates" => updates = value.parse().ok().filter(|updates| *updates > 0)?,
             "--only" => only.clone_from(value),
-            "--empty-filter" => empty_filter = value.into(),
+            "--empty-gates" => empty_gates = value.into(),
             _ => return None,
         }
     }
     match program.as_str() {
         "nginx" => nginx::report(effort),
-        "envoy" => envoy::report(effort, &empty_filter, &only),
+        "envoy" => envoy::report(effort, &empty_gates, &only),
         "signatures" => signatures::report(!effort.is_of_instructions_alone()),
         "envoy-updates" => return Some(updates::report(updates, &only)),
         _ => return None,

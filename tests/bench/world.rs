@@ -54,6 +54,8 @@ pub(crate) struct World {
     /// The document without sites, and its compiled form.
     pub(crate) document: PathBuf,
     pub(crate) compiled: PathBuf,
+    /// The document without sites that says whom the server trusts to tell the client's address.
+    pub(crate) document_with_hops: PathBuf,
     /// The document of which the site of all clients has both policies.
     pub(crate) document_with_policies: PathBuf,
     ruleset: Ruleset,
@@ -122,6 +124,9 @@ impl World {
         documented.push(json!({ "name": FILLER, "format": "cidr", "source": FILLER_FILE }));
         let mut written = json!({ "mode": "enforce", "catalog": "builtin", "feeds": documented });
         let document = folder.write("crawlward.json", written.to_string());
+        written["trusted_hops"] = 1.into();
+        let document_with_hops = folder.write("hops.json", written.to_string());
+        written.as_object_mut().expect("an object").remove("trusted_hops");
         folder.write("robots.txt", ROBOTS_TXT);
         folder.write("automation-preferences.txt", AUTOMATION_PREFERENCES);
         written["sites"] = json!([{
@@ -134,7 +139,16 @@ impl World {
         let ruleset = crawlward_files::compile(&document, &FilesBeside::new(&document));
         let ruleset = ruleset.expect("the document that was written").ruleset.expect("a good document");
         all.push(filler);
-        Self { folder, feeds: all, prefixes, document, compiled, document_with_policies, ruleset }
+        Self {
+            folder,
+            feeds: all,
+            prefixes,
+            document,
+            compiled,
+            document_with_hops,
+            document_with_policies,
+            ruleset,
+        }
     }
 
     /// The folder with its documents and feeds.

@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream};
-use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use crawlward_tests::runners::Exchange;
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use crate::scene::Scene;
+use crate::scene::{Moment, Scene};
 
 const BROWSERS: &str = include_str!("../../core/tests/data/ua-browsers-today.txt");
 const PEOPLE: &str = include_str!("../../core/tests/data/ua-people.txt");
@@ -77,10 +76,7 @@ const NONSENSE: [&[u8]; 14] = [
 pub(crate) fn everybody(scene: &Scene, mut random: Rng) {
     while !scene.is_over() {
         let since = scene.now();
-        let Ok(mut connection) = Connection::open(local(scene.port)) else {
-            scene.unanswered(since, "nobody takes connections");
-            continue;
-        };
+        let Some(mut connection) = connect(scene, since, &mut random) else { continue };
         for number in 0..random.usize(1..6) {
             let case = any_case(&mut random);
             let request = request_of(&case, &mut random);
@@ -106,15 +102,18 @@ pub(crate) fn slow(scene: &Scene, mut random: Rng) {
             .and_then(|mut connection| connection.send_slowly(&request, piece, || pause(&mut random, 400)));
         match sent {
             Ok(response) => scene.check(since, &case, &Exchange::of(response)),
-            Err(error) => scene.unanswered(since, &format!("slowly, {error}: {request:?}")),
+            Err(error) => {
+                scene.unanswered(since, &format!("slowly, {error}: {request:?}"));
+                pause(&mut random, 100);
+            }
         }
     }
 }
 
-/// What is no request: nginx may answer or not, but no internal error may come of it.
+/// What is no request: the gate may answer or not, but no internal error may come of it.
 pub(crate) fn nonsense(scene: &Scene, mut random: Rng) {
     while !scene.is_over() {
-        scene.nonsense.fetch_add(1, Ordering::Relaxed);
+        scene.count("connections with nonsense");
         let address = local(scene.port);
         let mut bytes = random.choice(NONSENSE).unwrap_or_default().to_vec();
         match random.u8(..4) {
@@ -142,7 +141,7 @@ pub(crate) fn nonsense(scene: &Scene, mut random: Rng) {
         if let Ok(answer) = send_bytes(address, &bytes)
             && answer.starts_with("HTTP/1.1 500")
         {
-            scene.fail(format!("an internal error of nginx for {:?}", String::from_utf8_lossy(&bytes)));
+            scene.fail(format!("an internal error for {:?}", String::from_utf8_lossy(&bytes)));
         }
         pause(&mut random, 30);
     }
@@ -203,6 +202,16 @@ fn request_of(case: &Value, random: &mut Rng) -> Request {
     if random.bool() { request } else { request.header("Accept", "*/*") }
 }
 
-fn pause(random: &mut Rng, most: u64) {
+/// A new connection. Where nobody takes it, the client pauses.
+pub(crate) fn connect(scene: &Scene, since: Moment, random: &mut Rng) -> Option<Connection> {
+    let connection = Connection::open(local(scene.port)).ok();
+    if connection.is_none() {
+        scene.unanswered(since, "nobody takes connections");
+        pause(random, 100);
+    }
+    connection
+}
+
+pub(crate) fn pause(random: &mut Rng, most: u64) {
     thread::sleep(Duration::from_millis(random.u64(..=most)));
 }

@@ -1,11 +1,11 @@
-//! The memory of nginx's processes over time.
+//! The memory of a server's processes over time.
 
 use std::fmt;
 use std::time::Instant;
 
-use crawlward_tests::proc::{memory, open_files};
+use crawlward_tests::proc::open_files;
 
-use crate::scene::Scene;
+use crate::gate::Gate;
 
 /// What was seen, from the first sample to the last.
 #[derive(Default)]
@@ -15,11 +15,9 @@ pub(crate) struct Memory {
 
 struct Sample {
     at: Instant,
-    /// KiB.
-    master: u64,
-    /// KiB, of the largest.
-    worker: u64,
-    /// Of the master.
+    /// KiB, by the kind of process.
+    resident: Vec<(&'static str, u64)>,
+    /// Of the main process.
     files: usize,
 }
 
@@ -27,55 +25,39 @@ struct Sample {
 const SLACK: u64 = 8 * 1024;
 
 impl Memory {
-    pub(crate) fn sample(&mut self, scene: &Scene) {
+    pub(crate) fn sample(&mut self, gate: &dyn Gate) {
         self.samples.push(Sample {
             at: Instant::now(),
-            master: memory(scene.master()).resident,
-            worker: scene
-                .workers()
-                .into_iter()
-                .map(|worker| memory(worker).resident)
-                .max()
-                .unwrap_or_default(),
-            files: open_files(scene.master()),
+            resident: gate.memory(),
+            files: open_files(gate.main_process()),
         });
     }
 
-    /// What grew between the second quarter and the last.
+    /// What grew between the third quarter and the last, while all processes lived on.
     pub(crate) fn growth(&self) -> Vec<String> {
-        let quarter = self.samples.len() / 4;
-        let largest =
-            |samples: &[Sample], of: fn(&Sample) -> u64| samples.iter().map(of).max().unwrap_or_default();
-        let mut grown = Vec::new();
-        let mut compare = |name: &str, of: fn(&Sample) -> u64| {
-            let early = largest(&self.samples[quarter..quarter * 2], of);
-            let late = largest(&self.samples[self.samples.len() - quarter..], of);
-            if quarter > 0 && late > early + SLACK {
-                grown.push(format!("the {name} grew from {early} KiB to {late} KiB"));
-            }
-        };
-        compare("master", |sample| sample.master);
-        compare("worker", |sample| sample.worker);
-        grown
+        let (count, quarter) = (self.samples.len(), self.samples.len() / 4);
+        let (early, late) =
+            (&self.samples[count - 2 * quarter..count - quarter], &self.samples[count - quarter..]);
+        let kinds = self.samples.first().into_iter().flat_map(|sample| &sample.resident).enumerate();
+        let grown = kinds.filter_map(|(kind, (name, _))| {
+            let largest = |samples: &[Sample]| samples.iter().map(|sample| sample.resident[kind].1).max();
+            let (early, late) = (largest(early)?, largest(late)?);
+            (late > early + SLACK).then(|| format!("the {name} grew from {early} KiB to {late} KiB"))
+        });
+        grown.collect()
     }
 }
 
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| s | master, MiB | largest worker, MiB | files open in the master |\n|---|---|---|---|"
-        )?;
-        let mib = |kib: u64| kib as f64 / 1024.0;
+        let Some(first) = self.samples.first() else { return Ok(()) };
+        write!(f, "| s |")?;
+        first.resident.iter().try_for_each(|(name, _)| write!(f, " {name}, MiB |"))?;
+        writeln!(f, " open files |\n|---|---|{}", "---|".repeat(first.resident.len()))?;
         for sample in &self.samples {
-            let seconds = self.samples.first().map_or(0, |first| (sample.at - first.at).as_secs());
-            writeln!(
-                f,
-                "| {seconds} | {:.1} | {:.1} | {} |",
-                mib(sample.master),
-                mib(sample.worker),
-                sample.files
-            )?;
+            write!(f, "| {} |", (sample.at - first.at).as_secs())?;
+            sample.resident.iter().try_for_each(|(_, kib)| write!(f, " {:.1} |", *kib as f64 / 1024.0))?;
+            writeln!(f, " {} |", sample.files)?;
         }
         Ok(())
     }

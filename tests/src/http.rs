@@ -197,18 +197,35 @@ impl Connection {
         self.exchange(&[], request.method == "HEAD")
     }
 
+    /// Sends a request and reads its response, whose body may be cut off; also gives whether it is whole.
+    ///
+    /// # Errors
+    ///
+    /// Those of the socket, and a head that is cut off or not HTTP.
+    pub fn send_for_part(&mut self, request: &Request) -> io::Result<(Response, bool)> {
+        self.stream.write_all(&request.bytes())?;
+        let (mut response, framing) = self.head(request.method == "HEAD")?;
+        let is_whole = self.body(framing, &mut response.body).is_ok();
+        Ok((response, is_whole))
+    }
+
     fn exchange(&mut self, request: &[u8], is_head: bool) -> io::Result<Response> {
         self.stream.write_all(request)?;
         let (mut response, framing) = self.head(is_head)?;
-        response.body = match framing {
-            Framing::Length(length) => self.take(length)?,
-            Framing::Chunked => self.chunks()?,
-            Framing::UntilClose => {
-                self.stream.read_to_end(&mut self.unread)?;
-                std::mem::take(&mut self.unread)
-            }
-        };
+        self.body(framing, &mut response.body)?;
         Ok(response)
+    }
+
+    /// Adds the body as far as it comes.
+    fn body(&mut self, framing: Framing, body: &mut Vec<u8>) -> io::Result<()> {
+        match framing {
+            Framing::Length(length) => self.take(length, body),
+            Framing::Chunked => self.chunks(body),
+            Framing::UntilClose => {
+                body.append(&mut self.unread);
+                self.stream.read_to_end(body).map(drop)
+            }
+        }
     }
 
     fn head(&mut self, is_head: bool) -> io::Result<(Response, Framing)> {
@@ -245,16 +262,19 @@ impl Connection {
         }
     }
 
-    fn take(&mut self, length: usize) -> io::Result<Vec<u8>> {
+    /// Moves so many bytes, or as many as come.
+    fn take(&mut self, length: usize, to: &mut Vec<u8>) -> io::Result<()> {
         while self.unread.len() < length {
-            self.more()?;
+            if let Err(error) = self.more() {
+                to.append(&mut self.unread);
+                return Err(error);
+            }
         }
-        Ok(self.unread.drain(..length).collect())
+        to.extend(self.unread.drain(..length));
+        Ok(())
     }
 
-    fn chunks(&mut self) -> io::Result<Vec<u8>> {
-        const LINE_END: usize = 2;
-        let mut body = Vec::new();
+    fn chunks(&mut self, body: &mut Vec<u8>) -> io::Result<()> {
         loop {
             let size = httparse::parse_chunk_size(&self.unread)
                 .map_err(|_| io::Error::other("a chunk's size is not a number"))?;
@@ -264,12 +284,13 @@ impl Connection {
             };
             self.unread.drain(..length);
             let size = usize::try_from(size).map_err(io::Error::other)?;
-            let chunk = self.take(size + LINE_END)?;
+            self.take(size, body)?;
+            let mut line_end = Vec::new();
+            self.take(b"\r\n".len(), &mut line_end)?;
             // No server here sends trailers.
             if size == 0 {
-                return Ok(body);
+                return Ok(());
             }
-            body.extend_from_slice(&chunk[..size]);
         }
     }
 }

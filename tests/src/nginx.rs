@@ -96,6 +96,25 @@ impl Folder {
         String::from_utf8_lossy(&fs::read(self.path().join(name)).unwrap_or_default()).into_owned()
     }
 
+    /// The lines of a log that are written to their end.
+    pub fn lines(&self, log: &str) -> Vec<String> {
+        let text = self.read(log);
+        // A line that crosses a page of the file is seen in two steps.
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole.lines().map(str::to_owned).collect()
+    }
+
+    /// Waits until a log has a line with the text, and gives that line.
+    ///
+    /// # Panics
+    ///
+    /// Where none comes.
+    pub fn wait_for_line(&self, log: &str, text: &str) -> String {
+        wait_for(&format!("{text:?} in {log}"), || {
+            self.lines(log).into_iter().find(|line| line.contains(text))
+        })
+    }
+
     /// Leaves the folder when the process ends.
     pub fn keep(&mut self) {
         self.0.disable_cleanup(true);
@@ -206,9 +225,7 @@ impl Nginx {
 
     /// Waits until a line of a log contains a text, and gives the line.
     pub fn wait_for_line(&self, log: &str, text: &str) -> String {
-        wait_for(&format!("{text:?} in {log}"), || {
-            self.folder.read(log).lines().find(|line| line.contains(text)).map(str::to_owned)
-        })
+        self.folder.wait_for_line(log, text)
     }
 
     /// The master process.

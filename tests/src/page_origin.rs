@@ -2,10 +2,13 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rustix::net::sockopt::set_socket_linger;
 
 use crate::ports::free_port;
 
@@ -34,6 +37,81 @@ pub fn story(size: usize) -> String {
     page
 }
 
+/// How an origin sends a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// With its length.
+    Whole,
+    /// In chunks.
+    Chunked,
+    /// In chunks, with pauses.
+    Slow,
+    /// Compressed.
+    Gzip,
+    /// Until it closes the connection.
+    UntilClose,
+    /// Compressed, and only a part of that, with the length of the part.
+    PartOfGzip,
+    /// A part of what the length says.
+    PartOfLength,
+    /// In chunks, of which the last ones don't come.
+    PartOfChunks,
+    /// A part, and then the connection is reset.
+    Reset,
+}
+
+impl Way {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Whole,
+        Self::Chunked,
+        Self::Slow,
+        Self::Gzip,
+        Self::UntilClose,
+        Self::PartOfGzip,
+        Self::PartOfLength,
+        Self::PartOfChunks,
+        Self::Reset,
+    ];
+
+    /// Whether the response breaks off.
+    pub fn breaks_off(self) -> bool {
+        matches!(self, Self::PartOfLength | Self::PartOfChunks | Self::Reset)
+    }
+
+    /// The body of the response, if that does not break off.
+    ///
+    /// # Panics
+    ///
+    /// Never: memory takes everything.
+    pub fn body(self, page: &str) -> Vec<u8> {
+        let mut body = page.as_bytes().to_vec();
+        if matches!(self, Self::Gzip | Self::PartOfGzip) {
+            body = gzip(&body).expect("memory takes everything");
+        }
+        if self == Self::PartOfGzip {
+            body.truncate(body.len() / 2);
+        }
+        body
+    }
+}
+
+/// A page of about so many bytes that is like no other: its number is in each line.
+pub fn numbered(number: usize, size: usize) -> String {
+    let lines = (0..=size / 60)
+        .map(|line| format!("<p>Line {line} of page {number}, about a kettle that boils water.\n"));
+    let lines: String = lines.collect();
+    format!(
+        "<!DOCTYPE html><html lang=en><head><title>Page {number}</title></head><body><nav><a href=/>Home</a></nav><article>\
+         <h1>Page {number}</h1>{lines}</article><footer>The end of page {number}.</footer></body></html>"
+    )
+}
+
+/// The path of a [`numbered`] page that is sent in this way.
+pub fn numbered_path(way: Way, number: usize, size: usize) -> String {
+    format!("/numbered/{way:?}/{number}/{size}")
+}
+
 /// Starts the origin, which serves until the process ends, and returns its port.
 ///
 /// | path | response |
@@ -49,6 +127,7 @@ pub fn story(size: usize) -> String {
 /// | `/cut` | a page that breaks off |
 /// | `/sized/N`, `/slow/N`, `/trailers/N` | the [`story`] of N bytes: in chunks, with a pause after each, or with a trailer |
 /// | `/held/N` | the story, the last twentieth of which waits for [`release`] |
+/// | `/numbered/WAY/NUMBER/SIZE`, also below other folders | the [`numbered`] page, sent in this [`Way`] |
 /// | `/echo` | the head of the request, as a text |
 ///
 /// # Panics
@@ -83,6 +162,9 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
         "/meta-of-others" => "<meta name=OtherBot content=noindex>",
         _ => "",
     });
+    if let Some((_, numbered)) = path.split_once("/numbered/") {
+        return send_numbered(stream, numbered);
+    }
     let sized = path.strip_prefix('/').and_then(|path| path.split_once('/'));
     let sized = sized.and_then(|(how, size)| Some((how, size.parse::<usize>().ok()?)));
     let (status, lines, body) = match path {
@@ -151,10 +233,58 @@ fn wait_for_release() {
     drop(IS_RELEASED.1.wait_while(is_released, |is_released| !*is_released));
 }
 
-fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut child = Command::new("gzip").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    if let Some(mut input) = child.stdin.take() {
-        input.write_all(bytes)?;
+fn send_numbered(mut stream: TcpStream, path: &str) -> io::Result<()> {
+    let mut parts = path.split('/');
+    let way = parts.next().and_then(|name| Way::ALL.into_iter().find(|way| format!("{way:?}") == name));
+    let mut numbers = parts.filter_map(|part| part.parse::<usize>().ok());
+    let (Some(way), Some(number), Some(size)) = (way, numbers.next(), numbers.next()) else {
+        return stream.write_all(b"HTTP/1.1 404 A\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    };
+    let body = way.body(&numbered(number, size));
+    // Somewhere, at another place in each page.
+    let part = &body[..body.len() * (number % 10) / 10];
+    write!(stream, "HTTP/1.1 200 A\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n")?;
+    if matches!(way, Way::Gzip | Way::PartOfGzip) {
+        write!(stream, "Content-Encoding: gzip\r\n")?;
     }
-    Ok(child.wait_with_output()?.stdout)
+    let length = body.len();
+    match way {
+        Way::Whole | Way::Gzip | Way::PartOfGzip => {
+            write!(stream, "Content-Length: {length}\r\n\r\n")?;
+            stream.write_all(&body)
+        }
+        Way::UntilClose => {
+            write!(stream, "\r\n")?;
+            stream.write_all(&body)
+        }
+        Way::PartOfLength | Way::Reset => {
+            write!(stream, "Content-Length: {length}\r\n\r\n")?;
+            stream.write_all(part)?;
+            if way == Way::Reset {
+                // What has not been sent then may be lost.
+                set_socket_linger(&stream, Some(Duration::ZERO))?;
+            }
+            Ok(())
+        }
+        Way::Chunked | Way::Slow | Way::PartOfChunks => {
+            write!(stream, "Transfer-Encoding: chunked\r\n\r\n")?;
+            let is_part = way == Way::PartOfChunks;
+            let body = if is_part { part } else { &body };
+            for chunk in body.chunks(length.div_ceil(10)) {
+                write!(stream, "{:x}\r\n", chunk.len())?;
+                stream.write_all(chunk)?;
+                stream.write_all(b"\r\n")?;
+                if way == Way::Slow {
+                    thread::sleep(Duration::from_millis(20));
+                }
+            }
+            if is_part { Ok(()) } else { stream.write_all(b"0\r\n\r\n") }
+        }
+    }
+}
+
+fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes)?;
+    encoder.finish()
 }

@@ -1,8 +1,10 @@
 //! `make demo`: it shows what it promises, cleans up, and with KEEP=1 leaves what it prints.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crawlward_tests::artefacts;
 use crawlward_tests::http::Request;
 use crawlward_tests::lab::ADDRESS_HEADER;
 use crawlward_tests::nginx::ask;
@@ -19,6 +21,9 @@ fn run(keep: &str) -> String {
 #[test]
 fn all_gates_agree_in_a_table_of_a_hundred_columns() {
     let text = run("");
+    // The picture on README's first screen is drawn from it.
+    let recorded = fs::read_to_string(artefacts::repository().join("docs/pictures/demo.txt")).unwrap();
+    assert_eq!(text, recorded, "write this to docs/pictures/demo.txt, and run make pictures");
     assert!(text.contains("agree on all"), "{text}");
     assert!(text.lines().count() > 20);
     for line in text.lines() {

@@ -53,10 +53,13 @@ fn walk(name: &str, ports: &[&str]) {
     symlink(artefacts::envoy(), checkout.join("target/tools/envoy")).unwrap();
     symlink(artefacts::nginx(), checkout.join("target/tools/nginx")).unwrap();
 
-    // What a step leaves in the background ends with the shell.
-    let mut script = "set -eu\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n".to_owned();
+    // What a step leaves in the background ends with the shell. A machine that runs much else may need longer than a
+    // reader waits, where the page sleeps and between two steps: a server logs a request after the answer.
+    let mut script = "set -eu\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n\
+        sleep() { command sleep \"$((4 * $1))\"; }\n"
+        .to_owned();
     for (number, step) in steps.iter().enumerate() {
-        script.push_str(&format!("exec >\"$STEPS/{number}\" 2>&1\n{}", step.commands));
+        script.push_str(&format!("command sleep 1\nexec >\"$STEPS/{number}\" 2>&1\n{}", step.commands));
     }
     let path = std::env::var("PATH").unwrap_or_default();
     let checkout_path = checkout.display();

@@ -62,7 +62,7 @@ const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.co
 const CLIENTS: [Client; 24] = [
     client("Googlebot, from Google", "66.249.66.1", GOOGLEBOT),
     client("Googlebot, by IPv6", "2001:4860:4801:10::1", GOOGLEBOT),
-    client("Googlebot-Image, from Google", "66.249.66.1", "Googlebot-Image/1.0"),
+    client("Googlebot-Image, Google's", "66.249.66.1", "Googlebot-Image/1.0"),
     client("\"Googlebot\", from anywhere", "198.51.100.7", GOOGLEBOT),
     Client { path: "/robots.txt", ..client("the same, at /robots.txt", "198.51.100.7", GOOGLEBOT) },
     client("\"Googlebot\", from OpenAI", "132.196.86.7", GOOGLEBOT),

@@ -3,8 +3,10 @@
 use std::env;
 use std::fmt::Display;
 use std::fs;
+use std::io::{self, Write as _};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use crawlward_tests::artefacts;
 use crawlward_tests::nginx::Folder;
@@ -78,17 +80,16 @@ pub(crate) fn images() -> &'static Images {
         if env::var_os("CRAWLWARD_IMAGES").is_some() {
             return images;
         }
-        let base = format!("BASE={}", images.base);
         let context = Folder::new();
         fs::copy(artefacts::envoy(), context.path().join("envoy")).unwrap();
         context.write("Dockerfile", format!("FROM {}\nCOPY envoy /usr/local/bin/envoy\n", images.base));
         docker(&["build", "-q", "-t", images.envoy_base, &context.path().display().to_string()]);
 
-        product("nginx", images.nginx, &[&base]);
-        let builder = format!("BUILDER={}", images.base);
-        product("envoy", images.envoy, &[&format!("BASE={}", images.envoy_base), &builder]);
-        product("cli", images.cli, &[&base]);
+        for (name, tag) in [("cli", images.cli), ("nginx", images.nginx), ("envoy", images.envoy)] {
+            images.build(name, tag);
+        }
 
+        let base = format!("BASE={}", images.base);
         let tools = artefacts::repository().join("tests/docker/tools").display().to_string();
         docker(&["build", "-q", "-t", images.tools, "--build-arg", &base, &tools]);
         let nginx = format!("NGINX={}", images.nginx);
@@ -98,17 +99,45 @@ pub(crate) fn images() -> &'static Images {
     })
 }
 
-/// Builds an image of docker/ as its users do, except that the programs come from dist/.
-fn product(name: &str, tag: &str, arguments: &[&str]) {
-    let root = artefacts::repository();
-    let file = root.join("docker").join(name).join("Dockerfile").display().to_string();
-    let mut words = vec!["build", "-q", "-t", tag, "-f", &file, "--build-arg", "ARTEFACTS=dist"];
-    for argument in arguments {
-        words.extend(["--build-arg", argument]);
+impl Images {
+    /// Builds the image of docker/NAME/Dockerfile as its users do.
+    pub(crate) fn build(&self, name: &str, tag: &str) {
+        self.build_stage(name, "", tag);
     }
-    let root = root.display().to_string();
-    words.push(&root);
-    docker(&words);
+
+    /// The same up to a stage; empty: the last one.
+    pub(crate) fn build_stage(&self, name: &str, stage: &str, tag: &str) {
+        let start = Instant::now();
+        let root = artefacts::repository();
+        let file = root.join("docker").join(name).join("Dockerfile").display().to_string();
+        let mut words = vec!["build", "-q", "-t", tag, "-f", &file];
+        if !stage.is_empty() {
+            words.extend(["--target", stage]);
+        }
+        let mut arguments = vec![("BASE", &*self.base), ("ARTEFACTS", artefacts_of_images())];
+        if name == "envoy" {
+            arguments.push(("ENVOY", self.envoy_base));
+        }
+        let arguments: Vec<String> =
+            arguments.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+        for argument in &arguments {
+            words.extend(["--build-arg", argument]);
+        }
+        let root = root.display().to_string();
+        words.push(&root);
+        docker(&words);
+        let _ = writeln!(
+            io::stderr(),
+            "docker build -f docker/{name}/Dockerfile: {} s",
+            start.elapsed().as_secs()
+        );
+    }
+}
+
+/// The build argument ARTEFACTS: where the programs of the images come from.
+pub(crate) fn artefacts_of_images() -> &'static str {
+    static ARTEFACTS: OnceLock<String> = OnceLock::new();
+    ARTEFACTS.get_or_init(|| env::var("ARTEFACTS").unwrap_or_else(|_| "dist".to_owned()))
 }
 
 /// A network that goes with its owner.

@@ -3,6 +3,7 @@
 
 mod clock;
 mod compose;
+mod context;
 mod cuts;
 mod engine;
 mod feeds;

@@ -339,7 +339,9 @@ fn many_pages_at_once(gate: Filter) {
 fn a_page_for_which_wasm_has_no_room_goes_on() {
     const SIZE: usize = 2 << 20;
     let site = Site::start(Filter::Wasm, lab_with_sites(SITE), |listener| {
-        // On a busy machine, so many pages take longer than Envoy's limit of 15 seconds.
+        // On a busy machine, so many pages take longer than Envoy's limits of 15 seconds, and of one second for a client to
+        // read the end of the last response.
+        manager(listener)["delayed_close_timeout"] = "60s".into();
         let routes = &mut manager(listener)["route_config"]["virtual_hosts"][0]["routes"];
         routes.as_array_mut().unwrap().last_mut().unwrap()["route"]["timeout"] = "0s".into();
     });

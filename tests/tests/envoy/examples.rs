@@ -14,15 +14,15 @@ use crawlward_tests::ports::free_port;
 use crawlward_tests::process::wait_for;
 
 /// An Envoy with one of the examples.
-struct Example {
-    envoy: Envoy,
+pub(crate) struct Example {
+    pub(crate) envoy: Envoy,
     _origin: Option<Origin>,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Example {
     /// Starts it, with these paths besides the ports replaced.
-    fn start(folder: Folder, file: &str, paths: &BTreeMap<&str, String>) -> Self {
+    pub(crate) fn start(folder: Folder, file: &str, paths: &BTreeMap<&str, String>) -> Self {
         let origin = Origin::start();
         let port = origin.port();
         Self { _origin: Some(origin), ..Self::start_before(port, folder, file, paths) }
@@ -48,6 +48,14 @@ impl Example {
     fn ask(&self, address: &str, agent: &str, path: &str) -> Response {
         ask(self.port, &from(address, Request::get(path).agent(agent)))
     }
+
+    /// Gates publish what they count once a second.
+    fn wait_for_metric(&self, line: &str) {
+        wait_for(line, || {
+            let page = self.envoy.admin("/stats/prometheus");
+            page.lines().any(|found| found == line).then_some(())
+        });
+    }
 }
 
 /// A folder with the examples' document and its files.
@@ -71,8 +79,7 @@ fn the_document_can_be_in_a_static_configuration() {
     assert_eq!(status(OTHER_ADDRESS, "curl/8", "/private/"), 403);
     assert_eq!(status(OTHER_ADDRESS, FIREFOX, "/private/"), 200);
     let expected = r#"crawlward_requests_total{action="deny",enforced="true",reason="robots-disallowed",identity="generic",agent="",site="default"} 1"#;
-    let stats = example.envoy.admin("/stats/prometheus");
-    assert!(stats.lines().any(|line| line == expected), "{stats}");
+    example.wait_for_metric(expected);
 }
 
 #[test]
@@ -94,10 +101,7 @@ fn the_native_module_reads_the_document_and_limits_by_metadata() {
         (response.status == 429).then_some(())
     });
     let expected = r#"crawlward_requests_total{action="deny",enforced="true",reason="robots-disallowed",identity="generic",agent="",site="default"} 1"#;
-    wait_for("the counter", || {
-        let stats = example.envoy.admin("/stats/prometheus");
-        stats.lines().any(|line| line == expected).then_some(())
-    });
+    example.wait_for_metric(expected);
 }
 
 /// AIWI-9

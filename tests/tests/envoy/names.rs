@@ -23,53 +23,65 @@ use crawlward_tests::process::wait_for;
 use hickory_proto::rr::Name;
 use serde_json::{Value, json};
 
-fn serving(zone: Zone) -> DohServer {
+pub(crate) fn serving(zone: Zone) -> DohServer {
     DohServer::answering(move |name, kind| zone.reply(name, kind))
 }
 
-fn folder() -> Folder {
+pub(crate) fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("crawlward.json", DOCUMENT);
     folder
 }
 
 /// The element of `http_filters`, which asks a cluster for names.
-fn filter(folder: &Folder, timeout: &str) -> Value {
+pub(crate) fn filter(folder: &Folder, timeout: &str) -> Value {
     let rdns = json!({ "cluster": "dns", "authority": "dns.test", "timeout": timeout });
     native_filter(&json!({ "config": folder.path().join("crawlward.json"), "rdns": rdns }).to_string())
 }
 
+/// The cluster with a server at a port.
+pub(crate) fn cluster(port: u16) -> Value {
+    json!({
+        "name": "dns",
+        "type": "STATIC",
+        "load_assignment": {
+            "cluster_name": "dns",
+            "endpoints": [{ "lb_endpoints": [{ "endpoint": { "address": address(port) } }] }],
+        },
+    })
+}
+
 /// Envoy with two workers, in front of an origin.
-struct Started {
-    envoy: Envoy,
-    port: u16,
+pub(crate) struct Started {
+    pub(crate) envoy: Envoy,
+    pub(crate) port: u16,
     _origin: Origin,
 }
 
 impl Started {
     /// With a cluster at a port, and so long a wait.
-    fn new(dns: u16, timeout: &str) -> Self {
-        let (folder, origin, port) = (folder(), Origin::start(), free_port());
-        let listener = Listener { port, filter: filter(&folder, timeout), access_log: "access.log".into() };
+    pub(crate) fn new(dns: u16, timeout: &str) -> Self {
+        let folder = folder();
+        let filter = filter(&folder, timeout);
+        Self::with(folder, filter, cluster(dns))
+    }
+
+    /// With this filter, and the cluster that it asks.
+    pub(crate) fn with(folder: Folder, filter: Value, cluster: Value) -> Self {
+        let (origin, port) = (Origin::start(), free_port());
+        let listener = Listener { port, filter, access_log: "access.log".into() };
         let mut bootstrap = bootstrap(&[configuration(&folder, &listener)], origin.port());
         let clusters = bootstrap["static_resources"]["clusters"].as_array_mut().unwrap();
-        clusters.push(json!({
-            "name": "dns",
-            "type": "STATIC",
-            "load_assignment": {
-                "cluster_name": "dns",
-                "endpoints": [{ "lb_endpoints": [{ "endpoint": { "address": address(dns) } }] }],
-            },
-        }));
+        clusters.push(cluster);
         Self { envoy: Envoy::boot(folder, bootstrap, 2, &[]), port, _origin: origin }
     }
 
     /// Who a client of this address is, which says that it is the agent.
-    fn identity(&self, address: &str) -> String {
+    pub(crate) fn identity(&self, address: &str) -> String {
         identity(&ask(self.port, &bot(address)))
     }
 
-    fn assert_clean(&self) {
+    pub(crate) fn assert_clean(&self) {
         let page = self.envoy.admin("/stats/prometheus");
         assert!(page.contains("crawlward_errors_total{} 0\n"), "{page}");
         let log = self.envoy.folder().read("envoy.log");
@@ -78,7 +90,7 @@ impl Started {
 }
 
 /// The identity that the origin was told of.
-fn identity(response: &Response) -> String {
+pub(crate) fn identity(response: &Response) -> String {
     assert_eq!(response.status, 200, "{response:?}");
     let told = Received::of(response).and_then(|received| received.crawlward).unwrap_or_default();
     let identity = told.split(", ").find_map(|fact| fact.strip_prefix("identity="));
@@ -86,7 +98,7 @@ fn identity(response: &Response) -> String {
 }
 
 /// How often the server was asked for names of addresses.
-fn name_queries(dns: &DohServer) -> usize {
+pub(crate) fn name_queries(dns: &DohServer) -> usize {
     name_lab::name_queries(&dns.asked())
 }
 
@@ -317,7 +329,7 @@ fn a_wrong_configuration_is_refused() {
 }
 
 /// A server that answers once it is let go.
-fn held(zone: Zone) -> (DohServer, Arc<AtomicBool>) {
+pub(crate) fn held(zone: Zone) -> (DohServer, Arc<AtomicBool>) {
     let (answers, release) = name_lab::held(zone);
     (DohServer::answering(answers), release)
 }

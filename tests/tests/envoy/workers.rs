@@ -1,13 +1,13 @@
 //! Workers and processes that come and go: whatever their number, each request is decided by the same ruleset.
 
-use crawlward_tests::envoy::{Envoy, Filter, Listener, address, bootstrap, command, configuration};
+use crawlward_tests::envoy::{Envoy, Filter, Listener, address, bootstrap, configuration, start_epoch};
 use crawlward_tests::http::{Connection, Request};
 use crawlward_tests::lab::{lab, person, spoofed, verified};
 use crawlward_tests::load::{self, Probe};
 use crawlward_tests::nginx::{Folder, ask, local};
 use crawlward_tests::origin::Origin;
 use crawlward_tests::ports::free_port;
-use crawlward_tests::process::{Server, wait_for};
+use crawlward_tests::process::wait_for;
 use serde_json::json;
 
 for_both_gates!(
@@ -46,21 +46,6 @@ fn any_number_of_workers_decides_the_same(filter: Filter) {
     }
 }
 
-/// A process that takes over from the one before, as Envoy's hot restarter starts it.
-fn epoch(folder: &Folder, base: &str, number: usize) -> Server {
-    let log = folder.path().join(format!("envoy-{number}.log"));
-    let mut command = command(&[], &folder.path().join("envoy.json"));
-    command.args(["--base-id", base, "--restart-epoch", &number.to_string(), "--concurrency", "2"]);
-    command.args(["--drain-time-s", "1", "--parent-shutdown-time-s", "2"]).arg("--log-path").arg(&log);
-    let mut server =
-        Server::start("envoy", &mut command, &folder.path().join(format!("stderr-{number}.log")), &[log]);
-    server.wait_until("Envoy initialises", || {
-        let log = folder.read(&format!("envoy-{number}.log"));
-        log.contains("all dependencies initialized. starting workers").then_some(())
-    });
-    server
-}
-
 fn a_hot_restart_loses_no_request_and_no_decision(filter: Filter) {
     let (origin, folder, admin) = (Origin::start(), lab(), free_port());
     let listener = listener(filter, &folder);
@@ -70,10 +55,10 @@ fn a_hot_restart_loses_no_request_and_no_decision(filter: Filter) {
     // A number that no other test's Envoy has.
     let base = listener.port.to_string();
 
-    let mut first = epoch(&folder, &base, 0);
+    let mut first = start_epoch(&folder, "envoy-0.log", &base, 0);
     let mut second = None;
     let report = load::during(local(listener.port), &probes(), || {
-        second = Some(epoch(&folder, &base, 1));
+        second = Some(start_epoch(&folder, "envoy-1.log", &base, 1));
         first.wait_for_end();
         let answered = || ask(admin, &Request::get("/server_info")).text().contains("\"restart_epoch\": 1");
         wait_for("the second process has taken over", || answered().then_some(()));

@@ -99,7 +99,10 @@ fn with_feed(publisher: &Publisher, pod: &Pod) {
             { "name": "lab", "format": "cidr", "source": pod.moved("/var/lib/crawlward/lab.txt"), "url": publisher.url("/lab.txt") },
             { "name": "gone", "format": "cidr", "source": pod.moved("/var/lib/crawlward/gone.txt"), "url": "https://127.0.0.1:9/" },
         ]);
-        document["agents"].as_array_mut().unwrap().push(json!({ "token": "LabBot", "feeds": ["lab"] }));
+        let agents = document["agents"].as_array_mut().unwrap();
+        // Those of the catalog, whose directories are elsewhere.
+        agents.retain(|agent| agent["keys"].is_null());
+        agents.push(json!({ "token": "LabBot", "feeds": ["lab"] }));
     });
 }
 

@@ -38,7 +38,7 @@ fn values_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn the_feeds_of_the_catalog_are_those_of_init() {
+fn the_feeds_and_keys_of_the_catalog_are_those_of_init() {
     let output = helm(&["template", "edge", ".", "--set", "image.registry=registry.example"]);
     let manifests = documents(&String::from_utf8(output.stdout).unwrap());
     let document =
@@ -48,29 +48,45 @@ fn the_feeds_of_the_catalog_are_those_of_init() {
     let folder = Folder::new();
     let mut init = Command::new(artefacts::cli());
     assert!(init.arg("init").arg(folder.path().join("new")).output().unwrap().status.success());
-    let expected = folder.read("new/crawlward.json").replace("\"feeds/", "\"/var/lib/crawlward/");
+    let expected = folder.read("new/crawlward.json");
+    let expected = ["\"feeds/", "\"keys/"]
+        .iter()
+        .fold(expected, |text, from| text.replace(from, "\"/var/lib/crawlward/"));
     let mut expected: Value = serde_json::from_str(&expected).unwrap();
     // The chart has no copies, which are in force for longer: the updater fetches the feeds at once.
     for feed in expected["feeds"].as_array_mut().unwrap() {
         feed["max_age"] = "7d".into();
     }
     assert_eq!(document["feeds"], expected["feeds"], "write them to files/catalog-feeds.json");
+    assert_eq!(document["agents"], expected["agents"], "write them to files/catalog-agents.json");
 
-    // One of our own, and none of them.
-    let feed = r#"policy.document.feeds=[{"name":"google-googlebot","format":"cidr","source":"mine.txt"}]"#;
-    let feeds = |more: &[&str]| {
-        let manifests = render_with("nginx", &[&["--set-json", feed], more].concat());
+    // Some of our own, and none of them.
+    let own = r#"policy.document={
+        "feeds": [{"name":"google-googlebot","format":"cidr","source":"mine.txt"}],
+        "agents": [
+            {"token":"chatgpt agent","keys":[]},
+            {"token":"YouBot","purposes":["search"]},
+            {"token":"MyBot"}
+        ]
+    }"#;
+    let rendered = |more: &[&str]| -> (Vec<Value>, Vec<Value>) {
+        let manifests = render_with("nginx", &[&["--set-json", own], more].concat());
         let document =
             find(&manifests, "ConfigMap", "edge-crawlward-policy")["data"]["crawlward.json"].clone();
-        serde_json::from_str::<Value>(document.as_str().unwrap()).unwrap()["feeds"]
-            .as_array()
-            .unwrap()
-            .clone()
+        let document: Value = serde_json::from_str(document.as_str().unwrap()).unwrap();
+        let list = |name: &str| document[name].as_array().unwrap().clone();
+        (list("feeds"), list("agents"))
     };
-    let all = feeds(&[]);
-    assert_eq!(all.len(), expected["feeds"].as_array().unwrap().len());
-    assert_eq!(all.iter().filter(|feed| feed["name"] == "google-googlebot").count(), 1);
-    assert_eq!(feeds(&["--set", "updater.catalogFeeds=false"]).len(), 1);
+    let (feeds, agents) = rendered(&[]);
+    assert_eq!(feeds.len(), expected["feeds"].as_array().unwrap().len());
+    assert_eq!(feeds.iter().filter(|feed| feed["name"] == "google-googlebot").count(), 1);
+    let known = expected["agents"].as_array().unwrap();
+    assert_eq!(agents.len(), known.len() + 1);
+    assert_eq!(agents[0]["keys"], serde_json::json!([]));
+    let of_catalog = known.iter().find(|agent| agent["token"] == "YouBot").unwrap();
+    assert_eq!((&agents[1]["keys"], &agents[1]["purposes"][0]), (&of_catalog["keys"], &"search".into()));
+    let (feeds, agents) = rendered(&["--set", "updater.catalogFeeds=false"]);
+    assert_eq!((feeds.len(), agents.len()), (1, 3));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What nginx answers before the access phase: what is told of it, and how nginx.conf can have it denied.
 
+use std::io;
+
 use crawlward_tests::exposition::Exposition;
-use crawlward_tests::http::{Connection, Request};
+use crawlward_tests::http::{Connection, Request, Response};
 use crawlward_tests::lab::{ADDRESS_HEADER, HTTP, lab, person, spoofed, verified};
 use crawlward_tests::nginx::{Nginx, ask, local};
 use crawlward_tests::ports::free_port;
@@ -33,13 +35,21 @@ impl Gate {
         Self { nginx: Nginx::start(folder, &http), port, status }
     }
 
+    /// Sends a request, and gives what comes of it when nginx has logged it.
+    fn ask(&self, request: &Request) -> io::Result<Response> {
+        let folder = self.nginx.folder();
+        let before = folder.lines("told.log").len();
+        let response = Connection::open(local(self.port))?.send(request);
+        wait_for("its line", || (folder.lines("told.log").len() > before).then_some(()));
+        response
+    }
+
     /// Sends a request, and checks its line in the log.
     fn tells(&self, request: &Request, expected: &str) {
         // The connection may be closed without an answer.
-        let _ = Connection::open(local(self.port)).unwrap().send(request);
-        self.nginx.wait_for_line("told.log", expected);
-        let log = self.nginx.folder().read("told.log");
-        assert_eq!(log.lines().last(), Some(expected), "{request:?}: {log}");
+        let _ = self.ask(request);
+        let log = self.nginx.folder().lines("told.log");
+        assert_eq!(log.last().map(String::as_str), Some(expected), "{request:?}: {log:?}");
     }
 
     /// Waits until so many requests are counted, and gives how many of them were denied.
@@ -75,12 +85,11 @@ fn no_log_tells_of_a_denial_where_nginx_itself_answered() {
     {
         gate.tells(&spoofed(path), &format!("{path} {status} deny 0"));
         gate.tells(&verified(path), &format!("{path} {status} allow 0"));
-        let response = ask(gate.port, &spoofed(path));
+        let response = gate.ask(&spoofed(path)).unwrap();
         assert_eq!(response.header("cache-control"), None, "nobody was denied: {response:?}");
-        gate.nginx.wait_for_line("told.log", path);
     }
-    assert_eq!(ask(gate.port, &spoofed("/set")).text(), "1", "the access phase is still to come");
-    assert_eq!(ask(gate.port, &spoofed("/late")).text(), "0", "nginx answers");
+    assert_eq!(gate.ask(&spoofed("/set")).unwrap().text(), "1", "the access phase is still to come");
+    assert_eq!(gate.ask(&spoofed("/late")).unwrap().text(), "0", "nginx answers");
     // The first one uses up the rate.
     gate.tells(&verified("/limited"), "/limited 200 allow 1");
     gate.tells(&verified("/limited"), "/limited 429 allow 0");
@@ -95,10 +104,10 @@ fn no_log_tells_of_a_denial_where_nginx_itself_answered() {
 fn denies(gate: &Gate, path: &str, status: u16) {
     let request = spoofed(path);
     gate.tells(&request, &format!("{path} {status} deny 1"));
-    let denied = ask(gate.port, &request);
+    let denied = gate.ask(&request).unwrap();
     assert_eq!((denied.status, denied.lines("cache-control")), (status, vec!["no-store"]), "{denied:?}");
     for request in [verified(path), person(path)] {
-        let response = ask(gate.port, &request);
+        let response = gate.ask(&request).unwrap();
         assert_eq!((response.status, response.text().as_str()), (200, "ok"), "{response:?}");
         assert_eq!(response.header("cache-control"), None, "{response:?}");
     }
@@ -138,12 +147,12 @@ fn nginx_conf_can_deny_before_a_return() {
     gate.tells(&spoofed("/closed"), "/closed 444 deny 1");
     for (path, page) in [("/named", "a page"), ("/page", "our page")] {
         denies(&gate, path, 403);
-        assert_eq!(ask(gate.port, &spoofed(path)).text(), page, "{path}");
+        assert_eq!(gate.ask(&spoofed(path)).unwrap().text(), page, "{path}");
     }
     // Of a page for which the mode is not `off`, the module decides.
     for path in ["/guarded", "/routed"] {
         gate.tells(&spoofed(path), &format!("{path} 403 deny 1"));
-        assert_eq!(ask(gate.port, &spoofed(path)).denial_reason().as_deref(), Some("spoofed-agent"));
+        assert_eq!(gate.ask(&spoofed(path)).unwrap().denial_reason().as_deref(), Some("spoofed-agent"));
     }
     // Two or three of each, and the one whose connection was closed. The others were not decided about.
     assert_eq!(gate.denied_of(19.0), 19.0);
@@ -158,5 +167,5 @@ fn the_module_denies_before_a_return_in_a_named_location() {
     );
     denies(&gate, "/", 403);
     let request = Request::get("/").agent("LabBot/1.0").header(ADDRESS_HEADER, "203.0.113.9");
-    assert_eq!(ask(gate.port, &request).denial_reason().as_deref(), Some("spoofed-agent"));
+    assert_eq!(gate.ask(&request).unwrap().denial_reason().as_deref(), Some("spoofed-agent"));
 }

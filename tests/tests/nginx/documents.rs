@@ -6,12 +6,14 @@ use std::thread;
 
 use crawlward_tests::http::{Request, Response};
 use crawlward_tests::nginx::{Folder, Nginx, ask};
+use crawlward_tests::page_origin::{self, Way, numbered, numbered_path};
 use crawlward_tests::ports::free_port;
 
 const DOCUMENT: &str = r#"{
   "catalog": "none",
   "sites": [
     { "hosts": ["example.com"], "max_document_bytes": 300000, "aiwebindex": { "document": { "md_paths": true } } },
+    { "hosts": ["small.test"], "max_document_bytes": 10000, "aiwebindex": { "document": true } },
     { "hosts": ["plain.test"] } ]
 }"#;
 
@@ -141,6 +143,21 @@ fn large_pages_are_converted_and_larger_ones_stay_as_they_are() {
         assert_eq!(too_large.text(), page("then wait", TOO_LARGE), "{folder}");
         assert_eq!(too_large.joined_header("vary").as_deref(), Some("Accept"));
     }
+}
+
+/// nginx then passes some buffers at once, of which the first ones fit.
+#[test]
+fn a_page_of_unknown_length_that_is_too_large_is_whole() {
+    let (nginx, port) = start(folder(), page_origin::start());
+    for (number, way) in [Way::Chunked, Way::UntilClose, Way::Gzip].into_iter().cycle().take(30).enumerate() {
+        for folder in ["/broken", "/broken-unbuffered"] {
+            let path = format!("{folder}{}", numbered_path(way, number, 40_000));
+            let request = Request::new("GET", &path, "small.test").header("Accept", "text/markdown");
+            let response = ask(port, &request);
+            assert!(response.body == way.body(&numbered(number, 40_000)), "{path}");
+        }
+    }
+    assert!(!nginx.folder().read("error.log").contains("[alert]"));
 }
 
 #[test]

@@ -155,8 +155,8 @@ fn observe() {
         assert_eq!(example.get("/a?b=\"c\"", address, user_agent).status, 200);
     }
     let mut lines: Vec<Value> = wait_for("a line for each crawler", || {
-        let text = example.nginx.folder().read("crawlward.log");
-        let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let lines = example.nginx.folder().lines("crawlward.log");
+        let lines: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
         (lines.len() == 3).then_some(lines)
     });
     // Two workers write it, each in its time.

@@ -263,6 +263,7 @@ fn the_page_tells_feeds_and_state_in_both_forms() {
         "crawlward_feed_age_seconds",
         "crawlward_feed_prefixes",
         "crawlward_feed_state",
+        "crawlward_name_lookups_total",
         RELOADS,
         REQUESTS,
         "crawlward_ruleset_loaded_timestamp_seconds",

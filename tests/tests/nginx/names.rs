@@ -35,7 +35,10 @@ fn http(port: u16, dns: &DnsServer, rdns: &str) -> String {
     set_real_ip_from 127.0.0.1;
     real_ip_header X-Forwarded-For;
     add_header X-Identity "$crawlward_identity $crawlward_proof" always;
-    server {{ listen 127.0.0.1:{port}; {rdns} root www; index index.html; }}"#,
+    server {{
+        listen 127.0.0.1:{port}; {rdns} root www; index index.html;
+        location = /metrics {{ crawlward_status; }}
+    }}"#,
         dns.address()
     )
 }
@@ -268,8 +271,10 @@ fn no_more_requests_of_a_worker_wait_than_a_limit() {
         })
         .collect();
     wait_for("128 queries", || (name_queries(&dns) >= 128).then_some(()));
-    let response = ask(port, &bot("192.0.2.1"));
-    assert_eq!(identity(&response), "unverified");
+    // The index is an internal redirect, which is not counted once more.
+    assert_eq!(identity(&ask(port, &bot("192.0.2.1"))), "unverified");
+    let page = ask(port, &Request::get("/metrics")).text();
+    assert!(page.contains("crawlward_name_lookups_total{result=\"over-limit\"} 1\n"), "{page}");
     // One that goes makes room.
     drop(clients.pop());
     let mut waiting = TcpStream::connect(local(port)).unwrap();
@@ -314,5 +319,28 @@ fn a_connection_goes_on_after_the_wait() {
     let identities: Vec<&str> =
         answers.lines().filter_map(|line| line.strip_prefix("X-Identity: ")).map(str::trim_end).collect();
     assert_eq!(identities, ["unverified", "verified rdns"]);
+    assert_clean(&nginx);
+}
+
+// RDNS-2
+#[test]
+fn lookups_are_counted_by_result() {
+    let zone = zone().name("192.0.2.10", "a.other.example.");
+    let dns = DnsServer::answering(move |name, kind| match &*name.to_ascii() {
+        "50.2.0.192.in-addr.arpa." => Reply::Silence,
+        "51.2.0.192.in-addr.arpa." => Reply::Failure,
+        _ => zone.reply(name, kind),
+    });
+    let (nginx, port) = start(&dns, "crawlward_rdns 500ms;");
+    for last in [1, 1, 10, 99, 98, 50, 50, 51] {
+        ask(port, &bot(&format!("192.0.2.{last}")));
+    }
+    let page = ask(port, &Request::get("/metrics")).text();
+    for (result, count) in
+        [("confirmed", 1), ("refuted", 1), ("no-name", 2), ("timed-out", 1), ("failed", 1), ("over-limit", 0)]
+    {
+        let line = format!("crawlward_name_lookups_total{{result=\"{result}\"}} {count}\n");
+        assert!(page.contains(&line), "{line}{page}");
+    }
     assert_clean(&nginx);
 }

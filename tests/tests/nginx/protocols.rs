@@ -270,8 +270,7 @@ fn what_nginx_refuses_of_http_2_is_not_decided_about() {
         assert_eq!((told[0].status.as_str(), told[0].denial_reason()), (status, None));
     }
     let logged = || {
-        let log = gate.nginx.folder().read("told.log");
-        let lines: Vec<String> = log.lines().map(str::to_owned).collect();
+        let lines = gate.nginx.folder().lines("told.log");
         (lines.len() == 2).then_some(lines)
     };
     for line in wait_for("two lines in told.log", logged) {

@@ -203,7 +203,7 @@ fn a_log_of_its_own_for_crawlers() {
     nginx.wait_for_line("crawlers.log", "/spoofed spoofed");
     nginx.wait_for_line("crawlers.log", "/lab.txt verified");
     nginx.wait_for_line("everybody.log", "/lab.txt -");
-    let mut crawlers: Vec<String> = nginx.folder().read("crawlers.log").lines().map(str::to_owned).collect();
+    let mut crawlers = nginx.folder().lines("crawlers.log");
     crawlers.sort();
     assert_eq!(crawlers, ["/lab.txt verified", "/spoofed spoofed"]);
 }
