@@ -32,7 +32,9 @@ SECONDS_A_TURN ?= 2
 ONLY ?=
 # The Debian releases that nginx-matrix tests, such as trixie. Empty: all.
 SUITES ?=
-# The length of the soak test in seconds, and its seed (default: a random one, which is printed).
+# The gate of the soak tests: nginx or envoy (the native module); for soak-documents, also wasm (the Wasm filters).
+GATE ?= nginx
+# Their length in seconds, and their seed (default: a random one, which is printed).
 SECONDS ?= 300
 SEED ?=
 # The number of ruleset updates in soak-envoy.
@@ -42,6 +44,9 @@ FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= all
 # The length of the log of report-log.
 LINES ?= 10000000
+
+# Where test-docker has the programs of the images from: dist (dist/, which it builds) or source (compiled in the images).
+ARTEFACTS ?= dist
 
 # What `make deny` checks. The database of advisories is on GitHub: CHECKS=advisories downloads it.
 CHECKS ?= bans licenses sources
@@ -95,7 +100,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 test test-arm64 test-panics test-docker test-monitoring test-manifests test-helm memcheck report-log soak soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 test test-arm64 test-panics test-docker test-monitoring test-manifests test-helm memcheck report-log soak soak-documents soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-signatures clean
 
 help: ## Show this help
 	@echo 'Targets:'
@@ -110,10 +115,11 @@ help: ## Show this help
 	@echo '  BENCHES=prefix_table                 bench-core: the benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: turns of each candidate, and their length'
 	@echo '  ONLY=native                          bench-envoy, soak-envoy: measure only what has this in its name'
+	@echo '  ARTEFACTS=source                     test-docker: compile the programs in the images (default: dist, takes them from dist/)'
 	@echo '  CHECKS=advisories                    deny: the checks to run (default: bans licenses sources)'
 	@echo '  CORPORA=DIR                          bench-document: clones of the repositories with the pages (required)'
 	@echo '  CRDS=DIR                             test-manifests, test-helm: the CRDs of Istio and of Envoy Gateway'
-	@echo '  SECONDS=300 SEED=1                   soak: the duration and the seed'
+	@echo '  GATE=envoy SECONDS=300 SEED=1        soak, soak-documents: the gate (default: nginx), the duration and the seed'
 	@echo '  UPDATES=1000                         soak-envoy: the number of updates'
 	@echo '  REPO=DIR KEY=ID                      apt-repo: the directory to create, and the key of gpg that signs it'
 	@echo '  LINES=10000000 SEED=1                report-log: the number of lines and the seed'
@@ -195,12 +201,13 @@ test-monitoring: build ## Test the dashboard and the alerts in examples/monitori
 	@$(SETUP) monitoring
 	$(CARGO) test -p crawlward-tests --features monitoring --test monitoring -- $(ARGS)
 
-# The networks have fixed prefixes, so the tests run one after the other.
+# The networks have fixed prefixes, so the tests run one after the other. What is in dist/ is what the tests compare with, and
+# the package.
 test-docker: ## Test the images, compose.yaml and the package in containers (needs a Docker engine)
 	@if docker version >/dev/null 2>&1; then \
 	    $(SETUP) images deb; \
 	    $(MAKE) --no-print-directory build static; \
-	    $(CARGO) test -p crawlward-tests --features docker --test docker -- --test-threads=1 $(ARGS); \
+	    ARTEFACTS=$(ARTEFACTS) $(CARGO) test -p crawlward-tests --features docker --test docker -- --test-threads=1 $(ARGS); \
 	elif [[ -n "$${CI:-}" && -S /var/run/docker.sock ]]; then \
 	    echo 'test-docker: the Docker engine of this machine does not answer' >&2; exit 1; \
 	else \
@@ -339,18 +346,23 @@ bench-signatures: build ## Measure what signatures cost the gates (takes some mi
 	@$(SETUP) nginx envoy bench
 	@$(CARGO) run -q -p crawlward-tests --bin bench -- signatures --rounds $(ROUNDS) | tee $(TARGET_DIR)/bench-signatures.md
 
-# The empty filter is a baseline for the benchmark, so it stays out of dist/.
-bench-envoy: build ## Benchmark the Envoy gates against bare Envoy, an empty Wasm filter, Lua and RBAC (takes some minutes)
+# The empty filter and the empty module are baselines for the benchmark, so they stay out of dist/.
+bench-envoy: build ## Benchmark the Envoy gates against bare Envoy, an empty filter and module, Lua and RBAC (takes some minutes)
 	@$(SETUP) envoy bench
 	@$(MAKE) --no-print-directory wasm SETUP=true WASM=crawlward-empty-filter:empty-filter.wasm WASM_FINISH='install -m 644' DIST=$(abspath $(TARGET_DIR))/bench
+	@$(CARGO) build -q --release -p crawlward-empty-module
+	@install -m 755 $(TARGET_DIR)/release/libcrawlward_empty_module.so $(TARGET_DIR)/bench/libempty_module.so
 	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) \
-	    --empty-filter $(abspath $(TARGET_DIR))/bench/empty-filter.wasm --only '$(ONLY)' | tee $(TARGET_DIR)/bench-envoy.md
+	    --empty-gates $(abspath $(TARGET_DIR))/bench --only '$(ONLY)' | tee $(TARGET_DIR)/bench-envoy.md
 
 report-log: native ## Draw an access log of LINES lines, and compare what `crawlward report` counts with what was drawn
 	@$(CARGO) run -q -p crawlward-tests --bin report-log -- $(LINES) $(or $(SEED),1) $(abspath $(TARGET_DIR))/report-log
 
-soak: build ## Reload, break and kill nginx for SECONDS, and check each response against the core
-	@$(CARGO) run -q -p crawlward-tests --bin soak -- --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak.md
+soak: build ## Change, break and kill nginx or Envoy for SECONDS, and check each response against the core
+	@$(CARGO) run -q -p crawlward-tests --bin soak -- --gate $(GATE) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak-of-$(GATE).md
+
+soak-documents: build ## Ask nginx or Envoy for documents of pages that break off for SECONDS, and check each response
+	@$(CARGO) run -q -p crawlward-tests --bin soak -- --documents --gate $(GATE) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak-documents-of-$(GATE).md
 
 soak-reload: native ## Reload nginx RELOADS times with PREFIXES prefixes, refresh it, and report its memory
 	@$(CARGO) run -q -p crawlward-tests --bin soak-reload | tee $(TARGET_DIR)/soak-reload.md

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the book into docs/pictures, and the plots from the tables in docs/benchmarks.md.
+"""Draws the pictures of the book into docs/pictures, the plots from the tables in docs/benchmarks.md, and the recording of the
+demo from docs/pictures/demo.txt.
 
 `make pictures` runs it; with --check it only compares. The same input gives the same bytes.
 """
@@ -33,12 +34,25 @@ text { font: 14px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f293
 """
 
 
+# What a terminal shows is light on dark, wherever the picture is. Its lines come one after the other, and stay.
+TERMINAL = """
+text { font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #d6dde5; white-space: pre }
+.screen { fill: #14181d; stroke: #3e4c59 }
+.typed { fill: #ffffff; font-weight: 600 } .allow { fill: #8fdc95 } .deny { fill: #ff9b9b }
+.line { animation: come 1ms linear both }
+@keyframes come { from { opacity: 0 } to { opacity: 1 } }
+@media (prefers-reduced-motion: reduce) { .line { animation: none } }
+@media print { .line { animation: none } }
+"""
+
+
 class Picture:
     """A picture of boxes, arrows and words."""
 
-    def __init__(self, name, title, description, width, height):
+    def __init__(self, name, title, description, width, height, style=STYLE):
         self.name, self.title, self.description = name, title, description
         self.width, self.height = width, height
+        self.style = style
         self.parts = []
 
     def text(self, x, y, text, kind="", anchor="middle"):
@@ -71,7 +85,7 @@ class Picture:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" '
             f'width="{self.width}" height="{self.height}" role="img" aria-labelledby="title desc">\n'
             f'<title id="title">{html.escape(self.title)}</title>\n<desc id="desc">{html.escape(self.description)}</desc>\n'
-            f"<style>{STYLE}</style>\n"
+            f"<style>{self.style}</style>\n"
             '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
             'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="tip"/></marker></defs>\n'
             f"{body}\n</svg>\n"
@@ -150,6 +164,29 @@ def gates():
     return p
 
 
+def demo(output):
+    """What `make demo` prints, as a terminal shows it."""
+    lines = output.splitlines()
+    p = Picture(
+        "demo",
+        "What make demo shows",
+        "Each line is a client: its address, its identity, what is decided, and the status that nginx and both gates of Envoy "
+        "answer. Verified agents and browsers are allowed; whoever only says that he is Googlebot is denied.",
+        860, 62 + 18 * len(lines), TERMINAL,
+    )
+    p.parts.append(f'<rect x="1" y="1" width="858" height="{p.height - 2}" rx="8" class="screen"/>')
+    for number, line in enumerate(["$ make demo", *lines]):
+        action = re.search(r" (allow|deny) ", line)
+        kind = " ".join(["line", "typed" if number == 0 else action.group(1) if action else ""]).strip()
+        seconds = 0.5 + 0.25 * number if number else 0
+        p.parts.append(
+            f'<text x="20" y="{32 + 18 * number}" class="{kind}" textLength="{8.2 * len(line):.1f}" '
+            f'style="animation-delay:{seconds:g}s">{html.escape(line)}</text>'
+            if line else ""
+        )
+    return p
+
+
 def table(page, heading, first_cell):
     """The rows of the first table behind a heading whose head has that cell, as lists of cells."""
     behind = page.split(f"\n{heading}\n", 1)[1]
@@ -210,6 +247,7 @@ def main(check):
         way_of_a_request(),
         states_of_a_feed(),
         gates(),
+        demo((OUT / "demo.txt").read_text()),
         plot("nginx", "Requests per second in nginx", table(page, "## The nginx gate", "browser"), "more is better"),
         plot("envoy", "Instructions added in Envoy", table(page, "## The Envoy gate", "browser"), "less is better"),
         plot("lookups", "Nanoseconds a lookup among a million prefixes", lookups(page), "less is better"),

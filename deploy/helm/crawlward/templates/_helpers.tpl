@@ -46,7 +46,10 @@ imagePullSecrets:
 {{- end }}
 {{- end -}}
 
-{{/* The document as JSON: the one in the values, with the feeds of the catalog that it does not name itself. */}}
+{{/*
+The document as JSON: the one in the values, with the feeds and the key directories of the catalog that it does not name
+itself.
+*/}}
 {{- define "crawlward.document" -}}
 {{- $document := deepCopy .Values.policy.document -}}
 {{- if and .Values.updater.enabled .Values.updater.catalogFeeds -}}
@@ -57,21 +60,33 @@ imagePullSecrets:
 {{- if not (has .name $names) }}{{ $feeds = append $feeds . }}{{ end -}}
 {{- end -}}
 {{- $document = set $document "feeds" $feeds -}}
+{{- $agents := $document.agents | default list -}}
+{{- $byToken := dict -}}
+{{- range $agents }}{{ $byToken = set $byToken (lower .token) . }}{{ end -}}
+{{- range .Files.Get "files/catalog-agents.json" | fromJsonArray -}}
+{{- $own := get $byToken (lower .token) -}}
+{{- if not $own }}{{ $agents = append $agents . -}}
+{{- else if not (hasKey $own "keys") }}{{ $_ := set $own "keys" .keys }}{{ end -}}
+{{- end -}}
+{{- $document = set $document "agents" $agents -}}
 {{- end -}}
 {{- toPrettyJson $document -}}
 {{- end -}}
 
 {{/*
 The document with its files in it, for the Wasm filter: dict "root" . "live" (the document in the cluster, or an empty dict).
-The updater adds the feeds that it fetches. They stay if the release is upgraded.
+The updater adds the feeds and keys that it fetches. They stay if the release is upgraded.
 */}}
 {{- define "crawlward.inlined" -}}
 {{- $document := include "crawlward.document" .root | fromJson -}}
 {{- $files := $document.files | default dict -}}
 {{- if .root.Values.updater.enabled -}}
-{{- range $document.feeds -}}
-{{- $live := index ($.live.files | default dict) .source -}}
-{{- if $live }}{{ $files = set $files .source $live }}{{ end -}}
+{{- $fetched := list -}}
+{{- range $document.feeds }}{{ $fetched = append $fetched .source }}{{ end -}}
+{{- range $document.agents }}{{ range .keys }}{{ $fetched = append $fetched .source }}{{ end }}{{ end -}}
+{{- range $fetched -}}
+{{- $live := index ($.live.files | default dict) . -}}
+{{- if $live }}{{ $files = set $files . $live }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- range $name, $text := .root.Values.policy.files -}}
