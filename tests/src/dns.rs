@@ -57,7 +57,7 @@ impl Zone {
     /// If one of them is none.
     #[must_use]
     pub fn name(self, address: &str, name: &str) -> Self {
-        self.named(address, name.parse().expect("a name"))
+        self.named(address, from_dotted(name))
     }
 
     /// With a name of an address, whose labels may have any bytes.
@@ -82,7 +82,7 @@ impl Zone {
             IpAddr::V4(v4) => RData::A(v4.into()),
             IpAddr::V6(v6) => RData::AAAA(v6.into()),
         };
-        self.with(name.parse().expect("a name"), data)
+        self.with(from_dotted(name), data)
     }
 
     /// With another name for a name.
@@ -92,7 +92,7 @@ impl Zone {
     /// If one of them is none.
     #[must_use]
     pub fn alias(self, name: &str, target: &str) -> Self {
-        self.with(name.parse().expect("a name"), RData::CNAME(CNAME(target.parse().expect("a name"))))
+        self.with(from_dotted(name), RData::CNAME(CNAME(from_dotted(target))))
     }
 
     /// With other names for the names of addresses, as in a zone that is delegated by address (RFC 2317).
@@ -103,8 +103,8 @@ impl Zone {
     #[must_use]
     pub fn delegated(self, address: &str, target: &str, name: &str) -> Self {
         let address: IpAddr = address.parse().expect("an address");
-        let target: Name = target.parse().expect("a name");
-        let name = RData::PTR(PTR(name.parse().expect("a name")));
+        let target = from_dotted(target);
+        let name = RData::PTR(PTR(from_dotted(name)));
         self.with(address.into(), RData::CNAME(CNAME(target.clone()))).with(target, name)
     }
 
@@ -128,6 +128,12 @@ impl Zone {
         let is_known = !found.is_empty() || self.0.iter().any(|record| record.name == *name);
         if is_known { Reply::Records(found) } else { Reply::NoName }
     }
+}
+
+/// A name of labels with dots between them. Any label will do, unlike for the library's own reading of text.
+fn from_dotted(name: &str) -> Name {
+    let labels = name.trim_end_matches('.').split('.').map(str::as_bytes);
+    Name::from_labels(labels).expect("a name")
 }
 
 /// What a server answers to a question for a name and a type.

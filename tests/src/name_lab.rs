@@ -30,12 +30,14 @@ pub fn zone() -> Zone {
         .address("b.crawl.example.org.", "2001:db8::1")
 }
 
-/// The same, with one whose name is delegated and has an alias.
-pub fn zone_with_aliases() -> Zone {
+/// The same, with one whose name is delegated and has an alias, and one whose name no host should have (RFC 1123, 2.1).
+pub fn zone_with_unusual_names() -> Zone {
     zone()
         .delegated("192.0.2.3", "3.0-31.2.0.192.in-addr.arpa.", "c.crawl.example.org.")
         .alias("c.crawl.example.org.", "c.hosts.example.net.")
         .address("c.hosts.example.net.", "192.0.2.3")
+        .name("192.0.2.4", "-_.crawl.example.org.")
+        .address("-_.crawl.example.org.", "192.0.2.4")
 }
 
 /// The last octets of 192.0.2.0/24 that [`zone_with_strangers`] verifies nobody by; the last one has no name at all.

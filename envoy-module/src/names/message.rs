@@ -35,7 +35,8 @@ impl Question {
     /// The addresses of a name, of the kind of this one. `None` if it is no name.
     pub(super) fn addresses_of(name: &str, like: IpAddr) -> Option<Self> {
         let kind = if like.is_ipv4() { RecordType::A } else { RecordType::AAAA };
-        Some(Self(Query::query(Name::from_ascii(format!("{name}.")).ok()?, kind)))
+        // From bytes: what the library reads as text cannot begin with `-`, as a label in DNS can.
+        Some(Self(Query::query(Name::from_labels(name.split('.').map(str::as_bytes)).ok()?, kind)))
     }
 
     /// The message that asks. Its number is 0, so that it can be cached: who answers is known by the connection.

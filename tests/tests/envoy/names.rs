@@ -14,7 +14,7 @@ use crawlward_tests::envoy::{
 use crawlward_tests::http::{Request, Response};
 use crawlward_tests::lab::{FIREFOX, from};
 use crawlward_tests::name_lab::{
-    self, DOCUMENT, STRANGERS, bot, zone, zone_with_aliases, zone_with_strangers,
+    self, DOCUMENT, STRANGERS, bot, zone, zone_with_strangers, zone_with_unusual_names,
 };
 use crawlward_tests::nginx::{Folder, ask, local};
 use crawlward_tests::origin::{Origin, Received};
@@ -105,9 +105,9 @@ pub(crate) fn name_queries(dns: &DohServer) -> usize {
 // RDNS-1, JAFAR-19
 #[test]
 fn a_name_that_has_the_address_verifies_the_agent() {
-    let dns = serving(zone_with_aliases());
+    let dns = serving(zone_with_unusual_names());
     let envoy = Started::new(dns.port(), "10s");
-    for address in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "192.0.2.3"] {
+    for address in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "192.0.2.3", "192.0.2.4"] {
         assert_eq!(envoy.identity(address), "verified", "{address}");
     }
     // What the site denies to unverified clients, it serves to verified ones.

@@ -11,7 +11,7 @@ use crawlward_tests::dns::{DnsServer, Reply, Zone};
 use crawlward_tests::http::{Connection, Request, Response};
 use crawlward_tests::lab::{FIREFOX, from};
 use crawlward_tests::name_lab::{
-    self, DOCUMENT, STRANGERS, bot, zone, zone_with_aliases, zone_with_strangers,
+    self, DOCUMENT, STRANGERS, bot, zone, zone_with_strangers, zone_with_unusual_names,
 };
 use crawlward_tests::nginx::{Folder, Nginx, Setup, ask, local};
 use crawlward_tests::ports::free_port;
@@ -76,9 +76,9 @@ fn assert_clean(nginx: &Nginx) {
 // RDNS-1, JAFAR-19
 #[test]
 fn a_name_that_has_the_address_verifies_the_agent() {
-    let dns = serving(zone_with_aliases());
+    let dns = serving(zone_with_unusual_names());
     let (nginx, port) = start(&dns, "crawlward_rdns 5s;");
-    for address in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "192.0.2.3"] {
+    for address in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "192.0.2.3", "192.0.2.4"] {
         let response = ask(port, &bot(address));
         assert_eq!((response.status, identity(&response)), (200, "verified rdns"), "{address}");
     }
