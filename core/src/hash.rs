@@ -13,12 +13,33 @@ pub(crate) fn of_folded(text: &[u8]) -> u64 {
     let (eights, rest) = text.as_chunks();
     let mut hash = text.len() as u64;
     for eight in eights {
-        hash = with_eight(hash, u64::from_le_bytes(*eight));
+        hash = with_eight(hash, lower_case(u64::from_le_bytes(*eight)));
     }
     if !rest.is_empty() {
-        hash = with_eight(hash, last_bytes(text));
+        hash = with_eight(hash, lower_case(last_bytes(text)));
     }
     hash ^ hash >> 32
+}
+
+/// The hash of some bytes, 16 at a time. Only the high bits depend on all of them.
+#[inline]
+pub(crate) fn of_bytes(bytes: &[u8]) -> u64 {
+    let (sixteens, rest) = bytes.as_chunks();
+    let mut hash = bytes.len() as u64;
+    for sixteen in sixteens {
+        hash = with_sixteen(hash, sixteen);
+    }
+    match (rest, bytes.last_chunk()) {
+        ([], _) => hash,
+        (_, Some(last)) => with_sixteen(hash, last),
+        _ => rest.iter().fold(hash, |hash, byte| with_eight(hash, u64::from(*byte))),
+    }
+}
+
+#[inline]
+fn with_sixteen(hash: u64, bytes: &[u8; 16]) -> u64 {
+    let (eights, _) = bytes.as_chunks();
+    eights.iter().fold(hash, |hash, eight| with_eight(hash, u64::from_le_bytes(*eight)))
 }
 
 /// Whether two texts are the same, eight bytes at a time in Wasm: the C library compares byte by byte there.
@@ -35,10 +56,15 @@ pub(crate) fn is_same(text: &[u8], other: &[u8]) -> bool {
         && rest == other_rest
 }
 
-/// Bit 5 is set in all bytes, which makes letters lower case.
 #[inline]
 const fn with_eight(hash: u64, eight: u64) -> u64 {
-    (hash.rotate_left(5) ^ (eight | 0x2020_2020_2020_2020)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    (hash.rotate_left(5) ^ eight).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// Eight letters in lower case: bit 5 is set in all bytes.
+#[inline]
+const fn lower_case(eight: u64) -> u64 {
+    eight | 0x2020_2020_2020_2020
 }
 
 /// The last eight bytes of a text, or each byte of a shorter one, some of them twice: without a loop.
@@ -71,6 +97,24 @@ mod tests {
                 let mut other = text.to_vec();
                 other[at] = b'-';
                 assert!(!is_same(text, &other), "{length} {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_high_bits_of_a_hash_depend_on_each_byte() {
+        let high = |bytes: &[u8]| of_bytes(bytes) >> 24;
+        let bytes: Vec<u8> = (1..=80).collect();
+        let mut seen = BTreeSet::new();
+        for length in 0..=bytes.len() {
+            let bytes = &bytes[..length];
+            assert!(seen.insert(high(bytes)), "{length}");
+            for at in 0..length {
+                for bit in 0..u8::BITS {
+                    let mut other = bytes.to_vec();
+                    other[at] ^= 1 << bit;
+                    assert_ne!(high(&other), high(bytes), "{length} {at} {bit}");
+                }
             }
         }
     }

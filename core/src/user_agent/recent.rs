@@ -31,7 +31,7 @@ impl RecentSpeakers {
         let Some(text) = user_agent.filter(|text| text.len() <= LONGEST) else {
             return claims.speaker(user_agent);
         };
-        let place = usize::try_from(hash::of_folded(text) >> (u64::BITS - BITS)).unwrap_or_default();
+        let place = usize::try_from(hash::of_bytes(text) >> (u64::BITS - BITS)).unwrap_or_default();
         let Some(place) = self.0.get(place) else { return claims.speaker(user_agent) };
         if let Ok(read) = place.try_borrow()
             && read.length.is_some_and(|length| {
