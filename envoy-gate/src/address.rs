@@ -7,8 +7,14 @@ pub fn address_of(text: &[u8]) -> Option<IpAddr> {
     // Nearly every request has an address to read, and most are of IPv4. The standard library looks at it several times.
     match ipv4_at_start(text) {
         Some((address, [b':', ..])) => Some(address.into()),
-        _ => Some(core::str::from_utf8(text).ok()?.parse::<SocketAddr>().ok()?.ip()),
+        _ => any_address_of(text),
     }
+}
+
+/// Apart, since it needs more room than all the rest.
+#[inline(never)]
+fn any_address_of(text: &[u8]) -> Option<IpAddr> {
+    Some(core::str::from_utf8(text).ok()?.parse::<SocketAddr>().ok()?.ip())
 }
 
 /// The address in text that has nothing but an address, such as `192.0.2.1` or `2001:db8::1`.
@@ -22,27 +28,31 @@ pub(crate) fn bare_address_of(text: &[u8]) -> Option<IpAddr> {
 
 /// The address with which the text begins, and what follows it. As for `inet_pton`, no part of it has a zero in front.
 fn ipv4_at_start(text: &[u8]) -> Option<(Ipv4Addr, &[u8])> {
-    const DOTS: u8 = 3;
-    let (mut bits, mut dots, mut octet) = (0_u32, 0, None::<u32>);
-    let mut rest = text;
-    while let [byte @ (b'0'..=b'9' | b'.'), others @ ..] = rest {
-        match byte {
-            b'.' if dots < DOTS => {
-                bits = bits << u8::BITS | octet.take()?;
-                dots += 1;
-            }
-            b'.' => return None,
-            digit => {
-                let tens = octet.filter(|octet| *octet != 0).map(|octet| octet * 10);
-                let value = tens.or(octet.is_none().then_some(0))? + u32::from(digit - b'0');
-                octet = Some(value).filter(|value| *value <= u32::from(u8::MAX));
-                octet?;
-            }
+    let digit_of = |byte: u8| Some(u32::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);
+    let (mut bits, mut rest) = (0, text);
+    for octet in 0..4 {
+        if octet > 0 {
+            let [b'.', others @ ..] = rest else { return None };
+            rest = others;
         }
+        let [first, others @ ..] = rest else { return None };
+        let mut value = digit_of(*first)?;
         rest = others;
+        while let [next, others @ ..] = rest
+            && let Some(digit) = digit_of(*next)
+        {
+            if value == 0 {
+                return None;
+            }
+            value = value * 10 + digit;
+            if value > u32::from(u8::MAX) {
+                return None;
+            }
+            rest = others;
+        }
+        bits = bits << u8::BITS | value;
     }
-    (dots == DOTS).then_some(())?;
-    Some((Ipv4Addr::from(bits << u8::BITS | octet?), rest))
+    Some((Ipv4Addr::from(bits), rest))
 }
 
 #[cfg(test)]

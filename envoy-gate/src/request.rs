@@ -32,17 +32,17 @@ pub struct Recent {
     headers: RecentHeaders,
 }
 
-/// What a decision asks of Envoy.
+/// What a decision asks of Envoy. What few requests have is in boxes: all others would carry its place along.
 struct Verdict<'r> {
     decision: Decision,
-    reply: Option<Reply<'r>>,
+    reply: Option<Box<Reply<'r>>>,
     /// The value of `X-Crawlward`; `None` for people.
     upstream: Option<Rc<str>>,
     /// The single facts that the configuration asks for, by name.
-    facts: Vec<(String, String)>,
-    page: Option<(PageRequest, PageEdits)>,
+    facts: Option<Box<[(String, String)]>>,
+    page: Option<Box<(PageRequest, PageEdits)>>,
     /// What may verify the client.
-    lookup: Option<NameLookup>,
+    lookup: Option<Box<NameLookup>>,
 }
 
 /// What becomes of a request if only a name of its client's address can verify who that is, and nobody has looked it up.
@@ -68,25 +68,32 @@ pub fn on_request<S: Stream>(
     unknown: UnknownName,
     decided: impl FnOnce(&Decision),
 ) -> Result<Outcome, S::Error> {
-    let first = own_verdict::<S>(&stream.request()?, ruleset, recent, overrides, unknown);
-    let verdict = match first {
-        Ok(verdict) => verdict?,
-        Err((forgeries, overrides)) => {
-            // Envoy chooses the route again when a header is removed, even one that is not there.
-            for (name, others) in &forgeries {
-                let change = if others.is_empty() { Change::Remove } else { Change::Replace(others) };
-                stream.change(ChangedHeaders::Request, name, change)?;
-            }
-            verdict::<S>(ruleset, recent, &stream.request()?, overrides, unknown)?
+    let mut are_removed = false;
+    let verdict = loop {
+        let forgeries = {
+            let request = stream.request()?;
+            let HeaderNames { may_hide_ours, are_signed } = request.header_names();
+            let forgeries = (may_hide_ours && !are_removed).then(|| forgeries(&request));
+            let Some(forgeries) = forgeries.filter(|forgeries| !forgeries.is_empty()) else {
+                let overrides = Overrides { is_unsigned: !are_signed, ..overrides };
+                break verdict::<S>(ruleset, recent, &request, overrides, unknown)?;
+            };
+            forgeries
+        };
+        // Envoy chooses the route again when a header is removed, even one that is not there.
+        for (name, others) in &forgeries {
+            let change = if others.is_empty() { Change::Remove } else { Change::Replace(others) };
+            stream.change(ChangedHeaders::Request, name, change)?;
         }
+        are_removed = true;
     };
     if let Some(lookup) = verdict.lookup {
-        return Ok(Outcome::Asks(lookup));
+        return Ok(Outcome::Asks(*lookup));
     }
     decided(&verdict.decision);
     if let Some(value) = &verdict.upstream {
         stream.show(None, value)?;
-        for (fact, text) in &verdict.facts {
+        for (fact, text) in verdict.facts.iter().flatten() {
             stream.show(Some(fact), text)?;
         }
         if verdict.reply.is_none() {
@@ -98,7 +105,8 @@ pub fn on_request<S: Stream>(
     match (&verdict.reply, verdict.page) {
         (Some(reply), _) => answer(stream, ruleset, &verdict.decision, reply).map(|()| Outcome::Answered),
         (None, None) => Ok(Outcome::Continues(None)),
-        (None, Some((page, edits))) => {
+        (None, Some(page)) => {
+            let (page, edits) = *page;
             edits.carry_out(stream)?;
             Ok(Outcome::Continues(Some(Box::new(page))))
         }
@@ -121,27 +129,10 @@ pub fn on_page_request<S: Stream>(
     request.facts_complete()?;
     let page = PageRequest::new(ruleset, &decision, &request, overrides);
     drop(request);
-    let Some((page, edits)) = page else { return Ok(None) };
+    let Some(page) = page else { return Ok(None) };
+    let (page, edits) = *page;
     edits.carry_out(stream)?;
     Ok(Some((decision, Box::new(page))))
-}
-
-/// The verdict about a request in which only we speak in our name; otherwise the [`forgeries`], and the overrides for a
-/// verdict without them.
-fn own_verdict<'r, S: Stream>(
-    request: &S::Request<'_>,
-    ruleset: &'r Ruleset,
-    recent: &Recent,
-    overrides: Overrides,
-    unknown: UnknownName,
-) -> Result<Result<Verdict<'r>, S::Error>, (Forgeries, Overrides)> {
-    let HeaderNames { may_hide_ours, are_signed } = request.header_names();
-    let overrides = Overrides { is_unsigned: !are_signed, ..overrides };
-    let forgeries = if may_hide_ours { forgeries(request) } else { Forgeries::new() };
-    match forgeries.is_empty() {
-        true => Ok(verdict::<S>(ruleset, recent, request, overrides, unknown)),
-        false => Err((forgeries, overrides)),
-    }
 }
 
 /// Names of headers, each with what is left of it.
@@ -166,18 +157,17 @@ fn verdict<'r, S: Stream>(
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(request);
     let decision = decide_remembering(ruleset, &recent.speakers, request, overrides);
-    let reply = ruleset.reply(&decision, request, None);
+    let reply = ruleset.reply(&decision, request, None).map(Box::new);
     request.facts_complete()?;
     let upstream = recent.headers.value(ruleset, &decision);
     let facts = match ruleset.filter_state(&decision) {
-        [] => Vec::new(),
+        [] => None,
         // Only these facts may include the purpose, for which the core reads the request once more.
         asked => {
             let facts = ruleset.describe(&decision, request);
-            asked
-                .iter()
-                .filter_map(|fact| Some((fact.to_string(), facts.text(*fact)?.into_owned())))
-                .collect()
+            let texts =
+                asked.iter().filter_map(|fact| Some((fact.to_string(), facts.text(*fact)?.into_owned())));
+            Some(texts.collect())
         }
     };
     let page = match S::MAKES_DOCUMENTS && reply.is_none() {
@@ -185,7 +175,7 @@ fn verdict<'r, S: Stream>(
         false => None,
     };
     let lookup = match unknown {
-        UnknownName::Ask => ruleset.name_lookup(&decision, request, overrides.name.as_ref()),
+        UnknownName::Ask => ruleset.name_lookup(&decision, request, overrides.name.as_ref()).map(Box::new),
         UnknownName::Leave => None,
     };
     Ok(Verdict { decision, reply, upstream, facts, page, lookup })

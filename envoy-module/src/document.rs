@@ -14,14 +14,15 @@ use crate::request::HostStream;
 /// A page that is being collected.
 #[derive(Debug)]
 pub(crate) struct Page {
-    job: Job,
+    /// In a box, since hardly any stream has a page.
+    job: Box<Job>,
 }
 
 impl Page {
     pub(crate) fn new(conversion: Box<Conversion>, request: &PageRequest) -> Self {
         let url = request.url().map(str::to_owned);
         let source = PageSource { url, fetched_at: rfc_3339(crawlward_files::now()) };
-        Self { job: Job::new(conversion, source) }
+        Self { job: Box::new(Job::new(conversion, source)) }
     }
 
     /// What becomes of the page, now that it is complete.

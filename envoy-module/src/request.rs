@@ -35,6 +35,7 @@ impl<'h> Stream for HostStream<'_, 'h> {
     const SEES_OWN_RESPONSES: bool = false;
     const MAKES_DOCUMENTS: bool = true;
 
+    #[inline]
     fn request(&self) -> Result<NativeRequest<'_, 'h>, Refused> {
         let lines = self.handle.headers(HeaderSet::Request)?;
         let known = Known::of(&lines);
@@ -133,26 +134,30 @@ struct Known<'s> {
 }
 
 impl<'s> Known<'s> {
+    /// The lengths of the names that are looked for, each as a bit.
+    const LENGTHS: u32 = HeaderNames::LENGTHS | 1 << 5 | 1 << 7 | 1 << 10 | 1 << 12 | 1 << 20;
+
     fn of(lines: &Lines<'s>) -> Self {
         let mut known = Self::default();
-        for (name, value) in lines.iter() {
-            known.names.see(name);
-            // The length tells nearly all others apart.
-            let place = match (name.len(), name) {
-                (5, b":path") => &mut known.path,
-                (7, b":method") => &mut known.method,
-                (7, b":scheme") => &mut known.scheme,
-                (10, b":authority") => &mut known.authority,
-                (10, b"user-agent") => &mut known.user_agent,
-                (12, b"content-type") => {
+        for (name, value) in lines.with_name_lengths(Self::LENGTHS) {
+            let place = match name.len() {
+                5 if name == b":path" => &mut known.path,
+                7 if name == b":method" => &mut known.method,
+                7 if name == b":scheme" => &mut known.scheme,
+                10 if name == b":authority" => &mut known.authority,
+                10 if name == b"user-agent" => &mut known.user_agent,
+                12 if name == b"content-type" => {
                     known.is_grpc |= is_grpc(value);
                     continue;
                 }
-                (20, b"x-envoy-original-url") => {
+                20 if name == b"x-envoy-original-url" => {
                     known.is_redirected = true;
                     continue;
                 }
-                _ => continue,
+                _ => {
+                    known.names.see(name);
+                    continue;
+                }
             };
             place.get_or_insert(value);
         }

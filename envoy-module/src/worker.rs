@@ -32,13 +32,20 @@ impl Memory {
             if let Some((_, memory)) = memories.iter().find(is_same) {
                 return Rc::clone(memory);
             }
-            memories.retain(|(known, _)| known.strong_count() > 0);
-            if memories.len() == REMEMBERED {
-                memories.remove(0);
-            }
-            let memory = Rc::<Self>::default();
-            memories.push((Arc::downgrade(loaded), Rc::clone(&memory)));
-            memory
+            Self::start(memories, loaded)
         })
+    }
+
+    /// A new one. It is built on the stack: apart from all else, so that no other request touches so many pages of that.
+    #[cold]
+    #[inline(never)]
+    fn start(memories: &mut Vec<(Weak<Loaded>, Rc<Self>)>, loaded: &Arc<Loaded>) -> Rc<Self> {
+        memories.retain(|(known, _)| known.strong_count() > 0);
+        if memories.len() == REMEMBERED {
+            memories.remove(0);
+        }
+        let memory = Rc::<Self>::default();
+        memories.push((Arc::downgrade(loaded), Rc::clone(&memory)));
+        memory
     }
 }

@@ -34,6 +34,9 @@ impl HeaderNames {
         }
     }
 
+    /// The lengths of the names that tell something, each as a bit.
+    pub const LENGTHS: u32 = 1 << Self::OURS | 1 << Self::CONNECTION | 1 << Self::SIGNATURE;
+
     const OURS: usize = UPSTREAM_HEADER.lowercase.len();
     const CONNECTION: usize = CONNECTION.len();
     const SIGNATURE: usize = SIGNATURE.len();

@@ -41,10 +41,6 @@ pub(crate) struct Header {
     pub(super) value: Buffer,
 }
 
-impl Header {
-    pub(super) const NULL: Self = Self { name: Buffer::NULL, value: Buffer::NULL };
-}
-
 /// Which headers a callback is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]

@@ -95,11 +95,13 @@ impl StreamHandle<'_> {
         let count = unsafe { (callbacks.http_get_headers_size)(self.stream, kind) };
         let mut lines = ROOM.take();
         lines.clear();
-        lines.resize(count, Header::NULL);
+        lines.reserve(count);
         if count > 0 {
             // SAFETY: a hook of the stream is running, and there is room for so many lines.
             let done = unsafe { (callbacks.http_get_headers)(self.stream, kind, lines.as_mut_ptr()) };
             carried_out("http_get_headers", done)?;
+            // SAFETY: Envoy has written so many lines.
+            unsafe { lines.set_len(count) };
         }
         Ok(Lines { lines, handle: PhantomData })
     }
@@ -292,6 +294,15 @@ impl<'s> Lines<'s> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'s [u8], &'s [u8])> {
         // SAFETY: what Envoy has given is valid until the headers are changed, which would borrow the handle.
         self.lines.iter().map(|line| unsafe { (bytes(line.name), bytes(line.value)) })
+    }
+
+    /// Those lines whose names have certain lengths, each as a bit. All others are told apart with a few instructions.
+    pub(crate) fn with_name_lengths(&self, lengths: u32) -> impl Iterator<Item = (&'s [u8], &'s [u8])> {
+        let has_bit =
+            move |length| u32::try_from(length).is_ok_and(|length| lengths.unbounded_shr(length) & 1 == 1);
+        let found = self.lines.iter().filter(move |line| has_bit(line.name.length));
+        // SAFETY: as for all lines.
+        found.map(|line| unsafe { (bytes(line.name), bytes(line.value)) })
     }
 }
 
