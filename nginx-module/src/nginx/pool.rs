@@ -20,6 +20,7 @@ struct Kept<T> {
 /// # Safety
 ///
 /// `pool` is live.
+#[inline]
 pub(super) unsafe fn keep<T: 'static>(pool: *mut ngx_pool_t, value: T) -> Option<NonNull<T>> {
     const { assert!(align_of::<Kept<T>>() <= NGX_ALIGNMENT, "a pool does not align for this type") };
     // SAFETY: the pool is live. A cleanup has memory of the size that was asked for, aligned as above.
