@@ -8,7 +8,7 @@ use crawlward_document_gate::{Job, Outcome, PageSource};
 use crate::gate;
 use crate::module::Request;
 use crate::nginx::{Body, HeaderName};
-use crate::state::RequestState;
+use crate::state::{AskedDocument, RequestState};
 
 /// From how many bytes on a page is converted in a thread: smaller ones take less than a millisecond.
 const LARGE: usize = 64 << 10;
@@ -63,7 +63,7 @@ pub(crate) fn on_access(request: &mut Request<'_>, state: &RequestState, decisio
         // If there is no memory for that, the origin sees the request as it is, and its answer is sent as it is or converted.
         known.map(|known| request.edit_request_header(known, value));
     }
-    let _ = state.document.set(Box::new((wish, edits.known)));
+    let _ = state.document.set(Box::new(AskedDocument { wish, known: edits.known }));
 }
 
 /// What is to collect the body of the response, if that becomes a document.
@@ -72,7 +72,7 @@ pub(crate) fn on_response(
     state: &RequestState,
     decision: &Decision,
 ) -> Option<PageBody> {
-    let (wish, known) = &**state.document.get()?;
+    let AskedDocument { wish, known } = &**state.document.get()?;
     let plan = state.ruleset.document_plan(decision, *wish)?;
     let status = request.response_status().and_then(|status| u16::try_from(status).ok())?;
     let length = request.response_length().map(|length| length.to_string());

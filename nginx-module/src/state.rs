@@ -32,9 +32,16 @@ pub(crate) struct RequestState {
     pub(crate) announced: Cell<Option<Decision>>,
     /// Whether the path of a page was put in the place of its markdown's.
     pub(crate) is_at_page: Cell<bool>,
-    /// What is asked for, on a site that sends documents, and the tags of documents that the client has. In a box: all other
-    /// requests would carry its place along.
-    pub(crate) document: OnceCell<Box<(DocumentWish, Vec<Box<[u8]>>)>>,
+    /// What is asked for, on a site that sends documents. In a box: all other requests would carry its place along.
+    pub(crate) document: OnceCell<Box<AskedDocument>>,
+}
+
+/// What a request asks for, on a site that sends documents.
+#[derive(Debug)]
+pub(crate) struct AskedDocument {
+    pub(crate) wish: DocumentWish,
+    /// The tags of documents that the client has.
+    pub(crate) known: Vec<Box<[u8]>>,
 }
 
 impl RequestState {

@@ -1,5 +1,6 @@
 //! What a request asks for, where its site sends documents.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -70,7 +71,7 @@ impl Ruleset {
             b"HEAD" => true,
             _ => return None,
         };
-        let accept = joined_lines(request.header_lines(ACCEPT.lowercase)).unwrap_or_default();
+        let accept = joined_line(request, &ACCEPT).unwrap_or_default();
         let preferred = match is_at_page {
             true => Some(DocumentForm::Markdown),
             false => DocumentForm::preferred(&accept),
@@ -113,14 +114,12 @@ impl DocumentWish {
                 edits.replaced.push((name, None));
             }
         }
-        if let Some(tags) = joined_lines(request.header_lines(IF_NONE_MATCH.lowercase)) {
+        if let Some(tags) = joined_line(request, &IF_NONE_MATCH) {
             let condition = Condition::of(form, &tags);
             edits.replaced.push((IF_NONE_MATCH, condition.of_pages));
             edits.known = condition.generated;
         }
-        if let Some(accept) =
-            joined_lines(request.header_lines(ACCEPT.lowercase)).filter(|accept| !takes_html(accept))
-        {
+        if let Some(accept) = joined_line(request, &ACCEPT).filter(|accept| !takes_html(accept)) {
             let separator: &[u8] = if accept.is_empty() { b"" } else { b", " };
             edits.replaced.push((ACCEPT, Some([&*accept, separator, b"text/html;q=0.5"].concat())));
         }
@@ -144,4 +143,13 @@ pub(super) fn has_directive(line: &[u8], directive: &str) -> bool {
         let name = part.split(|byte| *byte == b'=').next().unwrap_or_default();
         name.trim_ascii().eq_ignore_ascii_case(directive.as_bytes())
     })
+}
+
+/// The lines of a header as one value.
+///
+/// Few requests get here, so this takes the lines by a pointer. Otherwise the compiler would have this share its code with the reading
+/// of the User-Agent, and nearly every request would pay for a call.
+fn joined_line<'r>(request: &'r impl Request, header: &HeaderName) -> Option<Cow<'r, [u8]>> {
+    let lines: &mut dyn Iterator<Item = &'r [u8]> = &mut request.header_lines(header.lowercase);
+    joined_lines(lines)
 }
