@@ -103,6 +103,7 @@ mod tests {
             assert_eq!(address_of(text.as_bytes()), None, "{text}");
         }
     }
+
     #[test]
     fn what_is_more_or_less_than_an_address_is_none() {
         for text in [

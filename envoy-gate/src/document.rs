@@ -42,14 +42,15 @@ impl PageRequest {
         decision: &Decision,
         request: &impl Request,
         overrides: Overrides,
-    ) -> Option<Box<(Self, PageEdits)>> {
+    ) -> Option<(Box<Self>, Box<PageEdits>)> {
         let path = ruleset.added_to_page(request, overrides).and_then(|added| without(request.path(), added));
         let is_at_page = path.is_some();
         let wish = ruleset.document_wish(decision, request, is_at_page)?;
         let mut edits = wish.request_edits(request);
         let known = core::mem::take(&mut edits.known);
         let url = wish.form().and_then(|_| page_url(request, is_at_page));
-        Some(Box::new((Self { wish, target: request.path().into(), url, known }, PageEdits { edits, path })))
+        let page = Self { wish, target: request.path().into(), url, known };
+        Some((Box::new(page), Box::new(PageEdits { edits, path })))
     }
 }
 

@@ -40,7 +40,7 @@ struct Verdict<'r> {
     upstream: Option<Rc<str>>,
     /// The single facts that the configuration asks for, by name.
     facts: Option<Box<[(String, String)]>>,
-    page: Option<Box<(PageRequest, PageEdits)>>,
+    page: Option<(Box<PageRequest>, Box<PageEdits>)>,
     /// What may verify the client.
     lookup: Option<Box<NameLookup>>,
 }
@@ -105,10 +105,9 @@ pub fn on_request<S: Stream>(
     match (&verdict.reply, verdict.page) {
         (Some(reply), _) => answer(stream, ruleset, &verdict.decision, reply).map(|()| Outcome::Answered),
         (None, None) => Ok(Outcome::Continues(None)),
-        (None, Some(page)) => {
-            let (page, edits) = *page;
+        (None, Some((page, edits))) => {
             edits.carry_out(stream)?;
-            Ok(Outcome::Continues(Some(Box::new(page))))
+            Ok(Outcome::Continues(Some(page)))
         }
     }
 }
@@ -129,10 +128,9 @@ pub fn on_page_request<S: Stream>(
     request.facts_complete()?;
     let page = PageRequest::new(ruleset, &decision, &request, overrides);
     drop(request);
-    let Some(page) = page else { return Ok(None) };
-    let (page, edits) = *page;
+    let Some((page, edits)) = page else { return Ok(None) };
     edits.carry_out(stream)?;
-    Ok(Some((decision, Box::new(page))))
+    Ok(Some((decision, page)))
 }
 
 /// Names of headers, each with what is left of it.
