@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use crawlward_core::metrics::OnceAMinute;
 use crawlward_core::{
-    Action, Decision, HeaderNames, Identity, Mode, Overrides, Reply, Ruleset, Scheme, SignatureBudget,
-    UPSTREAM_HEADER, connection_without_ours, decide_remembering, is_forgery, joined_lines,
+    Action, Decision, HeaderNames, Identity, Mode, NameLengths, Overrides, Reply, Ruleset, Scheme,
+    SignatureBudget, UPSTREAM_HEADER, connection_without_ours, decide_remembering, is_forgery, joined_lines,
 };
 
 use crate::conf::{LocationConf, MainConf, ModeSource};
@@ -16,7 +16,7 @@ use crate::documents;
 use crate::module::Request;
 use crate::nginx::{Answered, HeaderName, LogLevel, NoRoom, Response};
 use crate::ruleset::LoadedRuleset;
-use crate::state::{Basis, Decided, RequestState, ServedBy};
+use crate::state::{Basis, Decided, RequestState, SeenNames, ServedBy};
 use crate::variables::Variable;
 
 const HEADER_NAME: &str = UPSTREAM_HEADER.lowercase;
@@ -24,6 +24,8 @@ const HEADER: HeaderName = HeaderName::new(UPSTREAM_HEADER.sent, HEADER_NAME);
 
 /// The least status of an error.
 const FIRST_ERROR: usize = 400;
+
+const USER_AGENT: &str = "user-agent";
 
 const CONNECTION: HeaderName = HeaderName::new("Connection", "connection");
 
@@ -49,7 +51,11 @@ impl crawlward_core::Request for Request<'_> {
     }
 
     fn user_agent(&self) -> Option<&[u8]> {
-        joined_header(self, "user-agent")
+        // Nearly all requests have one, which nginx has found already.
+        match self.state() {
+            Some(state) if state.names.has_one_user_agent => self.first_user_agent(),
+            _ => joined_header(self, USER_AGENT),
+        }
     }
 
     fn now(&self) -> i64 {
@@ -80,11 +86,17 @@ pub(crate) fn on_request(request: &mut Request<'_>) {
     let Some(main) = request.main_conf() else { return };
     let Some(ruleset) = main.ruleset.get() else { return };
     let has_md_paths = ruleset.has_md_paths();
-    let HeaderNames { may_hide_ours, are_signed } = HeaderNames::look(request.header_names());
-    if !may_hide_ours {
-        request.keep_state(RequestState::new(ruleset, None, false, !are_signed));
+    const LENGTHS: NameLengths = HeaderNames::LENGTHS.and_of(USER_AGENT);
+    let (mut names, mut user_agents) = (HeaderNames::default(), 0);
+    for name in request.header_names().filter(|name| LENGTHS.may_have(name.len())) {
+        names.see(name);
+        user_agents += u32::from(name.eq_ignore_ascii_case(USER_AGENT.as_bytes()));
+    }
+    let seen = SeenNames { is_unsigned: !names.are_signed, has_one_user_agent: user_agents == 1 };
+    if !names.may_hide_ours {
+        request.keep_state(RequestState::new(ruleset, None, false, seen));
     } else {
-        keep_out_forgeries(request, main, ruleset, !are_signed);
+        keep_out_forgeries(request, main, ruleset, seen);
     }
     if has_md_paths {
         documents::on_request(request);
@@ -96,7 +108,7 @@ fn keep_out_forgeries(
     request: &mut Request<'_>,
     main: &MainConf,
     ruleset: Rc<LoadedRuleset>,
-    is_unsigned: bool,
+    names: SeenNames,
 ) {
     let outer_header = main.usage.is_header_trusted().then(|| joined_header(request, HEADER_NAME)).flatten();
     let outer_header = outer_header.filter(|value| !value.is_empty()).map(Box::from);
@@ -107,7 +119,7 @@ fn keep_out_forgeries(
         |name: &[u8]| is_forgery(name) && !(is_trusted && name.eq_ignore_ascii_case(HEADER_NAME.as_bytes()));
     // If there is no memory for that now, the access phase tries again.
     let is_removed = request.remove_headers(is_unwanted).is_ok() && edit_connection(request).is_ok();
-    request.keep_state(RequestState::new(ruleset, outer_header, is_trusted || !is_removed, is_unsigned));
+    request.keep_state(RequestState::new(ruleset, outer_header, is_trusted || !is_removed, names));
 }
 
 /// Decides, and denies the request or tells upstreams about it.
@@ -270,7 +282,12 @@ pub(crate) fn judge(request: &Request<'_>, state: &RequestState) -> Decided {
 /// What nginx.conf sets for a request beside the document, and what is known of its client's name.
 pub(crate) fn overrides(request: &Request<'_>, state: &RequestState) -> Overrides {
     let site = request.location_conf().and_then(|conf| conf.site);
-    Overrides { mode: mode(request, state), site, name: state.name.get(), is_unsigned: state.is_unsigned }
+    Overrides {
+        mode: mode(request, state),
+        site,
+        name: state.name.get(),
+        is_unsigned: state.names.is_unsigned,
+    }
 }
 
 #[cfg(feature = "panic-for-tests")]

@@ -14,8 +14,7 @@ use crate::ruleset::LoadedRuleset;
 pub(crate) struct RequestState {
     /// The ruleset for all of the request, whatever is in force meanwhile.
     pub(crate) ruleset: Rc<LoadedRuleset>,
-    /// Whether the client sent no signature.
-    pub(crate) is_unsigned: bool,
+    pub(crate) names: SeenNames,
     /// What came of the lookup of the client's name.
     pub(crate) name: Cell<Option<NameFact>>,
     /// The last decision.
@@ -36,6 +35,15 @@ pub(crate) struct RequestState {
     pub(crate) document: OnceCell<Box<AskedDocument>>,
 }
 
+/// What the names of its headers told when the request came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeenNames {
+    /// Whether the client sent no signature.
+    pub(crate) is_unsigned: bool,
+    /// Whether there is a single line of `User-Agent`.
+    pub(crate) has_one_user_agent: bool,
+}
+
 /// What a request asks for, on a site that sends documents.
 #[derive(Debug)]
 pub(crate) struct AskedDocument {
@@ -50,11 +58,11 @@ impl RequestState {
         ruleset: Rc<LoadedRuleset>,
         outer_header: Option<Box<[u8]>>,
         may_have_header: bool,
-        is_unsigned: bool,
+        names: SeenNames,
     ) -> Self {
         Self {
             ruleset,
-            is_unsigned,
+            names,
             name: Cell::default(),
             last: Cell::default(),
             served_by: Cell::default(),

@@ -116,6 +116,12 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
         headers.filter(move |header| header.is_named(name)).map(Header::value)
     }
 
+    /// The first line of `User-Agent`.
+    pub(crate) fn first_user_agent(&self) -> Option<&[u8]> {
+        // SAFETY: the request is live. nginx points at a line of its headers, or at none.
+        unsafe { (*self.as_ptr()).headers_in.user_agent.as_ref() }.map(|line| line.value.as_bytes())
+    }
+
     /// The name of each header line.
     pub(crate) fn header_names(&self) -> impl Iterator<Item = &[u8]> {
         // SAFETY: as above.
