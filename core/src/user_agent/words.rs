@@ -67,18 +67,13 @@ impl Words<'_> {
             (None, None) => mask(&filled_up(rest)),
         };
         self.starts = self.bits & !(self.bits << 1);
-        // Leaves out short words, but for those at the end, which may go on in the next block.
-        for length in 1..self.shortest.min(4) {
-            self.starts &= self.bits >> length | u64::MAX << (BLOCK - length);
+        // Leaves out words of one or two bytes, but for those at the end, which may go on in the next block.
+        if self.shortest > 2 {
+            let beyond = 1 << (BLOCK - 1);
+            let goes_on = self.bits >> 1 | beyond;
+            self.starts &= goes_on & (goes_on >> 1 | beyond);
         }
         Some(())
-    }
-
-    /// How many bytes of a word are beyond the block.
-    #[cold]
-    fn rest_of_word(&self) -> usize {
-        let rest = self.text.get(self.block + BLOCK..).unwrap_or_default();
-        rest.iter().take_while(|byte| continues_word(**byte)).count()
     }
 }
 
@@ -101,7 +96,7 @@ impl Iterator for Words<'_> {
                 if first > 0 {
                     continue;
                 }
-                length += self.rest_of_word();
+                length += rest_of_word(self.text, self.block + BLOCK);
                 self.next_block += length;
             }
             if length >= self.shortest {
@@ -109,6 +104,14 @@ impl Iterator for Words<'_> {
             }
         }
     }
+}
+
+/// How many bytes of a word are beyond the block before this place.
+// Not a method: an iterator to which nothing refers stays in registers.
+#[cold]
+fn rest_of_word(text: &[u8], place: usize) -> usize {
+    let rest = text.get(place..).unwrap_or_default();
+    rest.iter().take_while(|byte| continues_word(**byte)).count()
 }
 
 /// The last bytes of a text, and spaces.
