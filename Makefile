@@ -22,6 +22,8 @@ ARGS ?=
 PROPTEST_CASES ?= 500
 PROPTEST_RNG_SEED ?= 1
 export PROPTEST_CASES PROPTEST_RNG_SEED
+# The number of tests that a test program runs at a time: more than there are processors, because most wait for a server.
+test test-panics test-helm: export RUST_TEST_THREADS ?= $(shell echo $$(($$(nproc) + 3)))
 # The core benchmarks to run.
 BENCHES ?= prefix_table load feeds user_agent robots decide signature
 # The number of turns of each candidate in a benchmark of the gates, and the length of a turn in seconds. Without turns, the
@@ -111,6 +113,7 @@ help: ## Show this help
 	@echo '  ARGS=…                               test: arguments for the test programs, such as part of a test name'
 	@echo '  PROPTEST_CASES=500                   test: the number of cases of each property test'
 	@echo '  PROPTEST_RNG_SEED=1                  test: the seed of the property tests'
+	@echo '  RUST_TEST_THREADS=5                  test: the number of tests at a time (default: three more than processors)'
 	@echo '  SUITES=trixie                        nginx-matrix: the Debian releases to test (default: all)'
 	@echo '  BENCHES=prefix_table                 bench-core: the benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: turns of each candidate, and their length'
@@ -195,11 +198,11 @@ fuzz: ## Run each fuzz target of the core for FUZZ_SECONDS (needs stable Rust an
 # The gates that panic on request have their own directory: dist/ is for users.
 test-panics: setup ## Build gates that panic on request, and test that a panic takes no server down
 	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 WASM=$(WASM_POLICIES) DIST=$(abspath $(TARGET_DIR))/panicking
-	CRAWLWARD_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test -p crawlward-tests --features panics --test panics -- $(ARGS)
+	CRAWLWARD_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test --workspace --test panics -- $(ARGS)
 
 test-monitoring: build ## Test the dashboard and the alerts in examples/monitoring with Prometheus
 	@$(SETUP) monitoring
-	$(CARGO) test -p crawlward-tests --features monitoring --test monitoring -- $(ARGS)
+	$(CARGO) test --workspace --test monitoring -- $(ARGS)
 
 # The networks have fixed prefixes, so the tests run one after the other. What is in dist/ is what the tests compare with, and
 # the package.
@@ -207,7 +210,7 @@ test-docker: ## Test the images, compose.yaml and the package in containers (nee
 	@if docker version >/dev/null 2>&1; then \
 	    $(SETUP) images deb; \
 	    $(MAKE) --no-print-directory build static; \
-	    ARTEFACTS=$(ARTEFACTS) $(CARGO) test -p crawlward-tests --features docker --test docker -- --test-threads=1 $(ARGS); \
+	    ARTEFACTS=$(ARTEFACTS) $(CARGO) test --workspace --test docker -- --test-threads=1 $(ARGS); \
 	elif [[ -n "$${CI:-}" && -S /var/run/docker.sock ]]; then \
 	    echo 'test-docker: the Docker engine of this machine does not answer' >&2; exit 1; \
 	else \
@@ -218,13 +221,13 @@ test-manifests: ## Check the manifests in examples/envoy against the CRDs in the
 	@[[ -d "$(CRDS)" ]] || { echo 'test-manifests: CRDS must name a directory with the CRDs of Istio and of Envoy Gateway' \
 	    '(docs/mesh.md lists the files): make test-manifests CRDS=DIR' >&2; exit 1; }
 	@$(SETUP)
-	CRAWLWARD_CRDS=$(abspath $(CRDS)) $(CARGO) test -p crawlward-tests --features manifests --test crds -- $(ARGS)
+	CRAWLWARD_CRDS=$(abspath $(CRDS)) $(CARGO) test --workspace --features crawlward-tests/manifests --test crds -- $(ARGS)
 
 # With WRITE=1, it writes the table of values into the chart's README.
 test-helm: build ## Check the Helm chart: what it renders, and that the real servers take it; CRDS=DIR checks CRDs, too
 	@$(SETUP) helm
 	$(if $(CRDS),CRAWLWARD_CRDS=$(abspath $(CRDS))) $(if $(WRITE),CRAWLWARD_WRITE=1) \
-	    $(CARGO) test -p crawlward-tests --features manifests --test helm -- $(ARGS)
+	    $(CARGO) test --workspace --features crawlward-tests/manifests --test helm -- $(ARGS)
 
 memcheck: build ## Run tests of nginx, and some of the native module in Envoy, under valgrind (takes some minutes)
 	@tests/memcheck/run $(ARGS)
@@ -244,7 +247,7 @@ apt-repo: ## Make a repository for apt from dist/release in REPO=DIR, signed by 
 	@release/apt-repo "$(REPO)" $(KEY)
 
 test-dist: dist ## Test what a release consists of: contents, digests, packages, bill of materials
-	$(CARGO) test -p crawlward-tests --features dist --test dist -- $(ARGS)
+	$(CARGO) test --workspace --test dist -- $(ARGS)
 
 dist-twice: ## Build the release in two directories, and compare all files (takes many minutes)
 	@release/twice
@@ -262,7 +265,7 @@ envoy-matrix: native ## Run the table of cases with the native module in older v
 	@$(SETUP) envoy envoys
 	@for envoy in target/tools/envoy-*; do \
 	    echo "$$envoy"; \
-	    ENVOY="$$PWD/$$envoy" $(CARGO) test -q -p crawlward-tests --test cases -- envoy_native; \
+	    ENVOY="$$PWD/$$envoy" $(CARGO) test -q --workspace --test cases -- envoy_native; \
 	done
 
 demo: setup ## Watch nginx and Envoy tell real crawlers from impostors
