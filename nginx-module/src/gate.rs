@@ -88,9 +88,9 @@ pub(crate) fn on_request(request: &mut Request<'_>) {
     let has_md_paths = ruleset.has_md_paths();
     const LENGTHS: NameLengths = HeaderNames::LENGTHS.and_of(USER_AGENT);
     let (mut names, mut user_agents) = (HeaderNames::default(), 0);
-    for name in request.header_names().filter(|name| LENGTHS.may_have(name.len())) {
-        names.see(name);
-        user_agents += u32::from(name.eq_ignore_ascii_case(USER_AGENT.as_bytes()));
+    for header in request.headers().filter(|header| LENGTHS.may_have(header.name().len())) {
+        names.see(header.name());
+        user_agents += u32::from(header.is_named(USER_AGENT));
     }
     let seen = SeenNames { is_unsigned: !names.are_signed, has_one_user_agent: user_agents == 1 };
     if !names.may_hide_ours {

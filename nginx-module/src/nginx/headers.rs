@@ -51,10 +51,10 @@ impl HeaderName {
 
 /// A header.
 #[derive(Clone, Copy)]
-pub(super) struct Header<'l>(&'l ngx_table_elt_t);
+pub(crate) struct Header<'l>(&'l ngx_table_elt_t);
 
 impl<'l> Header<'l> {
-    pub(super) fn name(self) -> &'l [u8] {
+    pub(crate) fn name(self) -> &'l [u8] {
         self.0.key.as_bytes()
     }
 
@@ -65,7 +65,7 @@ impl<'l> Header<'l> {
 
     /// Whether it has this name, which is in lower case.
     #[inline]
-    pub(super) fn is_named(self, name: &str) -> bool {
+    pub(crate) fn is_named(self, name: &str) -> bool {
         let Self(header) = self;
         if header.key.len != name.len() {
             return false;

@@ -111,9 +111,7 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
     /// The lines of a header, by its lower-case name.
     #[inline]
     pub(crate) fn header_lines<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
-        // SAFETY: the request is live. What changes its headers borrows this handle exclusively.
-        let headers = unsafe { Headers::of(&raw const (*self.as_ptr()).headers_in.headers) };
-        headers.filter(move |header| header.is_named(name)).map(Header::value)
+        self.headers().filter(move |header| header.is_named(name)).map(Header::value)
     }
 
     /// The first line of `User-Agent`.
@@ -122,11 +120,10 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
         unsafe { (*self.as_ptr()).headers_in.user_agent.as_ref() }.map(|line| line.value.as_bytes())
     }
 
-    /// The name of each header line.
-    pub(crate) fn header_names(&self) -> impl Iterator<Item = &[u8]> {
-        // SAFETY: as above.
-        let headers = unsafe { Headers::of(&raw const (*self.as_ptr()).headers_in.headers) };
-        headers.map(Header::name)
+    /// The header lines.
+    pub(crate) fn headers(&self) -> impl Iterator<Item = Header<'_>> {
+        // SAFETY: the request is live. What changes its headers borrows this handle exclusively.
+        unsafe { Headers::of(&raw const (*self.as_ptr()).headers_in.headers) }
     }
 
     /// Copies bytes into the request's pool. `None` if there is no memory.
