@@ -94,7 +94,7 @@ pub(crate) fn on_request(request: &mut Request<'_>) {
     }
     let seen = SeenNames { is_unsigned: !names.are_signed, has_one_user_agent: user_agents == 1 };
     if !names.may_hide_ours {
-        request.keep_state(RequestState::new(ruleset, None, false, seen));
+        request.keep_state(|| RequestState::new(ruleset, None, false, seen));
     } else {
         keep_out_forgeries(request, main, ruleset, seen);
     }
@@ -119,7 +119,8 @@ fn keep_out_forgeries(
         |name: &[u8]| is_forgery(name) && !(is_trusted && name.eq_ignore_ascii_case(HEADER_NAME.as_bytes()));
     // If there is no memory for that now, the access phase tries again.
     let is_removed = request.remove_headers(is_unwanted).is_ok() && edit_connection(request).is_ok();
-    request.keep_state(RequestState::new(ruleset, outer_header, is_trusted || !is_removed, names));
+    let may_have_header = is_trusted || !is_removed;
+    request.keep_state(|| RequestState::new(ruleset, outer_header, may_have_header, names));
 }
 
 /// Decides, and denies the request or tells upstreams about it.

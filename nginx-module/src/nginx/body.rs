@@ -100,7 +100,7 @@ impl<M: Exported> Request<'_, M> {
         self.set_filter_need_in_memory();
         // SAFETY: the request is live, and so is its pool.
         unsafe {
-            let Some(kept) = pool::keep((*self.as_ptr()).pool, collected) else { return false };
+            let Some(kept) = pool::keep((*self.as_ptr()).pool, || collected) else { return false };
             *slot::<M>(self.as_ptr()) = kept.as_ptr().cast();
         }
         true
@@ -376,7 +376,7 @@ unsafe fn send_bytes(raw: *mut ngx_http_request_t, bytes: Vec<u8>, is_whole: boo
     // SAFETY: a buffer may be zeroed. It points at bytes that stay where they are as long as the pool. The link of the chain
     // need not outlive the call.
     unsafe {
-        let Some(kept) = pool::keep((*raw).pool, bytes) else { return Status::NGX_ERROR };
+        let Some(kept) = pool::keep((*raw).pool, || bytes) else { return Status::NGX_ERROR };
         let bytes = kept.as_ref();
         if bytes.is_empty() && !is_whole {
             return Status::NGX_OK;

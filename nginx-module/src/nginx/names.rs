@@ -173,7 +173,7 @@ impl<M: Module + Exported> Request<'_, M> {
                 address,
                 event: UnsafeCell::new(std::mem::zeroed()),
             };
-            let Some(waiting) = pool::keep((*self.as_ptr()).pool, waiting) else { return false };
+            let Some(waiting) = pool::keep((*self.as_ptr()).pool, || waiting) else { return false };
             let event = (*waiting.as_ptr()).event.get();
             (*event).handler = Some(on_answer::<M>);
             (*event).data = waiting.as_ptr().cast();

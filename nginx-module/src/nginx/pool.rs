@@ -15,25 +15,27 @@ struct Kept<T> {
     value: T,
 }
 
-/// Moves a value into a pool, which drops it when it is destroyed. `None` if there is no memory.
+/// Makes a value in a pool, which drops it when it is destroyed. `None` if there is no memory.
 ///
 /// # Safety
 ///
 /// `pool` is live.
 #[inline]
-pub(super) unsafe fn keep<T: 'static>(pool: *mut ngx_pool_t, value: T) -> Option<NonNull<T>> {
+pub(super) unsafe fn keep<T: 'static>(pool: *mut ngx_pool_t, make: impl FnOnce() -> T) -> Option<NonNull<T>> {
     const { assert!(align_of::<Kept<T>>() <= NGX_ALIGNMENT, "a pool does not align for this type") };
     // SAFETY: the pool is live. A cleanup has memory of the size that was asked for, aligned as above.
     unsafe {
         let cleanup = ngx_pool_cleanup_add(pool, size_of::<Kept<T>>()).as_mut()?;
         let kept = cleanup.data.cast::<Kept<T>>();
-        kept.write(Kept { type_id: TypeId::of::<T>(), value });
+        (&raw mut (*kept).type_id).write(TypeId::of::<T>());
+        // Made only now, so that the compiler can make it where it stays. A panic leaves a cleanup that does nothing.
+        (&raw mut (*kept).value).write(make());
         cleanup.handler = Some(drop_kept::<T>);
         NonNull::new(&raw mut (*kept).value)
     }
 }
 
-/// The value of a type that [`keep`] moved into a pool last.
+/// The value of a type that [`keep`] made in a pool last.
 ///
 /// # Safety
 ///

@@ -190,9 +190,9 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
 
     /// Keeps a value with the client's request, through internal redirects (which clear the contexts of modules) and in
     /// subrequests. If there is no memory, nothing is kept.
-    pub(crate) fn keep_state(&mut self, state: M::RequestState) {
+    pub(crate) fn keep_state(&mut self, make: impl FnOnce() -> M::RequestState) {
         // SAFETY: the request is live, and so is its pool.
-        unsafe { pool::keep((*self.as_ptr()).pool, state) };
+        unsafe { pool::keep((*self.as_ptr()).pool, make) };
     }
 
     /// The value that is kept with the client's request.

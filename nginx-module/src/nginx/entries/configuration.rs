@@ -63,14 +63,14 @@ impl<M: Module + Exported> HttpModule for Http<M> {
 
     unsafe extern "C" fn create_main_conf(cf: *mut ngx_conf_t) -> *mut c_void {
         // SAFETY: nginx calls this in its main thread, with the configuration that it reads, whose pool is live.
-        let conf = unsafe { guard::<M, _>(None, |_| pool::keep((*cf).pool, MainSlot::<M>::default())) };
+        let conf = unsafe { guard::<M, _>(None, |_| pool::keep((*cf).pool, MainSlot::<M>::default)) };
         conf.map_or(ptr::null_mut(), |conf| conf.as_ptr().cast())
     }
 
     unsafe extern "C" fn create_loc_conf(cf: *mut ngx_conf_t) -> *mut c_void {
         // SAFETY: nginx calls this in its main thread, with the configuration that it reads, whose pool is live.
         let conf =
-            unsafe { guard::<M, _>(None, |_| pool::keep((*cf).pool, M::Location::<'static>::default())) };
+            unsafe { guard::<M, _>(None, |_| pool::keep((*cf).pool, M::Location::<'static>::default)) };
         conf.map_or(ptr::null_mut(), |conf| conf.as_ptr().cast())
     }
 
