@@ -10,15 +10,30 @@ pub(crate) const fn mix(number: u64) -> u64 {
 /// The hash of a text in whatever ASCII case, eight bytes at a time. Both the high and the low bits depend on all of it.
 #[inline]
 pub(crate) fn of_folded(text: &[u8]) -> u64 {
+    folded(text).0
+}
+
+/// [`of_folded`], if the text is ASCII.
+#[inline]
+pub(crate) fn of_folded_ascii(text: &[u8]) -> Option<u64> {
+    let (hash, bits) = folded(text);
+    (bits & 0x8080_8080_8080_8080 == 0).then_some(hash)
+}
+
+/// The hash of a text in whatever ASCII case, and the bits that occur in it.
+#[inline]
+fn folded(text: &[u8]) -> (u64, u64) {
     let (eights, rest) = text.as_chunks();
-    let mut hash = text.len() as u64;
-    for eight in eights {
-        hash = with_eight(hash, lower_case(u64::from_le_bytes(*eight)));
-    }
+    let (mut hash, mut bits) = (text.len() as u64, 0);
+    let mut take = |eight: u64| {
+        hash = with_eight(hash, lower_case(eight));
+        bits |= eight;
+    };
+    eights.iter().for_each(|eight| take(u64::from_le_bytes(*eight)));
     if !rest.is_empty() {
-        hash = with_eight(hash, lower_case(last_bytes(text)));
+        take(last_bytes(text));
     }
-    hash ^ hash >> 32
+    (hash ^ hash >> 32, bits)
 }
 
 /// The hash of some bytes, 16 at a time. Only the high bits depend on all of them.

@@ -44,7 +44,7 @@ pub use card::AgentCard;
 pub use config::{AgentAction, Config, Fact, Mode, Ranges, Treatment};
 pub use decide::decision::{Action, Decision, Reason};
 pub use decide::facts::{Facts, Rule};
-pub use decide::header_names::HeaderNames;
+pub use decide::header_names::{HeaderNames, NameLengths};
 pub use decide::judge::{Overrides, decide, decide_remembering, decide_traced};
 pub use decide::purpose::{PurposeSource, Purposes};
 pub use decide::recent_headers::RecentHeaders;

@@ -28,31 +28,28 @@ pub(crate) fn bare_address_of(text: &[u8]) -> Option<IpAddr> {
 
 /// The address with which the text begins, and what follows it. As for `inet_pton`, no part of it has a zero in front.
 fn ipv4_at_start(text: &[u8]) -> Option<(Ipv4Addr, &[u8])> {
-    let digit_of = |byte: u8| Some(u32::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);
-    let (mut bits, mut rest) = (0, text);
-    for octet in 0..4 {
-        if octet > 0 {
-            let [b'.', others @ ..] = rest else { return None };
-            rest = others;
-        }
-        let [first, others @ ..] = rest else { return None };
-        let mut value = digit_of(*first)?;
-        rest = others;
-        while let [next, others @ ..] = rest
-            && let Some(digit) = digit_of(*next)
-        {
-            if value == 0 {
-                return None;
-            }
-            value = value * 10 + digit;
-            if value > u32::from(u8::MAX) {
-                return None;
-            }
-            rest = others;
-        }
-        bits = bits << u8::BITS | value;
+    let (mut bits, mut rest) = octet_at_start(text)?;
+    for _ in 1..4 {
+        let [b'.', others @ ..] = rest else { return None };
+        let (octet, others) = octet_at_start(others)?;
+        (bits, rest) = (bits << u8::BITS | octet, others);
     }
     Some((Ipv4Addr::from(bits), rest))
+}
+
+/// The octet of up to three digits with which the text begins, and what follows it.
+fn octet_at_start(text: &[u8]) -> Option<(u32, &[u8])> {
+    let (first, rest) = digit_at_start(text)?;
+    let Some((second, rest)) = digit_at_start(rest) else { return Some((first, rest)) };
+    let two = first * 10 + second;
+    let (octet, rest) = digit_at_start(rest).map_or((two, rest), |(third, rest)| (two * 10 + third, rest));
+    (first != 0 && octet <= u32::from(u8::MAX)).then_some((octet, rest))
+}
+
+fn digit_at_start(text: &[u8]) -> Option<(u32, &[u8])> {
+    let (first, rest) = text.split_first()?;
+    let digit = u32::from(first.wrapping_sub(b'0'));
+    (digit < 10).then_some((digit, rest))
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 
-use crawlward_core::{HeaderName, HeaderNames, Request, Scheme, SignatureBudget};
-use crawlward_envoy_gate::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream, address_of};
+use crawlward_core::{HeaderName, HeaderNames, NameLengths, Request, Scheme, SignatureBudget};
+use crawlward_envoy_gate::{
+    Change, ChangedHeaders, HeaderLines, HostRequest, KNOWN_LENGTHS, KnownHeaders, NAME, Stream, address_of,
+};
 
 use crate::envoy::{HeaderSet, Lines, Refused, StreamHandle};
 
@@ -38,8 +40,16 @@ impl<'h> Stream for HostStream<'_, 'h> {
     #[inline]
     fn request(&self) -> Result<NativeRequest<'_, 'h>, Refused> {
         let lines = self.handle.headers(HeaderSet::Request)?;
-        let known = Known::of(&lines);
-        self.is_grpc.set(known.is_grpc);
+        const LENGTHS: NameLengths = KNOWN_LENGTHS.and_of("content-type");
+        let mut known = KnownHeaders::default();
+        let mut is_grpc = false;
+        for (name, value) in lines.with_name_length(|length| LENGTHS.may_have(length)) {
+            match name {
+                b"content-type" => is_grpc |= is_type_of_grpc(value),
+                _ => known.see(name, value),
+            }
+        }
+        self.is_grpc.set(is_grpc);
         Ok(NativeRequest { known, lines, handle: self.handle, address: OnceCell::new() })
     }
 
@@ -96,7 +106,7 @@ impl<'h> Stream for HostStream<'_, 'h> {
 }
 
 /// Whether Envoy takes a request with this type for one of gRPC, to which it answers in its protocol.
-fn is_grpc(content_type: &[u8]) -> bool {
+fn is_type_of_grpc(content_type: &[u8]) -> bool {
     let suffix = content_type.strip_prefix(b"application/grpc");
     suffix.is_some_and(|suffix| matches!(suffix.first(), None | Some(b'+')))
 }
@@ -119,56 +129,10 @@ impl HeaderLines for Lines<'_> {
     }
 }
 
-/// The first lines of the headers that nearly every decision needs, found in one pass.
-#[derive(Default)]
-struct Known<'s> {
-    names: HeaderNames,
-    method: Option<&'s [u8]>,
-    path: Option<&'s [u8]>,
-    scheme: Option<&'s [u8]>,
-    authority: Option<&'s [u8]>,
-    user_agent: Option<&'s [u8]>,
-    /// Whether Envoy says that it has redirected the request by itself, or a client pretends that.
-    is_redirected: bool,
-    is_grpc: bool,
-}
-
-impl<'s> Known<'s> {
-    /// The lengths of the names that are looked for, each as a bit.
-    const LENGTHS: u32 = HeaderNames::LENGTHS | 1 << 5 | 1 << 7 | 1 << 10 | 1 << 12 | 1 << 20;
-
-    fn of(lines: &Lines<'s>) -> Self {
-        let mut known = Self::default();
-        for (name, value) in lines.with_name_lengths(Self::LENGTHS) {
-            let place = match name.len() {
-                5 if name == b":path" => &mut known.path,
-                7 if name == b":method" => &mut known.method,
-                7 if name == b":scheme" => &mut known.scheme,
-                10 if name == b":authority" => &mut known.authority,
-                10 if name == b"user-agent" => &mut known.user_agent,
-                12 if name == b"content-type" => {
-                    known.is_grpc |= is_grpc(value);
-                    continue;
-                }
-                20 if name == b"x-envoy-original-url" => {
-                    known.is_redirected = true;
-                    continue;
-                }
-                _ => {
-                    known.names.see(name);
-                    continue;
-                }
-            };
-            place.get_or_insert(value);
-        }
-        known
-    }
-}
-
 /// The request of a stream.
 pub(crate) struct NativeRequest<'s, 'h> {
     lines: Lines<'s>,
-    known: Known<'s>,
+    known: KnownHeaders<&'s [u8]>,
     handle: &'s StreamHandle<'h>,
     /// Fetched when the core first asks for it.
     address: OnceCell<Option<IpAddr>>,

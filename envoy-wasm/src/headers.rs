@@ -3,11 +3,13 @@
 
 use std::iter;
 
+use crate::rooms::HostBytes;
+
 const WORD: usize = size_of::<usize>();
 
 /// The headers of a request or a response, parsed where they are: copying each would cost more than deciding.
 #[derive(Debug)]
-pub struct HeaderMap(Vec<u8>);
+pub struct HeaderMap(HostBytes);
 
 /// Where a value is among the headers.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +21,7 @@ pub(crate) struct Place {
 impl HeaderMap {
     /// Shows each line on the way, by its name and the place of its value. `None` where the bytes are anything else than a
     /// list of headers.
-    pub(crate) fn new(bytes: Vec<u8>, mut show: impl FnMut(&[u8], Place)) -> Option<Self> {
+    pub(crate) fn new(bytes: HostBytes, mut show: impl FnMut(&[u8], Place)) -> Option<Self> {
         let (sizes, texts) = split(&bytes)?;
         let mut start: usize = 0;
         for line in sizes.chunks_exact(2 * WORD) {

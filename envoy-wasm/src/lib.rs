@@ -16,6 +16,7 @@ mod host;
 pub mod metrics;
 pub mod raw;
 mod request;
+mod rooms;
 mod stream;
 mod trusted_hops;
 
@@ -28,6 +29,7 @@ pub use errors::Errors;
 pub use headers::HeaderMap;
 pub use host::{Refused, tick_every};
 pub use request::{HostRequest, keep_address, keep_address_for_redirects};
+pub use rooms::HostBytes;
 pub use stream::HostStream;
 pub use trusted_hops::TrustedHops;
 

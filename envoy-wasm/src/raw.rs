@@ -14,6 +14,7 @@ use proxy_wasm::types::{BufferType, MapType, MetricType, Status};
 
 use crate::headers::{self, HeaderMap, Place};
 use crate::host::Refused;
+use crate::rooms::{self, HostBytes};
 
 // SAFETY: these are the signatures of the ABI. The host reads and writes memory only during a call, and writes whole values
 // to what references point to. So a function is safe to call unless it takes a slice by pointer and length.
@@ -109,7 +110,7 @@ pub(crate) fn all_headers_shown(map: MapType, show: impl FnMut(&[u8], Place)) ->
 }
 
 /// The value of a header's first line, by its lower-case name.
-pub fn header(map: MapType, name: &str) -> Result<Option<Vec<u8>>, Refused> {
+pub fn header(map: MapType, name: &str) -> Result<Option<HostBytes>, Refused> {
     // SAFETY: the name is valid for reads of its length, and the call returns bytes as the ABI says.
     found(unsafe {
         returned("proxy_get_header_map_value", |data, size| {
@@ -119,7 +120,7 @@ pub fn header(map: MapType, name: &str) -> Result<Option<Vec<u8>>, Refused> {
 }
 
 /// A property of the stream or of the plugin, by its path with NULs between the parts; `None` where there is none.
-pub fn property(path: &str) -> Result<Option<Vec<u8>>, Refused> {
+pub fn property(path: &str) -> Result<Option<HostBytes>, Refused> {
     // SAFETY: the path is valid for reads of its length, and the call returns bytes as the ABI says.
     found(unsafe {
         returned("proxy_get_property", |data, size| proxy_get_property(path.as_ptr(), path.len(), data, size))
@@ -149,7 +150,7 @@ pub fn change_header(map: MapType, name: &[u8], change: Change<'_>) -> Result<()
 }
 
 /// What the host has of the response's body, at most so many bytes.
-pub fn response_body(most: usize) -> Result<Vec<u8>, Refused> {
+pub fn response_body(most: usize) -> Result<HostBytes, Refused> {
     // SAFETY: the call returns bytes as the ABI says.
     unsafe {
         returned("proxy_get_buffer_bytes", |data, size| {
@@ -227,7 +228,7 @@ fn carried_out(call: &'static str, status: u32) -> Result<(), Refused> {
 }
 
 /// `None` where the host says that there is none.
-fn found(value: Result<Vec<u8>, Refused>) -> Result<Option<Vec<u8>>, Refused> {
+fn found(value: Result<HostBytes, Refused>) -> Result<Option<HostBytes>, Refused> {
     const NOT_FOUND: u32 = Status::NotFound as u32;
     match value {
         Err(Refused { status: NOT_FOUND, .. }) => Ok(None),
@@ -235,22 +236,35 @@ fn found(value: Result<Vec<u8>, Refused>) -> Result<Option<Vec<u8>>, Refused> {
     }
 }
 
+/// Takes the place of the SDK's function. The host calls it for memory that a call returns.
+#[unsafe(export_name = "own_proxy_on_memory_allocate")]
+extern "C" fn allocate(size: usize) -> *mut u8 {
+    // The SDK, where it makes the call, takes what is returned for a boxed slice.
+    let boxed = || Box::into_raw(Box::<[u8]>::new_uninit_slice(size)).cast();
+    rooms::place_in_offer(size).unwrap_or_else(boxed)
+}
+
 /// The bytes that a call returns.
 ///
 /// # Safety
 ///
-/// `ask` makes a call of the host that returns bytes as the ABI says: where it is carried out, the pointer is null or to a
-/// buffer of this size that the host had `proxy_on_memory_allocate` make, and that nobody else uses.
+/// `ask` makes a call of the host that returns bytes as the ABI says: where it is carried out, the pointer is null or what
+/// [`allocate`] has returned during the call for so many bytes, which the host has written.
 unsafe fn returned(
     call: &'static str,
     ask: impl FnOnce(&mut *mut u8, &mut usize) -> u32,
-) -> Result<Vec<u8>, Refused> {
+) -> Result<HostBytes, Refused> {
     let (mut data, mut size) = (ptr::null_mut(), 0);
-    carried_out(call, ask(&mut data, &mut size))?;
-    if data.is_null() {
-        // There is a value, and it is empty.
-        return Ok(Vec::new());
+    rooms::offer();
+    let status = ask(&mut data, &mut size);
+    let mut bytes = rooms::end_of_offer();
+    if status == OK && !data.is_null() {
+        // SAFETY: there is room for so many bytes, and the host has written them, by the caller's promise.
+        unsafe { bytes.set_len(size) };
+    } else {
+        // Without an error, there is a value, and it is empty.
+        bytes.clear();
     }
-    // SAFETY: the SDK's `proxy_on_memory_allocate` makes a boxed slice of `size` bytes with the global allocator.
-    Ok(unsafe { Vec::from_raw_parts(data, size, size) })
+    let bytes = HostBytes::new(bytes);
+    carried_out(call, status).map(|()| bytes)
 }

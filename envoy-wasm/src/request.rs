@@ -8,7 +8,7 @@ use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 
 use crawlward_core::{HeaderNames, Request, Scheme, SignatureBudget};
-use crawlward_envoy_gate::{self as gate, Forwarded};
+use crawlward_envoy_gate::{self as gate, Forwarded, KNOWN_LENGTHS, KnownHeaders};
 use proxy_wasm::types::MapType;
 
 use crate::headers::{HeaderMap, Place};
@@ -43,57 +43,37 @@ pub fn keep_address() -> Result<(), Refused> {
     Ok(())
 }
 
-/// Where the first lines of the headers are that nearly every decision needs, found while the headers are read.
+/// Where the headers are that tell whose address Envoy took.
 #[derive(Default)]
-struct Known {
-    names: HeaderNames,
-    method: Option<Place>,
-    path: Option<Place>,
-    scheme: Option<Place>,
-    authority: Option<Place>,
-    user_agent: Option<Place>,
+struct Forwarding {
     forwarded_for: Option<Place>,
     external_address: Option<Place>,
     /// Whether there are several lines of X-Forwarded-For, of which Envoy would have made one.
     is_forwarded_twice: bool,
     is_internal: bool,
-    /// Whether Envoy says that it has redirected the request by itself, or a client pretends that.
-    is_redirected: bool,
 }
 
-impl Known {
+impl Forwarding {
     fn see(&mut self, name: &[u8], value: Place) {
-        self.names.see(name);
-        // The length tells nearly all others apart.
-        let place = match (name.len(), name) {
-            (5, b":path") => &mut self.path,
-            (7, b":method") => &mut self.method,
-            (7, b":scheme") => &mut self.scheme,
-            (10, b":authority") => &mut self.authority,
-            (10, b"user-agent") => &mut self.user_agent,
-            (15, b"x-forwarded-for") => {
+        match name {
+            b"x-forwarded-for" => {
                 self.is_forwarded_twice |= self.forwarded_for.is_some();
-                &mut self.forwarded_for
+                self.forwarded_for.get_or_insert(value);
             }
-            (24, b"x-envoy-external-address") => &mut self.external_address,
-            (16, b"x-envoy-internal") => {
-                self.is_internal = true;
-                return;
+            b"x-envoy-external-address" => {
+                self.external_address.get_or_insert(value);
             }
-            (20, b"x-envoy-original-url") => {
-                self.is_redirected = true;
-                return;
-            }
-            _ => return,
-        };
-        place.get_or_insert(value);
+            b"x-envoy-internal" => self.is_internal = true,
+            _ => {}
+        }
     }
 }
 
 /// The request of the current stream.
 pub struct HostRequest<'g> {
     headers: HeaderMap,
-    known: Known,
+    known: KnownHeaders<Place>,
+    forwarding: Forwarding,
     hops: Option<&'g TrustedHops>,
     /// Fetched when the core first asks for it.
     address: OnceCell<Option<IpAddr>>,
@@ -104,10 +84,16 @@ pub struct HostRequest<'g> {
 impl<'g> HostRequest<'g> {
     /// The headers of the request of the current stream.
     pub(crate) fn fetch(hops: Option<&'g TrustedHops>) -> Result<Self, Refused> {
-        let mut known = Known::default();
-        let headers =
-            raw::all_headers_shown(MapType::HttpRequestHeaders, |name, value| known.see(name, value))?;
-        Ok(Self { headers, known, hops, address: OnceCell::new(), refused: Cell::new(None) })
+        let (mut known, mut forwarding) = (KnownHeaders::default(), Forwarding::default());
+        let headers = raw::all_headers_shown(MapType::HttpRequestHeaders, |name, value| {
+            if KNOWN_LENGTHS.may_have(name.len()) {
+                known.see(name, value);
+            }
+            if hops.is_some() {
+                forwarding.see(name, value);
+            }
+        })?;
+        Ok(Self { headers, known, forwarding, hops, address: OnceCell::new(), refused: Cell::new(None) })
     }
 
     /// The fact; `None` where the host refused it, which [`gate::HostRequest::facts_complete`] then reports.
@@ -136,7 +122,7 @@ impl<'g> HostRequest<'g> {
     }
 
     fn forwarded(&self) -> Forwarded<'_> {
-        let Known { forwarded_for, external_address, is_forwarded_twice, is_internal, .. } = self.known;
+        let Forwarding { forwarded_for, external_address, is_forwarded_twice, is_internal } = self.forwarding;
         Forwarded {
             forwarded_for: self.value(forwarded_for.filter(|_| !is_forwarded_twice)),
             external_address: self.value(external_address),

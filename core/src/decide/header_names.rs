@@ -34,17 +34,47 @@ impl HeaderNames {
         }
     }
 
-    /// The lengths of the names that tell something, each as a bit.
-    pub const LENGTHS: u32 = 1 << Self::OURS | 1 << Self::CONNECTION | 1 << Self::SIGNATURE;
+    /// The lengths of the names that tell something.
+    pub const LENGTHS: NameLengths =
+        NameLengths::NONE.and_of(UPSTREAM_HEADER.lowercase).and_of(CONNECTION).and_of(SIGNATURE);
 
     const OURS: usize = UPSTREAM_HEADER.lowercase.len();
     const CONNECTION: usize = CONNECTION.len();
     const SIGNATURE: usize = SIGNATURE.len();
 }
 
+/// Lengths of names. They tell most other names apart in a few instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct NameLengths(u64);
+
+impl NameLengths {
+    /// No length.
+    pub const NONE: Self = Self(0);
+
+    /// These, and that of another name.
+    #[must_use]
+    pub const fn and_of(self, name: &str) -> Self {
+        Self(self.0 | 1 << (name.len() % u64::BITS as usize))
+    }
+
+    /// Whether a name may be one of those. Lengths that differ by a multiple of 64 count as the same.
+    #[inline]
+    pub const fn may_have(self, length: usize) -> bool {
+        self.0 >> (length % u64::BITS as usize) & 1 == 1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_tell_names_apart() {
+        let lengths = NameLengths::NONE.and_of("accept").and_of("signature");
+        assert!(lengths.may_have(6) && lengths.may_have(9));
+        assert!([0, 5, 7, 8, 10, 63, 64, 128].iter().all(|length| !lengths.may_have(*length)));
+        assert!(NameLengths::NONE.and_of(&"x".repeat(70)).may_have(70));
+    }
 
     #[test]
     fn names_are_seen_in_any_case_and_place() {

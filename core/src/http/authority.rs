@@ -40,26 +40,43 @@ fn end_of_ipv6(authority: &[u8]) -> Option<usize> {
 
 /// Where the name ends, which may have a dot after its last label. An IPv4 address is such a name, too.
 fn end_of_name(authority: &[u8]) -> Option<usize> {
-    let is_label = |label: usize| (1..=LONGEST_LABEL).contains(&label);
-    let mut label = 0;
-    let mut end = 0;
-    for byte in authority {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => label += 1,
-            b'.' if is_label(label) => label = 0,
-            b':' => break,
-            _ => return None,
+    let mut labels = 0;
+    loop {
+        let rest = authority.get(labels..)?;
+        let label = rest.iter().position(|byte| !is_in_label(*byte)).unwrap_or(rest.len());
+        let is_label = (1..=LONGEST_LABEL).contains(&label);
+        match rest.get(label) {
+            Some(b'.') if is_label => labels += label + 1,
+            None | Some(b':') => {
+                // Nothing, or the dot after the last label.
+                let length = if label == 0 { labels.checked_sub(1)? } else { labels + label };
+                return (is_label || label == 0).then_some(labels + label).filter(|_| length <= LONGEST);
+            }
+            Some(_) => return None,
         }
-        end += 1;
     }
-    let length = if label == 0 { end - usize::from(end > 0) } else { end };
-    (is_label(label) || label == 0 && end > 0).then_some(end).filter(|_| length <= LONGEST)
+}
+
+/// Whether a label may have this byte, by one look into a table.
+fn is_in_label(byte: u8) -> bool {
+    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would refuse a bad index")]
+    const TABLE: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        while byte < table.len() {
+            table[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'-' | b'_');
+            byte += 1;
+        }
+        table
+    };
+    TABLE.get(usize::from(byte)).is_some_and(|is_in| *is_in)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::format;
+    use proptest::prelude::*;
 
     #[test]
     fn hosts_are_names_and_addresses_with_or_without_a_port() {
@@ -116,6 +133,32 @@ mod tests {
             "\u{0}",
         ] {
             assert!(!is_host(host.as_bytes()), "{host}");
+        }
+    }
+
+    /// [`end_of_name`], byte by byte.
+    fn end_of_name_by_bytes(authority: &[u8]) -> Option<usize> {
+        let is_label = |label: usize| (1..=LONGEST_LABEL).contains(&label);
+        let (mut label, mut end) = (0, 0);
+        for byte in authority {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => label += 1,
+                b'.' if is_label(label) => label = 0,
+                b':' => break,
+                _ => return None,
+            }
+            end += 1;
+        }
+        let length = if label == 0 { end - usize::from(end > 0) } else { end };
+        (is_label(label) || label == 0 && end > 0).then_some(end).filter(|_| length <= LONGEST)
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_ends_where_it_ends_for_a_reader_of_each_byte(
+            text in prop_oneof!["[aZ0_.:\\- ]{0,12}", "(a{58,66}\\.?){0,5}:?", "(a{60,63}\\.){3}a{58,63}\\.?"],
+        ) {
+            prop_assert_eq!(end_of_name(text.as_bytes()), end_of_name_by_bytes(text.as_bytes()));
         }
     }
 }

@@ -86,8 +86,8 @@ impl<V: Copy> NameTable<V> {
 /// A hash of a name in whatever case. Of a name in Unicode only ASCII counts: the case of other letters is for the
 /// comparison that follows.
 fn hash_of(name: &[u8]) -> u64 {
-    if name.is_ascii() {
-        return hash::of_folded(name);
+    if let Some(hash) = hash::of_folded_ascii(name) {
+        return hash;
     }
     let ascii = name.iter().filter(|byte| byte.is_ascii());
     ascii.fold(1, |hash, byte| hash::mix(hash ^ u64::from(byte.to_ascii_lowercase())))

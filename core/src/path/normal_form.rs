@@ -11,6 +11,11 @@
 //!
 //! Case counts. Neither `//` nor `/../` is resolved here: see [`spelling`](crate::path::spelling).
 
+use memchr::memchr;
+
+#[cfg(test)]
+use crate::path::pattern::steps;
+
 /// Whether an octet stands for itself in normal form, wherever it is: all but `%` that do not have to be encoded.
 ///
 /// Comparisons without a branch or a table, which the compiler makes for many octets at once.
@@ -53,6 +58,19 @@ pub(crate) trait NormalOctets: Iterator<Item = u8> + Clone {
     fn skip_literal(&mut self, literal: &[u8]) -> bool {
         literal.iter().all(|expected| self.next() == Some(*expected))
     }
+
+    /// Reads up to `before` octets before the first `octet` that has so many before it; false where there is none. Octets that
+    /// have to be normalised are not skipped.
+    #[inline]
+    fn skip_to(&mut self, _octet: u8, _before: usize) -> bool {
+        true
+    }
+
+    /// The octets that are left, if they don't have to be normalised.
+    #[inline]
+    fn rest(&self) -> Option<&[u8]> {
+        None
+    }
 }
 
 /// A path that is its own normal form.
@@ -80,6 +98,22 @@ impl NormalOctets for Plain<'_> {
             }
             None => false,
         }
+    }
+
+    #[inline]
+    fn skip_to(&mut self, octet: u8, before: usize) -> bool {
+        let ahead = self.0.get(before..).unwrap_or_default();
+        let found = memchr(octet, ahead);
+        #[cfg(test)]
+        steps::add(found.map_or(ahead.len(), |at| at + 1));
+        let rest = found.and_then(|at| self.0.get(at..));
+        self.0 = rest.unwrap_or_default();
+        rest.is_some()
+    }
+
+    #[inline]
+    fn rest(&self) -> Option<&[u8]> {
+        Some(self.0)
     }
 }
 

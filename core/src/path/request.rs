@@ -80,17 +80,46 @@ struct Looks {
 }
 
 impl Looks {
+    const ENCODED: u8 = 1;
+    const ODD: u8 = 2;
+
     fn of(raw: &[u8]) -> Self {
-        const ENCODED: u8 = 1;
-        const ODD: u8 = 2;
-        // One pass without a branch, so that the compiler looks at many octets at once. The last octet has no next one.
-        let mut found = raw.last().map_or(0, |last| u8::from(!is_plain(*last)) * ENCODED);
-        for (here, next) in raw.iter().zip(raw.get(1..).unwrap_or_default()) {
-            found |= u8::from(!is_plain(*here)) * ENCODED;
-            found |= u8::from(spelling::may_be_odd(*here, *next)) * ODD;
+        let mut found = [0; BLOCK];
+        // The last octet has no next one.
+        let last = raw.last().map_or(0, |last| u8::from(!is_plain(*last)) * Self::ENCODED);
+        let (pairs, mut start) = (raw.len().saturating_sub(1), 0);
+        while start < pairs {
+            match raw.get(start..).and_then(<[u8]>::first_chunk).or(raw.last_chunk()) {
+                Some(block) => Self::note(block, &mut found),
+                None => Self::note(&filled_up(raw), &mut found),
+            }
+            start += BLOCK;
         }
-        Self { is_normal: found & ENCODED == 0, is_resolved: found & ODD == 0 || spelling::is_resolved(raw) }
+        let found = found.iter().fold(last, |all, found| all | found);
+        let is_resolved = found & Self::ODD == 0 || spelling::is_resolved(raw);
+        Self { is_normal: found & Self::ENCODED == 0, is_resolved }
     }
+
+    /// Notes what is found in a block, for each octet that has a next one. Without a branch, so that the compiler looks at many
+    /// octets at once.
+    #[inline]
+    fn note(block: &[u8; BLOCK + 1], found: &mut [u8; BLOCK]) {
+        let pairs = block.iter().zip(block.get(1..).unwrap_or_default());
+        for (found, (here, next)) in found.iter_mut().zip(pairs) {
+            *found |= u8::from(!is_plain(*here)) * Self::ENCODED;
+            *found |= u8::from(spelling::may_be_odd(*here, *next)) * Self::ODD;
+        }
+    }
+}
+
+/// Pairs of octets that are looked at at once.
+const BLOCK: usize = 16;
+
+/// The octets of a short path, and others that are never noted.
+fn filled_up(raw: &[u8]) -> [u8; BLOCK + 1] {
+    let mut block = [b'a'; BLOCK + 1];
+    block.iter_mut().zip(raw).for_each(|(to, from)| *to = *from);
+    block
 }
 
 impl<'a> RequestTarget<'a> {
@@ -224,7 +253,9 @@ fn non_empty(raw: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::String;
     use alloc::vec::Vec;
+    use proptest::prelude::*;
 
     #[test]
     fn the_strictest_judgement_counts_and_the_first_of_equals() {
@@ -313,6 +344,18 @@ mod tests {
                 is_it,
                 "{target}"
             );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_look_at_many_octets_finds_what_is_at_each(
+            raw in prop_oneof!["/[ab/.%2;#? ]{0,70}", "/[a/]{0,70}[ .;%/]?"].prop_map(String::into_bytes),
+        ) {
+            let is_odd = raw.windows(2).any(|pair| spelling::may_be_odd(pair[0], pair[1]));
+            let target = RequestTarget::new(&raw);
+            prop_assert_eq!(target.looks().is_normal, are_plain(&raw));
+            prop_assert_eq!(target.is_resolved(), !is_odd || spelling::is_resolved(&raw));
         }
     }
 }

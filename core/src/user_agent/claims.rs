@@ -8,7 +8,7 @@ use core::fmt;
 use core::ops::Range;
 
 use super::form::has_form_of_browser;
-use super::known_parts::{may_hide, unknown_parts};
+use super::known_parts::{may_hide, unknown_part, unknown_parts};
 use super::lists::{SHORTEST_ENDING, SIGNS};
 use super::reading::{Reading, may_be_ending};
 use super::token::{TokenError, check_token};
@@ -154,11 +154,13 @@ impl Claims {
     #[inline(never)]
     fn speaker_of(&self, text: &[u8], unknown: Option<[Range<usize>; 2]>) -> Speaker {
         let has_known_form = unknown.is_some();
-        let parts = unknown.filter(|_| self.skips_known_parts).unwrap_or([0..text.len(), 0..0]);
+        let parts = match unknown {
+            Some(unknown) if self.skips_known_parts => unknown,
+            None if self.skips_known_parts => [unknown_part(text), 0..0],
+            _ => [0..text.len(), 0..0],
+        };
         let mut reading = Reading::new(text);
-        for part in &parts {
-            self.read(part.clone(), &mut reading);
-        }
+        self.read(&parts, &mut reading);
         match reading.claim.token().map(Speaker::Agent).or(reading.misplaced.map(Speaker::Misplaced)) {
             Some(named) => named,
             None if reading.names_automation(&parts) => Speaker::Automation,
@@ -167,23 +169,25 @@ impl Claims {
         }
     }
 
-    /// Reads a part of the text. No word may cross its ends.
+    /// Reads parts of the text. No word may cross their ends.
     #[inline(never)]
-    fn read(&self, part: Range<usize>, reading: &mut Reading<'_>) {
+    fn read(&self, parts: &[Range<usize>], reading: &mut Reading<'_>) {
         let text = reading.text;
         let shortest = self.vocabulary.shortest.min(SHORTEST_ENDING);
-        words(text, part, shortest).for_each(|word| {
-            self.vocabulary.each_at(text, word, |place, meaning| match meaning {
-                Meaning::Token(token) if self.counts_at(token, place.start) => {
-                    reading.claim.note(&place, token);
+        for part in parts {
+            words(text, part.clone(), shortest).for_each(|word| {
+                self.vocabulary.each_at(text, word, |place, meaning| match meaning {
+                    Meaning::Token(token) if self.counts_at(token, place.start) => {
+                        reading.claim.note(&place, token);
+                    }
+                    Meaning::Token(token) => reading.misplaced = Some(token),
+                    Meaning::Sign(sign) if reading.asks_for_names() => reading.take_sign(&place, sign),
+                    Meaning::Sign(_) => {}
+                });
+                if text.get(word.end() - 1).is_some_and(may_be_ending) && reading.asks_for_names() {
+                    reading.take_ending(word.range());
                 }
-                Meaning::Token(token) => reading.misplaced = Some(token),
-                Meaning::Sign(sign) if reading.asks_for_names() => reading.take_sign(&place, sign),
-                Meaning::Sign(_) => {}
             });
-            if text.get(word.end() - 1).is_some_and(may_be_ending) && reading.asks_for_names() {
-                reading.take_ending(word.range());
-            }
-        });
+        }
     }
 }

@@ -63,6 +63,9 @@ const REVISION: Pattern = Pattern::new("; rv:", "");
 const WEBKIT: Pattern = Pattern::new(" AppleWebKit/", " (KHTML, like Gecko)");
 const GECKO: Pattern = Pattern::new(" Gecko/", "");
 
+/// How the User-Agents of many crawlers begin, up to the semicolon before their own words.
+const CRAWLERS_OPENING: Pattern = Pattern::new("Mozilla/5.0 AppleWebKit/", " (KHTML, like Gecko");
+
 /// What may precede a product.
 const MOBILE: &str = "Mobile ";
 
@@ -96,6 +99,12 @@ pub(super) fn unknown_parts(text: &[u8]) -> Option<[Range<usize>; 2]> {
     };
     let rest = after(rest, &WEBKIT).or_else(|| after(rest, &GECKO))?;
     matches!(rest, [] | [b' ', ..]).then(|| [comment, position(after_products(rest))..text.len()])
+}
+
+/// The part that is not known of a User-Agent without the form of today's browsers: what follows [`CRAWLERS_OPENING`], or all.
+pub(super) fn unknown_part(text: &[u8]) -> Range<usize> {
+    let rest = after(text, &CRAWLERS_OPENING).filter(|rest| rest.starts_with(b";"));
+    text.len() - rest.unwrap_or(text).len()..text.len()
 }
 
 /// What follows the comment's last parenthesis, if the comment is known.
@@ -143,7 +152,7 @@ pub(super) fn may_hide(token: &str) -> bool {
 
 /// Every word of the known parts, without the version that some end with.
 fn known_words() -> impl Iterator<Item = &'static str> {
-    let of_patterns = [&[REVISION, WEBKIT, GECKO], PLATFORMS, PRODUCTS]
+    let of_patterns = [&[REVISION, WEBKIT, GECKO, CRAWLERS_OPENING], PLATFORMS, PRODUCTS]
         .into_iter()
         .flatten()
         .flat_map(|pattern| [pattern.before, pattern.after.unwrap_or_default()]);

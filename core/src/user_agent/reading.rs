@@ -43,7 +43,9 @@ impl<'t> Reading<'t> {
     pub(super) fn names_automation(&self, parts: &[Range<usize>]) -> bool {
         let has_mail_address =
             |part: &Range<usize>| self.text.get(part.clone()).is_some_and(has_mail_address);
-        self.automation || self.editor && self.electron || parts.iter().any(has_mail_address)
+        self.automation
+            || self.editor && self.electron
+            || memchr(b'@', self.text).is_some() && parts.iter().any(has_mail_address)
     }
 
     /// Whether names can still change the answer: a claim counts more, and one name of automation is enough.
@@ -111,10 +113,9 @@ fn device_name(text: &[u8]) -> Range<usize> {
 
 /// Whether there is a mail address. An `@` before a number is a version: `Ecosia android@88.0`.
 fn has_mail_address(text: &[u8]) -> bool {
-    memchr(b'@', text).is_some()
-        && text.split(|byte| *byte == b'@').skip(1).any(|rest| {
-            let is_domain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
-            let domain = rest.split(|byte| !is_domain(byte)).next().unwrap_or_default();
-            domain.first().is_some_and(u8::is_ascii_alphabetic) && domain.contains(&b'.')
-        })
+    text.split(|byte| *byte == b'@').skip(1).any(|rest| {
+        let is_domain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+        let domain = rest.split(|byte| !is_domain(byte)).next().unwrap_or_default();
+        domain.first().is_some_and(u8::is_ascii_alphabetic) && domain.contains(&b'.')
+    })
 }

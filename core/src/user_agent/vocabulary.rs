@@ -109,10 +109,8 @@ impl Entry {
         };
         let here = user_agent.get(start..place.end)?;
         let text = self.text.as_bytes();
-        let folded_end = |text: &[u8]| text.last().map(u8::to_ascii_lowercase);
-        // Texts with the same first word mostly end differently, and nearly all clients send the usual case.
-        let is_here =
-            folded_end(here) == folded_end(text) && (here == text || here.eq_ignore_ascii_case(text));
+        // Nearly all clients send the usual case, which is compared faster.
+        let is_here = here == text || here.eq_ignore_ascii_case(text);
         let is_whole = is_here && !user_agent.get(place.end).is_some_and(continues);
         (is_whole && (self.before.is_empty() || is_before())).then_some(place)
     }

@@ -5,6 +5,9 @@ use core::ops::Range;
 /// Bytes that a mask covers.
 const BLOCK: usize = 64;
 
+/// Most parts that have to be read are shorter: to cover them takes half as long.
+const HALF: usize = BLOCK / 2;
+
 /// Whether a word goes on with this byte. A byte of 0x80 and above counts as a letter, since in a User-Agent it is
 /// part of one (UTF-8, Latin-1).
 pub(super) const fn continues_word(byte: u8) -> bool {
@@ -61,24 +64,20 @@ impl Words<'_> {
         self.block = self.next_block;
         let rest = self.text.get(self.block..).filter(|rest| !rest.is_empty())?;
         self.next_block += BLOCK;
-        self.bits = match (rest.first_chunk(), self.text.last_chunk()) {
-            (Some(block), _) => mask(block),
-            (None, Some(last)) => mask(last) >> (BLOCK - rest.len()),
-            (None, None) => mask(&filled_up(rest)),
+        self.bits = match (rest.first_chunk(), self.text.last_chunk(), self.text.last_chunk()) {
+            (Some(block), ..) => mask::<BLOCK>(block),
+            (None, Some(last), _) if rest.len() <= HALF => mask::<HALF>(last) >> (HALF - rest.len()),
+            (None, _, Some(last)) => mask::<BLOCK>(last) >> (BLOCK - rest.len()),
+            _ => mask(&filled_up(rest)),
         };
         self.starts = self.bits & !(self.bits << 1);
-        // Leaves out short words, but for those at the end, which may go on in the next block.
-        for length in 1..self.shortest.min(4) {
-            self.starts &= self.bits >> length | u64::MAX << (BLOCK - length);
+        // Leaves out words of one or two bytes, but for those at the end, which may go on in the next block.
+        if self.shortest > 2 {
+            let beyond = 1 << (BLOCK - 1);
+            let goes_on = self.bits >> 1 | beyond;
+            self.starts &= goes_on & (goes_on >> 1 | beyond);
         }
         Some(())
-    }
-
-    /// How many bytes of a word are beyond the block.
-    #[cold]
-    fn rest_of_word(&self) -> usize {
-        let rest = self.text.get(self.block + BLOCK..).unwrap_or_default();
-        rest.iter().take_while(|byte| continues_word(**byte)).count()
     }
 }
 
@@ -101,7 +100,7 @@ impl Iterator for Words<'_> {
                 if first > 0 {
                     continue;
                 }
-                length += self.rest_of_word();
+                length += rest_of_word(self.text, self.block + BLOCK);
                 self.next_block += length;
             }
             if length >= self.shortest {
@@ -109,6 +108,14 @@ impl Iterator for Words<'_> {
             }
         }
     }
+}
+
+/// How many bytes of a word are beyond the block before this place.
+// Not a method: an iterator to which nothing refers stays in registers.
+#[cold]
+fn rest_of_word(text: &[u8], place: usize) -> usize {
+    let rest = text.get(place..).unwrap_or_default();
+    rest.iter().take_while(|byte| continues_word(**byte)).count()
 }
 
 /// The last bytes of a text, and spaces.
@@ -121,7 +128,7 @@ fn filled_up(rest: &[u8]) -> [u8; BLOCK] {
 /// Bit `n` says whether byte `n` of the block continues a word. The loops are simple enough for the compiler to turn
 /// them into vector instructions where the target has some.
 #[inline(never)]
-fn mask(block: &[u8; BLOCK]) -> u64 {
+fn mask<const SIZE: usize>(block: &[u8; SIZE]) -> u64 {
     let flags = block.map(|byte| u8::from(continues_word(byte)));
     let (eights, _) = flags.as_chunks::<8>();
     eights.iter().rev().fold(0, |mask, eight| {

@@ -8,10 +8,14 @@ macro_rules! http_filter {
             use std::ffi::c_char;
 
             use $crate::envoy::entries::{
-                self, BodyStatus, Buffer, EnvoyPtr, Header, HeadersStatus, ModulePtr,
+                self, BodyStatus, Buffer, EnvoyPtr, Header, HeadersStatus, ModulePtr, StreamRoom,
             };
 
             type Module = $module;
+
+            thread_local! {
+                static ROOM: StreamRoom<Module> = const { StreamRoom::new(None) };
+            }
 
             #[unsafe(no_mangle)]
             extern "C" fn envoy_dynamic_module_on_program_init() -> *const c_char {
@@ -36,12 +40,12 @@ macro_rules! http_filter {
                 configuration: ModulePtr,
                 _: EnvoyPtr,
             ) -> ModulePtr {
-                entries::stream_new::<Module>(configuration)
+                entries::stream_new::<Module>(configuration, &ROOM)
             }
             #[unsafe(no_mangle)]
             extern "C" fn envoy_dynamic_module_on_http_filter_destroy(stream: ModulePtr) {
                 // SAFETY: Envoy drops a stream after its last hook, and once.
-                unsafe { entries::stream_destroy::<Module>(stream) }
+                unsafe { entries::stream_destroy::<Module>(stream, &ROOM) }
             }
             #[unsafe(no_mangle)]
             extern "C" fn envoy_dynamic_module_on_http_filter_request_headers(

@@ -1,8 +1,11 @@
 //! The hooks: what Envoy calls, for any [`Module`]. No panic gets out of them, because that would end Envoy.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char};
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread::LocalKey;
 
 use super::abi::{BodyStatus, Buffer, EnvoyPtr, Header, HeadersStatus, ModulePtr};
 use super::module::{Admission, Body, Head, Module};
@@ -10,11 +13,14 @@ use super::stream::{HAS_ROUTES, bytes};
 use super::{Answer, Configuring, Scheduled, StreamHandle, callbacks, catch};
 
 /// What Envoy keeps for a stream.
-struct Stream<M: Module> {
+pub(crate) struct Stream<M: Module> {
     /// Envoy keeps the configuration longer than its streams.
     configuration: *const M::Configuration,
     stream: M::Stream,
 }
+
+/// Room for the next stream of a worker: that of the last one.
+pub(crate) type StreamRoom<M> = Cell<Option<Box<MaybeUninit<Stream<M>>>>>;
 
 /// Runs a hook. If it panics, reports that and returns `instead`.
 fn guard<M: Module, T>(instead: T, hook: impl FnOnce() -> T) -> T {
@@ -121,23 +127,32 @@ pub(crate) unsafe fn route_destroy<M: Module>(route: ModulePtr) {
 }
 
 /// A stream of the configuration. Never null, which would close the stream.
-pub(crate) fn stream_new<M: Module>(configuration: ModulePtr) -> ModulePtr {
+pub(crate) fn stream_new<M: Module>(
+    configuration: ModulePtr,
+    room: &'static LocalKey<StreamRoom<M>>,
+) -> ModulePtr {
     // A panic of `default` is a bug that no request could survive: there is nothing that Envoy could pass to the hooks.
-    let stream = guard::<M, _>(None, || Some(M::Stream::default()));
-    stream.map_or(ptr::null_mut(), |stream| {
-        Box::into_raw(Box::new(Stream::<M> { configuration: configuration.cast_const().cast(), stream }))
-            .cast()
+    guard::<M, _>(ptr::null_mut(), || {
+        let stream =
+            Stream::<M> { configuration: configuration.cast_const().cast(), stream: M::Stream::default() };
+        let room = room.take().unwrap_or_else(Box::new_uninit);
+        Box::into_raw(Box::write(room, stream)).cast()
     })
 }
 
 /// # Safety
 ///
 /// `stream_new` returned the stream, and no hook uses it.
-pub(crate) unsafe fn stream_destroy<M: Module>(stream: ModulePtr) {
+pub(crate) unsafe fn stream_destroy<M: Module>(stream: ModulePtr, room: &'static LocalKey<StreamRoom<M>>) {
     guard::<M, _>((), || {
         if !stream.is_null() {
+            let stream = stream.cast::<Stream<M>>();
             // SAFETY: the caller's promise.
-            drop(unsafe { Box::from_raw(stream.cast::<Stream<M>>()) });
+            let emptied = unsafe {
+                ptr::drop_in_place(stream);
+                Box::from_raw(stream.cast::<MaybeUninit<Stream<M>>>())
+            };
+            room.set(Some(emptied));
         }
     });
 }

@@ -296,11 +296,12 @@ impl<'s> Lines<'s> {
         self.lines.iter().map(|line| unsafe { (bytes(line.name), bytes(line.value)) })
     }
 
-    /// Those lines whose names have certain lengths, each as a bit. All others are told apart with a few instructions.
-    pub(crate) fn with_name_lengths(&self, lengths: u32) -> impl Iterator<Item = (&'s [u8], &'s [u8])> {
-        let has_bit =
-            move |length| u32::try_from(length).is_ok_and(|length| lengths.unbounded_shr(length) & 1 == 1);
-        let found = self.lines.iter().filter(move |line| has_bit(line.name.length));
+    /// Those lines whose names are of lengths that count. All others are told apart with a few instructions.
+    pub(crate) fn with_name_length(
+        &self,
+        counts: impl Fn(usize) -> bool,
+    ) -> impl Iterator<Item = (&'s [u8], &'s [u8])> {
+        let found = self.lines.iter().filter(move |line| counts(line.name.length));
         // SAFETY: as for all lines.
         found.map(|line| unsafe { (bytes(line.name), bytes(line.value)) })
     }

@@ -196,11 +196,24 @@ fn automation_says_which_host_it_wants_and_people_need_not(filter: Filter) {
     }
 }
 
+fn headers_of_changing_sizes_change_nothing(filter: Filter) {
+    let gate = Gate::start(filter);
+    for size in [0, 300, 5_000, 20_000, 50_000, 20_000, 40, 5_000, 0, 17_000, 1] {
+        let padding = "x".repeat(size);
+        let padded = |request: Request| request.header("X-Padding", &padding);
+        assert_eq!(gate.relayed(&padded(verified("/")), "x-crawlward"), [VERIFIED], "{size}");
+        assert_eq!(gate.relayed(&padded(person("/")), "x-padding"), [padding.as_str()]);
+        assert_eq!(ask(gate.port, &padded(spoofed("/"))).status, 403, "{size}");
+        assert_eq!(gate.relayed(&padded(person("/")), "x-crawlward"), [""; 0], "{size}");
+    }
+}
+
 for_both_gates!(
     no_client_has_the_next_hop_remove_our_header,
     forged_headers_are_removed,
     the_access_log_tells_the_decision_about_denied_requests_too,
     a_connection_is_usable_after_denials,
     automation_says_which_host_it_wants_and_people_need_not,
-    a_header_name_that_is_not_utf_8_changes_nothing
+    a_header_name_that_is_not_utf_8_changes_nothing,
+    headers_of_changing_sizes_change_nothing
 );

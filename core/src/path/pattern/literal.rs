@@ -11,6 +11,8 @@ pub(super) struct Literal {
     pub(super) octets: Box<[u8]>,
     /// For each position, how much of the literal is still matched when the octet after it differs.
     failure: Box<[u32]>,
+    /// The position of the octet that is the rarest in paths.
+    rarest: usize,
 }
 
 impl Literal {
@@ -25,13 +27,17 @@ impl Literal {
             }
             failure.push(matched);
         }
-        Self { octets, failure: failure.into() }
+        let rarest = (0..octets.len()).max_by_key(|at| octets.get(*at).map(|octet| rarity(*octet)));
+        Self { failure: failure.into(), rarest: rarest.unwrap_or_default(), octets }
     }
 
     /// Reads up to the end of the leftmost match.
-    fn find(&self, octets: impl Iterator<Item = u8>) -> bool {
+    fn find(&self, octets: &mut impl NormalOctets) -> bool {
+        let Some(rarest) = self.octets.get(self.rarest) else { return true };
         let mut matched = 0;
-        for octet in octets {
+        // No match begins where its rarest octet would not be.
+        while matched > 0 || octets.skip_to(*rarest, self.rarest) {
+            let Some(octet) = octets.next() else { return false };
             matched = advance(&self.octets, &self.failure, matched, octet);
             if matched as usize == self.octets.len() {
                 return true;
@@ -40,8 +46,11 @@ impl Literal {
         false
     }
 
-    /// Reads to the end, and says whether the literal ends there.
-    fn ends(&self, octets: impl Iterator<Item = u8>) -> bool {
+    /// Whether the literal ends where the octets do.
+    fn ends(&self, octets: &mut impl NormalOctets) -> bool {
+        if let Some(rest) = octets.rest() {
+            return rest.ends_with(&self.octets);
+        }
         let matched = octets.fold(0, |matched, octet| advance(&self.octets, &self.failure, matched, octet));
         matched as usize == self.octets.len()
     }
@@ -90,6 +99,16 @@ impl Part {
             }
         }
         if is_last { in_query.ends(octets) } else { in_query.find(octets) }
+    }
+}
+
+/// The greater, the rarer the octet is in paths.
+fn rarity(octet: u8) -> u8 {
+    match octet {
+        b'/' | b'-' | b'e' | b'a' => 0,
+        b'a'..=b'z' => 1,
+        b'0'..=b'9' | b'.' | b'%' => 2,
+        _ => 3,
     }
 }
 

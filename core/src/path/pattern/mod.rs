@@ -9,7 +9,8 @@
 //! A pattern is compiled once into its literal parts and their Knuth-Morris-Pratt tables. Leftmost matches of the parts
 //! suffice, since a later match never leaves more room for the rest; so each octet of the path in normal form is read once,
 //! and a match takes at most two steps an octet, however many `*` the pattern has; four, where a part differs in the query.
-//! Nothing is allocated.
+//! In a path that is its own normal form, a search for the rarest octet of a part goes ahead. It takes one step an octet,
+//! and mostly saves the others. Nothing is allocated.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -1,6 +1,7 @@
 use super::*;
 use alloc::string::ToString;
 use alloc::vec;
+use proptest::prelude::*;
 
 fn matches(pattern: &str, path: &str) -> bool {
     PathPattern::new(pattern.as_bytes()).unwrap().matches(RequestPath::new(path.as_bytes()))
@@ -136,5 +137,17 @@ fn auto_18_hostile_patterns_take_two_steps_an_octet() {
         let pattern = PathPattern::new(pattern.as_bytes()).unwrap();
         let (steps, _) = steps::of(|| pattern.matches(RequestPath::new(path.as_bytes())));
         assert!(steps <= 4 * path.len(), "{steps}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_goes_ahead_in_a_plain_path_finds_what_a_reader_of_each_octet_finds(
+        pattern in "/[ab/*?]{0,12}\\$?",
+        path in "/[ab/?]{0,40}",
+    ) {
+        let pattern = PathPattern::new(pattern.as_bytes()).unwrap();
+        let each_octet = pattern.matches_octets(Octets::new(path.as_bytes()));
+        prop_assert_eq!(pattern.matches(RequestPath::new(path.as_bytes())), each_octet);
     }
 }

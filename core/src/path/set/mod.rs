@@ -8,7 +8,7 @@
 //! # Cost
 //!
 //! For a path of n octets and a set with w different patterns that hold a `*`, at most n steps in the trie, and at most
-//! 2n steps for each pattern that is tried. None is tried twice, so 2n(w + 1) is the bound for the worst file and path;
+//! 3n steps for each pattern that is tried. None is tried twice, so 3n(w + 1) is the bound for the worst file and path;
 //! with grams that tell the patterns apart it is a small multiple of n. A pattern that differs in the query counts four times.
 //! Nothing is allocated by a match.
 

@@ -49,7 +49,7 @@ struct GramIndex {
     masks: Box<[u32]>,
     /// The number of buckets as a power of two.
     bits: u32,
-    /// A bit for each bucket that has entries.
+    /// A bit for each fraction of a bucket that has entries.
     occupied: Box<[u64]>,
     /// For each bucket, where its entries begin.
     starts: Box<[u32]>,
@@ -61,20 +61,22 @@ impl GramIndex {
     /// At most 8,192 buckets: a bit for each is kept on the stack.
     const MOST_BITS: u32 = 13;
     const WORDS: usize = 1 << (Self::MOST_BITS - 6);
+    /// The number of fractions of a bucket as a power of two. Entries keep a third of the buckets from being empty, and only
+    /// a twentieth of their fractions.
+    const FRACTION_BITS: u32 = 3;
 
     fn new(patterns: &[(u32, PathPattern)]) -> Self {
         // Twice as many buckets as patterns keep most of them empty.
         let bits = (patterns.len().ilog2() + 2).clamp(6, Self::MOST_BITS);
-        let bucket = |gram: u32| bucket(gram, bits);
         let mut frequency = vec![0_u32; 1 << bits];
         for (_, pattern) in patterns {
             for gram in needed_grams(pattern).into_iter().flatten() {
-                if let Some(count) = frequency.get_mut(bucket(gram)) {
+                if let Some(count) = frequency.get_mut(bucket(gram, bits)) {
                     *count += 1;
                 }
             }
         }
-        let rarity = |gram: &u32| frequency.get(bucket(*gram)).copied();
+        let rarity = |gram: &u32| frequency.get(bucket(*gram, bits)).copied();
         let mut entries: Vec<(u32, u32)> = patterns
             .iter()
             .zip(0..)
@@ -83,14 +85,14 @@ impl GramIndex {
                 needed_grams(pattern).into_iter().filter_map(rarest).map(move |gram| (gram, place))
             })
             .collect();
-        sort_by_key(&mut entries, |(gram, _)| bucket(*gram));
+        sort_by_key(&mut entries, |(gram, _)| bucket(*gram, bits));
         let starts =
-            (0..=1 << bits).map(|at| offset(entries.partition_point(|(gram, _)| bucket(*gram) < at)));
-        let mut occupied = vec![0_u64; (1 << bits) / 64];
+            (0..=1 << bits).map(|at| offset(entries.partition_point(|(gram, _)| bucket(*gram, bits) < at)));
+        let mut occupied = vec![0_u64; (1 << (bits + Self::FRACTION_BITS)) / 64];
         for (gram, _) in &entries {
-            let bucket = bucket(*gram);
-            if let Some(word) = occupied.get_mut(bucket / 64) {
-                *word |= 1 << (bucket % 64);
+            let fraction = bucket(*gram, bits + Self::FRACTION_BITS);
+            if let Some(word) = occupied.get_mut(fraction / 64) {
+                *word |= 1 << (fraction % 64);
             }
         }
         let mut masks: Vec<u32> =
@@ -105,43 +107,64 @@ impl GramIndex {
         }
     }
 
-    fn first_before(&self, mut best: u32, patterns: &[(u32, PathPattern)], octets: impl NormalOctets) -> u32 {
-        // The buckets that were tried. Most paths hold no gram, and need no room for them.
-        let mut tried: Option<[u64; Self::WORDS]> = None;
-        let mut last_four = 0_u32;
-        for octet in octets.clone() {
-            last_four = last_four << 8 | u32::from(octet);
-            for mask in &self.masks {
-                let gram = last_four & mask;
-                let bucket = bucket(gram, self.bits);
-                let (place, bit) = (bucket / 64, 1 << (bucket % 64));
-                let is_in = |words: &[u64]| words.get(place).is_some_and(|word| word & bit != 0);
-                if !is_in(&self.occupied) || tried.as_ref().is_some_and(|tried| is_in(tried)) {
-                    continue;
-                }
-                let entries = self.bucket(bucket);
-                if !entries.iter().any(|(other, _)| *other == gram) {
-                    continue;
-                }
-                // The whole bucket is tried, so that one bit tells that none of it need be tried again.
-                if let Some(word) = tried.get_or_insert([0; Self::WORDS]).get_mut(place) {
-                    *word |= bit;
-                }
-                let candidates = entries.iter().filter_map(|(_, place)| patterns.get(*place as usize));
-                let mut stronger = candidates.take_while(|(index, _)| *index < best);
-                if let Some((index, _)) = stronger.find(|(_, pattern)| pattern.matches_octets(octets.clone()))
-                {
-                    best = *index;
+    fn first_before(&self, best: u32, patterns: &[(u32, PathPattern)], octets: impl NormalOctets) -> u32 {
+        let mut search = Search { grams: self, patterns, best, tried: None };
+        for mask in &self.masks {
+            let mut last_four = 0_u32;
+            for octet in octets.clone() {
+                last_four = last_four << 8 | u32::from(octet);
+                if self.may_have(last_four & mask) {
+                    search.take(last_four & mask, &octets);
                 }
             }
         }
-        best
+        search.best
+    }
+
+    /// Whether the gram may be that of an entry. Nearly all grams of a path are none.
+    #[inline]
+    fn may_have(&self, gram: u32) -> bool {
+        let fraction = bucket(gram, self.bits + Self::FRACTION_BITS);
+        self.occupied.get(fraction / 64).is_some_and(|word| word >> (fraction % 64) & 1 != 0)
     }
 
     fn bucket(&self, bucket: usize) -> &[(u32, u32)] {
         match self.starts.get(bucket..bucket + 2) {
             Some([start, end]) => self.entries.get(*start as usize..*end as usize).unwrap_or_default(),
             _ => &[],
+        }
+    }
+}
+
+/// A search for the first pattern that matches a path.
+struct Search<'g> {
+    grams: &'g GramIndex,
+    patterns: &'g [(u32, PathPattern)],
+    /// The least index that was found.
+    best: u32,
+    /// The buckets that were tried. Most paths hold no gram, and need no room for them.
+    tried: Option<[u64; GramIndex::WORDS]>,
+}
+
+impl Search<'_> {
+    /// Tries the patterns of a gram that the path holds.
+    #[inline(never)]
+    fn take(&mut self, gram: u32, octets: &impl NormalOctets) {
+        let bucket = bucket(gram, self.grams.bits);
+        let (place, bit) = (bucket / 64, 1 << (bucket % 64));
+        let is_tried = |tried: &[u64; GramIndex::WORDS]| tried.get(place).is_some_and(|word| word & bit != 0);
+        let entries = self.grams.bucket(bucket);
+        if self.tried.as_ref().is_some_and(is_tried) || !entries.iter().any(|(other, _)| *other == gram) {
+            return;
+        }
+        // The whole bucket is tried, so that one bit tells that none of it need be tried again.
+        if let Some(word) = self.tried.get_or_insert([0; GramIndex::WORDS]).get_mut(place) {
+            *word |= bit;
+        }
+        let candidates = entries.iter().filter_map(|(_, place)| self.patterns.get(*place as usize));
+        let mut stronger = candidates.take_while(|(index, _)| *index < self.best);
+        if let Some((index, _)) = stronger.find(|(_, pattern)| pattern.matches_octets(octets.clone())) {
+            self.best = *index;
         }
     }
 }

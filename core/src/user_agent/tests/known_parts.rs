@@ -6,7 +6,7 @@ use alloc::string::String;
 use proptest::prelude::*;
 
 use super::{catalog, lines};
-use crate::user_agent::known_parts::unknown_parts;
+use crate::user_agent::known_parts::{unknown_part, unknown_parts};
 use crate::user_agent::{Claims, Speaker, Tokens};
 
 const TODAY: &str = include_str!("../../../tests/data/ua-browsers-today.txt");
@@ -87,6 +87,25 @@ fn a_token_may_begin_in_a_known_part_and_end_in_an_unknown_one() {
 }
 
 #[test]
+fn the_words_of_a_crawler_are_unknown() {
+    for (text, part) in [
+        (
+            "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; FooBot/1.0; +https://foo.example)",
+            "; compatible; FooBot/1.0; +https://foo.example)",
+        ),
+        ("Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko;FooBot", ";FooBot"),
+        (
+            "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko",
+            "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko",
+        ),
+        ("FooBot/1.0", "FooBot/1.0"),
+        ("", ""),
+    ] {
+        assert_eq!(text.get(unknown_part(text.as_bytes())), Some(part), "{text}");
+    }
+}
+
+#[test]
 fn the_catalog_leaves_the_known_parts_out() {
     assert!(catalog().1.skips_known_parts);
 }
@@ -102,6 +121,9 @@ const TOKENS: &[&str] = &[
     ". Foo",
     "..1",
     ".Foo",
+    ";Foo",
+    "; Foo",
+    "Gecko; Foo",
     ") Foo",
     "(Foo",
     "(X11",
@@ -146,6 +168,7 @@ const PRODUCTS: &[&str] = &[
     " Mobile",
     " Foo Mobile",
     "(Foo)",
+    "Foo",
     ".Foo",
     " . Foo",
     " Chrome/1",
@@ -155,12 +178,22 @@ const PRODUCTS: &[&str] = &[
     " x@foo.example",
 ];
 
-/// User-Agents of the known form, nearly or wholly.
+/// What comes before the words of crawlers, which also send [`PRODUCTS`].
+const OPENINGS: &[&str] = &[
+    "Mozilla/5.0 AppleWebKit/1.36 (KHTML, like Gecko;",
+    "Mozilla/5.0 AppleWebKit/1.36 (KHTML, like Gecko; compatible;",
+    "Mozilla/5.0 AppleWebKit/1.. (KHTML, like Gecko",
+];
+
+/// User-Agents of the known forms, nearly or wholly.
 fn user_agent() -> impl Strategy<Value = String> {
-    let products = prop::collection::vec(prop::sample::select(PRODUCTS), 0..5);
-    (prop::sample::select(COMMENTS), prop::sample::select(ENGINES), products).prop_map(
+    let products = || prop::collection::vec(prop::sample::select(PRODUCTS), 0..5);
+    let of_browser = (prop::sample::select(COMMENTS), prop::sample::select(ENGINES), products()).prop_map(
         |(comment, engine, products)| format!("Mozilla/5.0 ({comment}){engine}{}", products.concat()),
-    )
+    );
+    let of_crawler = (prop::sample::select(OPENINGS), products())
+        .prop_map(|(opening, products)| format!("{opening}{}", products.concat()));
+    prop_oneof![3 => of_browser, 1 => of_crawler]
 }
 
 proptest! {
