@@ -139,14 +139,15 @@ setup: ## Install nginx with its headers, Envoy and the Wasm target, or print wh
 build: native wasm ## Build the nginx module, Envoy's module and Wasm filters, and the command line, in dist/
 	@ls -l dist | awk 'NR > 1 { printf "%10d  dist/%s\n", $$5, $$9 }'
 
-# install(1) unlinks the old file first. Writing into a module that a running nginx has mapped would crash it.
+# install(1) unlinks the old file first. Writing into a module that a running nginx has mapped would crash it. With -C, it
+# leaves a file alone that would not change, which a test may read at this time.
 native: setup
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
 	    $(if $(PANICS),--features crawlward-nginx/panic-for-tests$(comma)crawlward-envoy-module/panic-for-tests)
 	@mkdir -p $(DIST); cd $(TARGET_DIR)/$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
-	    crawlward-nginx) install -m 755 libcrawlward_nginx.so $(abspath $(DIST))/ngx_http_crawlward_module.so ;; \
-	    crawlward-envoy-module) install -m 755 libcrawlward_envoy_module.so $(abspath $(DIST))/libcrawlward_envoy.so ;; \
-	    crawlward) install -m 755 crawlward $(abspath $(DIST))/crawlward ;; \
+	    crawlward-nginx) install -C -m 755 libcrawlward_nginx.so $(abspath $(DIST))/ngx_http_crawlward_module.so ;; \
+	    crawlward-envoy-module) install -C -m 755 libcrawlward_envoy_module.so $(abspath $(DIST))/libcrawlward_envoy.so ;; \
+	    crawlward) install -C -m 755 crawlward $(abspath $(DIST))/crawlward ;; \
 	esac; done
 
 # For containers without a C library. The C library resolves names by itself in a static program, by /etc/hosts and DNS.
@@ -154,7 +155,7 @@ static: setup ## Build dist/static/crawlward, which needs no library
 	host=$$(rustc -vV | sed -n 's/^host: //p'); \
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP) -C target-feature=+crt-static" \
 	    $(CARGO) build --release -p crawlward --target "$$host"; \
-	install -D -m 755 "$(TARGET_DIR)/$$host/release/crawlward" $(DIST)/static/crawlward
+	install -C -D -m 755 "$(TARGET_DIR)/$$host/release/crawlward" $(DIST)/static/crawlward
 
 wasm: setup
 	@mkdir -p $(DIST); \

@@ -1,5 +1,5 @@
 //! Both gates with an origin, a publisher of feeds and clients, each where it stands in a real installation: on networks of
-//! their own, whose prefixes RFC 5737 and RFC 3849 reserve for documentation.
+//! their own, whose prefixes are reserved: for documentation by RFC 5737 and RFC 3849, for tests of networks by RFC 2544.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -127,8 +127,9 @@ impl World {
         let alone = alone();
         let images = images();
         let clients_network = Network::new("clients", "198.51.100.0/24", "2001:db8:c::/64");
-        let feeds_network = Network::new("feeds", "203.0.113.128/25", "");
-        let origin_network = Network::new("origin", "203.0.113.0/25", "");
+        // Not for documentation: a machine behind a proxy may reach the registries at such addresses.
+        let feeds_network = Network::new("feeds", "198.18.0.128/25", "");
+        let origin_network = Network::new("origin", "198.18.0.0/25", "");
         let (policy, published) = (public_folder(), public_folder());
         policy.write("crawlward.json", DOCUMENT);
         policy.write("robots.txt", ROBOTS);
