@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use crate::http::{Request, Response};
-use crate::lab::{HTTP, from, lab};
+use crate::lab::{HTTP, from, lab, unguarded};
 use crate::nginx::{Nginx, ask};
 use crate::ports::free_port;
 use crate::proc::{Memory, children, forget_peak, memory, peak, threads};
@@ -36,7 +36,9 @@ impl LargeFeed {
     pub fn start(prefixes: usize, directives: &str) -> Self {
         let (folder, port) = (lab(), free_port());
         folder.write("lab.txt", text(prefixes, 0));
-        let server = format!("server {{ listen 127.0.0.1:{port}; root .; try_files /nginx.conf =404; }}");
+        folder.write("crawlward.json", unguarded());
+        let server =
+            format!("server {{ listen 127.0.0.1:{port}; location / {{ return 200 $crawlward_identity; }} }}");
         let nginx = Nginx::start(folder, &format!("{HTTP} {directives} {server}"));
         let started = Self { nginx, port, prefixes, version: 0 };
         wait_for("the first version", || started.is_in_force().then_some(()));
@@ -56,7 +58,7 @@ impl LargeFeed {
     /// Whether every worker answers by the last version: as far as twenty requests tell.
     pub fn is_in_force(&self) -> bool {
         let request = from(&only_in(self.version), Request::get("/").agent("LabBot/1.0"));
-        let is_verified = |response: Response| response.status == 200;
+        let is_verified = |response: Response| response.text() == "verified";
         (0..20).all(|_| is_verified(ask(self.port, &request)))
     }
 
