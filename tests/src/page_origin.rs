@@ -10,7 +10,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rustix::net::sockopt::set_socket_linger;
 
-use crate::ports::free_port;
 
 /// The main part of each page, as markdown.
 pub const MARKDOWN: &str = "# Kettle\n\nA kettle of brushed steel boils water, [keeps it warm]";
@@ -134,8 +133,8 @@ pub fn numbered_path(way: Way, number: usize, size: usize) -> String {
 ///
 /// If the machine has no port left.
 pub fn start() -> u16 {
-    let port = free_port();
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("a free port");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    let port = listener.local_addr().expect("a listener has an address").port();
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             thread::spawn(move || answer(stream));

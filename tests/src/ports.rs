@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicU16, Ordering};
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
 
-/// A port that is free on 127.0.0.1 and on ::1; never the same one twice in a process.
+/// A port for a server of its own process that is free on 127.0.0.1 and on ::1; never the same one twice in a process.
+///
+/// What listens in this process binds to port 0 instead: a process that another test starts at that moment can have a copy of the
+/// socket with which we looked, until it runs its program.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     // Test programs run side by side begin at different places.
