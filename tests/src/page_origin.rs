@@ -10,7 +10,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rustix::net::sockopt::set_socket_linger;
 
-
 /// The main part of each page, as markdown.
 pub const MARKDOWN: &str = "# Kettle\n\nA kettle of brushed steel boils water, [keeps it warm]";
 

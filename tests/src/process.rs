@@ -84,7 +84,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// Where that takes half a minute.
+    /// Where that takes two minutes.
     pub fn wait_for_end(&mut self) {
         let (name, child) = (&self.name, &mut self.child);
         wait_for(&format!("{name} ends"), || child.try_wait().expect("a child of ours"));
