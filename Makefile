@@ -22,8 +22,6 @@ ARGS ?=
 PROPTEST_CASES ?= 500
 PROPTEST_RNG_SEED ?= 1
 export PROPTEST_CASES PROPTEST_RNG_SEED
-# The number of tests that a test program runs at a time: more than there are processors, because most wait for a server.
-test test-panics test-helm: export RUST_TEST_THREADS ?= $(shell echo $$(($$(nproc) + 3)))
 # The core benchmarks to run.
 BENCHES ?= prefix_table load feeds user_agent robots decide signature
 # The number of turns of each candidate in a benchmark of the gates, and the length of a turn in seconds. Without turns, the
@@ -113,7 +111,6 @@ help: ## Show this help
 	@echo '  ARGS=…                               test: arguments for the test programs, such as part of a test name'
 	@echo '  PROPTEST_CASES=500                   test: the number of cases of each property test'
 	@echo '  PROPTEST_RNG_SEED=1                  test: the seed of the property tests'
-	@echo '  RUST_TEST_THREADS=5                  test: the number of tests at a time (default: three more than processors)'
 	@echo '  SUITES=trixie                        nginx-matrix: the Debian releases to test (default: all)'
 	@echo '  BENCHES=prefix_table                 bench-core: the benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: turns of each candidate, and their length'
