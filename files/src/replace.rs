@@ -276,6 +276,7 @@ mod tests {
 
     #[test]
     fn what_is_made_of_private_files_is_private_whatever_was_there() {
+        let _umask = Umask::set(0o022);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.json");
         let private = Readers::of(Permissions { uid: 0, gid: 0, mode: 0o600 });
