@@ -255,7 +255,12 @@ mod tests {
         }
 
         fn write(&self, name: &str, mode: u32) {
-            fs::create_dir_all(self.path.join(name).parent().unwrap()).unwrap();
+            let folder = Path::new(name).parent().and_then(Path::to_str).unwrap();
+            if !self.path.join(folder).exists() {
+                fs::create_dir_all(self.path.join(folder)).unwrap();
+                // Whatever the umask is that another test has set.
+                self.set_mode(folder, 0o755);
+            }
             fs::write(self.path.join(name), name).unwrap();
             self.set_mode(name, mode);
         }
