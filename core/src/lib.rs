@@ -29,6 +29,7 @@ mod json;
 mod keys;
 pub mod lint;
 pub mod metrics;
+mod octets;
 mod path;
 mod policy;
 mod prefix_table;

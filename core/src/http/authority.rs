@@ -2,6 +2,8 @@
 
 use core::net::Ipv6Addr;
 
+use crate::octets::is_in_table;
+
 /// The most octets of a host name, and of one of its labels (RFC 1035 2.3.4).
 const LONGEST: usize = 253;
 const LONGEST_LABEL: usize = 63;
@@ -57,19 +59,9 @@ fn end_of_name(authority: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a label may have this byte, by one look into a table.
+/// Whether a label may have this byte.
 fn is_in_label(byte: u8) -> bool {
-    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would refuse a bad index")]
-    const TABLE: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut byte = 0;
-        while byte < table.len() {
-            table[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'-' | b'_');
-            byte += 1;
-        }
-        table
-    };
-    TABLE.get(usize::from(byte)).is_some_and(|is_in| *is_in)
+    is_in_table!(byte, each => each.is_ascii_alphanumeric() || matches!(each, b'-' | b'_'))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 
 use memchr::memchr;
 
+use crate::octets::is_in_table;
 #[cfg(test)]
 use crate::path::pattern::steps;
 
@@ -39,17 +40,7 @@ pub(super) fn are_plain(octets: &[u8]) -> bool {
 }
 
 fn is_known_plain(byte: u8) -> bool {
-    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would refuse a bad index")]
-    const PLAIN: [bool; 256] = {
-        let mut plain = [false; 256];
-        let mut byte = 0;
-        while byte < plain.len() {
-            plain[byte] = is_plain(byte as u8);
-            byte += 1;
-        }
-        plain
-    };
-    PLAIN.get(usize::from(byte)).is_some_and(|is_plain| *is_plain)
+    is_in_table!(byte, each => is_plain(each))
 }
 
 /// Octets in normal form, read from the front.

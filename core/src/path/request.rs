@@ -2,6 +2,7 @@
 
 use core::cell::OnceCell;
 
+use crate::octets::filled_up;
 use crate::path::normal_form::{Octets, Plain, are_plain, is_plain};
 use crate::path::page::page_of;
 use crate::path::spelling::{self, LONGEST, Spelling, resolve};
@@ -91,7 +92,8 @@ impl Looks {
         while start < pairs {
             match raw.get(start..).and_then(<[u8]>::first_chunk).or(raw.last_chunk()) {
                 Some(block) => Self::note(block, &mut found),
-                None => Self::note(&filled_up(raw), &mut found),
+                // Of a short path, filled up with octets that are never noted.
+                None => Self::note(&filled_up(raw, b'a'), &mut found),
             }
             start += BLOCK;
         }
@@ -114,13 +116,6 @@ impl Looks {
 
 /// Pairs of octets that are looked at at once.
 const BLOCK: usize = 16;
-
-/// The octets of a short path, and others that are never noted.
-fn filled_up(raw: &[u8]) -> [u8; BLOCK + 1] {
-    let mut block = [b'a'; BLOCK + 1];
-    block.iter_mut().zip(raw).for_each(|(to, from)| *to = *from);
-    block
-}
 
 impl<'a> RequestTarget<'a> {
     /// A request target as received; the empty one is `/`.

@@ -7,6 +7,7 @@
 use core::ops::Range;
 
 use super::words::words;
+use crate::octets::is_in_table;
 
 /// A text with at most one version in it.
 #[derive(Clone, Copy, Debug)]
@@ -188,18 +189,8 @@ fn after_version(text: &[u8]) -> Option<&[u8]> {
     version.first()?.is_ascii_digit().then_some(rest)
 }
 
-/// Whether the byte is a digit, a point or an underscore, by one look into a table.
+/// Whether the byte is a digit, a point or an underscore.
 #[inline]
 fn may_be_in_version(byte: u8) -> bool {
-    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would refuse a bad index")]
-    const TABLE: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut byte = 0;
-        while byte < table.len() {
-            table[byte] = matches!(byte as u8, b'0'..=b'9' | b'.' | b'_');
-            byte += 1;
-        }
-        table
-    };
-    TABLE.get(usize::from(byte)).is_some_and(|is_in| *is_in)
+    is_in_table!(byte, each => matches!(each, b'0'..=b'9' | b'.' | b'_'))
 }

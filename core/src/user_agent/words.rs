@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use crate::octets::filled_up;
+
 /// Bytes that a mask covers.
 const BLOCK: usize = 64;
 
@@ -68,7 +70,7 @@ impl Words<'_> {
             (Some(block), ..) => mask::<BLOCK>(block),
             (None, Some(last), _) if rest.len() <= HALF => mask::<HALF>(last) >> (HALF - rest.len()),
             (None, _, Some(last)) => mask::<BLOCK>(last) >> (BLOCK - rest.len()),
-            _ => mask(&filled_up(rest)),
+            _ => mask::<BLOCK>(&filled_up(rest, b' ')),
         };
         self.starts = self.bits & !(self.bits << 1);
         // Leaves out words of one or two bytes, but for those at the end, which may go on in the next block.
@@ -116,13 +118,6 @@ impl Iterator for Words<'_> {
 fn rest_of_word(text: &[u8], place: usize) -> usize {
     let rest = text.get(place..).unwrap_or_default();
     rest.iter().take_while(|byte| continues_word(**byte)).count()
-}
-
-/// The last bytes of a text, and spaces.
-fn filled_up(rest: &[u8]) -> [u8; BLOCK] {
-    let mut block = [b' '; BLOCK];
-    block.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    block
 }
 
 /// Bit `n` says whether byte `n` of the block continues a word. The loops are simple enough for the compiler to turn
