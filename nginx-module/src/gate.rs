@@ -53,7 +53,7 @@ impl crawlward_core::Request for Request<'_> {
     fn user_agent(&self) -> Option<&[u8]> {
         // Nearly all requests have one, which nginx has found already.
         match self.state() {
-            Some(state) if state.names.has_one_user_agent => self.first_user_agent(),
+            Some(state) if state.seen.has_one_user_agent => self.first_user_agent(),
             _ => joined_header(self, USER_AGENT),
         }
     }
@@ -92,7 +92,11 @@ pub(crate) fn on_request(request: &mut Request<'_>) {
         names.see(header.name());
         user_agents += u32::from(header.is_named(USER_AGENT));
     }
-    let seen = SeenNames { is_unsigned: !names.are_signed, has_one_user_agent: user_agents == 1 };
+    let seen = SeenNames {
+        is_unsigned: !names.are_signed,
+        // A module may have added a line without telling nginx.
+        has_one_user_agent: user_agents == 1 && request.first_user_agent().is_some(),
+    };
     if !names.may_hide_ours {
         request.keep_state(|| RequestState::new(ruleset, None, false, seen));
     } else {
@@ -108,7 +112,7 @@ fn keep_out_forgeries(
     request: &mut Request<'_>,
     main: &MainConf,
     ruleset: Rc<LoadedRuleset>,
-    names: SeenNames,
+    seen: SeenNames,
 ) {
     let outer_header = main.usage.is_header_trusted().then(|| joined_header(request, HEADER_NAME)).flatten();
     let outer_header = outer_header.filter(|value| !value.is_empty()).map(Box::from);
@@ -120,7 +124,7 @@ fn keep_out_forgeries(
     // If there is no memory for that now, the access phase tries again.
     let is_removed = request.remove_headers(is_unwanted).is_ok() && edit_connection(request).is_ok();
     let may_have_header = is_trusted || !is_removed;
-    request.keep_state(|| RequestState::new(ruleset, outer_header, may_have_header, names));
+    request.keep_state(|| RequestState::new(ruleset, outer_header, may_have_header, seen));
 }
 
 /// Decides, and denies the request or tells upstreams about it.
@@ -287,7 +291,7 @@ pub(crate) fn overrides(request: &Request<'_>, state: &RequestState) -> Override
         mode: mode(request, state),
         site,
         name: state.name.get(),
-        is_unsigned: state.names.is_unsigned,
+        is_unsigned: state.seen.is_unsigned,
     }
 }
 

@@ -14,7 +14,8 @@ use crate::ruleset::LoadedRuleset;
 pub(crate) struct RequestState {
     /// The ruleset for all of the request, whatever is in force meanwhile.
     pub(crate) ruleset: Rc<LoadedRuleset>,
-    pub(crate) names: SeenNames,
+    /// What the names of its headers said when the request came.
+    pub(crate) seen: SeenNames,
     /// What came of the lookup of the client's name.
     pub(crate) name: Cell<Option<NameFact>>,
     /// The last decision.
@@ -35,12 +36,12 @@ pub(crate) struct RequestState {
     pub(crate) document: OnceCell<Box<AskedDocument>>,
 }
 
-/// What the names of its headers told when the request came.
+/// What the names of a request's headers said when it came.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeenNames {
     /// Whether the client sent no signature.
     pub(crate) is_unsigned: bool,
-    /// Whether there is a single line of `User-Agent`.
+    /// Whether there is a single line of `User-Agent`, which nginx knows.
     pub(crate) has_one_user_agent: bool,
 }
 
@@ -58,11 +59,11 @@ impl RequestState {
         ruleset: Rc<LoadedRuleset>,
         outer_header: Option<Box<[u8]>>,
         may_have_header: bool,
-        names: SeenNames,
+        seen: SeenNames,
     ) -> Self {
         Self {
             ruleset,
-            names,
+            seen,
             name: Cell::default(),
             last: Cell::default(),
             served_by: Cell::default(),
