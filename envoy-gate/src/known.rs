@@ -5,7 +5,7 @@ use crawlward_core::{HeaderNames, NameLengths};
 /// The first line of each header that nearly every decision needs. `V` is a line's value, or says where that is.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownHeaders<V> {
-    /// What the names tell.
+    /// What the names of all headers say.
     pub names: HeaderNames,
     /// `:method`
     pub method: Option<V>,
@@ -35,7 +35,7 @@ impl<V> Default for KnownHeaders<V> {
     }
 }
 
-/// The lengths of the names that tell [`KnownHeaders::see`] something.
+/// The lengths of the names that [`KnownHeaders::see`] looks for.
 pub const KNOWN_LENGTHS: NameLengths = HeaderNames::LENGTHS
     .and_of(":path")
     .and_of(":method")

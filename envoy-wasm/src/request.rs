@@ -43,7 +43,7 @@ pub fn keep_address() -> Result<(), Refused> {
     Ok(())
 }
 
-/// Where the headers are that tell whose address Envoy took.
+/// Where the headers are that say whose address Envoy took.
 #[derive(Default)]
 struct Forwarding {
     forwarded_for: Option<Place>,

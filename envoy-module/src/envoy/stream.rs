@@ -296,7 +296,7 @@ impl<'s> Lines<'s> {
         self.lines.iter().map(|line| unsafe { (bytes(line.name), bytes(line.value)) })
     }
 
-    /// Those lines whose names are of lengths that count. All others are told apart with a few instructions.
+    /// The lines whose names have lengths that count. All others are passed over in a few instructions each.
     pub(crate) fn with_name_length(
         &self,
         counts: impl Fn(usize) -> bool,

@@ -15,7 +15,7 @@ struct Kept<T> {
     value: T,
 }
 
-/// Makes a value in a pool, which drops it when it is destroyed. `None` if there is no memory.
+/// Makes a value in a pool. It is dropped when the pool is destroyed. `None` if there is no memory.
 ///
 /// # Safety
 ///

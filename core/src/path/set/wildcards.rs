@@ -157,7 +157,7 @@ impl Search<'_> {
         if self.tried.as_ref().is_some_and(is_tried) || !entries.iter().any(|(other, _)| *other == gram) {
             return;
         }
-        // The whole bucket is tried, so that one bit tells that none of it need be tried again.
+        // The whole bucket is tried, so that one bit says that none of it need be tried again.
         if let Some(word) = self.tried.get_or_insert([0; GramIndex::WORDS]).get_mut(place) {
             *word |= bit;
         }
