@@ -1,12 +1,13 @@
 //! The configuration of the `http` block.
 
+use std::io;
 use std::time::Duration;
 
-use crawlward_core::{Ruleset, Severity};
+use crawlward_core::{Compiled, Ruleset, Severity};
 use crawlward_files::{Audience, Origin, User};
 
 use super::{Usage, duplicate, invalid, set_once};
-use crate::nginx::{Configuration, Purpose, WorkerUser, trim};
+use crate::nginx::{Configuration, Purpose, WorkerUser, beside_the_heap, trim};
 use crate::refresh::Refresh;
 use crate::ruleset::InForce;
 
@@ -34,14 +35,22 @@ impl MainConf {
             return Ok(());
         }
         let path = configuration.file_argument().ok_or("out of memory")?;
-        let unreadable = |error| format!("cannot read {}: {error}", path.display());
         let since = crawlward_files::now();
-        let mut origin = Origin::read(&path).map_err(unreadable)?;
         // The master may read more than its workers: what they serve has to be readable for them.
-        if let Some(WorkerUser { name, uid, gids }) = configuration.worker_user() {
-            origin = origin.readable_by(Audience::User(User { name, uid, gids }));
-        }
-        self.ruleset.set(compile(&mut origin, configuration)?, since);
+        let worker =
+            configuration.worker_user().map(|WorkerUser { name, uid, gids }| User { name, uid, gids });
+        let compiled = beside_the_heap(|| {
+            let mut origin = Origin::read(&path)?;
+            if let Some(worker) = &worker {
+                origin = origin.readable_by(Audience::User(worker.clone()));
+            }
+            let compiled = origin.compile();
+            Ok((origin, compiled))
+        });
+        let unreadable = |error: io::Error| format!("cannot read {}: {error}", path.display());
+        let (mut origin, compiled) =
+            compiled.map_err(|panic| format!("internal error: {panic}"))?.map_err(unreadable)?;
+        self.ruleset.set(usable(compiled, &mut origin, configuration)?, since);
         self.refresh.start_from(origin);
         trim();
         Ok(())
@@ -64,8 +73,12 @@ impl MainConf {
     }
 }
 
-fn compile(origin: &mut Origin, configuration: &Configuration<'_>) -> Result<Ruleset, String> {
-    let compiled = origin.compile();
+/// The ruleset, if it can be used. Logs what is wrong with it.
+fn usable(
+    compiled: Compiled,
+    origin: &mut Origin,
+    configuration: &Configuration<'_>,
+) -> Result<Ruleset, String> {
     for diagnostic in &compiled.diagnostics {
         match diagnostic.severity {
             Severity::Error => configuration.error(&diagnostic.to_string()),

@@ -1,8 +1,8 @@
-//! Work beside the event loop, in a thread of its own.
+//! Work in a thread of its own: beside the event loop, or beside the heap that requests are served from.
 
 use std::ffi::c_void;
 use std::io;
-use std::thread::{Builder, JoinHandle, sleep};
+use std::thread::{Builder, JoinHandle, ScopedJoinHandle, scope, sleep};
 use std::time::{Duration, Instant};
 
 use super::panics::catch;
@@ -68,6 +68,27 @@ impl<T> Drop for Background<T> {
             keep_code();
         }
     }
+}
+
+/// Does something, and waits for it. What it allocates and frees leaves no holes in the heap from which requests are served:
+/// glibc would look through them for each request, which takes hundreds of instructions. A thread has a heap of its own.
+///
+/// # Errors
+///
+/// The message of a panic.
+pub(crate) fn beside_the_heap<T: Send>(work: impl Fn() -> T + Sync) -> Result<T, String> {
+    let caught = || catch(&work);
+    scope(|scope| {
+        let blocked = BlockedSignals::all();
+        let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, caught);
+        drop(blocked);
+        match thread.map(ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => Err("the thread panicked outside of its work".to_owned()),
+            // The system has no thread to give: slower requests are better than none.
+            Err(_) => caught(),
+        }
+    })
 }
 
 /// Keeps the code of this library loaded until the end of the process.
