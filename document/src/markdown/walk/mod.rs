@@ -1,6 +1,7 @@
 //! The walk through the content, in document order and without recursion.
 
 mod inline;
+mod rows;
 
 use super::blocks::Blocks;
 use super::escape::Into;
@@ -362,41 +363,5 @@ impl Walk<'_> {
             _ => Ending::Block,
         };
         self.ends_with(node, ending)
-    }
-
-    /// A block in a table of data.
-    fn in_table(&mut self, node: Node) -> Inside {
-        let ending = match node.tag {
-            Tag::Tr => {
-                self.outside_of_cells();
-                Ending::Row
-            }
-            Tag::Td | Tag::Th => {
-                self.outside_of_cells();
-                let span =
-                    self.tree.attribute(node, Attribute::Colspan).and_then(|span| span.trim().parse().ok());
-                Ending::Cell { is_header: node.tag == Tag::Th, span: span.unwrap_or(1) }
-            }
-            Tag::Caption => {
-                self.outside_of_cells();
-                self.line.into = Into::Block;
-                self.line.begin(Mark::Strong);
-                Ending::Caption
-            }
-            _ => {
-                self.flush();
-                Ending::Block
-            }
-        };
-        self.ends_with(node, ending)
-    }
-
-    /// Text in a table that is in no cell goes before the table.
-    fn outside_of_cells(&mut self) {
-        let is_in_cell = self.endings.iter().rev().any(|(_, ending)| matches!(ending, Ending::Cell { .. }));
-        if !is_in_cell {
-            let text = self.line.take();
-            self.blocks.paragraph(&text);
-        }
     }
 }
