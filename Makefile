@@ -256,6 +256,7 @@ nginx-matrix: native ## Build and test the module for the nginx of each Debian r
 	@tests/matrix/run $(SUITES)
 
 test-arm64: native arm64 ## Test what is built for arm64, emulated
+	@$(SETUP) deb
 	@tests/arm64/run
 
 # The Envoy of the other tests is the newest one.

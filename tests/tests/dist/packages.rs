@@ -3,22 +3,35 @@
 use std::env;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crawlward_tests::artefacts::repository;
 use crawlward_tests::nginx::Folder;
 
-use crate::{VERSION, assert_feeds, command_line, files, only, run, text};
+use crate::{VERSION, assert_feeds, command_line, ending, files, only, run, text};
+
+/// The Debian package for this machine.
+fn own_package() -> PathBuf {
+    only(&format!("_{}.deb", run("dpkg", &["--print-architecture"]).trim_end()))
+}
 
 #[test]
-fn the_debian_package_has_what_its_description_says() {
-    let package = only(".deb");
-    let field = |name: &str| run("dpkg-deb", &["--field", text(&package), name]).trim_end().to_owned();
+fn the_debian_packages_have_what_their_description_says() {
+    let packages = ending(".deb");
+    assert!(packages.contains(&own_package()), "{packages:?}");
+    for package in packages {
+        assert_package(&package);
+    }
+}
+
+fn assert_package(package: &Path) {
+    let field = |name: &str| run("dpkg-deb", &["--field", text(package), name]).trim_end().to_owned();
     assert_eq!(field("Package"), "libnginx-mod-http-crawlward");
     assert!(field("Version").starts_with(&format!("{VERSION}-")), "{}", field("Version"));
     assert!(field("Depends").contains("nginx-abi-"), "{}", field("Depends"));
     let folder = Folder::new();
-    run("dpkg-deb", &["--extract", text(&package), text(folder.path())]);
+    run("dpkg-deb", &["--extract", text(package), text(folder.path())]);
     for file in [
         "usr/bin/crawlward",
         "usr/lib/nginx/modules/ngx_http_crawlward_module.so",
@@ -34,7 +47,7 @@ fn the_debian_package_has_what_its_description_says() {
         assert!(folder.path().join(file).exists(), "{file} is missing");
     }
     assert_feeds(&folder.path().join("usr/share/crawlward"));
-    let found = run("lintian", &["--allow-root", "--fail-on", "none", text(&package)]);
+    let found = run("lintian", &["--allow-root", "--fail-on", "none", text(package)]);
     let errors: Vec<&str> = found.lines().filter(|line| line.starts_with("E: ")).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
@@ -128,7 +141,7 @@ fn apt_takes_the_package_from_a_signed_repository_and_refuses_a_changed_one() {
     assert!(downloaded.status.success(), "{}", String::from_utf8_lossy(&downloaded.stderr));
     let found = files(&place("downloads")).into_values().collect::<Vec<_>>();
     assert_eq!(found.len(), 1);
-    assert!(found[0] == fs::read(only(".deb")).unwrap());
+    assert!(found[0] == fs::read(own_package()).unwrap());
 
     let index = place("apt/InRelease");
     let signed = fs::read_to_string(&index).unwrap();
