@@ -67,6 +67,10 @@ impl Module for Crawlward {
         gate::on_request(request);
     }
 
+    fn asks_questions(main: &MainConf) -> bool {
+        main.usage.has_lookups()
+    }
+
     fn question(request: &Request<'_>) -> Option<Question> {
         names::question(request)
     }

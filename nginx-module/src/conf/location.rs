@@ -150,12 +150,13 @@ impl<'c> LocationConf<'c> {
         if let Some((name, position)) = &self.site_name {
             self.site = Some(site(name, &ruleset).map_err(|message| (position.clone(), message))?);
         }
-        if let Some((Some(_), position)) = &self.rdns
-            && !configuration.has_resolver()
-        {
-            let message =
-                "\"crawlward_rdns\" directive needs a \"resolver\" in each of its blocks, or around it";
-            return Err((position.clone(), message.to_owned()));
+        if let Some((Some(_), position)) = &self.rdns {
+            if !configuration.has_resolver() {
+                let message =
+                    "\"crawlward_rdns\" directive needs a \"resolver\" in each of its blocks, or around it";
+                return Err((position.clone(), message.to_owned()));
+            }
+            main.usage.note_lookups();
         }
         if let Some((true, position)) = &self.trust_header {
             let may_be_off = match self.mode {

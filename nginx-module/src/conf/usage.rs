@@ -1,4 +1,4 @@
-//! Directives that have no effect.
+//! What nginx.conf uses: directives that have no effect, and what requests pay for only where it is used.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use crate::nginx::{Configuration, Position, Purpose};
 
 const CONFIG: &str = "crawlward_config";
 
-/// Where directives are that may have no effect. Only the whole configuration shows that.
+/// What only the whole configuration shows.
 #[derive(Debug, Default)]
 pub(crate) struct Usage {
     has_config: Cell<bool>,
@@ -15,6 +15,8 @@ pub(crate) struct Usage {
     others: RefCell<Vec<(&'static str, Position)>>,
     /// Each `crawlward_trust_header on`, and whether the mode may be `off` anywhere in its block.
     trusted: RefCell<BTreeMap<Position, bool>>,
+    /// Whether a request may have to wait for a lookup, in any block.
+    has_lookups: Cell<bool>,
 }
 
 impl Usage {
@@ -36,6 +38,16 @@ impl Usage {
     /// Whether any block trusts the header.
     pub(crate) fn is_header_trusted(&self) -> bool {
         !self.trusted.borrow().is_empty()
+    }
+
+    /// Notes a block whose requests may wait for a lookup.
+    pub(crate) fn note_lookups(&self) {
+        self.has_lookups.set(true);
+    }
+
+    /// Whether requests of any block may wait for a lookup.
+    pub(crate) fn has_lookups(&self) -> bool {
+        self.has_lookups.get()
     }
 
     /// Warns of the directives that have no effect.

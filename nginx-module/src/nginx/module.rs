@@ -43,6 +43,9 @@ pub(crate) trait Module: ModuleTypes {
     /// nginx has read a request, and evaluated no variable of the configuration. This is the post-read phase.
     fn on_request(request: &mut Request<'_, Self>);
 
+    /// Whether any request may have to wait for the answer to a question.
+    fn asks_questions(main: &Self::Main) -> bool;
+
     /// The pre-access phase, before nginx's own limits. Returns the question for which the request is to wait.
     fn question(request: &Request<'_, Self>) -> Option<Self::Question>;
 

@@ -45,8 +45,8 @@ pub(super) unsafe fn add_variables<M: Module + Exported>(cf: *mut ngx_conf_t) ->
     Status::NGX_OK
 }
 
-/// Adds the handlers of phases, and the filters. Without responses whose bodies the module takes the place of, there is no body
-/// filter.
+/// Adds the handlers of phases, and the filters: none for what the configuration does not use, because nginx calls each for every
+/// request.
 ///
 /// nginx makes the chain of filters anew whenever it reads a configuration, in the order of its list of modules. Each filter
 /// calls the one that was added before it.
@@ -58,13 +58,19 @@ pub(super) unsafe fn add_handlers<M: Module + Exported>(
     cf: *mut ngx_conf_t,
     main_thread: MainThread<'_>,
 ) -> Status {
-    let handlers: [(ngx_http_phases, ngx_http_handler_pt); 4] = [
-        (ngx_http_phases_NGX_HTTP_POST_READ_PHASE, Some(on_request::<M>)),
-        (ngx_http_phases_NGX_HTTP_PREACCESS_PHASE, Some(on_preaccess::<M>)),
-        (ngx_http_phases_NGX_HTTP_ACCESS_PHASE, Some(on_access::<M>)),
-        (ngx_http_phases_NGX_HTTP_LOG_PHASE, Some(on_log::<M>)),
+    // SAFETY: nginx reads its configuration, and has made that of this module.
+    let main = unsafe { main_conf::<M>(&*cf) };
+    let handlers: [(ngx_http_phases, ngx_http_handler_pt, bool); 4] = [
+        (ngx_http_phases_NGX_HTTP_POST_READ_PHASE, Some(on_request::<M>), true),
+        (
+            ngx_http_phases_NGX_HTTP_PREACCESS_PHASE,
+            Some(on_preaccess::<M>),
+            main.is_some_and(|main| M::asks_questions(&main.conf)),
+        ),
+        (ngx_http_phases_NGX_HTTP_ACCESS_PHASE, Some(on_access::<M>), true),
+        (ngx_http_phases_NGX_HTTP_LOG_PHASE, Some(on_log::<M>), true),
     ];
-    for (phase, handler) in handlers {
+    for (phase, handler, _) in handlers.into_iter().filter(|(.., is_used)| *is_used) {
         // SAFETY: the main configuration of nginx's core module has this type, and `handlers` is an initialised array of
         // handlers.
         let slot: Option<&mut ngx_http_handler_pt> = unsafe {
@@ -82,7 +88,7 @@ pub(super) unsafe fn add_handlers<M: Module + Exported>(
     unsafe {
         NEXT_HEADER_FILTER.set(main_thread, ngx_http_top_header_filter);
         ngx_http_top_header_filter = Some(filter_header::<M>);
-        if main_conf::<M>(&*cf).is_some_and(|main| M::replaces_bodies(&main.conf)) {
+        if main.is_some_and(|main| M::replaces_bodies(&main.conf)) {
             NEXT_BODY_FILTER.set(main_thread, ngx_http_top_body_filter);
             ngx_http_top_body_filter = Some(filter_body::<M>);
             return body::need_threads(cf);
