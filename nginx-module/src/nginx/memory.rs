@@ -3,7 +3,7 @@
 /// Returns free memory to the system.
 ///
 /// glibc keeps what was freed. With 300,000 prefixes, a worker that refreshes its ruleset would keep 50 MiB of its own. With
-/// this it keeps 12.5, at times 20 because glibc does not trim the end of a thread's heap. An allocator that maps large blocks
+/// this it keeps 15, at times 23 because glibc does not trim the end of a thread's heap. An allocator that maps large blocks
 /// would keep 12.5 at all times, and peak at 45 MiB instead of 62, but take a tenth more processor time. The page
 /// `docs/benchmarks.md` has the measurement.
 pub(crate) fn trim() {
