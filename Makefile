@@ -70,7 +70,7 @@ export RELOADS PREFIXES REFRESHES
 
 comma := ,
 # What `native` builds.
-NATIVE := crawlward-nginx crawlward-envoy-module crawlward
+NATIVE := crawlpike-nginx crawlpike-envoy-module crawlpike
 # The profiles of `native`, `wasm` and `arm64`, and what `native` builds besides.
 NATIVE_PROFILE := release
 WASM_PROFILE := wasm
@@ -79,24 +79,24 @@ BESIDES :=
 # Builds all that a demonstration runs in a third of the time, as the tests are built, into a directory of its own: dist/ is
 # for users. All native packages are built at once: a package alone has other features, so that cargo would build what it
 # shares with others again. The paths stay as they are, because cargo would build again for the tests what has others.
-QUICK = NATIVE_PROFILE=dev WASM_PROFILE=dev REMAP= DIST=$(abspath $(TARGET_DIR))/quick BESIDES="crawlward-tests crawlward-trim" \
-    WASM=$(WASM_POLICIES) WASM_FINISH=$(abspath $(TARGET_DIR))/debug/crawlward-trim
+QUICK = NATIVE_PROFILE=dev WASM_PROFILE=dev REMAP= DIST=$(abspath $(TARGET_DIR))/quick BESIDES="crawlpike-tests crawlpike-trim" \
+    WASM=$(WASM_POLICIES) WASM_FINISH=$(abspath $(TARGET_DIR))/debug/crawlpike-trim
 profile_dir = $(patsubst dev,debug,$(1))
 # The directory for the results. PANICS=1 builds gates that panic on request, for tests only.
 DIST := dist
 PANICS :=
 # The filters that the target `wasm` builds, as CRATE:FILE, and the command that makes the file from the linked module. Each is
 # built by itself: in one build, the features of a dependency that one of them needs would be in all.
-WASM_POLICIES := crawlward-envoy:crawlward.wasm
-WASM := $(WASM_POLICIES) crawlward-envoy-documents:crawlward-documents.wasm
-WASM_FINISH := $(CARGO) run -q -p crawlward-trim --
+WASM_POLICIES := crawlpike-envoy:crawlpike.wasm
+WASM := $(WASM_POLICIES) crawlpike-envoy-documents:crawlpike-documents.wasm
+WASM_FINISH := $(CARGO) run -q -p crawlpike-trim --
 
 WASM_TARGET := wasm32-wasip1
 ARM64_TARGET := aarch64-unknown-linux-gnu
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 # No path of this machine is in the programs, so that the same sources give the same bytes in every directory.
-REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-path-prefix=$(CURDIR)=/crawlward \
-    --remap-path-prefix=$(abspath $(TARGET_DIR))=/crawlward/target
+REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-path-prefix=$(CURDIR)=/crawlpike \
+    --remap-path-prefix=$(abspath $(TARGET_DIR))=/crawlpike/target
 
 export CROSS_TOOLCHAIN CARGO
 
@@ -140,19 +140,19 @@ build: native wasm ## Build the nginx module, Envoy's module and Wasm filters, a
 # leaves a file alone that would not change, which a test may read at this time.
 native: setup
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
-	    $(if $(PANICS),--features crawlward-nginx/panic-for-tests$(comma)crawlward-envoy-module/panic-for-tests)
+	    $(if $(PANICS),--features crawlpike-nginx/panic-for-tests$(comma)crawlpike-envoy-module/panic-for-tests)
 	@mkdir -p $(DIST); cd $(TARGET_DIR)/$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
-	    crawlward-nginx) install -C -m 755 libcrawlward_nginx.so $(abspath $(DIST))/ngx_http_crawlward_module.so ;; \
-	    crawlward-envoy-module) install -C -m 755 libcrawlward_envoy_module.so $(abspath $(DIST))/libcrawlward_envoy.so ;; \
-	    crawlward) install -C -m 755 crawlward $(abspath $(DIST))/crawlward ;; \
+	    crawlpike-nginx) install -C -m 755 libcrawlpike_nginx.so $(abspath $(DIST))/ngx_http_crawlpike_module.so ;; \
+	    crawlpike-envoy-module) install -C -m 755 libcrawlpike_envoy_module.so $(abspath $(DIST))/libcrawlpike_envoy.so ;; \
+	    crawlpike) install -C -m 755 crawlpike $(abspath $(DIST))/crawlpike ;; \
 	esac; done
 
 # For containers without a C library. The C library resolves names by itself in a static program, by /etc/hosts and DNS.
-static: setup ## Build dist/static/crawlward, which needs no library
+static: setup ## Build dist/static/crawlpike, which needs no library
 	host=$$(rustc -vV | sed -n 's/^host: //p'); \
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP) -C target-feature=+crt-static" \
-	    $(CARGO) build --release -p crawlward --target "$$host"; \
-	install -C -D -m 755 "$(TARGET_DIR)/$$host/release/crawlward" $(DIST)/static/crawlward
+	    $(CARGO) build --release -p crawlpike --target "$$host"; \
+	install -C -D -m 755 "$(TARGET_DIR)/$$host/release/crawlpike" $(DIST)/static/crawlpike
 
 wasm: setup
 	@mkdir -p $(DIST); \
@@ -168,17 +168,17 @@ wasm: setup
 arm64: ## Build the command line, the nginx module for Debian 12, and Envoy's module for arm64, in dist/arm64/
 	@$(SETUP) arm64
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" .ci/cargo-for $(ARM64_TARGET) build --profile $(ARM64_PROFILE) \
-	    -p crawlward-nginx -p crawlward-envoy-module
+	    -p crawlpike-nginx -p crawlpike-envoy-module
 	@mkdir -p $(DIST)/arm64/static; \
 	folder=$$(.ci/cargo-for $(ARM64_TARGET) --folder)/$(call profile_dir,$(ARM64_PROFILE)); \
-	install -m 755 "$$folder/libcrawlward_nginx.so" $(DIST)/arm64/ngx_http_crawlward_module.so; \
-	install -m 755 "$$folder/libcrawlward_envoy_module.so" $(DIST)/arm64/libcrawlward_envoy.so; \
+	install -m 755 "$$folder/libcrawlpike_nginx.so" $(DIST)/arm64/ngx_http_crawlpike_module.so; \
+	install -m 755 "$$folder/libcrawlpike_envoy_module.so" $(DIST)/arm64/libcrawlpike_envoy.so; \
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP) -C target-feature=+crt-static" \
-	    .ci/cargo-for $(ARM64_TARGET) build --profile $(ARM64_PROFILE) -p crawlward; \
-	install -m 755 "$$folder/crawlward" $(DIST)/arm64/static/crawlward
+	    .ci/cargo-for $(ARM64_TARGET) build --profile $(ARM64_PROFILE) -p crawlpike; \
+	install -m 755 "$$folder/crawlpike" $(DIST)/arm64/static/crawlpike
 
-wasm-image: wasm ## Make dist/wasm-image, an OCI image layout of dist/crawlward.wasm for Istio and Envoy Gateway
-	@envoy-filter/wasm-image $(DIST)/crawlward.wasm $(DIST)/wasm-image \
+wasm-image: wasm ## Make dist/wasm-image, an OCI image layout of dist/crawlpike.wasm for Istio and Envoy Gateway
+	@envoy-filter/wasm-image $(DIST)/crawlpike.wasm $(DIST)/wasm-image \
 	    "$$(sed -n 's/^version *= *"\(.*\)".*/\1/p' Cargo.toml | head -n 1)"
 
 # Cargo's output is unchanged; the last line is the sum of its "test result:" lines.
@@ -196,7 +196,7 @@ fuzz: ## Run each fuzz target of the core for FUZZ_SECONDS (needs stable Rust an
 # The gates that panic on request have their own directory: dist/ is for users.
 test-panics: setup ## Build gates that panic on request, and test that a panic takes no server down
 	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 WASM=$(WASM_POLICIES) DIST=$(abspath $(TARGET_DIR))/panicking
-	CRAWLWARD_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test --workspace --test panics -- $(ARGS)
+	CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test --workspace --test panics -- $(ARGS)
 
 test-monitoring: build ## Test the dashboard and the alerts in examples/monitoring with Prometheus
 	@$(SETUP) monitoring
@@ -219,18 +219,18 @@ test-manifests: ## Check the manifests in examples/envoy against the CRDs in the
 	@[[ -d "$(CRDS)" ]] || { echo 'test-manifests: CRDS must name a directory with the CRDs of Istio and of Envoy Gateway' \
 	    '(docs/mesh.md lists the files): make test-manifests CRDS=DIR' >&2; exit 1; }
 	@$(SETUP)
-	CRAWLWARD_CRDS=$(abspath $(CRDS)) $(CARGO) test --workspace --features crawlward-tests/manifests --test crds -- $(ARGS)
+	CRAWLPIKE_CRDS=$(abspath $(CRDS)) $(CARGO) test --workspace --features crawlpike-tests/manifests --test crds -- $(ARGS)
 
 # With WRITE=1, it writes the table of values into the chart's README.
 test-helm: build ## Check the Helm chart: what it renders, and that the real servers take it; CRDS=DIR checks CRDs, too
 	@$(SETUP) helm
-	$(if $(CRDS),CRAWLWARD_CRDS=$(abspath $(CRDS))) $(if $(WRITE),CRAWLWARD_WRITE=1) \
-	    $(CARGO) test --workspace --features crawlward-tests/manifests --test helm -- $(ARGS)
+	$(if $(CRDS),CRAWLPIKE_CRDS=$(abspath $(CRDS))) $(if $(WRITE),CRAWLPIKE_WRITE=1) \
+	    $(CARGO) test --workspace --features crawlpike-tests/manifests --test helm -- $(ARGS)
 
 memcheck: build ## Run tests of nginx, and some of the native module in Envoy, under valgrind (takes some minutes)
 	@tests/memcheck/run $(ARGS)
 
-deb: ## Build dist/libnginx-mod-http-crawlward_*.deb for the nginx of this Debian
+deb: ## Build dist/libnginx-mod-http-crawlpike_*.deb for the nginx of this Debian
 	@$(SETUP) deb
 	@$(MAKE) --no-print-directory native
 	@nginx-module/debian/build
@@ -269,7 +269,7 @@ envoy-matrix: native ## Run the table of cases with the native module in older v
 
 demo: setup ## Watch nginx and Envoy tell real crawlers from impostors
 	@$(MAKE) --no-print-directory native wasm SETUP=true $(QUICK)
-	@CRAWLWARD_DIST=$(abspath $(TARGET_DIR))/quick $(TARGET_DIR)/debug/demo
+	@CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/quick $(TARGET_DIR)/debug/demo
 
 lint: setup ## Check the formatting, the shell scripts and the catalog, and run clippy for both targets (warnings are errors)
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
@@ -281,7 +281,7 @@ lint: setup ## Check the formatting, the shell scripts and the catalog, and run 
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
 	@if compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \
-	    set -x; $(CARGO) clippy -q -p crawlward-core -p crawlward-envoy -p crawlward-envoy-documents --target $(WASM_TARGET) -- -D warnings; \
+	    set -x; $(CARGO) clippy -q -p crawlpike-core -p crawlpike-envoy -p crawlpike-envoy-documents --target $(WASM_TARGET) -- -D warnings; \
 	else \
 	    echo 'lint: clippy has no target $(WASM_TARGET) here; the filters are checked for the native target only'; \
 	fi
@@ -299,10 +299,10 @@ deny: ## Check the licences, sources and versions of the dependencies by deny.to
 	set -x; $(CARGO) deny check $(CHECKS)
 
 pages: ## Rewrite the pages that are made from the code: docs/configuration.md, docs/conformance.md
-	@$(CARGO) run -q -p crawlward-tests --bin pages
+	@$(CARGO) run -q -p crawlpike-tests --bin pages
 
 released: ## Record the names that users rely on in tests/released.json: a step of a release
-	@$(CARGO) run -q -p crawlward-tests --bin pages -- released
+	@$(CARGO) run -q -p crawlpike-tests --bin pages -- released
 
 pictures: ## Redraw the pictures and plots in docs/pictures
 	@$(PYTHON) docs/book/pictures.py
@@ -324,7 +324,7 @@ bench: ## Run all benchmarks on an idle machine, and write target/bench.md (benc
 bench-core: ## Benchmark the core against published crates, without servers
 	@for bench in $(BENCHES); do \
 	    printf '\n== %s ==\n' "$$bench"; \
-	    $(CARGO) bench -q -p crawlward-core -p crawlward-files --bench "$$bench"; \
+	    $(CARGO) bench -q -p crawlpike-core -p crawlpike-files --bench "$$bench"; \
 	done | tee $(TARGET_DIR)/bench-core.txt
 
 # The peers are not in the workspace: some have licences or versions that the product may not have.
@@ -336,41 +336,41 @@ bench-document: ## Compare documents with those of other tools, on corpora in cl
 	@for truth in $(TARGET_DIR)/corpora/*/truth.json; do corpus=$${truth%/*}; \
 	    target/document-peers/bin/python document/bench/peers.py "$$corpus" "$$corpus/peers"; \
 	done
-	@CRAWLWARD_CORPORA=$(abspath $(TARGET_DIR))/corpora $(CARGO) test -q -p crawlward-document --lib html::standard >&2
+	@CRAWLPIKE_CORPORA=$(abspath $(TARGET_DIR))/corpora $(CARGO) test -q -p crawlpike-document --lib html::standard >&2
 	@CARGO_TARGET_DIR=$(abspath $(TARGET_DIR))/document-bench $(CARGO) run -q --release \
 	    --manifest-path document/bench/Cargo.toml -- $(TARGET_DIR)/corpora | tee $(TARGET_DIR)/bench-document.md
 
 bench-nginx: build ## Benchmark the nginx gate against bare nginx and hand-written rules (takes some minutes)
 	@$(SETUP) nginx bench
-	@$(CARGO) run -q -p crawlward-tests --bin bench -- nginx --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) | tee $(TARGET_DIR)/bench-nginx.md
+	@$(CARGO) run -q -p crawlpike-tests --bin bench -- nginx --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) | tee $(TARGET_DIR)/bench-nginx.md
 
 bench-signatures: build ## Measure what signatures cost the gates (takes some minutes)
 	@$(SETUP) nginx envoy bench
-	@$(CARGO) run -q -p crawlward-tests --bin bench -- signatures --rounds $(ROUNDS) | tee $(TARGET_DIR)/bench-signatures.md
+	@$(CARGO) run -q -p crawlpike-tests --bin bench -- signatures --rounds $(ROUNDS) | tee $(TARGET_DIR)/bench-signatures.md
 
 # The empty filter and the empty module are baselines for the benchmark, so they stay out of dist/.
 bench-envoy: build ## Benchmark the Envoy gates against bare Envoy, an empty filter and module, Lua and RBAC (takes some minutes)
 	@$(SETUP) envoy bench
-	@$(MAKE) --no-print-directory wasm SETUP=true WASM=crawlward-empty-filter:empty-filter.wasm WASM_FINISH='install -m 644' DIST=$(abspath $(TARGET_DIR))/bench
-	@$(CARGO) build -q --release -p crawlward-empty-module
-	@install -m 755 $(TARGET_DIR)/release/libcrawlward_empty_module.so $(TARGET_DIR)/bench/libempty_module.so
-	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) \
+	@$(MAKE) --no-print-directory wasm SETUP=true WASM=crawlpike-empty-filter:empty-filter.wasm WASM_FINISH='install -m 644' DIST=$(abspath $(TARGET_DIR))/bench
+	@$(CARGO) build -q --release -p crawlpike-empty-module
+	@install -m 755 $(TARGET_DIR)/release/libcrawlpike_empty_module.so $(TARGET_DIR)/bench/libempty_module.so
+	@$(CARGO) run -q -p crawlpike-tests --bin bench -- envoy --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) \
 	    --empty-gates $(abspath $(TARGET_DIR))/bench --only '$(ONLY)' | tee $(TARGET_DIR)/bench-envoy.md
 
-report-log: native ## Draw an access log of LINES lines, and compare what `crawlward report` counts with what was drawn
-	@$(CARGO) run -q -p crawlward-tests --bin report-log -- $(LINES) $(or $(SEED),1) $(abspath $(TARGET_DIR))/report-log
+report-log: native ## Draw an access log of LINES lines, and compare what `crawlpike report` counts with what was drawn
+	@$(CARGO) run -q -p crawlpike-tests --bin report-log -- $(LINES) $(or $(SEED),1) $(abspath $(TARGET_DIR))/report-log
 
 soak: build ## Change, break and kill nginx or Envoy for SECONDS, and check each response against the core
-	@$(CARGO) run -q -p crawlward-tests --bin soak -- --gate $(GATE) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak-of-$(GATE).md
+	@$(CARGO) run -q -p crawlpike-tests --bin soak -- --gate $(GATE) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak-of-$(GATE).md
 
 soak-documents: build ## Ask nginx or Envoy for documents of pages that break off for SECONDS, and check each response
-	@$(CARGO) run -q -p crawlward-tests --bin soak -- --documents --gate $(GATE) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak-documents-of-$(GATE).md
+	@$(CARGO) run -q -p crawlpike-tests --bin soak -- --documents --gate $(GATE) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak-documents-of-$(GATE).md
 
 soak-reload: native ## Reload nginx RELOADS times with PREFIXES prefixes, refresh it, and report its memory
-	@$(CARGO) run -q -p crawlward-tests --bin soak-reload | tee $(TARGET_DIR)/soak-reload.md
+	@$(CARGO) run -q -p crawlpike-tests --bin soak-reload | tee $(TARGET_DIR)/soak-reload.md
 
 soak-envoy: build ## Replace a ruleset of 300,000 prefixes UPDATES times under load, in both gates of Envoy, and report its memory
-	@$(CARGO) run -q -p crawlward-tests --bin bench -- envoy-updates --updates $(UPDATES) --only '$(ONLY)' | tee $(TARGET_DIR)/soak-envoy.md
+	@$(CARGO) run -q -p crawlpike-tests --bin bench -- envoy-updates --updates $(UPDATES) --only '$(ONLY)' | tee $(TARGET_DIR)/soak-envoy.md
 
 clean: ## Remove all build results, and what setup installed under target/
 	$(CARGO) clean

@@ -14,5 +14,5 @@ fn main() {
         .files(SOURCES)
         .includes(env::split_paths(&include))
         .warnings(false)
-        .compile("crawlward_nginx_c");
+        .compile("crawlpike_nginx_c");
 }

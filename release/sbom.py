@@ -3,7 +3,7 @@
 
     release/sbom.py --version VERSION [--program PROGRAM]... [--static-program PROGRAM]...
 
-PROGRAM is PACKAGE:TARGET:FILE, such as crawlward-nginx:x86_64-unknown-linux-gnu:dist/ngx_http_crawlward_module.so, with
+PROGRAM is PACKAGE:TARGET:FILE, such as crawlpike-nginx:x86_64-unknown-linux-gnu:dist/ngx_http_crawlpike_module.so, with
 what it is for behind another colon if there are several. The file name stands for the program, and the digest of the file
 for its content. Crates that only run when the programs are built, such as procedural macros, are not in the programs and not
 in the bill. A static program contains the C library of this machine. The time is SOURCE_DATE_EPOCH. Needs
@@ -64,8 +64,8 @@ class Bill:
         self.crates = {}
         self.needs = {}
         product = Component(
-            name="crawlward", version=version, type=ComponentType.APPLICATION, bom_ref="crawlward",
-            purl=PackageURL("generic", None, "crawlward", version), licenses=[LICENCE.make_from_string("Apache-2.0")],
+            name="crawlpike", version=version, type=ComponentType.APPLICATION, bom_ref="crawlpike",
+            purl=PackageURL("generic", None, "crawlpike", version), licenses=[LICENCE.make_from_string("Apache-2.0")],
         )
         self.bom = Bom(metadata=BomMetaData(component=product))
         self.programs = []
@@ -119,7 +119,7 @@ class Bill:
         self.bom.metadata.timestamp = datetime.datetime.fromtimestamp(time, datetime.timezone.utc)
         # The same programs have the same number.
         content = "".join(sorted(program.bom_ref.value for program in self.programs))
-        self.bom.serial_number = uuid.uuid5(uuid.NAMESPACE_OID, f"crawlward {self.version} {content}")
+        self.bom.serial_number = uuid.uuid5(uuid.NAMESPACE_OID, f"crawlpike {self.version} {content}")
         for component, needed in self.needs.items():
             self.bom.register_dependency(component, needed)
         self.bom.register_dependency(self.bom.metadata.component, self.programs)

@@ -1,11 +1,11 @@
-//! `crawlward agents`: the known agents, and how they can be verified.
+//! `crawlpike agents`: the known agents, and how they can be verified.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crawlward_core::{AgentInfo, Ruleset};
-use crawlward_files::{FilesBeside, now};
+use crawlpike_core::{AgentInfo, Ruleset};
+use crawlpike_files::{FilesBeside, now};
 use serde::Serialize;
 
 use crate::catalog::{Catalog, KnownAgent};
@@ -15,18 +15,18 @@ use crate::{source, table};
 /// List the known agents, and how each can be verified
 ///
 /// Without a configuration, the agents are those of the built-in catalog. With one, they are those of the configuration and
-/// its catalog, and the last column says whether Crawlward can verify them at the moment. The columns are the token, the
+/// its catalog, and the last column says whether Crawlpike can verify them at the moment. The columns are the token, the
 /// operator, the purposes, and the proofs that the operator publishes: complete or partial IP ranges, reverse DNS names,
 /// and keys of signatures. The gates verify IP ranges and, if the configuration has the keys, signatures; nginx verifies reverse
-/// DNS names, too, if `crawlward_rdns` is on.
+/// DNS names, too, if `crawlpike_rdns` is on.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward agents
-  crawlward agents --config crawlward.json
-  crawlward agents --config crawlward.json --json | jq -r 'select(.verifiable == false) | .token'")]
+  crawlpike agents
+  crawlpike agents --config crawlpike.json
+  crawlpike agents --config crawlpike.json --json | jq -r 'select(.verifiable == false) | .token'")]
 pub(crate) struct Arguments {
-    /// The configuration document, or a file that `crawlward compile` wrote
+    /// The configuration document, or a file that `crawlpike compile` wrote
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Print a JSON object for each agent

@@ -1,4 +1,4 @@
-//! `crawlward aiwebindex`: the forms of pages that agents read, and the proof of who owns a domain.
+//! `crawlpike aiwebindex`: the forms of pages that agents read, and the proof of who owns a domain.
 
 mod crawler;
 mod document;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crawlward_core::Files;
+use crawlpike_core::Files;
 use serde::Deserialize;
 
 use crate::failure::Failure;

@@ -1,10 +1,10 @@
-//! `crawlward compile`: the configuration and all its feeds in one file that loads in milliseconds.
+//! `crawlpike compile`: the configuration and all its feeds in one file that loads in milliseconds.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crawlward_files::{Recording, Snapshot};
+use crawlpike_files::{Recording, Snapshot};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use zerocopy::IntoBytes;
@@ -22,11 +22,11 @@ use crate::source;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward compile --config crawlward.json --output crawlward.bin
-      In nginx.conf: crawlward_config crawlward.bin;
-  crawlward compile --config crawlward.json --output crawlward.bin.gz --gzip
+  crawlpike compile --config crawlpike.json --output crawlpike.bin
+      In nginx.conf: crawlpike_config crawlpike.bin;
+  crawlpike compile --config crawlpike.json --output crawlpike.bin.gz --gzip
       The same in a fraction of the bytes, for a ConfigMap of Kubernetes; it takes some milliseconds more to load.
-  crawlward compile --config crawlward.json --accept googlebot
+  crawlpike compile --config crawlpike.json --accept googlebot
       Accepts the new version of the feed `googlebot`, which its guard holds; nginx uses it from the next reload on.")]
 pub(crate) struct Arguments {
     /// The configuration document
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     }
     let mut stdout = io::stdout().lock();
-    for feed in ruleset.feeds(crawlward_files::now()) {
+    for feed in ruleset.feeds(crawlpike_files::now()) {
         writeln!(stdout, "{} {}: {} prefixes, {}", feed.format, feed.name, feed.prefixes, feed.state)?;
     }
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `crawlward envoy`: the Envoy filter with the configuration in it.
+//! `crawlpike envoy`: the Envoy filter with the configuration in it.
 
 mod configuration;
 mod resource;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use crawlward_core::Ruleset;
-use crawlward_files::{FilesBeside, Snapshot, Watch};
+use crawlpike_core::Ruleset;
+use crawlpike_files::{FilesBeside, Snapshot, Watch};
 use serde_json::{Value, json};
 
 use crate::clock;
@@ -23,7 +23,7 @@ use crate::source;
 use crate::watch::{self, Delivery};
 
 /// The root id of the filter, and the name of the VM in which it runs.
-const FILTER: &str = "crawlward";
+const FILTER: &str = "crawlpike";
 
 /// Write the Envoy filter resource with the configuration in it
 ///
@@ -35,36 +35,36 @@ const FILTER: &str = "crawlward";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward envoy --config crawlward.json --output /etc/envoy/crawlward.json
+  crawlpike envoy --config crawlpike.json --output /etc/envoy/crawlpike.json
       In envoy.yaml, this filter reads the file and follows its changes (Envoy needs a `node` with `id` and `cluster`):
-        - name: crawlward
+        - name: crawlpike
           config_discovery:
             config_source:
-              path_config_source: { path: /etc/envoy/crawlward.json }
+              path_config_source: { path: /etc/envoy/crawlpike.json }
             type_urls: [type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm]
-  crawlward envoy --config crawlward.json --output /etc/envoy/crawlward.json --watch
+  crawlpike envoy --config crawlpike.json --output /etc/envoy/crawlpike.json --watch
       The same, and writes the file again when the document, its files or the code change, and on SIGHUP.
-  crawlward envoy --config crawlward.json --xds-dir /srv/xds --watch
-      For several Envoys: writes /srv/xds/crawlward.json and, beside it, the code.
-  crawlward envoy --config crawlward.json --format filter --syntax yaml
+  crawlpike envoy --config crawlpike.json --xds-dir /srv/xds --watch
+      For several Envoys: writes /srv/xds/crawlpike.json and, beside it, the code.
+  crawlpike envoy --config crawlpike.json --format filter --syntax yaml
       The entry of `http_filters` for a static configuration.
-  crawlward envoy --config crawlward.json --patch /spec/pluginConfig --output patch.json
-  kubectl patch wasmplugin crawlward --type=json --patch-file=patch.json
+  crawlpike envoy --config crawlpike.json --patch /spec/pluginConfig --output patch.json
+  kubectl patch wasmplugin crawlpike --type=json --patch-file=patch.json
       For Istio, whose WasmPlugin has the document in it.")]
 pub(crate) struct Arguments {
-    /// The configuration document, or a file that `crawlward compile` wrote
+    /// The configuration document, or a file that `crawlpike compile` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// The file to write, *.json or *.yaml; it is replaced in one step [default: stdout]
     #[arg(long, value_name = "FILE", group = "destination")]
     output: Option<PathBuf>,
-    /// The folder to write NAME.json and the code (crawlward-HASH.wasm) to, for several Envoys
+    /// The folder to write NAME.json and the code (crawlpike-HASH.wasm) to, for several Envoys
     #[arg(long, value_name = "DIR", group = "destination")]
     xds_dir: Option<PathBuf>,
     /// Where Envoys see the folder of --xds-dir, if elsewhere
     #[arg(long, value_name = "DIR", requires = "xds_dir")]
     mounted_at: Option<PathBuf>,
-    /// The filter's code; without --xds-dir, Envoy reads it there [default: crawlward.wasm beside this program]
+    /// The filter's code; without --xds-dir, Envoy reads it there [default: crawlpike.wasm beside this program]
     #[arg(long, value_name = "FILE")]
     wasm: Option<PathBuf>,
     /// Put the code itself into the resource instead of its path
@@ -160,7 +160,7 @@ impl Arguments {
     /// Reports the feeds that have become stale since the last look.
     fn report_stale_feeds(&self, in_force: Option<&mut Loaded>) {
         let Some(Loaded { ruleset, looked }) = in_force else { return };
-        let now = crawlward_files::now();
+        let now = crawlpike_files::now();
         for feed in ruleset.became_stale(*looked, now) {
             say(format_args!("{}: warning: {feed}", self.config.display()));
         }
@@ -199,12 +199,12 @@ impl Arguments {
     fn report(&self, failure: &Failure) {
         failure.report();
         if let Some(path) = self.path() {
-            say(format_args!("crawlward: {} is left unchanged", path.display()));
+            say(format_args!("crawlpike: {} is left unchanged", path.display()));
         }
     }
 
     fn make(&self, files: &FilesBeside, snapshot: &Snapshot) -> Result<Made, Failure> {
-        let looked = crawlward_files::now();
+        let looked = crawlpike_files::now();
         let (target, form) = match &self.patch {
             Some(path) => (Target::Patch(path), Form::Document),
             None => (Target::Filter(self.wasm(snapshot)?), self.form),
@@ -236,7 +236,7 @@ impl Arguments {
         let (code, copy) = match &self.xds_dir {
             _ if self.inline_wasm => (code(json!({ "inline_bytes": BASE64_STANDARD.encode(&bytes) })), None),
             Some(folder) => {
-                let name = format!("crawlward-{}.wasm", version(&bytes));
+                let name = format!("crawlpike-{}.wasm", version(&bytes));
                 let seen_by_envoy = self.mounted_at.as_ref().unwrap_or(folder).join(&name);
                 let source = Snapshot::default();
                 source.record(wasm);
@@ -269,7 +269,7 @@ impl Arguments {
                     let why = "where this program is, and so the filter's code, is unknown";
                     Failure::because(format_args!("{why}: {error}; give --wasm FILE"))
                 })?;
-                own.with_file_name("crawlward.wasm")
+                own.with_file_name("crawlpike.wasm")
             }
         };
         snapshot.record(&path);
@@ -298,7 +298,7 @@ impl Made {
 
     /// The line about a resource that was written.
     fn line(&self) -> String {
-        let time = clock::rfc3339(crawlward_files::now());
+        let time = clock::rfc3339(crawlpike_files::now());
         let path = self.to.as_deref().unwrap_or(Path::new("-")).display();
         let Self { version, prefixes, warnings, .. } = self;
         format!("{time} {path}: version {version}, {prefixes} prefixes, {warnings} warnings")

@@ -1,4 +1,4 @@
-//! `crawlward explain`: the decision about a request, and how it is made.
+//! `crawlpike explain`: the decision about a request, and how it is made.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;
 
-use crawlward_core::{Diagnostic, Locator, Scheme};
-use crawlward_core::{Overrides, Ruleset, decide, decide_traced};
+use crawlpike_core::{Diagnostic, Locator, Scheme};
+use crawlpike_core::{Overrides, Ruleset, decide, decide_traced};
 
 use crate::dns;
 use crate::failure::{Failure, UNUSABLE, say};
@@ -28,15 +28,15 @@ use crate::trace::Trace;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward explain --config crawlward.json --ip 66.249.66.1 --user-agent 'Googlebot/2.1'
-  crawlward explain --config crawlward.json --ip 192.0.2.1 --host example.com --path '/a?b' --json
-  crawlward explain --config crawlward.json --ip 192.0.2.1 --user-agent 'Baiduspider/2.0' --resolve
-  echo '{\"ip\":\"192.0.2.1\",\"user_agent\":\"GPTBot/1.2\"}' | crawlward explain --config crawlward.json --stdin
+  crawlpike explain --config crawlpike.json --ip 66.249.66.1 --user-agent 'Googlebot/2.1'
+  crawlpike explain --config crawlpike.json --ip 192.0.2.1 --host example.com --path '/a?b' --json
+  crawlpike explain --config crawlpike.json --ip 192.0.2.1 --user-agent 'Baiduspider/2.0' --resolve
+  echo '{\"ip\":\"192.0.2.1\",\"user_agent\":\"GPTBot/1.2\"}' | crawlpike explain --config crawlpike.json --stdin
 
 A line of stdin is a JSON object with the keys ip, scheme, host, method, path, user_agent, purpose and headers (an object). All but
 ip may be null or left out. The answer to an invalid line is {\"error\":\"<stdin>:LINE:COLUMN: error: ...\"}.")]
 pub(crate) struct Arguments {
-    /// The configuration document, or a file that `crawlward compile` wrote
+    /// The configuration document, or a file that `crawlpike compile` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// The client's address

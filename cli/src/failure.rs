@@ -41,10 +41,10 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Self::Reported => {}
-            Self::Error(reason) => say(format_args!("crawlward: error: {reason}")),
+            Self::Error(reason) => say(format_args!("crawlpike: error: {reason}")),
             // Whoever read our output has seen enough (`head`).
             Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-            Self::Stream(error) => say(format_args!("crawlward: error: {error}")),
+            Self::Stream(error) => say(format_args!("crawlpike: error: {error}")),
         }
         ExitCode::from(UNUSABLE)
     }

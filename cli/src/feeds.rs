@@ -1,11 +1,11 @@
-//! `crawlward feeds`: the feeds of a configuration, as the gates load them.
+//! `crawlpike feeds`: the feeds of a configuration, as the gates load them.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crawlward_core::{FeedInfo, Files, Ruleset};
-use crawlward_files::{FilesBeside, now};
+use crawlpike_core::{FeedInfo, Files, Ruleset};
+use crawlpike_files::{FilesBeside, now};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -16,16 +16,16 @@ use crate::{source, table};
 ///
 /// Loads the configuration as the gates do. The columns are the name, the state, the age, the number of prefixes in force,
 /// the agents that the feed verifies, and what is to be known of it: why the state is not `ok`, and why the last attempt of
-/// `crawlward update` failed.
+/// `crawlpike update` failed.
 ///
 /// The exit status is 0 whatever the states are, and 2 if the configuration is invalid.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward feeds --config crawlward.json
-  crawlward feeds --config crawlward.json --json | jq -r 'select(.state != \"ok\") | .name'")]
+  crawlpike feeds --config crawlpike.json
+  crawlpike feeds --config crawlpike.json --json | jq -r 'select(.state != \"ok\") | .name'")]
 pub(crate) struct Arguments {
-    /// The configuration document, or a file that `crawlward compile` wrote
+    /// The configuration document, or a file that `crawlpike compile` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// Print a JSON object for each feed. Times are in seconds since the Unix epoch
@@ -50,7 +50,7 @@ struct Row<'a> {
     source: &'a str,
     /// When its content last changed here.
     changed: Option<i64>,
-    /// What `crawlward update` remembers; `null` if it has never asked for the feed.
+    /// What `crawlpike update` remembers; `null` if it has never asked for the feed.
     update: Option<&'a Remembered>,
 }
 

@@ -1,10 +1,10 @@
-//! `crawlward import`: agents from their Signature Agent Cards.
+//! `crawlpike import`: agents from their Signature Agent Cards.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crawlward_core::{AgentCard, TokenError, check_token};
+use crawlpike_core::{AgentCard, TokenError, check_token};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -16,15 +16,15 @@ use crate::source;
 ///
 /// A card (draft-meunier-webbotauth-registry) is JSON that an agent's operator publishes. It names the token of the agent, the
 /// directory of its keys and the list of its IP ranges. The output is a configuration with an entry for the agent and one for its
-/// ranges: copy them to yours, then run `crawlward update`.
+/// ranges: copy them to yours, then run `crawlpike update`.
 ///
 /// Nothing is fetched. A card proves nothing: anybody can publish one with any name. Import only cards of agents that you know.
 /// Keys that are in the card itself are ignored, because keys count only together with the directory that publishes them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  curl -fsS https://example.com/bot | crawlward import --url https://example.com/bot -
-  crawlward import --token ExampleBot card.json")]
+  curl -fsS https://example.com/bot | crawlpike import --url https://example.com/bot -
+  crawlpike import --token ExampleBot card.json")]
 pub(crate) struct Arguments {
     /// The URL at which the card is published; its `client_id` must be the same
     #[arg(long)]

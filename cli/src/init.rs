@@ -1,4 +1,4 @@
-//! `crawlward init`: a configuration to begin with.
+//! `crawlpike init`: a configuration to begin with.
 
 mod shipped;
 mod timer;
@@ -18,14 +18,14 @@ use crate::init::shipped::Shipped;
 
 /// Create a configuration with all feeds and key directories of the catalog
 ///
-/// Writes crawlward.json, a README.md that explains it, a service and a timer of systemd that keep the feeds and the keys
+/// Writes crawlpike.json, a README.md that explains it, a service and a timer of systemd that keep the feeds and the keys
 /// current, and the folder `feeds`. Copies of some feeds are in it, so that their agents can be verified before the first update. The mode is
 /// `observe`, which denies no request. Nothing is overwritten.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward init /etc/nginx/crawlward
-  crawlward update --config /etc/nginx/crawlward/crawlward.json
+  crawlpike init /etc/nginx/crawlpike
+  crawlpike update --config /etc/nginx/crawlpike/crawlpike.json
       Fetches the feeds and the keys.")]
 pub(crate) struct Arguments {
     /// The folder to write to; created if it does not exist
@@ -33,10 +33,10 @@ pub(crate) struct Arguments {
     folder: PathBuf,
 }
 
-const DOCUMENT: &str = "crawlward.json";
+const DOCUMENT: &str = "crawlpike.json";
 const README: &str = "README.md";
-const SERVICE: &str = "crawlward-update.service";
-const TIMER: &str = "crawlward-update.timer";
+const SERVICE: &str = "crawlpike-update.service";
+const TIMER: &str = "crawlpike-update.timer";
 const FEEDS: &str = "feeds";
 const KEYS: &str = "keys";
 
@@ -79,12 +79,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut output = io::stdout().lock();
     writeln!(output, "Created {shown} with its README.md. Next:")?;
     writeln!(output, "  1. put the names of your site into `hosts`")?;
-    writeln!(output, "  2. crawlward update --config {shown}")?;
-    writeln!(output, "  3. in the http block of nginx.conf: crawlward_config {shown};")?;
+    writeln!(output, "  2. crawlpike update --config {shown}")?;
+    writeln!(output, "  3. in the http block of nginx.conf: crawlpike_config {shown};")?;
     writeln!(output, "  4. keep the feeds and the keys current, as root:")?;
     writeln!(output, "     cp {whole_folder}/{SERVICE} {whole_folder}/{TIMER} /etc/systemd/system/")?;
     writeln!(output, "     systemctl enable --now {TIMER}")?;
-    writeln!(output, "     or with cron:  17 * * * *  crawlward update --config {shown}")?;
+    writeln!(output, "     or with cron:  17 * * * *  crawlpike update --config {shown}")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -152,15 +152,15 @@ fn configuration(catalog: &Catalog, shipped: &Shipped) -> Result<String, Failure
 }
 
 const README_TEXT: &str = "\
-# The configuration of Crawlward
+# The configuration of Crawlpike
 
-`crawlward.json` denies no request: its mode is `observe`. To enforce the decisions, set the mode to `enforce`.
+`crawlpike.json` denies no request: its mode is `observe`. To enforce the decisions, set the mode to `enforce`.
 
 | key | what to do |
 |---|---|
 | `mode` | keep `observe` until the log shows only denials that you want |
 | `feeds` | the IP ranges that operators publish, for all agents of the catalog; remove what you do not need |
-| `feeds[].max_age` | how old a feed may become before it verifies nobody; of the feeds that came with Crawlward, set it to `7d` once the timer runs |
+| `feeds[].max_age` | how old a feed may become before it verifies nobody; of the feeds that came with Crawlpike, set it to `7d` once the timer runs |
 | `agents[].keys` | where agents publish the keys with which they sign their requests; remove what you do not need |
 | `sites[0].hosts` | put the names of your site here |
 | `sites[1]` | the settings of all other hosts |
@@ -172,35 +172,35 @@ To apply a robots.txt, add `\"robots_txt\": \"robots.txt\"` to a site. The path 
 Fetch them once:
 
 ```sh
-crawlward update --config CONFIG
+crawlpike update --config CONFIG
 ```
 
-Until then, no signature is verified, and some agents are verified by the copies in `feeds/` that came with Crawlward, of DATE. Their licence is
+Until then, no signature is verified, and some agents are verified by the copies in `feeds/` that came with Crawlpike, of DATE. Their licence is
 CC0-1.0; their source is the AI Crawler Index.
 
 Then run the command once an hour. It asks each publisher only when its answer is no longer fresh, about once a day.
 With systemd, as root:
 
 ```sh
-cp FOLDER/crawlward-update.service FOLDER/crawlward-update.timer /etc/systemd/system/
-systemctl enable --now crawlward-update.timer
-systemctl status crawlward-update           # what the last run said
+cp FOLDER/crawlpike-update.service FOLDER/crawlpike-update.timer /etc/systemd/system/
+systemctl enable --now crawlpike-update.timer
+systemctl status crawlpike-update           # what the last run said
 ```
 
 The service runs as the owner of this folder, and can write to nothing else. Or as a line for cron:
 
 ```
-17 * * * *  crawlward update --config CONFIG
+17 * * * *  crawlpike update --config CONFIG
 ```
 
-With `crawlward_refresh 60s;` in the http block of nginx.conf, nginx uses new versions within a minute. Otherwise, add
+With `crawlpike_refresh 60s;` in the http block of nginx.conf, nginx uses new versions within a minute. Otherwise, add
 `--pid-file /run/nginx.pid` to the command, so that nginx is reloaded.
 
 ## Check
 
 ```sh
-crawlward lint --format config CONFIG     # mistakes in the configuration
-crawlward feeds --config CONFIG           # the state of each feed
-crawlward agents --config CONFIG          # which agents can be verified
+crawlpike lint --format config CONFIG     # mistakes in the configuration
+crawlpike feeds --config CONFIG           # the state of each feed
+crawlpike agents --config CONFIG          # which agents can be verified
 ```
 ";

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use crawlward_core::{Diagnostic, Position};
+use crawlpike_core::{Diagnostic, Position};
 
 use crate::failure::Failure;
 

@@ -1,4 +1,4 @@
-//! `crawlward lint`: a strict check of configurations, feeds and policies.
+//! `crawlpike lint`: a strict check of configurations, feeds and policies.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use crawlward_core::lint::{self, FeedStrictness};
-use crawlward_core::{Diagnostic, FeedFormat, Severity, Shape};
-use crawlward_files::{FilesBeside, is_compiled};
+use crawlpike_core::lint::{self, FeedStrictness};
+use crawlpike_core::{Diagnostic, FeedFormat, Severity, Shape};
+use crawlpike_files::{FilesBeside, is_compiled};
 
 use crate::failure::{Failure, UNUSABLE, say};
 use crate::source;
@@ -23,12 +23,12 @@ use crate::source;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward lint --format config crawlward.json
-  crawlward lint --format robots robots.txt
-  crawlward lint --format jafar googlebot.json gptbot.json
-  crawlward lint --format jafar --shape 'data.ranges[].cidr' ranges.json
-  crawlward lint --format robots-tag tags.txt
-  crawlward lint --format jafar --json feeds/*.json | jq -r .message")]
+  crawlpike lint --format config crawlpike.json
+  crawlpike lint --format robots robots.txt
+  crawlpike lint --format jafar googlebot.json gptbot.json
+  crawlpike lint --format jafar --shape 'data.ranges[].cidr' ranges.json
+  crawlpike lint --format robots-tag tags.txt
+  crawlpike lint --format jafar --json feeds/*.json | jq -r .message")]
 pub(crate) struct Arguments {
     /// The format of the files
     #[arg(long, value_enum)]
@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut output = io::stdout().lock();
     let mut status = 0;
     for path in &arguments.files {
-        let (diagnostics, worst) = match crawlward_files::read_file(path) {
+        let (diagnostics, worst) = match crawlpike_files::read_file(path) {
             Ok(content) => {
                 let diagnostics = check(arguments, path, &content);
                 let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
@@ -139,7 +139,7 @@ fn check(arguments: &Arguments, path: &Path, content: &[u8]) -> Vec<Diagnostic> 
     let name = path.display().to_string();
     match arguments.format {
         // A compiled ruleset was accepted when it was made; what can be wrong with it now is found by loading it.
-        Format::Config if is_compiled(content) => crawlward_files::compile(path, &FilesBeside::new(path))
+        Format::Config if is_compiled(content) => crawlpike_files::compile(path, &FilesBeside::new(path))
             .map_or_else(|error| vec![source::unreadable(path, error)], |compiled| compiled.diagnostics),
         Format::Config => lint::config(&name, content, &FilesBeside::new(path)),
         Format::Robots => lint::robots(name, content),

@@ -1,4 +1,4 @@
-//! `crawlward lookup`: what the feeds say about addresses.
+//! `crawlpike lookup`: what the feeds say about addresses.
 
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crawlward_core::{Finding, FindingValue, Ruleset};
+use crawlpike_core::{Finding, FindingValue, Ruleset};
 
 use crate::failure::{Failure, UNUSABLE, say};
 use crate::{lines, source};
@@ -19,11 +19,11 @@ use crate::{lines, source};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward lookup --config crawlward.json 66.249.66.1 2001:4860:4801:10::1
-  crawlward lookup --config crawlward.json --json 66.249.66.1
-  cut -d' ' -f1 access.log | sort -u | crawlward lookup --config crawlward.json --stdin")]
+  crawlpike lookup --config crawlpike.json 66.249.66.1 2001:4860:4801:10::1
+  crawlpike lookup --config crawlpike.json --json 66.249.66.1
+  cut -d' ' -f1 access.log | sort -u | crawlpike lookup --config crawlpike.json --stdin")]
 pub(crate) struct Arguments {
-    /// The configuration document, or a file that `crawlward compile` wrote
+    /// The configuration document, or a file that `crawlpike compile` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// Print a JSON object for each address, also for those that are in no feed

@@ -1,4 +1,4 @@
-//! The command line of Crawlward: it explains what the gates decide, and prepares what they decide with.
+//! The command line of Crawlpike: it explains what the gates decide, and prepares what they decide with.
 //!
 //! Results go to stdout, warnings and errors to stderr. The exit status of a command that could not do its work is 2; its
 //! help has the others.
@@ -39,7 +39,7 @@ use clap::{Parser, Subcommand};
 
 /// Access control for automated HTTP clients, at the edge
 #[derive(Debug, Parser)]
-#[command(name = "crawlward", version)]
+#[command(name = "crawlpike", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

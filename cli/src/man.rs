@@ -1,4 +1,4 @@
-//! `crawlward man`: the manual pages, from what `--help` prints.
+//! `crawlpike man`: the manual pages, from what `--help` prints.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 /// Write the manual pages of this command and its subcommands
 ///
-/// For packages: crawlward.1, crawlward-explain.1 and so on.
+/// For packages: crawlpike.1, crawlpike-explain.1 and so on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The folder to write them to; it must exist

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
-use crawlward_core::{NameFact, NameLookup, NameOutcome};
+use crawlpike_core::{NameFact, NameLookup, NameOutcome};
 use hickory_proto::rr::{Name, RData, RecordType};
 
 use crate::dns;

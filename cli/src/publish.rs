@@ -1,13 +1,13 @@
-//! `crawlward publish`: a conforming feed from lists of prefixes, or a list for other servers.
+//! `crawlpike publish`: a conforming feed from lists of prefixes, or a list for other servers.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use crawlward_core::Shape;
-use crawlward_core::publish::{Content, Kind, Source};
-use crawlward_files::{Snapshot, now};
+use crawlpike_core::Shape;
+use crawlpike_core::publish::{Content, Kind, Source};
+use crawlpike_files::{Snapshot, now};
 use serde::Deserialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -19,7 +19,7 @@ use crate::source;
 ///
 /// Reads lists of prefixes and writes one feed: the fewest prefixes that say the same, sorted, so that the same lists give
 /// the same file. A list is plain text as for feeds of the format `cidr`, CSV (`prefix,service`, or a geofeed), or JSON of
-/// any shape that Crawlward reads.
+/// any shape that Crawlpike reads.
 ///
 /// Nothing is written unless every entry can be read and the feed conforms to its specification. In a feed of IP ranges,
 /// the synctoken is a hash of the content. The creationTime stays as long as the content of the output file does; with
@@ -27,11 +27,11 @@ use crate::source;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward publish jafar --service examplebot --output examplebot.json prefixes.txt
-  crawlward publish jafar --refresh --output examplebot.json prefixes.txt
+  crawlpike publish jafar --service examplebot --output examplebot.json prefixes.txt
+  crawlpike publish jafar --refresh --output examplebot.json prefixes.txt
       For a timer: renews the creationTime once a day.
-  crawlward publish geofeed --place PL,PL-14,Warszawa --output geofeed.csv warsaw.txt
-  crawlward publish jafar --format nginx-geo --name googlebot --output googlebot.conf googlebot.json
+  crawlpike publish geofeed --place PL,PL-14,Warszawa --output geofeed.csv warsaw.txt
+  crawlpike publish jafar --format nginx-geo --name googlebot --output googlebot.conf googlebot.json
       In nginx.conf: include googlebot.conf;")]
 pub(crate) struct Arguments {
     /// What the prefixes are
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     refresh: bool,
     /// The name of the variable (nginx-geo), or of the tag of prefixes without a service (envoy-ip-tagging)
-    #[arg(long, default_value = "crawlward", value_parser = name)]
+    #[arg(long, default_value = "crawlpike", value_parser = name)]
     name: String,
     /// Where the prefixes are in JSON lists, as `shape` of a feed in the configuration
     #[arg(long, value_name = "PATHS", value_parser = Shape::parse)]
@@ -189,7 +189,7 @@ struct Published {
 
 /// The version in the output file, if it is a feed.
 fn published(path: &Path) -> Option<Published> {
-    serde_json::from_slice(&crawlward_files::read_file(path).ok()?).ok()
+    serde_json::from_slice(&crawlpike_files::read_file(path).ok()?).ok()
 }
 
 /// The current time, or that of `SOURCE_DATE_EPOCH`, for reproducible builds.

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-use crawlward_core::{Request, Ruleset, Scheme, is_token_byte, joined_lines};
+use crawlpike_core::{Request, Ruleset, Scheme, is_token_byte, joined_lines};
 
 /// A request as the gates would see it.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ impl Request for DescribedRequest {
     }
 
     fn now(&self) -> i64 {
-        crawlward_files::now()
+        crawlpike_files::now()
     }
 
     fn user_agent(&self) -> Option<&[u8]> {

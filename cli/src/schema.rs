@@ -1,16 +1,16 @@
-//! `crawlward schema`: the JSON Schema of the configuration document.
+//! `crawlpike schema`: the JSON Schema of the configuration document.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crawlward_core::Config;
+use crawlpike_core::Config;
 
 use crate::failure::Failure;
 
 /// Print the JSON Schema of the configuration document
 ///
 /// An editor that has it completes and checks the document while you write. The document can say where it is:
-/// "$schema": "crawlward.schema.json".
+/// "$schema": "crawlpike.schema.json".
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {}
 

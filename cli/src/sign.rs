@@ -1,4 +1,4 @@
-//! `crawlward sign`: keys, directories and signatures, for those who operate an agent.
+//! `crawlpike sign`: keys, directories and signatures, for those who operate an agent.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use clap::builder::ValueParser;
-use crawlward_core::Scheme;
-use crawlward_core::sign::{
+use crawlpike_core::Scheme;
+use crawlpike_core::sign::{
     Headers, PublicKey, Statement, key_directory, key_id, sign_directory, sign_request,
 };
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
@@ -31,10 +31,10 @@ const LONG_LIFE: u32 = 24 * 60 * 60;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward sign key agent.pem
-  crawlward sign directory agent.pem >http-message-signatures-directory
+  crawlpike sign key agent.pem
+  crawlpike sign directory agent.pem >http-message-signatures-directory
       What you publish at /.well-known/http-message-signatures-directory.
-  crawlward sign request --key agent.pem --directory https://agent.example https://example.com/ |
+  crawlpike sign request --key agent.pem --directory https://agent.example https://example.com/ |
       curl -H @- https://example.com/")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -142,13 +142,13 @@ fn create_key(path: &Path) -> Result<(), Failure> {
 
 fn read_key(path: &Path) -> Result<SigningKey, Failure> {
     let name = path.display();
-    let bytes = crawlward_files::read_file(path)
+    let bytes = crawlpike_files::read_file(path)
         .map_err(|error| Failure::because(format_args!("cannot read {name}: {error}")))?;
     let pem = String::from_utf8(bytes).ok();
     let key = pem.and_then(|pem| SigningKey::from_pkcs8_pem(&pem).ok());
     key.ok_or_else(|| {
         Failure::because(format_args!(
-            "{name} is not an Ed25519 private key (PKCS #8, PEM); `crawlward sign key` creates one"
+            "{name} is not an Ed25519 private key (PKCS #8, PEM); `crawlpike sign key` creates one"
         ))
     })
 }
@@ -174,7 +174,7 @@ impl DirectoryArguments {
             io::stdout().write_all(directory.as_bytes())?;
             return Ok(());
         };
-        let created = crawlward_files::now();
+        let created = crawlpike_files::now();
         let expires = created.saturating_add(self.lifetime.into());
         let statement = Statement { label: "binding", key: public, created, expires, nonce: None };
         let signed = sign_directory(host, directory.as_bytes(), &statement, |base| key.sign(base).to_bytes());
@@ -212,7 +212,7 @@ impl RequestArguments {
         let source = rustls::crypto::ring::default_provider().secure_random;
         source.fill(&mut random).map_err(|_| Failure::because("the system has no random numbers"))?;
         let nonce = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, random);
-        let created = self.created.unwrap_or_else(crawlward_files::now);
+        let created = self.created.unwrap_or_else(crawlpike_files::now);
         let expires = created.saturating_add(self.lifetime.into());
         let public = public(&key);
         let statement = Statement { label: &self.label, key: &public, created, expires, nonce: Some(&nonce) };

@@ -3,14 +3,14 @@
 use std::io;
 use std::path::Path;
 
-use crawlward_core::{Compiled, Diagnostic, Files, Ruleset, suggestion};
-use crawlward_files::{FileErrors, FilesBeside, Replaced, Snapshot};
+use crawlpike_core::{Compiled, Diagnostic, Files, Ruleset, suggestion};
+use crawlpike_files::{FileErrors, FilesBeside, Replaced, Snapshot};
 
 use crate::failure::{Failure, say};
 
 /// Reads a file, whole; a failure is reported as a diagnostic.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    crawlward_files::read_file(path).map_err(|error| report_unreadable(path, error))
+    crawlpike_files::read_file(path).map_err(|error| report_unreadable(path, error))
 }
 
 /// The diagnostic about a file that cannot be read.
@@ -25,13 +25,13 @@ fn report_unreadable(path: &Path, error: impl std::fmt::Display) -> Failure {
 
 /// Reads a configuration document; a failure is reported as a diagnostic.
 pub(crate) fn read_configuration(path: &Path) -> Result<Vec<u8>, Failure> {
-    crawlward_files::read_file(path).map_err(|error| report_no_configuration(path, error))
+    crawlpike_files::read_file(path).map_err(|error| report_no_configuration(path, error))
 }
 
 /// A failure to read a configuration, with advice if there is none.
 fn report_no_configuration(path: &Path, error: io::Error) -> Failure {
     if error.kind() == io::ErrorKind::NotFound {
-        let advice = "`crawlward init` creates a configuration; in a container, mount its folder";
+        let advice = "`crawlpike init` creates a configuration; in a container, mount its folder";
         return report_unreadable(path, format_args!("{error}; {advice}"));
     }
     report_unreadable(path, error)
@@ -51,7 +51,7 @@ pub(crate) fn files_to_deliver(path: &Path) -> FilesBeside {
 /// Compiles what is at `path` and reports its diagnostics; a failure if it is refused.
 pub(crate) fn compile(path: &Path, files: &dyn Files) -> Result<Compiled, Failure> {
     let compiled =
-        crawlward_files::compile(path, files).map_err(|error| report_no_configuration(path, error))?;
+        crawlpike_files::compile(path, files).map_err(|error| report_no_configuration(path, error))?;
     for diagnostic in &compiled.diagnostics {
         say(diagnostic);
     }
@@ -72,7 +72,7 @@ pub(crate) fn warn_of_unkept(config: &Path, kept: Result<(), FileErrors>) {
 /// Writes a file that is made of those in `sources`, unless it has this content already; gives whether it was written.
 pub(crate) fn replace(path: &Path, bytes: &[u8], sources: &Snapshot) -> Result<bool, Failure> {
     let shown = path.display();
-    match crawlward_files::replace(path, bytes, sources.readers()) {
+    match crawlpike_files::replace(path, bytes, sources.readers()) {
         Ok(Replaced::Unchanged) => Ok(false),
         Ok(Replaced::Written { is_restricted }) => {
             if let Some(private) = sources.private_file().filter(|_| is_restricted) {
@@ -87,7 +87,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], sources: &Snapshot) -> Result<b
 
 /// A failure if a feed that `--accept` names is not in the ruleset.
 pub(crate) fn check_accepted(ruleset: &Ruleset, accepted: &[String]) -> Result<(), Failure> {
-    let now = crawlward_files::now();
+    let now = crawlpike_files::now();
     let is_there = |name: &String| ruleset.feeds(now).any(|feed| feed.name == name);
     match accepted.iter().find(|name| !is_there(name)) {
         Some(name) => {

@@ -5,11 +5,11 @@
 
 use std::fmt;
 
-use crawlward_core::{
+use crawlpike_core::{
     Action, AgentAction, Decision, Facts, FeedFormat, FeedState, Identity, Mode, PolicyVerdict, Proof,
     SignatureResult,
 };
-use crawlward_core::{Position, PurposeSource, Reason, Request, Ruleset, Spelling, Step};
+use crawlpike_core::{Position, PurposeSource, Reason, Request, Ruleset, Spelling, Step};
 
 use crate::names::NameReport;
 use crate::request::DescribedRequest;

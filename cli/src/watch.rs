@@ -4,7 +4,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 
-use crawlward_files::{Look, Snapshot, Watch};
+use crawlpike_files::{Look, Snapshot, Watch};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 

@@ -1,4 +1,4 @@
-//! What a decision costs on a large edge: `cargo bench -p crawlward-core --bench decide`.
+//! What a decision costs on a large edge: `cargo bench -p crawlpike-core --bench decide`.
 //!
 //! One ruleset with everything at once: 200 agents whose feeds have 1,000,000 IPv4 and 200,000 IPv6 prefixes, and 300
 //! sites under a robots.txt of 500 KiB with 10,000 rules and an automation-preferences.txt. Each kind of client is timed
@@ -14,8 +14,8 @@ use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 
-use crawlward_core::Identity;
-use crawlward_core::{Files, FoundFile, Overrides, Request, Ruleset, Scheme, decide};
+use crawlpike_core::Identity;
+use crawlpike_core::{Files, FoundFile, Overrides, Request, Ruleset, Scheme, decide};
 use serde_json::json;
 use texting_robots::Robot;
 
@@ -41,7 +41,7 @@ fn main() {
     let mut random = Random(1);
     let world = World::new(&mut random);
     let start = Instant::now();
-    let compiled = Ruleset::compile("crawlward.json", world.document().as_bytes(), &world);
+    let compiled = Ruleset::compile("crawlpike.json", world.document().as_bytes(), &world);
     let ruleset = compiled.ruleset.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
     let compile_time = start.elapsed();
     let kinds = [

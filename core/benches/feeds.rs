@@ -7,9 +7,9 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Instant;
 
-use crawlward_core::FeedFormat;
-use crawlward_core::internals::{Diagnostics, Load};
-use crawlward_core::internals::{ReadOptions, read_feed};
+use crawlpike_core::FeedFormat;
+use crawlpike_core::internals::{Diagnostics, Load};
+use crawlpike_core::internals::{ReadOptions, read_feed};
 use ipnet::IpNet;
 
 const RUNS: usize = 5;

@@ -8,11 +8,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use crawlward_core::internals::RequestHost;
-use crawlward_core::internals::RequestPath;
-use crawlward_core::internals::policy::{GroupId, Robots, RobotsFile};
-use crawlward_core::internals::policy::{PreferencesFile, Request, Undeclared};
-use crawlward_core::internals::{Diagnostics, Load};
+use crawlpike_core::internals::RequestHost;
+use crawlpike_core::internals::RequestPath;
+use crawlpike_core::internals::policy::{GroupId, Robots, RobotsFile};
+use crawlpike_core::internals::policy::{PreferencesFile, Request, Undeclared};
+use crawlpike_core::internals::{Diagnostics, Load};
 use texting_robots::Robot;
 
 const AGENT: &str = "ExampleBot";

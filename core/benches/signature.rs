@@ -1,4 +1,4 @@
-//! What signatures cost: `cargo bench -p crawlward-core --bench signature`.
+//! What signatures cost: `cargo bench -p crawlpike-core --bench signature`.
 //!
 //! One ruleset whose agents have keys. Each kind of request is decided by itself: without a signature, with each signature
 //! that is refused before anything is computed on the curve, and with those for which something is. Shown are medians, of
@@ -11,8 +11,8 @@ use std::hint::black_box;
 use std::net::IpAddr;
 use std::time::Instant;
 
-use crawlward_core::sign::{Statement, key_directory, key_id, sign_request};
-use crawlward_core::{
+use crawlpike_core::sign::{Statement, key_directory, key_id, sign_request};
+use crawlpike_core::{
     HeaderNames, NoFiles, Overrides, Request, Ruleset, Scheme, SignatureBudget, SignatureResult, decide,
 };
 use ed25519_dalek::{Signer, SigningKey};
@@ -152,7 +152,7 @@ fn ruleset(with_keys: bool) -> Ruleset {
         "sites": [{}],
         "files": { "keys": { "text": key_directory(&[public]) } },
     });
-    let compiled = Ruleset::compile("crawlward.json", document.to_string().as_bytes(), &NoFiles);
+    let compiled = Ruleset::compile("crawlpike.json", document.to_string().as_bytes(), &NoFiles);
     compiled.ruleset.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics))
 }
 

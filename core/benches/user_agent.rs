@@ -1,6 +1,6 @@
 //! What a User-Agent costs: `Tokens::find` and `Claims::speaker` beside regular expressions of the same tokens.
 //!
-//! `cargo bench -p crawlward-core --bench user_agent [-- PEOPLE AUTOMATION]`, where the arguments are files of
+//! `cargo bench -p crawlpike-core --bench user_agent [-- PEOPLE AUTOMATION]`, where the arguments are files of
 //! User-Agents, one a line. Each time is the best of several rounds over a whole list, so that branch prediction
 //! meets as many different User-Agents as on a busy server.
 
@@ -8,8 +8,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use crawlward_core::internals::Catalog;
-use crawlward_core::internals::{Claims, Diagnostics, Load, Speaker, Tokens};
+use crawlpike_core::internals::Catalog;
+use crawlpike_core::internals::{Claims, Diagnostics, Load, Speaker, Tokens};
 
 const ROUNDS: u32 = 200;
 

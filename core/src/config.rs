@@ -24,7 +24,7 @@ pub(crate) use site::{GeoConfig, ModeConfig, RobotsTagConfig, SiteConfig, Treatm
 pub use words::{AgentAction, Fact, Mode, Ranges, Treatment};
 
 json_object! {
-    /// The configuration of Crawlward, the same document for nginx, Envoy and the command line.
+    /// The configuration of Crawlpike, the same document for nginx, Envoy and the command line.
     pub struct Config {
         /// `observe` decides, logs and counts but lets every request through; `enforce` denies; `off` does nothing.
         pub mode: Placed<Mode> = { Placed::default(Mode::default()) },
@@ -41,9 +41,9 @@ json_object! {
         /// The policies, by host.
         pub sites: Vec<Placed<SiteConfig>> = { Vec::new() },
         /// The files, by the path that names them elsewhere in the document; they take precedence over the file system.
-        /// `crawlward envoy` writes them here, because a Wasm filter has no files.
+        /// `crawlpike envoy` writes them here, because a Wasm filter has no files.
         pub files: Dictionary<InlinedFile> = { Dictionary::default() },
-        /// Single facts that Envoy's filter state shows as `wasm.crawlward.agent` and so on, by their keys in the JSON
+        /// Single facts that Envoy's filter state shows as `wasm.crawlpike.agent` and so on, by their keys in the JSON
         /// decision. In nginx they are variables anyway.
         pub filter_state: Vec<Fact> = { Vec::new() },
         /// How many proxies in front of Envoy are trusted, as in its `xff_num_trusted_hops`: the Wasm filter then takes the
@@ -80,13 +80,13 @@ json_object! {
         /// The prefixes for which a geofeed's publisher may speak; entries outside are ignored. Empty: all.
         pub authority: Vec<Placed<String>> = { Vec::new() },
         /// How old the feed may become before it proves nobody any more, counted from when it was last known to be what
-        /// its publisher publishes: the modification of the file, which `crawlward update` sets. Left out: any age.
+        /// its publisher publishes: the modification of the file, which `crawlpike update` sets. Left out: any age.
         pub max_age: Option<Seconds> = { None },
         /// What a new version may change before it is held and the last good one stays in force; `off`: anything.
         pub guard: Guard = { Guard::default() },
         /// What reading the file may cost, whoever wrote it.
         pub limits: FeedBounds = { FeedBounds::default() },
-        /// Where the publisher publishes it, for `crawlward update`. A feed with the URL of one of the catalog's feeds stands for that one.
+        /// Where the publisher publishes it, for `crawlpike update`. A feed with the URL of one of the catalog's feeds stands for that one.
         pub url: Option<String> = { None },
         /// Where the prefixes are in a publisher's JSON, such as `data.ranges[].cidr`; `html` for a web page that contains
         /// it. Left out: what the catalog knows of `url`, else the shape of the format or of a known publisher.
@@ -141,8 +141,8 @@ impl Config {
     pub fn json_schema() -> Value {
         let mut schema = Self::schema();
         typed::insert(&mut schema, "$schema", Value::from("https://json-schema.org/draft/2020-12/schema"));
-        typed::insert(&mut schema, "$id", Value::from("urn:crawlward:configuration"));
-        typed::insert(&mut schema, "title", Value::from("Crawlward configuration"));
+        typed::insert(&mut schema, "$id", Value::from("urn:crawlpike:configuration"));
+        typed::insert(&mut schema, "title", Value::from("Crawlpike configuration"));
         schema
     }
 }
@@ -197,13 +197,13 @@ mod tests {
 
     #[test]
     fn editors_may_be_told_where_the_schema_is() {
-        assert!(messages(r#"{ "$schema": "crawlward.schema.json" }"#).is_empty());
+        assert!(messages(r#"{ "$schema": "crawlpike.schema.json" }"#).is_empty());
         assert_eq!(
             messages(r#"{ "$schema": 5 }"#),
             ["c.json:1:14: error: `$schema`: expected a string, found the number 5"]
         );
         assert_eq!(
-            messages(r#"{ "sites": [ { "$schema": "crawlward.schema.json" } ] }"#).len(),
+            messages(r#"{ "sites": [ { "$schema": "crawlpike.schema.json" } ] }"#).len(),
             1,
             "at the top only"
         );
@@ -263,7 +263,7 @@ mod tests {
         assert!(
             feed["properties"]["name"]["description"].as_str().unwrap().contains("agents, logs and metrics")
         );
-        assert_eq!(schema["$id"], "urn:crawlward:configuration");
+        assert_eq!(schema["$id"], "urn:crawlpike:configuration");
         assert_eq!(schema["properties"]["$schema"]["type"], "string");
     }
 

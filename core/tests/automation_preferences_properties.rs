@@ -1,9 +1,9 @@
 //! The group that decides, against a model that looks at every group and compares the four criteria of AUTO-14 in turn.
 
-use crawlward_core::internals::RequestHost;
-use crawlward_core::internals::policy::{PreferencesFile, Request, Undeclared};
-use crawlward_core::internals::{Diagnostics, Load};
-use crawlward_core::internals::{PathPattern, RequestPath};
+use crawlpike_core::internals::RequestHost;
+use crawlpike_core::internals::policy::{PreferencesFile, Request, Undeclared};
+use crawlpike_core::internals::{Diagnostics, Load};
+use crawlpike_core::internals::{PathPattern, RequestPath};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -6,7 +6,7 @@
 use std::alloc::System;
 use std::fmt::Write;
 
-use crawlward_core::{Compiled, NoFiles, Ruleset};
+use crawlpike_core::{Compiled, NoFiles, Ruleset};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]

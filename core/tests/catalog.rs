@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crawlward_core::FeedFormat;
-use crawlward_core::internals::{Catalog, Claims, Diagnostics, Load, ReadOptions, Tokens, read_feed};
+use crawlpike_core::FeedFormat;
+use crawlpike_core::internals::{Catalog, Claims, Diagnostics, Load, ReadOptions, Tokens, read_feed};
 use serde_json::Value;
 use url::Url;
 

@@ -3,8 +3,8 @@
 #[path = "model/path_spelling.rs"]
 mod model;
 
-use crawlward_core::Spelling;
-use crawlward_core::internals::{LONGEST, RequestTarget, resolve};
+use crawlpike_core::Spelling;
+use crawlpike_core::internals::{LONGEST, RequestTarget, resolve};
 use proptest::prelude::*;
 
 const FORMS: [Spelling; 4] =

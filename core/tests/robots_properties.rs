@@ -3,9 +3,9 @@
 #[path = "model/robots.rs"]
 mod model;
 
-use crawlward_core::internals::RequestPath;
-use crawlward_core::internals::policy::RobotsFile;
-use crawlward_core::internals::{Diagnostics, Load};
+use crawlpike_core::internals::RequestPath;
+use crawlpike_core::internals::policy::RobotsFile;
+use crawlpike_core::internals::{Diagnostics, Load};
 use proptest::prelude::*;
 
 fn decide(text: &[u8], agent: &str, path: &[u8]) -> (bool, Option<u32>) {

@@ -1,8 +1,8 @@
 //! Properties of Robots-Tag: what is written is read back, three syntaxes say the same, and a response that was edited
 //! needs no more editing.
 
-use crawlward_core::internals::RobotsTagSyntax::{self, Draft00, Draft00Abnf, Structured};
-use crawlward_core::internals::policy::RobotsTag;
+use crawlpike_core::internals::RobotsTagSyntax::{self, Draft00, Draft00Abnf, Structured};
+use crawlpike_core::internals::policy::RobotsTag;
 use proptest::prelude::*;
 
 fn read<'t>(lines: impl IntoIterator<Item = &'t [u8]>) -> RobotsTag<'t> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crawlward_core::{Files, FoundFile, Subscriptions, Verdict};
+use crawlpike_core::{Files, FoundFile, Subscriptions, Verdict};
 
 /// When the answers come.
 const NOW: i64 = 1_767_225_600;

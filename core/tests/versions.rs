@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use crawlward_core::internals::{Candidate, Guard, Proving, ReadOptions, Terms, Unavailable, Version};
-use crawlward_core::{FeedFormat, FeedState};
+use crawlpike_core::internals::{Candidate, Guard, Proving, ReadOptions, Terms, Unavailable, Version};
+use crawlpike_core::{FeedFormat, FeedState};
 
 /// When the answer came.
 const NOW: i64 = 1_767_225_600;

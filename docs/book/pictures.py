@@ -98,7 +98,7 @@ def way_of_a_request():
         "request",
         "The way of a request",
         "A request gets an identity. People pass. For automated clients the policy decides: the origin gets the request with "
-        "the header X-Crawlward, or the client gets a denial with the reason and the rule.",
+        "the header X-Crawlpike, or the client gets a denial with the reason and the rule.",
         860, 330,
     )
     p.box(20, 130, 140, 64, ["request", "any client"])
@@ -109,7 +109,7 @@ def way_of_a_request():
     p.arrow([(160, 162), (200, 162)])
     p.arrow([(380, 162), (460, 162)], "automated", (418, 154))
     p.arrow([(295, 110), (295, 52), (720, 52)], "a person: nothing is changed", (500, 44))
-    p.arrow([(650, 140), (690, 140), (690, 70), (720, 70)], "allow, with X-Crawlward", (700, 112), "start")
+    p.arrow([(650, 140), (690, 140), (690, 70), (720, 70)], "allow, with X-Crawlpike", (700, 112), "start")
     p.arrow([(650, 184), (690, 184), (690, 272), (720, 272)], "deny", (700, 230), "start")
     p.box(20, 240, 140, 64, ["feeds", "fetched beforehand"])
     p.arrow([(160, 272), (295, 272), (295, 214)], "no network while a request waits", (310, 290), "start")
@@ -149,7 +149,7 @@ def gates():
         "native module of Envoy decide by the same core, and give the same decision.",
         860, 300,
     )
-    p.box(20, 20, 170, 60, ["crawlward.json", "one document"])
+    p.box(20, 20, 170, 60, ["crawlpike.json", "one document"])
     p.box(20, 110, 170, 60, ["feeds", "ranges and places"])
     p.box(20, 200, 170, 60, ["policies", "robots.txt and others"])
     p.box(280, 95, 170, 90, ["core", "compiles the ruleset,", "decides each request"], "core")
@@ -217,7 +217,7 @@ def plot(name, title, rows, unit):
         for row in candidates:
             value = number(row[column])
             p.text(300, y + 13, re.sub(r"[`*]", "", row[0])[:44], "small", "end")
-            p.bar(310, y + 2, 440 * value / most, 15, "bar" if "crawlward" in row[0].lower() else "peer")
+            p.bar(310, y + 2, 440 * value / most, 15, "bar" if "crawlpike" in row[0].lower() else "peer")
             shown = f"{value:,.0f}" if value >= 100 else f"{value:g}"
             p.text(318 + 440 * value / most, y + 14, shown, "small", "start")
             y += 22
@@ -234,7 +234,7 @@ def lookups(page):
 def decisions(page):
     """A row for each candidate, a column for each client."""
     head, rule, *clients = table(page, "## Decisions", "decide")
-    candidates = enumerate(["Crawlward, the whole decision", *head[2:]], 1)
+    candidates = enumerate(["Crawlpike, the whole decision", *head[2:]], 1)
     shown = [[name, *(client[column] for client in clients)] for column, name in candidates]
     return [["", *(client[0] for client in clients)], rule, *shown]
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use brotli_decompressor::Decompressor;
-use crawlward_core::Coding;
+use crawlpike_core::Coding;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 /// How many bytes are decoded at once.

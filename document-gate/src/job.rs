@@ -1,8 +1,8 @@
 //! A page on its way to a document.
 
-use crawlward_core::{Conversion, DocumentForm, DocumentHeaders, Made};
-use crawlward_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
-use crawlward_document::{Document, Limits, read};
+use crawlpike_core::{Conversion, DocumentForm, DocumentHeaders, Made};
+use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
+use crawlpike_document::{Document, Limits, read};
 
 use crate::coding::decoded;
 

@@ -1,6 +1,6 @@
 //! What the gates do with a page that becomes a document.
 //!
-//! `crawlward-core` says which response does, and what its headers become; `crawlward-document` converts HTML. This crate is
+//! `crawlpike-core` says which response does, and what its headers become; `crawlpike-document` converts HTML. This crate is
 //! between them: a gate gives a [`Job`] the body of the response as it comes, and gets the document, or learns that the page
 //! is to be sent as it is. A job is independent of the request, so that another thread can finish it.
 

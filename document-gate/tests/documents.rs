@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
-use crawlward_core::{
+use crawlpike_core::{
     DocumentHeaders, DocumentTreatment, NoFiles, Overrides, Request, Ruleset, Scheme, decide, page_url,
     rfc_3339,
 };
-use crawlward_document_gate::{Job, Outcome, PageSource};
+use crawlpike_document_gate::{Job, Outcome, PageSource};
 
 const PAGE: &str = "<title>Bread</title><nav><a href=/>Home</a></nav><main><p>Mix flour and <a href=/water>water</a>.</main>";
 const MARKDOWN: &str = "# Bread\n\nMix flour and [water](https://example.com/water).\n";

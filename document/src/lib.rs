@@ -4,7 +4,7 @@
 //! that it is about, without navigation, footers and advertisements. [`Document`] then has its markdown and all fields:
 //!
 //! ```
-//! use crawlward_document::{Limits, Page};
+//! use crawlpike_document::{Limits, Page};
 //!
 //! let mut page = Page::new(Limits::default());
 //! page.push(b"<title>Bread</title><nav><a href=/>Home</a></nav>");

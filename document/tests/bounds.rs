@@ -9,7 +9,7 @@ mod bombs;
 use std::fmt::Write;
 
 use bombs::{BOMBS, Bomb};
-use crawlward_document::{Limits, Page};
+use crawlpike_document::{Limits, Page};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]

@@ -1,4 +1,4 @@
-//! Pages and what they become: `tests/pages/*.html` beside `.md` and `.json`. `CRAWLWARD_WRITE=1 cargo test` writes the
+//! Pages and what they become: `tests/pages/*.html` beside `.md` and `.json`. `CRAWLPIKE_WRITE=1 cargo test` writes the
 //! latter again; read the differences before you commit them.
 
 mod common;
@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{check_document, text_of};
-use crawlward_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
-use crawlward_document::{Document, Limits, Page};
+use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
+use crawlpike_document::{Document, Limits, Page};
 
 fn pages() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages");
@@ -47,7 +47,7 @@ fn each_page_becomes_what_is_beside_it() {
         text_of(document.markdown());
         for (end, is) in [("md", document.markdown().to_owned()), ("json", format!("{json:#}\n"))] {
             let path = page.with_extension(end);
-            if std::env::var_os("CRAWLWARD_WRITE").is_some() {
+            if std::env::var_os("CRAWLPIKE_WRITE").is_some() {
                 fs::write(&path, is).expect("written");
             } else if fs::read_to_string(&path).unwrap_or_default() != is {
                 println!("--- {} is now:\n{is}", path.display());

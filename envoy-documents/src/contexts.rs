@@ -6,8 +6,8 @@
 
 use std::rc::Rc;
 
-use crawlward_core::Severity;
-use crawlward_envoy_wasm::configuration::{self, Configuration};
+use crawlpike_core::Severity;
+use crawlpike_envoy_wasm::configuration::{self, Configuration};
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::{Action, ContextType};
 
@@ -28,11 +28,11 @@ impl RootContext for Plugin {
     /// carries out policies has the same configuration, and reports warnings.
     fn on_configure(&mut self, size: usize) -> bool {
         let Some(Configuration { compiled, .. }) = configuration::read(size) else {
-            log::error!("crawlward: Envoy does not provide the configuration");
+            log::error!("crawlpike: Envoy does not provide the configuration");
             return false;
         };
         for error in compiled.diagnostics.iter().filter(|found| found.severity == Severity::Error) {
-            log::error!("crawlward: {error}");
+            log::error!("crawlpike: {error}");
         }
         let Some(ruleset) = compiled.ruleset else { return false };
         self.gate = ruleset.sends_documents().then(|| Rc::new(Gate::new(ruleset)));

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use crawlward_core::{Decision, Overrides, Ruleset};
-use crawlward_envoy_gate::{PageRequest, on_page_head, on_page_request, on_response};
-use crawlward_envoy_wasm::{Errors, HostStream, Refused};
+use crawlpike_core::{Decision, Overrides, Ruleset};
+use crawlpike_envoy_gate::{PageRequest, on_page_head, on_page_request, on_response};
+use crawlpike_envoy_wasm::{Errors, HostStream, Refused};
 
 use crate::page::Page;
 

@@ -16,6 +16,6 @@ mod page;
 use crate::contexts::Plugin;
 
 proxy_wasm::main! {{
-    crawlward_envoy_wasm::set_up_log();
+    crawlpike_envoy_wasm::set_up_log();
     proxy_wasm::set_root_context(|_| Box::new(Plugin::default()));
 }}

@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crawlward_core::{Conversion, Decision, rfc_3339};
-use crawlward_document_gate::{Job, Outcome, PageSource};
-use crawlward_envoy_gate::{PageRequest, Stream, change_head};
-use crawlward_envoy_wasm::{HostStream, Refused, raw};
+use crawlpike_core::{Conversion, Decision, rfc_3339};
+use crawlpike_document_gate::{Job, Outcome, PageSource};
+use crawlpike_envoy_gate::{PageRequest, Stream, change_head};
+use crawlpike_envoy_wasm::{HostStream, Refused, raw};
 
 use crate::gate::Gate;
 
@@ -16,7 +16,7 @@ use crate::gate::Gate;
 const MOST_KEPT: usize = 64 << 20;
 
 /// The details of a response that had to be sent as one of Envoy's own.
-const DETAILS: &str = "crawlward_document";
+const DETAILS: &str = "crawlpike_document";
 
 thread_local! {
     /// The pages by the numbers of their streams. No call of the host is made while they are borrowed: Envoy may end a stream

@@ -7,11 +7,11 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use crawlward_core::Decision;
-use crawlward_core::Severity;
-use crawlward_core::metrics::ReloadResult;
-use crawlward_envoy_wasm::configuration::{self, Configuration};
-use crawlward_envoy_wasm::{keep_address, keep_address_for_redirects, metrics, raw, tick_every};
+use crawlpike_core::Decision;
+use crawlpike_core::Severity;
+use crawlpike_core::metrics::ReloadResult;
+use crawlpike_envoy_wasm::configuration::{self, Configuration};
+use crawlpike_envoy_wasm::{keep_address, keep_address_for_redirects, metrics, raw, tick_every};
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::{Action, ContextType};
 
@@ -49,7 +49,7 @@ impl RootContext for Plugin {
         // Where Envoy refuses the name, the plugin counts as one without a name, and the error is noted below.
         self.name = name.clone().unwrap_or_default();
         let Some(Configuration { mut compiled, fingerprint }) = configuration::read(size) else {
-            log::error!("crawlward: Envoy does not provide the configuration");
+            log::error!("crawlpike: Envoy does not provide the configuration");
             return false;
         };
         let now = raw::now();
@@ -63,8 +63,8 @@ impl RootContext for Plugin {
         if !matches!(load, Ok(Load::Known)) {
             for diagnostic in &compiled.diagnostics {
                 match diagnostic.severity {
-                    Severity::Error => log::error!("crawlward: {diagnostic}"),
-                    Severity::Warning => log::warn!("crawlward: {diagnostic}"),
+                    Severity::Error => log::error!("crawlpike: {diagnostic}"),
+                    Severity::Warning => log::warn!("crawlpike: {diagnostic}"),
                 }
             }
         }

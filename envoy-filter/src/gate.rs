@@ -1,9 +1,9 @@
 //! A request on its way through, and its response.
 
-use crawlward_core::{Decision, Overrides, Ruleset};
-use crawlward_envoy_gate::{self as gate, Outcome, Recent, UnknownName};
-use crawlward_envoy_wasm::metrics::{self, RecentCounters};
-use crawlward_envoy_wasm::{Errors, HostStream, Refused, TrustedHops};
+use crawlpike_core::{Decision, Overrides, Ruleset};
+use crawlpike_envoy_gate::{self as gate, Outcome, Recent, UnknownName};
+use crawlpike_envoy_wasm::metrics::{self, RecentCounters};
+use crawlpike_envoy_wasm::{Errors, HostStream, Refused, TrustedHops};
 use proxy_wasm::types::Action;
 
 /// What the requests of a configuration share.

@@ -1,8 +1,8 @@
-//! Crawlward as an HTTP filter of Envoy.
+//! Crawlpike as an HTTP filter of Envoy.
 //!
-//! `crawlward-core` decides about requests, and `crawlward-envoy-gate` turns decisions into what both gates in Envoy do. This crate
+//! `crawlpike-core` decides about requests, and `crawlpike-envoy-gate` turns decisions into what both gates in Envoy do. This crate
 //! asks Envoy for facts about a request and carries the rest out. It asks for a fact only when the core needs it, because each fact
-//! costs a call out of the sandbox. `crawlward-envoy-wasm` makes the calls.
+//! costs a call out of the sandbox. `crawlpike-envoy-wasm` makes the calls.
 
 #![deny(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
@@ -16,6 +16,6 @@ mod shared;
 use crate::contexts::Plugin;
 
 proxy_wasm::main! {{
-    crawlward_envoy_wasm::set_up_log();
+    crawlpike_envoy_wasm::set_up_log();
     proxy_wasm::set_root_context(|context| Box::new(Plugin::new(context)));
 }}

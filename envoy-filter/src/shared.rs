@@ -1,8 +1,8 @@
 //! Reporting once what every virtual machine sees: a configuration is loaded by the one in which Envoy tries it, then by those
 //! of the workers, and a feed becomes stale in all of them.
 
-use crawlward_core::Ruleset;
-use crawlward_envoy_wasm::Refused;
+use crawlpike_core::Ruleset;
+use crawlpike_envoy_wasm::Refused;
 use proxy_wasm::hostcalls;
 use proxy_wasm::types::Status;
 
@@ -20,7 +20,7 @@ pub(crate) enum Load {
 /// Notes that a configuration was loaded, or refused, at `now` in seconds since the Unix epoch.
 pub(crate) fn note_load(plugin: &str, fingerprint: u64, is_refused: bool, now: i64) -> Result<Load, Refused> {
     // The fingerprint of the plugin's newest configuration.
-    let key = format!("crawlward.ruleset.{plugin}");
+    let key = format!("crawlpike.ruleset.{plugin}");
     let (newest, version) = get(&key)?;
     let load = if newest.is_none() { Load::First } else { Load::Next };
     // Only the virtual machine in which Envoy tries a configuration gets one that is refused.
@@ -47,14 +47,14 @@ pub(crate) fn report_stale_feeds(plugin: &str, ruleset: &Ruleset, now: i64) -> R
     let checked = checked.and_then(|bytes| bytes.try_into().ok()).map_or(now, i64::from_ne_bytes);
     let mut stale = ruleset.became_stale(checked, now).peekable();
     if stale.peek().is_some() && set(&key, &now.to_ne_bytes(), version)? {
-        stale.for_each(|feed| log::warn!("crawlward: {feed}"));
+        stale.for_each(|feed| log::warn!("crawlpike: {feed}"));
     }
     Ok(())
 }
 
 /// The key of the time until which feeds that became stale were reported.
 fn checked_key(plugin: &str) -> String {
-    format!("crawlward.checked.{plugin}")
+    format!("crawlpike.checked.{plugin}")
 }
 
 fn get(key: &str) -> Result<(Option<Vec<u8>>, Option<u32>), Refused> {

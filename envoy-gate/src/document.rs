@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crawlward_core::{
+use crawlpike_core::{
     Conversion, Decision, DocumentHeaders, DocumentTreatment, DocumentWish, Overrides, Request, RequestEdits,
     Ruleset, page_url,
 };

@@ -1,6 +1,6 @@
 //! The headers that nearly every decision needs, found in one pass.
 
-use crawlward_core::{HeaderNames, NameLengths};
+use crawlpike_core::{HeaderNames, NameLengths};
 
 /// The first line of each header that nearly every decision needs. `V` is a line's value, or says where that is.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +105,7 @@ mod tests {
     fn what_names_tell_is_told() {
         assert!(seen(&[("x-envoy-original-url", "")]).is_redirected);
         assert!(seen(&[("signature", "")]).names.are_signed);
-        for name in ["connection", "x-crawlward", "x_crawlward"] {
+        for name in ["connection", "x-crawlpike", "x_crawlpike"] {
             assert!(seen(&[(name, "")]).names.may_hide_ours, "{name}");
         }
         let others =

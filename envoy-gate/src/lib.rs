@@ -1,6 +1,6 @@
 //! What both gates in Envoy do with a stream: the Wasm filter and the native module.
 //!
-//! `crawlward-core` decides. This crate turns a decision into calls of Envoy, in their order, and a gate makes the calls: it
+//! `crawlpike-core` decides. This crate turns a decision into calls of Envoy, in their order, and a gate makes the calls: it
 //! implements [`Stream`]. So both gates set the same headers and the same filter state, and send the same responses.
 
 #![no_std]

@@ -6,7 +6,7 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crawlward_core::{
+use crawlpike_core::{
     Decision, HeaderNames, NameLookup, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset,
     UPSTREAM_HEADER, connection_without_ours, decide, decide_remembering, is_forgery,
 };
@@ -36,7 +36,7 @@ pub struct Recent {
 struct Verdict<'r> {
     decision: Decision,
     reply: Option<Box<Reply<'r>>>,
-    /// The value of `X-Crawlward`; `None` for people.
+    /// The value of `X-Crawlpike`; `None` for people.
     upstream: Option<Rc<str>>,
     /// The single facts that the configuration asks for, by name.
     facts: Option<Box<[(String, String)]>>,
@@ -54,7 +54,7 @@ pub enum UnknownName {
     Leave,
 }
 
-/// Removes the client's own `X-Crawlward` and decides. Then it records the decision, and either denies the request or passes it
+/// Removes the client's own `X-Crawlpike` and decides. Then it records the decision, and either denies the request or passes it
 /// on with what is known. `decided` is called as soon as the decision counts.
 ///
 /// # Errors
@@ -181,7 +181,7 @@ fn verdict<'r, S: Stream>(
 
 #[cfg(feature = "panic-for-tests")]
 #[expect(clippy::panic, reason = "that is what the feature is for")]
-fn panic_if_asked(request: &impl crawlward_core::Request) {
+fn panic_if_asked(request: &impl crawlpike_core::Request) {
     if request.header("x-panic").is_some() {
         panic!("a request asked for it");
     }

@@ -6,7 +6,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crawlward_core::{Decision, Ruleset};
+use crawlpike_core::{Decision, Ruleset};
 
 use crate::stream::{Change, ChangedHeaders, HeaderLines, Stream};
 

@@ -1,9 +1,9 @@
 //! What a gate asks of Envoy about one stream.
 
-use crawlward_core::{HeaderName, HeaderNames, Request};
+use crawlpike_core::{HeaderName, HeaderNames, Request};
 
 /// The name of the filter, and of the filter state for the access log.
-pub const NAME: &str = "crawlward";
+pub const NAME: &str = "crawlpike";
 
 /// A change to the lines of one header.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,7 @@ pub trait Stream {
     /// Envoy refuses.
     fn change_path(&mut self, target: &[u8]) -> Result<(), Self::Error>;
 
-    /// Shows the value of `X-Crawlward`, or a single fact, to the access log and to other filters. `fact` is the name of the
+    /// Shows the value of `X-Crawlpike`, or a single fact, to the access log and to other filters. `fact` is the name of the
     /// single fact.
     ///
     /// # Errors

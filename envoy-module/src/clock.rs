@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
-use crawlward_files::Watch;
+use crawlpike_files::Watch;
 
 use crate::envoy::{LogLevel, Scheduler, catch, log};
 use crate::source::Source;
@@ -40,7 +40,7 @@ pub(crate) fn publish_through(scheduler: &Arc<Scheduler>) {
     static STARTED: Once = Once::new();
     schedulers(|schedulers| schedulers.push(Arc::clone(scheduler)));
     STARTED.call_once(|| {
-        start("crawlward-clock", || {
+        start("crawlpike-clock", || {
             for tick in 1_u32.. {
                 thread::sleep(TICK);
                 contained(|| on_tick(tick));
@@ -73,7 +73,7 @@ fn on_tick(tick: u32) {
 /// nobody else.
 pub(crate) fn watch(source: &Arc<Source>) {
     let source = Arc::downgrade(source);
-    start("crawlward-watch", move || {
+    start("crawlpike-watch", move || {
         loop {
             thread::sleep(TICK);
             let Some(source) = source.upgrade() else { return };
@@ -84,7 +84,7 @@ pub(crate) fn watch(source: &Arc<Source>) {
 
 fn start(name: &str, work: impl FnOnce() + Send + 'static) {
     if let Err(error) = Builder::new().name(name.to_owned()).stack_size(STACK).spawn(work) {
-        let message = format!("crawlward: cannot start the thread {name}, changes go unnoticed: {error}");
+        let message = format!("crawlpike: cannot start the thread {name}, changes go unnoticed: {error}");
         log(LogLevel::Error, &message);
     }
 }

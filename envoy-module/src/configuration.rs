@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawlward_envoy_gate::NAME;
+use crawlpike_envoy_gate::NAME;
 use serde::de::{Error, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 
@@ -81,7 +81,7 @@ impl Configuration {
             let name = name.escape_ascii();
             log(
                 LogLevel::Error,
-                &format!("crawlward: unknown filter \"{name}\"; set filter_name to \"{NAME}\""),
+                &format!("crawlpike: unknown filter \"{name}\"; set filter_name to \"{NAME}\""),
             );
             return None;
         }
@@ -89,7 +89,7 @@ impl Configuration {
         let publisher = match Publisher::new(configuring) {
             Ok(publisher) => publisher,
             Err(refused) => {
-                log(LogLevel::Error, &format!("crawlward: {refused}"));
+                log(LogLevel::Error, &format!("crawlpike: {refused}"));
                 return None;
             }
         };
@@ -150,7 +150,7 @@ fn source(text: &[u8]) -> Option<(Arc<Source>, Option<NameService>)> {
         Ok(FromFile { config, rdns }) => Some((Source::of_file(&config)?, rdns)),
         Err(error) => {
             let message = format!(
-                "crawlward: configuration: {error}; \"config\" names the file of the document, and only \"rdns\" can stand beside it"
+                "crawlpike: configuration: {error}; \"config\" names the file of the document, and only \"rdns\" can stand beside it"
             );
             log(LogLevel::Error, &message);
             None

@@ -3,9 +3,9 @@
 //! The module takes the bytes as they come, up to the site's limit, so that no limit of Envoy's own buffers counts. The head
 //! waits until the page is complete, or too large.
 
-use crawlward_core::{Conversion, DocumentHeaders, rfc_3339};
-use crawlward_document_gate::{Job, Outcome, PageSource};
-use crawlward_envoy_gate::{PageRequest, change_head};
+use crawlpike_core::{Conversion, DocumentHeaders, rfc_3339};
+use crawlpike_document_gate::{Job, Outcome, PageSource};
+use crawlpike_envoy_gate::{PageRequest, change_head};
 
 use crate::envoy::{Body, BodyPlace, Refused, StreamHandle, catch};
 use crate::errors;
@@ -21,7 +21,7 @@ pub(crate) struct Page {
 impl Page {
     pub(crate) fn new(conversion: Box<Conversion>, request: &PageRequest) -> Self {
         let url = request.url().map(str::to_owned);
-        let source = PageSource { url, fetched_at: rfc_3339(crawlward_files::now()) };
+        let source = PageSource { url, fetched_at: rfc_3339(crawlpike_files::now()) };
         Self { job: Box::new(Job::new(conversion, source)) }
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crawlward_core::{Decision, NameFact, NameLookup, NameOutcome, Overrides};
-use crawlward_envoy_gate::{
+use crawlpike_core::{Decision, NameFact, NameLookup, NameOutcome, Overrides};
+use crawlpike_envoy_gate::{
     NAME, Outcome, PageRequest, UnknownName, address_of, on_page_head, on_request, on_response,
 };
 
@@ -11,7 +11,7 @@ use crate::configuration::Configuration;
 use crate::document::Page;
 use crate::envoy::{Admission, Head, Refused, StreamHandle};
 use crate::errors;
-use crate::module::Crawlward;
+use crate::module::Crawlpike;
 use crate::names::{self, Knowledge};
 use crate::request::HostStream;
 use crate::route::Route;
@@ -96,7 +96,7 @@ fn decide(
 ) -> Result<Admission, NameLookup> {
     let decided = &mut streaming.decided;
     let memory = Memory::of(loaded);
-    let route = handle.route::<Crawlward>();
+    let route = handle.route::<Crawlpike>();
     let overrides = route.map_or_else(Overrides::default, |route: &Route| route.overrides(&loaded.ruleset));
     let overrides = Overrides { name, ..overrides };
     let count = |decision: &Decision| {

@@ -1,6 +1,6 @@
-//! Crawlward as a dynamic module of Envoy.
+//! Crawlpike as a dynamic module of Envoy.
 //!
-//! `crawlward-core` decides, and `crawlward-envoy-gate` turns decisions into what both gates in Envoy do. This crate asks Envoy
+//! `crawlpike-core` decides, and `crawlpike-envoy-gate` turns decisions into what both gates in Envoy do. This crate asks Envoy
 //! for facts and carries the rest out. From the bottom up: [`envoy`] has the bindings, with everything that is `unsafe`;
 //! [`source`] has the rulesets and the files that they come from; [`statistics`] counts; [`gate`] decides; [`module`] ties them
 //! to Envoy's hooks.
@@ -23,4 +23,4 @@ mod source;
 mod statistics;
 mod worker;
 
-envoy::http_filter!(crate::module::Crawlward);
+envoy::http_filter!(crate::module::Crawlpike);

@@ -1,6 +1,6 @@
 //! What Envoy calls, and who answers.
 
-use crawlward_envoy_gate::NAME as FILTER;
+use crawlpike_envoy_gate::NAME as FILTER;
 
 use crate::configuration::Configuration;
 use crate::document;
@@ -10,9 +10,9 @@ use crate::gate::{self, Streaming};
 use crate::route::Route;
 
 /// The module.
-pub(crate) struct Crawlward;
+pub(crate) struct Crawlpike;
 
-impl Module for Crawlward {
+impl Module for Crawlpike {
     type Configuration = Configuration;
     type Route = Route;
     type Stream = Streaming;

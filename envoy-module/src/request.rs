@@ -3,8 +3,8 @@
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 
-use crawlward_core::{HeaderName, HeaderNames, NameLengths, Request, Scheme, SignatureBudget};
-use crawlward_envoy_gate::{
+use crawlpike_core::{HeaderName, HeaderNames, NameLengths, Request, Scheme, SignatureBudget};
+use crawlpike_envoy_gate::{
     Change, ChangedHeaders, HeaderLines, HostRequest, KNOWN_LENGTHS, KnownHeaders, NAME, Stream, address_of,
 };
 
@@ -196,7 +196,7 @@ impl Request for NativeRequest<'_, '_> {
     }
 
     fn now(&self) -> i64 {
-        crawlward_files::now()
+        crawlpike_files::now()
     }
 
     fn signature_budget(&self) -> Option<&SignatureBudget> {

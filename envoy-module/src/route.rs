@@ -1,6 +1,6 @@
 //! The configuration for a route, a virtual host or a route table.
 
-use crawlward_core::{Mode, Overrides, Ruleset};
+use crawlpike_core::{Mode, Overrides, Ruleset};
 use serde::Deserialize;
 
 use crate::envoy::{LogLevel, log};
@@ -25,7 +25,7 @@ impl Route {
     /// Reads it. `None`: it is refused, and the log has the reason.
     pub(crate) fn new(text: &[u8]) -> Option<Self> {
         let refused = |why: &str| {
-            log(LogLevel::Error, &format!("crawlward: route configuration: {why}"));
+            log(LogLevel::Error, &format!("crawlpike: route configuration: {why}"));
             None
         };
         let Text { mode, site } = match serde_json::from_slice(text) {

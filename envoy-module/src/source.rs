@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicI64, AtomicU32};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use arc_swap::ArcSwap;
-use crawlward_core::metrics::ReloadResult;
-use crawlward_core::{Compiled, NoFiles, Ruleset, Severity, is_stored};
-use crawlward_files::{Look, Origin};
+use crawlpike_core::metrics::ReloadResult;
+use crawlpike_core::{Compiled, NoFiles, Ruleset, Severity, is_stored};
+use crawlpike_files::{Look, Origin};
 
 use crate::clock;
 use crate::envoy::{LogLevel, log};
@@ -62,7 +62,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Source {
     fn start(name: String, ruleset: Ruleset, origin: Option<Origin>) -> Arc<Self> {
         let in_force = ArcSwap::from_pointee(Loaded::new(ruleset));
-        let now = crawlward_files::now();
+        let now = crawlpike_files::now();
         let checked = AtomicI64::new(now);
         let source = Arc::new(Self { name, in_force, checked, origin: origin.map(Mutex::new) });
         statistics::show(&source.name, &source.ruleset(), now);
@@ -81,12 +81,12 @@ impl Source {
             true => Compiled::load(INLINE, words(text)),
             false => Ruleset::compile(INLINE, text, &NoFiles),
         };
-        compiled.warn_of_stale_feeds(INLINE, crawlward_files::now());
+        compiled.warn_of_stale_feeds(INLINE, crawlpike_files::now());
         report(&compiled, |_| true);
         let mut newest = lock(&NEWEST_TEXT);
         // The first configuration replaces none.
         if newest.is_some_and(|before| before != hash) {
-            statistics::count_reload(ReloadResult::of(compiled.ruleset.as_ref(), crawlward_files::now()));
+            statistics::count_reload(ReloadResult::of(compiled.ruleset.as_ref(), crawlpike_files::now()));
         }
         let ruleset = compiled.ruleset?;
         *newest = Some(hash);
@@ -153,11 +153,11 @@ impl Source {
             changed.is_empty() || file == self.name || changed.iter().any(|one| one == file)
         });
         let changed = changed.join(", ");
-        let now = crawlward_files::now();
+        let now = crawlpike_files::now();
         statistics::count_reload(ReloadResult::of(compiled.ruleset.as_ref(), now));
         let Some(ruleset) = compiled.ruleset else {
             let message = format!(
-                "crawlward: {}: refused after changes in {changed}, keeping the current ruleset, see the errors above",
+                "crawlpike: {}: refused after changes in {changed}, keeping the current ruleset, see the errors above",
                 self.name
             );
             log(LogLevel::Error, &message);
@@ -167,7 +167,7 @@ impl Source {
         self.in_force.store(Arc::clone(&loaded));
         self.checked.store(now, Relaxed);
         statistics::show(&self.name, &loaded, now);
-        log(LogLevel::Info, &format!("crawlward: {}: in force after changes in {changed}", self.name));
+        log(LogLevel::Info, &format!("crawlpike: {}: in force after changes in {changed}", self.name));
         true
     }
 
@@ -175,10 +175,10 @@ impl Source {
     pub(crate) fn update_all() {
         let sources: Vec<_> = lock(&SOURCES).iter().filter_map(Weak::upgrade).collect();
         for source in sources {
-            let (loaded, now) = (source.ruleset(), crawlward_files::now());
+            let (loaded, now) = (source.ruleset(), crawlpike_files::now());
             statistics::update(&source.name, &loaded, now);
             for feed in loaded.ruleset.became_stale(source.checked.swap(now, Relaxed), now) {
-                log(LogLevel::Warn, &format!("crawlward: {}: warning: {feed}", source.name));
+                log(LogLevel::Warn, &format!("crawlpike: {}: warning: {feed}", source.name));
             }
         }
     }
@@ -197,7 +197,7 @@ fn report(compiled: &Compiled, is_new: impl Fn(&str) -> bool) {
             Severity::Error => LogLevel::Error,
             Severity::Warning => LogLevel::Warn,
         };
-        log(level, &format!("crawlward: {diagnostic}"));
+        log(level, &format!("crawlpike: {diagnostic}"));
     }
 }
 

@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crawlward_core::metrics::{ALL, InForce, Kind, Metric, ProxyMetrics, Recent, ReloadResult, Statistics};
-use crawlward_core::{Decision, NameLookupResult};
+use crawlpike_core::metrics::{ALL, InForce, Kind, Metric, ProxyMetrics, Recent, ReloadResult, Statistics};
+use crawlpike_core::{Decision, NameLookupResult};
 
 use crate::envoy::{Configuring, MetricId, MetricKind, MetricRefused, Metrics};
 use crate::source::Loaded;
 
-/// A number of the process. It lives as long as the process: the [bounds](crawlward_core::metrics::SeriesGroup::bound) on series
+/// A number of the process. It lives as long as the process: the [bounds](crawlpike_core::metrics::SeriesGroup::bound) on series
 /// bound how many there are.
 #[derive(Debug)]
 pub(crate) struct Number {

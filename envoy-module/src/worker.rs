@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
 
-use crawlward_envoy_gate::Recent;
+use crawlpike_envoy_gate::Recent;
 
 use crate::source::Loaded;
 use crate::statistics::RecentCounters;

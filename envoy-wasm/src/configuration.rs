@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use crawlward_core::{Compiled, NoFiles, Ruleset, is_stored};
+use crawlpike_core::{Compiled, NoFiles, Ruleset, is_stored};
 use proxy_wasm::hostcalls;
 use proxy_wasm::types::BufferType;
 

@@ -1,6 +1,6 @@
 //! Internal errors: calls that the host refused.
 
-use crawlward_core::metrics::OnceAMinute;
+use crawlpike_core::metrics::OnceAMinute;
 
 use crate::host::Refused;
 use crate::{metrics, raw};
@@ -19,7 +19,7 @@ impl Errors {
         let _ = metrics::count_error();
         // Without a clock, the first error is the only one in the log.
         if self.logged.is_due(raw::now().unwrap_or_default()) {
-            log::error!("crawlward: internal error: {refused}");
+            log::error!("crawlpike: internal error: {refused}");
         }
     }
 }

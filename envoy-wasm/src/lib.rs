@@ -1,4 +1,4 @@
-//! What the Proxy-Wasm filters of Crawlward share: the one that carries out policies, and the one that makes documents.
+//! What the Proxy-Wasm filters of Crawlpike share: the one that carries out policies, and the one that makes documents.
 //!
 //! The SDK, `proxy-wasm`, provides the entry points, the contexts, the log and what loading a configuration needs. Its wrappers of
 //! calls that a request makes panic on statuses that Envoy may answer with, and a panic ends the virtual machine of a worker
@@ -38,6 +38,6 @@ pub fn set_up_log() {
     proxy_wasm::set_log_level(LogLevel::Warn);
     panic::set_hook(Box::new(|panic| {
         // The virtual machine ends here. If the log refuses the message, there is nowhere else to report it.
-        let _ = hostcalls::log(LogLevel::Critical, &format!("crawlward: internal error: {panic}"));
+        let _ = hostcalls::log(LogLevel::Critical, &format!("crawlpike: internal error: {panic}"));
     }));
 }

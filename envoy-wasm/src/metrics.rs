@@ -3,8 +3,8 @@
 
 use std::cell::RefCell;
 
-use crawlward_core::metrics::{InForce, Kind, Metric, ProxyMetrics, Recent, ReloadResult, Statistics};
-use crawlward_core::{Decision, Ruleset};
+use crawlpike_core::metrics::{InForce, Kind, Metric, ProxyMetrics, Recent, ReloadResult, Statistics};
+use crawlpike_core::{Decision, Ruleset};
 use proxy_wasm::hostcalls;
 use proxy_wasm::types::MetricType;
 
@@ -46,7 +46,7 @@ thread_local! {
     /// repeated one included.
     static METRICS: ProxyMetrics<EnvoyStatistics> = const { ProxyMetrics::new(EnvoyStatistics) };
 
-    /// The counters of requests, with what Envoy does not have yet. The [bounds](crawlward_core::metrics::SeriesGroup::bound)
+    /// The counters of requests, with what Envoy does not have yet. The [bounds](crawlpike_core::metrics::SeriesGroup::bound)
     /// on series bound how many there are.
     static COUNTED: RefCell<Vec<(StatId, i64)>> = const { RefCell::new(Vec::new()) };
 }

@@ -9,7 +9,7 @@
 
 use std::ptr;
 
-use crawlward_envoy_gate::Change;
+use crawlpike_envoy_gate::Change;
 use proxy_wasm::types::{BufferType, MapType, MetricType, Status};
 
 use crate::headers::{self, HeaderMap, Place};

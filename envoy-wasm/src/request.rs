@@ -7,8 +7,8 @@
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 
-use crawlward_core::{HeaderNames, Request, Scheme, SignatureBudget};
-use crawlward_envoy_gate::{self as gate, Forwarded, KNOWN_LENGTHS, KnownHeaders};
+use crawlpike_core::{HeaderNames, Request, Scheme, SignatureBudget};
+use crawlpike_envoy_gate::{self as gate, Forwarded, KNOWN_LENGTHS, KnownHeaders};
 use proxy_wasm::types::MapType;
 
 use crate::headers::{HeaderMap, Place};
@@ -20,7 +20,7 @@ use crate::trusted_hops::TrustedHops;
 const ADDRESS: &str = "source\0address";
 
 /// The filter state with the address from before an internal redirect.
-const FIRST_ADDRESS: &str = "crawlward.address";
+const FIRST_ADDRESS: &str = "crawlpike.address";
 
 /// Has [`FIRST_ADDRESS`] last as long as the request, internal redirects included, where the current plugin sets it.
 pub fn keep_address_for_redirects() -> Result<(), Refused> {

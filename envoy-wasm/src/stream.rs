@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crawlward_core::HeaderName;
-use crawlward_envoy_gate::{Change, ChangedHeaders, HeaderLines, NAME, Stream};
+use crawlpike_core::HeaderName;
+use crawlpike_envoy_gate::{Change, ChangedHeaders, HeaderLines, NAME, Stream};
 use proxy_wasm::types::MapType;
 
 use crate::headers::HeaderMap;
@@ -38,7 +38,7 @@ impl<'g> Stream for HostStream<'g> {
 
     const SEES_OWN_RESPONSES: bool = true;
 
-    /// `crawlward-documents.wasm` makes them.
+    /// `crawlpike-documents.wasm` makes them.
     const MAKES_DOCUMENTS: bool = false;
 
     fn request(&self) -> Result<HostRequest<'g>, Refused> {

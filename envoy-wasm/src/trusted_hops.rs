@@ -6,8 +6,8 @@
 use std::cell::Cell;
 use std::net::IpAddr;
 
-use crawlward_core::metrics::OnceAMinute;
-use crawlward_envoy_gate::Forwarded;
+use crawlpike_core::metrics::OnceAMinute;
+use crawlpike_envoy_gate::Forwarded;
 
 use crate::raw;
 
@@ -54,7 +54,7 @@ impl TrustedHops {
         if asked.map(|address| address.to_canonical()) != Some(stated.to_canonical()) {
             self.is_refuted.set(true);
             log::warn!(
-                "crawlward: `trusted_hops` is {}, but Envoy took another address than this says: the filter asks Envoy for \
+                "crawlpike: `trusted_hops` is {}, but Envoy took another address than this says: the filter asks Envoy for \
                  each address until the next configuration. Set `trusted_hops` to Envoy's xff_num_trusted_hops, or leave it \
                  out",
                 self.hops
@@ -67,7 +67,7 @@ impl TrustedHops {
         // Without a clock, the first warning is the only one.
         if self.warned.is_due(raw::now().unwrap_or_default()) {
             log::warn!(
-                "crawlward: `trusted_hops` is {}, but a request has no single X-Forwarded-For: the filter asks Envoy for its \
+                "crawlpike: `trusted_hops` is {}, but a request has no single X-Forwarded-For: the filter asks Envoy for its \
                  address",
                 self.hops
             );

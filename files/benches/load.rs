@@ -1,4 +1,4 @@
-//! How long the compiled form takes to load: `cargo bench -p crawlward-files --bench load`.
+//! How long the compiled form takes to load: `cargo bench -p crawlpike-files --bench load`.
 //!
 //! The ruleset is that of a large edge: 1,000,000 IPv4 and 200,000 IPv6 prefixes with lengths like the routing table's,
 //! in two feeds. Loading means: everything that nginx and Envoy do between the bytes and the first decision, the checksum
@@ -10,7 +10,7 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-use crawlward_core::{Compiled, Files, FoundFile, NoFiles, Ruleset};
+use crawlpike_core::{Compiled, Files, FoundFile, NoFiles, Ruleset};
 use twox_hash::XxHash3_64;
 use zerocopy::IntoBytes;
 
@@ -44,26 +44,26 @@ fn main() {
         v6: lines(data::routing_table_v6(200_000 / share, 20_000)),
     };
     let start = Instant::now();
-    let compiled = Ruleset::compile("crawlward.json", DOCUMENT.as_bytes(), &feeds);
+    let compiled = Ruleset::compile("crawlpike.json", DOCUMENT.as_bytes(), &feeds);
     let compile_ms = milliseconds(start);
     let start = Instant::now();
     let words = compiled.store().expect("the document and its feeds are right");
     let store_ms = milliseconds(start);
-    let folder = std::env::temp_dir().join(format!("crawlward-load-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("crawlpike-load-{}", std::process::id()));
     fs::write(&folder, words.as_bytes()).expect("a temporary file can be written");
 
     let best = |work: &mut dyn FnMut() -> f64| (0..RUNS).map(|_| work()).fold(f64::MAX, f64::min);
     let in_memory = best(&mut || {
         let words = words.clone();
         let start = Instant::now();
-        let loaded = Compiled::load("crawlward.bin", words);
+        let loaded = Compiled::load("crawlpike.bin", words);
         let time = milliseconds(start);
         assert!(black_box(loaded).ruleset.is_some());
         time
     });
     let from_file = best(&mut || {
         let start = Instant::now();
-        let loaded = crawlward_files::compile(&folder, &NoFiles).expect("the file that was written");
+        let loaded = crawlpike_files::compile(&folder, &NoFiles).expect("the file that was written");
         let time = milliseconds(start);
         assert!(black_box(loaded).ruleset.is_some());
         time
@@ -78,11 +78,11 @@ fn main() {
         black_box(XxHash3_64::oneshot(words.as_bytes()));
         milliseconds(start)
     });
-    let small = Ruleset::compile("crawlward.json", b"{}", &NoFiles).store().expect("an empty document");
+    let small = Ruleset::compile("crawlpike.json", b"{}", &NoFiles).store().expect("an empty document");
     let without_feeds = best(&mut || {
         let words = small.clone();
         let start = Instant::now();
-        black_box(Compiled::load("crawlward.bin", words));
+        black_box(Compiled::load("crawlpike.bin", words));
         milliseconds(start)
     });
     fs::remove_file(&folder).expect("the file that was written");

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crawlward_core::{FeedFile, Files, FoundFile, Source};
+use crawlpike_core::{FeedFile, Files, FoundFile, Source};
 
 use crate::error::{FileError, FileErrors};
 use crate::policy::{self, PolicyError};
@@ -58,7 +58,7 @@ impl FilesBeside {
         if rustix::process::geteuid().is_root() { self.readable_by(Audience::Everybody) } else { self }
     }
 
-    /// Keeps [`Compiled::good_feeds`](crawlward_core::Compiled::good_feeds), each beside its source.
+    /// Keeps [`Compiled::good_feeds`](crawlpike_core::Compiled::good_feeds), each beside its source.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ mod tests {
             fs::write(folder.path().join(name), "192.0.2.0/24\n").unwrap();
             (name.to_owned(), b"192.0.2.0/24\n".to_vec())
         });
-        let errors = FilesBeside::new(&folder.path().join("crawlward.json")).keep(&feeds).unwrap_err();
+        let errors = FilesBeside::new(&folder.path().join("crawlpike.json")).keep(&feeds).unwrap_err();
         let [error] = errors.errors() else { panic!("{errors}") };
         assert_eq!(error.path(), folder.path().join("a.last-good"));
         assert!(errors.to_string().ends_with("/a.last-good: not a regular file"), "{errors}");

@@ -1,4 +1,4 @@
-//! Files for the gates and commands of Crawlward that have a file system: the nginx module, the native module of Envoy, and the
+//! Files for the gates and commands of Crawlpike that have a file system: the nginx module, the native module of Envoy, and the
 //! command line.
 //!
 //! [`FilesBeside`] reads the files that a configuration document names, and keeps the last good version of each feed.
@@ -20,7 +20,7 @@ use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crawlward_core::{Compiled, Files, Ruleset};
+use crawlpike_core::{Compiled, Files, Ruleset};
 
 pub use audience::{Audience, Readers, User};
 pub use beside::FilesBeside;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawlward_core::{Compiled, Diagnostic, FoundFile, Ruleset};
+use crawlpike_core::{Compiled, Diagnostic, FoundFile, Ruleset};
 
 use crate::read::{document, words};
 use crate::snapshot::{Snapshot, State};
@@ -14,8 +14,8 @@ use crate::{Audience, FileError, FileErrors, FilesBeside, Look, Recording, Watch
 /// which are read again each time.
 ///
 /// ```no_run
-/// # use crawlward_files::{Look, Origin};
-/// let mut origin = Origin::read("crawlward.json".as_ref())?;
+/// # use crawlpike_files::{Look, Origin};
+/// let mut origin = Origin::read("crawlpike.json".as_ref())?;
 /// let first = origin.compile();
 /// origin.keep(first.good_feeds).expect("a folder of ours");
 /// // Again and again:

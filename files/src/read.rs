@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::rc::Rc;
 
-use crawlward_core::{Content, FeedFile, FoundFile, Pages, Source, is_stored};
+use crawlpike_core::{Content, FeedFile, FoundFile, Pages, Source, is_stored};
 use flate2::bufread::GzDecoder;
 use rustix::fs::OFlags;
 use zerocopy::IntoBytes;

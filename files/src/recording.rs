@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 
-use crawlward_core::{Files, FoundFile};
+use crawlpike_core::{Files, FoundFile};
 
 use crate::origin::Remembered;
 use crate::{FileError, FilesBeside, Snapshot};
@@ -88,7 +88,7 @@ impl Files for Recording<'_> {
 
     fn last_good(&self, path: &str) -> Option<FoundFile> {
         let file = self.beside.last_good_path(path);
-        // `crawlward compile --accept` changes it.
+        // `crawlpike compile --accept` changes it.
         self.snapshot.record(&file);
         let state = self.snapshot.state(&file);
         if let Some(remembered) =

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crawlward_core::Source;
+use crawlpike_core::Source;
 use rustix::fs::{Gid, Uid, fchown};
 use rustix::process::geteuid;
 

@@ -1,13 +1,13 @@
 //! What all processes share: the counters, and what is known of names. And the bugs that are counted there.
 
-use crawlward_core::NameCache;
-use crawlward_core::metrics::{Counters, OnceAMinute, ReloadResult};
+use crawlpike_core::NameCache;
+use crawlpike_core::metrics::{Counters, OnceAMinute, ReloadResult};
 use zerocopy::FromBytes;
 
 use crate::nginx::{LogLevel, MainThread};
 
 /// The name of the memory. Counters of another version may look different.
-pub(crate) const SHARED_MEMORY: &str = concat!("crawlward_", env!("CARGO_PKG_VERSION"));
+pub(crate) const SHARED_MEMORY: &str = concat!("crawlpike_", env!("CARGO_PKG_VERSION"));
 
 /// What all processes share.
 #[derive(Debug, FromBytes)]
@@ -17,12 +17,12 @@ pub(crate) struct Shared {
     names: NameCache,
 }
 
-/// Calls a function with what is known of names, if the configuration in service has `crawlward_config`.
+/// Calls a function with what is known of names, if the configuration in service has `crawlpike_config`.
 pub(crate) fn with_names<T>(main_thread: MainThread<'_>, call: impl FnOnce(&NameCache) -> T) -> Option<T> {
     main_thread.with_shared(|shared: &Shared| call(&shared.names))
 }
 
-/// Calls a function with the counters, if the configuration in service has `crawlward_config`.
+/// Calls a function with the counters, if the configuration in service has `crawlpike_config`.
 pub(crate) fn with_counters<T>(main_thread: MainThread<'_>, call: impl FnOnce(&Counters) -> T) -> Option<T> {
     main_thread.with_shared(|shared: &Shared| call(&shared.counters))
 }
@@ -37,6 +37,6 @@ pub(crate) fn report_bug(main_thread: MainThread<'_>, consequence: &str, message
     static LAST_LOGGED: OnceAMinute = OnceAMinute::new();
     with_counters(main_thread, Counters::count_error);
     if LAST_LOGGED.is_due(main_thread.now()) {
-        main_thread.log(LogLevel::ALERT, &format!("crawlward: internal error, {consequence}: {message}"));
+        main_thread.log(LogLevel::ALERT, &format!("crawlpike: internal error, {consequence}: {message}"));
     }
 }

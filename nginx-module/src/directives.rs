@@ -1,16 +1,16 @@
 //! The directives.
 
-use crawlward_core::metrics::ReloadResult;
+use crawlpike_core::metrics::ReloadResult;
 
 use crate::conf::MainConf;
 use crate::counters::{self, SHARED_MEMORY};
-use crate::module::Crawlward;
+use crate::module::Crawlpike;
 use crate::nginx::{
     self,
     Context::{self, Http, Location, Server},
 };
 
-type Directive = nginx::Directive<Crawlward>;
+type Directive = nginx::Directive<Crawlpike>;
 
 const EVERYWHERE: &[Context] = &[Http, Server, Location];
 
@@ -19,20 +19,20 @@ const EVERYWHERE: &[Context] = &[Http, Server, Location];
     reason = "a path to a method with a lifetime in its impl is not general enough"
 )]
 pub(crate) const DIRECTIVES: &[Directive] = &[
-    Directive::main(c"crawlward_config", |main, cf| {
+    Directive::main(c"crawlpike_config", |main, cf| {
         // If a configuration is in service, it stays.
         let refused = |_: &String| counters::count_reload(cf.main_thread(), ReloadResult::Failure);
         main.load(cf).inspect_err(refused)
     })
     .with_shared_memory(SHARED_MEMORY),
-    Directive::main(c"crawlward_refresh", MainConf::set_refresh),
-    Directive::location(c"crawlward", EVERYWHERE, |location, cf| location.set_mode(cf)),
-    Directive::location(c"crawlward_deny_status", EVERYWHERE, |location, cf| location.set_deny_status(cf)),
-    Directive::location(c"crawlward_log_level", EVERYWHERE, |location, cf| location.set_log_level(cf)),
-    Directive::location(c"crawlward_site", &[Server, Location], |location, cf| location.set_site(cf)),
-    Directive::location(c"crawlward_rdns", EVERYWHERE, |location, cf| location.set_rdns(cf)),
-    Directive::location(c"crawlward_trust_header", EVERYWHERE, |location, cf| location.set_trust_header(cf)),
-    Directive::location(c"crawlward_status", &[Location], |location, _| location.set_status())
+    Directive::main(c"crawlpike_refresh", MainConf::set_refresh),
+    Directive::location(c"crawlpike", EVERYWHERE, |location, cf| location.set_mode(cf)),
+    Directive::location(c"crawlpike_deny_status", EVERYWHERE, |location, cf| location.set_deny_status(cf)),
+    Directive::location(c"crawlpike_log_level", EVERYWHERE, |location, cf| location.set_log_level(cf)),
+    Directive::location(c"crawlpike_site", &[Server, Location], |location, cf| location.set_site(cf)),
+    Directive::location(c"crawlpike_rdns", EVERYWHERE, |location, cf| location.set_rdns(cf)),
+    Directive::location(c"crawlpike_trust_header", EVERYWHERE, |location, cf| location.set_trust_header(cf)),
+    Directive::location(c"crawlpike_status", &[Location], |location, _| location.set_status())
         .without_argument()
         .with_content(),
 ];

@@ -2,8 +2,8 @@
 
 use std::iter;
 
-use crawlward_core::{Decision, DocumentHeaders, DocumentTreatment, HeaderName as Name, page_url, rfc_3339};
-use crawlward_document_gate::{Job, Outcome, PageSource};
+use crawlpike_core::{Decision, DocumentHeaders, DocumentTreatment, HeaderName as Name, page_url, rfc_3339};
+use crawlpike_document_gate::{Job, Outcome, PageSource};
 
 use crate::gate;
 use crate::module::Request;

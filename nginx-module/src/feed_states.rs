@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crawlward_core::FeedInfo;
-use crawlward_core::metrics::Counters;
+use crawlpike_core::FeedInfo;
+use crawlpike_core::metrics::Counters;
 
 use crate::counters::with_counters;
 use crate::nginx::{LogLevel, MainThread};
@@ -29,7 +29,7 @@ pub(crate) fn on_timer(in_force: &InForce, main_thread: MainThread<'_>) -> Optio
     let now = main_thread.now();
     for feed in ruleset.became_stale(ruleset.looked.replace(now), now) {
         if is_news(&feed, main_thread) {
-            main_thread.log(LogLevel::WARN, &format!("crawlward: {feed}"));
+            main_thread.log(LogLevel::WARN, &format!("crawlpike: {feed}"));
         }
     }
     Some(INTERVAL)

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use crawlward_core::metrics::OnceAMinute;
-use crawlward_core::{
+use crawlpike_core::metrics::OnceAMinute;
+use crawlpike_core::{
     Action, Decision, HeaderNames, Identity, Mode, NameLengths, Overrides, Reply, Ruleset, Scheme,
     SignatureBudget, UPSTREAM_HEADER, connection_without_ours, decide_remembering, is_forgery, joined_lines,
 };
@@ -29,7 +29,7 @@ const USER_AGENT: &str = "user-agent";
 
 const CONNECTION: HeaderName = HeaderName::new("Connection", "connection");
 
-impl crawlward_core::Request for Request<'_> {
+impl crawlpike_core::Request for Request<'_> {
     fn address(&self) -> Option<IpAddr> {
         self.client_address()
     }
@@ -81,7 +81,7 @@ pub(crate) fn joined_header<'h>(request: &'h Request<'_>, name: &str) -> Option<
     }
 }
 
-/// Removes the client's own `X-Crawlward` before `$http_x_crawlward` can show it, and notes that nginx serves the request.
+/// Removes the client's own `X-Crawlpike` before `$http_x_crawlpike` can show it, and notes that nginx serves the request.
 pub(crate) fn on_request(request: &mut Request<'_>) {
     let Some(main) = request.main_conf() else { return };
     let Some(ruleset) = main.ruleset.get() else { return };
@@ -188,7 +188,7 @@ fn answer(mut request: Request<'_>, ruleset: &Ruleset, decision: &Decision) -> C
     };
     if decision.action == Action::Deny {
         let level = conf.map_or(LogLevel::ERROR, LocationConf::log_level);
-        request.log(level, || format!("crawlward: {}", ruleset.denial_line(decision, &request)));
+        request.log(level, || format!("crawlpike: {}", ruleset.denial_line(decision, &request)));
     }
     request.forget_upstream();
     ControlFlow::Break(match request.is_answered_by_nginx(reply.status) {
@@ -322,9 +322,9 @@ fn mode(request: &Request<'_>, state: &RequestState) -> Option<Mode> {
     if mode.is_none() && word != Some(b"") && LAST_LOGGED.is_due(request.main_thread().now()) {
         request.log(LogLevel::ERROR, || match word {
             Some(word) => {
-                format!("crawlward: invalid mode \"{}\", using the document's", String::from_utf8_lossy(word))
+                format!("crawlpike: invalid mode \"{}\", using the document's", String::from_utf8_lossy(word))
             }
-            None => "crawlward: cannot evaluate the mode, using the document's".to_owned(),
+            None => "crawlpike: cannot evaluate the mode, using the document's".to_owned(),
         });
     }
     mode

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use crawlward_core::metrics::ReloadResult;
-use crawlward_document_gate::Outcome;
+use crawlpike_core::metrics::ReloadResult;
+use crawlpike_document_gate::Outcome;
 
 use crate::conf::{LocationConf, MainConf};
 use crate::counters;
@@ -12,13 +12,13 @@ use crate::documents::{self, PageBody};
 use crate::feed_states;
 use crate::gate;
 use crate::metrics;
-use crate::module::{Crawlward, Request};
+use crate::module::{Crawlpike, Request};
 use crate::names::{self, Question};
 use crate::nginx::{Answered, Configuration, Directive, MainThread, Module, NameAnswer, Position, Task};
 use crate::response;
 use crate::variables::{VARIABLES, Variable};
 
-const TASKS: &[Task<Crawlward>] = &[
+const TASKS: &[Task<Crawlpike>] = &[
     Task {
         start: |main, worker| main.refresh.on_worker(worker),
         run: |main, main_thread| main.refresh.on_timer(&main.ruleset, main_thread),
@@ -29,7 +29,7 @@ const TASKS: &[Task<Crawlward>] = &[
     },
 ];
 
-impl Module for Crawlward {
+impl Module for Crawlpike {
     const DIRECTIVES: &'static [Directive<Self>] = DIRECTIVES;
     const TASKS: &'static [Task<Self>] = TASKS;
     const VARIABLES: &'static [(&'static str, Variable)] = VARIABLES;

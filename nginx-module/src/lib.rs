@@ -1,6 +1,6 @@
-//! Crawlward as a dynamic module of nginx: directives, variables, the access phase, and the headers of responses.
+//! Crawlpike as a dynamic module of nginx: directives, variables, the access phase, and the headers of responses.
 //!
-//! `crawlward-core` decides and says what to send. This crate asks nginx for facts about the request and carries the decision
+//! `crawlpike-core` decides and says what to send. This crate asks nginx for facts about the request and carries the decision
 //! out. From the bottom up: [`nginx`] has the bindings, with everything that is `unsafe`; [`conf`] has what the directives set;
 //! [`gate`] decides; [`handlers`] ties them to nginx.
 
@@ -26,7 +26,7 @@ mod variables;
 
 // nginx runs filters in the reverse order of its list of modules. Before all of these in the list, the module sees the headers
 // that `add_header` adds, and pages as SSI and `sub_filter` have made them. Those that compress are before it.
-nginx::http_module! { ngx_http_crawlward_module: crate::module::Crawlward, before [
+nginx::http_module! { ngx_http_crawlpike_module: crate::module::Crawlpike, before [
     "ngx_http_postpone_filter_module",
     "ngx_http_ssi_filter_module",
     "ngx_http_charset_filter_module",

@@ -1,6 +1,6 @@
 //! The count of requests, and the page that shows it.
 
-use crawlward_core::metrics::{Counters, Series};
+use crawlpike_core::metrics::{Counters, Series};
 
 use crate::counters::with_counters;
 use crate::gate;
@@ -25,7 +25,7 @@ pub(crate) fn on_log(request: &Request<'_>) {
     }
 }
 
-/// Answers a request for a location with `crawlward_status`.
+/// Answers a request for a location with `crawlpike_status`.
 pub(crate) fn on_content(mut request: Request<'_>) -> Answered {
     if !matches!(request.method(), b"GET" | b"HEAD") {
         // If there is no memory for the header, the status says enough.
@@ -41,7 +41,7 @@ pub(crate) fn on_content(mut request: Request<'_>) -> Answered {
     });
     match reply {
         Some(reply) => gate::send(request, &reply),
-        // Without `crawlward_config` there are no counters, but no location can have the directive either.
+        // Without `crawlpike_config` there are no counters, but no location can have the directive either.
         None => request.finish_with_status(NOT_FOUND),
     }
 }

@@ -1,4 +1,4 @@
-//! Crawlward as a module of nginx: the types that nginx keeps values of.
+//! Crawlpike as a module of nginx: the types that nginx keeps values of.
 
 use crate::conf::{LocationConf, MainConf};
 use crate::counters::{Shared, report_bug};
@@ -10,13 +10,13 @@ use crate::variables::Variable;
 
 /// The module.
 #[derive(Debug)]
-pub(crate) enum Crawlward {}
+pub(crate) enum Crawlpike {}
 
 /// A request that nginx has passed to the module.
-pub(crate) type Request<'r> = nginx::Request<'r, Crawlward>;
+pub(crate) type Request<'r> = nginx::Request<'r, Crawlpike>;
 
-impl ModuleTypes for Crawlward {
-    const NAME: &'static str = "crawlward";
+impl ModuleTypes for Crawlpike {
+    const NAME: &'static str = "crawlpike";
 
     type Main = MainConf;
     type Location<'c> = LocationConf<'c>;
@@ -27,7 +27,7 @@ impl ModuleTypes for Crawlward {
     type Shared = Shared;
 }
 
-impl PanicHandler for Crawlward {
+impl PanicHandler for Crawlpike {
     fn on_panic(main_thread: MainThread<'_>, message: &str) {
         report_bug(main_thread, "the request passes", message);
     }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use crawlward_core::{NameLookup, NameLookupResult};
+use crawlpike_core::{NameLookup, NameLookupResult};
 
 use crate::conf::LocationConf;
 use crate::counters::{with_counters, with_names};

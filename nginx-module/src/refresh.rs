@@ -1,13 +1,13 @@
-//! `crawlward_refresh`: a worker reads changed files without a reload.
+//! `crawlpike_refresh`: a worker reads changed files without a reload.
 
 use std::cell::{Cell, RefCell};
 use std::mem;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crawlward_core::metrics::ReloadResult;
-use crawlward_core::{Compiled, Severity};
-use crawlward_files::{Look, Origin, Watch};
+use crawlpike_core::metrics::ReloadResult;
+use crawlpike_core::{Compiled, Severity};
+use crawlpike_files::{Look, Origin, Watch};
 
 use crate::counters::{count_reload, report_bug};
 use crate::feed_states::is_news;
@@ -21,7 +21,7 @@ const SOON: Duration = Duration::from_millis(20);
 /// How a worker keeps its ruleset up to date.
 #[derive(Debug, Default)]
 pub(crate) struct Refresh {
-    /// What `crawlward_refresh` says, if it is there: the time between two looks at the files, or `off`.
+    /// What `crawlpike_refresh` says, if it is there: the time between two looks at the files, or `off`.
     pub(crate) interval: Option<Option<Duration>>,
     /// What the newest ruleset was compiled from, whether it is in force or was refused.
     origin: RefCell<Option<Origin>>,
@@ -69,13 +69,13 @@ impl Refresh {
         let moment = interval.min(Watch::SETTLING_TIME);
         let Some(Looking { thread, waited }) = self.looking.take() else {
             let origin = self.origin.borrow().clone()?;
-            return Some(match Background::start("crawlward", || look(origin)) {
+            return Some(match Background::start("crawlpike", || look(origin)) {
                 Ok(thread) => {
                     self.looking.replace(Some(Looking { thread, waited: SOON }));
                     SOON
                 }
                 Err(error) => {
-                    let message = format!("crawlward: cannot refresh, keeping the current ruleset: {error}");
+                    let message = format!("crawlpike: cannot refresh, keeping the current ruleset: {error}");
                     main_thread.log(LogLevel::ERROR, &message);
                     interval
                 }
@@ -109,7 +109,7 @@ impl Refresh {
 
 /// Looks at the files, and compiles them after a change. It waits for the file system, and so not in the event loop.
 fn look(mut origin: Origin) -> (Origin, Found) {
-    let since = crawlward_files::now();
+    let since = crawlpike_files::now();
     let mut look = origin.look();
     #[cfg(feature = "panic-for-tests")]
     if let Look::Changed { files, .. } = &look {
@@ -155,7 +155,7 @@ fn take(
                 Severity::Error => LogLevel::ERROR,
                 Severity::Warning => LogLevel::WARN,
             };
-            main_thread.log(level, &format!("crawlward: {diagnostic}"));
+            main_thread.log(level, &format!("crawlpike: {diagnostic}"));
         }
     }
     let changed = changed.join(", ");
@@ -163,11 +163,11 @@ fn take(
     match ruleset {
         Some(ruleset) => {
             in_force.set(ruleset, since);
-            main_thread.log(LogLevel::NOTICE, &format!("crawlward: refreshed after changes in {changed}"));
+            main_thread.log(LogLevel::NOTICE, &format!("crawlpike: refreshed after changes in {changed}"));
         }
         None => {
             let message = format!(
-                "crawlward: refresh failed after changes in {changed}, keeping the current ruleset, see the errors above"
+                "crawlpike: refresh failed after changes in {changed}, keeping the current ruleset, see the errors above"
             );
             main_thread.log(LogLevel::ERROR, &message);
         }

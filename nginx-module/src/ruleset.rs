@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
-use crawlward_core::metrics::RecentSlots;
-use crawlward_core::{RecentHeaders, RecentSpeakers, Ruleset};
+use crawlpike_core::metrics::RecentSlots;
+use crawlpike_core::{RecentHeaders, RecentSpeakers, Ruleset};
 
 use crate::nginx::TrimAfter;
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use crawlward_core::{Decision, DocumentWish, NameFact, Overrides};
+use crawlpike_core::{Decision, DocumentWish, NameFact, Overrides};
 
 use crate::nginx::LocationId;
 use crate::ruleset::LoadedRuleset;
@@ -24,9 +24,9 @@ pub(crate) struct RequestState {
     pub(crate) served_by: Cell<Option<ServedBy>>,
     /// Whether the variable with the mode is being evaluated. It may itself read variables of this module.
     pub(crate) is_evaluating_mode: Cell<bool>,
-    /// Whether the request can have an `X-Crawlward`: this module's, or one from outside.
+    /// Whether the request can have an `X-Crawlpike`: this module's, or one from outside.
     pub(crate) may_have_header: Cell<bool>,
-    /// The `X-Crawlward` that came from outside, if any location trusts it.
+    /// The `X-Crawlpike` that came from outside, if any location trusts it.
     pub(crate) outer_header: Option<Box<[u8]>>,
     /// A denial of which nginx.conf has read, ahead of the access phase, that it will be enforced.
     pub(crate) announced: Cell<Option<Decision>>,

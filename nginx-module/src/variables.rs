@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crawlward_core::{Fact, Facts};
+use crawlpike_core::{Fact, Facts};
 
 /// What a variable shows.
 #[derive(Clone, Copy, Debug)]
@@ -14,20 +14,20 @@ pub(crate) enum Variable {
 }
 
 pub(crate) const VARIABLES: &[(&str, Variable)] = &[
-    ("crawlward_action", Variable::Fact(Fact::Action)),
-    ("crawlward_enforced", Variable::Enforced),
-    ("crawlward_reason", Variable::Fact(Fact::Reason)),
-    ("crawlward_identity", Variable::Fact(Fact::Identity)),
-    ("crawlward_proof", Variable::Fact(Fact::Proof)),
-    ("crawlward_agent", Variable::Fact(Fact::Agent)),
-    ("crawlward_feed", Variable::Fact(Fact::Feed)),
-    ("crawlward_service", Variable::Fact(Fact::Service)),
-    ("crawlward_purpose", Variable::Fact(Fact::Purpose)),
-    ("crawlward_country", Variable::Fact(Fact::Country)),
-    ("crawlward_region", Variable::Fact(Fact::Region)),
-    ("crawlward_city", Variable::Fact(Fact::City)),
-    ("crawlward_rule", Variable::Fact(Fact::Rule)),
-    ("crawlward_rate_key", Variable::RateKey),
+    ("crawlpike_action", Variable::Fact(Fact::Action)),
+    ("crawlpike_enforced", Variable::Enforced),
+    ("crawlpike_reason", Variable::Fact(Fact::Reason)),
+    ("crawlpike_identity", Variable::Fact(Fact::Identity)),
+    ("crawlpike_proof", Variable::Fact(Fact::Proof)),
+    ("crawlpike_agent", Variable::Fact(Fact::Agent)),
+    ("crawlpike_feed", Variable::Fact(Fact::Feed)),
+    ("crawlpike_service", Variable::Fact(Fact::Service)),
+    ("crawlpike_purpose", Variable::Fact(Fact::Purpose)),
+    ("crawlpike_country", Variable::Fact(Fact::Country)),
+    ("crawlpike_region", Variable::Fact(Fact::Region)),
+    ("crawlpike_city", Variable::Fact(Fact::City)),
+    ("crawlpike_rule", Variable::Fact(Fact::Rule)),
+    ("crawlpike_rate_key", Variable::RateKey),
 ];
 
 impl Variable {

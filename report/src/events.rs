@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crawlward_core::{Action, Identity, Proof, Reason};
+use crawlpike_core::{Action, Identity, Proof, Reason};
 use serde::Serialize;
 
 use crate::harmless::write_json;

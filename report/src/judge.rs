@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crawlward_core::{Action, Identity, Overrides, Reason, Ruleset, Step, decide_traced};
+use crawlpike_core::{Action, Identity, Overrides, Reason, Ruleset, Step, decide_traced};
 
 use crate::changes::Changes;
 use crate::events;

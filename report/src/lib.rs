@@ -1,4 +1,4 @@
-//! What a configuration would have done to the requests of an access log: `crawlward report`.
+//! What a configuration would have done to the requests of an access log: `crawlpike report`.
 //!
 //! [`sources`] finds the logs, a [`LineReader`] reads their lines, and [`Job::run`] judges them with all cores and gives a
 //! [`Report`], which [`write_text`], [`write_json`], [`write_csv`] and others show. Memory is bounded by the

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use crawlward_core::Ruleset;
+use crawlpike_core::Ruleset;
 
 use crate::input::{self, Chunk, Chunks, Source};
 use crate::judge::{Judge, Lane, Options};

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
-use crawlward_tests::http::Connection;
+use crawlpike_tests::http::Connection;
 use rustix::process::Pid;
 
 use crate::world::{Client, Kind, World};

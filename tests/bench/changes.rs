@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crawlward_tests::nginx::Nginx;
-use crawlward_tests::reloads::{LargeFeed, Usage};
+use crawlpike_tests::nginx::Nginx;
+use crawlpike_tests::reloads::{LargeFeed, Usage};
 
 /// After how many reloads memory is looked at.
 const RELOADS: [usize; 4] = [1, 10, 50, 100];
@@ -30,11 +30,11 @@ pub(crate) fn report(small: usize, large: usize) -> String {
     }
     let by_reload = median_time(&mut server, Nginx::reload);
     drop(server);
-    let by_refresh = median_time(&mut LargeFeed::start(large, "crawlward_refresh 1s;"), |_| ());
+    let by_refresh = median_time(&mut LargeFeed::start(large, "crawlpike_refresh 1s;"), |_| ());
     let _ = write!(
         text,
         "\n| from a feed's change to its effect in all workers, {large} prefixes | seconds |\n|---|---|\n\
-         | SIGHUP | {by_reload:.2} |\n| `crawlward_refresh 1s` | {by_refresh:.2} |\n"
+         | SIGHUP | {by_reload:.2} |\n| `crawlpike_refresh 1s` | {by_refresh:.2} |\n"
     );
     text
 }

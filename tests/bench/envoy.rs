@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::slice;
 
-use crawlward_tests::envoy::{Envoy, Filter, filter_of_resource, write_resource_with};
-use crawlward_tests::nginx::{Folder, local};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::envoy::{Envoy, Filter, filter_of_resource, write_resource_with};
+use crawlpike_tests::nginx::{Folder, local};
+use crawlpike_tests::ports::free_port;
 use rustix::process::Pid;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::envoy_peers::{lua, rbac};
 use crate::rounds::{Candidate, SERVER_CORE, measure, table};
 use crate::world::{Kind, World, compiled};
 
-/// How many prefixes RBAC and Crawlward have.
+/// How many prefixes RBAC and Crawlpike have.
 const SIZES: [usize; 2] = [3_000, 300_000];
 
 /// One listener of the comparison.
@@ -77,8 +77,8 @@ pub(crate) fn report(effort: Effort, empty_gates: &Path, only: &str) {
                 documents.push((&world.document_with_hops, "no site, trusted_hops"));
             }
             for (document, what) in documents {
-                let name = format!("Crawlward, {}, {} prefixes, {what}", gate.name(), world.prefixes);
-                variants.push(Variant::new(name, Some(crawlward(gate, world.folder(), document)), true));
+                let name = format!("Crawlpike, {}, {} prefixes, {what}", gate.name(), world.prefixes);
+                variants.push(Variant::new(name, Some(crawlpike(gate, world.folder(), document)), true));
             }
         }
     }
@@ -130,7 +130,7 @@ pub(crate) fn bootstrap(variants: &[Variant]) -> Value {
 }
 
 /// A gate with a document: the native module reads it, and the Wasm filter has it compiled.
-fn crawlward(gate: Filter, folder: &Folder, document: &Path) -> Value {
+fn crawlpike(gate: Filter, folder: &Folder, document: &Path) -> Value {
     match gate {
         Filter::Wasm => {
             let resource = document.with_extension("resource.json");

@@ -1,4 +1,4 @@
-//! What an operator of Envoy would do without Crawlward.
+//! What an operator of Envoy would do without Crawlpike.
 
 use std::fmt::Write as _;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use crawlward_tests::artefacts::repository;
+use crawlpike_tests::artefacts::repository;
 use ipnet::IpNet;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::world::World;
 
 /// For the `http` block: sets `$deny` for who claims an agent of a feed from an address outside of it.
 ///
-/// It says less than Crawlward does. An address is in one feed only, the one with the most specific prefix; and a token
+/// It says less than Crawlpike does. An address is in one feed only, the one with the most specific prefix; and a token
 /// counts wherever it stands, also within another word, which makes its expressions cheaper than right ones.
 pub(crate) fn variables(world: &World) -> String {
     let mut text =

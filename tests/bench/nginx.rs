@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crawlward_tests::nginx::{Folder, Nginx, Setup, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::proc::children;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::nginx::{Folder, Nginx, Setup, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::proc::children;
+use crawlpike_tests::process::wait_for;
 use rustix::process::Pid;
 
 use crate::Effort;
@@ -16,7 +16,7 @@ use crate::hand_written;
 use crate::rounds::{Candidate, SERVER_CORE, measure, table};
 use crate::world::{Kind, World};
 
-/// How many prefixes Crawlward has.
+/// How many prefixes Crawlpike has.
 const SIZES: [usize; 2] = [3_000, 300_000];
 
 /// How one nginx of the comparison is set up.
@@ -104,18 +104,18 @@ fn variants(worlds: &[World]) -> Vec<Variant> {
         server: "if ($deny) { return 403; }",
         ..bare(name)
     };
-    let crawlward = |world: &World| Variant {
+    let crawlpike = |world: &World| Variant {
         with_module: true,
         denies: true,
-        http: format!("crawlward_config {};", world.compiled.display()),
-        ..bare(&format!("Crawlward, {} prefixes", world.prefixes))
+        http: format!("crawlpike_config {};", world.compiled.display()),
+        ..bare(&format!("Crawlpike, {} prefixes", world.prefixes))
     };
     let peers = [
         bare("bare nginx"),
         hand_written("`geo` and `map`, 3000 prefixes", ""),
         hand_written("the same with `pcre_jit on`", "pcre_jit on;"),
     ];
-    peers.into_iter().chain(worlds.iter().map(crawlward)).collect()
+    peers.into_iter().chain(worlds.iter().map(crawlpike)).collect()
 }
 
 /// Measures and prints.

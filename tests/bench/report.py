@@ -69,13 +69,13 @@ def slower_in_core(text):
 
 
 def slower_in_gate(text):
-    """The candidates that were ahead of Crawlward in requests per second, without the bare server."""
+    """The candidates that were ahead of Crawlpike in requests per second, without the bare server."""
     kind, rows = "", []
     for line in text.splitlines() + ["## "]:
         if line.startswith("## "):
             for name, rate in rows:
-                ahead = [f"{peer} ({other:,.0f})" for peer, other in rows[1:] if other > rate and "Crawlward" not in peer]
-                if "Crawlward" in name and ahead:
+                ahead = [f"{peer} ({other:,.0f})" for peer, other in rows[1:] if other > rate and "Crawlpike" not in peer]
+                if "Crawlpike" in name and ahead:
                     yield f"{kind}: {name} ({rate:,.0f} requests/s) was slower than {', '.join(ahead)}"
             kind, rows = line.removeprefix("## "), []
         elif row := re.fullmatch(r"\| (.+?) \| ([0-9.]+) \| [0-9.]+ \| .*", line):

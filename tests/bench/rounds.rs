@@ -7,8 +7,8 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use crawlward_tests::proc::processor_time;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::proc::processor_time;
+use crawlpike_tests::process::wait_for;
 use tempfile::TempDir;
 
 use crate::Effort;

@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crawlward_tests::cases::CaseRequest;
-use crawlward_tests::envoy::{Envoy, Filter};
-use crawlward_tests::http::Connection;
-use crawlward_tests::nginx::{Folder, Nginx, Setup, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::proc::{children, processor_time};
-use crawlward_tests::process::wait_for;
-use crawlward_tests::sign::directory;
+use crawlpike_tests::cases::CaseRequest;
+use crawlpike_tests::envoy::{Envoy, Filter};
+use crawlpike_tests::http::Connection;
+use crawlpike_tests::nginx::{Folder, Nginx, Setup, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::proc::{children, processor_time};
+use crawlpike_tests::process::wait_for;
+use crawlpike_tests::sign::directory;
 use rustix::process::Pid;
 use serde_json::{Value, json};
 
@@ -100,7 +100,7 @@ fn folder(has_keys: bool) -> Folder {
     let agent = json!({ "token": "SigningBot", "keys": if has_keys { keys } else { json!([]) } });
     folder.write("keys.json", directory(&[1]));
     let document = json!({ "mode": "enforce", "agents": [agent], "sites": [{}] });
-    folder.write("crawlward.json", document.to_string());
+    folder.write("crawlpike.json", document.to_string());
     folder
 }
 
@@ -127,7 +127,7 @@ impl Gate for Nginx {
         let port = free_port();
         let http = format!(
             "error_log error.log crit;
-            crawlward_config crawlward.json;
+            crawlpike_config crawlpike.json;
             server {{ listen 127.0.0.1:{port}; keepalive_requests 1000000000; large_client_header_buffers 4 32k;
                 location / {{ empty_gif; }} }}"
         );
@@ -156,7 +156,7 @@ impl<const IS_WASM: bool> Gate for InEnvoy<IS_WASM> {
 
     fn start(folder: Folder, under: &[String]) -> (Self, SocketAddr) {
         let filter = if IS_WASM { Filter::Wasm } else { Filter::Native };
-        let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
+        let filter = filter.with(&folder, &folder.path().join("crawlpike.json"));
         let variant = Variant::new(Self::NAME, Some(filter), true);
         let under: Vec<&str> = under.iter().map(String::as_str).collect();
         let address = local(variant.port);

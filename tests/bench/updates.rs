@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use crawlward_tests::envoy::{Envoy, Filter, RESOURCE, discovered_filter};
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::from;
-use crawlward_tests::load::{Probe, during};
-use crawlward_tests::nginx::{Folder, local};
-use crawlward_tests::proc;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::envoy::{Envoy, Filter, RESOURCE, discovered_filter};
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::from;
+use crawlpike_tests::load::{Probe, during};
+use crawlpike_tests::nginx::{Folder, local};
+use crawlpike_tests::proc;
+use crawlpike_tests::process::wait_for;
 use rustix::process::Pid;
 use serde_json::{Value, json};
 
@@ -135,9 +135,9 @@ impl Running {
     }
 
     fn boot(filter: Option<Value>, workers: usize, folder: Folder) -> (Envoy, u16) {
-        let variant = Variant::new("crawlward", filter, true);
+        let variant = Variant::new("crawlpike", filter, true);
         let bootstrap = json!({
-            "node": { "id": "crawlward-soak", "cluster": "crawlward-soak" },
+            "node": { "id": "crawlpike-soak", "cluster": "crawlpike-soak" },
             "static_resources": { "listeners": [listener(&variant)] },
         });
         (Envoy::boot(folder, bootstrap, workers, &[]), variant.port)

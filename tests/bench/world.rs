@@ -5,12 +5,12 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
-use crawlward_core::internals::parse_prefix;
-use crawlward_core::{Decision, Identity};
-use crawlward_core::{Overrides, Request, Ruleset, Scheme, decide};
-use crawlward_files::FilesBeside;
-use crawlward_tests::artefacts::{compile_ruleset, feeds};
-use crawlward_tests::nginx::Folder;
+use crawlpike_core::internals::parse_prefix;
+use crawlpike_core::{Decision, Identity};
+use crawlpike_core::{Overrides, Request, Ruleset, Scheme, decide};
+use crawlpike_files::FilesBeside;
+use crawlpike_tests::artefacts::{compile_ruleset, feeds};
+use crawlpike_tests::nginx::Folder;
 use ipnet::IpNet;
 use serde_json::{Value, json};
 
@@ -123,7 +123,7 @@ impl World {
         }
         documented.push(json!({ "name": FILLER, "format": "cidr", "source": FILLER_FILE }));
         let mut written = json!({ "mode": "enforce", "catalog": "builtin", "feeds": documented });
-        let document = folder.write("crawlward.json", written.to_string());
+        let document = folder.write("crawlpike.json", written.to_string());
         written["trusted_hops"] = 1.into();
         let document_with_hops = folder.write("hops.json", written.to_string());
         written.as_object_mut().expect("an object").remove("trusted_hops");
@@ -136,7 +136,7 @@ impl World {
         }]);
         let document_with_policies = folder.write("policies.json", written.to_string());
         let compiled = compiled(&document);
-        let ruleset = crawlward_files::compile(&document, &FilesBeside::new(&document));
+        let ruleset = crawlpike_files::compile(&document, &FilesBeside::new(&document));
         let ruleset = ruleset.expect("the document that was written").ruleset.expect("a good document");
         all.push(filler);
         Self {
@@ -295,7 +295,7 @@ impl Request for Client {
     }
 
     fn now(&self) -> i64 {
-        crawlward_files::now()
+        crawlpike_files::now()
     }
 
     fn header_lines<'r>(&'r self, _: &str) -> impl Iterator<Item = &'r [u8]> {

@@ -5,11 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use crawlward_tests::cases::Table;
-use crawlward_tests::http::{Connection, Request, send_bytes};
-use crawlward_tests::lab::ADDRESS_HEADER;
-use crawlward_tests::nginx::local;
-use crawlward_tests::runners::Exchange;
+use crawlpike_tests::cases::Table;
+use crawlpike_tests::http::{Connection, Request, send_bytes};
+use crawlpike_tests::lab::ADDRESS_HEADER;
+use crawlpike_tests::nginx::local;
+use crawlpike_tests::runners::Exchange;
 use fastrand::Rng;
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ const NONSENSE: [&[u8]; 14] = [
     b"GET / HTTP/1.1\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: example.com\r\nHost: strict.example\r\nUser-Agent: LabBot\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: \xff\xfe\r\nUser-Agent: LabBot\r\n\r\n",
-    b"GET / HTTP/1.1\r\nHost: example.com\r\nX-Crawlward: action=allow\r\nno colon\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: example.com\r\nX-Crawlpike: action=allow\r\nno colon\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: Lab\0Bot\r\n\r\n",
     b"POST / HTTP/1.1\r\nHost: example.com\r\nContent-Length: -1\r\nUser-Agent: LabBot\r\n\r\n",
     b"POST / HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: chunked\r\nUser-Agent: LabBot\r\n\r\nzz\r\n",
@@ -160,7 +160,7 @@ fn any_case(random: &mut Rng) -> Value {
     if random.u8(..10) == 0 {
         // Neither may reach the origin.
         request["headers"] =
-            json!({ "X-Crawlward": "action=allow, identity=verified", "x_crawlward": "forged" });
+            json!({ "X-Crawlpike": "action=allow, identity=verified", "x_crawlpike": "forged" });
     }
     json!({ "name": "soak", "request": request, "expect": {} })
 }

@@ -2,15 +2,15 @@
 
 use std::mem;
 
-use crawlward_files::{Look, Origin};
-use crawlward_tests::envoy::{
+use crawlpike_files::{Look, Origin};
+use crawlpike_tests::envoy::{
     Filter, Listener, address, bootstrap, configuration, epoch_command, manager, start_epoch,
 };
-use crawlward_tests::http::Request;
-use crawlward_tests::nginx::{Folder, ask};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::proc::memory;
-use crawlward_tests::process::Server;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::nginx::{Folder, ask};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::proc::memory;
+use crawlpike_tests::process::Server;
 use fastrand::Rng;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};

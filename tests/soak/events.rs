@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use crawlward_tests::artefacts::feeds;
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::artefacts::feeds;
+use crawlpike_tests::nginx::Folder;
 use fastrand::Rng;
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn first_files() -> [(&'static str, String); 4] {
     [(DOCUMENT, document(&mut Rng::with_seed(0))), google, lab, places]
 }
 
-/// A folder with what a gate starts with. The last good versions of feeds are there, as `crawlward update` leaves them: Envoy
+/// A folder with what a gate starts with. The last good versions of feeds are there, as `crawlpike update` leaves them: Envoy
 /// starts beside a broken feed by them.
 pub(crate) fn folder() -> Folder {
     let folder = Folder::new();

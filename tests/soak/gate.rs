@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::nginx::Folder;
 use fastrand::Rng;
 
 use crate::scene::Scene;
 
 /// The name of the configuration document in a gate's folder.
-pub(crate) const DOCUMENT: &str = "crawlward.json";
+pub(crate) const DOCUMENT: &str = "crawlpike.json";
 
 /// A running server with the gate. When a function returns, what it does is over.
 pub(crate) trait Gate {

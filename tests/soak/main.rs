@@ -14,9 +14,9 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crawlward_tests::envoy::Filter;
-use crawlward_tests::origin::Origin;
-use crawlward_tests::page_origin;
+use crawlpike_tests::envoy::Filter;
+use crawlpike_tests::origin::Origin;
+use crawlpike_tests::page_origin;
 use fastrand::Rng;
 
 mod clients;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
-use crawlward_tests::proc::open_files;
+use crawlpike_tests::proc::open_files;
 
 use crate::gate::Gate;
 

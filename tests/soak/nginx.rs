@@ -1,9 +1,9 @@
 //! nginx with the module.
 
-use crawlward_files::FilesBeside;
-use crawlward_tests::nginx::{self, Folder};
-use crawlward_tests::proc::{children, memory, title};
-use crawlward_tests::process::wait_for;
+use crawlpike_files::FilesBeside;
+use crawlpike_tests::nginx::{self, Folder};
+use crawlpike_tests::proc::{children, memory, title};
+use crawlpike_tests::process::wait_for;
 use fastrand::Rng;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -25,8 +25,8 @@ impl Nginx {
     /// Starts it on the scene's port with the document in the folder.
     pub(crate) fn start(folder: Folder, scene: &Scene, origin: u16) -> Self {
         let http = format!(
-            "crawlward_config {DOCUMENT};
-            crawlward_log_level info;
+            "crawlpike_config {DOCUMENT};
+            crawlpike_log_level info;
             set_real_ip_from 127.0.0.1;
             real_ip_header X-Forwarded-For;
             underscores_in_headers on;
@@ -40,7 +40,7 @@ impl Nginx {
                 proxy_http_version 1.1;
                 location / {{ proxy_pass http://127.0.0.1:{origin}; }}
                 location /unbuffered/ {{ proxy_buffering off; proxy_pass http://127.0.0.1:{origin}; }}
-                location = /status {{ crawlward_status; }}
+                location = /status {{ crawlpike_status; }}
             }}",
             port = scene.port,
         );
@@ -54,7 +54,7 @@ impl Nginx {
     fn announce(&self, scene: &Scene) -> bool {
         let path = self.folder().path().join(DOCUMENT);
         let compiled =
-            crawlward_files::compile(&path, &FilesBeside::new(&path)).expect("the document can be read");
+            crawlpike_files::compile(&path, &FilesBeside::new(&path)).expect("the document can be read");
         let is_good = compiled.ruleset.is_some();
         scene.add(self.folder(), compiled);
         is_good

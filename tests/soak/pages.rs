@@ -4,11 +4,11 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crawlward_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
-use crawlward_document::{Limits, read};
-use crawlward_tests::http::{Request, Response};
-use crawlward_tests::nginx::{Folder, local};
-use crawlward_tests::page_origin::{Way, numbered, numbered_path};
+use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
+use crawlpike_document::{Limits, read};
+use crawlpike_tests::http::{Request, Response};
+use crawlpike_tests::nginx::{Folder, local};
+use crawlpike_tests::page_origin::{Way, numbered, numbered_path};
 use fastrand::Rng;
 use serde_json::Value;
 

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use crawlward_core::{Compiled, Ruleset};
-use crawlward_tests::cases::Table;
-use crawlward_tests::nginx::Folder;
-use crawlward_tests::ports::free_port;
-use crawlward_tests::runners::{Answer, Exchange, core};
-use crawlward_tests::verdict::against_core;
+use crawlpike_core::{Compiled, Ruleset};
+use crawlpike_tests::cases::Table;
+use crawlpike_tests::nginx::Folder;
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::runners::{Answer, Exchange, core};
+use crawlpike_tests::verdict::against_core;
 use serde_json::{Value, json};
 
 use crate::gate::DOCUMENT;

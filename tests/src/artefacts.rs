@@ -16,30 +16,30 @@ pub fn feeds() -> PathBuf {
 
 /// nginx's module.
 pub fn nginx_module() -> PathBuf {
-    built("ngx_http_crawlward_module.so")
+    built("ngx_http_crawlpike_module.so")
 }
 
 /// Envoy's filter.
 pub fn wasm() -> PathBuf {
-    built("crawlward.wasm")
+    built("crawlpike.wasm")
 }
 
 /// Envoy's filter that makes documents of pages.
 pub fn wasm_documents() -> PathBuf {
-    built("crawlward-documents.wasm")
+    built("crawlpike-documents.wasm")
 }
 
 /// Envoy's module.
 pub fn envoy_module() -> PathBuf {
-    built("libcrawlward_envoy.so")
+    built("libcrawlpike_envoy.so")
 }
 
 /// The command line.
 pub fn cli() -> PathBuf {
-    built("crawlward")
+    built("crawlpike")
 }
 
-/// Runs `crawlward compile`.
+/// Runs `crawlpike compile`.
 ///
 /// # Panics
 ///
@@ -106,10 +106,10 @@ pub fn kubernetes_schemas() -> PathBuf {
     tool("KUBERNETES_SCHEMAS", "kubernetes-schemas")
 }
 
-/// Where `make build` leaves its results; `$CRAWLWARD_DIST` names another folder.
+/// Where `make build` leaves its results; `$CRAWLPIKE_DIST` names another folder.
 fn built(file: &str) -> PathBuf {
-    let folder = env::var_os("CRAWLWARD_DIST").map_or_else(|| repository().join("dist"), PathBuf::from);
-    existing(folder.join(file), "run `make build` first, or set CRAWLWARD_DIST to a folder that has it")
+    let folder = env::var_os("CRAWLPIKE_DIST").map_or_else(|| repository().join("dist"), PathBuf::from);
+    existing(folder.join(file), "run `make build` first, or set CRAWLPIKE_DIST to a folder that has it")
 }
 
 fn tool(variable: &str, name: &str) -> PathBuf {

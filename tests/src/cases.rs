@@ -170,7 +170,7 @@ impl HeaderLines {
     /// The lines as one value, as the core joins them.
     pub fn value(&self) -> Option<Vec<u8>> {
         let lines = self.lines();
-        crawlward_core::joined_lines(lines.iter().map(Vec::as_slice)).map(Cow::into_owned)
+        crawlpike_core::joined_lines(lines.iter().map(Vec::as_slice)).map(Cow::into_owned)
     }
 }
 
@@ -278,7 +278,7 @@ impl Table {
         purposes.iter().fold(request, |request, purpose| request.header(self.purpose_header(), purpose))
     }
 
-    /// A case as a line for `crawlward explain --stdin`; `None` where JSON can't carry the User-Agent.
+    /// A case as a line for `crawlpike explain --stdin`; `None` where JSON can't carry the User-Agent.
     pub fn explain_line(&self, case: &Case) -> Option<String> {
         let CaseRequest { ip, method, path, host, headers, .. } = &case.request;
         let user_agent = case.request.user_agent.value().map(String::from_utf8).transpose().ok()?;

@@ -122,7 +122,7 @@ impl Envoy {
     ///
     /// Where it counts no such thing.
     pub fn update_count(&self, of: &str) -> u64 {
-        let name = format!("extension_config_discovery.http_filter.crawlward.{of}");
+        let name = format!("extension_config_discovery.http_filter.crawlpike.{of}");
         let text = self.admin(&format!("/stats?filter=^{name}$"));
         text.trim().rsplit(": ").next().and_then(|count| count.parse().ok()).expect("a count")
     }
@@ -160,14 +160,14 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Starts it with the filter of the folder's `crawlward.json`.
+    /// Starts it with the filter of the folder's `crawlpike.json`.
     pub fn start(filter: Filter, folder: Folder) -> Self {
         Self::start_changed(filter, folder, |_| {})
     }
 
     /// The same; `change` makes the listener what a test needs.
     pub fn start_changed(filter: Filter, folder: Folder, change: impl FnOnce(&mut Value)) -> Self {
-        let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
+        let filter = filter.with(&folder, &folder.path().join("crawlpike.json"));
         Self::start_with(folder, filter, change)
     }
 

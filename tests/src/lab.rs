@@ -15,7 +15,7 @@ pub const DOCUMENT: &str = r#"{
 /// A person's browser.
 pub const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
 
-/// What `X-Crawlward` says of LabBot from its own address.
+/// What `X-Crawlpike` says of LabBot from its own address.
 pub const VERIFIED: &str = r#"action=allow, identity=verified, agent="LabBot", feed="lab""#;
 
 /// The header by which the gates are told the client's address.
@@ -23,7 +23,7 @@ pub const ADDRESS_HEADER: &str = "X-Forwarded-For";
 
 /// For nginx: loads the document, and takes the client's address from the header.
 pub const HTTP: &str = "
-    crawlward_config crawlward.json;
+    crawlpike_config crawlpike.json;
     set_real_ip_from 127.0.0.1;
     real_ip_header X-Forwarded-For;
 ";
@@ -31,7 +31,7 @@ pub const HTTP: &str = "
 /// A folder with the document and its feed.
 pub fn lab() -> Folder {
     let folder = Folder::new();
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     folder.write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n");
     folder
 }
@@ -40,7 +40,7 @@ pub fn lab() -> Folder {
 pub fn lab_with_sites(sites: &str) -> Folder {
     let folder = lab();
     let sites = format!(r#""sites": [ {sites} ], "catalog""#);
-    folder.write("crawlward.json", DOCUMENT.replace(r#""catalog""#, &sites));
+    folder.write("crawlpike.json", DOCUMENT.replace(r#""catalog""#, &sites));
     folder
 }
 

@@ -1,5 +1,5 @@
-//! The harness of Crawlward's tests: real servers on free ports, a client that sends exact bytes, and the table of
-//! cases that every way into Crawlward must answer alike.
+//! The harness of Crawlpike's tests: real servers on free ports, a client that sends exact bytes, and the table of
+//! cases that every way into Crawlpike must answer alike.
 //!
 //! `cases/*.json` is the table, [`runners`] are the ways in, [`verdict`] says what is wrong with their answers. What
 //! is special to a server is tested in `tests/nginx` and `tests/envoy`, with [`nginx`], [`envoy`], [`http`] and

@@ -21,12 +21,12 @@ pub fn documents(text: &str) -> Vec<Value> {
 /// The Wasm filter with what Istio and Envoy Gateway hand over: both pass an object on as the JSON text of a StringValue.
 pub fn wasm_filter(document: &Value) -> Value {
     json!({
-        "name": "crawlward",
+        "name": "crawlpike",
         "typed_config": {
             "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
             "config": {
-                "name": "crawlward",
-                "root_id": "crawlward",
+                "name": "crawlpike",
+                "root_id": "crawlpike",
                 "vm_config": {
                     "runtime": "envoy.wasm.runtime.v8",
                     "code": { "local": { "filename": artefacts::wasm() } },

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use crawlward_core::{Config, metrics};
+use crawlpike_core::{Config, metrics};
 use serde_json::Value;
 
 use crate::artefacts::{cli, repository};
@@ -97,7 +97,7 @@ fn words(file: &str) -> BTreeSet<String> {
 
 fn decision_keys() -> BTreeSet<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let config = folder.path().join("crawlward.json");
+    let config = folder.path().join("crawlpike.json");
     std::fs::write(&config, "{}").expect("a temporary file");
     let mut explain = Command::new(cli());
     let output = explain.args(["explain", "--json", "--ip", "192.0.2.1", "--config"]).arg(config).output();

@@ -32,7 +32,7 @@ impl Folder {
     ///
     /// Where the machine lets nobody write temporary files.
     pub fn new() -> Self {
-        Self(tempfile::Builder::new().prefix("crawlward-").tempdir().expect("a temporary folder"))
+        Self(tempfile::Builder::new().prefix("crawlpike-").tempdir().expect("a temporary folder"))
     }
 
     /// Where it is.

@@ -10,7 +10,7 @@ use crate::http::Response;
 use crate::nginx::{Folder, Nginx};
 use crate::ports::free_port;
 
-/// An nginx without Crawlward that tells what it received.
+/// An nginx without Crawlpike that tells what it received.
 #[derive(Debug)]
 pub struct Origin {
     nginx: Nginx,
@@ -20,8 +20,8 @@ pub struct Origin {
 /// What an [`Origin`] received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// The `X-Crawlward` header; `None` where there is none.
-    pub crawlward: Option<String>,
+    /// The `X-Crawlpike` header; `None` where there is none.
+    pub crawlpike: Option<String>,
     /// The `User-Agent` header, as far as it is text.
     pub user_agent: String,
 }
@@ -46,7 +46,7 @@ impl Origin {
             server {{
                 listen 127.0.0.1:{port};
                 add_header X-Origin reached;
-                add_header X-Origin-Crawlward $http_x_crawlward;
+                add_header X-Origin-Crawlpike $http_x_crawlpike;
                 {tags}
                 location / {{ return 200 "$http_user_agent"; }}
             }}"#
@@ -75,7 +75,7 @@ impl Received {
     pub fn of(response: &Response) -> Option<Self> {
         response.header("x-origin")?;
         Some(Self {
-            crawlward: response.header("x-origin-crawlward").map(str::to_owned),
+            crawlpike: response.header("x-origin-crawlpike").map(str::to_owned),
             user_agent: response.text(),
         })
     }

@@ -1,4 +1,4 @@
-//! A table of random requests, which every way into Crawlward must answer alike.
+//! A table of random requests, which every way into Crawlpike must answer alike.
 //!
 //! The requests are put together from parts that matter to some step of a decision. Servers refuse some requests
 //! themselves, each its own (a path above the root, a `Host` with a space); such parts are not among them.

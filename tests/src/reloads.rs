@@ -36,9 +36,9 @@ impl LargeFeed {
     pub fn start(prefixes: usize, directives: &str) -> Self {
         let (folder, port) = (lab(), free_port());
         folder.write("lab.txt", text(prefixes, 0));
-        folder.write("crawlward.json", unguarded());
+        folder.write("crawlpike.json", unguarded());
         let server =
-            format!("server {{ listen 127.0.0.1:{port}; location / {{ return 200 $crawlward_identity; }} }}");
+            format!("server {{ listen 127.0.0.1:{port}; location / {{ return 200 $crawlpike_identity; }} }}");
         let nginx = Nginx::start(folder, &format!("{HTTP} {directives} {server}"));
         let started = Self { nginx, port, prefixes, version: 0 };
         wait_for("the first version", || started.is_in_force().then_some(()));

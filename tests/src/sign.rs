@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use crawlward_core::sign::{PublicKey, Statement, key_directory, sign_request};
-use crawlward_core::{Request, Scheme};
+use crawlpike_core::sign::{PublicKey, Statement, key_directory, sign_request};
+use crawlpike_core::{Request, Scheme};
 use ed25519_dalek::{Signer, SigningKey};
 use serde::Deserialize;
 
@@ -71,7 +71,7 @@ pub fn directory(seeds: &[u8]) -> String {
 /// Where it can't be signed like that.
 pub fn headers(request: &impl Request, sign: &Sign) -> Vec<(&'static str, String)> {
     let public = public_key(sign.named.unwrap_or(sign.key));
-    let created = crawlward_files::now() - sign.age;
+    let created = crawlpike_files::now() - sign.age;
     let statement = Statement {
         label: "sig1",
         key: &public,
@@ -134,7 +134,7 @@ impl Request for Signed<'_> {
     }
 
     fn now(&self) -> i64 {
-        crawlward_files::now()
+        crawlpike_files::now()
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

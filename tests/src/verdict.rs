@@ -185,13 +185,13 @@ fn wire_problems(
             check("status", Some("200"), Some(&status));
             check("the request at the origin", Some("received"), at_origin);
             let got = exchange.at_origin.iter().flatten().next().map(String::as_str);
-            check("X-Crawlward at the origin", header_value(decided).as_deref(), got);
+            check("X-Crawlpike at the origin", header_value(decided).as_deref(), got);
         }
     }
     wrong
 }
 
-/// The `X-Crawlward` header of a decision, written independently of the core, so that the core does not check itself.
+/// The `X-Crawlpike` header of a decision, written independently of the core, so that the core does not check itself.
 fn header_value(decided: &Map<String, Value>) -> Option<String> {
     if decided["identity"] == "none" {
         return None;
@@ -308,7 +308,7 @@ mod tests {
             against_core("r", &table(), &core, &answers(json!({}), Some(exchange)))
         };
         assert_eq!(report(Some(r#"action=deny, identity=spoofed, agent="A""#)), "");
-        assert!(report(Some("action=allow")).contains("X-Crawlward at the origin"));
-        assert!(report(None).contains("X-Crawlward at the origin"));
+        assert!(report(Some("action=allow")).contains("X-Crawlpike at the origin"));
+        assert!(report(None).contains("X-Crawlpike at the origin"));
     }
 }

@@ -2,13 +2,13 @@
 
 use std::process::Command;
 
-use crawlward_tests::artefacts::repository;
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::artefacts::repository;
+use crawlpike_tests::nginx::Folder;
 
 const CORE: &str = "
 v4, real feeds
                     build ms  bytes/prefix    inside    random   chained
-crawlward               12.3          30.9      21.8      16.7      55.8
+crawlpike               12.3          30.9      21.8      16.7      55.8
 best peer / ours        0.52          1.27      2.10      1.35      1.30
 ";
 
@@ -20,7 +20,7 @@ const GATE: &str = "# nginx
 |---|---|---|---|---|
 | bare nginx | 96100 | 1.000 | 3.00 | 1.000 |
 | by hand | 94000 | 0.978 | 3.10 | 0.970 |
-| Crawlward, 3000 prefixes | 93800 | 0.976 | 3.10 | 0.970 |
+| Crawlpike, 3000 prefixes | 93800 | 0.976 | 3.10 | 0.970 |
 
 ## verified agent
 
@@ -28,7 +28,7 @@ const GATE: &str = "# nginx
 |---|---|---|---|---|
 | bare nginx | 96100 | 1.000 | 3.00 | 1.000 |
 | by hand | 41000 | 0.427 | 3.10 | 0.970 |
-| Crawlward, 3000 prefixes | 93800 | 0.976 | 3.10 | 0.970 |
+| Crawlpike, 3000 prefixes | 93800 | 0.976 | 3.10 | 0.970 |
 ";
 
 /// What the script prints about results in a folder.
@@ -56,7 +56,7 @@ fn the_report_names_the_machine_and_what_was_slower() {
         slower,
         [
             "- v4, real feeds: build ms, 0.52 of the best peer",
-            "- browser: Crawlward, 3000 prefixes (93,800 requests/s) was slower than by hand (94,000)",
+            "- browser: Crawlpike, 3000 prefixes (93,800 requests/s) was slower than by hand (94,000)",
         ]
     );
     assert!(

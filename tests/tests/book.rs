@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crawlward_tests::artefacts::{self, repository};
-use crawlward_tests::nginx::Folder;
-use crawlward_tests::pages;
+use crawlpike_tests::artefacts::{self, repository};
+use crawlpike_tests::nginx::Folder;
+use crawlpike_tests::pages;
 use serde_json::Value;
 
 #[test]
@@ -40,7 +40,7 @@ const FILES: [(&str, &str); 7] = [
     ("feeds/examplebot.json", r#"{ "prefixes": [{ "ipv4Prefix": "192.0.2.0/24" }] }"#),
     ("feeds/examplebot.txt", "192.0.2.0/24\n"),
     ("feeds/places.csv", "192.0.2.0/24,PL,,,\n"),
-    ("crawlward.schema.json", "{}"),
+    ("crawlpike.schema.json", "{}"),
 ];
 
 #[test]
@@ -73,7 +73,7 @@ fn each_example_of_a_key_is_accepted() {
         for (name, text) in FILES {
             files.entry(name).or_insert_with(|| serde_json::json!({ "text": text }));
         }
-        let file = folder.write("crawlward.json", document.to_string());
+        let file = folder.write("crawlpike.json", document.to_string());
         let mut lint = Command::new(artefacts::cli());
         let output = lint.args(["lint", "--format", "config"]).arg(file).output().unwrap();
         let messages = String::from_utf8_lossy(&output.stderr);

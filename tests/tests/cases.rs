@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, OnceLock};
 
-use crawlward_tests::cases::Table;
-use crawlward_tests::envoy::Filter;
-use crawlward_tests::runners::{Cli, Core, Envoy, Nginx, Runner};
-use crawlward_tests::verdict::{Answers, against_core, against_table};
+use crawlpike_tests::cases::Table;
+use crawlpike_tests::envoy::Filter;
+use crawlpike_tests::runners::{Cli, Core, Envoy, Nginx, Runner};
+use crawlpike_tests::verdict::{Answers, against_core, against_table};
 
 static TABLES: LazyLock<Vec<Table>> = LazyLock::new(Table::all);
 

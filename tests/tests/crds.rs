@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::manifests::definitions::mistakes;
-use crawlward_tests::manifests::documents;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::manifests::definitions::mistakes;
+use crawlpike_tests::manifests::documents;
 use serde_json::{Value, json};
 
 fn manifests(file: &str) -> Vec<Value> {
@@ -41,9 +41,9 @@ fn a_mistake_is_found() {
     };
     for (file, place, key, value) in [
         ("istio.yaml", "/spec", "failStrategy", json!("FAIL_SLOWLY")),
-        ("istio.yaml", "/spec", "pluginNames", json!("crawlward")),
+        ("istio.yaml", "/spec", "pluginNames", json!("crawlpike")),
         ("istio.yaml", "/spec/selector", "labels", json!({})),
-        ("istio-traffic-extension.yaml", "/spec/wasm", "pluginNames", json!("crawlward")),
+        ("istio-traffic-extension.yaml", "/spec/wasm", "pluginNames", json!("crawlpike")),
         ("envoy-gateway.yaml", "/spec/wasm/0", "failOpen", json!("yes")),
         ("envoy-gateway.yaml", "/spec/wasm/0/code", "sha", json!("")),
         ("envoy-gateway.yaml", "/spec/wasm/0/code", "type", json!("Magic")),

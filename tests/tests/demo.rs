@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::ADDRESS_HEADER;
-use crawlward_tests::nginx::ask;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::ADDRESS_HEADER;
+use crawlpike_tests::nginx::ask;
+use crawlpike_tests::process::wait_for;
 
 /// What the demo prints; it has to succeed.
 fn run(keep: &str) -> String {

@@ -4,11 +4,11 @@
 use std::env;
 use std::process::Command;
 
-use crawlward_tests::http::Response;
-use crawlward_tests::lab::FIREFOX;
-use crawlward_tests::nginx::{Folder, Nginx};
-use crawlward_tests::origin::{Origin, Received};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::Response;
+use crawlpike_tests::lab::FIREFOX;
+use crawlpike_tests::nginx::{Folder, Nginx};
+use crawlpike_tests::origin::{Origin, Received};
+use crawlpike_tests::ports::free_port;
 
 /// HereBot comes from where the tests run, AwayBot from elsewhere.
 const DOCUMENT: &str = r#"{
@@ -34,7 +34,7 @@ fn get(port: u16, user_agent: &str) -> Response {
     let mut command = Command::new(env::var_os("CURL").unwrap_or_else(|| "curl".into()));
     command.args(["--silent", "--show-error", "--insecure", "--include", "--max-time", "60", "--http3-only"]);
     command.args(["--noproxy", "*", "--resolve", &format!("example.com:{port}:127.0.0.1")]);
-    command.args(["--header", "X-Crawlward: forged", "--user-agent", user_agent]);
+    command.args(["--header", "X-Crawlpike: forged", "--user-agent", user_agent]);
     let output = command.arg(format!("https://example.com:{port}/")).output().expect("curl can be started");
     assert!(output.status.success(), "curl: {}", String::from_utf8_lossy(&output.stderr));
 
@@ -53,14 +53,14 @@ fn get(port: u16, user_agent: &str) -> Response {
 #[test]
 fn decisions_over_quic() {
     let (folder, origin, port) = (Folder::new(), Origin::start(), free_port());
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     folder.write("here.txt", "127.0.0.1\n");
     folder.write("away.txt", "192.0.2.0/24\n");
     make_certificate(&folder);
     // Without `reuseport` a packet could reach the worker that does not know its connection.
     let http = format!(
-        "crawlward_config crawlward.json;
-        log_format told '$server_protocol $status $crawlward_action $crawlward_agent';
+        "crawlpike_config crawlpike.json;
+        log_format told '$server_protocol $status $crawlpike_action $crawlpike_agent';
         server {{
             listen 127.0.0.1:{port} quic reuseport;
             ssl_certificate certificate.pem;
@@ -71,7 +71,7 @@ fn decisions_over_quic() {
         origin.port()
     );
     let nginx = Nginx::start(folder, &http);
-    let told = |response: &Response| Received::of(response).and_then(|received| received.crawlward);
+    let told = |response: &Response| Received::of(response).and_then(|received| received.crawlpike);
 
     let here = get(port, "HereBot/1.0");
     assert_eq!(here.status, 200);

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crawlward_tests::artefacts::repository;
-use crawlward_tests::names::in_source;
+use crawlpike_tests::artefacts::repository;
+use crawlpike_tests::names::in_source;
 
 #[test]
 fn every_directive_and_variable_has_its_words() {
-    let page = fs::read_to_string(repository().join("nginx-module/ngx_http_crawlward_module.5")).unwrap();
+    let page = fs::read_to_string(repository().join("nginx-module/ngx_http_crawlpike_module.5")).unwrap();
     let directives = in_source("nginx-module/src/directives.rs", "(c\"");
     assert!(directives.len() >= 7, "{directives:?}");
     for name in &directives {

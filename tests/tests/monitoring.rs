@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Output};
 
-use crawlward_tests::artefacts;
-use crawlward_tests::envoy::{Filter, Gate, RESOURCE, write_resource_with};
-use crawlward_tests::http::{self, Request};
-use crawlward_tests::lab::{HTTP, lab_with_sites, person, spoofed, verified};
-use crawlward_tests::nginx::{Folder, Nginx, ask, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::{Server, wait_for};
+use crawlpike_tests::artefacts;
+use crawlpike_tests::envoy::{Filter, Gate, RESOURCE, write_resource_with};
+use crawlpike_tests::http::{self, Request};
+use crawlpike_tests::lab::{HTTP, lab_with_sites, person, spoofed, verified};
+use crawlpike_tests::nginx::{Folder, Nginx, ask, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::{Server, wait_for};
 use serde_json::Value;
 
-const JOBS: [&str; 3] = ["crawlward-nginx", "crawlward-envoy", "crawlward-wasm"];
+const JOBS: [&str; 3] = ["crawlpike-nginx", "crawlpike-envoy", "crawlpike-wasm"];
 
 fn example(file: &str) -> String {
     artefacts::repository().join("examples/monitoring").join(file).display().to_string()
@@ -56,7 +56,7 @@ fn folder() -> Folder {
 /// The compiled ruleset, which says of a feed that it is held.
 fn deliver(folder: &Folder) {
     let written =
-        write_resource_with(&folder.path().join("crawlward.json"), &folder.path().join(RESOURCE), &[]);
+        write_resource_with(&folder.path().join("crawlpike.json"), &folder.path().join(RESOURCE), &[]);
     assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
 }
 
@@ -74,7 +74,7 @@ impl Gates {
         let (nginx_port, nginx_status) = (free_port(), free_port());
         let http = format!(
             "{HTTP}
-            server {{ listen 127.0.0.1:{nginx_status}; location / {{ crawlward_status; }} }}
+            server {{ listen 127.0.0.1:{nginx_status}; location / {{ crawlpike_status; }} }}
             server {{ listen 127.0.0.1:{nginx_port}; root .; location / {{ try_files /lab.txt =404; }} }}"
         );
         let nginx = Nginx::start(folder(), &http);
@@ -166,37 +166,37 @@ impl Prometheus {
 fn the_dashboard_and_the_alerts_read_the_pages_of_all_gates() {
     let gates = Gates::start();
     let prometheus = Prometheus::start(&gates);
-    let named = "{__name__=~'crawlward_.*'}";
+    let named = "{__name__=~'crawlpike_.*'}";
     for name in [
-        "crawlward_feed_state",
-        "crawlward_feed_prefixes",
-        "crawlward_feed_age_seconds",
-        "crawlward_errors_total",
-        "crawlward_reloads_total",
-        "crawlward_ruleset_loaded_timestamp_seconds",
+        "crawlpike_feed_state",
+        "crawlpike_feed_prefixes",
+        "crawlpike_feed_age_seconds",
+        "crawlpike_errors_total",
+        "crawlpike_reloads_total",
+        "crawlpike_ruleset_loaded_timestamp_seconds",
     ] {
         prometheus.wait_for_jobs(name, name, &JOBS);
     }
     gates.ask();
-    prometheus.wait_for_jobs("the requests", "crawlward_requests_total", &JOBS);
+    prometheus.wait_for_jobs("the requests", "crawlpike_requests_total", &JOBS);
     // A rate needs two values.
-    let first = prometheus.query("sum(crawlward_requests_total)");
+    let first = prometheus.query("sum(crawlpike_requests_total)");
     gates.ask();
-    wait_for("more requests", || (prometheus.query("sum(crawlward_requests_total)") != first).then_some(()));
+    wait_for("more requests", || (prometheus.query("sum(crawlpike_requests_total)") != first).then_some(()));
 
     gates.hold();
     prometheus.wait_for_jobs(
         "held feeds",
-        r#"ALERTS{alertname="CrawlwardFeedNotCurrent",state="held"}"#,
+        r#"ALERTS{alertname="CrawlpikeFeedNotCurrent",state="held"}"#,
         &JOBS,
     );
     for folder in [gates.nginx.folder(), gates.native.folder()] {
-        folder.write("crawlward.json", "{");
+        folder.write("crawlpike.json", "{");
     }
     gates.nginx.reload();
-    let failed = r#"ALERTS{alertname="CrawlwardReloadFailed",alertstate="firing"}"#;
+    let failed = r#"ALERTS{alertname="CrawlpikeReloadFailed",alertstate="firing"}"#;
     prometheus.wait_for_jobs("refused reloads", failed, &JOBS[..2]);
-    assert!(prometheus.query(r#"ALERTS{alertname=~"CrawlwardErrors|CrawlwardGateDown"}"#).is_empty());
+    assert!(prometheus.query(r#"ALERTS{alertname=~"CrawlpikeErrors|CrawlpikeGateDown"}"#).is_empty());
 
     // Each panel shows something.
     let dashboard: Value =
@@ -210,7 +210,7 @@ fn the_dashboard_and_the_alerts_read_the_pages_of_all_gates() {
             assert!(!shown.contains('$'), "{shown}");
             wait_for(&shown, || (!prometheus.query(&shown).is_empty()).then_some(()));
             let words = expression.split(|c: char| c != '_' && !c.is_ascii_alphanumeric());
-            names.extend(words.filter(|word| word.starts_with("crawlward_")).map(str::to_owned));
+            names.extend(words.filter(|word| word.starts_with("crawlpike_")).map(str::to_owned));
         }
     }
     // Each metric is in a panel.

@@ -4,9 +4,9 @@
 
 use std::alloc::System;
 
-use crawlward_core::{Overrides, Request, decide};
-use crawlward_tests::cases::Table;
-use crawlward_tests::runners::core::{InMemory, requests, ruleset};
+use crawlpike_core::{Overrides, Request, decide};
+use crawlpike_tests::cases::Table;
+use crawlpike_tests::runners::core::{InMemory, requests, ruleset};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]

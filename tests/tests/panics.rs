@@ -1,17 +1,17 @@
 //! What a bug of ours does to requests: `make test-panics` builds gates that panic when a request has the header
 //! `X-Panic`, and runs this.
 
-use crawlward_tests::envoy::{Filter, Gate};
-use crawlward_tests::exposition::Exposition;
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{HTTP, VERIFIED, lab, lab_with_sites, person, spoofed, verified};
-use crawlward_tests::nginx::{Nginx, ask};
-use crawlward_tests::origin::{Origin, Received};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::envoy::{Filter, Gate};
+use crawlpike_tests::exposition::Exposition;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{HTTP, VERIFIED, lab, lab_with_sites, person, spoofed, verified};
+use crawlpike_tests::nginx::{Nginx, ask};
+use crawlpike_tests::origin::{Origin, Received};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 fn panicking(request: Request) -> Request {
-    request.header("X-Panic", "now").header("X-Crawlward", "forged")
+    request.header("X-Panic", "now").header("X-Crawlpike", "forged")
 }
 
 #[test]
@@ -19,17 +19,17 @@ fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
     let (origin, port) = (Origin::start(), free_port());
     let http = format!(
         "{HTTP}
-        log_format told '$status:$crawlward_identity';
+        log_format told '$status:$crawlpike_identity';
         server {{
             listen 127.0.0.1:{port};
             access_log told.log told;
             location / {{ proxy_pass http://127.0.0.1:{}; }}
-            location = /status {{ crawlward_status; access_log off; }}
+            location = /status {{ crawlpike_status; access_log off; }}
         }}",
         origin.port()
     );
     let nginx = Nginx::start(lab(), &http);
-    let relayed = |request: &Request| Received::of(&ask(port, request)).map(|received| received.crawlward);
+    let relayed = |request: &Request| Received::of(&ask(port, request)).map(|received| received.crawlpike);
     for _ in 0..50 {
         assert_eq!(relayed(&panicking(spoofed("/"))), Some(None), "passed, the forged header removed");
         assert_eq!(ask(port, &spoofed("/")).status, 403);
@@ -50,8 +50,8 @@ fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
         let page = Exposition::parse(&ask(port, &Request::get("/status")).text());
         page.sum(metric, &[]).unwrap_or_default()
     };
-    wait_for("all errors", || (counted("crawlward_errors_total") == 150.0).then_some(()));
-    wait_for("all decisions", || (counted("crawlward_requests_total") == 100.0).then_some(()));
+    wait_for("all errors", || (counted("crawlpike_errors_total") == 150.0).then_some(()));
+    wait_for("all decisions", || (counted("crawlpike_requests_total") == 100.0).then_some(()));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn nginx_keeps_the_ruleset_in_force_where_compiling_has_a_bug() {
     let (folder, port) = (lab_with_sites(r#"{ "robots_txt": "panic.txt" }"#), free_port());
     folder.write("panic.txt", "User-agent: *\nDisallow:\n");
     let http = format!(
-        "{HTTP} crawlward_refresh 100ms;
+        "{HTTP} crawlpike_refresh 100ms;
         server {{ listen 127.0.0.1:{port}; root .; try_files /nginx.conf =404; }}"
     );
     let nginx = Nginx::start(folder, &http);
@@ -99,7 +99,7 @@ fn envoy_starts_the_filter_anew() {
 #[test]
 fn the_native_module_lets_the_request_pass_and_says_so_once_a_minute() {
     let gate = Gate::start(Filter::Native, lab());
-    let relayed = |request: &Request| Received::of(&gate.ask(request)).map(|received| received.crawlward);
+    let relayed = |request: &Request| Received::of(&gate.ask(request)).map(|received| received.crawlpike);
     for _ in 0..50 {
         assert_eq!(relayed(&panicking(spoofed("/"))), Some(None), "passed, the forged header removed");
         assert_eq!(gate.status(&spoofed("/")), 403);
@@ -116,6 +116,6 @@ fn the_native_module_lets_the_request_pass_and_says_so_once_a_minute() {
     assert_eq!(told.len(), 1, "{told:#?}");
     wait_for("all errors", || {
         let page = gate.envoy.admin("/stats/prometheus");
-        page.contains("\ncrawlward_errors_total{} 150\n").then_some(())
+        page.contains("\ncrawlpike_errors_total{} 150\n").then_some(())
     });
 }

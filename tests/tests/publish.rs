@@ -1,13 +1,13 @@
-//! What `crawlward publish` makes for servers without Crawlward, in these servers.
+//! What `crawlpike publish` makes for servers without Crawlpike, in these servers.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::http::Request;
-use crawlward_tests::nginx::{Folder, Nginx, ask};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::nginx::{Folder, Nginx, ask};
+use crawlpike_tests::ports::free_port;
 use serde_json::{Value, json};
 
 fn publish(arguments: &[&str], list: &Path) -> String {
@@ -17,7 +17,7 @@ fn publish(arguments: &[&str], list: &Path) -> String {
 }
 
 #[test]
-fn nginx_looks_up_prefixes_as_crawlward_does() {
+fn nginx_looks_up_prefixes_as_crawlpike_does() {
     let (folder, port) = (Folder::new(), free_port());
     folder.write("ranges.csv", "192.0.2.0/24,\n192.0.2.64/26,a \"quoted\" $service\n2001:db8::/32,six\n");
     let ranges =

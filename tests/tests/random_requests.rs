@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::env;
 
-use crawlward_tests::envoy::Filter;
-use crawlward_tests::random_requests;
-use crawlward_tests::runners::{Cli, Core, Envoy, Nginx, Runner};
-use crawlward_tests::verdict::{against_core, against_table};
+use crawlpike_tests::envoy::Filter;
+use crawlpike_tests::random_requests;
+use crawlpike_tests::runners::{Cli, Core, Envoy, Nginx, Runner};
+use crawlpike_tests::verdict::{against_core, against_table};
 
 const REQUESTS: usize = 1000;
 

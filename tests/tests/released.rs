@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crawlward_tests::artefacts::repository;
-use crawlward_tests::names::{Names, current};
+use crawlpike_tests::artefacts::repository;
+use crawlpike_tests::names::{Names, current};
 
 #[test]
 fn no_name_of_the_last_release_is_gone() {

@@ -1,4 +1,4 @@
-//! `crawlward report` on a log that is drawn from a seed: its numbers are exactly those that were drawn, and its page
+//! `crawlpike report` on a log that is drawn from a seed: its numbers are exactly those that were drawn, and its page
 //! shows them in a real browser.
 
 use std::collections::BTreeMap;
@@ -7,9 +7,9 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use crawlward_tests::access_log::{Expected, of_report, write_configuration, write_log};
-use crawlward_tests::artefacts;
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::access_log::{Expected, of_report, write_configuration, write_log};
+use crawlpike_tests::artefacts;
+use crawlpike_tests::nginx::Folder;
 use serde_json::Value;
 
 /// A folder with a configuration and a log, and what a report must say of it.
@@ -114,7 +114,7 @@ fn the_page_renders_in_a_browser_and_loads_nothing() {
     }
     let (document, log) = run("report.html", &["--dump-dom"]);
     assert_eq!(complaint(&log), None);
-    for rendered in ["<svg", "What Crawlward would have done", "EvilBot", "</html>"] {
+    for rendered in ["<svg", "What Crawlpike would have done", "EvilBot", "</html>"] {
         assert!(document.contains(rendered), "{rendered}");
     }
     assert!(!document.contains("<script"), "a log became markup");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crawlward_tests::artefacts::repository;
+use crawlpike_tests::artefacts::repository;
 
 const GROUPS: [&str; 8] = ["JAFAR", "GEO", "AUTO", "ROB", "TAG", "AIWI", "SIG", "RDNS"];
 

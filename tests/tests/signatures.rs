@@ -1,18 +1,18 @@
-//! Requests that curl sends with the headers of `crawlward sign`: each gate verifies them. The keys are those that openssl
+//! Requests that curl sends with the headers of `crawlpike sign`: each gate verifies them. The keys are those that openssl
 //! reads.
 
 use std::io::Write;
 use std::iter;
 use std::process::{Command, Stdio};
 
-use crawlward_tests::artefacts;
-use crawlward_tests::envoy::{Filter, Gate};
-use crawlward_tests::http::Connection;
-use crawlward_tests::nginx::{Folder, Nginx, Setup, local};
-use crawlward_tests::origin::Origin;
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
-use crawlward_tests::publisher::{Authority, Publisher, VALID, respond, trust};
+use crawlpike_tests::artefacts;
+use crawlpike_tests::envoy::{Filter, Gate};
+use crawlpike_tests::http::Connection;
+use crawlpike_tests::nginx::{Folder, Nginx, Setup, local};
+use crawlpike_tests::origin::Origin;
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
+use crawlpike_tests::publisher::{Authority, Publisher, VALID, respond, trust};
 use serde_json::{Value, json};
 
 /// A browser that nothing else gives away.
@@ -41,7 +41,7 @@ fn folder() -> Folder {
         "agents": [{ "token": "SigningBot", "keys": [{ "directory": "https://agent.example", "source": "keys.json" }] }],
         "sites": [{ "unverified": "deny" }],
     });
-    folder.write("crawlward.json", document.to_string());
+    folder.write("crawlpike.json", document.to_string());
     folder
 }
 
@@ -124,7 +124,7 @@ fn check_exceeded((examined, exceeding): (usize, usize), page: impl Fn() -> Stri
     wait_for("the results of all forged signatures", || {
         let page = page();
         let has = |result, count| {
-            page.contains(&format!("crawlward_signatures_total{{result=\"{result}\"}} {count}\n"))
+            page.contains(&format!("crawlpike_signatures_total{{result=\"{result}\"}} {count}\n"))
         };
         (has("bad-signature", examined + 1) && has("over-budget", exceeding)).then_some(())
     });
@@ -135,7 +135,7 @@ fn check_counters(page: impl Fn() -> String) {
     wait_for("the results of all signatures", || {
         let page = page();
         let has = |result, count| {
-            page.contains(&format!("crawlward_signatures_total{{result=\"{result}\"}} {count}\n"))
+            page.contains(&format!("crawlpike_signatures_total{{result=\"{result}\"}} {count}\n"))
         };
         (has("verified", 7) && has("bad-signature", 1) && has("expired", 1)).then_some(())
     });
@@ -147,12 +147,12 @@ fn nginx_verifies_what_curl_sends() {
     let (origin, port, http_2) = (Origin::start(), free_port(), free_port());
     let folder = folder();
     let http = format!(
-        "crawlward_config {}/crawlward.json;
+        "crawlpike_config {}/crawlpike.json;
         server {{
             listen 127.0.0.1:{port};
             listen 127.0.0.1:{http_2} http2;
             location / {{ proxy_pass http://127.0.0.1:{}; }}
-            location = /measures {{ crawlward off; crawlward_status; }}
+            location = /measures {{ crawlpike off; crawlpike_status; }}
         }}",
         folder.path().display(),
         origin.port()
@@ -234,7 +234,7 @@ fn publish(publisher: &Publisher, directory: String) {
 fn update(folder: &Folder, authority: &Authority) -> Value {
     let mut command = Command::new(artefacts::cli());
     trust(&mut command, &authority.file());
-    command.current_dir(folder.path()).args(["update", "--config", "crawlward.json", "--json"]);
+    command.current_dir(folder.path()).args(["update", "--config", "crawlpike.json", "--json"]);
     serde_json::from_str(&run(&mut command, "")).unwrap()
 }
 
@@ -252,10 +252,10 @@ fn a_key_verifies_requests_from_its_publication_to_its_revocation() {
         "agents": [{ "token": "SigningBot", "keys": [{ "directory": origin_of_keys, "source": "keys/lab.json" }] }],
         "sites": [{}],
     });
-    folder.write("crawlward.json", document.to_string());
+    folder.write("crawlpike.json", document.to_string());
     let http = format!(
-        "crawlward_config {}/crawlward.json;
-        crawlward_refresh 1s;
+        "crawlpike_config {}/crawlpike.json;
+        crawlpike_refresh 1s;
         server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://127.0.0.1:{}; }} }}",
         folder.path().display(),
         origin.port()

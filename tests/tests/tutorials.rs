@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::nginx::Folder;
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::nginx::Folder;
+use crawlpike_tests::ports::free_port;
 
 /// A block of commands of a page.
 struct Step {
@@ -67,7 +67,7 @@ fn walk(name: &str, ports: &[&str]) {
         .args(["-c", &script])
         .current_dir(folder.path())
         .env("STEPS", folder.path())
-        .env("CRAWLWARD", &checkout)
+        .env("CRAWLPIKE", &checkout)
         .env("PATH", format!("{checkout_path}/dist:{checkout_path}/target/tools:{path}"))
         .status()
         .unwrap();

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crawlward_tests::artefacts;
-use crawlward_tests::nginx::Folder;
-use crawlward_tests::publisher::{Authority, Publisher, VALID, respond, trust};
+use crawlpike_tests::artefacts;
+use crawlpike_tests::nginx::Folder;
+use crawlpike_tests::publisher::{Authority, Publisher, VALID, respond, trust};
 use serde_json::Value;
 
 const LIST: &str = r#"{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}"#;
@@ -36,12 +36,12 @@ impl Example {
             )
         });
         let example = Self { folder, authority, publisher };
-        fs::create_dir_all(example.path("etc/crawlward")).unwrap();
+        fs::create_dir_all(example.path("etc/crawlpike")).unwrap();
         let document = example.moved(&example_document());
         let document = document
             .replace("https://developers.google.com", &example.publisher.url(""))
             .replace("https://www.bing.com", &example.publisher.url(""));
-        example.folder.write("etc/crawlward/crawlward.json", document);
+        example.folder.write("etc/crawlpike/crawlpike.json", document);
         example
     }
 
@@ -52,14 +52,14 @@ impl Example {
     /// A text with the paths of the test, and the program that is to be tested.
     fn moved(&self, text: &str) -> String {
         let root = self.folder.path().display();
-        text.replace("/usr/bin/crawlward", artefacts::cli().to_str().unwrap())
-            .replace("/etc/crawlward", &format!("{root}/etc/crawlward"))
-            .replace("/var/lib/crawlward", &format!("{root}/var/lib/crawlward"))
+        text.replace("/usr/bin/crawlpike", artefacts::cli().to_str().unwrap())
+            .replace("/etc/crawlpike", &format!("{root}/etc/crawlpike"))
+            .replace("/var/lib/crawlpike", &format!("{root}/var/lib/crawlpike"))
             .replace("/run/nginx.pid", &format!("{root}/run/nginx.pid"))
     }
 
     fn run(&self, command: &mut Command) -> Output {
-        fs::create_dir_all(self.path("var/lib/crawlward")).unwrap();
+        fs::create_dir_all(self.path("var/lib/crawlpike")).unwrap();
         trust(command, &self.authority.file());
         command.output().unwrap()
     }
@@ -74,11 +74,11 @@ impl Example {
                 "{output:?}"
             );
         }
-        let read = |name: &str| self.folder.read(&format!("var/lib/crawlward/{name}"));
+        let read = |name: &str| self.folder.read(&format!("var/lib/crawlpike/{name}"));
         assert_eq!([read("google-common-crawlers.json"), read("bingbot.json")], [LIST, OTHER_LIST]);
-        assert!(self.path("var/lib/crawlward/update-state").exists());
+        assert!(self.path("var/lib/crawlpike/update-state").exists());
         assert_eq!(
-            fs::read_dir(self.path("etc/crawlward")).unwrap().count(),
+            fs::read_dir(self.path("etc/crawlpike")).unwrap().count(),
             1,
             "nothing else is written to"
         );
@@ -86,7 +86,7 @@ impl Example {
 }
 
 fn example_document() -> String {
-    example("crawlward.json")
+    example("crawlpike.json")
 }
 
 /// The command of a unit.
@@ -98,14 +98,14 @@ fn command_of(unit: &str) -> String {
 #[test]
 fn the_units_update_and_systemd_has_nothing_against_them() {
     let run = Example::new();
-    run.updates(&command_of(&example("crawlward-update.service")));
+    run.updates(&command_of(&example("crawlpike-update.service")));
     Example::new().updates(&format!("{} 2>/dev/null", command_of(&example("signal-nginx.conf"))));
 
-    let units = ["crawlward-update.service", "crawlward-update-watch.service", "crawlward-update.timer"];
+    let units = ["crawlpike-update.service", "crawlpike-update-watch.service", "crawlpike-update.timer"];
     for unit in units {
         // Not moved: the paths are those of the reader's machine, where only the program has to be.
         run.folder
-            .write(unit, example(unit).replace("/usr/bin/crawlward", artefacts::cli().to_str().unwrap()));
+            .write(unit, example(unit).replace("/usr/bin/crawlpike", artefacts::cli().to_str().unwrap()));
     }
     let analyze = |arguments: &[&str], unit: &str| {
         let output = Command::new("systemd-analyze").args(arguments).arg(run.path(unit)).output().unwrap();
@@ -122,17 +122,17 @@ fn the_units_update_and_systemd_has_nothing_against_them() {
         }
     };
     check();
-    fs::create_dir(run.path("crawlward-update.service.d")).unwrap();
+    fs::create_dir(run.path("crawlpike-update.service.d")).unwrap();
     let drop_in =
-        example("signal-nginx.conf").replace("/usr/bin/crawlward", artefacts::cli().to_str().unwrap());
-    run.folder.write("crawlward-update.service.d/signal-nginx.conf", drop_in);
+        example("signal-nginx.conf").replace("/usr/bin/crawlpike", artefacts::cli().to_str().unwrap());
+    run.folder.write("crawlpike-update.service.d/signal-nginx.conf", drop_in);
     check();
 }
 
 #[test]
 fn the_unit_that_keeps_running_does_what_the_other_does() {
     let [once, watching] =
-        ["crawlward-update.service", "crawlward-update-watch.service"].map(|unit| command_of(&example(unit)));
+        ["crawlpike-update.service", "crawlpike-update-watch.service"].map(|unit| command_of(&example(unit)));
     assert_eq!(watching, format!("{once} --watch"));
     Example::new().updates(&once);
 }
@@ -141,24 +141,24 @@ fn the_unit_that_keeps_running_does_what_the_other_does() {
 fn the_user_can_be_made() {
     let root = Folder::new();
     fs::create_dir(root.path().join("etc")).unwrap();
-    let file = artefacts::repository().join("examples/update/crawlward.sysusers");
+    let file = artefacts::repository().join("examples/update/crawlpike.sysusers");
     let mut command = Command::new("systemd-sysusers");
     command.arg(format!("--root={}", root.path().display())).arg(&file);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    assert!(root.read("etc/passwd").starts_with("crawlward:"), "{}", root.read("etc/passwd"));
-    assert!(example("crawlward-update.service").contains("\nUser=crawlward\n"));
+    assert!(root.read("etc/passwd").starts_with("crawlpike:"), "{}", root.read("etc/passwd"));
+    assert!(example("crawlpike-update.service").contains("\nUser=crawlpike\n"));
 }
 
 #[test]
 fn the_line_for_cron_updates() {
-    let text = example("crawlward.cron");
+    let text = example("crawlpike.cron");
     let [line] = &text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>()[..] else {
         panic!("one line: {text}")
     };
     let fields: Vec<&str> = line.split_whitespace().collect();
     assert!(fields[0].parse::<u8>().is_ok_and(|minute| minute < 60), "{line}");
-    assert_eq!(fields[1..6], ["*", "*", "*", "*", "crawlward"]);
+    assert_eq!(fields[1..6], ["*", "*", "*", "*", "crawlpike"]);
     assert!(!line.contains('%'), "cron makes line ends of them");
     Example::new().updates(&fields[6..].join(" "));
 }
@@ -177,8 +177,8 @@ fn the_cron_job_updates_with_what_it_may_write_to() {
     let container = &pod["containers"][0];
     let words: Vec<&str> =
         container["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
-    assert_eq!(words[0], "crawlward");
-    Example::new().updates(&format!("/usr/bin/crawlward {}", words[1..].join(" ")));
+    assert_eq!(words[0], "crawlpike");
+    Example::new().updates(&format!("/usr/bin/crawlpike {}", words[1..].join(" ")));
     // Each path that the command is given is mounted, from a volume that is there; only two can be written to.
     let mounts = container["volumeMounts"].as_array().unwrap();
     for mount in mounts {
@@ -192,7 +192,7 @@ fn the_cron_job_updates_with_what_it_may_write_to() {
         .filter(|mount| mount["readOnly"] != Value::Bool(true))
         .map(|mount| mount["mountPath"].as_str().unwrap())
         .collect();
-    assert_eq!(writable, ["/var/lib/crawlward", "/tmp"]);
+    assert_eq!(writable, ["/var/lib/crawlpike", "/tmp"]);
     assert_eq!(container["securityContext"]["readOnlyRootFilesystem"], true);
     let volumes = pod["volumes"].as_array().unwrap();
     let claimed = volumes.iter().find_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str());
@@ -202,9 +202,9 @@ fn the_cron_job_updates_with_what_it_may_write_to() {
 #[test]
 fn the_document_of_the_examples_is_valid() {
     let run = Example::new();
-    run.updates(&command_of(&example("crawlward-update.service")));
+    run.updates(&command_of(&example("crawlpike-update.service")));
     let mut lint = Command::new(artefacts::cli());
-    lint.args(["lint", "--format", "config"]).arg(run.path("etc/crawlward/crawlward.json"));
+    lint.args(["lint", "--format", "config"]).arg(run.path("etc/crawlpike/crawlpike.json"));
     let output = run.run(&mut lint);
     // The URLs are those of the test now, which the catalog does not know.
     let said = String::from_utf8_lossy(&output.stdout).replace('\n', "; ");

@@ -1,11 +1,11 @@
-//! What `crawlward update`, as it is built for release, takes for a feed of a million entries.
+//! What `crawlpike update`, as it is built for release, takes for a feed of a million entries.
 
 use std::process::{Command, Stdio};
 
-use crawlward_tests::artefacts;
-use crawlward_tests::large::{peak, prefixes, written};
-use crawlward_tests::nginx::Folder;
-use crawlward_tests::publisher::{Authority, Publisher, VALID, respond, trust};
+use crawlpike_tests::artefacts;
+use crawlpike_tests::large::{peak, prefixes, written};
+use crawlpike_tests::nginx::Folder;
+use crawlpike_tests::publisher::{Authority, Publisher, VALID, respond, trust};
 use serde_json::json;
 
 const ENTRIES: u32 = 1_000_000;
@@ -23,10 +23,10 @@ fn a_million_entries_take_less_than_64_mib_in_every_format() {
         let update = |target: &str| {
             let document = json!({ "catalog": "none", "feeds": [{ "name": "large", "format": format,
                 "source": "large.txt", "url": publisher.url(target) }] });
-            folder.write("crawlward.json", document.to_string());
+            folder.write("crawlpike.json", document.to_string());
             let mut command = Command::new(artefacts::cli());
             trust(&mut command, &authority.file());
-            command.args(["update", "--config", "crawlward.json"]).current_dir(folder.path());
+            command.args(["update", "--config", "crawlpike.json"]).current_dir(folder.path());
             command.stdout(Stdio::null());
             peak(command)
         };

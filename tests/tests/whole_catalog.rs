@@ -1,4 +1,4 @@
-//! A new user: `crawlward init`, then `crawlward update`. A server on loopback plays all publishers of the catalog, reached
+//! A new user: `crawlpike init`, then `crawlpike update`. A server on loopback plays all publishers of the catalog, reached
 //! through a proxy, so that the URLs and the names in the certificates are the real ones.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,12 +6,12 @@ use std::io::Write;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
-use crawlward_core::sign::DIRECTORY_TYPE;
-use crawlward_tests::artefacts;
-use crawlward_tests::cases::CaseRequest;
-use crawlward_tests::nginx::{Folder, Nginx};
-use crawlward_tests::publisher::{Authority, Publisher, proxy_to, respond, trust};
-use crawlward_tests::sign::directory;
+use crawlpike_core::sign::DIRECTORY_TYPE;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::cases::CaseRequest;
+use crawlpike_tests::nginx::{Folder, Nginx};
+use crawlpike_tests::publisher::{Authority, Publisher, proxy_to, respond, trust};
+use crawlpike_tests::sign::directory;
 use serde_json::{Value, json};
 
 /// The prefixes of a feed, by its number in the catalog: no other feed has them, and no guard finds them too large.
@@ -86,7 +86,7 @@ fn said(output: &Output) -> String {
 
 /// `nginx -t` with the new configuration.
 fn nginx_takes(folder: &Folder, config: &str) {
-    let check = Nginx::check(folder, &format!("crawlward_config {config};"));
+    let check = Nginx::check(folder, &format!("crawlpike_config {config};"));
     assert!(check.status.success(), "{}", said(&check));
 }
 
@@ -134,14 +134,14 @@ fn each_agent_is_verified_from_its_ranges_or_by_its_key_and_in_no_other_way() {
     let proxy = proxy_to(publisher.port());
 
     let folder = Folder::new();
-    let config = folder.path().join("crawlward/crawlward.json").display().to_string();
+    let config = folder.path().join("crawlpike/crawlpike.json").display().to_string();
     let init =
-        Command::new(artefacts::cli()).arg("init").arg(folder.path().join("crawlward")).output().unwrap();
+        Command::new(artefacts::cli()).arg("init").arg(folder.path().join("crawlpike")).output().unwrap();
     assert!(init.status.success(), "{}", said(&init));
     nginx_takes(&folder, &config);
     // From the copies that ship, until they are half a year old.
     let start = json!({ "ip": "132.196.86.7", "user_agent": "Mozilla/5.0 (compatible; GPTBot/1.3)" });
-    let copy = std::fs::metadata(folder.path().join("crawlward/feeds/openai-gptbot.json")).unwrap();
+    let copy = std::fs::metadata(folder.path().join("crawlpike/feeds/openai-gptbot.json")).unwrap();
     let is_young = copy.modified().unwrap().elapsed().unwrap().as_secs() < 180 * 86_400;
     let identity = if is_young { "verified" } else { "unverified" };
     assert_eq!(decide(&config, &[start])[0]["identity"], identity);

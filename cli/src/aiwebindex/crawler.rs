@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::value_parser;
-use crawlward_core::{Action, NoFiles, Overrides, Policy, Ruleset, Subscriptions, decide};
+use crawlpike_core::{Action, NoFiles, Overrides, Policy, Ruleset, Subscriptions, decide};
 use serde_json::json;
 use ureq::http::HeaderMap;
 use ureq::http::header;

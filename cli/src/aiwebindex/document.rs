@@ -1,12 +1,12 @@
-//! `crawlward aiwebindex document`: a page as markdown or as an AIDocument.
+//! `crawlpike aiwebindex document`: a page as markdown or as an AIDocument.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use crawlward_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy, upgrade};
-use crawlward_document::{Limits, Page};
+use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy, upgrade};
+use crawlpike_document::{Limits, Page};
 use url::Url;
 
 use super::TOKEN;
@@ -26,10 +26,10 @@ use crate::{clock, source};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward aiwebindex document https://example.com/page
-  crawlward aiwebindex document page.html --url https://example.com/page
-  crawlward aiwebindex document page.html --url https://example.com/page --format json
-  crawlward aiwebindex document old.json --upgrade
+  crawlpike aiwebindex document https://example.com/page
+  crawlpike aiwebindex document page.html --url https://example.com/page
+  crawlpike aiwebindex document page.html --url https://example.com/page --format json
+  crawlpike aiwebindex document old.json --upgrade
       Print an AIDocument of version 1.0 as one of version 2.0.")]
 pub(super) struct Arguments {
     /// The HTML page; `-` is stdin
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             let crawler = Crawler::new(&arguments.crawler, false)?;
             match crawler.page(&url, Limits::default().bytes as u64) {
                 Ok(Fetched { bytes, content_type, url }) => {
-                    let fetched_at = Some(clock::rfc3339(crawlward_files::now()));
+                    let fetched_at = Some(clock::rfc3339(crawlpike_files::now()));
                     let cache = CacheStatus::Miss;
                     let fetch = Fetch { fetched_at, status_code: Some(200), cache, ..stored };
                     (bytes, content_type, Some(url), fetch)

@@ -1,4 +1,4 @@
-//! `crawlward aiwebindex token`: what a site publishes to prove that its domain is its own.
+//! `crawlpike aiwebindex token`: what a site publishes to prove that its domain is its own.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -17,8 +17,8 @@ const BYTES: usize = 16;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward aiwebindex token
-  crawlward aiwebindex token example.com
+  crawlpike aiwebindex token
+  crawlpike aiwebindex token example.com
       Print where to publish it, too.")]
 pub(super) struct Arguments {
     /// The domain that it is for

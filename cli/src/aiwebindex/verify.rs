@@ -1,4 +1,4 @@
-//! `crawlward aiwebindex verify`: whether a domain publishes a token.
+//! `crawlpike aiwebindex verify`: whether a domain publishes a token.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use crawlward_core::Content;
+use crawlpike_core::Content;
 use hickory_proto::rr::Name;
 use serde::Serialize;
 use url::{Host, Url};
@@ -48,8 +48,8 @@ Environment:
   SSL_CERT_FILE, SSL_CERT_DIR        the authorities to trust, instead of the system's
 
 Examples:
-  crawlward aiwebindex verify example.com --token 8a93c5f24b1e7d0c3f9a8b2e6d4c1f0e
-  crawlward aiwebindex verify example.com --token 8a93c5f24b1e7d0c3f9a8b2e6d4c1f0e --resolver 192.0.2.53")]
+  crawlpike aiwebindex verify example.com --token 8a93c5f24b1e7d0c3f9a8b2e6d4c1f0e
+  crawlpike aiwebindex verify example.com --token 8a93c5f24b1e7d0c3f9a8b2e6d4c1f0e --resolver 192.0.2.53")]
 pub(super) struct Arguments {
     /// The domain, without scheme, port and path
     domain: Domain,
@@ -116,7 +116,7 @@ impl FromStr for Token {
         let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_plain || !(16..=200).contains(&token.len()) {
             return Err(
-                "expected a token of 16 to 200 characters, as `crawlward aiwebindex token` issues it".into(),
+                "expected a token of 16 to 200 characters, as `crawlpike aiwebindex token` issues it".into(),
             );
         }
         Ok(Self(token.to_owned()))

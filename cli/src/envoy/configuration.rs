@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use zerocopy::IntoBytes;
 
-use crawlward_core::{Compiled, FoundFile, NoFiles, Ruleset};
-use crawlward_files::{Contents, FilesBeside, Recording, Snapshot, is_compiled};
+use crawlpike_core::{Compiled, FoundFile, NoFiles, Ruleset};
+use crawlpike_files::{Contents, FilesBeside, Recording, Snapshot, is_compiled};
 
 use crate::failure::{Failure, say};
 use crate::source;
@@ -63,7 +63,7 @@ pub(super) fn read(
         }
         Form::Document => any("StringValue", document(config, contents, &compiled)?),
     };
-    let prefixes = ruleset.feeds(crawlward_files::now()).map(|feed| feed.prefixes).sum();
+    let prefixes = ruleset.feeds(crawlpike_files::now()).map(|feed| feed.prefixes).sum();
     let Compiled { ruleset, diagnostics, good_feeds, .. } = compiled;
     let ruleset = ruleset.ok_or(Failure::Reported)?;
     Ok(Configuration { value, ruleset, prefixes, warnings: diagnostics.len(), good_feeds })

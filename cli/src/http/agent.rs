@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 /// The product and its version.
-const PRODUCT: &str = concat!("Crawlward/", env!("CARGO_PKG_VERSION"));
+const PRODUCT: &str = concat!("Crawlpike/", env!("CARGO_PKG_VERSION"));
 
 /// The longest contact, in bytes.
 const LONGEST: usize = 200;
@@ -29,7 +29,7 @@ impl FromStr for Contact {
 
 impl Contact {
     /// The User-Agent of the program itself.
-    pub(crate) fn crawlward(contact: Option<&Self>) -> String {
+    pub(crate) fn crawlpike(contact: Option<&Self>) -> String {
         match contact {
             Some(contact) => format!("{PRODUCT} ({})", contact.shown()),
             None => PRODUCT.to_owned(),
@@ -57,9 +57,9 @@ mod tests {
 
     #[test]
     fn the_product_and_the_contact_are_told() {
-        let told = |text: &str| Contact::crawlward(Some(&text.parse().unwrap()));
-        let product = format!("Crawlward/{}", env!("CARGO_PKG_VERSION"));
-        assert_eq!(Contact::crawlward(None), product);
+        let told = |text: &str| Contact::crawlpike(Some(&text.parse().unwrap()));
+        let product = format!("Crawlpike/{}", env!("CARGO_PKG_VERSION"));
+        assert_eq!(Contact::crawlpike(None), product);
         assert_eq!(told("https://example.com/bot"), format!("{product} (+https://example.com/bot)"));
         assert_eq!(told("ops@example.com"), format!("{product} (ops@example.com)"));
         for wrong in ["", "a b", "a)(", "é", "a\r\nX: y", &"a".repeat(201)] {

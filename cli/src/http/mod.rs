@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crawlward_core::Content;
-use crawlward_files::PagedFile;
+use crawlpike_core::Content;
+use crawlpike_files::PagedFile;
 use tempfile::{SpooledData, SpooledTempFile};
 use ureq::http::header::{self, HeaderMap, HeaderName};
 use ureq::http::{Response, StatusCode};

@@ -18,7 +18,7 @@ pub(super) fn of(scheme: &str) -> Result<Option<Proxy>, String> {
         Some((name, value)) => match proxy(&value, &no_proxy) {
             Some(proxy) => Ok(Some(proxy)),
             None => Err(format!(
-                "{name}: `{value}` is not a proxy that Crawlward can use; write http://HOST:PORT or https://HOST:PORT"
+                "{name}: `{value}` is not a proxy that Crawlpike can use; write http://HOST:PORT or https://HOST:PORT"
             )),
         },
         None => Ok(None),

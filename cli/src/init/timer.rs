@@ -1,13 +1,13 @@
-//! The units of systemd that run `crawlward update` each hour: those of the examples, for a folder and a user of their own.
+//! The units of systemd that run `crawlpike update` each hour: those of the examples, for a folder and a user of their own.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::{env, fs, io};
 
-const SERVICE: &str = include_str!("../../../examples/update/crawlward-update.service");
+const SERVICE: &str = include_str!("../../../examples/update/crawlpike-update.service");
 
 /// The timer, which names nothing of the service.
-pub(super) const TIMER: &str = include_str!("../../../examples/update/crawlward-update.timer");
+pub(super) const TIMER: &str = include_str!("../../../examples/update/crawlpike-update.timer");
 
 /// The service, which runs as the owner of the folder, and writes to nothing else.
 ///
@@ -67,7 +67,7 @@ mod tests {
             "{unit}"
         );
         assert!(unit.contains(&format!("\nReadWritePaths=\"{}\"\n", path.display())), "{unit}");
-        assert!(!unit.contains("/var/lib") && !unit.contains("User=crawlward"), "{unit}");
+        assert!(!unit.contains("/var/lib") && !unit.contains("User=crawlpike"), "{unit}");
         assert!(unit.contains("\nNoNewPrivileges=yes\n") && unit.contains("\nProtectSystem=strict\n"));
     }
 }

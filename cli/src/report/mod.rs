@@ -1,4 +1,4 @@
-//! `crawlward report`: what a configuration would have done to the requests of access logs.
+//! `crawlpike report`: what a configuration would have done to the requests of access logs.
 
 mod terminal;
 
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 
-use crawlward_report::{
+use crawlpike_report::{
     Job, LineReader, Options, Report, Source, parse_time, sources, write_csv, write_html, write_json,
     write_text,
 };
@@ -35,14 +35,14 @@ const CHANGED: u8 = 1;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  crawlward report --config crawlward.json /var/log/nginx
-  crawlward report --config crawlward.json --since 24h --agent GPTBot access.log
-  crawlward report --config crawlward.json --log-format '$remote_addr \"$request\" $status \"$http_user_agent\"' access.log
-  crawlward report --config crawlward.json --html report.html access.log
-  crawlward report --config crawlward.json --diff new.json access.log.gz
-  zcat access.log.*.gz | crawlward report --config crawlward.json --json -")]
+  crawlpike report --config crawlpike.json /var/log/nginx
+  crawlpike report --config crawlpike.json --since 24h --agent GPTBot access.log
+  crawlpike report --config crawlpike.json --log-format '$remote_addr \"$request\" $status \"$http_user_agent\"' access.log
+  crawlpike report --config crawlpike.json --html report.html access.log
+  crawlpike report --config crawlpike.json --diff new.json access.log.gz
+  zcat access.log.*.gz | crawlpike report --config crawlpike.json --json -")]
 pub(crate) struct Arguments {
-    /// The configuration document, or a file that `crawlward compile` wrote
+    /// The configuration document, or a file that `crawlpike compile` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// Another configuration: show only what it decides differently
@@ -104,7 +104,7 @@ fn since(text: &str) -> Result<i64, String> {
             _ => return None,
         };
         let duration = number.parse::<u32>().ok().map(i64::from)?.checked_mul(seconds)?;
-        crawlward_files::now().checked_sub(duration)
+        crawlpike_files::now().checked_sub(duration)
     };
     let error = "expected a date, a time such as 2026-11-22T03:00:00Z, or a duration such as 24h or 7d";
     ago().or_else(|| parse_time(text)).ok_or_else(|| error.to_string())
@@ -131,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         reader: &reader,
         options: &options,
         sources: &logs,
-        now: crawlward_files::now(),
+        now: crawlpike_files::now(),
         threads: arguments.threads.unwrap_or_else(cores),
     };
     let mut bar = Bar::new(&logs);
@@ -151,7 +151,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         has_failed = true;
         let advice = "give the format with --log-format or --envoy-format";
         say(format_args!(
-            "crawlward: error: no line is in a known format, or in the one that was given; {advice}"
+            "crawlpike: error: no line is in a known format, or in the one that was given; {advice}"
         ));
     }
     if arguments.events {

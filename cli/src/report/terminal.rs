@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use crawlward_report::{Progress, Source};
+use crawlpike_report::{Progress, Source};
 use rustix::termios::tcgetwinsize;
 
 /// How many characters a line of stdout has.

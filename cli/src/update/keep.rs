@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crawlward_core::{Judge, Source, Subscriptions, Verdict};
-use crawlward_files::{PagedFile, Readers, Replaced, renew, replace};
+use crawlpike_core::{Judge, Source, Subscriptions, Verdict};
+use crawlpike_files::{PagedFile, Readers, Replaced, renew, replace};
 use sha2::{Digest, Sha256};
 use ureq::http::header;
 
@@ -29,7 +29,7 @@ pub(super) struct Kept {
     pub(super) instead: Option<&'static str>,
     pub(super) prefixes: Option<usize>,
     pub(super) unreadable: usize,
-    pub(super) change: Option<crawlward_core::Change>,
+    pub(super) change: Option<crawlpike_core::Change>,
     pub(super) keys: Option<KeysChange>,
     pub(super) warnings: Vec<String>,
 }

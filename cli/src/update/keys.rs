@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crawlward_core::sign::DIRECTORY_TYPE;
-use crawlward_core::{DirectoryKeys, Subscriptions};
+use crawlpike_core::sign::DIRECTORY_TYPE;
+use crawlpike_core::{DirectoryKeys, Subscriptions};
 use serde::Serialize;
 use ureq::http::header::{self, HeaderMap};
 
@@ -63,7 +63,7 @@ impl KeysChange {
         let unusable = (self.unusable > 0).then(|| {
             let Self { unusable, .. } = self;
             format!(
-                "{unusable} key{plural} cannot be used; `crawlward lint --format key-directory` shows why"
+                "{unusable} key{plural} cannot be used; `crawlpike lint --format key-directory` shows why"
             )
         });
         none.into_iter().chain(unusable)

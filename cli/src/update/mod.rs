@@ -1,4 +1,4 @@
-//! `crawlward update`: keeps current what is published elsewhere: feeds, policies and directories of keys.
+//! `crawlpike update`: keeps current what is published elsewhere: feeds, policies and directories of keys.
 
 mod keep;
 mod keys;
@@ -19,8 +19,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use clap::value_parser;
-use crawlward_core::{Subscriptions, suggestion};
-use crawlward_files::{FilesBeside, Look, Recording, Snapshot, Watch, is_compiled};
+use crawlpike_core::{Subscriptions, suggestion};
+use crawlpike_files::{FilesBeside, Look, Recording, Snapshot, Watch, is_compiled};
 use serde::Serialize;
 use signal_hook::consts::SIGHUP;
 
@@ -59,13 +59,13 @@ Environment:
   SSL_CERT_FILE, SSL_CERT_DIR                    the authorities to trust, instead of the system's
 
 Examples:
-  crawlward update --config crawlward.json
-      In a nginx with `crawlward_refresh 60s;`, new versions are in force within a minute.
-  crawlward update --config crawlward.json --pid-file /run/nginx.pid
+  crawlpike update --config crawlpike.json
+      In a nginx with `crawlpike_refresh 60s;`, new versions are in force within a minute.
+  crawlpike update --config crawlpike.json --pid-file /run/nginx.pid
       Reloads nginx if something changed.
-  crawlward update --config crawlward.json --watch
+  crawlpike update --config crawlpike.json --watch
       Keeps running, and asks for each feed when it is due.
-  crawlward update --config crawlward.json --only googlebot --accept googlebot
+  crawlpike update --config crawlpike.json --only googlebot --accept googlebot
       Accepts the version that the guard holds.")]
 pub(crate) struct Arguments {
     /// The configuration document
@@ -143,7 +143,7 @@ pub(crate) fn remembered(config: &Path) -> BTreeMap<String, Remembered> {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let seconds = |seconds: u32| Duration::from_secs(seconds.into());
     let limits = TimeLimits { whole: seconds(arguments.timeout), stall: seconds(arguments.stall) };
-    let user_agent = Contact::crawlward(arguments.contact.as_ref());
+    let user_agent = Contact::crawlpike(arguments.contact.as_ref());
     let client = Arc::new(Client::new(&user_agent, limits).map_err(Failure::because)?);
     if arguments.watch {
         return Watching { arguments, client, signals: watch::signals()?, next: 0 }.run();
@@ -297,7 +297,7 @@ impl Watching<'_> {
         let mut subscriptions = None;
         let mut look = watch.read(|snapshot| self.arguments.read(snapshot));
         let mut reporter = self.arguments.reporter();
-        let mut last = crawlward_files::now();
+        let mut last = crawlpike_files::now();
         loop {
             match look {
                 Look::Changed { made: Ok(read), .. } => {
@@ -312,7 +312,7 @@ impl Watching<'_> {
                 }
                 Look::Unchanged | Look::Changing => {}
             }
-            let now = crawlward_files::now();
+            let now = crawlpike_files::now();
             if let Some(subscriptions) = &subscriptions
                 && (self.next <= now || now < last)
                 && self.round(subscriptions, &mut reporter, now)

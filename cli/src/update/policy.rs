@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crawlward_core::Policy;
+use crawlpike_core::Policy;
 
 use crate::http::Trouble;
 

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 
-use crawlward_core::{Addresses, Change, Country, FeedFormat};
+use crawlpike_core::{Addresses, Change, Country, FeedFormat};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -227,7 +227,7 @@ impl Reporter {
     }
 
     fn time(&self) -> String {
-        if self.dated { format!("{} ", clock::rfc3339(crawlward_files::now())) } else { String::new() }
+        if self.dated { format!("{} ", clock::rfc3339(crawlpike_files::now())) } else { String::new() }
     }
 
     fn warnings(&self, report: &Report<'_>) -> Vec<String> {
@@ -244,7 +244,7 @@ impl Reporter {
         }
         if report.unreadable > 0 {
             let (count, plural) = (report.unreadable, if report.unreadable == 1 { "y" } else { "ies" });
-            warnings.push(format!("{count} entr{plural} cannot be read; `crawlward lint` shows them"));
+            warnings.push(format!("{count} entr{plural} cannot be read; `crawlpike lint` shows them"));
         }
         if let Some(change) = report.change.as_ref().filter(|change| self.is_flagged(change)) {
             let (moved, located) = (change.moved(), change.located);

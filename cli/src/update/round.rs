@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crawlward_core::{Judge, Source, Subscriptions};
-use crawlward_files::{FilesBeside, PagedFile};
+use crawlpike_core::{Judge, Source, Subscriptions};
+use crawlpike_files::{FilesBeside, PagedFile};
 
 use crate::http::{Client, Condition, Query, RedirectRules, Trouble};
 use crate::update::keep::{Kept, Setback, digest};
@@ -140,7 +140,7 @@ impl Round<'_> {
     }
 
     fn plan(&self, feed: &Subject<'_>, entry: Option<&Entry>) -> Plan {
-        let now = crawlward_files::now();
+        let now = crawlpike_files::now();
         let copy = entry.and_then(|entry| entry.copy.as_ref());
         let copy = copy.filter(|copy| self.digest(feed.source).as_ref() == Some(&copy.digest));
         if let Some(entry) = entry.filter(|entry| !self.is_due(feed, entry, copy.is_some(), now)) {
@@ -203,7 +203,7 @@ impl Round<'_> {
         fetched: Fetched,
         judge: &mut Judge<'_>,
     ) -> (Report<'f>, bool) {
-        let now = crawlward_files::now();
+        let now = crawlpike_files::now();
         let (fetched, redirects, moved_to) = match fetched {
             Ok(answer) => {
                 let moved_to = answer.moved_to().map(ToString::to_string);

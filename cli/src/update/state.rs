@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crawlward_files::{Readers, read_file, replace};
+use crawlpike_files::{Readers, read_file, replace};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -186,14 +186,14 @@ mod tests {
     #[test]
     fn what_is_saved_is_there_again() {
         let folder = tempfile::tempdir().unwrap();
-        let path = default_path(&folder.path().join("crawlward.json"));
+        let path = default_path(&folder.path().join("crawlpike.json"));
         let mut locked = Locked::open(&path, Duration::ZERO).unwrap();
         let entry = Entry { url: "https://a.example/".into(), due: 5, ..Entry::default() };
         locked.state.feeds.insert("a".into(), entry);
         locked.save().unwrap();
         let other = Locked::open(&path, Duration::from_millis(100)).unwrap_err();
         assert!(
-            other.contains("another run uses") && other.contains("crawlward.json.update-state"),
+            other.contains("another run uses") && other.contains("crawlpike.json.update-state"),
             "{other}"
         );
         let state = locked.state;

@@ -1,6 +1,6 @@
 //! What is fetched: feeds, policies and directories of keys.
 
-use crawlward_core::{FeedFormat, KeySubscription, Policy, PolicySubscription, Subscription};
+use crawlpike_core::{FeedFormat, KeySubscription, Policy, PolicySubscription, Subscription};
 
 use crate::update::{keys, policy};
 

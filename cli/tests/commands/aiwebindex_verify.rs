@@ -1,4 +1,4 @@
-//! `crawlward aiwebindex token`, `verify` and `document URL`, with DNS and HTTPS servers on loopback. The latter are reached
+//! `crawlpike aiwebindex token`, `verify` and `document URL`, with DNS and HTTPS servers on loopback. The latter are reached
 //! through a proxy, so that names and certificates are those of real domains.
 
 use std::collections::BTreeSet;
@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use crawlward_tests::dns::{DnsServer, Reply};
-use crawlward_tests::publisher::{Asked, Authority, Connection, Publisher, proxy_to, respond, trust};
+use crawlpike_tests::dns::{DnsServer, Reply};
+use crawlpike_tests::publisher::{Asked, Authority, Connection, Publisher, proxy_to, respond, trust};
 use serde_json::Value;
 
 const TOKEN: &str = "8a93c5f24b1e7d0c3f9a8b2e6d4c1f0e";
@@ -40,7 +40,7 @@ impl Web {
     }
 
     fn run(&self, arguments: &[&str]) -> Done {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crawlward"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crawlpike"));
         trust(&mut command, &self.authority.file());
         command.arg("aiwebindex").args(arguments).stdin(Stdio::null());
         let output = command.env("https_proxy", format!("http://127.0.0.1:{}", self.proxy)).output().unwrap();
@@ -126,7 +126,7 @@ fn aiwi_15_the_file_is_fetched_over_https_with_redirects_inside_the_domain() {
     let report = "https://example.com/.well-known/aiwebindex-verify.txt\n  verified\nexample.com is verified by HTTPS\n";
     assert_eq!((done.status, &*done.stdout), (0, report), "{done:?}");
     let [asked] = &web.publisher.asked()[..] else { panic!("one request") };
-    let product = concat!("Crawlward/", env!("CARGO_PKG_VERSION"));
+    let product = concat!("Crawlpike/", env!("CARGO_PKG_VERSION"));
     let expected = format!("AIWebIndex/2.0 verification (+https://example.net/bot; {product})");
     assert_eq!(asked.header("user-agent"), Some(&*expected));
 
@@ -248,7 +248,7 @@ fn aiwi_16_a_page_is_fetched_if_robots_txt_allows_it() {
             asked.lines[1..].iter().filter_map(|line| Some(line.split_once(':')?.0.to_lowercase())).collect();
         let known = ["accept", "accept-encoding", "host", "user-agent"].map(String::from);
         assert!(names.is_subset(&known.into()), "{names:?}");
-        assert!(asked.header("user-agent").unwrap().starts_with("AIWebIndex/2.0 (Crawlward/"));
+        assert!(asked.header("user-agent").unwrap().starts_with("AIWebIndex/2.0 (Crawlpike/"));
     }
     // Two seconds between two requests to one server.
     let times = times.lock().unwrap().clone();

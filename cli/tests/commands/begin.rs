@@ -1,4 +1,4 @@
-//! `crawlward init`, `agents` and `feeds`: what a new user runs first.
+//! `crawlpike init`, `agents` and `feeds`: what a new user runs first.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -34,19 +34,19 @@ fn the_timer_of_a_new_configuration_is_one_that_systemd_takes() {
     let folder = Folder::new();
     let done = folder.run(&["init", "my sites"]);
     assert_eq!((done.status, &*done.stderr), (0, ""));
-    assert!(done.stdout.contains("systemctl enable --now crawlward-update.timer\n"), "{}", done.stdout);
-    let unit = folder.read("my sites/crawlward-update.service");
-    let config = folder.path("my sites/crawlward.json").display().to_string();
-    let program = env!("CARGO_BIN_EXE_crawlward");
+    assert!(done.stdout.contains("systemctl enable --now crawlpike-update.timer\n"), "{}", done.stdout);
+    let unit = folder.read("my sites/crawlpike-update.service");
+    let config = folder.path("my sites/crawlpike.json").display().to_string();
+    let program = env!("CARGO_BIN_EXE_crawlpike");
     assert!(unit.contains(&format!("ExecStart=\"{program}\" update --config \"{config}\"\n")), "{unit}");
-    for unit in ["crawlward-update.service", "crawlward-update.timer"] {
+    for unit in ["crawlpike-update.service", "crawlpike-update.timer"] {
         let path = folder.path("my sites").join(unit);
         let output =
             Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&path).output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     }
     // From 0, which is safe, to 100.
-    let service = folder.path("my sites/crawlward-update.service");
+    let service = folder.path("my sites/crawlpike-update.service");
     let security = ["security", "--offline=yes", "--threshold=30"];
     let output = Command::new("systemd-analyze").args(security).arg(service).output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -55,15 +55,15 @@ fn the_timer_of_a_new_configuration_is_one_that_systemd_takes() {
 #[test]
 fn a_new_configuration_works_and_denies_nobody() {
     let folder = Folder::new();
-    let done = folder.run(&["init", "new/crawlward"]);
+    let done = folder.run(&["init", "new/crawlpike"]);
     assert_eq!((done.status, &*done.stderr), (0, ""));
-    let config = folder.path("new/crawlward/crawlward.json").display().to_string();
-    assert!(done.stdout.contains(&format!("  2. crawlward update --config {config}\n")), "{}", done.stdout);
-    let readme = folder.read("new/crawlward/README.md");
-    assert!(readme.contains(&format!("17 * * * *  crawlward update --config {config}\n")), "{readme}");
-    assert!(folder.path("new/crawlward/feeds").is_dir());
+    let config = folder.path("new/crawlpike/crawlpike.json").display().to_string();
+    assert!(done.stdout.contains(&format!("  2. crawlpike update --config {config}\n")), "{}", done.stdout);
+    let readme = folder.read("new/crawlpike/README.md");
+    assert!(readme.contains(&format!("17 * * * *  crawlpike update --config {config}\n")), "{readme}");
+    assert!(folder.path("new/crawlpike/feeds").is_dir());
 
-    let document: Value = serde_json::from_str(&folder.read("new/crawlward/crawlward.json")).unwrap();
+    let document: Value = serde_json::from_str(&folder.read("new/crawlpike/crawlpike.json")).unwrap();
     assert_eq!(document["mode"], "observe");
     let catalog: Value = serde_json::from_str(include_str!("../../../core/data/catalog.json")).unwrap();
     assert_eq!(document["feeds"].as_array().unwrap().len(), catalog["feeds"].as_array().unwrap().len());
@@ -96,13 +96,13 @@ fn a_new_configuration_works_and_denies_nobody() {
     assert!(others.clone().all(|line| line.contains(" is stale: ")), "{}", others.collect::<String>());
 
     // The copies verify their agents until they are older than that.
-    let copy = folder.path("new/crawlward/feeds/openai-gptbot.json");
+    let copy = folder.path("new/crawlpike/feeds/openai-gptbot.json");
     let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/data/feeds/openai-gptbot.json");
     assert_eq!(fs::read(&copy).unwrap(), fs::read(shipped).unwrap());
     let dates: Value = serde_json::from_str(include_str!("../../../core/data/feeds.json")).unwrap();
     let fetched =
         one(dates["feeds"].as_array().unwrap(), "name", "openai-gptbot")["fetched"].as_str().unwrap();
-    assert!(readme.contains(&format!("came with Crawlward, of {}", &fetched[..10])), "{readme}");
+    assert!(readme.contains(&format!("came with Crawlpike, of {}", &fetched[..10])), "{readme}");
     let modified = fs::metadata(&copy).unwrap().modified().unwrap();
     let day = modified.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() / 86_400;
     let days = |text: &str| -> Vec<u64> { text.split('-').map(|part| part.parse().unwrap()).collect() };
@@ -125,20 +125,20 @@ fn a_new_configuration_works_and_denies_nobody() {
 #[test]
 fn nothing_is_overwritten() {
     let folder = Folder::new();
-    let before = folder.read("crawlward.json");
+    let before = folder.read("crawlpike.json");
     let done = folder.run(&["init"]);
-    let message = "crawlward: error: ./crawlward.json exists; name another folder, or remove the file\n";
+    let message = "crawlpike: error: ./crawlpike.json exists; name another folder, or remove the file\n";
     assert_eq!((done.status, &*done.stdout, &*done.stderr), (2, "", message));
-    assert_eq!(folder.read("crawlward.json"), before);
+    assert_eq!(folder.read("crawlpike.json"), before);
     assert!(!folder.path("README.md").exists());
     folder.write("new", "a file");
     let done = folder.run(&["init", "new"]);
     assert!(done.status == 2 && done.stderr.contains("cannot create new/feeds: "), "{}", done.stderr);
     // Not even a link that leads nowhere.
     symlink("nowhere", folder.path("README.md")).unwrap();
-    fs::remove_file(folder.path("crawlward.json")).unwrap();
+    fs::remove_file(folder.path("crawlpike.json")).unwrap();
     assert_eq!(folder.run(&["init"]).status, 2);
-    assert!(!folder.path("nowhere").exists() && !folder.path("crawlward.json").exists());
+    assert!(!folder.path("nowhere").exists() && !folder.path("crawlpike.json").exists());
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn agents_without_a_configuration_are_those_of_the_catalog() {
 #[test]
 fn agents_and_feeds_show_what_is_at_the_moment() {
     let folder = Folder::new();
-    let done = folder.run(&["agents", "--config", "crawlward.json"]);
+    let done = folder.run(&["agents", "--config", "crawlpike.json"]);
     assert_eq!((done.status, &*done.stderr), (0, WARNING));
     let cells = |line: &str| {
         line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(String::from).collect::<Vec<_>>()
@@ -175,7 +175,7 @@ fn agents_and_feeds_show_what_is_at_the_moment() {
     let why = "not verifiable: the feed `partners` is missing: the file partners.txt does not exist";
     assert_eq!(cells(lines.next().unwrap()), ["PartnerProbe", "ranges: partners", why]);
 
-    let done = folder.run(&["feeds", "--config", "crawlward.json"]);
+    let done = folder.run(&["feeds", "--config", "crawlpike.json"]);
     let lines: Vec<&str> = done.stdout.lines().collect();
     // The third column is the age of the file.
     let columns: Vec<&str> = lines[0].split_whitespace().collect();
@@ -189,17 +189,17 @@ fn agents_and_feeds_show_what_is_at_the_moment() {
 
     // What `update` remembers.
     folder.write(
-        "crawlward.json.update-state",
+        "crawlpike.json.update-state",
         r#"{"feeds":{"googlebot":{"url":"https://example.com/","asked":null,"current":1,"due":2,"failures":1,
             "was_asked":false,"error":"the certificate has expired","redirects":[],"copy":null}},"is_undelivered":false}"#,
     );
-    let done = folder.run(&["feeds", "--config", "crawlward.json"]);
+    let done = folder.run(&["feeds", "--config", "crawlpike.json"]);
     assert!(done.stdout.contains("  last update failed: the certificate has expired\n"), "{}", done.stdout);
-    let feeds = objects(&folder.run(&["feeds", "--config", "crawlward.json", "--json"]));
+    let feeds = objects(&folder.run(&["feeds", "--config", "crawlpike.json", "--json"]));
     assert_eq!(feeds[0]["update"]["due"], 2);
     // A compiled ruleset has all of it.
-    folder.run(&["compile", "--config", "crawlward.json", "--output", "crawlward.bin"]);
-    let compiled = objects(&folder.run(&["feeds", "--config", "crawlward.bin", "--json"]));
+    folder.run(&["compile", "--config", "crawlpike.json", "--output", "crawlpike.bin"]);
+    let compiled = objects(&folder.run(&["feeds", "--config", "crawlpike.bin", "--json"]));
     assert_eq!((&compiled[0]["prefixes"], &compiled[0]["source"]), (&317.into(), &"googlebot.json".into()));
     assert_eq!(folder.run(&["feeds", "--config", "none.json"]).status, 2);
 }

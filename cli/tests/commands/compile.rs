@@ -5,28 +5,28 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 
-use crawlward_core::{Compiled, is_stored};
+use crawlpike_core::{Compiled, is_stored};
 
 use crate::fixture::{CONFIG, Done, Folder, GOOGLEBOT, WARNING};
 
 /// A folder in which the configuration has a feed with places, and policies.
 fn folder() -> Folder {
     let folder = Folder::new();
-    let config = folder.read("crawlward.json");
+    let config = folder.read("crawlpike.json");
     let config = config.replacen(
         r#""feeds": ["#,
         r#""feeds": [ { "name": "offices", "format": "geofeed", "source": "offices.csv" },"#,
         1,
     );
     let site = r#""hosts": ["example.com", "*.example.com"], "robots_txt": "robots.txt""#;
-    folder.write("crawlward.json", config.replace(r#""hosts": ["example.com", "*.example.com"]"#, site));
+    folder.write("crawlpike.json", config.replace(r#""hosts": ["example.com", "*.example.com"]"#, site));
     folder.write("offices.csv", "66.249.66.0/24,US,US-CA,Mountain View,\n");
     folder.write("robots.txt", "User-agent: Googlebot\nDisallow: /private\n");
     folder
 }
 
 fn compile(folder: &Folder, more: &[&str]) -> Done {
-    folder.run(&[&["compile", "--config", "crawlward.json", "--output", "crawlward.bin"], more].concat())
+    folder.run(&[&["compile", "--config", "crawlpike.json", "--output", "crawlpike.bin"], more].concat())
 }
 
 fn prefixes_of_googlebot(folder: &Folder) -> Vec<Value> {
@@ -59,27 +59,27 @@ fn every_command_says_the_same_of_the_compiled_file() {
         ]
         .map(|done| (done.status, done.stdout))
     };
-    let expected = answers("crawlward.json");
+    let expected = answers("crawlpike.json");
     assert!(expected[0].1.contains(r#""reason":"robots-disallowed""#), "{expected:?}");
     assert!(expected[0].1.contains(r#""country":"US""#), "{expected:?}");
     for (name, _) in &sources {
         std::fs::remove_file(folder.path(name)).unwrap();
     }
-    assert_eq!(answers("crawlward.bin"), expected);
+    assert_eq!(answers("crawlpike.bin"), expected);
 }
 
 #[test]
 fn the_envoy_resource_carries_the_compiled_file() {
     let folder = folder();
     compile(&folder, &[]);
-    folder.write("crawlward.wasm", "\0asm");
-    let done = folder.run(&["envoy", "--config", "crawlward.bin", "--wasm", "crawlward.wasm"]);
+    folder.write("crawlpike.wasm", "\0asm");
+    let done = folder.run(&["envoy", "--config", "crawlpike.bin", "--wasm", "crawlpike.wasm"]);
     assert_eq!(done.status, 0, "{done:?}");
     let response: Value = serde_json::from_str(&done.stdout).unwrap();
     let configuration = &response["resources"][0]["typed_config"]["config"]["configuration"];
     assert_eq!(configuration["@type"], "type.googleapis.com/google.protobuf.BytesValue");
     let bytes = BASE64_STANDARD.decode(configuration["value"].as_str().unwrap()).unwrap();
-    assert_eq!(bytes, std::fs::read(folder.path("crawlward.bin")).unwrap());
+    assert_eq!(bytes, std::fs::read(folder.path("crawlpike.bin")).unwrap());
     assert!(is_stored(&bytes));
     let words = bytes.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word)).collect();
     let ruleset = Compiled::load("configuration", words).ruleset.unwrap();
@@ -90,8 +90,8 @@ fn the_envoy_resource_carries_the_compiled_file() {
 fn a_cut_or_altered_file_is_refused_with_the_reason() {
     let folder = folder();
     compile(&folder, &[]);
-    folder.write("crawlward.wasm", "\0asm");
-    let good = std::fs::read(folder.path("crawlward.bin")).unwrap();
+    folder.write("crawlpike.wasm", "\0asm");
+    let good = std::fs::read(folder.path("crawlpike.bin")).unwrap();
     let altered_at = |at: usize| {
         let mut altered = good.clone();
         altered[at] ^= 4;
@@ -105,15 +105,15 @@ fn a_cut_or_altered_file_is_refused_with_the_reason() {
         (altered_at(100), "the compiled ruleset was altered: its checksum does not hold"),
         (altered_at(4), "a compiled ruleset of format 7, not 3: compile it with this version"),
     ] {
-        folder.write("crawlward.bin", bytes);
+        folder.write("crawlpike.bin", bytes);
         for command in [
-            &["explain", "--config", "crawlward.bin", "--ip", GOOGLEBOT][..],
-            &["lookup", "--config", "crawlward.bin", GOOGLEBOT],
-            &["envoy", "--config", "crawlward.bin", "--wasm", "crawlward.wasm"],
+            &["explain", "--config", "crawlpike.bin", "--ip", GOOGLEBOT][..],
+            &["lookup", "--config", "crawlpike.bin", GOOGLEBOT],
+            &["envoy", "--config", "crawlpike.bin", "--wasm", "crawlpike.wasm"],
         ] {
             let done = folder.run(command);
             assert_eq!((done.status, &*done.stdout), (2, ""), "{command:?} {done:?}");
-            assert_eq!(done.stderr, format!("crawlward.bin: error: {reason}\n"));
+            assert_eq!(done.stderr, format!("crawlpike.bin: error: {reason}\n"));
         }
     }
 }
@@ -144,16 +144,16 @@ fn what_a_guard_holds_is_let_in_by_accept() {
         "{unknown:?}"
     );
     // The command as it is printed.
-    let command = held.stderr.split_once("run `crawlward ").unwrap().1.split_once('`').unwrap().0;
+    let command = held.stderr.split_once("run `crawlpike ").unwrap().1.split_once('`').unwrap().0;
     let accepted = folder.run(&command.split(' ').collect::<Vec<_>>());
     assert_eq!((accepted.status, accepted.stderr.matches("held").count()), (0, 0), "{accepted:?}");
     assert!(accepted.stdout.contains("jafar googlebot: 12 prefixes, ok\n"), "{accepted:?}");
     assert_eq!(folder.read("googlebot.json.last-good"), few);
     // Without --accept, too, from now on. No output is needed to accept a feed.
     folder.write("googlebot.json", &good);
-    let held = folder.run(&["compile", "--config", "crawlward.json"]);
+    let held = folder.run(&["compile", "--config", "crawlpike.json"]);
     assert!(held.stdout.contains("jafar googlebot: 12 prefixes, held\n"), "{held:?}");
-    let accept = folder.run(&["compile", "--config", "crawlward.json", "--accept", "googlebot"]);
+    let accept = folder.run(&["compile", "--config", "crawlpike.json", "--accept", "googlebot"]);
     assert!(accept.stdout.contains(&format!("jafar googlebot: {many} prefixes, ok\n")), "{accept:?}");
     folder.write("googlebot.json", &few);
     compile(&folder, &["--accept", "googlebot"]);
@@ -165,32 +165,32 @@ fn a_compressed_file_takes_the_place_of_the_other() {
     let folder = folder();
     compile(&folder, &[]);
     let pack = || {
-        let arguments = ["compile", "--config", "crawlward.json", "--output", "crawlward.bin.gz", "--gzip"];
+        let arguments = ["compile", "--config", "crawlpike.json", "--output", "crawlpike.bin.gz", "--gzip"];
         assert_eq!(folder.run(&arguments).status, 0);
-        std::fs::read(folder.path("crawlward.bin.gz")).unwrap()
+        std::fs::read(folder.path("crawlpike.bin.gz")).unwrap()
     };
     let packed = pack();
     assert!(
-        packed.len() * 3 < std::fs::read(folder.path("crawlward.bin")).unwrap().len(),
+        packed.len() * 3 < std::fs::read(folder.path("crawlpike.bin")).unwrap().len(),
         "{}",
         packed.len()
     );
     assert_eq!(pack(), packed, "the same content is the same file");
     let lookup = |config| folder.run(&["lookup", "--config", config, GOOGLEBOT]);
-    let (plain, done) = (lookup("crawlward.bin"), lookup("crawlward.bin.gz"));
+    let (plain, done) = (lookup("crawlpike.bin"), lookup("crawlpike.bin.gz"));
     assert_eq!((done.status, &done.stdout), (0, &plain.stdout));
     let lint = |name: &str| folder.run(&["lint", "--format", "config", name]);
-    assert_eq!(lint("crawlward.bin.gz").status, 0);
+    assert_eq!(lint("crawlpike.bin.gz").status, 0);
 
-    folder.write("crawlward.bin.gz", &packed[..packed.len() - 9]);
-    let done = lint("crawlward.bin.gz");
-    assert!(done.status == 1 && done.stderr.contains("crawlward.bin.gz: error: cannot be read"), "{done:?}");
+    folder.write("crawlpike.bin.gz", &packed[..packed.len() - 9]);
+    let done = lint("crawlpike.bin.gz");
+    assert!(done.status == 1 && done.stderr.contains("crawlpike.bin.gz: error: cannot be read"), "{done:?}");
     // A document that was compressed is none of ours.
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(CONFIG.as_bytes()).unwrap();
-    folder.write("crawlward.bin.gz", encoder.finish().unwrap());
-    let done = lint("crawlward.bin.gz");
-    assert_eq!((done.status, &*done.stderr), (1, "crawlward.bin.gz: error: not a compiled ruleset\n"));
+    folder.write("crawlpike.bin.gz", encoder.finish().unwrap());
+    let done = lint("crawlpike.bin.gz");
+    assert_eq!((done.status, &*done.stderr), (1, "crawlpike.bin.gz: error: not a compiled ruleset\n"));
 }
 
 #[test]
@@ -199,36 +199,36 @@ fn where_last_good_versions_cannot_be_kept_the_file_is_written_with_a_warning() 
     // That of the first feed.
     std::fs::create_dir(folder.path("offices.csv.last-good")).unwrap();
     let done = compile(&folder, &[]);
-    let expected = "crawlward.json: warning: cannot write offices.csv.last-good: not a regular file; if the next version of the feed is broken, there is no good one to fall back on";
+    let expected = "crawlpike.json: warning: cannot write offices.csv.last-good: not a regular file; if the next version of the feed is broken, there is no good one to fall back on";
     assert!(done.status == 0 && done.stderr.lines().any(|line| line == expected), "{done:?}");
     assert!(folder.path("googlebot.json.last-good").is_file(), "{done:?}");
-    assert!(is_stored(&std::fs::read(folder.path("crawlward.bin")).unwrap()));
+    assert!(is_stored(&std::fs::read(folder.path("crawlpike.bin")).unwrap()));
 }
 
 #[test]
 fn who_has_seen_enough_gets_the_file_all_the_same() {
     let folder = folder();
-    let arguments = ["compile", "--config", "crawlward.json", "--output", "crawlward.bin"];
+    let arguments = ["compile", "--config", "crawlpike.json", "--output", "crawlpike.bin"];
     let mut child = folder.command(&arguments).spawn().unwrap();
     // As `| head` does.
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), stderr.lines().count()), (Some(0), 1), "{stderr}");
-    assert!(is_stored(&std::fs::read(folder.path("crawlward.bin")).unwrap()));
+    assert!(is_stored(&std::fs::read(folder.path("crawlpike.bin")).unwrap()));
 }
 
 #[test]
 fn the_configuration_is_not_replaced_by_what_is_made_of_it() {
     let folder = folder();
     compile(&folder, &[]);
-    folder.write("crawlward.wasm", "\0asm");
+    folder.write("crawlpike.wasm", "\0asm");
     std::fs::create_dir(folder.path("sub")).unwrap();
     for arguments in [
-        &["compile", "--config", "crawlward.json", "--output", "sub/../crawlward.json"][..],
-        &["compile", "--config", "crawlward.bin", "--output", "crawlward.bin"],
-        &["envoy", "--config", "crawlward.json", "--wasm", "crawlward.wasm", "--output", "crawlward.json"],
-        &["envoy", "--config", "crawlward.json", "--wasm", "crawlward.wasm", "--xds-dir", "."],
+        &["compile", "--config", "crawlpike.json", "--output", "sub/../crawlpike.json"][..],
+        &["compile", "--config", "crawlpike.bin", "--output", "crawlpike.bin"],
+        &["envoy", "--config", "crawlpike.json", "--wasm", "crawlpike.wasm", "--output", "crawlpike.json"],
+        &["envoy", "--config", "crawlpike.json", "--wasm", "crawlpike.wasm", "--xds-dir", "."],
     ] {
         let config = arguments[2];
         let before = std::fs::read(folder.path(config)).unwrap();
@@ -247,5 +247,5 @@ fn nothing_is_written_for_a_configuration_that_is_refused() {
     assert_eq!((done.status, &*done.stdout), (2, ""));
     assert!(done.stderr.contains("googlebot.json: error: this is HTML, not JSON"), "{}", done.stderr);
     assert!(done.stderr.contains(WARNING.trim_end()), "{}", done.stderr);
-    assert!(!folder.path("crawlward.bin").exists() && !folder.path("googlebot.json.last-good").exists());
+    assert!(!folder.path("crawlpike.bin").exists() && !folder.path("googlebot.json.last-good").exists());
 }

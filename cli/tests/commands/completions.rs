@@ -10,7 +10,7 @@ fn offered(words: &[&str]) -> Vec<String> {
     let last = words.len() - 1;
     let previous = words.get(last.wrapping_sub(1)).unwrap_or(&"");
     let line = format!(
-        "{}\nCOMP_WORDS=({}); COMP_CWORD={last}; _crawlward crawlward '{}' '{previous}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        "{}\nCOMP_WORDS=({}); COMP_CWORD={last}; _crawlpike crawlpike '{}' '{previous}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
         script.stdout,
         words.join(" "),
         words[last],
@@ -22,17 +22,17 @@ fn offered(words: &[&str]) -> Vec<String> {
 
 #[test]
 fn bash_completes_commands_options_and_values() {
-    assert_eq!(offered(&["crawlward", "exp"]), ["explain"]);
-    assert_eq!(offered(&["crawlward", "aiwebindex", "doc"]), ["document"]);
-    assert_eq!(offered(&["crawlward", "explain", "--user"]), ["--user-agent"]);
-    assert!(offered(&["crawlward", "lint", "--format", "''"]).contains(&"robots-tag".to_owned()));
+    assert_eq!(offered(&["crawlpike", "exp"]), ["explain"]);
+    assert_eq!(offered(&["crawlpike", "aiwebindex", "doc"]), ["document"]);
+    assert_eq!(offered(&["crawlpike", "explain", "--user"]), ["--user-agent"]);
+    assert!(offered(&["crawlpike", "lint", "--format", "''"]).contains(&"robots-tag".to_owned()));
 }
 
 #[test]
 fn the_other_shells_have_a_script_each() {
     let folder = Folder::new();
-    assert!(folder.run(&["completions", "zsh"]).stdout.starts_with("#compdef crawlward\n"));
-    assert!(folder.run(&["completions", "fish"]).stdout.contains("complete -c crawlward "));
+    assert!(folder.run(&["completions", "zsh"]).stdout.starts_with("#compdef crawlpike\n"));
+    assert!(folder.run(&["completions", "fish"]).stdout.contains("complete -c crawlpike "));
     let output = folder.run(&["completions", "cmd"]);
     assert_eq!(output.status, 2);
     assert!(output.stderr.contains("'cmd'"), "{}", output.stderr);

@@ -4,14 +4,14 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::Value;
 
-use crawlward_core::{Compiled, NoFiles, Ruleset};
+use crawlpike_core::{Compiled, NoFiles, Ruleset};
 
 use crate::fixture::{CONFIG, Done, Folder, GOOGLEBOT, WARNING};
 
 /// The command with these arguments besides.
 pub(crate) fn arguments<'a>(folder: &Folder, more: &[&'a str]) -> Vec<&'a str> {
-    folder.write("crawlward.wasm", "\0asm");
-    [&["envoy", "--config", "crawlward.json", "--wasm", "crawlward.wasm"], more].concat()
+    folder.write("crawlpike.wasm", "\0asm");
+    [&["envoy", "--config", "crawlpike.json", "--wasm", "crawlpike.wasm"], more].concat()
 }
 
 fn envoy(folder: &Folder, more: &[&str]) -> Done {
@@ -45,7 +45,7 @@ fn feeds_with(wasm_filter: &Value, address: &str) -> usize {
 /// The document in a resource, compiled as the filter compiles it.
 fn compiled(wasm_filter: &Value) -> (String, Ruleset, String) {
     let document = wasm_filter["config"]["configuration"]["value"].as_str().unwrap().to_string();
-    let compiled = Ruleset::compile("crawlward.json", document.as_bytes(), &NoFiles);
+    let compiled = Ruleset::compile("crawlpike.json", document.as_bytes(), &NoFiles);
     let said = compiled.diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect();
     (document, compiled.ruleset.unwrap(), said)
 }
@@ -58,16 +58,16 @@ fn the_resource_carries_the_document_with_its_files() {
     let response: Value = serde_json::from_str(&done.stdout).unwrap();
     let resource = &response["resources"][0];
     assert_eq!(resource["@type"], "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig");
-    assert_eq!(resource["name"], "crawlward");
+    assert_eq!(resource["name"], "crawlpike");
     let filter = &resource["typed_config"];
     assert_eq!(filter["@type"], "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm");
-    assert_eq!(filter["config"]["root_id"], "crawlward");
-    assert_eq!(filter["config"]["vm_config"]["vm_id"], "crawlward");
+    assert_eq!(filter["config"]["root_id"], "crawlpike");
+    assert_eq!(filter["config"]["vm_config"]["vm_id"], "crawlpike");
     assert_eq!(filter["config"]["failure_policy"], "FAIL_RELOAD");
     assert_eq!(filter["config"]["reload_config"]["backoff"]["base_interval"], "0.1s");
     assert_eq!(filter["config"]["vm_config"]["runtime"], "envoy.wasm.runtime.v8");
     let wasm = filter["config"]["vm_config"]["code"]["local"]["filename"].as_str().unwrap();
-    assert!(wasm.starts_with('/') && wasm.ends_with("/crawlward.wasm"), "{wasm}");
+    assert!(wasm.starts_with('/') && wasm.ends_with("/crawlpike.wasm"), "{wasm}");
     let (document, ruleset, said) = compiled(filter);
     // The rest of the document stays as it is: what Envoy logs about it has the positions of the original.
     assert!(document.starts_with(CONFIG.trim_end().strip_suffix('}').unwrap()), "{document}");
@@ -78,7 +78,7 @@ fn the_resource_carries_the_document_with_its_files() {
 #[test]
 fn a_patch_puts_the_document_with_its_files_into_a_resource_of_kubernetes() {
     let folder = Folder::new();
-    let patch = |path| folder.run(&["envoy", "--config", "crawlward.json", "--patch", path]);
+    let patch = |path| folder.run(&["envoy", "--config", "crawlpike.json", "--patch", path]);
     // The filter's code is not needed.
     let done = patch("/spec/wasm/0/config");
     assert_eq!((done.status, &*done.stderr), (0, WARNING));
@@ -94,10 +94,10 @@ fn a_patch_puts_the_document_with_its_files_into_a_resource_of_kubernetes() {
         assert_eq!((done.status, &*done.stdout), (2, ""), "{path}");
         assert!(done.stderr.contains("it must start with \"/\""), "{}", done.stderr);
     }
-    folder.run(&["compile", "--config", "crawlward.json", "--output", "crawlward.bin"]);
-    let done = folder.run(&["envoy", "--config", "crawlward.bin", "--patch", "/spec/pluginConfig"]);
+    folder.run(&["compile", "--config", "crawlpike.json", "--output", "crawlpike.bin"]);
+    let done = folder.run(&["envoy", "--config", "crawlpike.bin", "--patch", "/spec/pluginConfig"]);
     assert_eq!(done.status, 2);
-    assert!(done.stderr.contains("crawlward.bin is a compiled ruleset"), "{}", done.stderr);
+    assert!(done.stderr.contains("crawlpike.bin is a compiled ruleset"), "{}", done.stderr);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_static_filter_has_its_name_and_the_same_configuration() {
     let filter: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(filter["name"], "bots");
     assert_eq!(filter["typed_config"]["config"]["name"], "bots");
-    assert_eq!(filter["typed_config"]["config"]["root_id"], "crawlward");
+    assert_eq!(filter["typed_config"]["config"]["root_id"], "crawlpike");
     assert_eq!(filter["typed_config"]["config"]["failure_policy"], "FAIL_RELOAD");
     assert_eq!(feeds_with(&filter["typed_config"], GOOGLEBOT), 1);
 }
@@ -119,7 +119,7 @@ fn files_of_the_document_win_over_those_beside_it() {
     let feeds = r#""feeds": [ { "name": "p", "format": "cidr", "source": "partners.txt" },
                                { "name": "googlebot", "format": "jafar", "source": "googlebot.json" } ]"#;
     let agents = r#""agents": [ { "token": "Googlebot", "feeds": ["p", "googlebot"] } ]"#;
-    folder.write("crawlward.json", format!("\u{feff}{{ {agents}, {feeds}{files}"));
+    folder.write("crawlpike.json", format!("\u{feff}{{ {agents}, {feeds}{files}"));
     folder.write("partners.txt", "198.51.100.1\n");
     let filter = filter_with_document(&folder);
     let (_, ruleset, said) = compiled(&filter["typed_config"]);
@@ -133,7 +133,7 @@ fn documents_without_keys_or_with_an_own_catalog_are_inlined_too() {
     let folder = Folder::new();
     folder.write("catalog.json", r#"{ "agents": [ { "token": "OwnBot" } ] }"#);
     for (document, token) in [("{}\n", "Googlebot"), (r#"{"catalog":"catalog.json"}"#, "OwnBot")] {
-        folder.write("crawlward.json", document);
+        folder.write("crawlpike.json", document);
         let filter = filter_with_document(&folder);
         let (_, ruleset, _) = compiled(&filter["typed_config"]);
         assert!(ruleset.agents().any(|agent| agent.token == token), "{document}");
@@ -154,7 +154,7 @@ fn the_version_changes_with_the_content_and_only_then() {
     assert_ne!(second, first);
     // Envoy takes no notice of new code at the same path, unless the resource is another one.
     let arguments = arguments(&folder, &[]);
-    folder.write("crawlward.wasm", "\0asm, the next release");
+    folder.write("crawlpike.wasm", "\0asm, the next release");
     let response: Value = serde_json::from_str(&folder.run(&arguments).stdout).unwrap();
     assert_ne!(response["version_info"], second);
 }
@@ -164,14 +164,14 @@ fn the_ruleset_is_compiled_unless_the_document_is_asked_for() {
     let folder = Folder::new();
     assert_eq!(feeds_with(&wasm_filter(&envoy(&folder, &[])), GOOGLEBOT), 1);
     // What is compiled already goes out as it is.
-    assert_eq!(folder.run(&["compile", "--config", "crawlward.json", "--output", "crawlward.bin"]).status, 0);
-    let envoy = ["envoy", "--config", "crawlward.bin", "--wasm", "crawlward.wasm"];
+    assert_eq!(folder.run(&["compile", "--config", "crawlpike.json", "--output", "crawlpike.bin"]).status, 0);
+    let envoy = ["envoy", "--config", "crawlpike.bin", "--wasm", "crawlpike.wasm"];
     assert_eq!(feeds_with(&wasm_filter(&folder.run(&envoy)), GOOGLEBOT), 1);
     let done = folder.run(&[&envoy[..], &["--form", "document"]].concat());
     assert_eq!(done.status, 2);
     assert!(
         done.stderr
-            .contains("`--form document` and `--patch` need the document, and crawlward.bin is a compiled"),
+            .contains("`--form document` and `--patch` need the document, and crawlpike.bin is a compiled"),
         "{}",
         done.stderr
     );
@@ -216,7 +216,7 @@ fn where_last_good_versions_cannot_be_kept_the_resource_is_delivered_with_a_warn
     fs::create_dir(folder.path("googlebot.json.last-good")).unwrap();
     let done = envoy(&folder, &[]);
     assert_eq!((done.status, feeds_with(&wasm_filter(&done), GOOGLEBOT)), (0, 1));
-    let expected = "crawlward.json: warning: cannot write googlebot.json.last-good: not a regular file; if the next version of the feed is broken, there is no good one to fall back on";
+    let expected = "crawlpike.json: warning: cannot write googlebot.json.last-good: not a regular file; if the next version of the feed is broken, there is no good one to fall back on";
     assert!(done.stderr.lines().any(|line| line == expected), "{}", done.stderr);
 }
 
@@ -232,8 +232,8 @@ fn a_folder_for_several_envoys_has_the_code_under_a_name_of_its_own() {
         names.sort();
         names.into_iter().map(|name| name.into_string().unwrap()).collect::<Vec<_>>()
     };
-    let hash = "crawlward-cd5d4935a48c0672.wasm";
-    assert_eq!(deliver(&[]), [hash, "crawlward.json"]);
+    let hash = "crawlpike-cd5d4935a48c0672.wasm";
+    assert_eq!(deliver(&[]), [hash, "crawlpike.json"]);
     assert_eq!(folder.read(&format!("xds/{hash}")), "\0asm");
     let filename = |name: &str| {
         let resource = resource(&folder.read(&format!("xds/{name}.json")));
@@ -243,17 +243,17 @@ fn a_folder_for_several_envoys_has_the_code_under_a_name_of_its_own() {
             .unwrap()
             .to_string()
     };
-    assert_eq!(filename("crawlward"), folder.path("xds").join(hash).to_str().unwrap());
+    assert_eq!(filename("crawlpike"), folder.path("xds").join(hash).to_str().unwrap());
     assert_eq!(
         deliver(&["--name", "edge", "--mounted-at", "/etc/xds"]),
-        [hash, "crawlward.json", "edge.json"]
+        [hash, "crawlpike.json", "edge.json"]
     );
     assert_eq!(filename("edge"), format!("/etc/xds/{hash}"));
     // What is there already is not touched: its readers would read it again.
     let inode = |name: &str| fs::metadata(folder.path(name)).unwrap().ino();
-    let before = ["xds/crawlward.json", "xds/crawlward-cd5d4935a48c0672.wasm"].map(inode);
+    let before = ["xds/crawlpike.json", "xds/crawlpike-cd5d4935a48c0672.wasm"].map(inode);
     deliver(&[]);
-    assert_eq!(["xds/crawlward.json", "xds/crawlward-cd5d4935a48c0672.wasm"].map(inode), before);
+    assert_eq!(["xds/crawlpike.json", "xds/crawlpike-cd5d4935a48c0672.wasm"].map(inode), before);
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn a_filter_that_takes_bodies_gets_them() {
     let filter = wasm_filter(&envoy(&folder, &[]));
     assert_eq!(filter["config"].get("allow_on_headers_stop_iteration"), None);
     folder.write("documents.wasm", "\0asm, and proxy_on_response_body");
-    let done = folder.run(&["envoy", "--config", "crawlward.json", "--wasm", "documents.wasm"]);
+    let done = folder.run(&["envoy", "--config", "crawlpike.json", "--wasm", "documents.wasm"]);
     assert_eq!(wasm_filter(&done)["config"]["allow_on_headers_stop_iteration"], true);
 }
 
@@ -305,7 +305,7 @@ fn the_output_is_replaced_whole_and_others_may_read_it() {
     assert_eq!(folder.read("out.json"), envoy(&folder, &[]).stdout);
     // The files that the test itself made show what the umask lets through.
     let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode();
-    assert_eq!(mode("out.json"), mode("crawlward.json"));
+    assert_eq!(mode("out.json"), mode("crawlpike.json"));
     let names = fs::read_dir(folder.path("")).unwrap().count();
     assert_eq!(names, 5, "with googlebot.json.last-good, and no temporary file");
 }
@@ -324,7 +324,7 @@ fn nothing_is_written_for_a_configuration_that_is_refused() {
 #[test]
 fn missing_code_and_unwritable_outputs_are_explained() {
     let folder = Folder::new();
-    let done = folder.run(&["envoy", "--config", "crawlward.json", "--wasm", "nowhere.wasm"]);
+    let done = folder.run(&["envoy", "--config", "crawlpike.json", "--wasm", "nowhere.wasm"]);
     assert_eq!((done.status, &*done.stdout), (2, ""));
     assert!(
         done.stderr

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{CONFIG, Done, Folder, GOOGLEBOT, WARNING};
 
-const EXPLAIN: [&str; 3] = ["explain", "--config", "crawlward.json"];
+const EXPLAIN: [&str; 3] = ["explain", "--config", "crawlpike.json"];
 
 pub(crate) fn explain(folder: &Folder, arguments: &[&str]) -> Done {
     folder.run(&[&EXPLAIN[..], arguments].concat())
@@ -88,7 +88,7 @@ fn headers_can_stand_for_the_options_and_each_line_of_the_purpose_counts() {
 #[test]
 fn the_purpose_is_sent_in_the_configured_header() {
     let folder = Folder::new();
-    folder.write("crawlward.json", r#"{ "purpose_header": "X-Why" }"#);
+    folder.write("crawlpike.json", r#"{ "purpose_header": "X-Why" }"#);
     let done = explain(&folder, &["--ip", "::1", "--purpose", "search", "--json"]);
     assert!(done.stdout.contains(r#""purpose":"search""#), "{done:?}");
 }
@@ -180,19 +180,19 @@ fn wrong_arguments_and_configurations_end_with_2() {
         assert_eq!((done.status, &*done.stdout), (2, ""), "{arguments:?}");
         assert!(done.stderr.contains("error: "), "{done:?}");
     }
-    folder.write("crawlward.json", "{\n  \"mdoe\": \"enforce\",\n  \"feeds\": 5\n}");
+    folder.write("crawlpike.json", "{\n  \"mdoe\": \"enforce\",\n  \"feeds\": 5\n}");
     let done = explain(&folder, &["--ip", "::1"]);
     assert_eq!((done.status, &*done.stdout), (2, ""));
     assert_eq!(
         done.stderr,
-        "crawlward.json:2:3: error: unknown key `mdoe` (did you mean `mode`?)\n\
-         crawlward.json:3:12: error: `feeds`: expected an array, found the number 5\n"
+        "crawlpike.json:2:3: error: unknown key `mdoe` (did you mean `mode`?)\n\
+         crawlpike.json:3:12: error: `feeds`: expected an array, found the number 5\n"
     );
     let done = folder.run(&["explain", "--config", "nowhere.json", "--ip", "::1"]);
     assert_eq!(done.status, 2);
     assert_eq!(
         done.stderr,
-        "nowhere.json: error: cannot be read: No such file or directory (os error 2); `crawlward init` creates a \
+        "nowhere.json: error: cannot be read: No such file or directory (os error 2); `crawlpike init` creates a \
          configuration; in a container, mount its folder\n"
     );
 }
@@ -200,9 +200,9 @@ fn wrong_arguments_and_configurations_end_with_2() {
 #[test]
 fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
     let config = CONFIG.replace(r#""hosts""#, r#""robots_txt": "robots.txt", "hosts""#);
-    for name in ["googlebot.json", "robots.txt", "crawlward.json"] {
+    for name in ["googlebot.json", "robots.txt", "crawlpike.json"] {
         let folder = Folder::new();
-        folder.write("crawlward.json", &config);
+        folder.write("crawlpike.json", &config);
         folder.write("robots.txt", "");
         folder.make_pipe(name);
         let done = explain(&folder, &["--ip", "::1"]);
@@ -216,6 +216,6 @@ fn help_shows_examples() {
     for command in ["explain", "lint", "lookup", "envoy"] {
         let done = Folder::new().run(&[command, "--help"]);
         assert_eq!(done.status, 0);
-        assert!(done.stdout.contains(&format!("Examples:\n  crawlward {command} --")), "{}", done.stdout);
+        assert!(done.stdout.contains(&format!("Examples:\n  crawlpike {command} --")), "{}", done.stdout);
     }
 }

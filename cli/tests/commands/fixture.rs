@@ -25,7 +25,7 @@ pub(crate) const CONFIG: &str = r#"{
 "#;
 
 /// The warning that [`CONFIG`] gives.
-pub(crate) const WARNING: &str = "crawlward.json:5:55: warning: the feed `partners` is missing: the file partners.txt does not exist; it verifies no client, and clients that claim its agents are `unverified`, not `spoofed`\n";
+pub(crate) const WARNING: &str = "crawlpike.json:5:55: warning: the feed `partners` is missing: the file partners.txt does not exist; it verifies no client, and clients that claim its agents are `unverified`, not `spoofed`\n";
 
 /// An address of Googlebot.
 pub(crate) const GOOGLEBOT: &str = "66.249.66.1";
@@ -42,12 +42,12 @@ pub(crate) struct Done {
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    /// A folder with [`CONFIG`] as `crawlward.json`, and Googlebot's real feed.
+    /// A folder with [`CONFIG`] as `crawlpike.json`, and Googlebot's real feed.
     pub(crate) fn new() -> Self {
         let folder = Self(TempDir::new().unwrap());
         let feeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/data/feeds");
         fs::copy(feeds.join("google-googlebot.json"), folder.path("googlebot.json")).unwrap();
-        folder.write("crawlward.json", CONFIG);
+        folder.write("crawlpike.json", CONFIG);
         folder
     }
 
@@ -92,7 +92,7 @@ impl Folder {
 
     /// The program, to be run in the folder with piped streams.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crawlward"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crawlpike"));
         command.args(arguments).current_dir(self.0.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command

@@ -1,4 +1,4 @@
-//! `crawlward import`: agents from their Signature Agent Cards.
+//! `crawlpike import`: agents from their Signature Agent Cards.
 
 use serde_json::{Value, json};
 
@@ -30,9 +30,9 @@ fn a_card_becomes_the_entries_of_a_configuration() {
                                 "source": "keys/examplebot.json" }] }]
     });
     assert_eq!(serde_json::from_str::<Value>(&done.stdout).unwrap(), expected);
-    // It is a configuration: what is missing are the files, which `crawlward update` fetches.
-    folder.write("crawlward.json", &done.stdout);
-    let agents = folder.run(&["agents", "--config", "crawlward.json", "--json"]);
+    // It is a configuration: what is missing are the files, which `crawlpike update` fetches.
+    folder.write("crawlpike.json", &done.stdout);
+    let agents = folder.run(&["agents", "--config", "crawlpike.json", "--json"]);
     assert!(agents.status == 0 && agents.stdout.contains(r#""token":"ExampleBot""#), "{agents:?}");
     assert!(!agents.stderr.contains("error"), "{}", agents.stderr);
 }

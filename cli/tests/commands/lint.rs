@@ -42,7 +42,7 @@ fn nothing_is_said_about_files_that_are_right() {
 
 #[test]
 fn a_warning_is_no_failure() {
-    let done = Folder::new().run(&["lint", "--format", "config", "crawlward.json"]);
+    let done = Folder::new().run(&["lint", "--format", "config", "crawlpike.json"]);
     assert_eq!((done.status, &*done.stdout, &*done.stderr), (0, "", WARNING));
 }
 
@@ -122,7 +122,7 @@ fn files_as_publishers_deploy_them_are_checked_leniently() {
 fn a_configuration_is_checked_with_its_files() {
     let folder = Folder::new();
     folder.write("googlebot.json", "<html>");
-    let done = folder.run(&["lint", "--format", "config", "crawlward.json"]);
+    let done = folder.run(&["lint", "--format", "config", "crawlpike.json"]);
     assert_eq!(done.status, 1);
     assert!(done.stderr.contains("googlebot.json: error: this is HTML, not JSON"), "{}", done.stderr);
     folder.write("hosts.json", r#"{ "mode": "enforce", "sites": [ { "hosts": ["example.com"] } ] }"#);
@@ -134,12 +134,12 @@ fn a_configuration_is_checked_with_its_files() {
 /// What `lint` says of a document that is refused, without the document's name.
 fn reasons_against(document: &str) -> Vec<String> {
     let folder = Folder::new();
-    folder.write("crawlward.json", document);
-    let done = folder.run(&["lint", "--format", "config", "crawlward.json"]);
+    folder.write("crawlpike.json", document);
+    let done = folder.run(&["lint", "--format", "config", "crawlpike.json"]);
     assert_eq!((done.status, &*done.stdout), (1, ""), "{done:?}");
-    let explained = folder.run(&["explain", "--config", "crawlward.json", "--ip", "::1"]);
+    let explained = folder.run(&["explain", "--config", "crawlpike.json", "--ip", "::1"]);
     assert_eq!((explained.status, &*explained.stdout), (2, ""), "{explained:?}");
-    done.stderr.lines().map(|line| line.replacen("crawlward.json:", "", 1)).collect()
+    done.stderr.lines().map(|line| line.replacen("crawlpike.json:", "", 1)).collect()
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn unreadable_files_and_wrong_arguments_end_with_2() {
 fn a_configuration_is_checked_with_its_policies_and_for_what_has_no_effect() {
     let folder = Folder::new();
     folder.write(
-        "crawlward.json",
+        "crawlpike.json",
         r#"{
   "feeds": [ { "name": "partners", "format": "cidr", "source": "partners.txt" } ],
   "agents": [
@@ -277,18 +277,18 @@ fn a_configuration_is_checked_with_its_policies_and_for_what_has_no_effect() {
     folder.write("partners.txt", "192.0.2.0/24\n");
     folder.write("robots.txt", "User-agent: *\nDisallow: /admin/\nNoindexx: /a\n");
     folder.write("prefs.txt", "scope: /admin/api/\nallowed-methods: GET\n\n");
-    let done = folder.run(&["lint", "--format", "config", "crawlward.json"]);
+    let done = folder.run(&["lint", "--format", "config", "crawlpike.json"]);
     assert_eq!((done.status, &*done.stdout), (0, ""));
     let lines: Vec<&str> = done.stderr.lines().collect();
     assert_eq!(
         lines,
         [
-            "crawlward.json:2:24: warning: the feed `partners` verifies no agent: no agent lists it in `feeds`",
-            "crawlward.json:4:16: warning: the agent `GPTBot` cannot be verified: its ranges are published at https://openai.com/gptbot.json, but no feed has this `url`",
-            "crawlward.json:10:23: warning: no effect: rules on places need a feed with the format `geofeed`",
-            "crawlward.json:11:23: warning: no effect: earlier rules, as at 10:23, apply to all clients of this one",
-            "crawlward.json:12:41: warning: no effect: \"CA-QC\" is in none of the rule's countries",
-            "crawlward.json:14:67: warning: no effect: duplicate scope, first at 14:29",
+            "crawlpike.json:2:24: warning: the feed `partners` verifies no agent: no agent lists it in `feeds`",
+            "crawlpike.json:4:16: warning: the agent `GPTBot` cannot be verified: its ranges are published at https://openai.com/gptbot.json, but no feed has this `url`",
+            "crawlpike.json:10:23: warning: no effect: rules on places need a feed with the format `geofeed`",
+            "crawlpike.json:11:23: warning: no effect: earlier rules, as at 10:23, apply to all clients of this one",
+            "crawlpike.json:12:41: warning: no effect: \"CA-QC\" is in none of the rule's countries",
+            "crawlpike.json:14:67: warning: no effect: duplicate scope, first at 14:29",
             "robots.txt:3:1: warning: unknown name \"Noindexx\" (did you mean `noindex`?); ignoring the line [ROB-4]",
             "prefs.txt:1:8: warning: no effect: robots.txt (line 2) disallows everything in this scope [AUTO-15]",
         ],
@@ -300,11 +300,11 @@ fn a_configuration_is_checked_with_its_policies_and_for_what_has_no_effect() {
 #[test]
 fn policies_of_a_configuration_are_read_strictly_by_lint_only() {
     let folder = Folder::new();
-    folder.write("crawlward.json", r#"{ "sites": [ { "robots_txt": "robots.txt" } ] }"#);
+    folder.write("crawlpike.json", r#"{ "sites": [ { "robots_txt": "robots.txt" } ] }"#);
     folder.write("robots.txt", "User-agent: *\nDisalow: /\n");
-    let done = folder.run(&["lint", "--format", "config", "crawlward.json"]);
+    let done = folder.run(&["lint", "--format", "config", "crawlpike.json"]);
     assert_eq!(done.status, 1);
     assert!(done.stderr.contains("robots.txt:2:1: error: unknown name \"Disalow\""), "{}", done.stderr);
-    let done = folder.run(&["explain", "--config", "crawlward.json", "--ip", "192.0.2.1"]);
+    let done = folder.run(&["explain", "--config", "crawlpike.json", "--ip", "192.0.2.1"]);
     assert_eq!((done.status, &*done.stderr), (0, ""));
 }

@@ -10,9 +10,9 @@ fn folder() -> Folder {
         "prefixes": [ { "ipv4Prefix": "66.249.64.0/20", "service": "crawl" }, { "ipv6Prefix": "2001:db8::/32" } ],
     });
     folder.write("partners.json", partners.to_string());
-    let config = folder.read("crawlward.json");
+    let config = folder.read("crawlpike.json");
     folder.write(
-        "crawlward.json",
+        "crawlpike.json",
         config.replace(r#""cidr", "source": "partners.txt""#, r#""jafar", "source": "partners.json""#),
     );
     folder
@@ -23,7 +23,7 @@ fn every_feed_of_an_address_is_shown_the_longest_prefix_first() {
     let done = folder().run(&[
         "lookup",
         "--config",
-        "crawlward.json",
+        "crawlpike.json",
         GOOGLEBOT,
         "::ffff:66.249.64.9",
         "2001:db8::1",
@@ -45,7 +45,7 @@ fn every_feed_of_an_address_is_shown_the_longest_prefix_first() {
 
 #[test]
 fn json_has_one_object_an_address() {
-    let done = folder().run(&["lookup", "--config", "crawlward.json", "--json", GOOGLEBOT, "192.0.2.1"]);
+    let done = folder().run(&["lookup", "--config", "crawlpike.json", "--json", GOOGLEBOT, "192.0.2.1"]);
     let answers: Vec<Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(
         answers,
@@ -62,7 +62,7 @@ fn json_has_one_object_an_address() {
 #[test]
 fn addresses_come_from_stdin_and_bad_ones_do_not_stop_it() {
     let input = format!("nonsense\n\n {GOOGLEBOT}\r\n");
-    let lookup = ["lookup", "--config", "crawlward.json", "--stdin", "--json"];
+    let lookup = ["lookup", "--config", "crawlpike.json", "--stdin", "--json"];
     let done = Folder::new().run_with(&lookup[..4], &input);
     assert_eq!(done.status, 2);
     assert_eq!(done.stdout, "66.249.66.1 googlebot 66.249.66.0/27\n");
@@ -74,10 +74,10 @@ fn addresses_come_from_stdin_and_bad_ones_do_not_stop_it() {
 #[test]
 fn wrong_arguments_and_configurations_end_with_2() {
     let folder = Folder::new();
-    let lookup = ["lookup", "--config", "crawlward.json"];
+    let lookup = ["lookup", "--config", "crawlpike.json"];
     for addresses in [&[][..], &["nonsense"], &["192.0.2.0/24"], &["--stdin", "::1"]] {
         assert_eq!(folder.run(&[&lookup[..], addresses].concat()).status, 2, "{addresses:?}");
     }
-    folder.write("crawlward.json", "");
-    assert_eq!(folder.run(&["lookup", "--config", "crawlward.json", "::1"]).status, 2);
+    folder.write("crawlpike.json", "");
+    assert_eq!(folder.run(&["lookup", "--config", "crawlpike.json", "::1"]).status, 2);
 }

@@ -13,15 +13,15 @@ fn each_command_has_a_manual_page() {
         .collect();
     assert!(commands.contains(&"explain"), "{help}");
     for command in commands.iter().filter(|command| **command != "help") {
-        let page = folder.read(&format!("crawlward-{command}.1"));
+        let page = folder.read(&format!("crawlpike-{command}.1"));
         assert!(page.contains(".SH SYNOPSIS"), "{page}");
     }
-    assert!(folder.path("crawlward.1").exists());
+    assert!(folder.path("crawlpike.1").exists());
 }
 
 #[test]
 fn a_folder_that_is_not_there_is_named() {
     let output = Folder::new().run(&["man", "missing"]);
     assert_eq!(output.status, 2);
-    assert!(output.stderr.contains("crawlward: error: missing: "), "{}", output.stderr);
+    assert!(output.stderr.contains("crawlpike: error: missing: "), "{}", output.stderr);
 }

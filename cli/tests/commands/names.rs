@@ -1,6 +1,6 @@
-//! `crawlward explain --resolve`, with a DNS server on loopback.
+//! `crawlpike explain --resolve`, with a DNS server on loopback.
 
-use crawlward_tests::dns::{DnsServer, Reply, Zone};
+use crawlpike_tests::dns::{DnsServer, Reply, Zone};
 
 use crate::explain::explain;
 use crate::fixture::Folder;
@@ -16,7 +16,7 @@ fn told(zone: Zone, address: &str, more: &[&str]) -> (String, Vec<String>) {
 
 fn asked(server: &DnsServer, address: &str, more: &[&str]) -> (String, Vec<String>) {
     let folder = Folder::new();
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     let arguments = ["--ip", address, "--user-agent", "NameBot/1.0"];
     let done =
         explain(&folder, &[&arguments[..], more, &["--resolve", "--resolver", &server.address()]].concat());
@@ -84,7 +84,7 @@ fn what_does_not_verify_is_told_with_its_reason() {
 fn nobody_is_asked_in_vain() {
     let server = DnsServer::new(Reply::Silence);
     let folder = Folder::new();
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     let person = ["--ip", "192.0.2.1", "--user-agent", "Mozilla/5.0 Firefox/140"];
     let resolve = ["--resolve", "--resolver", &server.address()];
     assert_eq!(explain(&folder, &[&person[..], &resolve].concat()).status, 0);

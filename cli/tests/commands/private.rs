@@ -12,7 +12,7 @@ use crate::fixture::{CONFIG, Done, Folder};
 /// A folder with a site that has a robots.txt.
 fn folder() -> Folder {
     let folder = Folder::new();
-    folder.write("crawlward.json", CONFIG.replace(r#""hosts""#, r#""robots_txt": "robots.txt", "hosts""#));
+    folder.write("crawlpike.json", CONFIG.replace(r#""hosts""#, r#""robots_txt": "robots.txt", "hosts""#));
     folder.write("robots.txt", "User-agent: *\nDisallow: /private\n");
     folder
 }
@@ -27,19 +27,19 @@ fn mode(folder: &Folder, name: &str) -> u32 {
 
 /// The commands that write files for others to serve.
 const DELIVERIES: [&[&str]; 3] = [
-    &["envoy", "--config", "crawlward.json", "--wasm", "crawlward.wasm", "--output", "out"],
+    &["envoy", "--config", "crawlpike.json", "--wasm", "crawlpike.wasm", "--output", "out"],
     &[
         "envoy",
         "--config",
-        "crawlward.json",
+        "crawlpike.json",
         "--wasm",
-        "crawlward.wasm",
+        "crawlpike.wasm",
         "--output",
         "out",
         "--form",
         "document",
     ],
-    &["compile", "--config", "crawlward.json", "--output", "out"],
+    &["compile", "--config", "crawlpike.json", "--output", "out"],
 ];
 
 fn deliver(folder: &Folder, command: &[&str]) -> Done {
@@ -50,10 +50,10 @@ fn deliver(folder: &Folder, command: &[&str]) -> Done {
 #[test]
 fn what_is_written_is_as_private_as_the_most_private_of_its_files() {
     for command in DELIVERIES {
-        for private in ["crawlward.json", "googlebot.json"] {
+        for private in ["crawlpike.json", "googlebot.json"] {
             let folder = folder();
             assert_eq!(deliver(&folder, command).status, 0);
-            assert_eq!(mode(&folder, "out"), mode(&folder, "crawlward.json"), "with public files");
+            assert_eq!(mode(&folder, "out"), mode(&folder, "crawlpike.json"), "with public files");
             set_mode(&folder, private, 0o600);
             let done = deliver(&folder, command);
             assert_eq!((done.status, mode(&folder, "out")), (0, 0o600), "{command:?} {done:?}");
@@ -70,11 +70,11 @@ fn what_is_written_is_as_private_as_the_most_private_of_its_files() {
 fn the_filters_code_is_public_whatever_the_configuration_is() {
     let folder = folder();
     fs::create_dir(folder.path("xds")).unwrap();
-    set_mode(&folder, "crawlward.json", 0o600);
+    set_mode(&folder, "crawlpike.json", 0o600);
     let done = folder.run(&envoy::arguments(&folder, &["--xds-dir", "xds"]));
     assert_eq!(done.status, 0, "{done:?}");
-    assert_eq!(mode(&folder, "xds/crawlward.json"), 0o600);
-    assert_eq!(mode(&folder, "xds/crawlward-cd5d4935a48c0672.wasm"), mode(&folder, "crawlward.wasm"));
+    assert_eq!(mode(&folder, "xds/crawlpike.json"), 0o600);
+    assert_eq!(mode(&folder, "xds/crawlpike-cd5d4935a48c0672.wasm"), mode(&folder, "crawlpike.wasm"));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_policy_that_not_everybody_may_read_is_not_published_by_root() {
         let done = deliver(&folder, command);
         if geteuid().is_root() {
             assert_eq!((done.status, folder.path("out").exists()), (2, false), "{done:?}");
-            let reason = "crawlward.json:11:30: error: can't read robots.txt: it is served to clients, but not everybody may read it (";
+            let reason = "crawlpike.json:11:30: error: can't read robots.txt: it is served to clients, but not everybody may read it (";
             assert!(done.stderr.contains(reason), "{}", done.stderr);
         } else {
             assert_eq!((done.status, mode(&folder, "out")), (0, 0o640), "{done:?}");
@@ -97,7 +97,7 @@ fn a_policy_that_not_everybody_may_read_is_not_published_by_root() {
 fn the_shadow_of_passwords_is_not_published() {
     for command in DELIVERIES {
         let folder = folder();
-        folder.write("crawlward.json", folder.read("crawlward.json").replace("robots.txt", "/etc/shadow"));
+        folder.write("crawlpike.json", folder.read("crawlpike.json").replace("robots.txt", "/etc/shadow"));
         let done = deliver(&folder, command);
         assert_eq!((done.status, folder.path("out").exists()), (2, false), "{done:?}");
         assert!(done.stderr.contains("error: can't read /etc/shadow: "), "{}", done.stderr);
@@ -113,8 +113,8 @@ fn a_link_that_somebody_else_laid_is_not_followed() {
     if geteuid().is_root() {
         lchown(folder.path("robots.txt"), Some(33), Some(33)).unwrap();
     }
-    let explain = ["explain", "--config", "crawlward.json", "--ip", "::1"];
-    let lint = ["lint", "--format", "config", "crawlward.json"];
+    let explain = ["explain", "--config", "crawlpike.json", "--ip", "::1"];
+    let lint = ["lint", "--format", "config", "crawlpike.json"];
     for (command, status) in [(&explain[..], 2), (&lint, 1)].into_iter().chain(DELIVERIES.map(|one| (one, 2)))
     {
         let done = deliver(&folder, command);

@@ -1,4 +1,4 @@
-//! `crawlward publish`.
+//! `crawlpike publish`.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -81,19 +81,19 @@ fn nothing_is_written_unless_all_is_right() {
         ),
         (
             &["jafar", "--output", "feed.json", "empty.txt"],
-            "crawlward: error: the lists have no prefixes; an empty feed would verify no client\n",
+            "crawlpike: error: the lists have no prefixes; an empty feed would verify no client\n",
         ),
         (&["geofeed", "--output", "feed.json", "private.csv"], "feed.json:2:1: error: 10.0.0.0/8 is "),
         (&["geofeed", "--output", "feed.json", "good.txt"], "good.txt: error: the list has no places; "),
-        (&["jafar", "--place", "PL", "good.txt"], "crawlward: error: --place is for geofeed\n"),
-        (&["geofeed", "--service", "x", "good.txt"], "crawlward: error: --service is for jafar\n"),
+        (&["jafar", "--place", "PL", "good.txt"], "crawlpike: error: --place is for geofeed\n"),
+        (&["geofeed", "--service", "x", "good.txt"], "crawlpike: error: --service is for jafar\n"),
         (
             &["jafar", "--refresh", "--format", "cidr", "good.txt"],
-            "crawlward: error: --refresh is for jafar with --format feed\n",
+            "crawlpike: error: --refresh is for jafar with --format feed\n",
         ),
         (
             &["jafar", "--output", "good.txt", "good.txt"],
-            "crawlward: error: good.txt is read by this command; write to another file\n",
+            "crawlpike: error: good.txt is read by this command; write to another file\n",
         ),
         (&["jafar", "none.txt"], "none.txt: error: cannot be read: "),
     ] {
@@ -123,5 +123,5 @@ fn a_feed_is_converted_for_other_programs() {
     assert!(geo.stdout.starts_with("geo $googlebot {\n    default \"\";\n"), "{}", geo.stdout);
     let tags = publish(&folder, &["jafar", "--format", "envoy-ip-tagging", "googlebot.json"]);
     let filter: Value = serde_json::from_str(&tags.stdout).unwrap();
-    assert_eq!(filter["typed_config"]["ip_tags"][0]["ip_tag_name"], "crawlward");
+    assert_eq!(filter["typed_config"]["ip_tags"][0]["ip_tag_name"], "crawlpike");
 }

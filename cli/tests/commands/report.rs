@@ -1,4 +1,4 @@
-//! `crawlward report`: logs in, reports out. The numbers themselves are compared with those of a generated log by
+//! `crawlpike report`: logs in, reports out. The numbers themselves are compared with those of a generated log by
 //! `tests/tests/report.rs`.
 
 use std::fs;
@@ -17,7 +17,7 @@ const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\nDisallow: /private/\n");
-    folder.write("crawlward.json", config("enforce", "robots.txt"));
+    folder.write("crawlpike.json", config("enforce", "robots.txt"));
     folder
 }
 
@@ -65,7 +65,7 @@ fn row<'a>(report: &'a Value, name: &str) -> &'a Value {
 fn the_report_says_what_would_be_done_to_whom() {
     let folder = folder();
     folder.write("access.log", log());
-    let done = folder.run(&["report", "--config", "crawlward.json", "access.log"]);
+    let done = folder.run(&["report", "--config", "crawlpike.json", "access.log"]);
     assert_eq!(done.status, 0, "{done:?}");
     for expected in [
         "- 9 requests from 2026-11-22 07:05 UTC to 2026-11-22 07:05 UTC. 78 % of them are automated.",
@@ -77,7 +77,7 @@ fn the_report_says_what_would_be_done_to_whom() {
     ] {
         assert!(done.stdout.contains(expected), "{expected}\n{}", done.stdout);
     }
-    let report = json(&folder.run(&["report", "--config", "crawlward.json", "--json", "access.log"]));
+    let report = json(&folder.run(&["report", "--config", "crawlpike.json", "--json", "access.log"]));
     let googlebot = row(&report, "Googlebot");
     assert_eq!(googlebot["requests"], 5);
     assert_eq!(googlebot["bytes"], 500);
@@ -107,7 +107,7 @@ fn logs_may_be_compressed_in_folders_and_on_stdin() {
         assert_eq!(done.status, 0, "{done:?}");
         json(&done)["total"]["requests"].clone()
     };
-    let arguments = |logs| ["report", "--config", "crawlward.json", "--json", logs];
+    let arguments = |logs| ["report", "--config", "crawlpike.json", "--json", logs];
     assert_eq!(requests(folder.run(&arguments("logs"))), 18);
     assert_eq!(requests(folder.run_with(&arguments("-"), &gzip)), 9);
     assert_eq!(requests(folder.run_with(&arguments("-"), log())), 9);
@@ -120,7 +120,7 @@ fn options_choose_requests() {
     log.push_str("{\"time\":\"2026-11-23T00:00:00Z\",\"address\":\"192.0.2.1\",\"host\":\"Bare.test:80\",\"request\":\"GET / HTTP/1.1\",\"status\":200,\"user_agent\":\"curl/8\"}\n");
     folder.write("access.log", log);
     let report = |arguments: &[&str]| {
-        let all = [&["report", "--config", "crawlward.json", "--json", "access.log"], arguments].concat();
+        let all = [&["report", "--config", "crawlpike.json", "--json", "access.log"], arguments].concat();
         json(&folder.run(&all))
     };
     let requests = |arguments: &[&str]| report(arguments)["total"]["requests"].clone();
@@ -152,7 +152,7 @@ fn the_difference_between_two_configurations_has_an_exit_status() {
     folder.write("robots3.txt", "User-agent: Googlebot\nDisallow:\n");
     folder.write("other.json", config("enforce", "robots3.txt"));
     let diff = |other: &str| {
-        folder.run(&["report", "--config", "crawlward.json", "--diff", other, "--json", "access.log"])
+        folder.run(&["report", "--config", "crawlpike.json", "--diff", other, "--json", "access.log"])
     };
     let same = diff("same.json");
     assert_eq!((same.status, json(&same)["changes"].clone()), (0, serde_json::json!([])));
@@ -173,7 +173,7 @@ fn the_difference_between_two_configurations_has_an_exit_status() {
         r#"1 "Googlebot" "deny" "robots-disallowed" -> "allow" "allowed""#,
     ];
     assert_eq!(summary, expected);
-    let text = folder.run(&["report", "--config", "crawlward.json", "--diff", "other.json", "access.log"]);
+    let text = folder.run(&["report", "--config", "crawlpike.json", "--diff", "other.json", "access.log"]);
     assert!(text.stdout.contains("Changes with the other configuration"), "{text:?}");
 }
 
@@ -182,7 +182,7 @@ fn every_request_is_an_event_in_the_order_of_the_log() {
     let folder = folder();
     let lines: String = (0..30_000).map(|number| line(GOOGLEBOT, &format!("/{number}"), CLAIM)).collect();
     folder.write("access.log", lines);
-    let done = folder.run(&["report", "--config", "crawlward.json", "--events", "--anonymize", "access.log"]);
+    let done = folder.run(&["report", "--config", "crawlpike.json", "--events", "--anonymize", "access.log"]);
     assert_eq!(done.status, 0, "{done:?}");
     let events: Vec<Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events.len(), 30_000);
@@ -214,7 +214,7 @@ fn bad_input_is_counted_and_told_and_never_executed() {
     );
     folder.write("access.log", &log);
     let arguments =
-        |more: &[&'static str]| [&["report", "--config", "crawlward.json", "access.log"], more].concat();
+        |more: &[&'static str]| [&["report", "--config", "crawlpike.json", "access.log"], more].concat();
     for more in [&[][..], &["--json"], &["--csv"], &["--events"], &["--agent", "-"]] {
         let done = folder.run(&arguments(more));
         assert_eq!(done.status, 0, "{done:?}");
@@ -255,7 +255,7 @@ fn what_cannot_be_read_has_an_exit_status() {
         (&["access.log", "cut.gz"], "cut.gz: error: cannot be read"),
         (&["other.log"], "no line is in a known format"),
     ] {
-        let done = folder.run(&[&["report", "--config", "crawlward.json"], logs].concat());
+        let done = folder.run(&[&["report", "--config", "crawlpike.json"], logs].concat());
         assert_eq!(done.status, 2, "{done:?}");
         assert!(done.stderr.contains(told), "{done:?}");
         assert!(done.stdout.contains("requests"), "{done:?}");
@@ -266,7 +266,7 @@ fn what_cannot_be_read_has_an_exit_status() {
         (["--diff", "missing.json"], "missing.json"),
     ] {
         let done =
-            folder.run(&[&["report", "--config", "crawlward.json", "access.log"], &arguments[..]].concat());
+            folder.run(&[&["report", "--config", "crawlpike.json", "access.log"], &arguments[..]].concat());
         assert_eq!(done.status, 2, "{done:?}");
         assert!(done.stderr.contains(told), "{done:?}");
     }
@@ -282,7 +282,7 @@ fn the_number_of_threads_changes_no_number() {
         let mut report = json(&folder.run(&[
             "report",
             "--config",
-            "crawlward.json",
+            "crawlpike.json",
             "--json",
             "--threads",
             threads,

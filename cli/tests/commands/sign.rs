@@ -1,4 +1,4 @@
-//! `crawlward sign`, and what the other commands say of signatures.
+//! `crawlpike sign`, and what the other commands say of signatures.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -13,7 +13,7 @@ fn folder() -> Folder {
     assert!(directory.contains(done.stdout.trim()), "{directory}");
     folder.write("keys.json", directory);
     folder.write(
-        "crawlward.json",
+        "crawlpike.json",
         r#"{ "catalog": "none", "sites": [ {} ], "agents": [ { "token": "SigningBot",
              "keys": [ { "directory": "https://agent.example", "source": "keys.json" } ] } ] }"#,
     );
@@ -28,7 +28,7 @@ fn signed(folder: &Folder, options: &[&str]) -> Done {
 /// The part of an explanation about the signature, of a request for `https://example.com/a?b` with these headers.
 fn explained(folder: &Folder, headers: &str, options: &[&str]) -> String {
     let mut arguments =
-        vec!["explain", "--config", "crawlward.json", "--ip", "192.0.2.1", "--user-agent", "Firefox"];
+        vec!["explain", "--config", "crawlpike.json", "--ip", "192.0.2.1", "--user-agent", "Firefox"];
     arguments.extend(["--host", "example.com", "--path", "/a?b"]);
     arguments.extend(headers.lines().flat_map(|line| ["--header", line]));
     arguments.extend(options);
@@ -83,7 +83,7 @@ fn keys_are_private_and_never_overwritten() {
     let done = folder.run(&["sign", "key", "agent.pem"]);
     assert_eq!(
         (done.status, &*done.stderr),
-        (2, "crawlward: error: cannot create agent.pem: File exists (os error 17)\n")
+        (2, "crawlpike: error: cannot create agent.pem: File exists (os error 17)\n")
     );
     let directory = folder.run(&["sign", "directory", "keys.json"]);
     assert_eq!(directory.status, 2);
@@ -124,13 +124,13 @@ fn directories_are_checked_for_their_publishers() {
 fn agents_with_keys_are_verifiable() {
     let folder = folder();
     let verifiable = || {
-        let done = folder.run(&["agents", "--config", "crawlward.json", "--json"]);
+        let done = folder.run(&["agents", "--config", "crawlpike.json", "--json"]);
         let agent: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
         agent["verifiable"].as_bool().unwrap()
     };
     assert!(verifiable());
     folder.write("keys.json", r#"{"keys":[]}"#);
     assert!(!verifiable());
-    let compiled = folder.run(&["compile", "--config", "crawlward.json", "--output", "compiled"]);
+    let compiled = folder.run(&["compile", "--config", "crawlpike.json", "--output", "compiled"]);
     assert_eq!(compiled.status, 0, "{compiled:?}");
 }

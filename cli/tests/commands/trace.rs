@@ -1,4 +1,4 @@
-//! What `crawlward explain` prints for people.
+//! What `crawlpike explain` prints for people.
 
 use std::fs::File;
 use std::time::{Duration, SystemTime};
@@ -41,9 +41,9 @@ fn a_default_is_called_a_default_and_a_setting_has_its_line() {
     for host in ["example.com", "elsewhere.test"] {
         assert_eq!(setting(host), "setting   `spoofed` is `deny` by default", "{host}");
     }
-    let config = folder.read("crawlward.json");
+    let config = folder.read("crawlpike.json");
     folder.write(
-        "crawlward.json",
+        "crawlpike.json",
         config.replace("\"*.example.com\"]", "\"*.example.com\"],\n    \"spoofed\": \"deny\""),
     );
     assert_eq!(setting("example.com"), "setting   `spoofed` is `deny`, set in line 12 of the document");
@@ -53,9 +53,9 @@ fn a_default_is_called_a_default_and_a_setting_has_its_line() {
 #[test]
 fn an_explanation_names_no_stale_feed_as_a_proof() {
     let folder = Folder::new();
-    let config = folder.read("crawlward.json");
+    let config = folder.read("crawlpike.json");
     folder.write(
-        "crawlward.json",
+        "crawlpike.json",
         config.replace(r#""googlebot.json" }"#, r#""googlebot.json", "max_age": "1d" }"#),
     );
     let two_days = Duration::from_secs(2 * 24 * 60 * 60);
@@ -80,7 +80,7 @@ fn an_explanation_names_no_stale_feed_as_a_proof() {
 fn an_explanation_shows_the_rules_of_the_policies() {
     let folder = Folder::new();
     folder.write(
-        "crawlward.json",
+        "crawlpike.json",
         r#"{ "mode": "enforce",
   "feeds": [
     { "name": "googlebot", "format": "jafar", "source": "googlebot.json" },
@@ -161,7 +161,7 @@ action    deny"
 fn a_purpose_has_its_source() {
     let folder = Folder::new();
     folder.write(
-        "crawlward.json",
+        "crawlpike.json",
         r#"{ "catalog": "none", "agents": [ { "token": "KnownBot", "purposes": ["training", "search"] } ],
              "sites": [ { "automation_preferences": "prefs.txt" } ] }"#,
     );
@@ -197,17 +197,17 @@ fn a_feed_has_the_agents_that_it_can_verify() {
     assert_eq!(feeds("192.0.2.1"), "in partners 192.0.2.0/24 (a feed of PartnerProbe)");
     assert_eq!(feeds("198.51.100.1"), "in no feed");
     let agents = r#"    { "token": "PartnerProbe", "feeds": ["partners"] }"#;
-    let document = folder.read("crawlward.json");
+    let document = folder.read("crawlpike.json");
     assert!(document.contains(agents));
     folder
-        .write("crawlward.json", document.replace(agents, r#"    { "token": "PartnerProbe", "feeds": [] }"#));
+        .write("crawlpike.json", document.replace(agents, r#"    { "token": "PartnerProbe", "feeds": [] }"#));
     assert_eq!(feeds("192.0.2.1"), "in partners 192.0.2.0/24 (a feed of no agent)");
 }
 
 #[test]
 fn an_explanation_says_what_is_not_enforced_and_why() {
     let folder = Folder::new();
-    folder.write("crawlward.json", folder.read("crawlward.json").replace("enforce", "observe"));
+    folder.write("crawlpike.json", folder.read("crawlpike.json").replace("enforce", "observe"));
     let spoofed = ["--ip", "192.0.2.1", "--user-agent", "Googlebot"];
     let observed = explain(&folder, &spoofed).stdout;
     assert!(
@@ -220,7 +220,7 @@ fn an_explanation_says_what_is_not_enforced_and_why() {
             .contains("\n          spoofed-agent does not apply: this path is never denied\naction    allow"),
         "{readable}"
     );
-    folder.write("crawlward.json", folder.read("crawlward.json").replace("observe", "off"));
+    folder.write("crawlpike.json", folder.read("crawlpike.json").replace("observe", "off"));
     let off = explain(&folder, &spoofed).stdout;
     assert!(off.ends_with("The mode is `off`: requests pass unchecked.\n"), "{off}");
 }
@@ -230,7 +230,7 @@ fn tag_7_the_rules_for_a_response_are_summed_up_for_the_client() {
     let folder = Folder::new();
     let rules = r#""robots_tag": [ { "scope": "/drafts/", "rules": "noindex; GoogleBot=nosnippet" } ]"#;
     let site = format!(r#"{{ "hosts": ["example.com", "*.example.com"], {rules} }}"#);
-    folder.write("crawlward.json", CONFIG.replace(r#"{ "hosts": ["example.com", "*.example.com"] }"#, &site));
+    folder.write("crawlpike.json", CONFIG.replace(r#"{ "hosts": ["example.com", "*.example.com"] }"#, &site));
     let response = |path: &str, user_agent: &str| {
         let request =
             ["--ip", GOOGLEBOT, "--host", "example.com", "--path", path, "--user-agent", user_agent];

@@ -1,15 +1,15 @@
-//! `crawlward envoy --watch`, without an Envoy: `tests/envoy` has one.
+//! `crawlpike envoy --watch`, without an Envoy: `tests/envoy` has one.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
-use crawlward_tests::watcher::Watcher;
+use crawlpike_tests::watcher::Watcher;
 use rustix::process::Signal;
 
 use crate::envoy::arguments;
 use crate::fixture::{CONFIG, Folder};
 
-/// Starts `crawlward envoy --watch`.
+/// Starts `crawlpike envoy --watch`.
 fn start(folder: &Folder, more: &[&str]) -> Watcher {
     Watcher::start(&mut folder.command(&arguments(folder, &[&["--watch"], more].concat())))
 }
@@ -41,7 +41,7 @@ fn it_is_written_again_when_any_of_its_files_changes() {
     fs::rename(folder.path("new.txt"), folder.path("partners.txt")).unwrap();
     expect("a feed, replaced by mv", prefixes + 2, 0);
     folder.write(
-        "crawlward.json",
+        "crawlpike.json",
         CONFIG.replace("\"sites\"", "\"mode\": \"observe\", \"sites\"").replacen(
             "\"mode\": \"enforce\",",
             "",
@@ -49,7 +49,7 @@ fn it_is_written_again_when_any_of_its_files_changes() {
         ),
     );
     expect("the document", prefixes + 2, 0);
-    folder.write("crawlward.wasm", "\0asm, the next release");
+    folder.write("crawlpike.wasm", "\0asm, the next release");
     expect("the code", prefixes + 2, 0);
     fs::remove_file(folder.path("partners.txt")).unwrap();
     expect("a feed that goes: its last good version stays, so nothing but a state changes", prefixes + 2, 1);
@@ -74,17 +74,17 @@ fn what_is_accepted_beside_it_is_taken_over() {
 fn a_feed_that_becomes_stale_is_told_once() {
     let folder = Folder::new();
     let aging = CONFIG.replace(r#""name": "partners","#, r#""name": "partners", "max_age": "1h","#);
-    folder.write("crawlward.json", aging);
+    folder.write("crawlpike.json", aging);
     folder.write("partners.txt", "192.0.2.1\n");
     let modified = SystemTime::now() - Duration::from_secs(3600 - 4);
     File::options().write(true).open(folder.path("partners.txt")).unwrap().set_modified(modified).unwrap();
     let watcher = start(&folder, &["--output", "out.json"]);
     assert!(watcher.line().ends_with(" 0 warnings"));
     let line = watcher.stderr.next("a line of stderr");
-    let expected = "crawlward.json: warning: the feed `partners` is stale: it is 60m ";
+    let expected = "crawlpike.json: warning: the feed `partners` is stale: it is 60m ";
     assert!(line.starts_with(expected) && line.contains("old, over its `max_age` of 60m; "), "{line}");
     // The next line is about the next change.
-    folder.write("crawlward.json", CONFIG);
+    folder.write("crawlpike.json", CONFIG);
     assert!(watcher.line().ends_with(" 0 warnings"));
     assert!(watcher.stderr.arrived().is_empty());
 }
@@ -95,15 +95,15 @@ fn sighup_reads_at_once_and_writes_only_what_is_new() {
     fs::create_dir(folder.path("xds")).unwrap();
     let watcher = start(&folder, &["--xds-dir", "xds", "--syntax", "yaml"]);
     watcher.line();
-    let text = folder.read("xds/crawlward.yaml");
+    let text = folder.read("xds/crawlpike.yaml");
     // Nothing changed, so that there is nothing to say.
     watcher.signal(Signal::HUP);
     watcher.says("warning: the feed `partners` is missing");
     // Somebody else's change of the output is undone.
-    folder.write("xds/crawlward.yaml", "resources: []\n");
+    folder.write("xds/crawlpike.yaml", "resources: []\n");
     watcher.signal(Signal::HUP);
-    assert!(watcher.line().starts_with("xds/crawlward.yaml: version "));
-    assert_eq!(folder.read("xds/crawlward.yaml"), text);
+    assert!(watcher.line().starts_with("xds/crawlpike.yaml: version "));
+    assert_eq!(folder.read("xds/crawlpike.yaml"), text);
     assert!(watcher.stdout.arrived().is_empty());
 }
 
@@ -114,19 +114,19 @@ fn what_does_not_compile_never_reaches_the_file() {
     let watcher = start(&folder, &["--output", "out.json"]);
     watcher.line();
     let before = folder.read("out.json");
-    folder.write("crawlward.json", CONFIG.replace("enforce", "enforced"));
-    watcher.says("crawlward.json:2:11: error: `mode`: unknown value `enforced`");
-    watcher.says("crawlward: out.json is left unchanged");
-    fs::remove_file(folder.path("crawlward.json")).unwrap();
-    watcher.says("crawlward.json: error: cannot be read: ");
-    fs::remove_file(folder.path("crawlward.wasm")).unwrap();
-    folder.write("crawlward.json", CONFIG);
-    watcher.says("there is no file crawlward.wasm");
+    folder.write("crawlpike.json", CONFIG.replace("enforce", "enforced"));
+    watcher.says("crawlpike.json:2:11: error: `mode`: unknown value `enforced`");
+    watcher.says("crawlpike: out.json is left unchanged");
+    fs::remove_file(folder.path("crawlpike.json")).unwrap();
+    watcher.says("crawlpike.json: error: cannot be read: ");
+    fs::remove_file(folder.path("crawlpike.wasm")).unwrap();
+    folder.write("crawlpike.json", CONFIG);
+    watcher.says("there is no file crawlpike.wasm");
     assert_eq!(folder.read("out.json"), before);
     assert!(watcher.stdout.arrived().is_empty());
     // It goes on from there.
     folder.write("partners.txt", "192.0.2.1\n192.0.2.2\n");
-    folder.write("crawlward.wasm", "\0asm");
+    folder.write("crawlpike.wasm", "\0asm");
     watcher.line();
     assert_ne!(folder.read("out.json"), before);
 }
@@ -144,11 +144,11 @@ fn what_could_not_be_written_is_written_when_it_can_be() {
 #[test]
 fn it_starts_where_there_is_nothing_yet() {
     let folder = Folder::new();
-    fs::remove_file(folder.path("crawlward.json")).unwrap();
+    fs::remove_file(folder.path("crawlpike.json")).unwrap();
     let watcher = start(&folder, &["--output", "out.json"]);
-    watcher.says("crawlward.json: error: cannot be read: ");
+    watcher.says("crawlpike.json: error: cannot be read: ");
     assert!(!folder.path("out.json").exists());
-    folder.write("crawlward.json", CONFIG);
+    folder.write("crawlpike.json", CONFIG);
     watcher.line();
     assert!(folder.path("out.json").exists());
 }

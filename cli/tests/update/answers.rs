@@ -4,7 +4,7 @@ mod bodies;
 
 use std::io;
 
-use crawlward_tests::publisher::{Asked, Connection, respond};
+use crawlpike_tests::publisher::{Asked, Connection, respond};
 use serde_json::json;
 
 use crate::fixture::{BETTER, GOOD, Lab, now, says};
@@ -110,12 +110,12 @@ fn a_list_of_another_agent_is_held() {
         )
     });
     // Two agents, one for each feed.
-    let document = lab.read("crawlward.json").replace(
+    let document = lab.read("crawlpike.json").replace(
         r#"[{"feeds":["lab","other"],"token":"LabBot"}]"#,
         r#"[{"feeds":["lab"],"token":"LabBot"},{"feeds":["other"],"token":"OtherBot"}]"#,
     );
     assert!(document.contains("OtherBot"), "{document}");
-    lab.write("crawlward.json", document);
+    lab.write("crawlpike.json", document);
     let done = lab.update(&[]);
     assert_eq!(done.status, 0, "{done:?}");
     lab.publisher.answer(says(&["Cache-Control: no-cache"], other));

@@ -5,7 +5,7 @@ use std::net::{Ipv6Addr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 
-use crawlward_tests::publisher::{Authority, Publisher, VALID, self_signed};
+use crawlpike_tests::publisher::{Authority, Publisher, VALID, self_signed};
 use serde_json::json;
 
 use crate::fixture::{AUTHORITY, GOOD, Lab, now, says};

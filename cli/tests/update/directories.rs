@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawlward_tests::publisher::{Publisher, respond, self_signed};
-use crawlward_tests::sign::directory;
+use crawlpike_tests::publisher::{Publisher, respond, self_signed};
+use crawlpike_tests::sign::directory;
 use serde_json::{Value, json};
 
 use crate::fixture::{Done, Lab, now, publisher, says};
@@ -24,18 +24,18 @@ fn lab(seeds: &[u8]) -> Lab {
 fn configure(lab: &Lab, directory: &str) {
     let keys = json!([{ "directory": directory, "source": "keys/lab.json" }]);
     let document = json!({ "catalog": "none", "agents": [{ "token": "LabBot", "keys": keys }] });
-    lab.write("crawlward.json", document.to_string());
+    lab.write("crawlpike.json", document.to_string());
 }
 
 /// What is remembered of the directory.
 fn entry(lab: &Lab) -> Value {
-    let state: Value = serde_json::from_str(&lab.read("crawlward.json.update-state")).unwrap();
+    let state: Value = serde_json::from_str(&lab.read("crawlpike.json.update-state")).unwrap();
     state["directories"]["keys/lab.json"].clone()
 }
 
 /// As if nothing had been asked yet.
 fn forget(lab: &Lab) {
-    lab.write("crawlward.json.update-state", "{\"feeds\": {}}");
+    lab.write("crawlpike.json.update-state", "{\"feeds\": {}}");
 }
 
 /// A run that leaves the directory as it is, for this reason.
@@ -61,7 +61,7 @@ fn sig_7_keys_of_other_kinds_are_skipped_with_a_warning() {
     configure(&lab, &lab.publisher.url(""));
     let done = lab.update(&[]);
     assert!(done.status == 0 && done.stdout.starts_with("keys/lab.json: updated, 1 key "), "{done:?}");
-    let told = "`keys/lab.json`: 2 keys cannot be used; `crawlward lint --format key-directory` shows why";
+    let told = "`keys/lab.json`: 2 keys cannot be used; `crawlpike lint --format key-directory` shows why";
     assert!(done.stderr.contains(told), "{}", done.stderr);
 }
 
@@ -281,7 +281,7 @@ fn sig_7_keys_that_cannot_be_used_are_counted() {
     lab.publisher.answer(says(&[TYPE], body));
     let done = lab.update(&[]);
     assert!(done.status == 0 && done.stdout.contains("updated, 1 key (1 added, 0 removed)"), "{done:?}");
-    let message = "1 key cannot be used; `crawlward lint --format key-directory` shows why";
+    let message = "1 key cannot be used; `crawlpike lint --format key-directory` shows why";
     assert!(done.stderr.contains(message), "{}", done.stderr);
 }
 
@@ -291,7 +291,7 @@ fn sig_6_each_file_has_one_directory() {
     let lab = lab(&[1]);
     let agent = |token: &str, directory: &str, source: &str| json!({ "token": token, "keys": [{ "directory": directory, "source": source }] });
     let write = |agents: Value| {
-        lab.write("crawlward.json", json!({ "catalog": "none", "agents": agents }).to_string());
+        lab.write("crawlpike.json", json!({ "catalog": "none", "agents": agents }).to_string());
     };
     let url = lab.publisher.url("");
     write(json!([agent("A", &url, "k.json"), agent("B", "https://b.example", "k.json")]));

@@ -12,8 +12,8 @@ use crate::fixture::{BETTER, Done, GOOD, Lab, finish, now, says};
 /// Runs an update after commands of the shell that mount what they like, which nobody else sees.
 fn update_among_mounts(lab: &Lab, mounts: &str) -> Done {
     let mut command = Command::new("unshare");
-    let script = format!("set -e; {mounts}; exec \"$0\" update --config crawlward.json");
-    command.args(["--map-root-user", "--mount", "sh", "-c", &script, env!("CARGO_BIN_EXE_crawlward")]);
+    let script = format!("set -e; {mounts}; exec \"$0\" update --config crawlpike.json");
+    command.args(["--map-root-user", "--mount", "sh", "-c", &script, env!("CARGO_BIN_EXE_crawlpike")]);
     lab.prepare(&mut command);
     finish(command)
 }
@@ -34,7 +34,7 @@ fn a_full_disk_keeps_what_it_has() {
     let done = update_among_mounts(
         &lab,
         "cp -r feeds kept; mount -t tmpfs -o size=64k tmpfs feeds; cp kept/* feeds; trap 'cp -r feeds/. seen' EXIT; mkdir seen; \
-         \"$0\" update --config crawlward.json; exit $?",
+         \"$0\" update --config crawlpike.json; exit $?",
     );
     assert_eq!(done.status, 1, "{done:?}");
     assert!(done.stderr.contains("cannot write feeds/lab.txt: No space left on device"), "{}", done.stderr);
@@ -58,7 +58,7 @@ fn a_folder_that_cannot_be_written_is_named() {
     assert!(done.stderr.contains("cannot write feeds/lab.txt: Read-only file system"), "{}", done.stderr);
     let done = update_among_mounts(&lab, "mount --bind . .; mount -o remount,bind,ro .; cd \"$PWD\"");
     assert_eq!(done.status, 2, "{done:?}");
-    let reason = "cannot lock crawlward.json.update-state.lock: Read-only file system";
+    let reason = "cannot lock crawlpike.json.update-state.lock: Read-only file system";
     assert!(done.stderr.contains(reason) && done.stderr.contains("--state"), "{}", done.stderr);
 }
 
@@ -67,7 +67,7 @@ fn the_state_may_be_elsewhere() {
     let lab = Lab::new(says(&["ETag: \"1\""], GOOD));
     fs::create_dir(lab.path("var")).unwrap();
     assert_eq!(lab.update(&["--state", "var/state"]).status, 0);
-    assert_eq!(lab.files(), ["crawlward.json", "lab.txt", "lab.txt.last-good", "var"]);
+    assert_eq!(lab.files(), ["crawlpike.json", "lab.txt", "lab.txt.last-good", "var"]);
     assert_eq!(lab.update(&["--state", "var/state"]).status, 0);
     assert_eq!(lab.publisher.asked().len(), 1);
 }
@@ -79,13 +79,13 @@ fn a_state_that_is_lost_or_damaged_costs_one_request() {
     for damage in [Some("{\"feeds\":"), Some("\0\0\0"), Some("[5]"), Some(""), None] {
         lab.publisher.asked();
         match damage {
-            Some(damage) => lab.write("crawlward.json.update-state", damage),
-            None => fs::remove_file(lab.path("crawlward.json.update-state")).unwrap(),
+            Some(damage) => lab.write("crawlpike.json.update-state", damage),
+            None => fs::remove_file(lab.path("crawlpike.json.update-state")).unwrap(),
         }
         let first = lab.update(&[]);
         assert_eq!((first.status, lab.read("lab.txt")), (0, GOOD.into()), "{first:?}");
         assert_eq!(
-            first.stderr.contains("crawlward.json.update-state: damaged: "),
+            first.stderr.contains("crawlpike.json.update-state: damaged: "),
             damage.is_some(),
             "{first:?}"
         );

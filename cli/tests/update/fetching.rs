@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use crawlward_tests::publisher::{Publisher, respond};
+use crawlpike_tests::publisher::{Publisher, respond};
 use serde_json::json;
 
 use crate::fixture::{BETTER, GOOD, Lab, now, publisher, says};
@@ -23,7 +23,7 @@ fn a_fresh_folder_gets_its_feed() {
     assert_eq!((done.status, &*done.stderr), (0, ""));
     assert_eq!([lab.read("feeds/lab.txt"), lab.read("feeds/lab.txt.last-good")], [GOOD, GOOD]);
     let [asked] = &lab.publisher.asked()[..] else { panic!("one request") };
-    assert_eq!(asked.header("user-agent"), Some(concat!("Crawlward/", env!("CARGO_PKG_VERSION"))));
+    assert_eq!(asked.header("user-agent"), Some(concat!("Crawlpike/", env!("CARGO_PKG_VERSION"))));
     assert_eq!(asked.header("accept-encoding"), Some("gzip"));
     assert_eq!(asked.header("if-none-match").or(asked.header("if-modified-since")), None);
 }
@@ -32,7 +32,7 @@ fn a_fresh_folder_gets_its_feed() {
 fn publishers_see_whom_to_ask() {
     let lab = Lab::new(says(&[], GOOD));
     assert_eq!(lab.update(&["--contact", "https://example.com/contact"]).status, 0);
-    let product = concat!("Crawlward/", env!("CARGO_PKG_VERSION"));
+    let product = concat!("Crawlpike/", env!("CARGO_PKG_VERSION"));
     let expected = format!("{product} (+https://example.com/contact)");
     assert_eq!(lab.publisher.asked()[0].header("user-agent"), Some(&*expected));
     let done = lab.update(&["--contact", "a\nb"]);
@@ -236,7 +236,7 @@ fn what_cannot_be_asked_for_is_said() {
     assert_eq!(done.status, 2);
     assert!(done.stderr.contains("--only: no feed is named `labs` (did you mean `lab`?)"), "{}", done.stderr);
     lab.configure(&[json!({ "url": null })]);
-    lab.write("crawlward.json", lab.read("crawlward.json").replace(r#","url":null"#, ""));
+    lab.write("crawlpike.json", lab.read("crawlpike.json").replace(r#","url":null"#, ""));
     let done = lab.update(&["--accept", "lab"]);
     assert!(
         done.stderr.contains("--accept: the feed `lab` has no `url` to fetch it from"),
@@ -250,7 +250,7 @@ fn what_cannot_be_asked_for_is_said() {
         assert_eq!((done.status, lab.read("lab.txt")), (1, GOOD.into()), "{url}");
         assert!(done.stderr.contains("invalid `url`"), "{}", done.stderr);
     }
-    lab.write("crawlward.json", "{ \"feeds\": 5 }");
+    lab.write("crawlpike.json", "{ \"feeds\": 5 }");
     assert_eq!(lab.update(&[]).status, 2);
 }
 

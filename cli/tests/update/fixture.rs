@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crawlward_tests::publisher::{self, Asked, Authority, Connection, Publisher, VALID};
+use crawlpike_tests::publisher::{self, Asked, Authority, Connection, Publisher, VALID};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -87,7 +87,7 @@ impl Lab {
             feeds.iter().filter(|feed| feed["format"] != "geofeed").map(|feed| &feed["name"]).collect();
         let document = json!({ "catalog": "none", "feeds": feeds,
             "agents": [ { "token": "LabBot", "feeds": names } ] });
-        self.write("crawlward.json", document.to_string());
+        self.write("crawlpike.json", document.to_string());
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -133,23 +133,23 @@ impl Lab {
 
     /// What is remembered of the feed `lab`.
     pub(crate) fn entry(&self) -> Value {
-        let state: Value = serde_json::from_str(&self.read("crawlward.json.update-state")).unwrap();
+        let state: Value = serde_json::from_str(&self.read("crawlpike.json.update-state")).unwrap();
         state["feeds"]["lab"].clone()
     }
 
     /// Changes what is remembered of the feed `lab`.
     pub(crate) fn remember(&self, keys: &Value) {
-        let mut state: Value = serde_json::from_str(&self.read("crawlward.json.update-state")).unwrap();
+        let mut state: Value = serde_json::from_str(&self.read("crawlpike.json.update-state")).unwrap();
         for (key, value) in keys.as_object().unwrap() {
             state["feeds"]["lab"][key] = value.clone();
         }
-        self.write("crawlward.json.update-state", state.to_string());
+        self.write("crawlpike.json.update-state", state.to_string());
     }
 
     /// The command, to be run in the folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crawlward"));
-        command.args(["update", "--config", "crawlward.json"]).args(arguments);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crawlpike"));
+        command.args(["update", "--config", "crawlpike.json"]).args(arguments);
         self.prepare(&mut command);
         command
     }

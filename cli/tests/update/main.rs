@@ -1,4 +1,4 @@
-//! `crawlward update` against real HTTPS servers on loopback, which answer whatever publishers may.
+//! `crawlpike update` against real HTTPS servers on loopback, which answer whatever publishers may.
 
 mod answers;
 mod connections;

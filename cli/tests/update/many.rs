@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use crawlward_tests::large::{peak, prefixes, written};
-use crawlward_tests::publisher::respond;
+use crawlpike_tests::large::{peak, prefixes, written};
+use crawlpike_tests::publisher::respond;
 use serde_json::json;
 
 use crate::fixture::{GOOD, Lab, says};

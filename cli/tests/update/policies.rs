@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crawlward_tests::publisher::{Publisher, respond, self_signed};
+use crawlpike_tests::publisher::{Publisher, respond, self_signed};
 use serde_json::{Value, json};
 
 use crate::fixture::{Done, Lab, says};
@@ -17,7 +17,7 @@ fn lab(policies: &Value) -> Lab {
 }
 
 fn configure(lab: &Lab, site: &Value) {
-    lab.write("crawlward.json", json!({ "catalog": "none", "sites": [site] }).to_string());
+    lab.write("crawlpike.json", json!({ "catalog": "none", "sites": [site] }).to_string());
 }
 
 fn robots_of(lab: &Lab) -> Value {
@@ -30,8 +30,8 @@ fn answers(lab: &Lab, status: &'static str) {
 
 /// What a crawler may do with a page, as `explain` says it.
 fn reason(lab: &Lab, path: &str) -> Value {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_crawlward"));
-    command.args(["explain", "--config", "crawlward.json", "--ip", "192.0.2.1", "--json"]);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_crawlpike"));
+    command.args(["explain", "--config", "crawlpike.json", "--ip", "192.0.2.1", "--json"]);
     command.args(["--user-agent", "LabBot/1.0 (+https://example.com/)", "--path", path]);
     lab.prepare(&mut command);
     let done = crate::fixture::finish(command);
@@ -63,11 +63,11 @@ fn rob_6_a_robots_txt_is_fetched_and_kept_current() {
     assert_eq!(lab.read("robots.txt"), other);
     lab.publisher.asked();
     assert!(lab.update(&[]).stdout.ends_with("0 updated, 0 unchanged, 1 not due, 0 failed\n"));
-    let mut state: Value = serde_json::from_str(&lab.read("crawlward.json.update-state")).unwrap();
+    let mut state: Value = serde_json::from_str(&lab.read("crawlpike.json.update-state")).unwrap();
     let entry = &mut state["policies"]["robots.txt"];
     assert_eq!(entry["due"].as_i64().unwrap() - entry["asked"].as_i64().unwrap(), 86_400);
     entry["due"] = 0.into();
-    lab.write("crawlward.json.update-state", state.to_string());
+    lab.write("crawlpike.json.update-state", state.to_string());
     lab.publisher.answer(|_, connection| respond(connection, "304 Not Modified", &[], ""));
     let done = lab.update(&["--json"]);
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
@@ -104,7 +104,7 @@ fn rob_6_without_a_robots_txt_everything_is_allowed() {
 
 /// As if nothing had been asked yet.
 fn forget(lab: &Lab) {
-    lab.write("crawlward.json.update-state", "{\"feeds\": {}}");
+    lab.write("crawlpike.json.update-state", "{\"feeds\": {}}");
 }
 
 fn failing(lab: &Lab) -> Done {
@@ -199,7 +199,7 @@ fn rob_6_urls_and_files_of_policies_belong_together() {
     // ROB-6
     let lab = lab(&json!({}));
     let refused = |sites: Value, message: &str| {
-        lab.write("crawlward.json", json!({ "catalog": "none", "sites": sites }).to_string());
+        lab.write("crawlpike.json", json!({ "catalog": "none", "sites": sites }).to_string());
         let done = lab.update(&[]);
         assert!(done.status == 2 && done.stderr.contains(message), "{done:?}");
     };
@@ -217,7 +217,7 @@ fn rob_6_urls_and_files_of_policies_belong_together() {
     let other = Publisher::https(self_signed(), |_, connection| respond(connection, "200 OK", &[], ROBOTS));
     let site = |host: &str| json!({ "hosts": [host], "robots_txt": "robots.txt", "robots_txt_url": other.url("/robots.txt") });
     let sites = json!([site("a.example"), site("b.example")]);
-    lab.write("crawlward.json", json!({ "catalog": "none", "sites": sites }).to_string());
+    lab.write("crawlpike.json", json!({ "catalog": "none", "sites": sites }).to_string());
     let done = lab.update(&["--only", "robots.txt"]);
     assert!(done.status == 1 && done.stdout.starts_with("0 feeds and 1 policy: "), "{done:?}");
     assert!(lab.read("robots.txt").ends_with("\nDisallow: /\n"));

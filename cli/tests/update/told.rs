@@ -108,6 +108,6 @@ fn a_run_that_does_its_best_succeeds_with_the_last_good_version() {
     assert_eq!((done.status, &*lab.read("lab.txt")), (0, GOOD), "{done:?}");
     assert!(done.stderr.contains("lab.txt is left unchanged"), "{}", done.stderr);
     // A mistake in the configuration is none of the publisher's.
-    lab.write("crawlward.json", "{");
+    lab.write("crawlpike.json", "{");
     assert_eq!(lab.update(&["--best-effort"]).status, 2);
 }

@@ -1,16 +1,16 @@
-//! `crawlward update --watch`.
+//! `crawlpike update --watch`.
 
 use std::thread;
 use std::time::Duration;
 
-use crawlward_tests::publisher::respond;
-use crawlward_tests::watcher::Watcher;
+use crawlpike_tests::publisher::respond;
+use crawlpike_tests::watcher::Watcher;
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::fixture::{BETTER, GOOD, Lab, now, says};
 
-/// Starts `crawlward update --watch`.
+/// Starts `crawlpike update --watch`.
 fn start(lab: &Lab, more: &[&str]) -> Watcher {
     Watcher::start(&mut lab.command(&[&["--watch"], more].concat()))
 }
@@ -46,12 +46,12 @@ fn a_permission_to_ask_at_once_is_not_used_up() {
 #[test]
 fn a_changed_configuration_is_taken_and_an_invalid_one_is_not() {
     let lab = Lab::new(says(&[], GOOD));
-    lab.write("crawlward.json", "{");
+    lab.write("crawlpike.json", "{");
     let mut watcher = start(&lab, &[]);
-    watcher.says("crawlward.json:1:1: error: not JSON");
+    watcher.says("crawlpike.json:1:1: error: not JSON");
     lab.configure(&[json!({})]);
     assert_eq!(watcher.line(), "lab: updated, 3 prefixes");
-    lab.write("crawlward.json", "{}}");
+    lab.write("crawlpike.json", "{}}");
     watcher.says("note: the configuration before this change stays in force");
     lab.configure(&[json!({}), json!({ "name": "more", "source": "more.txt" })]);
     assert_eq!(watcher.line(), "more: updated, 3 prefixes");

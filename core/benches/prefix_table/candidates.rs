@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 
-use crawlward_core::internals::{Entry, FeedId, PrefixTable, ValueId};
+use crawlpike_core::internals::{Entry, FeedId, PrefixTable, ValueId};
 use ip_network_table::IpNetworkTable;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use poptrie::Poptrie;
@@ -80,7 +80,7 @@ fn entry(prefix: IpNet, feed: u16, value: u32) -> Entry {
     Entry { prefix, feed: FeedId::new(feed), value: ValueId::new(value) }
 }
 
-fn build_crawlward<N: Copy + Into<IpNet>>(entries: &[(N, u32)]) -> PrefixTable {
+fn build_crawlpike<N: Copy + Into<IpNet>>(entries: &[(N, u32)]) -> PrefixTable {
     let entries = entries.iter().map(|(prefix, value)| entry((*prefix).into(), 0, *value));
     PrefixTable::build(entries.collect()).expect("within the bounds")
 }
@@ -101,7 +101,7 @@ pub(crate) fn v4_candidates(entries: &[V4]) -> Vec<Candidate<u32>> {
         table
     };
     vec![
-        candidate("crawlward", entries, build_crawlward, |table, address| {
+        candidate("crawlpike", entries, build_crawlpike, |table, address| {
             table.lookup(Ipv4Addr::from(address).into())?.first().map(|found| found.value.number())
         }),
         candidate("poptrie", entries, build_poptrie, |table, address| table.lookup(address).copied()),
@@ -133,7 +133,7 @@ pub(crate) fn v6_candidates(entries: &[V6]) -> Vec<Candidate<u128>> {
         table
     };
     vec![
-        candidate("crawlward", entries, build_crawlward, |table, address| {
+        candidate("crawlpike", entries, build_crawlpike, |table, address| {
             table.lookup(Ipv6Addr::from(address).into())?.first().map(|found| found.value.number())
         }),
         candidate("poptrie", entries, build_poptrie, |table, address| table.lookup(address).copied()),
@@ -150,7 +150,7 @@ pub(crate) fn v6_candidates(entries: &[V6]) -> Vec<Candidate<u128>> {
 }
 
 /// Milliseconds from the bytes of the stored form to a table that answers, and the number of bytes.
-pub(crate) fn crawlward_load_time(v4: &[V4], v6: &[V6]) -> (f64, usize) {
+pub(crate) fn crawlpike_load_time(v4: &[V4], v6: &[V6]) -> (f64, usize) {
     let v4 = v4.iter().map(|(net, value)| entry((*net).into(), 0, *value));
     let v6 = v6.iter().map(|(net, value)| entry((*net).into(), 1, *value));
     let built = PrefixTable::build(v4.chain(v6).collect()).expect("within the bounds");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use crawlward_core::internals::parse_prefix;
+use crawlpike_core::internals::parse_prefix;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// An IPv4 prefix with its value.
@@ -202,10 +202,10 @@ pub(crate) struct Feeds {
     pub(crate) v6: Vec<V6>,
 }
 
-/// Every prefix in the JSON files of the directory `CRAWLWARD_FEEDS`, or of `core/data/feeds`, with the number of its
+/// Every prefix in the JSON files of the directory `CRAWLPIKE_FEEDS`, or of `core/data/feeds`, with the number of its
 /// file as its value; without them, 3,000 invented ones with lengths like theirs.
 pub(crate) fn feeds() -> Feeds {
-    let directory = std::env::var_os("CRAWLWARD_FEEDS")
+    let directory = std::env::var_os("CRAWLPIKE_FEEDS")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/data/feeds")), PathBuf::from);
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(&directory).into_iter().flatten().flatten().map(|file| file.path()).collect();

@@ -9,7 +9,7 @@
 //! - *chained*: as *inside*, but each lookup waits for the result of the one before. A server does other work between
 //!   two lookups, so this is nearer to what a request waits; the other columns let the processor overlap lookups.
 //!
-//! The environment variable `CRAWLWARD_FEEDS` names a directory of JSON feeds for the small data set.
+//! The environment variable `CRAWLPIKE_FEEDS` names a directory of JSON feeds for the small data set.
 
 use std::alloc::System;
 use std::hint::black_box;
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
-use crate::candidates::{Candidate, crawlward_load_time, v4_candidates, v6_candidates};
+use crate::candidates::{Candidate, crawlpike_load_time, v4_candidates, v6_candidates};
 use crate::data::{Address, Random, V4, V6};
 
 mod candidates;
@@ -44,7 +44,7 @@ fn main() {
     v4_report("v4, the same, each prefix with a value of its own", &data::with_own_values(&large_v4));
     let large_v6 = data::routing_table_v6(200_000, 20_000);
     v6_report("v6, 200,000 like the routing table, 20,000 values", &large_v6);
-    let (milliseconds, bytes) = crawlward_load_time(&large_v4, &large_v6);
+    let (milliseconds, bytes) = crawlpike_load_time(&large_v4, &large_v6);
     println!(
         "loading the stored form of 1,000,000 v4 and 200,000 v6: {milliseconds:.3} ms for {bytes} bytes"
     );

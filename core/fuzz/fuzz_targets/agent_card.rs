@@ -1,7 +1,7 @@
 //! Signature Agent Cards: whatever a card says, what comes of it is a token and URLs that a configuration accepts.
 #![no_main]
 
-use crawlward_core::{AgentCard, NoFiles, Ruleset, check_token};
+use crawlpike_core::{AgentCard, NoFiles, Ruleset, check_token};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! AIDocuments of any version: what is read in version 2.0 stays as it is when it is read again.
 #![no_main]
 
-use crawlward_document::aidocument::upgrade;
+use crawlpike_document::aidocument::upgrade;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -3,11 +3,11 @@
 //! The first line of the input is `METHOD host/path`, the rest the file.
 #![no_main]
 
-use crawlward_core::internals::policy::{
+use crawlpike_core::internals::policy::{
     PreferencesFile, PreferencesVerdict, Request, RobotsFile, Undeclared, scopes_forbidden_by_robots,
 };
-use crawlward_core::internals::{Diagnostics, Lint, Load, RequestHost, RequestPath, Strictness};
-use crawlward_core::lint;
+use crawlpike_core::internals::{Diagnostics, Lint, Load, RequestHost, RequestPath, Strictness};
+use crawlpike_core::lint;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

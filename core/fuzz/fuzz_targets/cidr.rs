@@ -4,7 +4,7 @@
 #[path = "feed_properties.rs"]
 mod feed_properties;
 
-use crawlward_core::FeedFormat;
+use crawlpike_core::FeedFormat;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| feed_properties::check(FeedFormat::Cidr, None, bytes));

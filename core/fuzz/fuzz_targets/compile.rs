@@ -7,8 +7,8 @@
 #[path = "ruleset_properties.rs"]
 mod ruleset_properties;
 
-use crawlward_core::Severity;
-use crawlward_core::{Compiled, Files, FoundFile, Ruleset};
+use crawlpike_core::Severity;
+use crawlpike_core::{Compiled, Files, FoundFile, Ruleset};
 use libfuzzer_sys::fuzz_target;
 
 /// Parts of the input.

@@ -2,12 +2,12 @@
 
 #![no_main]
 
-use crawlward_core::{NoFiles, Ruleset, Severity, lint};
+use crawlpike_core::{NoFiles, Ruleset, Severity, lint};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let compiled = Ruleset::compile("c.json", data, &NoFiles);
-    let has_errors = |diagnostics: &[crawlward_core::Diagnostic]| {
+    let has_errors = |diagnostics: &[crawlpike_core::Diagnostic]| {
         diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     };
     assert_eq!(compiled.ruleset.is_none(), has_errors(&compiled.diagnostics));

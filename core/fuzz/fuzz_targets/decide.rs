@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use crawlward_core::{NoFiles, Overrides, Request, Ruleset, Scheme, decide};
+use crawlpike_core::{NoFiles, Overrides, Request, Ruleset, Scheme, decide};
 use libfuzzer_sys::fuzz_target;
 
 /// The parts of the input, which the byte 0xFF separates: it is in no UTF-8, so in no document that is read.

@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-use crawlward_core::{
+use crawlpike_core::{
     DocumentForm, DocumentTreatment, Made, NoFiles, Overrides, Request, Ruleset, Scheme, decide, page_url,
 };
 use libfuzzer_sys::fuzz_target;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crawlward_core::{FeedFormat, Pages, Shape, Source};
-use crawlward_core::internals::{Diagnostics, FeedBounds, FeedValue, LenientLint, Lint, Load, ReadOptions, read_feed, unmap};
+use crawlpike_core::{FeedFormat, Pages, Shape, Source};
+use crawlpike_core::internals::{Diagnostics, FeedBounds, FeedValue, LenientLint, Lint, Load, ReadOptions, read_feed, unmap};
 
 /// Reads `bytes` as an edge and as a publisher would, and checks what every caller relies on.
 pub fn check(format: FeedFormat, shape: Option<&Shape>, bytes: &[u8]) {

@@ -1,8 +1,8 @@
 //! HTML pages: what is made of them is bounded by the page, is the same each time, and is read back as what was written.
 #![no_main]
 
-use crawlward_document::aidocument::{AiDocument, CacheStatus, Fetch, FreshnessPolicy};
-use crawlward_document::{Limits, read};
+use crawlpike_document::aidocument::{AiDocument, CacheStatus, Fetch, FreshnessPolicy};
+use crawlpike_document::{Limits, read};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

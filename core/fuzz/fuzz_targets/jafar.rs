@@ -4,7 +4,7 @@
 #[path = "feed_properties.rs"]
 mod feed_properties;
 
-use crawlward_core::{FeedFormat, Shape};
+use crawlpike_core::{FeedFormat, Shape};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -2,7 +2,7 @@
 //! What is read of a line is bounded by it, and is read again as the same.
 #![no_main]
 
-use crawlward_report::{LineReader, Record};
+use crawlpike_report::{LineReader, Record};
 use libfuzzer_sys::fuzz_target;
 
 fn check(record: &Record<'_>, line: &[u8]) {

@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-use crawlward_core::{NameLookup, NoFiles, Overrides, Request, Ruleset, Scheme, decide};
+use crawlpike_core::{NameLookup, NoFiles, Overrides, Request, Ruleset, Scheme, decide};
 use libfuzzer_sys::fuzz_target;
 
 struct Bot;

@@ -4,8 +4,8 @@
 #[path = "../../tests/model/path_spelling.rs"]
 mod model;
 
-use crawlward_core::Spelling;
-use crawlward_core::internals::{LONGEST, RequestTarget, resolve};
+use crawlpike_core::Spelling;
+use crawlpike_core::internals::{LONGEST, RequestTarget, resolve};
 use libfuzzer_sys::fuzz_target;
 
 const FORMS: [Spelling; 4] =

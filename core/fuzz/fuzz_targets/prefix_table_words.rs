@@ -8,8 +8,8 @@
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-use crawlward_core::internals::parse_prefix;
-use crawlward_core::internals::{Entry, FeedId, PrefixTable, ValueId};
+use crawlpike_core::internals::parse_prefix;
+use crawlpike_core::internals::{Entry, FeedId, PrefixTable, ValueId};
 use libfuzzer_sys::fuzz_target;
 
 /// Dense and sparse prefixes of both families, and one address with more matches than a word can count.

@@ -1,9 +1,9 @@
 //! The reader, the lint and the matcher of robots.txt: the first line of the input is the path, the rest the file.
 #![no_main]
 
-use crawlward_core::internals::policy::{RobotsFile, Verdict};
-use crawlward_core::internals::{Diagnostics, Lint, Load, RequestPath, Strictness};
-use crawlward_core::{Severity, lint};
+use crawlpike_core::internals::policy::{RobotsFile, Verdict};
+use crawlpike_core::internals::{Diagnostics, Lint, Load, RequestPath, Strictness};
+use crawlpike_core::{Severity, lint};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

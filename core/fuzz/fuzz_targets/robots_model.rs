@@ -4,9 +4,9 @@
 #[path = "../../tests/model/robots.rs"]
 mod model;
 
-use crawlward_core::internals::RequestPath;
-use crawlward_core::internals::policy::RobotsFile;
-use crawlward_core::internals::{Diagnostics, Load};
+use crawlpike_core::internals::RequestPath;
+use crawlpike_core::internals::policy::RobotsFile;
+use crawlpike_core::internals::{Diagnostics, Load};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -2,9 +2,9 @@
 //! read is bounded, and one union says all that its lines say.
 #![no_main]
 
-use crawlward_core::internals::RobotsTagSyntax::{self, Draft00, Draft00Abnf, Structured};
-use crawlward_core::internals::policy::RobotsTag;
-use crawlward_core::lint;
+use crawlpike_core::internals::RobotsTagSyntax::{self, Draft00, Draft00Abnf, Structured};
+use crawlpike_core::internals::policy::RobotsTag;
+use crawlpike_core::lint;
 use libfuzzer_sys::fuzz_target;
 
 fn read<'t>(lines: impl IntoIterator<Item = &'t [u8]>) -> RobotsTag<'t> {

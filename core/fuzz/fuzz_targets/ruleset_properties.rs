@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crawlward_core::{Overrides, Request, Ruleset, Scheme, decide};
+use crawlpike_core::{Overrides, Request, Ruleset, Scheme, decide};
 
 /// A request from an address, which claims an agent or not.
 struct Asked<'a> {

@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use crawlward_core::{Identity, NoFiles, Overrides, Request, Ruleset, Scheme, SignatureResult, decide, lint};
+use crawlpike_core::{Identity, NoFiles, Overrides, Request, Ruleset, Scheme, SignatureResult, decide, lint};
 use libfuzzer_sys::fuzz_target;
 
 struct Input<'a>(Vec<(&'static str, &'a [u8])>);

@@ -12,7 +12,7 @@ mod ruleset_properties;
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-use crawlward_core::{Compiled, NoFiles, Ruleset};
+use crawlpike_core::{Compiled, NoFiles, Ruleset};
 use libfuzzer_sys::fuzz_target;
 use twox_hash::XxHash3_64;
 

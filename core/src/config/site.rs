@@ -35,11 +35,11 @@ json_object! {
         pub hosts: Vec<Placed<String>> = { Vec::new() },
         /// The site's robots.txt (RFC 9309), relative to the configuration document; served at `/robots.txt`.
         pub robots_txt: Option<Placed<String>> = { None },
-        /// Where `crawlward update` fetches that robots.txt.
+        /// Where `crawlpike update` fetches that robots.txt.
         pub robots_txt_url: Option<Placed<String>> = { None },
         /// The site's automation-preferences.txt, relative to the configuration document; served at that path.
         pub automation_preferences: Option<Placed<String>> = { None },
-        /// Where `crawlward update` fetches that file.
+        /// Where `crawlpike update` fetches that file.
         pub automation_preferences_url: Option<Placed<String>> = { None },
         /// A client that claims an agent from an address that is not the agent's.
         pub spoofed: Placed<Treatment> = { Treatments::DEFAULT.spoofed },

@@ -153,12 +153,12 @@ impl Decision {
         (self.action == Action::Deny).then_some(self.reason.status())
     }
 
-    /// What a proxy's access log is to tell of the response that the gate sent: `crawlward_denied[robots-disallowed]`,
+    /// What a proxy's access log is to tell of the response that the gate sent: `crawlpike_denied[robots-disallowed]`,
     /// as Envoy's RBAC filter writes `rbac_access_denied_matched_policy[name]`.
     pub fn response_details(&self) -> String {
         match self.action {
-            Action::Deny => format!("crawlward_denied[{}]", self.reason),
-            Action::Allow | Action::Serve => format!("crawlward_{}", self.reason),
+            Action::Deny => format!("crawlpike_denied[{}]", self.reason),
+            Action::Allow | Action::Serve => format!("crawlpike_{}", self.reason),
         }
     }
 

@@ -81,7 +81,7 @@ mod tests {
             look(&["host", "user-agent", "signaturf", "connectiom", "x-crawlwarx", "signature-agent"]),
             nothing
         );
-        for name in ["X-Crawlward", "x_crawlward", "connection", "Connection"] {
+        for name in ["X-Crawlpike", "x_crawlpike", "connection", "Connection"] {
             assert_eq!(
                 look(&["host", name, "accept"]),
                 HeaderNames { may_hide_ours: true, ..nothing },

@@ -12,7 +12,7 @@ use crate::identity::Identity;
 use crate::ruleset::data::Ruleset;
 
 /// The request header that tells upstreams what is known.
-pub const UPSTREAM_HEADER: HeaderName = HeaderName { sent: "X-Crawlward", lowercase: "x-crawlward" };
+pub const UPSTREAM_HEADER: HeaderName = HeaderName { sent: "X-Crawlpike", lowercase: "x-crawlpike" };
 
 pub(super) const CONNECTION: &str = "connection";
 
@@ -42,7 +42,7 @@ pub fn connection_without_ours(request: &impl Request) -> Option<Vec<u8>> {
     Some(others.join(&b", "[..]))
 }
 
-/// Room for nearly every `X-Crawlward`.
+/// Room for nearly every `X-Crawlpike`.
 const USUAL_LENGTH: usize = 128;
 
 impl Ruleset {
@@ -56,7 +56,7 @@ impl Ruleset {
 }
 
 impl Facts<'_> {
-    /// The value of the `X-Crawlward` request header, an RFC 8941 Dictionary; `None` for people, for whom nothing is
+    /// The value of the `X-Crawlpike` request header, an RFC 8941 Dictionary; `None` for people, for whom nothing is
     /// set.
     pub fn header_value(&self) -> Option<String> {
         if self.identity == Identity::None {
@@ -142,18 +142,18 @@ mod tests {
     #[test]
     fn every_spelling_that_upstreams_fold_together_is_a_forgery() {
         for name in [
-            "X-Crawlward",
-            "x_crawlward",
-            "X.CRAWLWARD",
-            "x~crawlward",
-            "X+Crawlward",
-            "X'Crawlward",
-            "x\u{7f}crawlward",
+            "X-Crawlpike",
+            "x_crawlpike",
+            "X.CRAWLPIKE",
+            "x~crawlpike",
+            "X+Crawlpike",
+            "X'Crawlpike",
+            "x\u{7f}crawlpike",
         ] {
             assert!(is_forgery(name.as_bytes()), "{name}");
         }
         for name in
-            ["X-Crawlwar", "X-Crawlwards", "XxCrawlward", "X0Crawlward", "X--Crawlward", "Crawlward", ""]
+            ["X-Crawlwar", "X-Crawlpikes", "XxCrawlpike", "X0Crawlpike", "X--Crawlpike", "Crawlpike", ""]
         {
             assert!(!is_forgery(name.as_bytes()), "{name}");
         }
@@ -170,9 +170,9 @@ mod tests {
             (&[][..], None),
             (&["close"], None),
             (&["keep-alive, Upgrade"], None),
-            (&["X-Crawlward"], Some("")),
-            (&["close, x-crawlward"], Some("close")),
-            (&["Upgrade,X-CRAWLWARD ,, te", "x_crawlward", "close"], Some("Upgrade, te, close")),
+            (&["X-Crawlpike"], Some("")),
+            (&["close, x-crawlpike"], Some("close")),
+            (&["Upgrade,X-CRAWLPIKE ,, te", "x_crawlpike", "close"], Some("Upgrade, te, close")),
         ] {
             assert_eq!(without(lines).as_deref(), expected, "{lines:?}");
         }

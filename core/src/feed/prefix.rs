@@ -43,7 +43,7 @@ impl core::error::Error for PrefixError {}
 /// What is wrong with the text.
 ///
 /// ```
-/// use crawlward_core::internals::{PrefixError, parse_prefix};
+/// use crawlpike_core::internals::{PrefixError, parse_prefix};
 ///
 /// assert_eq!(parse_prefix("192.0.2.0/24")?.to_string(), "192.0.2.0/24");
 /// assert_eq!(parse_prefix("2001:DB8::1")?.to_string(), "2001:db8::1/128");

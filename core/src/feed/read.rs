@@ -61,8 +61,8 @@ pub(crate) fn is_of_a_deployed_shape(format: FeedFormat, bytes: &[u8]) -> bool {
 /// one would turn every client of its publisher into an impostor.
 ///
 /// ```
-/// use crawlward_core::internals::{Diagnostics, Load, ReadOptions, read_feed};
-/// use crawlward_core::FeedFormat;
+/// use crawlpike_core::internals::{Diagnostics, Load, ReadOptions, read_feed};
+/// use crawlpike_core::FeedFormat;
 ///
 /// let mut diagnostics = Diagnostics::new("partners.txt", Load);
 /// let source = b"192.0.2.0/24\n192.0.2.300\n";

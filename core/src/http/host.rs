@@ -42,13 +42,13 @@ impl core::error::Error for HostError {}
 /// A host name, or all names below one.
 ///
 /// ```
-/// use crawlward_core::internals::{HostPattern, RequestHost};
+/// use crawlpike_core::internals::{HostPattern, RequestHost};
 ///
 /// let pattern = HostPattern::new("*.Żółw.example")?;
 /// assert!(pattern.matches(RequestHost::new(b"www.xn--w-uga1v8h.example:8443")));
 /// assert!(pattern.matches(RequestHost::new("www.żółw.example.".as_bytes())));
 /// assert!(!pattern.matches(RequestHost::new("żółw.example".as_bytes())));
-/// # Ok::<(), crawlward_core::internals::HostError>(())
+/// # Ok::<(), crawlpike_core::internals::HostError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostPattern {

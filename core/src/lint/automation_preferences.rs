@@ -94,8 +94,8 @@ fn unreachable_groups(file: &PreferencesFile, diagnostics: &mut Diagnostics<Lint
 /// forbids by several rules together may go unreported.
 ///
 /// ```
-/// use crawlward_core::internals::policy::{PreferencesFile, RobotsFile, scopes_forbidden_by_robots};
-/// use crawlward_core::internals::{Diagnostics, Lint};
+/// use crawlpike_core::internals::policy::{PreferencesFile, RobotsFile, scopes_forbidden_by_robots};
+/// use crawlpike_core::internals::{Diagnostics, Lint};
 ///
 /// let mut robots = Diagnostics::new("robots.txt", Lint);
 /// let robots = RobotsFile::parse(b"User-agent: *\nDisallow: /admin/\n", &mut robots).ok_or("refused")?;

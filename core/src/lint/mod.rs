@@ -77,7 +77,7 @@ pub fn key_directory(name: impl Into<String>, bytes: &[u8]) -> Vec<Diagnostic> {
 /// Checks a `robots.txt`.
 ///
 /// ```
-/// use crawlward_core::lint;
+/// use crawlpike_core::lint;
 ///
 /// let found = lint::robots("robots.txt", b"User-agent: *\nAllow: /\nDisalow: /private/\n");
 /// assert_eq!(

@@ -50,7 +50,7 @@ pub struct Metric {
 
 /// Requests by decision, those of people included.
 pub const REQUESTS: Metric = Metric {
-    name: "crawlward_requests_total",
+    name: "crawlpike_requests_total",
     kind: Kind::Counter,
     labels: &["action", "enforced", "reason", "identity", "agent", "site"],
     help: "Requests by decision; where enforced is false, action is what would have been done.",
@@ -58,7 +58,7 @@ pub const REQUESTS: Metric = Metric {
 
 /// The state of each feed.
 pub const FEED_STATE: Metric = Metric {
-    name: "crawlward_feed_state",
+    name: "crawlpike_feed_state",
     kind: Kind::Gauge,
     labels: &["feed", "state"],
     help: "1 for the state that the feed is in, 0 for the others.",
@@ -66,7 +66,7 @@ pub const FEED_STATE: Metric = Metric {
 
 /// The size of each feed.
 pub const FEED_PREFIXES: Metric = Metric {
-    name: "crawlward_feed_prefixes",
+    name: "crawlpike_feed_prefixes",
     kind: Kind::Gauge,
     labels: &["feed"],
     help: "Distinct prefixes in the version of the feed that is in force; 0 where the feed is stale.",
@@ -74,7 +74,7 @@ pub const FEED_PREFIXES: Metric = Metric {
 
 /// The age of each feed that has a date.
 pub const FEED_AGE: Metric = Metric {
-    name: "crawlward_feed_age_seconds",
+    name: "crawlpike_feed_age_seconds",
     kind: Kind::Gauge,
     labels: &["feed"],
     help: "Seconds since the feed was last known to be current.",
@@ -82,7 +82,7 @@ pub const FEED_AGE: Metric = Metric {
 
 /// When the ruleset in force was loaded.
 pub const RULESET_LOADED: Metric = Metric {
-    name: "crawlward_ruleset_loaded_timestamp_seconds",
+    name: "crawlpike_ruleset_loaded_timestamp_seconds",
     kind: Kind::Gauge,
     labels: &[],
     help: "When the ruleset in force was loaded, in seconds since the Unix epoch.",
@@ -90,7 +90,7 @@ pub const RULESET_LOADED: Metric = Metric {
 
 /// Bugs of ours, which let the request pass.
 pub const ERRORS: Metric = Metric {
-    name: "crawlward_errors_total",
+    name: "crawlpike_errors_total",
     kind: Kind::Counter,
     labels: &[],
     help: "Internal errors; the request at hand passed undecided.",
@@ -98,7 +98,7 @@ pub const ERRORS: Metric = Metric {
 
 /// Rulesets that were to replace the one in force.
 pub const RELOADS: Metric = Metric {
-    name: "crawlward_reloads_total",
+    name: "crawlpike_reloads_total",
     kind: Kind::Counter,
     labels: &["result"],
     help: "New rulesets: in force with the newest version of each feed, in force without one, or refused.",
@@ -106,7 +106,7 @@ pub const RELOADS: Metric = Metric {
 
 /// Requests with signatures, by what came of these.
 pub const SIGNATURES: Metric = Metric {
-    name: "crawlward_signatures_total",
+    name: "crawlpike_signatures_total",
     kind: Kind::Counter,
     labels: &["result"],
     help: "Requests whose signatures were examined, by the result.",
@@ -114,7 +114,7 @@ pub const SIGNATURES: Metric = Metric {
 
 /// Lookups of the names of addresses.
 pub const NAME_LOOKUPS: Metric = Metric {
-    name: "crawlward_name_lookups_total",
+    name: "crawlpike_name_lookups_total",
     kind: Kind::Counter,
     labels: &["result"],
     help: "Lookups of the names of clients' addresses, by the result.",

@@ -24,7 +24,7 @@ pub struct StatsTag {
 const FREE_TEXT: [&str; 2] = ["site", "feed"];
 
 impl Metric {
-    /// The name of one series, the metric's name and then each label: `crawlward_feed_prefixes.feed="googlebot"`.
+    /// The name of one series, the metric's name and then each label: `crawlpike_feed_prefixes.feed="googlebot"`.
     ///
     /// Nothing is escaped, since nothing would undo it: only the value of the last label may have a `"`, so free text
     /// comes last.

@@ -18,7 +18,7 @@ use crate::source::suggestion;
 /// A line cut in two would be another rule (`Disallow: /`), so the line that crosses the limit does not count at all.
 ///
 /// ```
-/// use crawlward_core::internals::policy::whole_lines_within;
+/// use crawlpike_core::internals::policy::whole_lines_within;
 ///
 /// assert_eq!(whole_lines_within(b"Allow: /a\nDisallow: /b\n", 15), (&b"Allow: /a\n"[..], true));
 /// assert_eq!(whole_lines_within(b"Allow: /a\nDisallow: /b\n", 23), (&b"Allow: /a\nDisallow: /b\n"[..], false));

@@ -89,7 +89,7 @@ impl fmt::Display for TableError {
             Self::TooLarge => write!(f, "the prefix table would exceed {MAX_WORDS} words"),
             Self::TooNested => f.write_str("too many prefixes lie within prefixes of too many other feeds"),
             Self::Inconsistent => {
-                f.write_str("the prefix table could not be built because of a bug in Crawlward")
+                f.write_str("the prefix table could not be built because of a bug in Crawlpike")
             }
             Self::Format => f.write_str("not a prefix table of this version and byte order"),
             Self::Length => f.write_str("the prefix table is cut short or has bytes added"),
@@ -143,7 +143,7 @@ impl Header {
 /// `W` holds the words: a vector, or a part of a larger buffer.
 ///
 /// ```
-/// use crawlward_core::internals::{Entry, FeedId, Match, PrefixTable, ValueId};
+/// use crawlpike_core::internals::{Entry, FeedId, Match, PrefixTable, ValueId};
 ///
 /// let [small, large] = [0, 1].map(FeedId::new);
 /// let [whole, half, around] = [10, 11, 20].map(ValueId::new);
@@ -160,7 +160,7 @@ impl Header {
 ///
 /// let loaded = PrefixTable::from_words(table.as_words())?;
 /// assert_eq!(loaded.lookup("::ffff:192.0.3.1".parse().unwrap()), Some(&[in_large][..]));
-/// # Ok::<(), crawlward_core::internals::TableError>(())
+/// # Ok::<(), crawlpike_core::internals::TableError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrefixTable<W = Vec<u32>> {

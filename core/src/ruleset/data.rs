@@ -19,15 +19,15 @@ use crate::user_agent::Claims;
 /// Everything that a decision needs.
 ///
 /// ```
-/// use crawlward_core::{NoFiles, Ruleset};
+/// use crawlpike_core::{NoFiles, Ruleset};
 ///
-/// let compiled = Ruleset::compile("crawlward.json", br#"{ "mode": "enforce" }"#, &NoFiles);
+/// let compiled = Ruleset::compile("crawlpike.json", br#"{ "mode": "enforce" }"#, &NoFiles);
 /// let ruleset = compiled.ruleset.expect("a valid document");
 /// assert!(ruleset.agents().any(|agent| agent.token == "Googlebot"));
 ///
-/// let broken = Ruleset::compile("crawlward.json", br#"{ "mood": "enforce" }"#, &NoFiles);
+/// let broken = Ruleset::compile("crawlpike.json", br#"{ "mood": "enforce" }"#, &NoFiles);
 /// assert!(broken.ruleset.is_none());
-/// assert_eq!(broken.diagnostics[0].to_string(), "crawlward.json:1:3: error: unknown key `mood` (did you mean `mode`?)");
+/// assert_eq!(broken.diagnostics[0].to_string(), "crawlpike.json:1:3: error: unknown key `mood` (did you mean `mode`?)");
 /// ```
 #[derive(Debug)]
 pub struct Ruleset {

@@ -64,7 +64,7 @@ impl fmt::Display for StoredError {
             }
             Self::Length => f.write_str("the compiled ruleset is cut short or has bytes added"),
             Self::Checksum => f.write_str("the compiled ruleset was altered: its checksum does not hold"),
-            Self::Content => f.write_str("the compiled ruleset holds what no version of Crawlward writes"),
+            Self::Content => f.write_str("the compiled ruleset holds what no version of Crawlpike writes"),
             Self::Table(error) => write!(f, "{error}"),
         }
     }

@@ -145,8 +145,8 @@ mod sealed {
 /// `format_args!`.
 ///
 /// ```
-/// use crawlward_core::Locator;
-/// use crawlward_core::internals::{Diagnostics, Load};
+/// use crawlpike_core::Locator;
+/// use crawlpike_core::internals::{Diagnostics, Load};
 ///
 /// let mut diagnostics = Diagnostics::new("feeds/a.json", Load);
 /// let position = Locator::new(b"{\n  oops").position(4);

@@ -51,7 +51,7 @@ pub enum Speaker {
 /// Tokens, ready to be found in a User-Agent.
 ///
 /// ```
-/// use crawlward_core::internals::Tokens;
+/// use crawlpike_core::internals::Tokens;
 ///
 /// let tokens = Tokens::new(["Googlebot", "Googlebot-Image", "bingbot"]);
 /// assert_eq!(tokens.find(b"Mozilla/5.0 (compatible; Googlebot/2.1)"), Some(0));
@@ -82,13 +82,13 @@ impl Tokens {
 /// The tokens of all agents, and the names that give away other automation.
 ///
 /// ```
-/// use crawlward_core::internals::{Claims, Speaker};
+/// use crawlpike_core::internals::{Claims, Speaker};
 ///
 /// let claims = Claims::new(["Googlebot", "Googlebot-Image", "bingbot"])?;
 /// assert_eq!(claims.speaker(Some(b"Mozilla/5.0 (compatible; Googlebot/2.1)")), Speaker::Agent(0));
 /// assert_eq!(claims.speaker(Some(b"googlebot-image/1.0")), Speaker::Agent(1));
 /// assert_eq!(claims.speaker(Some(b"curl/8.5.0")), Speaker::Automation);
-/// # Ok::<(), crawlward_core::internals::ClaimsError>(())
+/// # Ok::<(), crawlpike_core::internals::ClaimsError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Claims {

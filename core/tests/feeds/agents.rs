@@ -1,6 +1,6 @@
 //! Which agents feeds prove, and who is spoofed.
 
-use crawlward_core::{Compiled, FeedState, Identity, NoFiles, Overrides, Ruleset, decide};
+use crawlpike_core::{Compiled, FeedState, Identity, NoFiles, Overrides, Ruleset, decide};
 
 use crate::fixture::{Asked, DOCUMENT, MADE, Memory, identity, jafar, said, states};
 

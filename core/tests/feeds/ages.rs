@@ -1,6 +1,6 @@
 //! Feeds that become old.
 
-use crawlward_core::{FeedState, Identity, NoFiles, Ruleset};
+use crawlpike_core::{FeedState, Identity, NoFiles, Ruleset};
 
 use crate::fixture::{DAY, MODIFIED, Memory, asked_at, jafar, said, states};
 

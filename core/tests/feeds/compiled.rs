@@ -1,6 +1,6 @@
 //! Rulesets in their compiled form.
 
-use crawlward_core::{Compiled, is_stored};
+use crawlpike_core::{Compiled, is_stored};
 
 use crate::fixture::{DOCUMENT, MADE, Memory, asked_at, said};
 

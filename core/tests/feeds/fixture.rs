@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use crawlward_core::{
+use crawlpike_core::{
     Compiled, Decision, FeedState, Files, FoundFile, Identity, Overrides, Request, Ruleset, Scheme, decide,
 };
 

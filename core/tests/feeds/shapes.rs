@@ -1,6 +1,6 @@
 //! Where the shape of a feed comes from: the configuration, the catalog, or the file itself.
 
-use crawlward_core::Identity;
+use crawlpike_core::Identity;
 
 use crate::fixture::{Memory, identity, said};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crawlward_core::{Compiled, FeedState, Identity, NoFiles, Ruleset};
+use crawlpike_core::{Compiled, FeedState, Identity, NoFiles, Ruleset};
 
 use crate::fixture::{DOCUMENT, MADE, Memory, identity, jafar, said, states};
 
@@ -171,7 +171,7 @@ fn the_command_that_accepts_a_version_can_be_run_as_it_is_printed() {
         lines,
         [
             "c.json:5:49: warning: the feed `a` is held: it shrank from 40 to 4 prefixes, by more than 50%; the last \
-             good version stays in force; if the new version is right, run `crawlward compile --config c.json --accept a`",
+             good version stays in force; if the new version is right, run `crawlpike compile --config c.json --accept a`",
             // No operator can accept what can't be read.
             "c.json:6:49: warning: the feed `b` is held: b.json: this is HTML, not JSON: the server sent a web page (an \
              error? a login?), check the URL; the last good version stays in force",
@@ -183,7 +183,7 @@ fn the_command_that_accepts_a_version_can_be_run_as_it_is_printed() {
     memory.put("all.txt", "0.0.0.0/0");
     let compiled = Ruleset::compile("my configs/c.json", document.as_bytes(), &memory);
     let told = said(&compiled);
-    let command = r"run `crawlward compile --config 'my configs/c.json' --accept 'it'\''s a'`";
+    let command = r"run `crawlpike compile --config 'my configs/c.json' --accept 'it'\''s a'`";
     assert!(told.contains(command), "{told}");
     // What lies in the document, as in Envoy, or was compiled elsewhere, is changed elsewhere.
     let told = said(&Compiled::load("c.bin", compiled.store().unwrap()));

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crawlward_document::aidocument::approximate_tokens;
+use crawlpike_document::aidocument::approximate_tokens;
 
-use crawlward_document::{Limits, Page};
+use crawlpike_document::{Limits, Page};
 
 use crate::ALLOCATOR;
 use crate::bombs::{BOMBS, Bomb};
@@ -18,7 +18,7 @@ const ROUNDS: usize = 5;
 pub(crate) fn print(corpus: &Corpus, python: &[&str]) {
     let bytes = corpus.bytes() as f64;
     let fields = Tool {
-        name: "crawlward, all fields as JSON",
+        name: "crawlpike, all fields as JSON",
         run: all_fields,
         text: |text| text,
         without_title: |text| text,
@@ -33,7 +33,7 @@ pub(crate) fn print(corpus: &Corpus, python: &[&str]) {
         }
     }
     let own = rates.first().map_or(1.0, |(_, rate, _)| *rate);
-    println!("| | MB/s | times as fast is crawlward | memory for a byte of a page, median and most |");
+    println!("| | MB/s | times as fast is crawlpike | memory for a byte of a page, median and most |");
     println!("|---|---|---|---|");
     for (name, rate, memory) in rates {
         let memory = memory.map_or(String::new(), |(median, most)| format!("{median:.1}, {most:.1}"));

@@ -1,4 +1,4 @@
-//! Compares Crawlward's documents with those of its peers: how near they come to what a page is about, what they cost,
+//! Compares Crawlpike's documents with those of its peers: how near they come to what a page is about, what they cost,
 //! and how many tokens they save. `make bench-document` runs it.
 
 #[path = "../../tests/common/bombs.rs"]
@@ -32,7 +32,7 @@ const CORPORA: [(&str, &str); 5] = [
 const PYTHON: [&str; 2] = ["trafilatura", "readability-lxml"];
 
 fn main() {
-    let folder = std::env::args().nth(1).expect("usage: crawlward-document-bench CORPORA");
+    let folder = std::env::args().nth(1).expect("usage: crawlpike-document-bench CORPORA");
     let read = |name: &str| {
         let folder = Path::new(&folder).join(name);
         folder.join("truth.json").exists().then(|| Corpus::read(&folder))

@@ -1,7 +1,7 @@
-//! Crawlward and its peers behind one function each.
+//! Crawlpike and its peers behind one function each.
 
-use crawlward_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
-use crawlward_document::{Document, Limits};
+use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
+use crawlpike_document::{Document, Limits};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 const URL: &str = "https://example.com/page";
@@ -19,7 +19,7 @@ pub(crate) struct Tool {
 
 /// The tools in Rust.
 pub(crate) const TOOLS: &[Tool] = &[
-    Tool { name: "crawlward", run: |page| read(page).markdown().to_owned(), text: text_of, without_title },
+    Tool { name: "crawlpike", run: |page| read(page).markdown().to_owned(), text: text_of, without_title },
     Tool { name: "dom_smoothie", run: dom_smoothie, text: |text| text, without_title: |made| made },
     Tool { name: "rs-trafilatura", run: rs_trafilatura, text: |text| text, without_title: |made| made },
     Tool { name: "htmd", run: htmd, text: text_of, without_title: |made| made },
@@ -27,7 +27,7 @@ pub(crate) const TOOLS: &[Tool] = &[
 ];
 
 pub(crate) fn read(page: &[u8]) -> Document {
-    crawlward_document::read(page, &Limits { bytes: 64 << 20, ..Limits::default() }, None, Some(URL))
+    crawlpike_document::read(page, &Limits { bytes: 64 << 20, ..Limits::default() }, None, Some(URL))
 }
 
 /// All that an AIDocument has, as JSON.
@@ -90,7 +90,7 @@ fn text_of(markdown: String) -> String {
     text
 }
 
-/// Crawlward's markdown begins with the title.
+/// Crawlpike's markdown begins with the title.
 fn without_title(markdown: String) -> String {
     let rest = markdown.strip_prefix("# ").and_then(|rest| rest.split_once('\n'));
     rest.map(|(_, rest)| rest.to_owned()).unwrap_or(markdown)

@@ -1,6 +1,6 @@
 //! What the standard says: the tokenizer against html5lib's tests, and the text of pages against html5ever.
 //!
-//! `CRAWLWARD_CORPORA` names a directory whose pages and tests are checked as well, as `make bench-document` unpacks them.
+//! `CRAWLPIKE_CORPORA` names a directory whose pages and tests are checked as well, as `make bench-document` unpacks them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ use crate::{Limits, encoding};
 fn files(folder: &str, end: &str) -> Vec<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let mut folders = vec![own];
-    if let Some(corpora) = std::env::var_os("CRAWLWARD_CORPORA") {
-        let entries = fs::read_dir(&corpora).expect("CRAWLWARD_CORPORA is a directory");
+    if let Some(corpora) = std::env::var_os("CRAWLPIKE_CORPORA") {
+        let entries = fs::read_dir(&corpora).expect("CRAWLPIKE_CORPORA is a directory");
         folders.extend(entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_dir()));
     }
     let all = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a folder"));

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crawlward_document::aidocument::{AiDocument, CacheInfo, SCHEMA};
+use crawlpike_document::aidocument::{AiDocument, CacheInfo, SCHEMA};
 use jsonschema::Validator;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::Value;

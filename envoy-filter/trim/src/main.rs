@@ -1,4 +1,4 @@
-//! Trims a linked filter of Envoy: `crawlward-trim IN OUT`.
+//! Trims a linked filter of Envoy: `crawlpike-trim IN OUT`.
 //!
 //! The SDK exports all callbacks of the Proxy-Wasm ABI. Envoy calls each callback that a module exports, which costs a
 //! request some 2,000 instructions even if the callback does nothing. So only those stay that the filter implements. A callback
@@ -26,12 +26,12 @@ struct Filter {
 
 const FILTERS: [Filter; 2] = [
     Filter {
-        linked: "crawlward_envoy",
+        linked: "crawlpike_envoy",
         exports: &["proxy_on_tick"],
         never_called: &["proxy_set_buffer_bytes"],
     },
     Filter {
-        linked: "crawlward_envoy_documents",
+        linked: "crawlpike_envoy_documents",
         exports: &["proxy_on_response_body", "proxy_on_response_trailers"],
         never_called: &[
             "proxy_call_foreign_function",
@@ -82,11 +82,11 @@ const OWN: &str = "own_";
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [from, to] = arguments.as_slice() else {
-        eprintln!("usage: crawlward-trim IN OUT");
+        eprintln!("usage: crawlpike-trim IN OUT");
         process::exit(2);
     };
     if let Err(error) = trim(from, to) {
-        eprintln!("crawlward-trim: {from}: {error:#}");
+        eprintln!("crawlpike-trim: {from}: {error:#}");
         process::exit(1);
     }
 }

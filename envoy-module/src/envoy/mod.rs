@@ -1,4 +1,4 @@
-//! Envoy's dynamic modules, for any module: this folder knows nothing of Crawlward, and has all that is `unsafe`.
+//! Envoy's dynamic modules, for any module: this folder knows nothing of Crawlpike, and has all that is `unsafe`.
 //!
 //! A module is a type that implements [`Module`], and [`http_filter!`] exports the hooks that Envoy calls. Its functions
 //! receive a handle of a configuration or of a stream. Safe code can't misuse a handle: it lives as long as Envoy's call, and

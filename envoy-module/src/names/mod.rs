@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crawlward_core::metrics::OnceAMinute;
-use crawlward_core::{NameCache, NameLookup, NameLookupResult, NameOutcome};
+use crawlpike_core::metrics::OnceAMinute;
+use crawlpike_core::{NameCache, NameLookup, NameLookupResult, NameOutcome};
 
 use crate::configuration::NameService;
 use crate::envoy::{
@@ -85,7 +85,7 @@ enum Next {
 
 /// What came of a lookup, if it is known.
 pub(crate) fn outcome(lookup: &NameLookup) -> Option<NameOutcome> {
-    KNOWN.as_ref()?.get(lookup, crawlward_files::now())
+    KNOWN.as_ref()?.get(lookup, crawlpike_files::now())
 }
 
 impl Names {
@@ -215,9 +215,9 @@ impl Names {
             ("content-length", &length),
         ];
         let sent = scheduled.call_out(&Callout { cluster, headers: &headers, body: message, patience });
-        if sent.is_err() && LOGGED.is_due(crawlward_files::now()) {
+        if sent.is_err() && LOGGED.is_due(crawlpike_files::now()) {
             let message = format!(
-                "crawlward: rdns: Envoy cannot send to the cluster \"{cluster}\"; is there one of that name with a host?"
+                "crawlpike: rdns: Envoy cannot send to the cluster \"{cluster}\"; is there one of that name with a host?"
             );
             log(LogLevel::Warn, &message);
         }
@@ -230,7 +230,7 @@ impl Names {
         let Some(place) = lookups.under_way.iter().position(|lookup| lookup.number == number) else { return };
         let Lookup { about, waiting, life, .. } = lookups.under_way.swap_remove(place);
         if let Some(known) = KNOWN.as_ref() {
-            let now = crawlward_files::now();
+            let now = crawlpike_files::now();
             known.put(&about, result.outcome(), now.saturating_add(life.into()), now);
         }
         drop(lookups);

@@ -12,7 +12,7 @@ struct Lab(tempfile::TempDir);
 impl Lab {
     fn new() -> Self {
         let lab = Self(tempfile::tempdir().unwrap());
-        lab.write("crawlward.json", DOCUMENT);
+        lab.write("crawlpike.json", DOCUMENT);
         lab.write("lab.txt", "192.0.2.0/24\n");
         lab.write("robots.txt", "User-agent: *\n");
         lab
@@ -28,7 +28,7 @@ impl Lab {
 
     /// An origin whose first version is kept in a file.
     fn loaded(&self) -> Origin {
-        let mut origin = Origin::read(&self.path("crawlward.json")).unwrap();
+        let mut origin = Origin::read(&self.path("crawlpike.json")).unwrap();
         let compiled = origin.compile();
         assert!(compiled.ruleset.is_some(), "{:?}", compiled.diagnostics);
         origin.keep(compiled.good_feeds).unwrap();
@@ -73,7 +73,7 @@ fn each_kind_of_change_is_seen_and_none_where_there_was_none() {
         lab.write(name, &content);
         assert_eq!(renewed(&mut origin).1, [lab.path(name)], "there again");
         // The document takes a reload.
-        lab.write("crawlward.json", "{}");
+        lab.write("crawlpike.json", "{}");
         let compiled = origin.compile();
         assert!(compiled.ruleset.is_some_and(|ruleset| ruleset.feeds(0).count() == 1));
         assert!(is_unchanged(&mut origin));
@@ -97,7 +97,7 @@ fn a_remembered_version_counts_until_another_is_kept_beside_the_source() {
     lab.write("lab.txt", "<html>\n");
     assert!(covers(&origin.compile(), "203.0.113.9"));
 
-    // As `crawlward compile --accept lab` does.
+    // As `crawlpike compile --accept lab` does.
     lab.write("lab.txt", "198.51.100.0/24\n");
     assert!(!covers(&origin.compile(), "198.51.100.1"), "held: all has changed");
     lab.write("lab.txt.last-good", "198.51.100.0/24\n");
@@ -151,25 +151,25 @@ fn what_cannot_be_compiled_is_tried_again_when_it_has_changed() {
 fn a_compiled_ruleset_is_loaded_again_as_long_as_its_document_is_the_same() {
     let lab = Lab::new();
     let store = |document: &str| {
-        lab.write("crawlward.json", document);
+        lab.write("crawlpike.json", document);
         let words = lab.loaded().compile().store().unwrap();
-        fs::write(lab.path("crawlward.bin"), zerocopy::IntoBytes::as_bytes(&words[..])).unwrap();
+        fs::write(lab.path("crawlpike.bin"), zerocopy::IntoBytes::as_bytes(&words[..])).unwrap();
     };
     store(DOCUMENT);
-    let mut origin = Origin::read(&lab.path("crawlward.bin")).unwrap();
+    let mut origin = Origin::read(&lab.path("crawlpike.bin")).unwrap();
     assert!(origin.compile().ruleset.is_some());
     lab.write("lab.txt", "192.0.2.0/24\n203.0.113.0/24\n");
     assert!(is_unchanged(&mut origin), "the feeds are in it");
     store(DOCUMENT);
     let (compiled, files) = renewed(&mut origin);
-    assert_eq!(files, [lab.path("crawlward.bin")]);
+    assert_eq!(files, [lab.path("crawlpike.bin")]);
     assert!(covers(&compiled, "203.0.113.9"));
     store(&DOCUMENT.replace("robots.txt", "lab.txt"));
     let (refused, _) = renewed(&mut origin);
     let [why] = &refused.diagnostics[..] else { panic!("{:?}", refused.diagnostics) };
     assert!(
         why.to_string()
-            .ends_with("crawlward.bin: error: the document in it has changed, which takes a reload")
+            .ends_with("crawlpike.bin: error: the document in it has changed, which takes a reload")
     );
     store(DOCUMENT);
     assert!(renewed(&mut origin).0.ruleset.is_some());

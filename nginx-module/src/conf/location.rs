@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crawlward_core::{Mode, Ruleset, SiteId, suggestion};
+use crawlpike_core::{Mode, Ruleset, SiteId, suggestion};
 
 use super::{MainConf, duplicate, invalid, set_once};
 use crate::nginx::{ComplexValue, Configuration, LogLevel, Merge, MergeConfigError, Position, Purpose};
 
-/// The longest time of `crawlward_rdns`. A client that waits longer has given up.
+/// The longest time of `crawlpike_rdns`. A client that waits longer has given up.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Where the mode of a location comes from.
@@ -35,9 +35,9 @@ pub(crate) struct LocationConf<'c> {
     pub(crate) site: Option<SiteId>,
     /// How long a request waits for the name of its client's address, and where that is said. The inner `None`: it never does.
     rdns: Option<(Option<Duration>, Position)>,
-    /// Whether there is a `crawlward_status`.
+    /// Whether there is a `crawlpike_status`.
     status: Option<()>,
-    /// What `crawlward_trust_header` says, and where.
+    /// What `crawlpike_trust_header` says, and where.
     trust_header: Option<(bool, Position)>,
 }
 
@@ -47,9 +47,9 @@ impl<'c> LocationConf<'c> {
         self.log_level.unwrap_or(LogLevel::ERROR)
     }
 
-    /// `crawlward off|observe|enforce|$variable;`
+    /// `crawlpike off|observe|enforce|$variable;`
     pub(crate) fn set_mode(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
-        const NAME: &str = "crawlward";
+        const NAME: &str = "crawlpike";
         const VALID: &str = "\"off\", \"observe\", \"enforce\" or a variable";
         if !matches!(self.mode, ModeSource::Inherited) {
             return Err(duplicate(NAME));
@@ -63,9 +63,9 @@ impl<'c> LocationConf<'c> {
         Ok(())
     }
 
-    /// `crawlward_deny_status CODE;`
+    /// `crawlpike_deny_status CODE;`
     pub(crate) fn set_deny_status(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
-        const NAME: &str = "crawlward_deny_status";
+        const NAME: &str = "crawlpike_deny_status";
         let argument = configuration.argument();
         let is_number = argument.bytes().all(|byte| byte.is_ascii_digit());
         let status = argument.parse().ok().filter(|status| is_number && (400..=599).contains(status));
@@ -73,24 +73,24 @@ impl<'c> LocationConf<'c> {
         set_once(&mut self.deny_status, NAME, status)
     }
 
-    /// `crawlward_log_level info|notice|warn|error;`
+    /// `crawlpike_log_level info|notice|warn|error;`
     pub(crate) fn set_log_level(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
-        const NAME: &str = "crawlward_log_level";
+        const NAME: &str = "crawlpike_log_level";
         const VALID: &str = "\"info\", \"notice\", \"warn\" or \"error\"";
         let argument = configuration.argument();
         let level = LogLevel::from_word(&argument).ok_or_else(|| invalid(NAME, &argument, VALID))?;
         set_once(&mut self.log_level, NAME, level)
     }
 
-    /// `crawlward_site NAME;`
+    /// `crawlpike_site NAME;`
     pub(crate) fn set_site(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
         let named = (configuration.argument().into_owned(), configuration.position());
-        set_once(&mut self.site_name, "crawlward_site", named)
+        set_once(&mut self.site_name, "crawlpike_site", named)
     }
 
-    /// `crawlward_rdns TIME|off;`
+    /// `crawlpike_rdns TIME|off;`
     pub(crate) fn set_rdns(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
-        const NAME: &str = "crawlward_rdns";
+        const NAME: &str = "crawlpike_rdns";
         let argument = configuration.argument();
         let time = match &*argument {
             "off" => None,
@@ -108,14 +108,14 @@ impl<'c> LocationConf<'c> {
         self.rdns.as_ref().and_then(|(time, _)| *time)
     }
 
-    /// `crawlward_status;`
+    /// `crawlpike_status;`
     pub(crate) fn set_status(&mut self) -> Result<(), String> {
-        set_once(&mut self.status, "crawlward_status", ())
+        set_once(&mut self.status, "crawlpike_status", ())
     }
 
-    /// `crawlward_trust_header on|off;`
+    /// `crawlpike_trust_header on|off;`
     pub(crate) fn set_trust_header(&mut self, configuration: &Configuration<'c>) -> Result<(), String> {
-        const NAME: &str = "crawlward_trust_header";
+        const NAME: &str = "crawlpike_trust_header";
         let argument = configuration.argument();
         let is_on = match &*argument {
             "on" => true,
@@ -125,12 +125,12 @@ impl<'c> LocationConf<'c> {
         set_once(&mut self.trust_header, NAME, (is_on, configuration.position()))
     }
 
-    /// Whether an `X-Crawlward` from outside stays where the mode is `off`.
+    /// Whether an `X-Crawlpike` from outside stays where the mode is `off`.
     pub(crate) fn trusts_header(&self) -> bool {
         self.trust_header.as_ref().is_some_and(|(is_on, _)| *is_on)
     }
 
-    /// Whether an `X-Crawlward` from outside stays, whatever the request.
+    /// Whether an `X-Crawlpike` from outside stays, whatever the request.
     pub(crate) fn always_trusts_header(&self) -> bool {
         self.trusts_header() && matches!(self.mode, ModeSource::Fixed(Mode::Off))
     }
@@ -153,7 +153,7 @@ impl<'c> LocationConf<'c> {
         if let Some((Some(_), position)) = &self.rdns {
             if !configuration.has_resolver() {
                 let message =
-                    "\"crawlward_rdns\" directive needs a \"resolver\" in each of its blocks, or around it";
+                    "\"crawlpike_rdns\" directive needs a \"resolver\" in each of its blocks, or around it";
                 return Err((position.clone(), message.to_owned()));
             }
             main.usage.note_lookups();
@@ -173,7 +173,7 @@ impl<'c> LocationConf<'c> {
 fn site(name: &str, ruleset: &Ruleset) -> Result<SiteId, String> {
     ruleset.site(name).ok_or_else(|| {
         let suggestion = suggestion(name, ruleset.site_names());
-        format!("unknown site `{name}` in \"crawlward_site\" directive{suggestion}")
+        format!("unknown site `{name}` in \"crawlpike_site\" directive{suggestion}")
     })
 }
 

@@ -3,21 +3,21 @@
 use std::io;
 use std::time::Duration;
 
-use crawlward_core::{Compiled, Ruleset, Severity};
-use crawlward_files::{Audience, Origin, User};
+use crawlpike_core::{Compiled, Ruleset, Severity};
+use crawlpike_files::{Audience, Origin, User};
 
 use super::{Usage, duplicate, invalid, set_once};
 use crate::nginx::{Configuration, Purpose, WorkerUser, beside_the_heap, trim};
 use crate::refresh::Refresh;
 use crate::ruleset::InForce;
 
-/// The shortest interval of `crawlward_refresh`. With a shorter one, a worker would do little else.
+/// The shortest interval of `crawlpike_refresh`. With a shorter one, a worker would do little else.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The configuration of the `http` block.
 #[derive(Debug, Default)]
 pub(crate) struct MainConf {
-    /// Empty without `crawlward_config`: then the module does nothing.
+    /// Empty without `crawlpike_config`: then the module does nothing.
     pub(crate) ruleset: InForce,
     pub(crate) refresh: Refresh,
     /// Where the directives are that may turn out to have no effect.
@@ -25,17 +25,17 @@ pub(crate) struct MainConf {
 }
 
 impl MainConf {
-    /// `crawlward_config FILE;`
+    /// `crawlpike_config FILE;`
     pub(crate) fn load(&mut self, configuration: &Configuration<'_>) -> Result<(), String> {
         if !self.ruleset.is_empty() {
-            return Err(duplicate("crawlward_config"));
+            return Err(duplicate("crawlpike_config"));
         }
         // Who stops a server need not wait for a ruleset, nor correct one.
         if configuration.purpose() == Purpose::Signal {
             return Ok(());
         }
         let path = configuration.file_argument().ok_or("out of memory")?;
-        let since = crawlward_files::now();
+        let since = crawlpike_files::now();
         // The master may read more than its workers: what they serve has to be readable for them.
         let worker =
             configuration.worker_user().map(|WorkerUser { name, uid, gids }| User { name, uid, gids });
@@ -56,9 +56,9 @@ impl MainConf {
         Ok(())
     }
 
-    /// `crawlward_refresh TIME|off;`
+    /// `crawlpike_refresh TIME|off;`
     pub(crate) fn set_refresh(&mut self, configuration: &Configuration<'_>) -> Result<(), String> {
-        const NAME: &str = "crawlward_refresh";
+        const NAME: &str = "crawlpike_refresh";
         let argument = configuration.argument();
         let interval = match &*argument {
             "off" => None,

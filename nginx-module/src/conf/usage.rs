@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 use crate::nginx::{Configuration, Position, Purpose};
 
-const CONFIG: &str = "crawlward_config";
+const CONFIG: &str = "crawlpike_config";
 
 /// What only the whole configuration shows.
 #[derive(Debug, Default)]
 pub(crate) struct Usage {
     has_config: Cell<bool>,
-    /// The directives that have no effect without `crawlward_config`.
+    /// The directives that have no effect without `crawlpike_config`.
     others: RefCell<Vec<(&'static str, Position)>>,
-    /// Each `crawlward_trust_header on`, and whether the mode may be `off` anywhere in its block.
+    /// Each `crawlpike_trust_header on`, and whether the mode may be `off` anywhere in its block.
     trusted: RefCell<BTreeMap<Position, bool>>,
     /// Whether a request may have to wait for a lookup, in any block.
     has_lookups: Cell<bool>,
@@ -28,7 +28,7 @@ impl Usage {
         }
     }
 
-    /// Notes a block in which a `crawlward_trust_header on` is in force.
+    /// Notes a block in which a `crawlpike_trust_header on` is in force.
     pub(crate) fn note_trusted(&self, position: &Position, may_be_off: bool) {
         let mut trusted = self.trusted.borrow_mut();
         let known = trusted.entry(position.clone()).or_default();
@@ -65,7 +65,7 @@ impl Usage {
         }
         for (position, _) in self.trusted.borrow().iter().filter(|(_, may_be_off)| !**may_be_off) {
             let message =
-                "\"crawlward_trust_header\" directive has no effect, because the mode is never \"off\" here";
+                "\"crawlpike_trust_header\" directive has no effect, because the mode is never \"off\" here";
             configuration.warn_at(position, message);
         }
     }

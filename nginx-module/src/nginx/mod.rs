@@ -1,4 +1,4 @@
-//! nginx's API in safe Rust, on top of `ngx`. Nothing in this folder knows Crawlward, and no other has `unsafe`.
+//! nginx's API in safe Rust, on top of `ngx`. Nothing in this folder knows Crawlpike, and no other has `unsafe`.
 //!
 //! A module is a type that implements [`Module`]. Its functions receive handles ([`Request`], [`Configuration`]) that live as
 //! long as nginx's call and can't be used for more than nginx allows at that time: what ends a request consumes the handle, and

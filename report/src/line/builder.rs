@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-use crawlward_core::{Scheme, is_token_byte};
+use crawlpike_core::{Scheme, is_token_byte};
 
 use super::names::{Field, Meaning};
 use super::record::{Record, Text};

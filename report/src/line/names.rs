@@ -64,7 +64,7 @@ pub(crate) fn of_variable(name: &str, purpose_header: &str) -> Option<Meaning> {
         "request_uri" => (Field::Target, 3),
         "uri" | "document_uri" => (Field::Target, 1),
         "http_user_agent" => (Field::UserAgent, 1),
-        "crawlward_purpose" => (Field::Purpose, 1),
+        "crawlpike_purpose" => (Field::Purpose, 1),
         "status" => (Field::Status, 1),
         "body_bytes_sent" => (Field::Bytes, 2),
         "bytes_sent" => (Field::Bytes, 1),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 
-use crawlward_core::{Request, Scheme};
+use crawlpike_core::{Request, Scheme};
 
 /// A text of a line: borrowed, unless the log escaped a part of it.
 pub(crate) type Text<'l> = Cow<'l, [u8]>;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crawlward_core::Scheme;
+use crawlpike_core::Scheme;
 
 use super::{Fault, LineReader, Record};
 
@@ -134,7 +134,7 @@ fn a_log_format_is_given_as_text_or_as_a_directive() {
     assert!(read(&both, COMBINED).starts_with("192.0.2.7 GET"));
     assert!(read(&both, line).starts_with("192.0.2.7 GET"));
 
-    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/nginx/observe/crawlward.conf");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/nginx/observe/crawlpike.conf");
     let example = fs::read_to_string(example).unwrap();
     let directive = &example[example.find("log_format").unwrap()..];
     let of_directive = reader(&[directive], &[]).unwrap();

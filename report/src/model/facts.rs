@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crawlward_core::{Action, Identity};
+use crawlpike_core::{Action, Identity};
 
 use super::{Kind, Report, Row};
 use crate::harmless::harmless;
@@ -82,11 +82,11 @@ fn denied(report: &Report) -> Vec<String> {
     let observed = total.denied.requests - total.enforced.requests;
     if observed == total.denied.requests {
         facts.push(
-            "Where these requests went, the mode is `observe`: Crawlward lets them through.".to_string(),
+            "Where these requests went, the mode is `observe`: Crawlpike lets them through.".to_string(),
         );
     } else if observed > 0 {
         facts.push(format!(
-            "Crawlward lets {} of them through, because the mode is `observe` there.",
+            "Crawlpike lets {} of them through, because the mode is `observe` there.",
             count(observed)
         ));
     }

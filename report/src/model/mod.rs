@@ -4,7 +4,7 @@ mod facts;
 mod outcomes;
 mod rows;
 
-use crawlward_core::{Identity, Mode};
+use crawlpike_core::{Identity, Mode};
 use serde::Serialize;
 
 use crate::judge::Lane;

@@ -1,6 +1,6 @@
 //! What was decided, for whom, and what another configuration changes.
 
-use crawlward_core::{Action, Identity, Proof, Reason};
+use crawlpike_core::{Action, Identity, Proof, Reason};
 use hashbrown::HashMap;
 use serde::Serialize;
 

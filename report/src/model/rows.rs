@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crawlward_core::{Identity, Ruleset};
+use crawlpike_core::{Identity, Ruleset};
 use serde::Serialize;
 
 use super::outcomes::{self, OutcomeRow};

@@ -1,6 +1,6 @@
 //! What is counted of an agent.
 
-use crawlward_core::{Action, Facts, Identity, Proof, Reason, Rule};
+use crawlpike_core::{Action, Facts, Identity, Proof, Reason, Rule};
 use hashbrown::HashMap;
 
 use super::client::Client;

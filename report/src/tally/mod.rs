@@ -7,7 +7,7 @@ pub(crate) mod group;
 pub(crate) mod timeline;
 mod unknown;
 
-use crawlward_core::{Action, Facts, Identity};
+use crawlpike_core::{Action, Facts, Identity};
 use hashbrown::HashMap;
 
 use crate::line::{Fault, Record};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crawlward_core::{Action, Identity};
+use crawlpike_core::{Action, Identity};
 
 use super::numbers::{bytes, count, share, shown_time};
 use super::table::{Align, Table, paragraph};

@@ -1,6 +1,6 @@
 //! Decisions in words.
 
-use crawlward_core::Action;
+use crawlpike_core::Action;
 
 use crate::model::OutcomeRow;
 

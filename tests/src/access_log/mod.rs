@@ -44,7 +44,7 @@ pub fn write_configuration(folder: &Path) -> io::Result<PathBuf> {
         fs::copy(artefacts::feeds().join(feed), folder.join(feed))?;
     }
     fs::write(folder.join("robots.txt"), ROBOTS_TXT)?;
-    let config = folder.join("crawlward.json");
+    let config = folder.join("crawlpike.json");
     fs::write(&config, CONFIG)?;
     Ok(config)
 }

@@ -10,16 +10,16 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
-use crawlward_tests::artefacts;
-use crawlward_tests::cases::CaseRequest;
-use crawlward_tests::envoy::write_resource;
-use crawlward_tests::http::{self, Request, Response};
-use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX};
-use crawlward_tests::nginx::{Folder, local};
-use crawlward_tests::origin::Received;
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::Server;
-use crawlward_tests::verdict::parse_dictionary;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::cases::CaseRequest;
+use crawlpike_tests::envoy::write_resource;
+use crawlpike_tests::http::{self, Request, Response};
+use crawlpike_tests::lab::{ADDRESS_HEADER, FIREFOX};
+use crawlpike_tests::nginx::{Folder, local};
+use crawlpike_tests::origin::Received;
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::Server;
+use crawlpike_tests::verdict::parse_dictionary;
 use serde_json::{Value, json};
 
 /// Who asks.
@@ -114,7 +114,7 @@ impl Client {
 fn outcome(response: &Response) -> String {
     let told = match Received::of(response) {
         None => response.denial_reason(),
-        Some(received) => received.crawlward.and_then(|text| parse_dictionary(&text).remove("identity")),
+        Some(received) => received.crawlpike.and_then(|text| parse_dictionary(&text).remove("identity")),
     };
     format!("{} {}", response.status, told.as_deref().unwrap_or("-"))
 }
@@ -152,14 +152,14 @@ impl Demo {
         folder.copy_of_repository("examples/demo");
         folder.copy_of_repository("core/data/feeds");
         let path = |name: &str| folder.path().join(name);
-        let document = path("examples/demo/crawlward.json");
+        let document = path("examples/demo/crawlpike.json");
         let [nginx_port, wasm_port, native_port, admin, origin_port] = [(); 5].map(|()| free_port());
 
         let absolute =
             |path: PathBuf| path.canonicalize().expect("a file that is there").display().to_string();
         let changes = [
-            ("modules/ngx_http_crawlward_module.so", absolute(artefacts::nginx_module())),
-            ("crawlward_config crawlward.json", format!("crawlward_config {}", document.display())),
+            ("modules/ngx_http_crawlpike_module.so", absolute(artefacts::nginx_module())),
+            ("crawlpike_config crawlpike.json", format!("crawlpike_config {}", document.display())),
             ("127.0.0.1:8080", format!("127.0.0.1:{nginx_port}")),
             ("127.0.0.1:8000", format!("127.0.0.1:{origin_port}")),
         ];
@@ -174,12 +174,12 @@ impl Demo {
 
         let filter = path("filter.json");
         let output = write_resource(&document, &filter);
-        assert!(output.status.success(), "crawlward envoy: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "crawlpike envoy: {}", String::from_utf8_lossy(&output.stderr));
         let changes = [
-            ("/tmp/crawlward-filter.json", filter.display().to_string()),
+            ("/tmp/crawlpike-filter.json", filter.display().to_string()),
             ("/dev/stdout", path("envoy-access.log").display().to_string()),
-            ("dist/libcrawlward_envoy.so", absolute(artefacts::envoy_module())),
-            ("examples/demo/crawlward.json", document.display().to_string()),
+            ("dist/libcrawlpike_envoy.so", absolute(artefacts::envoy_module())),
+            ("examples/demo/crawlpike.json", document.display().to_string()),
             ("port_value: 8090", format!("port_value: {wasm_port}")),
             ("port_value: 8091", format!("port_value: {native_port}")),
             ("port_value: 9901", format!("port_value: {admin}")),
@@ -314,7 +314,7 @@ fn say(line: &str) {
 /// What the command line says of the clients.
 fn explain() -> Vec<Value> {
     let mut command = Command::new(artefacts::cli());
-    command.args(["explain", "--stdin", "--config"]).arg(example("crawlward.json"));
+    command.args(["explain", "--stdin", "--config"]).arg(example("crawlpike.json"));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command line");
     let mut input = String::new();
     for client in &CLIENTS {
@@ -334,7 +334,7 @@ fn main() -> ExitCode {
     let demo = Demo::start(keep);
     let agreed = demo.show() & demo.show_forms();
     if agreed {
-        say(&format!("The three gates and `crawlward explain` agree on all {} requests.", CLIENTS.len()));
+        say(&format!("The three gates and `crawlpike explain` agree on all {} requests.", CLIENTS.len()));
     }
     if keep {
         demo.leave_running();

@@ -5,8 +5,8 @@ use std::env;
 use std::fs;
 use std::io;
 
-use crawlward_tests::artefacts::repository;
-use crawlward_tests::{names, pages};
+use crawlpike_tests::artefacts::repository;
+use crawlpike_tests::{names, pages};
 
 fn main() -> io::Result<()> {
     if env::args().nth(1).as_deref() == Some("released") {

@@ -1,4 +1,4 @@
-//! `make report-log`: draws an access log, and checks that `crawlward report` counts in it what was drawn.
+//! `make report-log`: draws an access log, and checks that `crawlpike report` counts in it what was drawn.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use crawlward_tests::access_log::{of_report, write_configuration, write_log};
-use crawlward_tests::artefacts;
+use crawlpike_tests::access_log::{of_report, write_configuration, write_log};
+use crawlpike_tests::artefacts;
 
 fn main() -> io::Result<ExitCode> {
     let mut arguments = std::env::args().skip(1);
@@ -32,7 +32,7 @@ fn main() -> io::Result<ExitCode> {
         .arg(config)
         .arg(&log)
         .output()?;
-    println!("crawlward report: {:.1} s", begin.elapsed().as_secs_f64());
+    println!("crawlpike report: {:.1} s", begin.elapsed().as_secs_f64());
     let report = serde_json::from_slice(&done.stdout)?;
     let found = of_report(&report);
     if found == expected {

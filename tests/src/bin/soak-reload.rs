@@ -3,8 +3,8 @@
 use std::env;
 use std::time::Duration;
 
-use crawlward_tests::nginx::Nginx;
-use crawlward_tests::reloads::{LargeFeed, Usage};
+use crawlpike_tests::nginx::Nginx;
+use crawlpike_tests::reloads::{LargeFeed, Usage};
 
 fn number(name: &str, default: usize) -> usize {
     env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -54,13 +54,13 @@ fn main() {
     let by_reload = (0..5).map(|_| server.time_to_effect(Nginx::reload)).collect();
     println!("- SIGHUP: {}", seconds(by_reload));
     drop(server);
-    let mut server = LargeFeed::start(prefixes, "crawlward_refresh 1s;");
+    let mut server = LargeFeed::start(prefixes, "crawlpike_refresh 1s;");
     let before = server.usage();
     let by_refresh = (0..5).map(|_| server.time_to_effect(|_| ())).collect();
-    println!("- `crawlward_refresh 1s;`: {}", seconds(by_refresh));
+    println!("- `crawlpike_refresh 1s;`: {}", seconds(by_refresh));
 
     let refreshes = number("REFRESHES", 100);
-    println!("\n`crawlward_refresh`: the memory of a worker, which has a copy of its own\n");
+    println!("\n`crawlpike_refresh`: the memory of a worker, which has a copy of its own\n");
     println!("| refreshes | master | of it anonymous | its peak | a worker | of it private | seconds |");
     println!("|---|---|---|---|---|---|---|");
     row("0", before, server.peak(), None);

@@ -1,6 +1,6 @@
 //! What Envoy is started with: a bootstrap, and listeners in front of an origin.
 
-use crawlward_core::metrics::{self, StatsTag};
+use crawlpike_core::metrics::{self, StatsTag};
 use serde_json::{Value, json};
 
 use crate::nginx::Folder;
@@ -28,7 +28,7 @@ fn stats_tags() -> Value {
 /// A bootstrap with these listeners in front of an origin.
 pub fn bootstrap(listeners: &[Value], origin: u16) -> Value {
     json!({
-        "node": { "id": "crawlward-tests", "cluster": "crawlward-tests" },
+        "node": { "id": "crawlpike-tests", "cluster": "crawlpike-tests" },
         "stats_config": { "stats_tags": stats_tags() },
         // So that the metrics of the native module have the same names as those of the Wasm filter.
         "layered_runtime": { "layers": [{
@@ -85,8 +85,8 @@ pub fn configuration(folder: &Folder, listener: &Listener) -> Value {
             "log_format": { "json_format": {
                 "case": "%REQ(X-TEST-CASE)%",
                 "status": "%RESPONSE_CODE%",
-                "wasm.crawlward": "%FILTER_STATE(wasm.crawlward:PLAIN)%",
-                "crawlward": "%FILTER_STATE(crawlward:PLAIN)%",
+                "wasm.crawlpike": "%FILTER_STATE(wasm.crawlpike:PLAIN)%",
+                "crawlpike": "%FILTER_STATE(crawlpike:PLAIN)%",
                 "details": "%RESPONSE_CODE_DETAILS%",
                 "flags": "%RESPONSE_FLAGS%",
             } },

@@ -54,8 +54,8 @@ impl Filter {
         }
         let to = folder.path().join("documents.resource.json");
         let output =
-            write_resource_of(&artefacts::wasm_documents(), config, &to, &["--name", "crawlward-documents"]);
-        assert!(output.status.success(), "crawlward envoy: {}", String::from_utf8_lossy(&output.stderr));
+            write_resource_of(&artefacts::wasm_documents(), config, &to, &["--name", "crawlpike-documents"]);
+        assert!(output.status.success(), "crawlpike envoy: {}", String::from_utf8_lossy(&output.stderr));
         vec![policies, filter_of_resource(&to)]
     }
 
@@ -67,7 +67,7 @@ impl Filter {
     /// Where the document is refused.
     pub fn write_resource(self, config: &Path, to: &Path) {
         let output = write_resource_with(config, to, &["--form", "compiled"]);
-        assert!(output.status.success(), "crawlward envoy: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "crawlpike envoy: {}", String::from_utf8_lossy(&output.stderr));
         if self == Self::Native {
             let ruleset = plugin_configuration(&mut read_resource(to)).take();
             let mut resource = native_filter("");
@@ -89,8 +89,8 @@ impl Filter {
     /// The name of its filter state.
     pub fn state(self) -> &'static str {
         match self {
-            Self::Wasm => "wasm.crawlward",
-            Self::Native => "crawlward",
+            Self::Wasm => "wasm.crawlpike",
+            Self::Native => "crawlpike",
         }
     }
 }
@@ -98,11 +98,11 @@ impl Filter {
 /// The native module with this configuration, for a static `http_filters`.
 pub fn native_filter(configuration: &str) -> Value {
     json!({
-        "name": "crawlward",
+        "name": "crawlpike",
         "typed_config": {
             "@type": MODULE_TYPE,
-            "dynamic_module_config": { "name": "crawlward_envoy" },
-            "filter_name": "crawlward",
+            "dynamic_module_config": { "name": "crawlpike_envoy" },
+            "filter_name": "crawlpike",
             "filter_config": { "@type": "type.googleapis.com/google.protobuf.StringValue", "value": configuration },
         },
     })
@@ -111,17 +111,17 @@ pub fn native_filter(configuration: &str) -> Value {
 /// The file in a folder that [`update_resource`] writes.
 pub const RESOURCE: &str = "resource.json";
 
-/// Makes [`RESOURCE`] of the folder's `crawlward.json`.
+/// Makes [`RESOURCE`] of the folder's `crawlpike.json`.
 ///
 /// # Panics
 ///
 /// Where the document is refused.
 pub fn update_resource(folder: &Folder) {
-    let output = write_resource(&folder.path().join("crawlward.json"), &folder.path().join(RESOURCE));
+    let output = write_resource(&folder.path().join("crawlpike.json"), &folder.path().join(RESOURCE));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Gives [`RESOURCE`] another plugin configuration, which may be one that `crawlward envoy` refuses to write. As that
+/// Gives [`RESOURCE`] another plugin configuration, which may be one that `crawlpike envoy` refuses to write. As that
 /// does, it writes beside the file and moves it there.
 pub fn replace_configuration(folder: &Folder, configuration: &str) {
     let mut resource = read_resource(&folder.path().join(RESOURCE));
@@ -129,7 +129,7 @@ pub fn replace_configuration(folder: &Folder, configuration: &str) {
     folder.write(RESOURCE, json!({ "resources": [resource] }).to_string());
 }
 
-/// Runs `crawlward envoy`, which writes the filter's resource, as a file that Envoy can watch; with the document, which
+/// Runs `crawlpike envoy`, which writes the filter's resource, as a file that Envoy can watch; with the document, which
 /// the filter itself then compiles.
 ///
 /// # Panics
@@ -139,7 +139,7 @@ pub fn write_resource(config: &Path, to: &Path) -> Output {
     write_resource_with(config, to, &["--form", "document"])
 }
 
-/// Runs `crawlward envoy` with these arguments besides.
+/// Runs `crawlpike envoy` with these arguments besides.
 ///
 /// # Panics
 ///
@@ -159,7 +159,7 @@ pub fn write_resource_of(wasm: &Path, config: &Path, to: &Path, arguments: &[&st
     command.args(arguments).arg("--output").arg(to).output().expect("the command line can be started")
 }
 
-/// The filter that `crawlward envoy` makes of a configuration, for a static `http_filters`.
+/// The filter that `crawlpike envoy` makes of a configuration, for a static `http_filters`.
 ///
 /// # Panics
 ///
@@ -168,11 +168,11 @@ pub fn static_filter(folder: &Folder, config: &Path) -> Value {
     let name = config.file_stem().expect("a file name").to_string_lossy();
     let to = folder.path().join(format!("{name}.resource.json"));
     let output = write_resource(config, &to);
-    assert!(output.status.success(), "crawlward envoy: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "crawlpike envoy: {}", String::from_utf8_lossy(&output.stderr));
     filter_of_resource(&to)
 }
 
-/// The filter in a resource that `crawlward envoy` wrote, for a static `http_filters`.
+/// The filter in a resource that `crawlpike envoy` wrote, for a static `http_filters`.
 pub fn filter_of_resource(path: &Path) -> Value {
     let resource = read_resource(path);
     json!({ "name": resource["name"], "typed_config": resource["typed_config"] })
@@ -181,20 +181,20 @@ pub fn filter_of_resource(path: &Path) -> Value {
 /// The filter that Envoy takes from a file, and again whenever another file is moved there.
 pub fn discovered_filter(resource: &Path) -> Value {
     json!({
-        "name": "crawlward",
+        "name": "crawlpike",
         "config_discovery": {
             "config_source": { "path_config_source": { "path": resource }, "resource_api_version": "V3" },
             // Where the first one is refused; see examples/demo/envoy.yaml.
             "default_config": {
                 "@type": HEADER_MUTATION_TYPE,
-                "mutations": { "request_mutations": [{ "remove": "x-crawlward" }, { "remove": "x_crawlward" }] },
+                "mutations": { "request_mutations": [{ "remove": "x-crawlpike" }, { "remove": "x_crawlpike" }] },
             },
             "type_urls": [WASM_TYPE, MODULE_TYPE, HEADER_MUTATION_TYPE],
         },
     })
 }
 
-/// The resource in the discovery response that `crawlward envoy` writes.
+/// The resource in the discovery response that `crawlpike envoy` writes.
 ///
 /// # Panics
 ///

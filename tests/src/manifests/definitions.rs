@@ -12,9 +12,9 @@ use serde_json::Value;
 use super::{as_wasm_plugin, documents};
 use crate::artefacts;
 
-/// The folder that `CRAWLWARD_CRDS` names, with the definitions of Istio and of Envoy Gateway.
+/// The folder that `CRAWLPIKE_CRDS` names, with the definitions of Istio and of Envoy Gateway.
 pub fn crds() -> Option<PathBuf> {
-    env::var_os("CRAWLWARD_CRDS").map(PathBuf::from)
+    env::var_os("CRAWLPIKE_CRDS").map(PathBuf::from)
 }
 
 /// The definitions in the folder.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crawlward_core::Config;
+use crawlpike_core::Config;
 use serde_json::Value;
 
 const HEAD: &str = "\
@@ -12,9 +12,9 @@ const HEAD: &str = "\
 <!-- `make pages` writes this page from the JSON Schema and docs/book/examples.json. -->
 
 The configuration is one JSON document, the same for all gates and every command. This page has all of its keys. Unknown
-keys are errors. `crawlward lint --format config` reports all errors at once, with line and column.
+keys are errors. `crawlpike lint --format config` reports all errors at once, with line and column.
 
-[`crawlward.schema.json`](crawlward.schema.json) is the JSON Schema of the document. An editor that knows it completes
+[`crawlpike.schema.json`](crawlpike.schema.json) is the JSON Schema of the document. An editor that knows it completes
 and checks the document while you write: name it in `$schema`.
 
 A key in **bold** is required.

@@ -1,4 +1,4 @@
-//! `crawlward explain`.
+//! `crawlpike explain`.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::artefacts;
 use crate::cases::{Case, Table};
 use crate::nginx::Folder;
 
-/// `crawlward explain`: with `--stdin` where JSON can carry the request, else with its bytes as arguments.
+/// `crawlpike explain`: with `--stdin` where JSON can carry the request, else with its bytes as arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Cli;
 

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use crawlward_core::{Overrides, Request, Ruleset, Scheme, decide};
-use crawlward_files::FilesBeside;
+use crawlpike_core::{Overrides, Request, Ruleset, Scheme, decide};
+use crawlpike_files::FilesBeside;
 
 use super::{Answer, Runner};
 use crate::cases::{Case, Table};
@@ -81,7 +81,7 @@ impl Request for InMemory<'_> {
     }
 
     fn now(&self) -> i64 {
-        crawlward_files::now()
+        crawlpike_files::now()
     }
 
     fn method(&self) -> &[u8] {

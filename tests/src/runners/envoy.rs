@@ -52,7 +52,7 @@ impl Runner for Envoy {
 /// There is no filter state where the client is a person: then there is nothing but the identity. The reason is that of
 /// a response that the gate sent.
 fn facts(line: &Value, filter: Filter) -> BTreeMap<String, Value> {
-    let details = line["details"].as_str().and_then(|details| details.strip_prefix("crawlward_"));
+    let details = line["details"].as_str().and_then(|details| details.strip_prefix("crawlpike_"));
     let denied = details.and_then(|details| details.strip_prefix("denied[")?.strip_suffix(']'));
     let reason = denied.or(details).map(|reason| ("reason".to_owned(), reason.into()));
     let Some(state) = line[filter.state()].as_str() else {

@@ -1,4 +1,4 @@
-//! The ways into Crawlward, each of which answers the whole table.
+//! The ways into Crawlpike, each of which answers the whole table.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub use self::core::Core;
 pub use self::envoy::Envoy;
 pub use self::nginx::Nginx;
 
-/// A way into Crawlward.
+/// A way into Crawlpike.
 pub trait Runner {
     /// What it is called in messages.
     fn name(&self) -> &'static str;
@@ -43,14 +43,14 @@ pub struct Answer {
 pub struct Exchange {
     /// What the client received.
     pub response: Response,
-    /// The `X-Crawlward` that the origin received; `None` where the request did not reach it.
+    /// The `X-Crawlpike` that the origin received; `None` where the request did not reach it.
     pub at_origin: Option<Option<String>>,
 }
 
 impl Exchange {
     /// What a response shows.
     pub fn of(response: Response) -> Self {
-        let at_origin = crate::origin::Received::of(&response).map(|received| received.crawlward);
+        let at_origin = crate::origin::Received::of(&response).map(|received| received.crawlpike);
         Self { response, at_origin }
     }
 }

@@ -40,11 +40,11 @@ fn run_table(table: &Table, origin: &Origin) -> Vec<Result<Answer, String>> {
     let (port, origin) = (free_port(), origin.port());
     let mut format = format!(r#"{{"case":"$http_{}""#, CASE_HEADER.to_ascii_lowercase().replace('-', "_"));
     for name in VARIABLES {
-        let _ = write!(format, r#","{name}":"$crawlward_{name}""#);
+        let _ = write!(format, r#","{name}":"$crawlpike_{name}""#);
     }
     let http = format!(
         r#"
-    crawlward_config {document};
+    crawlpike_config {document};
     log_format decision escape=json '{format}}}';
     underscores_in_headers on;
     large_client_header_buffers 4 16k;

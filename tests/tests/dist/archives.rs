@@ -5,8 +5,8 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use crawlward_tests::artefacts::{nginx, repository};
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::artefacts::{nginx, repository};
+use crawlpike_tests::nginx::Folder;
 use serde_json::Value;
 
 use crate::{
@@ -47,29 +47,29 @@ fn archives_are_sorted_and_name_no_user_and_no_place_of_the_build() {
 fn the_command_line_runs_without_any_library() {
     let folder = Folder::new();
     let tree = command_line(&folder);
-    let program = tree.join("bin/crawlward");
-    assert_eq!(run(&program, &["--version"]), format!("crawlward {VERSION}\n"));
+    let program = tree.join("bin/crawlpike");
+    assert_eq!(run(&program, &["--version"]), format!("crawlpike {VERSION}\n"));
     let needed = run("readelf", &["--dynamic", text(&program)]);
     assert!(!needed.contains("(NEEDED)"), "it is not static: {needed}");
     for file in [
-        "share/man/man1/crawlward.1",
-        "share/man/man1/crawlward-explain.1",
-        "share/bash-completion/completions/crawlward",
-        "share/zsh/site-functions/_crawlward",
-        "share/fish/vendor_completions.d/crawlward.fish",
-        "share/crawlward/crawlward.schema.json",
-        "share/doc/crawlward/LICENSE",
-        "share/doc/crawlward/CHANGELOG.md",
+        "share/man/man1/crawlpike.1",
+        "share/man/man1/crawlpike-explain.1",
+        "share/bash-completion/completions/crawlpike",
+        "share/zsh/site-functions/_crawlpike",
+        "share/fish/vendor_completions.d/crawlpike.fish",
+        "share/crawlpike/crawlpike.schema.json",
+        "share/doc/crawlpike/LICENSE",
+        "share/doc/crawlpike/CHANGELOG.md",
     ] {
         assert!(tree.join(file).exists(), "{file} is missing");
     }
-    let licences = fs::read_to_string(tree.join("share/doc/crawlward/third-party-licences")).unwrap();
+    let licences = fs::read_to_string(tree.join("share/doc/crawlpike/third-party-licences")).unwrap();
     assert!(licences.matches("\n==== ").count() > 100 && licences.contains("==== ring "));
-    assert_feeds(&tree.join("share/crawlward"));
+    assert_feeds(&tree.join("share/crawlpike"));
 
     let init = folder.path().join("made");
     run(&program, &["init", text(&init)]);
-    run(&program, &["feeds", "--config", text(&init.join("crawlward.json"))]);
+    run(&program, &["feeds", "--config", text(&init.join("crawlpike.json"))]);
 }
 
 /// What the ELF header names a machine.
@@ -95,7 +95,7 @@ fn each_module_is_for_the_nginx_in_its_name() {
     let version = output(nginx(), &["-v"]);
     let installed = String::from_utf8(version.stderr).unwrap();
     let installed = installed.trim_end().rsplit('/').next().unwrap();
-    let begin = format!("crawlward-{VERSION}-nginx-");
+    let begin = format!("crawlpike-{VERSION}-nginx-");
     let modules = names().into_iter().filter(|name| name.starts_with(&begin)).collect::<Vec<_>>();
     assert!(
         modules.contains(&format!("{begin}{installed}-linux-{}.tar.gz", env::consts::ARCH)),
@@ -106,13 +106,13 @@ fn each_module_is_for_the_nginx_in_its_name() {
         let tree = unpacked(&release().join(&name), &folder);
         let intended = name.strip_prefix(&begin).and_then(|rest| rest.split('-').next()).unwrap();
         assert!(fs::read_to_string(tree.join("README")).unwrap().contains(&format!("nginx {intended}, ")));
-        for file in ["LICENSE", "third-party-licences", "ngx_http_crawlward_module.5", "nginx/minimal"] {
+        for file in ["LICENSE", "third-party-licences", "ngx_http_crawlpike_module.5", "nginx/minimal"] {
             assert!(tree.join(file).exists(), "{name}: {file} is missing");
         }
         if !name.ends_with(&format!("-{}.tar.gz", env::consts::ARCH)) {
             continue;
         }
-        let module = tree.join("ngx_http_crawlward_module.so");
+        let module = tree.join("ngx_http_crawlpike_module.so");
         let configuration = format!(
             "load_module {};\npid {};\nevents {{}}\nhttp {{ access_log off; }}\n",
             module.display(),
@@ -135,13 +135,13 @@ fn each_module_is_for_the_nginx_in_its_name() {
 fn the_programs_for_envoy_are_there_as_files_and_as_an_image() {
     let folder = Folder::new();
     let native = unpacked(&only(&format!("-envoy-linux-{}.tar.gz", env::consts::ARCH)), &folder);
-    let symbols = run("nm", &["-D", "--defined-only", text(&native.join("libcrawlward_envoy.so"))]);
+    let symbols = run("nm", &["-D", "--defined-only", text(&native.join("libcrawlpike_envoy.so"))]);
     assert!(symbols.contains("envoy_dynamic_module_on_program_init"), "{symbols}");
     assert!(native.join("third-party-licences").exists());
 
     let wasm = unpacked(&only("-wasm.tar.gz"), &folder);
-    let code = fs::read(wasm.join("crawlward.wasm")).unwrap();
-    assert!(code.starts_with(b"\0asm") && wasm.join("crawlward-documents.wasm").exists());
+    let code = fs::read(wasm.join("crawlpike.wasm")).unwrap();
+    assert!(code.starts_with(b"\0asm") && wasm.join("crawlpike-documents.wasm").exists());
     let image = folder.path().join("image");
     fs::create_dir(&image).unwrap();
     run("tar", &["-xf", text(&only("-wasm-image.oci.tar")), "-C", text(&image)]);

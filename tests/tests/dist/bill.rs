@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::nginx::Folder;
 use serde_json::Value;
 
 use crate::{VERSION, digest, ending, files, only, unpacked};
@@ -27,7 +27,7 @@ fn the_bill_of_materials_names_each_program_and_each_crate_in_it() {
         }
     }
     let named = |name: &str| components.iter().filter(|component| component["name"] == name).count();
-    assert_eq!((named("crawlward-core"), named("proxy-wasm"), named("glibc")), (1, 1, 1));
+    assert_eq!((named("crawlpike-core"), named("proxy-wasm"), named("glibc")), (1, 1, 1));
 
     // The programs in the archives are those in the bill.
     let mut shipped = BTreeSet::new();

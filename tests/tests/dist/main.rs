@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crawlward_tests::artefacts::{feeds, repository};
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::artefacts::{feeds, repository};
+use crawlpike_tests::nginx::Folder;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -134,7 +134,7 @@ fn the_digests_are_those_of_all_files() {
 #[test]
 fn packing_again_gives_the_same_bytes_whatever_servers_have_kept_in_the_checkout() {
     let kept =
-        ["deploy/helm/crawlward", "docs", "examples/envoy", "examples/nginx/minimal", "examples/update"];
+        ["deploy/helm/crawlpike", "docs", "examples/envoy", "examples/nginx/minimal", "examples/update"];
     let _kept = kept.map(|folder| {
         let mut file = tempfile::Builder::new();
         file.suffix(".last-good").tempfile_in(repository().join(folder)).unwrap()

@@ -6,8 +6,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crawlward_tests::artefacts::repository;
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::artefacts::repository;
+use crawlpike_tests::nginx::Folder;
 
 use crate::{VERSION, assert_feeds, command_line, ending, files, only, run, text};
 
@@ -27,26 +27,26 @@ fn the_debian_packages_have_what_their_description_says() {
 
 fn assert_package(package: &Path) {
     let field = |name: &str| run("dpkg-deb", &["--field", text(package), name]).trim_end().to_owned();
-    assert_eq!(field("Package"), "libnginx-mod-http-crawlward");
+    assert_eq!(field("Package"), "libnginx-mod-http-crawlpike");
     assert!(field("Version").starts_with(&format!("{VERSION}-")), "{}", field("Version"));
     assert!(field("Depends").contains("nginx-abi-"), "{}", field("Depends"));
     let folder = Folder::new();
     run("dpkg-deb", &["--extract", text(package), text(folder.path())]);
     for file in [
-        "usr/bin/crawlward",
-        "usr/lib/nginx/modules/ngx_http_crawlward_module.so",
-        "usr/share/nginx/modules-available/mod-http-crawlward.conf",
-        "usr/share/man/man1/crawlward-explain.1.gz",
-        "usr/share/man/man5/ngx_http_crawlward_module.5.gz",
-        "usr/share/bash-completion/completions/crawlward",
-        "usr/share/zsh/vendor-completions/_crawlward",
-        "usr/share/fish/vendor_completions.d/crawlward.fish",
-        "usr/share/doc/libnginx-mod-http-crawlward/copyright",
-        "usr/share/doc/libnginx-mod-http-crawlward/third-party-licences.gz",
+        "usr/bin/crawlpike",
+        "usr/lib/nginx/modules/ngx_http_crawlpike_module.so",
+        "usr/share/nginx/modules-available/mod-http-crawlpike.conf",
+        "usr/share/man/man1/crawlpike-explain.1.gz",
+        "usr/share/man/man5/ngx_http_crawlpike_module.5.gz",
+        "usr/share/bash-completion/completions/crawlpike",
+        "usr/share/zsh/vendor-completions/_crawlpike",
+        "usr/share/fish/vendor_completions.d/crawlpike.fish",
+        "usr/share/doc/libnginx-mod-http-crawlpike/copyright",
+        "usr/share/doc/libnginx-mod-http-crawlpike/third-party-licences.gz",
     ] {
         assert!(folder.path().join(file).exists(), "{file} is missing");
     }
-    assert_feeds(&folder.path().join("usr/share/crawlward"));
+    assert_feeds(&folder.path().join("usr/share/crawlpike"));
     let found = run("lintian", &["--allow-root", "--fail-on", "none", text(package)]);
     let errors: Vec<&str> = found.lines().filter(|line| line.starts_with("E: ")).collect();
     assert!(errors.is_empty(), "{errors:#?}");
@@ -67,7 +67,7 @@ fn the_other_packages_have_the_tree_of_the_archive() {
     run("tar", &["-xzf", text(&only(&format!("{}.apk", env::consts::ARCH))), "-C", text(&apk)]);
     let about = fs::read_to_string(apk.join(".PKGINFO")).unwrap();
     assert!(
-        about.contains("pkgname = crawlward\n") && about.contains(&format!("pkgver = {VERSION}-r")),
+        about.contains("pkgname = crawlpike\n") && about.contains(&format!("pkgver = {VERSION}-r")),
         "{about}"
     );
     for root in [rpm, apk] {
@@ -80,7 +80,7 @@ fn the_other_packages_have_the_tree_of_the_archive() {
         found.retain(|path, _| !path.starts_with("lib/sysimage"));
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         assert!(found == expected, "{} differs", root.display());
-        assert_eq!(run(root.join("usr/bin/crawlward"), &["--version"]), format!("crawlward {VERSION}\n"));
+        assert_eq!(run(root.join("usr/bin/crawlpike"), &["--version"]), format!("crawlpike {VERSION}\n"));
     }
 }
 
@@ -97,7 +97,7 @@ fn apt_takes_the_package_from_a_signed_repository_and_refuses_a_changed_one() {
             "--passphrase",
             "",
             "--quick-gen-key",
-            "releaser@crawlward.example",
+            "releaser@crawlpike.example",
             "ed25519",
             "sign",
         ])
@@ -108,7 +108,7 @@ fn apt_takes_the_package_from_a_signed_repository_and_refuses_a_changed_one() {
     let made = Command::new(repository_script)
         .env("GNUPGHOME", &keys)
         .arg(place("apt"))
-        .arg("releaser@crawlward.example")
+        .arg("releaser@crawlpike.example")
         .output()
         .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -116,7 +116,7 @@ fn apt_takes_the_package_from_a_signed_repository_and_refuses_a_changed_one() {
     for name in ["lists/partial", "cache/archives/partial", "downloads"] {
         fs::create_dir_all(place(name)).unwrap();
     }
-    let key = place("apt/crawlward.asc");
+    let key = place("apt/crawlpike.asc");
     folder.write(
         "sources.list",
         format!("deb [signed-by={}] file:{} ./\n", key.display(), place("apt").display()),
@@ -137,7 +137,7 @@ fn apt_takes_the_package_from_a_signed_repository_and_refuses_a_changed_one() {
     };
     let updated = apt(&["update"]);
     assert!(updated.status.success(), "{}", String::from_utf8_lossy(&updated.stderr));
-    let downloaded = apt(&["download", "libnginx-mod-http-crawlward"]);
+    let downloaded = apt(&["download", "libnginx-mod-http-crawlpike"]);
     assert!(downloaded.status.success(), "{}", String::from_utf8_lossy(&downloaded.stderr));
     let found = files(&place("downloads")).into_values().collect::<Vec<_>>();
     assert_eq!(found.len(), 1);
@@ -145,7 +145,7 @@ fn apt_takes_the_package_from_a_signed_repository_and_refuses_a_changed_one() {
 
     let index = place("apt/InRelease");
     let signed = fs::read_to_string(&index).unwrap();
-    fs::write(&index, signed.replace("Origin: Crawlward", "Origin: Somebody")).unwrap();
+    fs::write(&index, signed.replace("Origin: Crawlpike", "Origin: Somebody")).unwrap();
     let refused = apt(&["update", "--error-on=any"]);
     assert!(!refused.status.success(), "{}", String::from_utf8_lossy(&refused.stdout));
 }

@@ -3,11 +3,11 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::http::{self, Request};
-use crawlward_tests::nginx::local;
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::http::{self, Request};
+use crawlpike_tests::nginx::local;
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 use crate::engine::{Finished, artefacts_of_images, images, try_docker};
 use crate::world::{FIREFOX, alone, log_time};
@@ -23,7 +23,7 @@ impl Composition {
         let images = images();
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).arg("-f").arg(artefacts::repository().join("compose.yaml"));
-        command.args(["-p", "crawlward-test-compose"]).args(arguments);
+        command.args(["-p", "crawlpike-test-compose"]).args(arguments);
         command
             .env("BASE", &images.base)
             .env("ENVOY", images.envoy_base)

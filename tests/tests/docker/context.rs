@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crawlward_tests::artefacts;
+use crawlpike_tests::artefacts;
 
 use crate::engine::{docker, images};
 
@@ -28,7 +28,7 @@ fn sources(folder: &Path, found: &mut BTreeSet<String>) {
 #[test]
 fn the_context_has_all_that_programs_are_compiled_from() {
     let images = images();
-    let tag = "crawlward-test-sources";
+    let tag = "crawlpike-test-sources";
     images.build_stage("cli", "command", tag);
     let listed = docker(&["run", "--rm", "--entrypoint=find", tag, "/src", "-type", "f"]);
     let context: BTreeSet<&str> = listed.lines().filter_map(|line| line.strip_prefix("/src/")).collect();

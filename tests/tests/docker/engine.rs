@@ -8,9 +8,9 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::nginx::Folder;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::nginx::Folder;
+use crawlpike_tests::process::wait_for;
 
 /// A command, finished, with what it printed.
 #[derive(Debug)]
@@ -69,15 +69,15 @@ pub(crate) fn images() -> &'static Images {
         assert_eq!(made.status, 0, "docker/base: {}", made.stderr);
         let images = Images {
             base: made.stdout,
-            envoy_base: "crawlward-test-envoy-base",
-            nginx: "crawlward-test-nginx",
-            envoy: "crawlward-test-envoy",
-            cli: "crawlward-test-cli",
-            tools: "crawlward-test-tools",
-            clock: "crawlward-test-clock",
+            envoy_base: "crawlpike-test-envoy-base",
+            nginx: "crawlpike-test-nginx",
+            envoy: "crawlpike-test-envoy",
+            cli: "crawlpike-test-cli",
+            tools: "crawlpike-test-tools",
+            clock: "crawlpike-test-clock",
         };
         // Someone who changes a test need not build them again.
-        if env::var_os("CRAWLWARD_IMAGES").is_some() {
+        if env::var_os("CRAWLPIKE_IMAGES").is_some() {
             return images;
         }
         let context = Folder::new();
@@ -147,7 +147,7 @@ pub(crate) struct Network(pub(crate) String);
 impl Network {
     /// One with this IPv4 prefix and, if it is not empty, this IPv6 prefix.
     pub(crate) fn new(name: &str, ipv4: &str, ipv6: &str) -> Self {
-        let name = format!("crawlward-test-{name}");
+        let name = format!("crawlpike-test-{name}");
         // What an interrupted run left would have the same prefix.
         try_docker(&["network", "rm", &name]);
         let mut words = vec!["network", "create", "--subnet", ipv4];
@@ -172,7 +172,7 @@ pub(crate) struct Volume(pub(crate) String);
 
 impl Volume {
     pub(crate) fn new(name: &str) -> Self {
-        let name = format!("crawlward-test-{name}");
+        let name = format!("crawlpike-test-{name}");
         try_docker(&["volume", "rm", "--force", &name]);
         docker(&["volume", "create", &name]);
         Self(name)
@@ -192,7 +192,7 @@ pub(crate) struct Container(pub(crate) String);
 impl Container {
     /// Starts one; the arguments are those of `docker run`, the image and its command included.
     pub(crate) fn run<S: Display>(name: &str, arguments: &[S]) -> Self {
-        let name = format!("crawlward-test-{name}");
+        let name = format!("crawlpike-test-{name}");
         try_docker(&["rm", "--force", "--volumes", &name]);
         let mut words = vec!["run".to_owned(), "--detach".to_owned(), "--name".to_owned(), name.clone()];
         words.extend(arguments.iter().map(ToString::to_string));

@@ -4,8 +4,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::process::wait_for;
 
 use crate::engine::{Container, Finished, images, try_docker};
 use crate::world::{Gate, HARDENED, World, alone, mount, public_folder};
@@ -25,38 +25,38 @@ fn a_container_without_a_usable_configuration_says_what_to_do() {
     let _alone = alone();
     let images = images();
     let folder = public_folder();
-    let mounted = mount(folder.path(), "/etc/crawlward");
+    let mounted = mount(folder.path(), "/etc/crawlpike");
     for image in [images.nginx, images.envoy] {
         let says = |text: &str, options: &[&str]| {
             let finished = run(image, options);
             assert!(finished.stderr.contains(text), "{image}: {text}: {finished:?}");
         };
         says("no configuration is mounted", &[]);
-        says("has no crawlward.json", &[&mounted]);
+        says("has no crawlpike.json", &[&mounted]);
 
-        folder.write("crawlward.json", "{ \"mode\": \"enforced\" }\n");
+        folder.write("crawlpike.json", "{ \"mode\": \"enforced\" }\n");
         says("unknown value `enforced`", &[&mounted]);
         says("correct what the lines above name", &[&mounted]);
         // Every reason at once.
-        folder.write("crawlward.json", "{ \"mode\": \"enforced\", \"sites\": 1 }\n");
+        folder.write("crawlpike.json", "{ \"mode\": \"enforced\", \"sites\": 1 }\n");
         says("sites", &[&mounted]);
 
         folder.write("robots.txt", "");
-        let file = folder.write("crawlward.json", GOOD);
+        let file = folder.write("crawlpike.json", GOOD);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         says("run 'chmod a+r'", &[&mounted]);
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
         says("run 'chmod a+rx'", &[&mounted]);
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        folder.write("crawlward.json", GOOD);
+        folder.write("crawlpike.json", GOOD);
         says("invalid ORIGIN 'a;b'", &[&mounted, "--env=ORIGIN=a;b"]);
-        fs::remove_file(folder.path().join("crawlward.json")).unwrap();
+        fs::remove_file(folder.path().join("crawlpike.json")).unwrap();
     }
     // The command line has no shell to say more.
-    let update = [images.cli, "update", "--config", "/etc/crawlward/crawlward.json"];
+    let update = [images.cli, "update", "--config", "/etc/crawlpike/crawlpike.json"];
     let finished = try_docker(&[&["run", "--rm", &mounted][..], &update].concat());
     assert_eq!(finished.status, 2, "{finished:?}");
-    assert!(finished.stderr.contains("crawlward init"), "{finished:?}");
+    assert!(finished.stderr.contains("crawlpike init"), "{finished:?}");
     let finished = try_docker(&["run", "--rm", "--entrypoint=sh", images.cli]);
     assert_eq!(finished.status, 127, "there is no shell: {finished:?}");
 }
@@ -66,7 +66,7 @@ fn a_container_without_a_usable_configuration_says_what_to_do() {
 fn a_module_for_another_nginx_is_refused_in_words() {
     let _alone = alone();
     let policy = public_folder();
-    policy.write("crawlward.json", GOOD);
+    policy.write("crawlpike.json", GOOD);
     policy.write("robots.txt", "");
     let module = fs::read(artefacts::nginx_module()).unwrap();
     let version = images_nginx_version().to_le_bytes();
@@ -75,10 +75,10 @@ fn a_module_for_another_nginx_is_refused_in_words() {
     other[at] += 1;
     policy.write("module.so", other);
     let at = format!(
-        "{}:/usr/lib/nginx/modules/ngx_http_crawlward_module.so:ro",
+        "{}:/usr/lib/nginx/modules/ngx_http_crawlpike_module.so:ro",
         policy.path().join("module.so").display()
     );
-    let options = [&mount(policy.path(), "/etc/crawlward"), &format!("--volume={at}")];
+    let options = [&mount(policy.path(), "/etc/crawlpike"), &format!("--volume={at}")];
     let finished = run(images().nginx, &options.map(String::as_str));
     assert!(finished.stderr.contains("the module is not for the nginx of this image"), "{finished:?}");
     assert!(finished.stderr.contains("--build-arg BASE="), "{finished:?}");
@@ -96,11 +96,11 @@ fn a_configuration_that_breaks_while_the_gates_run_changes_nothing() {
     let world = World::new();
     let (agent, client) = ("GPTBot/1.2", "198.51.100.10");
     world.all_now("403", client, agent, "/private/");
-    let good = fs::read_to_string(world.policy.path().join("crawlward.json")).unwrap();
+    let good = fs::read_to_string(world.policy.path().join("crawlpike.json")).unwrap();
     for broken in ["{ \"mode\": \"enforced\" }\n", "", "\u{0}\u{1}"] {
-        let refusals = |gate: &Gate| gate.container.log().matches("crawlward.json:1").count();
+        let refusals = |gate: &Gate| gate.container.log().matches("crawlpike.json:1").count();
         let before: Vec<usize> = world.gates.iter().map(refusals).collect();
-        world.policy.write("crawlward.json", broken);
+        world.policy.write("crawlpike.json", broken);
         world.reload();
         for (gate, before) in world.gates.iter().zip(before) {
             wait_for(&format!("{} refuses {broken:?}", gate.name), || {
@@ -110,12 +110,12 @@ fn a_configuration_that_breaks_while_the_gates_run_changes_nothing() {
         world.all_now("403", client, agent, "/private/");
         world.all_now("200", client, agent, "/");
     }
-    fs::remove_file(world.policy.path().join("crawlward.json")).unwrap();
+    fs::remove_file(world.policy.path().join("crawlpike.json")).unwrap();
     world.reload();
     world.all_now("403", client, agent, "/private/");
 
     world.policy.write("robots.txt", "User-agent: GPTBot\nDisallow: /drafts/\n");
-    world.policy.write("crawlward.json", good);
+    world.policy.write("crawlpike.json", good);
     world.reload();
     world.all("403", client, agent, "/drafts/");
     world.all("200", client, agent, "/private/");
@@ -126,11 +126,11 @@ fn a_configuration_that_breaks_while_the_gates_run_changes_nothing() {
 fn the_gates_serve_without_ipv6() {
     let _alone = alone();
     let policy = public_folder();
-    policy.write("crawlward.json", GOOD);
+    policy.write("crawlpike.json", GOOD);
     policy.write("robots.txt", "User-agent: *\nDisallow: /private/\n");
     for image in [images().nginx, images().envoy] {
         let mut words =
-            vec![mount(policy.path(), "/etc/crawlward"), "--env=ORIGIN=127.0.0.1:9145".to_owned()];
+            vec![mount(policy.path(), "/etc/crawlpike"), "--env=ORIGIN=127.0.0.1:9145".to_owned()];
         words.push("--sysctl=net.ipv6.conf.all.disable_ipv6=1".to_owned());
         words.extend(HARDENED.map(str::to_owned));
         words.push(image.to_owned());

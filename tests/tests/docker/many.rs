@@ -5,7 +5,7 @@ use crate::world::{GOOGLEBOT, World};
 /// What a gate has counted, by action.
 fn counted(page: &str, action: &str) -> u64 {
     let series = page.lines().filter(|line| {
-        line.starts_with("crawlward_requests_total{") && line.contains(&format!(r#"action="{action}""#))
+        line.starts_with("crawlpike_requests_total{") && line.contains(&format!(r#"action="{action}""#))
     });
     series.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
 }
@@ -32,7 +32,7 @@ fn each_of_many_addresses_gets_its_own_verdict() {
         // Of IPv6, only 2001:db8:c::6401 is in Google's /120, and it is not asked from here.
         assert_eq!((count("200 6"), count("403 6")), (0, 127), "{}: {answers}", gate.name);
         // Envoy adds up once a second.
-        crawlward_tests::process::wait_for("all requests in the metrics", || {
+        crawlpike_tests::process::wait_for("all requests in the metrics", || {
             let after = page();
             let more = |action| counted(&after, action) - counted(&before, action);
             (more("allow") == 32 && more("deny") == 95 + 127).then_some(())

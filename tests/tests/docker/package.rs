@@ -4,8 +4,8 @@ use std::fs;
 use std::process::Command;
 use std::time::Instant;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::process::wait_for;
 
 use crate::engine::{Container, images};
 use crate::world::{alone, log_time, mount, public_folder};
@@ -24,11 +24,11 @@ fn an_upgrade_of_the_package_loses_no_request() {
         let built = build.env("DEB_REVISION", revision).arg(&folder).output().unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     }
-    packages.write("crawlward.json", r#"{ "mode": "enforce", "sites": [ { "robots_txt": "robots.txt" } ] }"#);
+    packages.write("crawlpike.json", r#"{ "mode": "enforce", "sites": [ { "robots_txt": "robots.txt" } ] }"#);
     packages.write("robots.txt", "User-agent: GPTBot\nDisallow: /\n");
     packages.write(
         "site.conf",
-        "crawlward_config /packages/crawlward.json;\nserver { listen 8080; root /packages; location = /metrics { crawlward_status; } }\n",
+        "crawlpike_config /packages/crawlpike.json;\nserver { listen 8080; root /packages; location = /metrics { crawlpike_status; } }\n",
     );
     let words =
         [mount(packages.path(), "/packages"), images().base.clone(), "sleep".into(), "infinity".into()];
@@ -41,7 +41,7 @@ fn an_upgrade_of_the_package_loses_no_request() {
     let install = "export DEBIAN_FRONTEND=noninteractive; apt-get install -y -q --no-install-recommends";
     let start = Instant::now();
     run(&format!("apt-get update -q >&2; {install} nginx curl /packages/1/*.deb >&2"));
-    run("ln -s /packages/site.conf /etc/nginx/conf.d/crawlward.conf; nginx");
+    run("ln -s /packages/site.conf /etc/nginx/conf.d/crawlpike.conf; nginx");
     let status = |agent: &str| {
         run(&format!(
             "curl -s -o /dev/null -w '%{{http_code}}' -A '{agent}' http://127.0.0.1:8080/robots.txt?"
@@ -65,6 +65,6 @@ fn an_upgrade_of_the_package_loses_no_request() {
     wait_for("the end of the load", || run("cat /tmp/answers").ends_with("end").then_some(()));
     let answers = run("cat /tmp/answers");
     assert_eq!(answers.lines().filter(|line| *line == "200").count(), 400, "{answers}");
-    let version = run("dpkg-query -W -f '${Version}' libnginx-mod-http-crawlward");
+    let version = run("dpkg-query -W -f '${Version}' libnginx-mod-http-crawlpike");
     assert!(version.contains("-2"), "{version}");
 }

@@ -9,9 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crawlward_tests::nginx::Folder;
-use crawlward_tests::process::wait_for;
-use crawlward_tests::publisher::Authority;
+use crawlpike_tests::nginx::Folder;
+use crawlpike_tests::process::wait_for;
+use crawlpike_tests::publisher::Authority;
 
 use crate::engine::{Container, Finished, Network, Volume, docker, images, try_docker};
 
@@ -43,9 +43,9 @@ pub(crate) fn log_time(way: &str, start: Instant) {
 const DOCUMENT: &str = r#"{
   "mode": "enforce",
   "feeds": [
-    { "name": "googlebot", "format": "jafar", "source": "/var/lib/crawlward/googlebot.json", "max_age": "7d",
+    { "name": "googlebot", "format": "jafar", "source": "/var/lib/crawlpike/googlebot.json", "max_age": "7d",
       "url": "https://publisher.example/googlebot.json" },
-    { "name": "gptbot", "format": "jafar", "source": "/var/lib/crawlward/gptbot.json",
+    { "name": "gptbot", "format": "jafar", "source": "/var/lib/crawlpike/gptbot.json",
       "url": "https://publisher.example/gptbot.json" }
   ],
   "agents": [ { "token": "Googlebot", "feeds": ["googlebot"] }, { "token": "GPTBot", "feeds": ["gptbot"] } ],
@@ -58,7 +58,7 @@ const ORIGIN: &str = "
 pid /tmp/nginx.pid; error_log /dev/stderr notice; events {}
 http {
     client_body_temp_path /tmp/b; proxy_temp_path /tmp/p; fastcgi_temp_path /tmp/f; uwsgi_temp_path /tmp/u; scgi_temp_path /tmp/s;
-    server { listen 8000; access_log off; default_type text/plain; return 200 \"[$http_x_crawlward]\"; }
+    server { listen 8000; access_log off; default_type text/plain; return 200 \"[$http_x_crawlpike]\"; }
 }";
 
 /// Serves feeds to whoever asks again and again.
@@ -131,7 +131,7 @@ impl World {
         let feeds_network = Network::new("feeds", "198.18.0.128/25", "");
         let origin_network = Network::new("origin", "198.18.0.0/25", "");
         let (policy, published) = (public_folder(), public_folder());
-        policy.write("crawlward.json", DOCUMENT);
+        policy.write("crawlpike.json", DOCUMENT);
         policy.write("robots.txt", ROBOTS);
         published.write("publisher.conf", PUBLISHER);
         published.write("origin.conf", ORIGIN);
@@ -193,7 +193,7 @@ impl World {
     }
 
     fn feeds_volume(&self, options: &str) -> String {
-        format!("--volume={}:/var/lib/crawlward{options}", self.feeds.0)
+        format!("--volume={}:/var/lib/crawlpike{options}", self.feeds.0)
     }
 
     /// Starts a gate as compose.yaml does, with a leg in the network of the origin.
@@ -220,7 +220,7 @@ impl World {
     ) -> Gate {
         let mut words = vec![
             format!("--network={}", self.origin_network.0),
-            mount(self.policy.path(), "/etc/crawlward"),
+            mount(self.policy.path(), "/etc/crawlpike"),
             self.feeds_volume(":ro"),
             format!("--env=GATE={kind}"),
             "--env=ORIGIN=origin.example:8000".to_owned(),
@@ -277,11 +277,11 @@ impl World {
         self.published.write(&format!("feeds/{feed}.json"), content);
     }
 
-    /// Runs `crawlward update` in its image.
+    /// Runs `crawlpike update` in its image.
     pub(crate) fn update(&self, arguments: &[&str]) -> Finished {
         let mut words: Vec<String> = vec!["run".to_owned(), "--rm".to_owned()];
         words.push(format!("--network={}", self.feeds_network.0));
-        words.extend([mount(self.policy.path(), "/etc/crawlward"), self.feeds_volume("")]);
+        words.extend([mount(self.policy.path(), "/etc/crawlpike"), self.feeds_volume("")]);
         words.push(mount(self.published.path(), "/published"));
         words.push("--env=SSL_CERT_FILE=/published/authority.pem".to_owned());
         words.extend(HARDENED.map(str::to_owned));
@@ -291,13 +291,13 @@ impl World {
         try_docker(&words)
     }
 
-    /// Runs `crawlward update` so that it ends, as by `kill -9`, when it is about to rename a file.
+    /// Runs `crawlpike update` so that it ends, as by `kill -9`, when it is about to rename a file.
     pub(crate) fn update_killed_before_rename(&self) -> Finished {
-        let cli = crawlward_tests::artefacts::repository().join("dist/static");
+        let cli = crawlpike_tests::artefacts::repository().join("dist/static");
         let mut words: Vec<String> =
             vec!["run".to_owned(), "--rm".to_owned(), "--user=65532:65532".to_owned()];
         words.push(format!("--network={}", self.feeds_network.0));
-        words.extend([mount(self.policy.path(), "/etc/crawlward"), self.feeds_volume("")]);
+        words.extend([mount(self.policy.path(), "/etc/crawlpike"), self.feeds_volume("")]);
         words.push(mount(self.published.path(), "/published"));
         words.push("--env=SSL_CERT_FILE=/published/authority.pem".to_owned());
         words.extend([mount(&cli, "/opt"), "--cap-add=SYS_PTRACE".to_owned(), images().tools.to_owned()]);
@@ -308,7 +308,7 @@ impl World {
             "-e".to_owned(),
             format!("inject={calls}:signal=KILL:when=1"),
         ]);
-        words.push("/opt/crawlward".to_owned());
+        words.push("/opt/crawlpike".to_owned());
         words.extend(UPDATE.map(str::to_owned));
         try_docker(&words)
     }
@@ -344,7 +344,7 @@ impl World {
 }
 
 const UPDATE: [&str; 5] =
-    ["update", "--config", "/etc/crawlward/crawlward.json", "--state", "/var/lib/crawlward/update-state"];
+    ["update", "--config", "/etc/crawlpike/crawlpike.json", "--state", "/var/lib/crawlpike/update-state"];
 
 /// The browser, until it has asked.
 pub(crate) struct Load {

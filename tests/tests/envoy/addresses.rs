@@ -1,10 +1,10 @@
 //! The client's address is the one that Envoy computed, however it was set up to compute it.
 
-use crawlward_tests::envoy::{Envoy, Filter, Gate, manager};
-use crawlward_tests::http::{Connection, Request, Response, send_bytes};
-use crawlward_tests::lab::lab;
-use crawlward_tests::nginx::{ask, local};
-use crawlward_tests::origin::start_echo;
+use crawlpike_tests::envoy::{Envoy, Filter, Gate, manager};
+use crawlpike_tests::http::{Connection, Request, Response, send_bytes};
+use crawlpike_tests::lab::lab;
+use crawlpike_tests::nginx::{ask, local};
+use crawlpike_tests::origin::start_echo;
 use serde_json::json;
 
 /// Who LabBot is with this X-Forwarded-For; its feed has 192.0.2.0/24 and 2001:db8::/32.
@@ -22,7 +22,7 @@ fn identity(response: &Response) -> String {
     match response.denial_reason() {
         Some(reason) => reason,
         None => {
-            let told = response.header("x-origin-crawlward").unwrap_or_default();
+            let told = response.header("x-origin-crawlpike").unwrap_or_default();
             told.split(", ").find_map(|member| member.strip_prefix("identity=")).unwrap_or("none").to_owned()
         }
     }
@@ -62,7 +62,7 @@ fn a_header_that_a_proxy_before_has_written_is_taken_whole(filter: Filter) {
 
 fn skip_xff_append_changes_the_header_for_upstreams_only(filter: Filter) {
     let folder = lab();
-    let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
+    let filter = filter.with(&folder, &folder.path().join("crawlpike.json"));
     let (_envoy, port) = Envoy::start_one(folder, filter, start_echo().port(), |listener| {
         manager(listener)["skip_xff_append"] = true.into();
     });

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crawlward_tests::artefacts;
+use crawlpike_tests::artefacts;
 use wasmparser::{Parser, Payload};
 
 /// Every function that the filter may call: those that it calls itself or through the SDK, and what Rust's standard library

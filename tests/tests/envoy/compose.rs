@@ -6,14 +6,14 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crawlward_tests::artefacts;
-use crawlward_tests::http::{self, Request};
-use crawlward_tests::lab::{FIREFOX, from};
-use crawlward_tests::nginx::{Folder, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::http::{self, Request};
+use crawlpike_tests::lab::{FIREFOX, from};
+use crawlpike_tests::nginx::{Folder, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
-const ENVOY_IMAGE: &str = "crawlward-test-envoy";
+const ENVOY_IMAGE: &str = "crawlpike-test-envoy";
 
 /// The services of an example, running; dropping it takes them and all that belongs to them away.
 struct Composition {
@@ -31,7 +31,7 @@ impl Composition {
             artefacts::repository().join("examples/envoy").join(self.example).join("docker-compose.yml");
         let mut command = Command::new(self.compose[0]);
         command.args(&self.compose[1..]).arg("-f").arg(file);
-        command.args(["-p", &format!("crawlward-test-{}", self.port)]).args(arguments);
+        command.args(["-p", &format!("crawlpike-test-{}", self.port)]).args(arguments);
         command.env("POLICY", self.policy.path()).env("PORT", self.port.to_string());
         command.env("BASE", &self.base).env("ENVOY_IMAGE", ENVOY_IMAGE);
         command.output().expect("Compose can be started")
@@ -109,7 +109,7 @@ fn make_envoy_image(base: &str) {
 
 fn policy() -> Folder {
     let (folder, example) = (Folder::new(), artefacts::repository().join("examples/envoy"));
-    for name in ["crawlward.json", "partners.txt", "robots.txt"] {
+    for name in ["crawlpike.json", "partners.txt", "robots.txt"] {
         folder.write(name, fs::read(example.join(name)).unwrap());
     }
     folder
@@ -139,7 +139,7 @@ fn decides_and_follows_robots_txt(gate: &Composition) {
 
 /// `service` is the one that logs why.
 fn refuses_a_broken_document(gate: &Composition, service: &str) {
-    gate.policy.write("crawlward.json", "{ \"mode\": \"enforced\" }\n");
+    gate.policy.write("crawlpike.json", "{ \"mode\": \"enforced\" }\n");
     wait_for("the refusal", || gate.log(service).contains("unknown value `enforced`").then_some(()));
     assert_eq!((gate.answers("/"), gate.answers("/drafts/")), (Some(200), Some(403)));
 }
@@ -158,10 +158,10 @@ fn the_composition_decides_and_follows_changes() {
     gate.policy.write("partners.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.9\n");
     gate.wait_for(200, "203.0.113.9", "PartnerBot/1.0", "/");
 
-    refuses_a_broken_document(&gate, "crawlward");
+    refuses_a_broken_document(&gate, "crawlpike");
 
-    checked("stop", &gate.run(&["stop", "crawlward"]));
-    let id = checked("ps", &gate.run(&["ps", "-a", "-q", "crawlward"]));
+    checked("stop", &gate.run(&["stop", "crawlpike"]));
+    let id = checked("ps", &gate.run(&["ps", "-a", "-q", "crawlpike"]));
     let mut inspect = Command::new("docker");
     inspect.args(["inspect", "--format", "{{.State.ExitCode}}", &id]);
     assert_eq!(checked("inspect", &inspect.output().unwrap()), "0", "SIGTERM ends it at once");

@@ -1,10 +1,10 @@
 //! Configurations that were damaged on their way: refused and counted, and what ran keeps running.
 
-use crawlward_tests::envoy::{
+use crawlpike_tests::envoy::{
     Filter, Gate, RESOURCE, plugin_configuration, read_resource, replace_configuration,
 };
-use crawlward_tests::lab::{lab, person, spoofed, verified};
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::lab::{lab, person, spoofed, verified};
+use crawlpike_tests::process::wait_for;
 
 /// Base64 in which characters from `at` on stand instead of those that were there, so that the bytes change.
 fn altered(base64: &str, at: usize, with: &str) -> String {
@@ -18,7 +18,7 @@ for_both_gates!(a_damaged_ruleset_is_refused_and_counted_and_the_old_one_stays);
 fn a_damaged_ruleset_is_refused_and_counted_and_the_old_one_stays(filter: Filter) {
     let folder = lab();
     let resource = folder.path().join(RESOURCE);
-    filter.write_resource(&folder.path().join("crawlward.json"), &resource);
+    filter.write_resource(&folder.path().join("crawlpike.json"), &resource);
     let mut good = read_resource(&resource);
     let base64 = plugin_configuration(&mut good).as_str().expect("a ruleset in base64");
     let gate = Gate::discover(folder, RESOURCE);
@@ -51,7 +51,7 @@ fn a_damaged_ruleset_is_refused_and_counted_and_the_old_one_stays(filter: Filter
         assert_eq!(gate.status(&person("/")), 200, "{what}");
     }
     let log = gate.folder().read("envoy.log");
-    for told in ["of format", "cut short or has bytes added", "was altered", "no version of Crawlward writes"]
+    for told in ["of format", "cut short or has bytes added", "was altered", "no version of Crawlpike writes"]
     {
         assert!(log.contains(told), "{told:?} in {log}");
     }

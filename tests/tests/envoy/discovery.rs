@@ -2,16 +2,16 @@
 
 use std::fs;
 
-use crawlward_tests::artefacts::compile_ruleset;
-use crawlward_tests::envoy::{
+use crawlpike_tests::artefacts::compile_ruleset;
+use crawlpike_tests::envoy::{
     Gate, RESOURCE, plugin_configuration, read_resource, replace_configuration, update_resource,
     write_resource, write_resource_with,
 };
-use crawlward_tests::lab::{DOCUMENT, lab, person, spoofed, unguarded, verified};
-use crawlward_tests::load::{Probe, ten_seconds};
-use crawlward_tests::nginx::local;
-use crawlward_tests::origin::Received;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::lab::{DOCUMENT, lab, person, spoofed, unguarded, verified};
+use crawlpike_tests::load::{Probe, ten_seconds};
+use crawlpike_tests::nginx::local;
+use crawlpike_tests::origin::Received;
+use crawlpike_tests::process::wait_for;
 
 fn start() -> Gate {
     let folder = lab();
@@ -21,7 +21,7 @@ fn start() -> Gate {
 
 /// Replaces the feed by one that has nothing of the old one, which its guard would hold.
 fn swap_feed(gate: &Gate, prefixes: &str) {
-    gate.folder().write("crawlward.json", unguarded());
+    gate.folder().write("crawlpike.json", unguarded());
     gate.folder().write("lab.txt", prefixes);
     update_resource(gate.folder());
 }
@@ -42,8 +42,8 @@ fn a_compiled_ruleset_is_taken_as_bytes() {
     let folder = gate.folder();
     // The other way round, so that the answers tell which ruleset is in force.
     folder.write("lab.txt", "203.0.113.9\n");
-    folder.write("crawlward.json", unguarded());
-    let (document, compiled) = (folder.path().join("crawlward.json"), folder.path().join("crawlward.bin"));
+    folder.write("crawlpike.json", unguarded());
+    let (document, compiled) = (folder.path().join("crawlpike.json"), folder.path().join("crawlpike.bin"));
     let output = compile_ruleset(&document, &compiled);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let resource = folder.path().join(RESOURCE);
@@ -77,11 +77,11 @@ fn what_is_refused_leaves_the_old_ruleset_in_force() {
     // The command line refuses it first, and leaves the file as it is.
     let resource = gate.folder().path().join(RESOURCE);
     let before = fs::read(&resource).unwrap();
-    gate.folder().write("crawlward.json", DOCUMENT.replace("enforce", "enforced"));
-    let output = write_resource(&gate.folder().path().join("crawlward.json"), &resource);
+    gate.folder().write("crawlpike.json", DOCUMENT.replace("enforce", "enforced"));
+    let output = write_resource(&gate.folder().path().join("crawlpike.json"), &resource);
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(message.contains("crawlward.json:2:11: error: `mode`: unknown value `enforced`"), "{message}");
+    assert!(message.contains("crawlpike.json:2:11: error: `mode`: unknown value `enforced`"), "{message}");
     assert_eq!(fs::read(&resource).unwrap(), before);
 
     // Envoy refuses it with the same words.
@@ -116,8 +116,8 @@ fn where_the_first_one_is_refused_requests_pass_until_a_good_one_comes() {
     replace_configuration(&folder, "{ broken");
     let gate = Gate::discover(folder, RESOURCE);
     for request in [verified("/"), spoofed("/"), person("/")] {
-        let response = gate.ask(&request.header("X-Crawlward", "action=allow, identity=verified"));
-        assert_eq!(Received::of(&response).map(|received| received.crawlward), Some(None), "{response:?}");
+        let response = gate.ask(&request.header("X-Crawlpike", "action=allow, identity=verified"));
+        assert_eq!(Received::of(&response).map(|received| received.crawlpike), Some(None), "{response:?}");
     }
     update_resource(gate.folder());
     wait_for("the first good one", || (gate.status(&spoofed("/")) == 403).then_some(()));
@@ -140,7 +140,7 @@ fn no_request_fails_under_swaps() {
             return;
         }
         gate.folder().write("lab.txt", format!("192.0.2.0/24\n198.51.100.{number}\n"));
-        gate.folder().write("crawlward.json", DOCUMENT);
+        gate.folder().write("crawlpike.json", DOCUMENT);
         update_resource(gate.folder());
         swaps += 1;
     });

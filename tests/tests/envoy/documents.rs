@@ -4,11 +4,11 @@ mod sizes;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crawlward_tests::envoy::{Envoy, Filter, manager};
-use crawlward_tests::http::{Request, Response};
-use crawlward_tests::lab::lab_with_sites;
-use crawlward_tests::nginx::{Folder, ask};
-use crawlward_tests::page_origin::{self, MARKDOWN, TAG, page};
+use crawlpike_tests::envoy::{Envoy, Filter, manager};
+use crawlpike_tests::http::{Request, Response};
+use crawlpike_tests::lab::lab_with_sites;
+use crawlpike_tests::nginx::{Folder, ask};
+use crawlpike_tests::page_origin::{self, MARKDOWN, TAG, page};
 use serde_json::Value;
 
 const AGENT: &str = "OtherAgent/1.0 (+https://agent.example/bot)";
@@ -28,7 +28,7 @@ struct Site {
 impl Site {
     /// `change` makes the listener what a test needs.
     fn start(gate: Filter, folder: Folder, change: impl FnOnce(&mut Value)) -> Self {
-        let filters = gate.with_documents(&folder, &folder.path().join("crawlward.json"));
+        let filters = gate.with_documents(&folder, &folder.path().join("crawlpike.json"));
         let (envoy, port) = Envoy::start_one(folder, Value::Null, page_origin::start(), |listener| {
             let all = manager(listener)["http_filters"].as_array_mut().unwrap();
             all.splice(..1, filters);
@@ -97,7 +97,7 @@ fn aiwi_9_the_form_that_the_client_prefers(gate: Filter) {
         assert_eq!(html.lines("link"), ["</page.md>; rel=\"alternate\"; type=\"text/markdown\""]);
     }
     let person = site.ask(
-        &Request::get("/page").agent(crawlward_tests::lab::FIREFOX).header("Accept", "text/html,*/*;q=0.8"),
+        &Request::get("/page").agent(crawlpike_tests::lab::FIREFOX).header("Accept", "text/html,*/*;q=0.8"),
     );
     assert_eq!((person.header("etag"), person.text()), (Some(TAG), page("")));
 }

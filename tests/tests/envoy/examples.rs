@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::envoy::{Envoy, write_resource_of, write_resource_with};
-use crawlward_tests::http::{Request, Response};
-use crawlward_tests::lab::{FIREFOX, from};
-use crawlward_tests::nginx::{Folder, ask};
-use crawlward_tests::origin::Origin;
-use crawlward_tests::page_origin::{self, MARKDOWN, page};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::envoy::{Envoy, write_resource_of, write_resource_with};
+use crawlpike_tests::http::{Request, Response};
+use crawlpike_tests::lab::{FIREFOX, from};
+use crawlpike_tests::nginx::{Folder, ask};
+use crawlpike_tests::origin::Origin;
+use crawlpike_tests::page_origin::{self, MARKDOWN, page};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 /// An Envoy with one of the examples.
 pub(crate) struct Example {
@@ -70,7 +70,7 @@ const OTHER_ADDRESS: &str = "203.0.113.9";
 
 #[test]
 fn the_document_can_be_in_a_static_configuration() {
-    let paths = BTreeMap::from([("/etc/envoy/crawlward.wasm", artefacts::wasm().display().to_string())]);
+    let paths = BTreeMap::from([("/etc/envoy/crawlpike.wasm", artefacts::wasm().display().to_string())]);
     let example = Example::start(Folder::new(), "static.yaml", &paths);
     let status = |address, agent, path| example.ask(address, agent, path).status;
     assert_eq!(status(OWN_ADDRESS, "PartnerBot/1.0", "/"), 200);
@@ -78,15 +78,15 @@ fn the_document_can_be_in_a_static_configuration() {
     assert_eq!(status(OTHER_ADDRESS, "curl/8", "/"), 200);
     assert_eq!(status(OTHER_ADDRESS, "curl/8", "/private/"), 403);
     assert_eq!(status(OTHER_ADDRESS, FIREFOX, "/private/"), 200);
-    let expected = r#"crawlward_requests_total{action="deny",enforced="true",reason="robots-disallowed",identity="generic",agent="",site="default"} 1"#;
+    let expected = r#"crawlpike_requests_total{action="deny",enforced="true",reason="robots-disallowed",identity="generic",agent="",site="default"} 1"#;
     example.wait_for_metric(expected);
 }
 
 #[test]
 fn the_native_module_reads_the_document_and_limits_by_metadata() {
     let folder = policy();
-    let document = folder.path().join("examples/envoy/crawlward.json").display().to_string();
-    let paths = BTreeMap::from([("/etc/crawlward/crawlward.json", document)]);
+    let document = folder.path().join("examples/envoy/crawlpike.json").display().to_string();
+    let paths = BTreeMap::from([("/etc/crawlpike/crawlpike.json", document)]);
     let example = Example::start(folder, "native.yaml", &paths);
     let status = |address, agent, path| example.ask(address, agent, path).status;
     assert_eq!(status(OTHER_ADDRESS, "PartnerBot/1.0", "/"), 403);
@@ -100,7 +100,7 @@ fn the_native_module_reads_the_document_and_limits_by_metadata() {
         assert!([200, 429].contains(&response.status), "{response:?}");
         (response.status == 429).then_some(())
     });
-    let expected = r#"crawlward_requests_total{action="deny",enforced="true",reason="robots-disallowed",identity="generic",agent="",site="default"} 1"#;
+    let expected = r#"crawlpike_requests_total{action="deny",enforced="true",reason="robots-disallowed",identity="generic",agent="",site="default"} 1"#;
     example.wait_for_metric(expected);
 }
 
@@ -108,7 +108,7 @@ fn the_native_module_reads_the_document_and_limits_by_metadata() {
 #[test]
 fn the_second_filter_makes_documents() {
     let folder = policy();
-    let config = folder.path().join("examples/envoy/crawlward.json");
+    let config = folder.path().join("examples/envoy/crawlpike.json");
     let text = fs::read_to_string(&config).unwrap();
     fs::write(
         &config,
@@ -116,21 +116,21 @@ fn the_second_filter_makes_documents() {
     )
     .unwrap();
     let resource = |name: &str| folder.path().join(name);
-    let (policies, documents) = (resource("crawlward.json"), resource("crawlward-documents.json"));
+    let (policies, documents) = (resource("crawlpike.json"), resource("crawlpike-documents.json"));
     for output in [
         write_resource_with(&config, &policies, &[]),
         write_resource_of(
             &artefacts::wasm_documents(),
             &config,
             &documents,
-            &["--name", "crawlward-documents"],
+            &["--name", "crawlpike-documents"],
         ),
     ] {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     let paths = BTreeMap::from([
-        ("/etc/envoy/crawlward.json }", format!("{} }}", policies.display())),
-        ("/etc/envoy/crawlward-documents.json }", format!("{} }}", documents.display())),
+        ("/etc/envoy/crawlpike.json }", format!("{} }}", policies.display())),
+        ("/etc/envoy/crawlpike-documents.json }", format!("{} }}", documents.display())),
     ]);
     let example = Example::start_before(page_origin::start(), folder, "documents.yaml", &paths);
     let ask = |agent: &str, path: &str| {
@@ -147,10 +147,10 @@ fn the_second_filter_makes_documents() {
 fn agents_have_a_rate_each_and_people_none() {
     let folder = policy();
     let (document, resource) =
-        (folder.path().join("examples/envoy/crawlward.json"), folder.path().join("crawlward.json"));
+        (folder.path().join("examples/envoy/crawlpike.json"), folder.path().join("crawlpike.json"));
     let output = write_resource_with(&document, &resource, &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let paths = BTreeMap::from([("/etc/envoy/crawlward.json", resource.display().to_string())]);
+    let paths = BTreeMap::from([("/etc/envoy/crawlpike.json", resource.display().to_string())]);
     let example = Example::start(folder, "rate-limit.yaml", &paths);
     let exhaust = |address, agent| {
         let limited = wait_for("the end of the burst", || {
@@ -175,7 +175,7 @@ fn agents_have_a_rate_each_and_people_none() {
     let forged = |n: usize| {
         let person = from(OTHER_ADDRESS, Request::get("/").agent(FIREFOX));
         person.header(
-            "X-Crawlward",
+            "X-Crawlpike",
             if n < 25 { "identity=generic" } else { r#"identity=verified, agent="PartnerBot""# },
         )
     };

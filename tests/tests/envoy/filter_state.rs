@@ -1,9 +1,9 @@
 //! Single facts in the filter state, for access logs and other filters.
 
-use crawlward_tests::envoy::{Filter, Gate, manager};
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{FIREFOX, lab};
-use crawlward_tests::verdict::FIELDS;
+use crawlpike_tests::envoy::{Filter, Gate, manager};
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{FIREFOX, lab};
+use crawlpike_tests::verdict::FIELDS;
 use serde_json::{Value, json};
 
 /// All facts for one site, the document's choice for another, none for a third.
@@ -25,7 +25,7 @@ fn document() -> String {
 
 fn the_access_log_shows_the_facts_that_are_asked_for_and_no_others(filter: Filter) {
     let folder = lab();
-    folder.write("crawlward.json", document());
+    folder.write("crawlpike.json", document());
     let gate = Gate::start_changed(filter, folder, |listener| {
         let shown = FIELDS.map(|key| (key, format!("%FILTER_STATE({}.{key}:PLAIN)%", filter.state())));
         let format = manager(listener).pointer_mut("/access_log/0/typed_config/log_format/json_format");

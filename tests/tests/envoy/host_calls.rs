@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crawlward_tests::envoy::{Filter, Gate, RESOURCE, update_resource};
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{DOCUMENT, lab, person, spoofed, unguarded, verified};
-use crawlward_tests::nginx::{Folder, ask};
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::envoy::{Filter, Gate, RESOURCE, update_resource};
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{DOCUMENT, lab, person, spoofed, unguarded, verified};
+use crawlpike_tests::nginx::{Folder, ask};
+use crawlpike_tests::process::wait_for;
 
 /// What the clock of a gate calls, whatever the number of requests.
 const OF_THE_CLOCK: [&str; 4] = [
@@ -41,7 +41,7 @@ fn a_request_makes_only_the_calls_that_it_needs() {
 #[test]
 fn with_trusted_hops_no_call_fetches_the_address() {
     let folder = lab();
-    folder.write("crawlward.json", DOCUMENT.replacen('{', r#"{ "trusted_hops": 1,"#, 1));
+    folder.write("crawlpike.json", DOCUMENT.replacen('{', r#"{ "trusted_hops": 1,"#, 1));
     makes_only_needed_calls(folder, &[]);
 }
 
@@ -100,7 +100,7 @@ fn the_clock_of_a_replaced_ruleset_is_stopped() {
     let gate = Gate::discover(folder, RESOURCE);
     ask(gate.envoy.admin_port(), &Request::new("POST", "/logging?wasm=trace", "admin"));
     gate.folder().write("lab.txt", "192.0.2.0/24\n");
-    gate.folder().write("crawlward.json", unguarded());
+    gate.folder().write("crawlpike.json", unguarded());
     update_resource(gate.folder());
     gate.envoy.wait_for_line("envoy.log", "[vm->host] env.proxy_set_tick_period_milliseconds(0)");
 }

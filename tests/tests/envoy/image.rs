@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::nginx::Folder;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

@@ -6,14 +6,14 @@ macro_rules! for_both_gates {
         mod wasm {
             $(#[test]
             fn $test() {
-                super::$test(crawlward_tests::envoy::Filter::Wasm);
+                super::$test(crawlpike_tests::envoy::Filter::Wasm);
             })+
         }
 
         mod native {
             $(#[test]
             fn $test() {
-                super::$test(crawlward_tests::envoy::Filter::Native);
+                super::$test(crawlpike_tests::envoy::Filter::Native);
             })+
         }
     };

@@ -3,14 +3,14 @@
 
 use std::fs;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::envoy::{Envoy, Listener, native_filter};
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{FIREFOX, from};
-use crawlward_tests::manifests::{as_wasm_plugin, documents, wasm_filter};
-use crawlward_tests::nginx::{Folder, ask};
-use crawlward_tests::origin::Origin;
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::envoy::{Envoy, Listener, native_filter};
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{FIREFOX, from};
+use crawlpike_tests::manifests::{as_wasm_plugin, documents, wasm_filter};
+use crawlpike_tests::nginx::{Folder, ask};
+use crawlpike_tests::origin::Origin;
+use crawlpike_tests::ports::free_port;
 use serde_json::Value;
 
 fn manifests(file: &str) -> Vec<Value> {
@@ -45,7 +45,7 @@ fn the_filter_takes_what_istio_and_envoy_gateway_hand_over() {
     let istio = manifest("istio.yaml");
     let gateway = manifest("envoy-gateway.yaml");
     let wasm = &gateway["spec"]["wasm"][0];
-    assert_eq!((&istio["spec"]["pluginName"], &wasm["rootID"]), (&"crawlward".into(), &"crawlward".into()));
+    assert_eq!((&istio["spec"]["pluginName"], &wasm["rootID"]), (&"crawlpike".into(), &"crawlpike".into()));
     assert_eq!((&istio["spec"]["failStrategy"], &wasm["failOpen"]), (&"FAIL_RELOAD".into(), &true.into()));
     assert_eq!(as_wasm_plugin(&manifest("istio-traffic-extension.yaml")), istio);
     decide(Folder::new(), [&istio["spec"]["pluginConfig"], &wasm["config"]].map(wasm_filter));
@@ -58,15 +58,15 @@ fn the_module_takes_what_istio_and_envoy_gateway_hand_over() {
     let moved = |value: &Value| -> Value {
         let module = artefacts::envoy_module();
         let text =
-            value.to_string().replace("/etc/crawlward/libcrawlward_envoy.so", module.to_str().unwrap());
+            value.to_string().replace("/etc/crawlpike/libcrawlpike_envoy.so", module.to_str().unwrap());
         let files = folder.path().join("examples/envoy");
-        serde_json::from_str(&text.replace("/etc/crawlward", files.to_str().unwrap())).unwrap()
+        serde_json::from_str(&text.replace("/etc/crawlpike", files.to_str().unwrap())).unwrap()
     };
     let istio = moved(&manifest("istio-native.yaml")["spec"]["configPatches"][0]["patch"]["value"]);
     let [proxy, policy] = &manifests("envoy-gateway-native.yaml")[..] else { panic!("two manifests") };
     let module = &policy["spec"]["dynamicModule"][0];
     assert_eq!(module["name"], proxy["spec"]["dynamicModules"][0]["name"]);
-    assert_eq!(module["filterName"], "crawlward");
+    assert_eq!(module["filterName"], "crawlpike");
     let gateway = native_filter(&moved(&module["config"]).to_string());
     decide(folder, [istio, gateway]);
 }

@@ -4,15 +4,15 @@ use std::fs::{self, File};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use crawlward_core::metrics::stats_tags;
-use crawlward_tests::artefacts::repository;
-use crawlward_tests::envoy::{
+use crawlpike_core::metrics::stats_tags;
+use crawlpike_tests::artefacts::repository;
+use crawlpike_tests::envoy::{
     Filter, Gate, RESOURCE, discovered_filter, manager, replace_configuration, update_resource,
     write_resource_with,
 };
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{DOCUMENT, lab, person, spoofed, verified};
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{DOCUMENT, lab, person, spoofed, verified};
+use crawlpike_tests::process::wait_for;
 
 /// As the lab's, with a site whose name has what names of statistics are made with.
 fn document() -> String {
@@ -22,7 +22,7 @@ fn document() -> String {
 
 fn start() -> Gate {
     let folder = lab();
-    folder.write("crawlward.json", document());
+    folder.write("crawlpike.json", document());
     update_resource(&folder);
     Gate::discover(folder, RESOURCE)
 }
@@ -44,13 +44,13 @@ fn wait_for_value(gate: &Gate, series: &str, is_right: impl Fn(u64) -> bool) {
 
 fn requests(action: &str, reason: &str, identity: &str, agent: &str, site: &str) -> String {
     format!(
-        r#"crawlward_requests_total{{action="{action}",enforced="true",reason="{reason}",identity="{identity}",agent="{agent}",site="{site}"}}"#
+        r#"crawlpike_requests_total{{action="{action}",enforced="true",reason="{reason}",identity="{identity}",agent="{agent}",site="{site}"}}"#
     )
 }
 
 /// The counters of reloads that were a success, partial, or a failure.
 fn reloads() -> [String; 3] {
-    ["success", "partial", "failure"].map(|result| format!("crawlward_reloads_total{{result=\"{result}\"}}"))
+    ["success", "partial", "failure"].map(|result| format!("crawlpike_reloads_total{{result=\"{result}\"}}"))
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn requests_are_counted_by_decision() {
     for (series, count) in expected {
         wait_for_value(&gate, &series, |value| value == count);
     }
-    assert_eq!(value(&gate, "crawlward_errors_total{}"), Some(0));
-    assert_eq!(page(&gate).matches("\ncrawlward_requests_total{").count(), 4, "{}", page(&gate));
+    assert_eq!(value(&gate, "crawlpike_errors_total{}"), Some(0));
+    assert_eq!(page(&gate).matches("\ncrawlpike_requests_total{").count(), 4, "{}", page(&gate));
 }
 
 #[test]
@@ -85,24 +85,24 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
         [Some(0); 3],
         "the first is no reload"
     );
-    assert_eq!(value(&gate, r#"crawlward_feed_prefixes{feed="lab"}"#), Some(2));
-    let loaded = value(&gate, "crawlward_ruleset_loaded_timestamp_seconds{}");
+    assert_eq!(value(&gate, r#"crawlpike_feed_prefixes{feed="lab"}"#), Some(2));
+    let loaded = value(&gate, "crawlpike_ruleset_loaded_timestamp_seconds{}");
 
     replace_configuration(gate.folder(), "{ broken");
     wait_for_value(&gate, &refused, |value| value == 1);
     assert_eq!(
-        value(&gate, "crawlward_ruleset_loaded_timestamp_seconds{}"),
+        value(&gate, "crawlpike_ruleset_loaded_timestamp_seconds{}"),
         loaded,
         "the old one is in force"
     );
 
     gate.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n198.51.100.0/24\n");
-    gate.folder().write("crawlward.json", document().replace("\"lab\"", "\"laboratory\""));
+    gate.folder().write("crawlpike.json", document().replace("\"lab\"", "\"laboratory\""));
     update_resource(gate.folder());
-    wait_for_value(&gate, r#"crawlward_feed_prefixes{feed="laboratory"}"#, |value| value == 3);
-    wait_for_value(&gate, r#"crawlward_feed_prefixes{feed="lab"}"#, |value| value == 0);
-    wait_for_value(&gate, r#"crawlward_feed_state{feed="laboratory",state="ok"}"#, |value| value == 1);
-    wait_for_value(&gate, r#"crawlward_feed_state{feed="lab",state="ok"}"#, |value| value == 0);
+    wait_for_value(&gate, r#"crawlpike_feed_prefixes{feed="laboratory"}"#, |value| value == 3);
+    wait_for_value(&gate, r#"crawlpike_feed_prefixes{feed="lab"}"#, |value| value == 0);
+    wait_for_value(&gate, r#"crawlpike_feed_state{feed="laboratory",state="ok"}"#, |value| value == 1);
+    wait_for_value(&gate, r#"crawlpike_feed_state{feed="lab",state="ok"}"#, |value| value == 0);
     assert_eq!(
         [&reloaded, &partial, &refused].map(|series| value(&gate, series)),
         [Some(1), Some(0), Some(1)],
@@ -111,7 +111,7 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
     gate.ask(&verified("/"));
     wait_for_value(&gate, &series, |value| value == 2);
     // Written now, so it is young; it ages without a request or a reload.
-    let age = r#"crawlward_feed_age_seconds{feed="laboratory"}"#;
+    let age = r#"crawlpike_feed_age_seconds{feed="laboratory"}"#;
     let first = value(&gate, age).expect("a feed with a date");
     assert!(first < 1000, "{first}");
     wait_for_value(&gate, age, |value| value > first);
@@ -123,10 +123,10 @@ fn told(gate: &Gate, text: &str) -> usize {
 }
 
 fn state(gate: &Gate, state: &str) -> Option<u64> {
-    value(gate, &format!(r#"crawlward_feed_state{{feed="lab",state="{state}"}}"#))
+    value(gate, &format!(r#"crawlpike_feed_state{{feed="lab",state="{state}"}}"#))
 }
 
-const PREFIXES: &str = r#"crawlward_feed_prefixes{feed="lab"}"#;
+const PREFIXES: &str = r#"crawlpike_feed_prefixes{feed="lab"}"#;
 
 #[test]
 fn a_feed_that_is_held_is_told_once_and_no_success() {
@@ -135,7 +135,7 @@ fn a_feed_that_is_held_is_told_once_and_no_success() {
     gate.folder().write("lab.txt", "<html>\n");
     // The document alone has the version that is in force, and not why.
     let path = |name: &str| gate.folder().path().join(name);
-    assert!(write_resource_with(&path("crawlward.json"), &path(RESOURCE), &[]).status.success());
+    assert!(write_resource_with(&path("crawlpike.json"), &path(RESOURCE), &[]).status.success());
     wait_for_value(&gate, &partial, |value| value == 1);
     wait_for("the state", || (state(&gate, "held") == Some(1)).then_some(()));
     assert_eq!((state(&gate, "ok"), value(&gate, PREFIXES)), (Some(0), Some(2)), "the last good version");
@@ -148,13 +148,13 @@ fn a_feed_that_is_held_is_told_once_and_no_success() {
 fn a_feed_that_becomes_stale_is_told_once() {
     let folder = lab();
     let document = document().replace(r#""name": "lab","#, r#""name": "lab", "max_age": "1h","#);
-    folder.write("crawlward.json", document);
+    folder.write("crawlpike.json", document);
     let modified = SystemTime::now() - Duration::from_secs(3600 - 12);
     File::options().write(true).open(folder.path().join("lab.txt")).unwrap().set_modified(modified).unwrap();
     update_resource(&folder);
     let gate = Gate::discover(folder, RESOURCE);
     assert_eq!((gate.status(&spoofed("/")), told(&gate, "is stale")), (403, 0));
-    gate.envoy.wait_for_line("envoy.log", "crawlward: the feed `lab` is stale: it is 60m ");
+    gate.envoy.wait_for_line("envoy.log", "crawlpike: the feed `lab` is stale: it is 60m ");
     wait_for("the state", || (state(&gate, "stale") == Some(1)).then_some(()));
     assert_eq!((state(&gate, "ok"), value(&gate, PREFIXES)), (Some(0), Some(0)));
     assert_eq!(gate.status(&spoofed("/")), 200, "he is unverified");
@@ -162,7 +162,7 @@ fn a_feed_that_becomes_stale_is_told_once() {
     thread::sleep(Duration::from_secs(11));
     assert_eq!(told(&gate, "is stale"), 1);
     // A load tells it, once as well.
-    gate.folder().write("crawlward.json", gate.folder().read("crawlward.json") + "\n");
+    gate.folder().write("crawlpike.json", gate.folder().read("crawlpike.json") + "\n");
     update_resource(gate.folder());
     wait_for_value(&gate, &reloads()[1], |value| value == 1);
     wait_for("the new ruleset", || (gate.envoy.update_count("config_reload") == 2).then_some(()));
@@ -182,9 +182,9 @@ fn a_feed_of_another_filter_stays_shown_when_one_of_its_name_goes() {
         filters.insert(1, discovered);
     });
     let [lab, laboratory] =
-        ["lab", "laboratory"].map(|feed| format!(r#"crawlward_feed_prefixes{{feed="{feed}"}}"#));
+        ["lab", "laboratory"].map(|feed| format!(r#"crawlpike_feed_prefixes{{feed="{feed}"}}"#));
     assert_eq!(value(&gate, &lab), Some(2));
-    gate.folder().write("crawlward.json", DOCUMENT.replace("\"lab\"", "\"laboratory\""));
+    gate.folder().write("crawlpike.json", DOCUMENT.replace("\"lab\"", "\"laboratory\""));
     update_resource(gate.folder());
     // In each worker, one after the other.
     wait_for("the new ruleset", || (gate.envoy.update_count("config_reload") == 2).then_some(()));

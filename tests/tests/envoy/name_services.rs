@@ -6,11 +6,11 @@ use std::process::Command;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 
-use crawlward_tests::envoy::discovered_filter;
-use crawlward_tests::name_lab::{bot, zone};
-use crawlward_tests::nginx::{Folder, Nginx, ask};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::envoy::discovered_filter;
+use crawlpike_tests::name_lab::{bot, zone};
+use crawlpike_tests::nginx::{Folder, Nginx, ask};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 use serde_json::json;
 
 use super::examples::Example;
@@ -95,9 +95,9 @@ fn names_come_over_tls_and_http_2() {
     );
     let nginx = Nginx::start(server, &http);
     let folder = folder();
-    let document = folder.path().join("crawlward.json").display().to_string();
+    let document = folder.path().join("crawlpike.json").display().to_string();
     let paths = BTreeMap::from([
-        ("/etc/crawlward/crawlward.json", document),
+        ("/etc/crawlpike/crawlpike.json", document),
         ("192.0.2.53, port_value: 443 ", format!("127.0.0.1, port_value: {port} ")),
         ("/etc/ssl/certs/ca-certificates.crt", authority),
     ]);
@@ -110,13 +110,13 @@ fn names_come_over_tls_and_http_2() {
     let line = nginx.wait_for_line("spoken.log", "HTTP/2.0");
     assert!(line.contains("TLSv1.") && line.ends_with(" dns.example.net dns.example.net"), "{line}");
     let log = example.envoy.folder().read("envoy.log");
-    assert!(!log.contains("crawlward"), "{log}");
+    assert!(!log.contains("crawlpike"), "{log}");
 }
 
 // RDNS-2
 #[test]
 fn lookups_are_counted_by_result() {
-    use crawlward_tests::dns::{DohServer, Reply};
+    use crawlpike_tests::dns::{DohServer, Reply};
     let zone = zone().name("192.0.2.10", "a.other.example.");
     let dns = DohServer::answering(move |name, kind| match &*name.to_ascii() {
         "50.2.0.192.in-addr.arpa." => Reply::Silence,
@@ -128,7 +128,7 @@ fn lookups_are_counted_by_result() {
         envoy.identity(&format!("192.0.2.{last}"));
     }
     let counted = |result: &str, count: usize| {
-        let line = format!("crawlward_name_lookups_total{{result=\"{result}\"}} {count}\n");
+        let line = format!("crawlpike_name_lookups_total{{result=\"{result}\"}} {count}\n");
         wait_for(&line, || envoy.envoy.admin("/stats/prometheus").contains(&line).then_some(()));
     };
     for (result, count) in [("confirmed", 1), ("refuted", 1), ("no-name", 2), ("timed-out", 1), ("failed", 1)]

@@ -7,19 +7,19 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crawlward_tests::dns::{DohServer, Reply, Zone, http_response};
-use crawlward_tests::envoy::{
+use crawlpike_tests::dns::{DohServer, Reply, Zone, http_response};
+use crawlpike_tests::envoy::{
     Envoy, Filter, Gate, Listener, address, bootstrap, configuration, native_filter,
 };
-use crawlward_tests::http::{Request, Response};
-use crawlward_tests::lab::{FIREFOX, from};
-use crawlward_tests::name_lab::{
+use crawlpike_tests::http::{Request, Response};
+use crawlpike_tests::lab::{FIREFOX, from};
+use crawlpike_tests::name_lab::{
     self, DOCUMENT, STRANGERS, bot, zone, zone_with_strangers, zone_with_unusual_names,
 };
-use crawlward_tests::nginx::{Folder, ask, local};
-use crawlward_tests::origin::{Origin, Received};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::nginx::{Folder, ask, local};
+use crawlpike_tests::origin::{Origin, Received};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 use hickory_proto::rr::Name;
 use serde_json::{Value, json};
 
@@ -29,14 +29,14 @@ pub(crate) fn serving(zone: Zone) -> DohServer {
 
 pub(crate) fn folder() -> Folder {
     let folder = Folder::new();
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     folder
 }
 
 /// The element of `http_filters`, which asks a cluster for names.
 pub(crate) fn filter(folder: &Folder, timeout: &str) -> Value {
     let rdns = json!({ "cluster": "dns", "authority": "dns.test", "timeout": timeout });
-    native_filter(&json!({ "config": folder.path().join("crawlward.json"), "rdns": rdns }).to_string())
+    native_filter(&json!({ "config": folder.path().join("crawlpike.json"), "rdns": rdns }).to_string())
 }
 
 /// The cluster with a server at a port.
@@ -83,16 +83,16 @@ impl Started {
 
     pub(crate) fn assert_clean(&self) {
         let page = self.envoy.admin("/stats/prometheus");
-        assert!(page.contains("crawlward_errors_total{} 0\n"), "{page}");
+        assert!(page.contains("crawlpike_errors_total{} 0\n"), "{page}");
         let log = self.envoy.folder().read("envoy.log");
-        assert!(!log.contains("crawlward: internal error") && !log.contains("[critical]"), "{log}");
+        assert!(!log.contains("crawlpike: internal error") && !log.contains("[critical]"), "{log}");
     }
 }
 
 /// The identity that the origin was told of.
 pub(crate) fn identity(response: &Response) -> String {
     assert_eq!(response.status, 200, "{response:?}");
-    let told = Received::of(response).and_then(|received| received.crawlward).unwrap_or_default();
+    let told = Received::of(response).and_then(|received| received.crawlpike).unwrap_or_default();
     let identity = told.split(", ").find_map(|fact| fact.strip_prefix("identity="));
     identity.unwrap_or_default().to_owned()
 }
@@ -309,7 +309,7 @@ fn a_cluster_that_does_not_exist_is_reported() {
     let filter = filter(&folder, "10s");
     let gate = Gate::start_with(folder, filter, |_| {});
     assert_eq!(identity(&gate.ask(&bot("192.0.2.1"))), "unverified");
-    gate.envoy.wait_for_line("envoy.log", "crawlward: rdns: Envoy cannot send to the cluster \"dns\"");
+    gate.envoy.wait_for_line("envoy.log", "crawlpike: rdns: Envoy cannot send to the cluster \"dns\"");
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn a_wrong_configuration_is_refused() {
         (json!({ "cluster": "dns", "authority": "dns.test", "timeout": "90s" }), "at most \"60s\""),
     ] {
         let folder = folder();
-        let config = folder.path().join("crawlward.json");
+        let config = folder.path().join("crawlpike.json");
         let filter = native_filter(&json!({ "config": config, "rdns": rdns }).to_string());
         let text = Envoy::refused(folder, filter, |_| {});
         assert!(text.contains(why), "{rdns}: {text}");

@@ -3,13 +3,13 @@
 use std::fs;
 use std::process::Command;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::envoy::{Envoy, Filter, Gate, Listener, manager, native_filter};
-use crawlward_tests::lab::{DOCUMENT, lab, lab_with_sites, person, spoofed, unguarded, verified};
-use crawlward_tests::nginx::ask;
-use crawlward_tests::origin::Origin;
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::envoy::{Envoy, Filter, Gate, Listener, manager, native_filter};
+use crawlpike_tests::lab::{DOCUMENT, lab, lab_with_sites, person, spoofed, unguarded, verified};
+use crawlpike_tests::nginx::ask;
+use crawlpike_tests::origin::Origin;
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 use serde_json::{Value, json};
 
 fn start() -> Gate {
@@ -29,13 +29,13 @@ fn wait_for_value(gate: &Gate, series: &str, expected: u64) {
 fn changed_files_are_taken_over_whole_or_refused() {
     let gate = start();
     assert_eq!((gate.status(&verified("/")), gate.status(&spoofed("/"))), (200, 403));
-    let reloads = |result: &str| format!("crawlward_reloads_total{{result=\"{result}\"}}");
-    wait_for_value(&gate, r#"crawlward_feed_prefixes{feed="lab"}"#, 2);
+    let reloads = |result: &str| format!("crawlpike_reloads_total{{result=\"{result}\"}}");
+    wait_for_value(&gate, r#"crawlpike_feed_prefixes{feed="lab"}"#, 2);
 
     // The document.
-    gate.folder().write("crawlward.json", unguarded().replace("enforce", "observe"));
+    gate.folder().write("crawlpike.json", unguarded().replace("enforce", "observe"));
     wait_for("the new document", || (gate.status(&spoofed("/")) == 200).then_some(()));
-    gate.folder().write("crawlward.json", unguarded());
+    gate.folder().write("crawlpike.json", unguarded());
     wait_for("the old document", || (gate.status(&spoofed("/")) == 403).then_some(()));
     wait_for_value(&gate, &reloads("success"), 2);
 
@@ -43,32 +43,32 @@ fn changed_files_are_taken_over_whole_or_refused() {
     gate.folder().write("lab.txt", "203.0.113.9\n");
     wait_for("the new feed", || (gate.status(&spoofed("/")) == 200).then_some(()));
     assert_eq!(gate.status(&verified("/")), 403);
-    wait_for_value(&gate, r#"crawlward_feed_prefixes{feed="lab"}"#, 1);
+    wait_for_value(&gate, r#"crawlpike_feed_prefixes{feed="lab"}"#, 1);
 
     // What cannot be read leaves the old ruleset in force, and the log says why.
-    gate.folder().write("crawlward.json", DOCUMENT.replace("enforce", "enforced"));
+    gate.folder().write("crawlpike.json", DOCUMENT.replace("enforce", "enforced"));
     let line = gate.envoy.wait_for_line("envoy.log", "unknown value `enforced`");
-    assert!(line.contains("crawlward.json:2:11: error: `mode`"), "{line}");
+    assert!(line.contains("crawlpike.json:2:11: error: `mode`"), "{line}");
     gate.envoy.wait_for_line("envoy.log", "keeping the current ruleset");
     wait_for_value(&gate, &reloads("failure"), 1);
     assert_eq!((gate.status(&verified("/")), gate.status(&spoofed("/"))), (403, 200));
-    fs::remove_file(gate.folder().path().join("crawlward.json")).unwrap();
+    fs::remove_file(gate.folder().path().join("crawlpike.json")).unwrap();
     wait_for_value(&gate, &reloads("failure"), 2);
     assert_eq!((gate.status(&verified("/")), gate.status(&spoofed("/"))), (403, 200));
 
     // And a good one goes on from there.
-    gate.folder().write("crawlward.json", unguarded());
+    gate.folder().write("crawlpike.json", unguarded());
     gate.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n");
     wait_for("the first feed", || (gate.status(&spoofed("/")) == 403).then_some(()));
     assert_eq!((gate.status(&verified("/")), gate.status(&person("/"))), (200, 200));
-    assert_eq!(value(&gate, "crawlward_errors_total{}"), Some(0));
+    assert_eq!(value(&gate, "crawlpike_errors_total{}"), Some(0));
 }
 
 #[test]
 fn the_document_and_the_ruleset_may_be_inlined() {
     let folder = lab_with_sites(r#"{ "robots_txt": "robots.txt" }"#);
     folder.write("robots.txt", "User-agent: *\nDisallow: /private\n");
-    let (document, compiled) = (folder.path().join("crawlward.json"), folder.path().join("crawlward.bin"));
+    let (document, compiled) = (folder.path().join("crawlpike.json"), folder.path().join("crawlpike.bin"));
     let output = artefacts::compile_ruleset(&document, &compiled);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     // A compiled ruleset in a file is taken, too.
@@ -85,9 +85,9 @@ fn the_document_and_the_ruleset_may_be_inlined() {
 
 #[test]
 fn a_refused_configuration_says_why() {
-    let missing = json!({ "config": "/nowhere/crawlward.json" }).to_string();
+    let missing = json!({ "config": "/nowhere/crawlpike.json" }).to_string();
     for (configuration, reason) in [
-        (missing.as_str(), "/nowhere/crawlward.json: error: cannot be read"),
+        (missing.as_str(), "/nowhere/crawlpike.json: error: cannot be read"),
         (r#"{ "config": 1 }"#, "\"config\" names the file of the document"),
         (r#"{ "config": "a", "mode": "off" }"#, "unknown field `mode`"),
         (r#"{ "mode": "enforced" }"#, "configuration:1:11: error: `mode`: unknown value `enforced`"),
@@ -100,7 +100,7 @@ fn a_refused_configuration_says_why() {
     let mut other = native_filter(DOCUMENT);
     other["typed_config"]["filter_name"] = "other".into();
     let log = refused(other, |_| {});
-    assert!(log.contains(r#"unknown filter "other"; set filter_name to "crawlward""#), "{log}");
+    assert!(log.contains(r#"unknown filter "other"; set filter_name to "crawlpike""#), "{log}");
     for (route, reason) in [
         (json!({ "mode": "enforced" }), "invalid mode \"enforced\"; use off, observe or enforce"),
         (json!({ "modus": "off" }), "unknown field `modus`"),
@@ -118,10 +118,10 @@ fn refused(filter: Value, change: impl FnOnce(&mut Value)) -> String {
 }
 
 fn route_config(configuration: &Value) -> Value {
-    json!({ "crawlward": {
+    json!({ "crawlpike": {
         "@type": "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute",
-        "dynamic_module_config": { "name": "crawlward_envoy" },
-        "per_route_config_name": "crawlward",
+        "dynamic_module_config": { "name": "crawlpike_envoy" },
+        "per_route_config_name": "crawlpike",
         "filter_config": { "@type": "type.googleapis.com/google.protobuf.StringValue", "value": configuration.to_string() },
     } })
 }
@@ -165,7 +165,7 @@ fn a_route_has_a_mode_and_a_site_of_its_own() {
 fn other_filters_read_the_facts_in_the_dynamic_metadata() {
     let folder = lab();
     folder.write(
-        "crawlward.json",
+        "crawlpike.json",
         DOCUMENT.replace("enforce", "observe").replacen(
             '{',
             r#"{ "filter_state": ["identity", "agent"],"#,
@@ -174,7 +174,7 @@ fn other_filters_read_the_facts_in_the_dynamic_metadata() {
     );
     let gate = Gate::start_changed(Filter::Native, folder, |listener| {
         let metadata = json!({ "metadata": {
-            "filter": "crawlward",
+            "filter": "crawlpike",
             "path": [{ "key": "identity" }],
             "value": { "string_match": { "exact": "spoofed" } },
         } });
@@ -190,7 +190,7 @@ fn other_filters_read_the_facts_in_the_dynamic_metadata() {
         let filters = manager(listener)["http_filters"].as_array_mut().expect("its filters");
         filters.insert(1, rbac);
     });
-    // Crawlward observes; the other filter denies by what it says.
+    // Crawlpike observes; the other filter denies by what it says.
     let denied = gate.ask(&spoofed("/"));
     assert_eq!((denied.status, denied.text().as_str()), (403, "RBAC: access denied"));
     assert_eq!((gate.status(&verified("/")), gate.status(&person("/"))), (200, 200));
@@ -210,7 +210,7 @@ fn counters_have_labels_without_stats_tags() {
         ),
         (r#"action="allow",enforced="true",reason="not-automated",identity="none",agent="",site="""#, 1),
     ] {
-        wait_for_value(&gate, &format!("crawlward_requests_total{{{labels}}}"), count);
+        wait_for_value(&gate, &format!("crawlpike_requests_total{{{labels}}}"), count);
     }
 }
 
@@ -218,7 +218,7 @@ fn counters_have_labels_without_stats_tags() {
 #[test]
 fn listeners_share_the_ruleset_of_a_file() {
     let (folder, origin) = (lab(), Origin::start());
-    let document = folder.path().join("crawlward.json");
+    let document = folder.path().join("crawlpike.json");
     let listeners: Vec<_> = (0..3)
         .map(|number| Listener {
             port: free_port(),
@@ -229,11 +229,11 @@ fn listeners_share_the_ruleset_of_a_file() {
     let envoy = Envoy::start(folder, &listeners, origin.port());
     let statuses = || listeners.iter().map(|listener| ask(listener.port, &spoofed("/")).status);
     assert!(statuses().all(|status| status == 403));
-    envoy.folder().write("crawlward.json", DOCUMENT.replace("enforce", "observe"));
+    envoy.folder().write("crawlpike.json", DOCUMENT.replace("enforce", "observe"));
     wait_for("the new document, everywhere", || statuses().all(|status| status == 200).then_some(()));
     wait_for("one reload", || {
         let page = envoy.admin("/stats/prometheus");
-        page.contains("crawlward_reloads_total{result=\"success\"} 1\n").then_some(())
+        page.contains("crawlpike_reloads_total{result=\"success\"} 1\n").then_some(())
     });
 }
 
@@ -246,7 +246,7 @@ fn a_host_that_lacks_what_the_module_needs_is_told_so_and_the_module_refuses() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "None\n", "the version of an ABI");
     let told = String::from_utf8_lossy(&output.stderr);
     let start =
-        "crawlward: this Envoy lacks what the module needs (log_enabled, log, http_get_headers_size, ";
+        "crawlpike: this Envoy lacks what the module needs (log_enabled, log, http_get_headers_size, ";
     assert!(told.starts_with(start), "{told}");
     assert!(told.trim_end().ends_with("): use Envoy 1.38 or later, or the Wasm filter"), "{told}");
     // What newer versions have is not needed.

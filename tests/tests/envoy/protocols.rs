@@ -1,10 +1,10 @@
 //! Requests of other kinds than GET with a Host, and responses that Envoy makes itself.
 
-use crawlward_tests::envoy::{Filter, Gate, manager};
-use crawlward_tests::http::{Request, Response, send_bytes};
-use crawlward_tests::lab::{from, lab, person, spoofed, verified};
-use crawlward_tests::nginx::local;
-use crawlward_tests::origin::Received;
+use crawlpike_tests::envoy::{Filter, Gate, manager};
+use crawlpike_tests::http::{Request, Response, send_bytes};
+use crawlpike_tests::lab::{from, lab, person, spoofed, verified};
+use crawlpike_tests::nginx::local;
+use crawlpike_tests::origin::Received;
 use serde_json::{Value, json};
 
 const DOCUMENT: &str = r#"{
@@ -22,7 +22,7 @@ const DOCUMENT: &str = r#"{
 /// Envoy with routes that it answers itself, and with upgrades and CONNECT.
 fn start(filter: Filter) -> Gate {
     let folder = lab();
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     Gate::start_changed(filter, folder, |listener| {
         let manager = manager(listener);
         manager["http_protocol_options"] =
@@ -45,9 +45,9 @@ fn start(filter: Filter) -> Gate {
 /// The filter made no error and trapped nowhere, whatever it was asked.
 fn is_sound(gate: &Gate) {
     let page = gate.envoy.admin("/stats/prometheus");
-    assert!(page.contains("\ncrawlward_errors_total{} 0\n"), "{page}");
+    assert!(page.contains("\ncrawlpike_errors_total{} 0\n"), "{page}");
     let log = gate.folder().read("envoy.log");
-    assert!(!log.contains("wasm log") && !log.contains("crawlward: "), "nothing to say: {log}");
+    assert!(!log.contains("wasm log") && !log.contains("crawlpike: "), "nothing to say: {log}");
 }
 
 fn what_envoy_answers_itself_is_decided_like_the_rest(filter: Filter) {

@@ -1,10 +1,10 @@
 //! Internal redirects: Envoy takes a redirect of the upstream's itself, and begins the request anew.
 
-use crawlward_tests::envoy::{Envoy, Filter, manager};
-use crawlward_tests::http::{Connection, Request};
-use crawlward_tests::lab::{VERIFIED, lab_with_sites, person, spoofed, verified};
-use crawlward_tests::nginx::{Folder, Nginx, ask, local};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::envoy::{Envoy, Filter, manager};
+use crawlpike_tests::http::{Connection, Request};
+use crawlpike_tests::lab::{VERIFIED, lab_with_sites, person, spoofed, verified};
+use crawlpike_tests::nginx::{Folder, Nginx, ask, local};
+use crawlpike_tests::ports::free_port;
 use serde_json::{Value, json};
 
 const SITE: &str = r#"{ "robots_txt": "robots.txt", "modes": [ { "scope": "/off", "mode": "off" } ] }"#;
@@ -22,14 +22,14 @@ fn start(filter: Filter) -> (Envoy, u16, Nginx) {
             r#"server {{
                 listen 127.0.0.1:{origin};
                 {}
-                location / {{ return 200 "$uri $http_x_crawlward"; }}
+                location / {{ return 200 "$uri $http_x_crawlpike"; }}
             }}"#,
             redirects.join("\n")
         ),
     );
     let folder = lab_with_sites(SITE);
     folder.write("robots.txt", "User-agent: *\nDisallow: /private\n");
-    let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
+    let filter = filter.with(&folder, &folder.path().join("crawlpike.json"));
     let (envoy, port) = Envoy::start_one(folder, filter, origin, |listener| {
         let routes = manager(listener).pointer_mut("/route_config/virtual_hosts/0/routes");
         let to_origin = routes.and_then(Value::as_array_mut).and_then(|routes| routes.last_mut());
@@ -58,7 +58,7 @@ fn the_client_keeps_its_address(filter: Filter) {
         assert_eq!(connection.send(&redirected(verified("/end"))).unwrap().status, 200);
     }
     let page = envoy.admin("/stats/prometheus");
-    assert!(page.contains("\ncrawlward_errors_total{} 0\n"), "{page}");
+    assert!(page.contains("\ncrawlpike_errors_total{} 0\n"), "{page}");
 }
 
 for_both_gates!(the_client_keeps_its_address);

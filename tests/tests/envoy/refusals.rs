@@ -1,9 +1,9 @@
 //! A host that refuses a call: the request passes, or the configuration is rejected.
 
-use crawlward_tests::envoy::{Filter, Gate, RESOURCE, manager, read_resource, update_resource};
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{lab, person, spoofed, unguarded, verified};
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::envoy::{Filter, Gate, RESOURCE, manager, read_resource, update_resource};
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{lab, person, spoofed, unguarded, verified};
+use crawlpike_tests::process::wait_for;
 use serde_json::{Map, Value, json};
 
 use crate::binary::{EXPORTS, IMPORTS};
@@ -28,7 +28,7 @@ pub(crate) fn all_but(call: &str, imports: &[&str], exports: &[&str]) -> Value {
 
 fn gate_without(call: &str) -> Gate {
     let folder = lab();
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     Gate::start_changed(Filter::Wasm, folder, |listener| {
         let config = &mut manager(listener)["http_filters"][0]["typed_config"]["config"];
         config["capability_restriction_config"] = all_but(call, IMPORTS, EXPORTS);
@@ -57,13 +57,13 @@ fn a_request_for_which_the_host_refuses_a_call_passes() {
             assert_eq!(gate.status(&verified("/")), 200, "{call}");
             assert_eq!(gate.status(&person("/")), 200, "{call}");
             assert_eq!(gate.status(&spoofed("/")), status_of_spoofed, "{call}");
-            let forged = Request::header(verified("/server/tagged"), "X-Crawlward", "forged");
+            let forged = Request::header(verified("/server/tagged"), "X-Crawlpike", "forged");
             assert_eq!(gate.status(&forged), 200, "{call}");
         }
         let name = if call == "proxy_call_foreign_function" { "declare_property" } else { call };
         // 10 is `InternalFailure`.
         let line = gate.envoy.wait_for_line("envoy.log", &format!("the host refused {name} with status 10"));
-        assert!(line.contains("crawlward: internal error: "), "{line}");
+        assert!(line.contains("crawlpike: internal error: "), "{line}");
         let log = gate.folder().read("envoy.log");
         assert!(!log.contains("panicked") && !log.contains("unexpected status"), "{log}");
     }
@@ -83,7 +83,7 @@ fn a_configuration_for_which_the_host_refuses_a_call_is_rejected() {
         assert_eq!((gate.status(&verified("/")), gate.status(&spoofed("/"))), (200, 403), "{call}");
     }
     // The old one was in force all along, and a good one replaces it.
-    gate.folder().write("crawlward.json", unguarded().replace("enforce", "observe"));
+    gate.folder().write("crawlpike.json", unguarded().replace("enforce", "observe"));
     update_resource(gate.folder());
     wait_for("a good configuration", || (gate.status(&spoofed("/")) == 200).then_some(()));
 }

@@ -1,10 +1,10 @@
 //! A filter in the static configuration: what clients, origins and logs see.
 
-use crawlward_tests::envoy::{self, Envoy, Filter, manager};
-use crawlward_tests::http::{Connection, Request, send_bytes};
-use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX, VERIFIED, lab, person, spoofed, verified};
-use crawlward_tests::nginx::{ask, local};
-use crawlward_tests::origin::start_echo;
+use crawlpike_tests::envoy::{self, Envoy, Filter, manager};
+use crawlpike_tests::http::{Connection, Request, send_bytes};
+use crawlpike_tests::lab::{ADDRESS_HEADER, FIREFOX, VERIFIED, lab, person, spoofed, verified};
+use crawlpike_tests::nginx::{ask, local};
+use crawlpike_tests::origin::start_echo;
 use serde_json::{Value, json};
 
 const FORGED: &str = "action=allow, identity=verified";
@@ -22,7 +22,7 @@ impl Gate {
 
     fn start_changed(filter: Filter, change: impl FnOnce(&mut Value)) -> Self {
         let folder = lab();
-        let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
+        let filter = filter.with(&folder, &folder.path().join("crawlpike.json"));
         let (envoy, port) = Envoy::start_one(folder, filter, start_echo().port(), change);
         Self { envoy, port }
     }
@@ -50,7 +50,7 @@ fn no_client_has_the_next_hop_remove_our_header(filter: Filter) {
         manager(listener)["upgrade_configs"] = json!([ { "upgrade_type": "websocket" } ]);
     });
     for (connection, expected) in
-        [("Upgrade, X-Crawlward", "Upgrade"), ("x-crawlward,upgrade", "upgrade"), ("Upgrade", "Upgrade")]
+        [("Upgrade, X-Crawlpike", "Upgrade"), ("x-crawlpike,upgrade", "upgrade"), ("Upgrade", "Upgrade")]
     {
         let request = format!(
             "GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: LabBot/1.0\r\n{ADDRESS_HEADER}: 192.0.2.1\r\n\
@@ -63,7 +63,7 @@ fn no_client_has_the_next_hop_remove_our_header(filter: Filter) {
             relayed.split("\r\n").filter_map(|line| line.split_once(": ")).find(|(key, _)| *key == name)
         };
         assert_eq!(value("connection").map(|(_, value)| value), Some(expected), "{answer}");
-        assert_eq!(value("x-crawlward").map(|(_, value)| value), Some(VERIFIED), "{answer}");
+        assert_eq!(value("x-crawlpike").map(|(_, value)| value), Some(VERIFIED), "{answer}");
     }
 }
 
@@ -92,17 +92,17 @@ fn forged_headers_are_removed(filter: Filter) {
     let forged = |request: Request, lines: usize| {
         (0..lines).fold(request, |request, at| {
             let name =
-                ["X-Crawlward", "x-crawlward", "X_Crawlward", "X-CRAWLWARD", "X.Crawlward", "x~crawlward"]
+                ["X-Crawlpike", "x-crawlpike", "X_Crawlpike", "X-CRAWLPIKE", "X.Crawlpike", "x~crawlpike"]
                     [at % 6];
             request.header(name, FORGED).header(&format!("X-Line-{at}"), "stays")
         })
     };
     for lines in [0, 1, 2, 4, 30] {
-        assert_eq!(gate.relayed(&forged(verified("/"), lines), "X-Crawlward"), [VERIFIED], "{lines} lines");
-        assert!(gate.relayed(&forged(person("/"), lines), "X-Crawlward").is_empty(), "{lines} lines");
+        assert_eq!(gate.relayed(&forged(verified("/"), lines), "X-Crawlpike"), [VERIFIED], "{lines} lines");
+        assert!(gate.relayed(&forged(person("/"), lines), "X-Crawlpike").is_empty(), "{lines} lines");
         for request in [verified("/"), person("/")] {
             let request = forged(request, lines);
-            for name in ["X_Crawlward", "X.Crawlward", "X~Crawlward"] {
+            for name in ["X_Crawlpike", "X.Crawlpike", "X~Crawlpike"] {
                 assert!(gate.relayed(&request, name).is_empty(), "{name}, {lines} lines");
             }
             for at in 0..lines {
@@ -124,7 +124,7 @@ fn the_access_log_tells_the_decision_about_denied_requests_too(filter: Filter) {
     let line = gate.logged("spoofed");
     let expected = r#"action=deny, identity=spoofed, agent="LabBot""#;
     assert_eq!((&line["status"], &line[filter.state()]), (&403.into(), &expected.into()));
-    assert_eq!(line["details"], "crawlward_denied[spoofed-agent]");
+    assert_eq!(line["details"], "crawlpike_denied[spoofed-agent]");
     let line = gate.logged("person");
     assert_eq!((&line["status"], &line[filter.state()]), (&200.into(), &Value::Null));
 }
@@ -201,10 +201,10 @@ fn headers_of_changing_sizes_change_nothing(filter: Filter) {
     for size in [0, 300, 5_000, 20_000, 50_000, 20_000, 40, 5_000, 0, 17_000, 1] {
         let padding = "x".repeat(size);
         let padded = |request: Request| request.header("X-Padding", &padding);
-        assert_eq!(gate.relayed(&padded(verified("/")), "x-crawlward"), [VERIFIED], "{size}");
+        assert_eq!(gate.relayed(&padded(verified("/")), "x-crawlpike"), [VERIFIED], "{size}");
         assert_eq!(gate.relayed(&padded(person("/")), "x-padding"), [padding.as_str()]);
         assert_eq!(ask(gate.port, &padded(spoofed("/"))).status, 403, "{size}");
-        assert_eq!(gate.relayed(&padded(person("/")), "x-crawlward"), [""; 0], "{size}");
+        assert_eq!(gate.relayed(&padded(person("/")), "x-crawlpike"), [""; 0], "{size}");
     }
 }
 

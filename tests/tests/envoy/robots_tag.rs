@@ -1,11 +1,11 @@
 //! Robots-Tag on responses that only Envoy makes: its own local replies, behind our filter and before it. What is merged
 //! how is in the table of cases.
 
-use crawlward_tests::envoy::{Envoy, Filter, manager};
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{from, lab, person, spoofed};
-use crawlward_tests::nginx::ask;
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::envoy::{Envoy, Filter, manager};
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{from, lab, person, spoofed};
+use crawlpike_tests::nginx::ask;
+use crawlpike_tests::ports::free_port;
 use serde_json::{Value, json};
 
 const DOCUMENT: &str = r#"{
@@ -20,8 +20,8 @@ const DOCUMENT: &str = r#"{
 /// Envoy in front of nothing, with a filter that denies some paths before ours.
 fn start(filter: Filter) -> (Envoy, u16) {
     let folder = lab();
-    folder.write("crawlward.json", DOCUMENT);
-    let filter = filter.with(&folder, &folder.path().join("crawlward.json"));
+    folder.write("crawlpike.json", DOCUMENT);
+    let filter = filter.with(&folder, &folder.path().join("crawlpike.json"));
     Envoy::start_one(folder, filter, free_port(), |listener| {
         manager(listener)["http_filters"].as_array_mut().expect("its filters").insert(0, guard());
     })

@@ -1,9 +1,9 @@
 //! Policies that Envoy serves for us. The rest is in the table.
 
-use crawlward_tests::envoy::{Filter, Gate};
-use crawlward_tests::http::{Connection, Request};
-use crawlward_tests::lab::lab_with_robots;
-use crawlward_tests::nginx::local;
+use crawlpike_tests::envoy::{Filter, Gate};
+use crawlpike_tests::http::{Connection, Request};
+use crawlpike_tests::lab::lab_with_robots;
+use crawlpike_tests::nginx::local;
 
 const ROBOTS: &str = "User-agent: *\nDisallow: /closed\n";
 

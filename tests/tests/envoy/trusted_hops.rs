@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crawlward_tests::envoy::{Filter, Gate, manager};
-use crawlward_tests::http::{Connection, Request};
-use crawlward_tests::lab::{DOCUMENT, lab};
-use crawlward_tests::nginx::{Folder, ask};
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::envoy::{Filter, Gate, manager};
+use crawlpike_tests::http::{Connection, Request};
+use crawlpike_tests::lab::{DOCUMENT, lab};
+use crawlpike_tests::nginx::{Folder, ask};
+use crawlpike_tests::process::wait_for;
 use serde_json::{Value, json};
 
 /// Addresses whose places a geofeed tells, so that the city in the log shows which of them the filter took.
@@ -72,7 +72,7 @@ fn lab_with(trusted_hops: u8) -> Folder {
     document["filter_state"] = json!(["city"]);
     let feeds = document["feeds"].as_array_mut().unwrap();
     feeds.push(json!({ "name": "places", "format": "geofeed", "source": "places.csv" }));
-    folder.write("crawlward.json", document.to_string());
+    folder.write("crawlpike.json", document.to_string());
     folder
 }
 
@@ -81,7 +81,7 @@ fn enforcing(trusted_hops: u8) -> Folder {
     let folder = lab();
     let mut document: Value = serde_json::from_str(DOCUMENT).unwrap();
     document["trusted_hops"] = trusted_hops.into();
-    folder.write("crawlward.json", document.to_string());
+    folder.write("crawlpike.json", document.to_string());
     folder
 }
 
@@ -101,7 +101,7 @@ fn is_envoys(hops: u8) {
             let format = manager.pointer_mut("/access_log/0/typed_config/log_format/json_format");
             *format.unwrap() = json!({
                 "case": "%REQ(X-TEST-CASE)%",
-                "city": "%FILTER_STATE(wasm.crawlward.city:PLAIN)%",
+                "city": "%FILTER_STATE(wasm.crawlpike.city:PLAIN)%",
                 "address": "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
             });
         });
@@ -192,7 +192,7 @@ fn over_a_unix_socket_the_header_verifies_nobody() {
         for pretended in ["192.0.2.1", ""] {
             let request = forwarded(&[lines]).header("X-Envoy-External-Address", pretended);
             let response = connection.send(&request).unwrap();
-            let told = response.header("x-origin-crawlward").unwrap_or_default();
+            let told = response.header("x-origin-crawlpike").unwrap_or_default();
             assert!(told.contains("identity=unverified"), "{hops} hops, {pretended:?}: {response:?}");
         }
     }

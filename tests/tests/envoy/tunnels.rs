@@ -1,9 +1,9 @@
 //! CONNECT: what is decided about a tunnel, and that nobody gets into one who is denied.
 
-use crawlward_tests::envoy::{Filter, Gate, manager};
-use crawlward_tests::http::send_bytes;
-use crawlward_tests::lab::{FIREFOX, lab};
-use crawlward_tests::nginx::local;
+use crawlpike_tests::envoy::{Filter, Gate, manager};
+use crawlpike_tests::http::send_bytes;
+use crawlpike_tests::lab::{FIREFOX, lab};
+use crawlpike_tests::nginx::local;
 use serde_json::{Value, json};
 
 /// `example.com` allows tunnels, `no-method.test` and `closed.test` do not, and `open.test` has no rule about methods.
@@ -29,7 +29,7 @@ const DOCUMENT: &str = r#"{
 /// Envoy with a route on which it makes tunnels to the origin.
 fn start(filter: Filter) -> Gate {
     let folder = lab();
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     Gate::start_changed(filter, folder, |listener| {
         let manager = manager(listener);
         manager["upgrade_configs"] = json!([{ "upgrade_type": "CONNECT" }]);

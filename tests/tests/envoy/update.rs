@@ -1,15 +1,15 @@
-//! `crawlward update` beside `crawlward envoy --watch` and a running Envoy: from the publisher's server to the verdict.
+//! `crawlpike update` beside `crawlpike envoy --watch` and a running Envoy: from the publisher's server to the verdict.
 
 use std::process::Command;
 use std::time::Instant;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{DOCUMENT, from, lab, person, spoofed, verified};
-use crawlward_tests::load::{Probe, during};
-use crawlward_tests::nginx::local;
-use crawlward_tests::process::wait_for;
-use crawlward_tests::publisher::{Authority, Publisher, VALID, respond, trust};
+use crawlpike_tests::artefacts;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{DOCUMENT, from, lab, person, spoofed, verified};
+use crawlpike_tests::load::{Probe, during};
+use crawlpike_tests::nginx::local;
+use crawlpike_tests::process::wait_for;
+use crawlpike_tests::publisher::{Authority, Publisher, VALID, respond, trust};
 
 use crate::watch::start_in;
 
@@ -25,7 +25,7 @@ fn what_a_publisher_changes_decides_without_a_lost_request() {
     });
     let folder = lab();
     let url = format!(r#""name": "lab", "url": "{}","#, publisher.url("/lab.txt"));
-    folder.write("crawlward.json", DOCUMENT.replace(r#""name": "lab","#, &url));
+    folder.write("crawlpike.json", DOCUMENT.replace(r#""name": "lab","#, &url));
     let (gate, _watcher) = start_in(folder);
     let probes = [
         Probe { request: verified("/"), status: 200 },
@@ -40,7 +40,7 @@ fn what_a_publisher_changes_decides_without_a_lost_request() {
             });
             let started = Instant::now();
             let mut command = Command::new(artefacts::cli());
-            command.args(["update", "--config"]).arg(gate.folder().path().join("crawlward.json"));
+            command.args(["update", "--config"]).arg(gate.folder().path().join("crawlpike.json"));
             trust(&mut command, &authority.file());
             let output = command.output().unwrap();
             assert!(output.status.success(), "{output:?}");

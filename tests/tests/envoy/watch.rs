@@ -1,20 +1,20 @@
-//! `crawlward envoy --watch` beside a running Envoy: what changes on the disk changes decisions, and nothing else.
+//! `crawlpike envoy --watch` beside a running Envoy: what changes on the disk changes decisions, and nothing else.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::envoy::Gate;
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{DOCUMENT, from, lab, person, spoofed, verified};
-use crawlward_tests::load::{Probe, ten_seconds};
-use crawlward_tests::nginx::{Folder, local};
-use crawlward_tests::process::{Server, wait_for};
+use crawlpike_tests::artefacts;
+use crawlpike_tests::envoy::Gate;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{DOCUMENT, from, lab, person, spoofed, verified};
+use crawlpike_tests::load::{Probe, ten_seconds};
+use crawlpike_tests::nginx::{Folder, local};
+use crawlpike_tests::process::{Server, wait_for};
 use rustix::process::Signal;
 
 /// What the command writes into its folder.
-const RESOURCE: &str = "xds/crawlward.yaml";
+const RESOURCE: &str = "xds/crawlpike.yaml";
 
 /// An Envoy that takes its filter from a folder, and the command that keeps the folder up to date; it ends before the
 /// folder goes with Envoy, since what comes last is dropped first.
@@ -26,11 +26,11 @@ fn start() -> (Gate, Server) {
 pub(crate) fn start_in(folder: Folder) -> (Gate, Server) {
     let path = |name: &str| folder.path().join(name);
     fs::create_dir(path("xds")).unwrap();
-    fs::copy(artefacts::wasm(), path("crawlward.wasm")).unwrap();
+    fs::copy(artefacts::wasm(), path("crawlpike.wasm")).unwrap();
     let mut command = Command::new(artefacts::cli());
-    command.args(["envoy", "--watch", "--syntax", "yaml", "--config"]).arg(path("crawlward.json"));
-    command.arg("--wasm").arg(path("crawlward.wasm")).arg("--xds-dir").arg(path("xds"));
-    let mut watcher = Server::start("crawlward", &mut command, &path("watch.log"), &[]);
+    command.args(["envoy", "--watch", "--syntax", "yaml", "--config"]).arg(path("crawlpike.json"));
+    command.arg("--wasm").arg(path("crawlpike.wasm")).arg("--xds-dir").arg(path("xds"));
+    let mut watcher = Server::start("crawlpike", &mut command, &path("watch.log"), &[]);
     watcher.wait_until("the resource", || path(RESOURCE).exists().then_some(()));
     (Gate::discover(folder, RESOURCE), watcher)
 }
@@ -68,9 +68,9 @@ fn what_does_not_compile_does_not_reach_envoy() {
     let before = (gate.folder().read(RESOURCE), gate.envoy.update_count("update_success"));
     let broken = DOCUMENT.replace("enforce", "enforced");
     // Without a signal: the change is seen.
-    gate.folder().write("crawlward.json", &broken);
-    gate.envoy.wait_for_line("watch.log", "crawlward.json:2:11: error: `mode`: unknown value `enforced`");
-    gate.folder().write("crawlward.json", DOCUMENT);
+    gate.folder().write("crawlpike.json", &broken);
+    gate.envoy.wait_for_line("watch.log", "crawlpike.json:2:11: error: `mode`: unknown value `enforced`");
+    gate.folder().write("crawlpike.json", DOCUMENT);
     gate.folder().write("lab.txt", "<html>404</html>\n");
     gate.envoy.wait_for_line("watch.log", "the feed `lab` is held");
     assert_eq!((gate.status(&verified("/")), gate.status(&spoofed("/"))), (200, 403));
@@ -94,7 +94,7 @@ fn new_code_is_taken_while_requests_go_on() {
         [Probe { request: verified("/"), status: 200 }, Probe { request: spoofed("/"), status: 403 }];
     let report = ten_seconds(local(gate.port), &probes, |number| {
         if number == 0 {
-            gate.folder().write("crawlward.wasm", &code);
+            gate.folder().write("crawlpike.wasm", &code);
             wait_for("the new resource", || (gate.folder().read(RESOURCE) != before).then_some(()));
             wait_for("the new filter", || (gate.envoy.update_count("config_reload") == 2).then_some(()));
         }

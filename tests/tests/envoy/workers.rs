@@ -1,13 +1,13 @@
 //! Workers and processes that come and go: whatever their number, each request is decided by the same ruleset.
 
-use crawlward_tests::envoy::{Envoy, Filter, Listener, address, bootstrap, configuration, start_epoch};
-use crawlward_tests::http::{Connection, Request};
-use crawlward_tests::lab::{lab, person, spoofed, verified};
-use crawlward_tests::load::{self, Probe};
-use crawlward_tests::nginx::{Folder, ask, local};
-use crawlward_tests::origin::Origin;
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::envoy::{Envoy, Filter, Listener, address, bootstrap, configuration, start_epoch};
+use crawlpike_tests::http::{Connection, Request};
+use crawlpike_tests::lab::{lab, person, spoofed, verified};
+use crawlpike_tests::load::{self, Probe};
+use crawlpike_tests::nginx::{Folder, ask, local};
+use crawlpike_tests::origin::Origin;
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 use serde_json::json;
 
 for_both_gates!(
@@ -22,7 +22,7 @@ fn probes() -> [Probe; 3] {
 }
 
 fn listener(filter: Filter, folder: &Folder) -> Listener {
-    let filter = filter.with(folder, &folder.path().join("crawlward.json"));
+    let filter = filter.with(folder, &folder.path().join("crawlpike.json"));
     Listener { port: free_port(), filter, access_log: "access.log".into() }
 }
 

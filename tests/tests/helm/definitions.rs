@@ -1,7 +1,7 @@
 //! Every manifest is one that an API server accepts.
 
-use crawlward_tests::manifests::as_wasm_plugin;
-use crawlward_tests::manifests::definitions::{core_mistakes, crds, mistakes};
+use crawlpike_tests::manifests::as_wasm_plugin;
+use crawlpike_tests::manifests::definitions::{core_mistakes, crds, mistakes};
 use serde_json::{Value, json};
 
 use crate::{find, helm, render, render_with, value_sets};
@@ -48,12 +48,12 @@ fn a_mistake_is_found() {
     };
     let pod = "/spec/template/spec";
     for (kind, name, place, key, value) in [
-        ("Deployment", "edge-crawlward-nginx", "/spec", "replica", json!(2)),
-        ("Deployment", "edge-crawlward-nginx", pod, "volumes", json!({})),
-        ("Deployment", "edge-crawlward-nginx", &*format!("{pod}/containers/0"), "readOnly", json!(true)),
-        ("CronJob", "edge-crawlward-update", "/spec", "schedule", json!(17)),
-        ("ConfigMap", "edge-crawlward-policy", "", "datum", json!({})),
-        ("Role", "edge-crawlward-updater", "/rules/0", "verbs", json!("get")),
+        ("Deployment", "edge-crawlpike-nginx", "/spec", "replica", json!(2)),
+        ("Deployment", "edge-crawlpike-nginx", pod, "volumes", json!({})),
+        ("Deployment", "edge-crawlpike-nginx", &*format!("{pod}/containers/0"), "readOnly", json!(true)),
+        ("CronJob", "edge-crawlpike-update", "/spec", "schedule", json!(17)),
+        ("ConfigMap", "edge-crawlpike-policy", "", "datum", json!({})),
+        ("Role", "edge-crawlpike-updater", "/rules/0", "verbs", json!("get")),
     ] {
         assert_ne!(changed(kind, name, place, key, value), [""; 0], "{kind}: {key}");
     }
@@ -61,7 +61,7 @@ fn a_mistake_is_found() {
 
 #[test]
 fn both_resources_of_istio_mean_the_same() {
-    let name = "edge-crawlward";
+    let name = "edge-crawlpike";
     let extension = render("istio-traffic-extension");
     let plugin = render_with("istio-traffic-extension", &["--set", "istio.wasm.api=WasmPlugin"]);
     let plugin = find(&plugin, "WasmPlugin", name);

@@ -5,15 +5,15 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::envoy::{Envoy, Listener, native_filter};
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{FIREFOX, from};
-use crawlward_tests::manifests::{documents, wasm_filter};
-use crawlward_tests::nginx::{self, Folder, ask};
-use crawlward_tests::origin::Origin;
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::{Server, wait_for};
+use crawlpike_tests::artefacts;
+use crawlpike_tests::envoy::{Envoy, Listener, native_filter};
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{FIREFOX, from};
+use crawlpike_tests::manifests::{documents, wasm_filter};
+use crawlpike_tests::nginx::{self, Folder, ask};
+use crawlpike_tests::origin::Origin;
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::{Server, wait_for};
 use rustix::process::geteuid;
 use serde_json::{Value, json};
 
@@ -63,10 +63,10 @@ fn switch(folder: &Folder, at: &str, version: &str, files: &[(&str, Vec<u8>)]) {
 /// missing.
 fn ruleset(manifests: &[Value], change: impl FnOnce(&Folder)) -> Vec<u8> {
     let pod = Pod::new(manifests);
-    lint(&pod.folder.path().join("etc/crawlward/crawlward.json"));
+    lint(&pod.folder.path().join("etc/crawlpike/crawlpike.json"));
     change(&pod.folder);
     pod.succeeds("compile");
-    fs::read(pod.folder.path().join("work/crawlward.bin.gz")).unwrap()
+    fs::read(pod.folder.path().join("work/crawlpike.bin.gz")).unwrap()
 }
 
 /// An nginx as the Deployment runs it, apart from its paths and ports.
@@ -80,15 +80,15 @@ struct Nginx {
 impl Nginx {
     fn start(manifests: &[Value], folder: Folder) -> Self {
         let configuration =
-            find(manifests, "ConfigMap", "edge-crawlward-nginx")["data"]["nginx.conf"].as_str().unwrap();
-        let container = &find(manifests, "Deployment", "edge-crawlward-nginx")["spec"]["template"]["spec"]["containers"]
+            find(manifests, "ConfigMap", "edge-crawlpike-nginx")["data"]["nginx.conf"].as_str().unwrap();
+        let container = &find(manifests, "Deployment", "edge-crawlpike-nginx")["spec"]["template"]["spec"]["containers"]
             [0];
         let (port, status, root) = (free_port(), free_port(), folder.path().display());
         let configuration = configuration
             // First: our own folder is in /tmp, too.
             .replace("/tmp/", &format!("{root}/tmp/"))
-            .replace("modules/ngx_http_crawlward_module.so", artefacts::nginx_module().to_str().unwrap())
-            .replace("/etc/crawlward", &format!("{root}/etc/crawlward"))
+            .replace("modules/ngx_http_crawlpike_module.so", artefacts::nginx_module().to_str().unwrap())
+            .replace("/etc/crawlpike", &format!("{root}/etc/crawlpike"))
             .replace("/dev/stdout", &format!("{root}/access.log"))
             .replace("listen 8080", &format!("listen 127.0.0.1:{port}"))
             .replace("listen 8081", &format!("listen 127.0.0.1:{status}"));
@@ -98,7 +98,7 @@ impl Nginx {
         let ["nginx", arguments @ ..] = &words[..] else { panic!("{words:?}") };
         let mut arguments: Vec<String> = arguments
             .iter()
-            .map(|word| word.replace("/etc/nginx-crawlward/nginx.conf", file.to_str().unwrap()))
+            .map(|word| word.replace("/etc/nginx-crawlpike/nginx.conf", file.to_str().unwrap()))
             .collect();
         if geteuid().is_root() {
             // In the pod nobody is root.
@@ -131,17 +131,17 @@ fn nginx_runs_with_the_ruleset_and_follows_it() {
     let upstream = format!("nginx.upstream=http://127.0.0.1:{}", origin.port());
     let manifests = render_with("nginx", &["--set", &upstream, "--set", "nginx.refresh=100ms"]);
     let folder = Folder::new();
-    switch(&folder, "etc/crawlward", "1", &[("crawlward.bin.gz", ruleset(&manifests, |_| {}))]);
+    switch(&folder, "etc/crawlpike", "1", &[("crawlpike.bin.gz", ruleset(&manifests, |_| {}))]);
     let nginx = Nginx::start(&manifests, folder);
     decides(nginx.port, 451);
     assert_eq!(nginx.status_page("/healthz"), "ok\n");
-    assert!(nginx.status_page("/metrics").contains("crawlward_requests_total{"));
+    assert!(nginx.status_page("/metrics").contains("crawlpike_requests_total{"));
     nginx.folder.wait_for_line("access.log", "deny 1 spoofed PartnerBot spoofed-agent");
 
     // The updater writes a new one, and the kubelet shows it.
     let moved =
-        ruleset(&manifests, |folder| drop(folder.write("etc/crawlward/partners.txt", "203.0.113.0/24\n")));
-    switch(&nginx.folder, "etc/crawlward", "2", &[("crawlward.bin.gz", moved)]);
+        ruleset(&manifests, |folder| drop(folder.write("etc/crawlpike/partners.txt", "203.0.113.0/24\n")));
+    switch(&nginx.folder, "etc/crawlpike", "2", &[("crawlpike.bin.gz", moved)]);
     let partner = from("203.0.113.9", Request::get("/").agent("PartnerBot/1.0"));
     wait_for("the new ruleset", || (ask(nginx.port, &partner).status == 200).then_some(()));
 }
@@ -153,12 +153,12 @@ fn nginx_runs_with_the_document() {
     let trusted = "nginx.trustedProxies={127.0.0.1}";
     let manifests = render_with("nginx-without-updater", &["--set", &upstream, "--set", trusted]);
     let folder = Folder::new();
-    let policy = find(&manifests, "ConfigMap", "edge-crawlward-policy");
+    let policy = find(&manifests, "ConfigMap", "edge-crawlpike-policy");
     let files = policy["data"].as_object().unwrap().iter();
     let files: Vec<_> =
         files.map(|(name, text)| (&**name, text.as_str().unwrap().as_bytes().to_vec())).collect();
-    switch(&folder, "etc/crawlward", "1", &files);
-    lint(&folder.path().join("etc/crawlward/crawlward.json"));
+    switch(&folder, "etc/crawlpike", "1", &files);
+    lint(&folder.path().join("etc/crawlpike/crawlpike.json"));
     decides(Nginx::start(&manifests, folder).port, 403);
 }
 
@@ -168,26 +168,26 @@ fn envoy_runs_with_what_the_control_planes_hand_over() {
     let folder = Folder::new();
     let root = folder.path().display().to_string();
     let moved = |value: &Value| -> Value {
-        let text = value.to_string().replace("/etc/crawlward", &format!("{root}/etc/crawlward"));
+        let text = value.to_string().replace("/etc/crawlpike", &format!("{root}/etc/crawlpike"));
         let module = artefacts::envoy_module();
-        let text = text.replace("/usr/local/lib/crawlward/libcrawlward_envoy.so", module.to_str().unwrap());
+        let text = text.replace("/usr/local/lib/crawlpike/libcrawlpike_envoy.so", module.to_str().unwrap());
         serde_json::from_str(&text).unwrap()
     };
-    let name = "edge-crawlward";
+    let name = "edge-crawlpike";
 
     let manifests = render("envoy-gateway-wasm");
     let gateway_wasm = find(&manifests, "EnvoyExtensionPolicy", name)["spec"]["wasm"][0].clone();
-    assert_eq!((&gateway_wasm["rootID"], &gateway_wasm["failOpen"]), (&"crawlward".into(), &true.into()));
+    assert_eq!((&gateway_wasm["rootID"], &gateway_wasm["failOpen"]), (&"crawlpike".into(), &true.into()));
     let manifests = render("istio-wasm");
     let istio_wasm = find(&manifests, "WasmPlugin", name)["spec"].clone();
     assert_eq!(
         (&istio_wasm["pluginName"], &istio_wasm["failStrategy"]),
-        (&"crawlward".into(), &"FAIL_RELOAD".into())
+        (&"crawlpike".into(), &"FAIL_RELOAD".into())
     );
 
     let manifests = render("istio-native");
-    mount(find(&manifests, "ConfigMap", "edge-crawlward-policy"), &folder, "policy");
-    folder.write("etc/crawlward/crawlward.bin.gz", ruleset(&manifests, |_| {}));
+    mount(find(&manifests, "ConfigMap", "edge-crawlpike-policy"), &folder, "policy");
+    folder.write("etc/crawlpike/crawlpike.bin.gz", ruleset(&manifests, |_| {}));
     let istio_native =
         moved(&find(&manifests, "EnvoyFilter", name)["spec"]["configPatches"][0]["patch"]["value"]);
 
@@ -196,7 +196,7 @@ fn envoy_runs_with_what_the_control_planes_hand_over() {
     let proxy = &find(&manifests, "EnvoyProxy", name)["spec"];
     assert_eq!(
         (&module["name"], &module["filterName"]),
-        (&proxy["dynamicModules"][0]["name"], &"crawlward".into())
+        (&proxy["dynamicModules"][0]["name"], &"crawlpike".into())
     );
     let gateway_native = native_filter(&moved(&module["config"]).to_string());
 
@@ -218,12 +218,12 @@ fn envoy_runs_with_what_the_control_planes_hand_over() {
 
 #[test]
 fn pods_mount_what_their_gate_reads() {
-    let volume = json!({ "name": "crawlward", "configMap": {
-        "name": "edge-crawlward-ruleset", "items": [{ "key": "crawlward.bin.gz", "path": "crawlward.bin.gz" }] } });
-    let mount = json!({ "name": "crawlward", "mountPath": "/etc/crawlward", "readOnly": true });
+    let volume = json!({ "name": "crawlpike", "configMap": {
+        "name": "edge-crawlpike-ruleset", "items": [{ "key": "crawlpike.bin.gz", "path": "crawlpike.bin.gz" }] } });
+    let mount = json!({ "name": "crawlpike", "mountPath": "/etc/crawlpike", "readOnly": true });
 
     let manifests = render("envoy-gateway-native");
-    let deployment = &find(&manifests, "EnvoyProxy", "edge-crawlward")["spec"]["provider"]["kubernetes"]["envoyDeployment"];
+    let deployment = &find(&manifests, "EnvoyProxy", "edge-crawlpike")["spec"]["provider"]["kubernetes"]["envoyDeployment"];
     assert_eq!(
         (&deployment["pod"]["volumes"][0], &deployment["container"]["volumeMounts"][0]),
         (&volume, &mount)
@@ -231,7 +231,7 @@ fn pods_mount_what_their_gate_reads() {
 
     let manifests = render("istio-native-gateway");
     let overlay =
-        find(&manifests, "ConfigMap", "edge-crawlward-gateway")["data"]["deployment"].as_str().unwrap();
+        find(&manifests, "ConfigMap", "edge-crawlpike-gateway")["data"]["deployment"].as_str().unwrap();
     let overlay: Value = serde_saphyr::from_str(overlay).unwrap();
     let pod = &overlay["spec"]["template"]["spec"];
     assert_eq!((&pod["volumes"][0], &pod["containers"][0]["volumeMounts"][0]), (&volume, &mount));
@@ -239,19 +239,19 @@ fn pods_mount_what_their_gate_reads() {
     // The keys that nginx mounts are those that the updater writes.
     let keys = |more: &[&str]| {
         let manifests = render_with("nginx", more);
-        let pod = &find(&manifests, "Deployment", "edge-crawlward-nginx")["spec"]["template"]["spec"];
+        let pod = &find(&manifests, "Deployment", "edge-crawlpike-nginx")["spec"]["template"]["spec"];
         assert!(pod["containers"][0]["volumeMounts"].as_array().unwrap().contains(&mount), "{pod}");
         let volumes = pod["volumes"].as_array().unwrap();
-        let shown = &volumes.iter().find(|one| one["name"] == "crawlward").unwrap()["configMap"];
+        let shown = &volumes.iter().find(|one| one["name"] == "crawlpike").unwrap()["configMap"];
         assert_eq!(
             (&shown["name"], &shown["items"][0]["path"]),
-            (&"edge-crawlward-ruleset".into(), &"crawlward.bin.gz".into())
+            (&"edge-crawlpike-ruleset".into(), &"crawlpike.bin.gz".into())
         );
         let key = shown["items"][0]["key"].as_str().unwrap().to_owned();
         let written =
-            find(&manifests, "ConfigMap", "edge-crawlward-updater")["data"]["kustomization.yaml"].clone();
+            find(&manifests, "ConfigMap", "edge-crawlpike-updater")["data"]["kustomization.yaml"].clone();
         let written: Value = serde_saphyr::from_str(written.as_str().unwrap()).unwrap();
-        (key.clone(), written["configMapGenerator"][0]["files"] == json!([format!("{key}=crawlward.bin.gz")]))
+        (key.clone(), written["configMapGenerator"][0]["files"] == json!([format!("{key}=crawlpike.bin.gz")]))
     };
     let (key, is_written) = keys(&[]);
     assert!(is_written, "{key}");
@@ -272,8 +272,8 @@ fn pods_mount_what_their_gate_reads() {
     ] {
         let manifests = render_with(set, &["--set", more]);
         let written =
-            find(&manifests, "ConfigMap", "edge-crawlward-updater")["data"]["kustomization.yaml"].clone();
-        assert!(written.as_str().unwrap().contains("- crawlward.bin.gz\n"), "{set}: {written}");
+            find(&manifests, "ConfigMap", "edge-crawlpike-updater")["data"]["kustomization.yaml"].clone();
+        assert!(written.as_str().unwrap().contains("- crawlpike.bin.gz\n"), "{set}: {written}");
     }
 }
 
@@ -285,25 +285,25 @@ fn nginx_takes_the_snippets_for_the_ingress_controller() {
     let entry = |name: &str| controller["config"]["entries"][name].as_str().unwrap().to_owned();
 
     // Its volume is the ConfigMap of a release of the chart without a gate.
-    let release = helm(&["template", "crawlward", ".", "--set", "image.registry=registry.example"]);
+    let release = helm(&["template", "crawlpike", ".", "--set", "image.registry=registry.example"]);
     let manifests = documents(&String::from_utf8(release.stdout).unwrap());
     let volume = &controller["volumes"][0]["configMap"];
     find(&manifests, "ConfigMap", volume["name"].as_str().unwrap());
-    assert_eq!(volume["items"][0]["key"], "crawlward.bin.gz");
-    assert_eq!(controller["volumeMounts"][0]["mountPath"], "/etc/crawlward");
+    assert_eq!(volume["items"][0]["key"], "crawlpike.bin.gz");
+    assert_eq!(controller["volumeMounts"][0]["mountPath"], "/etc/crawlpike");
 
     let manifests = render("nginx");
     let origin = Origin::start();
     let (folder, port) = (Folder::new(), free_port());
     let root = folder.path().display().to_string();
-    folder.write("etc/crawlward/crawlward.bin.gz", ruleset(&manifests, |_| {}));
-    assert_eq!(entry("main-snippets").trim(), "load_module modules/ngx_http_crawlward_module.so;");
+    folder.write("etc/crawlpike/crawlpike.bin.gz", ruleset(&manifests, |_| {}));
+    assert_eq!(entry("main-snippets").trim(), "load_module modules/ngx_http_crawlpike_module.so;");
     let server = format!(
         "server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://127.0.0.1:{}; }} }}",
         origin.port()
     );
     let address = format!("set_real_ip_from 127.0.0.1; real_ip_header {};", entry("real-ip-header"));
-    let http = entry("http-snippets").replace("/etc/crawlward", &format!("{root}/etc/crawlward"));
+    let http = entry("http-snippets").replace("/etc/crawlpike", &format!("{root}/etc/crawlpike"));
     let _nginx = nginx::Nginx::start(folder, &format!("{http}\n{address}\n{server}"));
     decides(port, 403);
 }

@@ -1,4 +1,4 @@
-//! `make test-helm`: the Helm chart in `deploy/helm/crawlward`. Helm itself renders it, for each set of values in the chart's
+//! `make test-helm`: the Helm chart in `deploy/helm/crawlpike`. Helm itself renders it, for each set of values in the chart's
 //! folder `ci`; what it renders is checked against the definitions of Kubernetes and of the CRDs, and configures real servers.
 
 mod definitions;
@@ -11,13 +11,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use crawlward_tests::artefacts;
-use crawlward_tests::manifests::documents;
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::manifests::documents;
+use crawlpike_tests::nginx::Folder;
 use serde_json::Value;
 
 fn chart() -> PathBuf {
-    artefacts::repository().join("deploy/helm/crawlward")
+    artefacts::repository().join("deploy/helm/crawlpike")
 }
 
 fn helm(arguments: &[&str]) -> Output {

@@ -4,7 +4,7 @@ use std::env;
 use std::fmt::Write as _;
 use std::fs;
 
-use crawlward_tests::artefacts;
+use crawlpike_tests::artefacts;
 use serde_json::Value;
 
 use crate::chart;
@@ -43,7 +43,7 @@ fn the_readme_has_the_table_of_values() {
     let readme = read("README.md");
     let (before, rest) = readme.split_once(BEGIN).expect("where the table begins");
     let (old, after) = rest.split_once(END).expect("where the table ends");
-    if env::var_os("CRAWLWARD_WRITE").is_some() {
+    if env::var_os("CRAWLPIKE_WRITE").is_some() {
         fs::write(chart().join("README.md"), format!("{before}{BEGIN}\n{table}\n{END}{after}")).unwrap();
         return;
     }

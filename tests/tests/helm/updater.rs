@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use crawlward_core::{NoFiles, Ruleset};
-use crawlward_tests::artefacts;
-use crawlward_tests::manifests::definitions::core_mistakes;
-use crawlward_tests::manifests::documents;
-use crawlward_tests::nginx::Folder;
-use crawlward_tests::publisher::{Authority, Publisher, VALID, respond, trust};
+use crawlpike_core::{NoFiles, Ruleset};
+use crawlpike_tests::artefacts;
+use crawlpike_tests::manifests::definitions::core_mistakes;
+use crawlpike_tests::manifests::documents;
+use crawlpike_tests::nginx::Folder;
+use crawlpike_tests::publisher::{Authority, Publisher, VALID, respond, trust};
 use serde_json::{Value, json};
 
 use crate::{command, find, mount, render, render_with};
@@ -25,12 +25,12 @@ pub(crate) struct Pod {
 impl Pod {
     pub(crate) fn new(manifests: &[Value]) -> Self {
         let folder = Folder::new();
-        mount(find(manifests, "ConfigMap", "edge-crawlward-policy"), &folder, "etc/crawlward");
-        mount(find(manifests, "ConfigMap", "edge-crawlward-updater"), &folder, "work");
-        for directory in ["var/lib/crawlward", "tmp"] {
+        mount(find(manifests, "ConfigMap", "edge-crawlpike-policy"), &folder, "etc/crawlpike");
+        mount(find(manifests, "ConfigMap", "edge-crawlpike-updater"), &folder, "work");
+        for directory in ["var/lib/crawlpike", "tmp"] {
             fs::create_dir_all(folder.path().join(directory)).unwrap();
         }
-        let spec = &find(manifests, "CronJob", "edge-crawlward-update")["spec"]["jobTemplate"]["spec"];
+        let spec = &find(manifests, "CronJob", "edge-crawlpike-update")["spec"]["jobTemplate"]["spec"];
         Self { folder, spec: spec["template"]["spec"].clone(), authority: Authority::new() }
     }
 
@@ -38,7 +38,7 @@ impl Pod {
     pub(crate) fn moved(&self, text: &str) -> String {
         let root = self.folder.path().display();
         let mut text = text.to_owned();
-        for path in ["/etc/crawlward", "/var/lib/crawlward", "/work"] {
+        for path in ["/etc/crawlpike", "/var/lib/crawlpike", "/work"] {
             text = text.replace(path, &format!("{root}{path}"));
         }
         text
@@ -46,7 +46,7 @@ impl Pod {
 
     /// Makes the policy what the folder needs: with its own paths, and the feeds of a publisher.
     pub(crate) fn prepare(&self, change: impl FnOnce(&mut Value)) {
-        let name = "etc/crawlward/crawlward.json";
+        let name = "etc/crawlpike/crawlpike.json";
         let mut document: Value = serde_json::from_str(&self.moved(&self.folder.read(name))).unwrap();
         change(&mut document);
         self.folder.write(name, document.to_string());
@@ -61,7 +61,7 @@ impl Pod {
     /// Runs a container whose program is the command line.
     pub(crate) fn run(&self, name: &str) -> Output {
         let words = command(self.container(name));
-        let ["crawlward", arguments @ ..] = &words[..] else { panic!("{words:?}") };
+        let ["crawlpike", arguments @ ..] = &words[..] else { panic!("{words:?}") };
         let mut command = Command::new(artefacts::cli());
         trust(&mut command, &self.authority.file());
         command.args(arguments.iter().map(|word| self.moved(word)));
@@ -96,8 +96,8 @@ fn with_feed(publisher: &Publisher, pod: &Pod) {
     pod.prepare(|document| {
         document["feeds"] = json!([
             { "name": "partners", "format": "cidr", "source": "partners.txt" },
-            { "name": "lab", "format": "cidr", "source": pod.moved("/var/lib/crawlward/lab.txt"), "url": publisher.url("/lab.txt") },
-            { "name": "gone", "format": "cidr", "source": pod.moved("/var/lib/crawlward/gone.txt"), "url": "https://127.0.0.1:9/" },
+            { "name": "lab", "format": "cidr", "source": pod.moved("/var/lib/crawlpike/lab.txt"), "url": publisher.url("/lab.txt") },
+            { "name": "gone", "format": "cidr", "source": pod.moved("/var/lib/crawlpike/gone.txt"), "url": "https://127.0.0.1:9/" },
         ]);
         let agents = document["agents"].as_array_mut().unwrap();
         // Those of the catalog, whose directories are elsewhere.
@@ -123,25 +123,25 @@ fn the_job_publishes_the_ruleset_whatever_a_publisher_does() {
     let published = kubectl(&["kustomize", work.to_str().unwrap()], pod.folder.path());
     assert_eq!(core_mistakes(&published, "1.37"), [""; 0]);
     let manifests = render("envoy-gateway-native");
-    let empty = find(&manifests, "ConfigMap", "edge-crawlward-ruleset");
+    let empty = find(&manifests, "ConfigMap", "edge-crawlpike-ruleset");
     for key in ["name", "namespace"] {
         assert_eq!(published["metadata"][key], empty["metadata"][key]);
     }
     let text: String =
-        published["binaryData"]["crawlward.bin.gz"].as_str().unwrap().split_whitespace().collect();
+        published["binaryData"]["crawlpike.bin.gz"].as_str().unwrap().split_whitespace().collect();
     let bytes = BASE64_STANDARD.decode(text).unwrap();
-    assert_eq!(bytes, fs::read(work.join("crawlward.bin.gz")).unwrap());
+    assert_eq!(bytes, fs::read(work.join("crawlpike.bin.gz")).unwrap());
     let ruleset =
-        crawlward_files::compile(&work.join("crawlward.bin.gz"), &NoFiles).unwrap().ruleset.unwrap();
+        crawlpike_files::compile(&work.join("crawlpike.bin.gz"), &NoFiles).unwrap().ruleset.unwrap();
     for address in ["198.51.100.1", "192.0.2.1"] {
         assert_eq!(ruleset.lookup(address.parse().unwrap()).count(), 1, "{address}");
     }
 
     // A policy that does not compile is not published.
-    fs::remove_file(work.join("crawlward.bin.gz")).unwrap();
+    fs::remove_file(work.join("crawlpike.bin.gz")).unwrap();
     pod.prepare(|document| document["mode"] = "enforced".into());
     assert_eq!(pod.run("compile").status.code(), Some(2));
-    assert!(!work.join("crawlward.bin.gz").exists());
+    assert!(!work.join("crawlpike.bin.gz").exists());
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn the_job_patches_the_resources_of_wasm_filters() {
         ("istio-traffic-extension", "TrafficExtension", "istio", "/spec/wasm/pluginConfig"),
     ] {
         let manifests = render(set);
-        let manifest = find(&manifests, kind, "edge-crawlward");
+        let manifest = find(&manifests, kind, "edge-crawlpike");
         let pod = Pod::new(&manifests);
         let publisher = publisher(&pod, "198.51.100.0/24\n");
         with_feed(&publisher, &pod);
@@ -160,7 +160,7 @@ fn the_job_patches_the_resources_of_wasm_filters() {
         pod.succeeds(&format!("patch-{name}"));
 
         let words = command(pod.container(&format!("publish-{name}")));
-        let [_, "patch", resource, "edge-crawlward", namespace, ..] = &words[..] else { panic!("{words:?}") };
+        let [_, "patch", resource, "edge-crawlpike", namespace, ..] = &words[..] else { panic!("{words:?}") };
         assert_eq!(
             resource.split('.').next().unwrap().trim_end_matches('s'),
             kind.to_lowercase().trim_end_matches('y').replace("polic", "policie")
@@ -195,7 +195,7 @@ fn the_job_patches_the_resources_of_wasm_filters() {
         assert!(
             rules
                 .iter()
-                .any(|rule| rule["resources"][0] == plural && rule["resourceNames"][0] == "edge-crawlward"),
+                .any(|rule| rule["resources"][0] == plural && rule["resourceNames"][0] == "edge-crawlpike"),
             "{rules:?}"
         );
     }
@@ -210,7 +210,7 @@ fn without_the_updater_there_is_none_of_it() {
     let claim = |more: &[&str]| {
         let manifests = render_with("nginx", more);
         let spec =
-            find(&manifests, "CronJob", "edge-crawlward-update")["spec"]["jobTemplate"]["spec"].clone();
+            find(&manifests, "CronJob", "edge-crawlpike-update")["spec"]["jobTemplate"]["spec"].clone();
         let volumes = spec["template"]["spec"]["volumes"].as_array().unwrap().clone();
         let claimed = volumes
             .iter()
@@ -222,6 +222,6 @@ fn without_the_updater_there_is_none_of_it() {
     assert_eq!(claim(&[]), ("feeds".to_owned(), 0));
     assert_eq!(
         claim(&["--set", "updater.persistence.existingClaim="]),
-        ("edge-crawlward-feeds".to_owned(), 1)
+        ("edge-crawlpike-feeds".to_owned(), 1)
     );
 }

@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::manifests::documents;
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::manifests::documents;
+use crawlpike_tests::nginx::Folder;
 use serde_json::{Value, json};
 
 use crate::{find, helm, render, render_with};
@@ -42,16 +42,16 @@ fn the_feeds_and_keys_of_the_catalog_are_those_of_init() {
     let output = helm(&["template", "edge", ".", "--set", "image.registry=registry.example"]);
     let manifests = documents(&String::from_utf8(output.stdout).unwrap());
     let document =
-        find(&manifests, "ConfigMap", "edge-crawlward-policy")["data"]["crawlward.json"].as_str().unwrap();
+        find(&manifests, "ConfigMap", "edge-crawlpike-policy")["data"]["crawlpike.json"].as_str().unwrap();
     let document: Value = serde_json::from_str(document).unwrap();
 
     let folder = Folder::new();
     let mut init = Command::new(artefacts::cli());
     assert!(init.arg("init").arg(folder.path().join("new")).output().unwrap().status.success());
-    let expected = folder.read("new/crawlward.json");
+    let expected = folder.read("new/crawlpike.json");
     let expected = ["\"feeds/", "\"keys/"]
         .iter()
-        .fold(expected, |text, from| text.replace(from, "\"/var/lib/crawlward/"));
+        .fold(expected, |text, from| text.replace(from, "\"/var/lib/crawlpike/"));
     let mut expected: Value = serde_json::from_str(&expected).unwrap();
     // The chart has no copies, which are in force for longer: the updater fetches the feeds at once.
     for feed in expected["feeds"].as_array_mut().unwrap() {
@@ -72,7 +72,7 @@ fn the_feeds_and_keys_of_the_catalog_are_those_of_init() {
     let rendered = |more: &[&str]| -> (Vec<Value>, Vec<Value>) {
         let manifests = render_with("nginx", &[&["--set-json", own], more].concat());
         let document =
-            find(&manifests, "ConfigMap", "edge-crawlward-policy")["data"]["crawlward.json"].clone();
+            find(&manifests, "ConfigMap", "edge-crawlpike-policy")["data"]["crawlpike.json"].clone();
         let document: Value = serde_json::from_str(document.as_str().unwrap()).unwrap();
         let list = |name: &str| document[name].as_array().unwrap().clone();
         (list("feeds"), list("agents"))
@@ -149,11 +149,11 @@ fn the_notes_say_what_to_do_next() {
         text.split_once("NOTES:").unwrap_or_else(|| panic!("{set}: {text}")).1.to_owned()
     };
     for (set, line) in [
-        ("nginx", "port-forward service/edge-crawlward-nginx 8080:80"),
-        ("envoy-gateway-wasm", "--namespace web get envoyextensionpolicy edge-crawlward"),
-        ("envoy-gateway-native", r#""kind":"EnvoyProxy","name":"edge-crawlward""#),
-        ("istio-native-gateway", r#""kind":"ConfigMap","name":"edge-crawlward-gateway""#),
-        ("istio-native", "Mount the ConfigMap \"edge-crawlward-ruleset\""),
+        ("nginx", "port-forward service/edge-crawlpike-nginx 8080:80"),
+        ("envoy-gateway-wasm", "--namespace web get envoyextensionpolicy edge-crawlpike"),
+        ("envoy-gateway-native", r#""kind":"EnvoyProxy","name":"edge-crawlpike""#),
+        ("istio-native-gateway", r#""kind":"ConfigMap","name":"edge-crawlpike-gateway""#),
+        ("istio-native", "Mount the ConfigMap \"edge-crawlpike-ruleset\""),
         ("istio-wasm", "proxy-config ecds"),
     ] {
         assert!(notes(set).contains(line), "{set}: {}", notes(set));

@@ -2,10 +2,10 @@
 
 use std::net::{Ipv6Addr, SocketAddr};
 
-use crawlward_tests::http::{Connection, Request, send};
-use crawlward_tests::lab::{HTTP, from, lab};
-use crawlward_tests::nginx::{Nginx, ask};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::{Connection, Request, send};
+use crawlpike_tests::lab::{HTTP, from, lab};
+use crawlpike_tests::nginx::{Nginx, ask};
+use crawlpike_tests::ports::free_port;
 
 /// `return` is done before the access phase; a file is not.
 fn site(listen: &str) -> String {
@@ -19,7 +19,7 @@ fn lab_bot() -> Request {
 #[test]
 fn the_address_of_a_v4_connection() {
     let port = free_port();
-    let http = format!("crawlward_config crawlward.json; {}", site(&format!("127.0.0.1:{port}")));
+    let http = format!("crawlpike_config crawlpike.json; {}", site(&format!("127.0.0.1:{port}")));
     let at_home = lab();
     at_home.write("lab.txt", "127.0.0.1\n");
     let nginx = Nginx::start(at_home, &http);
@@ -36,7 +36,7 @@ fn the_address_of_a_v6_connection() {
     let folder = lab();
     folder.write("lab.txt", "::1\n");
     let both = site(&listen(yes).to_string()) + &site(&format!("127.0.0.1:{no}"));
-    let _nginx = Nginx::start(folder, &format!("crawlward_config crawlward.json; {both}"));
+    let _nginx = Nginx::start(folder, &format!("crawlpike_config crawlpike.json; {both}"));
     assert_eq!(send(listen(yes), &lab_bot()).unwrap().status, 200);
     assert_eq!(ask(no, &lab_bot()).status, 403);
 }
@@ -47,7 +47,7 @@ fn a_v4_client_of_a_dual_stack_socket() {
     let folder = lab();
     // The kernel gives ::ffff:127.0.0.1.
     folder.write("lab.txt", "127.0.0.1\n");
-    let http = format!("crawlward_config crawlward.json; {}", site(&format!("[::]:{port} ipv6only=off")));
+    let http = format!("crawlpike_config crawlpike.json; {}", site(&format!("[::]:{port} ipv6only=off")));
     let _nginx = Nginx::start(folder, &http);
     assert_eq!(ask(port, &lab_bot()).status, 200);
     assert_eq!(send(SocketAddr::from((Ipv6Addr::LOCALHOST, port)), &lab_bot()).unwrap().status, 403);
@@ -74,9 +74,9 @@ fn the_address_that_realip_finds() {
 fn realip_of_a_location_counts_there() {
     let port = free_port();
     let http = format!(
-        "crawlward_config crawlward.json;
+        "crawlpike_config crawlpike.json;
         # The decision is asked for before the location is known.
-        map $crawlward_identity $before {{ default 1; }}
+        map $crawlpike_identity $before {{ default 1; }}
         server {{
             listen 127.0.0.1:{port};
             root .;
@@ -99,8 +99,8 @@ fn realip_of_a_location_counts_there() {
 fn who_comes_through_a_unix_socket_has_no_address_and_is_not_spoofed() {
     let folder = lab();
     let http = format!(
-        "crawlward_config crawlward.json;
-        log_format identity '$crawlward_identity $crawlward_action';
+        "crawlpike_config crawlpike.json;
+        log_format identity '$crawlpike_identity $crawlpike_action';
         {}",
         site(&format!("unix:{}/gate.sock; access_log identity.log identity", folder.path().display()))
     );

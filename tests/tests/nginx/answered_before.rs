@@ -2,12 +2,12 @@
 
 use std::io;
 
-use crawlward_tests::exposition::Exposition;
-use crawlward_tests::http::{Connection, Request, Response};
-use crawlward_tests::lab::{ADDRESS_HEADER, HTTP, lab, person, spoofed, verified};
-use crawlward_tests::nginx::{Nginx, ask, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::exposition::Exposition;
+use crawlpike_tests::http::{Connection, Request, Response};
+use crawlpike_tests::lab::{ADDRESS_HEADER, HTTP, lab, person, spoofed, verified};
+use crawlpike_tests::nginx::{Nginx, ask, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 /// An nginx that logs what was decided and whether that was done.
 struct Gate {
@@ -21,8 +21,8 @@ impl Gate {
         let (port, status) = (free_port(), free_port());
         let http = format!(
             "{HTTP} {before}
-            log_format told '$request_uri $status $crawlward_action $crawlward_enforced';
-            server {{ listen 127.0.0.1:{status}; location / {{ crawlward_status; }} }}
+            log_format told '$request_uri $status $crawlpike_action $crawlpike_enforced';
+            server {{ listen 127.0.0.1:{status}; location / {{ crawlpike_status; }} }}
             server {{
                 listen 127.0.0.1:{port};
                 root .;
@@ -55,7 +55,7 @@ impl Gate {
     /// Waits until so many requests are counted, and gives how many of them were denied.
     fn denied_of(&self, total: f64) -> f64 {
         let page = || Exposition::parse(&ask(self.status, &Request::get("/")).text());
-        const REQUESTS: &str = "crawlward_requests_total";
+        const REQUESTS: &str = "crawlpike_requests_total";
         wait_for("the count", || (page().sum(REQUESTS, &[]) == Some(total)).then_some(()));
         page().sum(REQUESTS, &[("action", "deny"), ("enforced", "true")]).unwrap_or(0.0)
     }
@@ -64,17 +64,17 @@ impl Gate {
 #[test]
 fn no_log_tells_of_a_denial_where_nginx_itself_answered() {
     let gate = Gate::start(
-        "limit_req_zone $crawlward_rate_key zone=crawlers:1m rate=1r/m;
-        map $crawlward_action $is_denied { deny 1; default 0; }",
+        "limit_req_zone $crawlpike_rate_key zone=crawlers:1m rate=1r/m;
+        map $crawlpike_action $is_denied { deny 1; default 0; }",
         "location / { try_files /lab.txt =404; }
         location /return { return 200 ok; }
         location /redirect { return 302 /; }
         location /gone { return 410; }
         location /read { if ($is_denied) { set $x 1; } return 410; }
-        location /set { set $x $crawlward_enforced; return 200 $x; }
-        location /late { return 410 $crawlward_enforced; }
+        location /set { set $x $crawlpike_enforced; return 200 $x; }
+        location /late { return 410 $crawlpike_enforced; }
         location /limited { limit_req zone=crawlers; limit_req_status 429; try_files /lab.txt =404; }
-        location /observed { crawlward observe; try_files /lab.txt =404; }
+        location /observed { crawlpike observe; try_files /lab.txt =404; }
         location /page { error_page 410 /denied-too; return 410; }",
     );
     gate.tells(&spoofed("/"), "/ 403 deny 1");
@@ -116,28 +116,28 @@ fn denies(gate: &Gate, path: &str, status: u16) {
 #[test]
 fn nginx_conf_can_deny_before_a_return() {
     let gate = Gate::start(
-        "map $crawlward_action$crawlward_enforced $cw { deny1 1; default 0; }",
+        "map $crawlpike_action$crawlpike_enforced $cw { deny1 1; default 0; }",
         r#"location / { if ($cw) { return 403; } return 200 ok; }
         location /set {
-            set $said $crawlward_action$crawlward_enforced;
+            set $said $crawlpike_action$crawlpike_enforced;
             if ($said = deny1) { return 403; }
             return 200 ok;
         }
         location /named { error_page 403 @page; if ($cw) { return 403; } return 200 ok; }
-        location @page { crawlward off; add_header Cache-Control max-age=9 always; return 403 "a page"; }
+        location @page { crawlpike off; add_header Cache-Control max-age=9 always; return 403 "a page"; }
         location /page { error_page 403 /page.html; if ($cw) { return 403; } return 200 ok; }
-        location = /page.html { crawlward off; expires 1h; }
+        location = /page.html { crawlpike off; expires 1h; }
         location /guarded { error_page 403 /guarded.html; if ($cw) { return 403; } return 200 ok; }
         location = /guarded.html { expires 1h; }
         # This error page is the way to an application.
-        location /routed { set $said $crawlward_enforced; error_page 418 = @routed; return 418; }
+        location /routed { set $said $crawlpike_enforced; error_page 418 = @routed; return 418; }
         location @routed { try_files /page.html =404; }
         location /text { if ($cw) { return 404 "no page"; } return 200 ok; }
         location /kept {
             if ($cw) { add_header Cache-Control max-age=9 always; return 403; }
             return 200 ok;
         }
-        location /observed { crawlward observe; if ($cw) { return 403; } return 200 ok; }
+        location /observed { crawlpike observe; if ($cw) { return 403; } return 200 ok; }
         location /closed { if ($cw) { return 444; } return 200 ok; }"#,
     );
     for (path, status) in [("/", 403), ("/set", 403), ("/text", 404), ("/kept", 403)] {

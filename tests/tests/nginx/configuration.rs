@@ -6,11 +6,11 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crawlward_tests::lab::{DOCUMENT, lab, lab_with_robots, lab_with_sites};
-use crawlward_tests::nginx::{Folder, Nginx, Setup};
+use crawlpike_tests::lab::{DOCUMENT, lab, lab_with_robots, lab_with_sites};
+use crawlpike_tests::nginx::{Folder, Nginx, Setup};
 use rustix::process::geteuid;
 
-const LOAD: &str = "crawlward_config crawlward.json;";
+const LOAD: &str = "crawlpike_config crawlpike.json;";
 
 /// Names and contents, in place of the good ones.
 type Files = Vec<(&'static str, String)>;
@@ -28,9 +28,9 @@ fn a_good_configuration_passes() {
     let (passes, text) = check(&lab(), LOAD);
     assert!(passes && text.contains("test is successful"), "{text}");
     let (passes, text) = check(&lab(), "");
-    assert!(passes, "without crawlward_config: {text}");
+    assert!(passes, "without crawlpike_config: {text}");
     for value in ["0", "off", "100ms", "60", "5m"] {
-        let (passes, text) = check(&lab(), &format!("crawlward_refresh {value}; {LOAD}"));
+        let (passes, text) = check(&lab(), &format!("crawlpike_refresh {value}; {LOAD}"));
         assert!(passes, "{value}: {text}");
     }
 }
@@ -43,54 +43,54 @@ fn broken_inputs_are_refused_where_they_are_broken() {
     };
     let jafar = || with(r#""cidr", "source": "lab.txt""#, r#""jafar", "source": "lab.json""#);
     let catalog = || with(r#""none""#, r#""agents.json""#);
-    let document = |text: String| -> Files { vec![("crawlward.json", text)] };
+    let document = |text: String| -> Files { vec![("crawlpike.json", text)] };
     let table: Vec<(&str, Files, &str)> = vec![
-        ("an empty document", document(String::new()), "crawlward.json:1:1: error: not JSON"),
-        ("a document that is cut off", document(DOCUMENT[..60].into()), "crawlward.json:4:"),
+        ("an empty document", document(String::new()), "crawlpike.json:1:1: error: not JSON"),
+        ("a document that is cut off", document(DOCUMENT[..60].into()), "crawlpike.json:4:"),
         (
             "a comma too many",
             document(with(r#""none","#, r#""none",,"#)),
-            "crawlward.json:3:21: error: not JSON",
+            "crawlpike.json:3:21: error: not JSON",
         ),
         (
             "an unknown key",
             document(with(r#""mode""#, r#""mood""#)),
-            "crawlward.json:2:3: error: unknown key `mood` (did you mean `mode`?)",
+            "crawlpike.json:2:3: error: unknown key `mood` (did you mean `mode`?)",
         ),
         (
             "an unknown mode",
             document(with("enforce", "enforced")),
-            "crawlward.json:2:11: error: `mode`: unknown value `enforced` (did you mean `enforce`?)",
+            "crawlpike.json:2:11: error: `mode`: unknown value `enforced` (did you mean `enforce`?)",
         ),
         (
             "an agent with an unknown feed",
             document(with(r#"["lab"]"#, r#"["lib"]"#)),
-            "crawlward.json:5:46: error: unknown feed `lib`",
+            "crawlpike.json:5:46: error: unknown feed `lib`",
         ),
         (
             "a token that is none",
             document(with(r#""FreeBot""#, r#""Free\tBot""#)),
-            "crawlward.json:5:67: error: `Free\\tBot` is no agent token: ",
+            "crawlpike.json:5:67: error: `Free\\tBot` is no agent token: ",
         ),
         (
             "a catalog that is not there",
             document(with(r#""none""#, r#""nowhere.json""#)),
-            "crawlward.json:3:14: error: there is no file ",
+            "crawlpike.json:3:14: error: there is no file ",
         ),
         (
             "a catalog that is no catalog",
-            vec![("crawlward.json", catalog()), ("agents.json", r#"{ "agents": 5 }"#.into())],
+            vec![("crawlpike.json", catalog()), ("agents.json", r#"{ "agents": 5 }"#.into())],
             "agents.json:1:13: error: ",
         ),
         (
             "a feed that is no JSON",
-            vec![("crawlward.json", jafar()), ("lab.json", "{\n  oops\n}".into())],
+            vec![("crawlpike.json", jafar()), ("lab.json", "{\n  oops\n}".into())],
             "lab.json:2:3: error: not JSON",
         ),
         (
             "a feed of another major version",
             vec![
-                ("crawlward.json", jafar()),
+                ("crawlpike.json", jafar()),
                 ("lab.json", r#"{ "formatVersion": "2.0", "prefixes": [] }"#.into()),
             ],
             "lab.json:1:20: error: ",
@@ -122,7 +122,7 @@ fn broken_inputs_are_refused_where_they_are_broken() {
         if passes
             || text.contains("held")
             || !text.contains(expected)
-            || !text.contains("crawlward.json is invalid, see the errors above")
+            || !text.contains("crawlpike.json is invalid, see the errors above")
         {
             wrong.push_str(&format!("\n{name}: expected {expected}\n{text}"));
         }
@@ -136,7 +136,7 @@ fn every_mistake_is_told_at_once() {
     let document = r#"{ "mood": 1, "catalog": "none", "feedz": [],
         "agents": [ { "token": "A", "feeds": ["lab"] } ],
         "sites": [ { "hosts": ["a:80"], "robots_txt": "nowhere.txt", "\ud800": 1 } ] }"#;
-    folder.write("crawlward.json", document);
+    folder.write("crawlpike.json", document);
     let (passes, text) = check(&folder, LOAD);
     assert!(!passes);
     for reason in [
@@ -146,7 +146,7 @@ fn every_mistake_is_told_at_once() {
         "3:55: error: there is no file ",
         "3:70: error: expected a key, found a string with half of a surrogate pair",
     ] {
-        assert!(text.contains(&format!("crawlward.json:{reason}")), "{reason}: {text}");
+        assert!(text.contains(&format!("crawlpike.json:{reason}")), "{reason}: {text}");
     }
     // That `lab` is no feed follows from the second.
     assert_eq!(text.matches(": error: ").count(), 5, "{text}");
@@ -192,10 +192,10 @@ fn a_robots_txt_that_is_none_is_no_policy_that_allows_everything() {
 fn a_mistake_is_told_once() {
     let folder = lab();
     let twice = r#"{ "catalog": "none", "agents": [ { "token": "A" }, { "token": "a" }, { "token": "" } ] }"#;
-    folder.write("crawlward.json", twice);
+    folder.write("crawlpike.json", twice);
     let (_, text) = check(&folder, LOAD);
-    assert!(text.contains("crawlward.json:1:63: error: another agent has the token `a`, too"), "{text}");
-    assert!(text.contains("crawlward.json:1:81: error: `` is no agent token: it is empty"), "{text}");
+    assert!(text.contains("crawlpike.json:1:63: error: another agent has the token `a`, too"), "{text}");
+    assert!(text.contains("crawlpike.json:1:81: error: `` is no agent token: it is empty"), "{text}");
     assert_eq!(text.matches(": error: ").count(), 2, "{text}");
 }
 
@@ -222,12 +222,12 @@ fn a_feed_that_is_not_there_yet_is_a_warning() {
     fs::remove_file(folder.path().join("lab.txt")).unwrap();
     let (passes, text) = check(&folder, LOAD);
     assert!(passes, "{text}");
-    assert!(text.contains("crawlward.json:4:59: warning: the feed `lab` is missing: the file"), "{text}");
+    assert!(text.contains("crawlpike.json:4:59: warning: the feed `lab` is missing: the file"), "{text}");
 }
 
 #[test]
 fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
-    for name in ["lab.txt", "robots.txt", "crawlward.json"] {
+    for name in ["lab.txt", "robots.txt", "crawlpike.json"] {
         let folder = lab_with_robots("");
         folder.make_pipe(name);
         let (passes, text) = check(&folder, LOAD);
@@ -238,67 +238,67 @@ fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
 #[test]
 fn directives_are_checked() {
     let table = [
-        ("crawlward_config nowhere.json;", "nowhere.json"),
-        ("crawlward_config .;", "not a regular file"),
+        ("crawlpike_config nowhere.json;", "nowhere.json"),
+        ("crawlpike_config .;", "not a regular file"),
         (
-            "crawlward_config crawlward.json; crawlward_config crawlward.json;",
-            r#""crawlward_config" directive is duplicate"#,
+            "crawlpike_config crawlpike.json; crawlpike_config crawlpike.json;",
+            r#""crawlpike_config" directive is duplicate"#,
         ),
-        ("server { crawlward_config crawlward.json; }", "directive is not allowed here"),
-        ("crawlward_config;", "invalid number of arguments"),
+        ("server { crawlpike_config crawlpike.json; }", "directive is not allowed here"),
+        ("crawlpike_config;", "invalid number of arguments"),
         (
-            "crawlward maybe;",
-            r#"invalid value "maybe" in "crawlward" directive, it must be "off", "observe", "enforce" or a variable in "#,
+            "crawlpike maybe;",
+            r#"invalid value "maybe" in "crawlpike" directive, it must be "off", "observe", "enforce" or a variable in "#,
         ),
-        ("crawlward Enforce;", r#"invalid value "Enforce""#),
-        ("crawlward off; crawlward observe;", r#""crawlward" directive is duplicate in "#),
-        ("crawlward off observe;", "invalid number of arguments"),
-        ("crawlward $no_such_variable;", r#"unknown "no_such_variable" variable"#),
+        ("crawlpike Enforce;", r#"invalid value "Enforce""#),
+        ("crawlpike off; crawlpike observe;", r#""crawlpike" directive is duplicate in "#),
+        ("crawlpike off observe;", "invalid number of arguments"),
+        ("crawlpike $no_such_variable;", r#"unknown "no_such_variable" variable"#),
         (
-            "crawlward_refresh soon;",
-            r#"invalid value "soon" in "crawlward_refresh" directive, it must be at least "100ms", or "off" in "#,
+            "crawlpike_refresh soon;",
+            r#"invalid value "soon" in "crawlpike_refresh" directive, it must be at least "100ms", or "off" in "#,
         ),
-        ("crawlward_refresh 99ms;", r#"invalid value "99ms""#),
-        ("crawlward_refresh 1m; crawlward_refresh off;", r#""crawlward_refresh" directive is duplicate"#),
-        ("server { crawlward_refresh 1m; }", "directive is not allowed here"),
-        ("crawlward_configuration x;", "unknown directive"),
+        ("crawlpike_refresh 99ms;", r#"invalid value "99ms""#),
+        ("crawlpike_refresh 1m; crawlpike_refresh off;", r#""crawlpike_refresh" directive is duplicate"#),
+        ("server { crawlpike_refresh 1m; }", "directive is not allowed here"),
+        ("crawlpike_configuration x;", "unknown directive"),
         (
-            "crawlward_deny_status 399;",
-            r#"invalid value "399" in "crawlward_deny_status" directive, it must be a status from 400 to 599 in "#,
+            "crawlpike_deny_status 399;",
+            r#"invalid value "399" in "crawlpike_deny_status" directive, it must be a status from 400 to 599 in "#,
         ),
-        ("crawlward_deny_status 600;", r#"invalid value "600""#),
-        ("crawlward_deny_status forbidden;", r#"invalid value "forbidden""#),
-        ("crawlward_deny_status +404;", r#"invalid value "+404""#),
-        ("crawlward_deny_status;", "invalid number of arguments"),
+        ("crawlpike_deny_status 600;", r#"invalid value "600""#),
+        ("crawlpike_deny_status forbidden;", r#"invalid value "forbidden""#),
+        ("crawlpike_deny_status +404;", r#"invalid value "+404""#),
+        ("crawlpike_deny_status;", "invalid number of arguments"),
         (
-            "crawlward_deny_status 404; crawlward_deny_status 404;",
-            r#""crawlward_deny_status" directive is duplicate"#,
-        ),
-        (
-            "crawlward_log_level debug;",
-            r#"invalid value "debug" in "crawlward_log_level" directive, it must be "info", "notice", "warn" or "error" in "#,
+            "crawlpike_deny_status 404; crawlpike_deny_status 404;",
+            r#""crawlpike_deny_status" directive is duplicate"#,
         ),
         (
-            "crawlward_log_level info; crawlward_log_level warn;",
-            r#""crawlward_log_level" directive is duplicate"#,
+            "crawlpike_log_level debug;",
+            r#"invalid value "debug" in "crawlpike_log_level" directive, it must be "info", "notice", "warn" or "error" in "#,
         ),
         (
-            "crawlward_trust_header yes;",
-            r#"invalid value "yes" in "crawlward_trust_header" directive, it must be "on" or "off" in "#,
+            "crawlpike_log_level info; crawlpike_log_level warn;",
+            r#""crawlpike_log_level" directive is duplicate"#,
         ),
         (
-            "crawlward_trust_header on; crawlward_trust_header off;",
-            r#""crawlward_trust_header" directive is duplicate"#,
-        ),
-        ("crawlward_site x;", "directive is not allowed here"),
-        ("server { crawlward_site a; crawlward_site a; }", r#""crawlward_site" directive is duplicate"#),
-        (
-            "server { location / { if ($args) { crawlward off; } } }",
-            r#""crawlward" directive is not allowed here"#,
+            "crawlpike_trust_header yes;",
+            r#"invalid value "yes" in "crawlpike_trust_header" directive, it must be "on" or "off" in "#,
         ),
         (
-            "server { location / { if ($args) { crawlward_deny_status 404; } } }",
-            r#""crawlward_deny_status" directive is not allowed here"#,
+            "crawlpike_trust_header on; crawlpike_trust_header off;",
+            r#""crawlpike_trust_header" directive is duplicate"#,
+        ),
+        ("crawlpike_site x;", "directive is not allowed here"),
+        ("server { crawlpike_site a; crawlpike_site a; }", r#""crawlpike_site" directive is duplicate"#),
+        (
+            "server { location / { if ($args) { crawlpike off; } } }",
+            r#""crawlpike" directive is not allowed here"#,
+        ),
+        (
+            "server { location / { if ($args) { crawlpike_deny_status 404; } } }",
+            r#""crawlpike_deny_status" directive is not allowed here"#,
         ),
     ];
     let mut wrong = String::new();
@@ -315,18 +315,18 @@ fn directives_are_checked() {
 fn a_site_that_is_not_in_the_document_is_told_with_its_place() {
     let folder =
         lab_with_sites(r#"{ "name": "shop", "hosts": ["shop.example"] }, { "hosts": ["blog.example"] }"#);
-    let unknown = "\nserver {\n location / {\n crawlward_site shpo;\n }\n }\n";
+    let unknown = "\nserver {\n location / {\n crawlpike_site shpo;\n }\n }\n";
     let (passes, text) = check(&folder, &format!("{unknown}{LOAD}"));
     assert!(!passes);
     let message =
-        r#"crawlward: unknown site `shpo` in "crawlward_site" directive (did you mean `shop`?) in "#;
+        r#"crawlpike: unknown site `shpo` in "crawlpike_site" directive (did you mean `shop`?) in "#;
     let line = text.lines().find(|line| line.contains(message)).unwrap_or_else(|| panic!("{text}"));
     assert!(line.starts_with("nginx: [emerg] "), "{line}");
     let conf = folder.read("nginx.conf");
-    let at = 1 + conf.lines().position(|line| line.contains("crawlward_site")).unwrap();
+    let at = 1 + conf.lines().position(|line| line.contains("crawlpike_site")).unwrap();
     assert!(line.ends_with(&format!("nginx.conf:{at}")), "{line}");
 
-    let named = "server { crawlward_site shop; location / { crawlward_site blog.example; } }";
+    let named = "server { crawlpike_site shop; location / { crawlpike_site blog.example; } }";
     let (passes, text) = check(&folder, &format!("{named} {LOAD}"));
     assert!(passes, "{text}");
 }

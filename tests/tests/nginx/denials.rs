@@ -1,9 +1,9 @@
 //! What a denied client gets, and what can't change that.
 
-use crawlward_tests::http::{Connection, Request, send_bytes};
-use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX, HTTP, lab, lab_with_robots, person, spoofed, verified};
-use crawlward_tests::nginx::{Nginx, ask, local};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::{Connection, Request, send_bytes};
+use crawlpike_tests::lab::{ADDRESS_HEADER, FIREFOX, HTTP, lab, lab_with_robots, person, spoofed, verified};
+use crawlpike_tests::nginx::{Nginx, ask, local};
+use crawlpike_tests::ports::free_port;
 
 const FILE: &str = "root .; location / { try_files /lab.txt =404; }";
 
@@ -68,7 +68,7 @@ fn the_operators_error_page_is_shown_with_the_status() {
     assert_eq!((response.status, response.text().as_str()), (403, "our own page"));
     assert_eq!(ask(port, &verified("/")).status, 200);
     let error_log = nginx.folder().read("error.log");
-    assert_eq!(error_log.matches("crawlward: denied").count(), 1, "{error_log}");
+    assert_eq!(error_log.matches("crawlpike: denied").count(), 1, "{error_log}");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn the_operators_error_page_may_change_the_status_or_be_a_named_location() {
         location / { error_page 403 =451 /denied.html; try_files /lab.txt =404; }
         location = /denied.html { internal; }
         location /named { error_page 403 = @refused; try_files /lab.txt =404; }
-        location @refused { return 410 $crawlward_reason; }
+        location @refused { return 410 $crawlpike_reason; }
         location /other { error_page 404 500 /denied.html; try_files /lab.txt =404; }",
     );
     let response = ask(port, &spoofed("/"));
@@ -139,7 +139,7 @@ fn automation_says_which_host_it_wants_and_people_need_not() {
     let (_nginx, port) = start(
         "root .;
         location / { try_files /lab.txt =404; }
-        location /own { crawlward_deny_status 404; try_files /lab.txt =404; }",
+        location /own { crawlpike_deny_status 404; try_files /lab.txt =404; }",
     );
     let asked = |target: &str, host: Option<&str>, agent: &str| {
         let request = Request::bare("GET", target).http_1_0().agent(agent);
@@ -183,14 +183,14 @@ fn a_denial_has_no_headers_of_an_upstream_that_was_left() {
     let origin = free_port();
     let (_nginx, port) = start(&format!(
         r#"root .;
-        location /accel {{ crawlward off; proxy_pass http://127.0.0.1:{origin}; }}
+        location /accel {{ crawlpike off; proxy_pass http://127.0.0.1:{origin}; }}
         location /file {{ internal; try_files /lab.txt =404; }}
         location /page {{ internal; error_page 403 /denied.html; }}
-        location = /denied.html {{ crawlward off; }}
+        location = /denied.html {{ crawlpike off; }}
         }}
         server {{
             listen 127.0.0.1:{origin};
-            crawlward off;
+            crawlpike off;
             location / {{
                 add_header X-Accel-Redirect $arg_to;
                 add_header X-Accel-Charset koi8-r;
@@ -228,7 +228,7 @@ fn no_cache_keeps_the_page_in_a_denials_place() {
         r#"root .;
         location /page {{ error_page 403 /denied.html; try_files /lab.txt =404; }}
         location /as-ok {{ error_page 403 =200 /denied.html; try_files /lab.txt =404; }}
-        location /gone {{ crawlward_deny_status 410; error_page 410 /denied.html; try_files /lab.txt =404; }}
+        location /gone {{ crawlpike_deny_status 410; error_page 410 /denied.html; try_files /lab.txt =404; }}
         location /far {{ error_page 403 =200 @origin; try_files /lab.txt =404; }}
         location /plain {{ try_files /denied.html =404; expires 1h; etag on; }}
         location = /denied.html {{ expires 1h; add_header CDN-Cache-Control max-age=9 always; }}
@@ -236,7 +236,7 @@ fn no_cache_keeps_the_page_in_a_denials_place() {
         }}
         server {{
             listen 127.0.0.1:{origin};
-            crawlward off;
+            crawlpike off;
             location / {{
                 add_header Cache-Control "public, max-age=3600";
                 add_header Surrogate-Control max-age=3600;
@@ -312,7 +312,7 @@ fn head_has_no_body_whatever_answers() {
         location /page { error_page 403 /denied.html; try_files /lab.txt =404; }
         location /named { error_page 403 = @refused; try_files /lab.txt =404; }
         location @refused { return 410 refused; }
-        location /status { crawlward_deny_status 451; try_files /lab.txt =404; }",
+        location /status { crawlpike_deny_status 451; try_files /lab.txt =404; }",
     );
     let mut connection = Connection::open(local(port)).unwrap();
     for (target, status) in [("/", 403), ("/page", 403), ("/named", 410), ("/status", 451)] {

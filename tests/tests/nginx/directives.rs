@@ -1,9 +1,9 @@
-//! Where the directives count, apart from `crawlward` itself (see `modes`).
+//! Where the directives count, apart from `crawlpike` itself (see `modes`).
 
-use crawlward_tests::http::{Request, Response, send};
-use crawlward_tests::lab::{HTTP, lab, lab_with_sites, person, spoofed, verified};
-use crawlward_tests::nginx::{Folder, Nginx, ask, local};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::{Request, Response, send};
+use crawlpike_tests::lab::{HTTP, lab, lab_with_sites, person, spoofed, verified};
+use crawlpike_tests::nginx::{Folder, Nginx, ask, local};
+use crawlpike_tests::ports::free_port;
 
 fn start(folder: Folder, before: &str, server: &str) -> (Nginx, u16) {
     let port = free_port();
@@ -24,17 +24,17 @@ fn denied(response: &Response) -> u16 {
 fn the_innermost_deny_status_counts() {
     let (_nginx, port) = start(
         lab(),
-        "crawlward_deny_status 404;",
+        "crawlpike_deny_status 404;",
         &format!(
             "location / {{ {FILE} }}
             location /451 {{
-                crawlward_deny_status 451; {FILE}
-                location /451/429 {{ crawlward_deny_status 429; {FILE} }}
+                crawlpike_deny_status 451; {FILE}
+                location /451/429 {{ crawlpike_deny_status 429; {FILE} }}
                 location /451/inside {{ {FILE} }}
             }}
             # A file, for the location that nginx makes of an `if` inherits no `try_files`.
-            location = /lab.txt {{ crawlward_deny_status 410; if ($args = if) {{ add_header X-If yes; }} }}
-            location /599 {{ crawlward_deny_status 599; {FILE} }}
+            location = /lab.txt {{ crawlpike_deny_status 410; if ($args = if) {{ add_header X-If yes; }} }}
+            location /599 {{ crawlpike_deny_status 599; {FILE} }}
             location /moved {{ rewrite ^ /451 last; }}"
         ),
     );
@@ -64,14 +64,14 @@ fn the_innermost_deny_status_counts() {
 fn a_deny_status_that_closes_the_connection() {
     let (nginx, port) = start(
         lab(),
-        "log_format told '$uri $status $crawlward_action';",
+        "log_format told '$uri $status $crawlpike_action';",
         &format!(
             "access_log told.log told;
             error_page 403 /denied.html;
             location / {{ {FILE} }}
-            location /444 {{ crawlward_deny_status 444; {FILE} }}
-            location /408 {{ crawlward_deny_status 408; {FILE} }}
-            location /499 {{ crawlward_deny_status 499; {FILE} }}"
+            location /444 {{ crawlpike_deny_status 444; {FILE} }}
+            location /408 {{ crawlpike_deny_status 408; {FILE} }}
+            location /499 {{ crawlpike_deny_status 499; {FILE} }}"
         ),
     );
     for status in ["444", "408", "499"] {
@@ -90,7 +90,7 @@ fn an_error_page_belongs_to_the_deny_status() {
         folder,
         "",
         &format!(
-            "crawlward_deny_status 451;
+            "crawlpike_deny_status 451;
             error_page 451 /denied.html;
             location = /denied.html {{ internal; }}
             location / {{ {FILE} }}
@@ -106,10 +106,10 @@ fn an_error_page_belongs_to_the_deny_status() {
 fn a_deny_status_denies_nobody_by_itself() {
     let (_nginx, port) = start(
         lab(),
-        "crawlward_deny_status 451;",
+        "crawlpike_deny_status 451;",
         &format!(
-            "location / {{ crawlward observe; {FILE} }}
-            location /off {{ crawlward off; {FILE} }}"
+            "location / {{ crawlpike observe; {FILE} }}
+            location /off {{ crawlpike off; {FILE} }}"
         ),
     );
     assert_eq!(ask(port, &spoofed("/")).status, 200);
@@ -120,13 +120,13 @@ fn a_deny_status_denies_nobody_by_itself() {
 fn the_innermost_log_level_counts() {
     let (nginx, port) = start(
         lab(),
-        "crawlward_log_level warn;",
+        "crawlpike_log_level warn;",
         &format!(
             "location / {{ {FILE} }}
-            location /notice {{ crawlward_log_level notice; {FILE} location /notice/inside {{ {FILE} }} }}
-            location /error {{ crawlward_log_level error; {FILE} }}
-            location /info {{ crawlward_log_level info; {FILE} }}
-            location /observe {{ crawlward observe; {FILE} }}"
+            location /notice {{ crawlpike_log_level notice; {FILE} location /notice/inside {{ {FILE} }} }}
+            location /error {{ crawlpike_log_level error; {FILE} }}
+            location /info {{ crawlpike_log_level info; {FILE} }}
+            location /observe {{ crawlpike observe; {FILE} }}"
         ),
     );
     for target in ["/info", "/observe", "/warn", "/notice/inside", "/error"] {
@@ -134,7 +134,7 @@ fn the_innermost_log_level_counts() {
     }
     for (target, level) in [("/warn", "[warn]"), ("/notice/inside", "[notice]"), ("/error", "[error]")] {
         let line = nginx.wait_for_line("error.log", &format!("\"GET {target} "));
-        assert!(line.contains(level) && line.contains("crawlward: denied, spoofed-agent"), "{line}");
+        assert!(line.contains(level) && line.contains("crawlpike: denied, spoofed-agent"), "{line}");
     }
     // The log of these tests takes no `info`; and where nobody is denied, nothing is logged.
     let log = nginx.folder().read("error.log");
@@ -145,7 +145,7 @@ fn the_innermost_log_level_counts() {
 fn an_error_unless_said_otherwise() {
     let (nginx, port) = start(lab(), "", &format!("location / {{ {FILE} }}"));
     ask(port, &spoofed("/"));
-    let line = nginx.wait_for_line("error.log", "crawlward: denied");
+    let line = nginx.wait_for_line("error.log", "crawlpike: denied");
     assert!(line.contains("[error]"), "{line}");
 }
 
@@ -163,15 +163,15 @@ fn sites() -> Folder {
 #[test]
 fn a_site_by_its_name_whatever_the_host() {
     let port = free_port();
-    // Before `crawlward_config`, which tells which sites there are.
+    // Before `crawlpike_config`, which tells which sites there are.
     let http = format!(
         "server {{
             listen 127.0.0.1:{port};
             root .;
-            crawlward_site closed;
+            crawlpike_site closed;
             location / {{ {FILE} }}
-            location /open {{ crawlward_site open.example; {FILE} location /open/inside {{ {FILE} }} }}
-            location = /open/robots.txt {{ crawlward_site open.example; rewrite ^ /open last; }}
+            location /open {{ crawlpike_site open.example; {FILE} location /open/inside {{ {FILE} }} }}
+            location = /open/robots.txt {{ crawlpike_site open.example; rewrite ^ /open last; }}
             location /moved {{ rewrite ^ /open last; }}
         }}
         {HTTP}"
@@ -196,33 +196,33 @@ fn a_site_by_its_name_whatever_the_host() {
 fn a_lookup_needs_a_resolver_and_a_time() {
     let folder = lab();
     let message = |http: &str| {
-        let output = Nginx::check(&folder, &format!("crawlward_config crawlward.json; {http}"));
+        let output = Nginx::check(&folder, &format!("crawlpike_config crawlpike.json; {http}"));
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.success(), !text.contains("[emerg]"), "{text}");
         text
     };
-    let needs = "\"crawlward_rdns\" directive needs a \"resolver\" in each of its blocks, or around it in ";
+    let needs = "\"crawlpike_rdns\" directive needs a \"resolver\" in each of its blocks, or around it in ";
     for http in [
-        "crawlward_rdns 1s; server { listen 1; }",
-        "crawlward_rdns 1s; server { listen 1; resolver 127.0.0.1; } server { listen 2; }",
-        "server { listen 1; location / { crawlward_rdns 1s; } location /a { resolver 127.0.0.1; } }",
+        "crawlpike_rdns 1s; server { listen 1; }",
+        "crawlpike_rdns 1s; server { listen 1; resolver 127.0.0.1; } server { listen 2; }",
+        "server { listen 1; location / { crawlpike_rdns 1s; } location /a { resolver 127.0.0.1; } }",
     ] {
         assert!(message(http).contains(needs), "{http}");
     }
     for http in [
-        "crawlward_rdns 1s; server { listen 1; resolver 127.0.0.1; }",
-        "resolver 127.0.0.1; server { listen 1; location / { crawlward_rdns 1s; } }",
-        "crawlward_rdns 1s; server { listen 1; crawlward_rdns off; }",
+        "crawlpike_rdns 1s; server { listen 1; resolver 127.0.0.1; }",
+        "resolver 127.0.0.1; server { listen 1; location / { crawlpike_rdns 1s; } }",
+        "crawlpike_rdns 1s; server { listen 1; crawlpike_rdns off; }",
     ] {
         assert!(!message(http).contains("[emerg]"), "{http}: {}", message(http));
     }
     for value in ["on", "11s", "-1", "1 s"] {
-        let expected = "in \"crawlward_rdns\" directive, it must be at most \"10s\", or \"off\"";
+        let expected = "in \"crawlpike_rdns\" directive, it must be at most \"10s\", or \"off\"";
         assert!(
-            message(&format!("crawlward_rdns \"{value}\"; server {{ listen 1; }}")).contains(expected),
+            message(&format!("crawlpike_rdns \"{value}\"; server {{ listen 1; }}")).contains(expected),
             "{value}"
         );
     }
-    let twice = "crawlward_rdns 1s; crawlward_rdns off;";
-    assert!(message(twice).contains("\"crawlward_rdns\" directive is duplicate"));
+    let twice = "crawlpike_rdns 1s; crawlpike_rdns off;";
+    assert!(message(twice).contains("\"crawlpike_rdns\" directive is duplicate"));
 }

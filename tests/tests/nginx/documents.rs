@@ -4,10 +4,10 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
-use crawlward_tests::http::{Request, Response};
-use crawlward_tests::nginx::{Folder, Nginx, ask};
-use crawlward_tests::page_origin::{self, Way, numbered, numbered_path};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::{Request, Response};
+use crawlpike_tests::nginx::{Folder, Nginx, ask};
+use crawlpike_tests::page_origin::{self, Way, numbered, numbered_path};
+use crawlpike_tests::ports::free_port;
 
 const DOCUMENT: &str = r#"{
   "catalog": "none",
@@ -34,7 +34,7 @@ const TOO_LARGE: usize = 400_000;
 
 fn folder() -> Folder {
     let folder = Folder::new();
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     folder.write("www/page.html", page("then wait", 0));
     folder.write("www/folder/index.html", page("then wait", 0));
     folder.write("www/sub.html", page("REPLACED", 0));
@@ -53,12 +53,12 @@ fn start(folder: Folder, upstream: u16) -> (Nginx, u16) {
     let (port, origin) = (free_port(), free_port());
     let http = format!(
         r#"
-    crawlward_config crawlward.json;
+    crawlpike_config crawlpike.json;
     types {{ text/html html; text/plain txt; }}
     proxy_cache_path cache keys_zone=pages:1m;
     server {{
         listen 127.0.0.1:{origin};
-        crawlward off;
+        crawlpike off;
         root www;
         gzip on;
         gzip_min_length 1;
@@ -76,7 +76,7 @@ fn start(folder: Folder, upstream: u16) -> (Nginx, u16) {
         location /cached/ {{ proxy_cache pages; proxy_cache_valid 1m; proxy_pass http://127.0.0.1:{origin}/; }}
         location /broken/ {{ proxy_pass http://127.0.0.1:{upstream}; }}
         location /broken-unbuffered/ {{ proxy_buffering off; proxy_pass http://127.0.0.1:{upstream}; }}
-        location = /off.html {{ crawlward off; alias www/page.html; }}
+        location = /off.html {{ crawlpike off; alias www/page.html; }}
         location = /private.html {{ add_header Cache-Control private; alias www/page.html; }}
     }}"#
     );

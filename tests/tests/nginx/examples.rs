@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::http::{Request, Response};
-use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX};
-use crawlward_tests::nginx::{Folder, Nginx, ask};
-use crawlward_tests::origin::{Origin, Received};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::artefacts;
+use crawlpike_tests::http::{Request, Response};
+use crawlpike_tests::lab::{ADDRESS_HEADER, FIREFOX};
+use crawlpike_tests::nginx::{Folder, Nginx, ask};
+use crawlpike_tests::origin::{Origin, Received};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 use serde_json::Value;
 
 /// An example that runs on another port, in front of an origin of ours.
@@ -24,24 +24,24 @@ fn start(name: &str, changes: &[(&str, &str)]) -> Example {
     let (folder, origin, port) = (Folder::new(), Origin::start(), free_port());
     let from = format!("examples/nginx/{name}");
     folder.copy_of_repository(&from);
-    fs::rename(folder.path().join(&from), folder.path().join("crawlward")).unwrap();
+    fs::rename(folder.path().join(&from), folder.path().join("crawlpike")).unwrap();
     let (listen, upstream) =
         (format!("listen 127.0.0.1:{port};"), format!("http://127.0.0.1:{}", origin.port()));
     let all = [("listen 8080;", listen.as_str()), ("http://127.0.0.1:8000", upstream.as_str())];
-    let mut text = folder.read("crawlward/crawlward.conf");
+    let mut text = folder.read("crawlpike/crawlpike.conf");
     for (old, new) in all.iter().chain(changes) {
         assert!(text.contains(old), "examples/nginx/{name} has no {old:?}");
         text = text.replace(old, new);
     }
     // What its reader fetches; ours is as old as the checkout.
-    let document = folder.read("crawlward/crawlward.json");
+    let document = folder.read("crawlpike/crawlpike.json");
     if document.contains("googlebot.json") {
         folder.write(
-            "crawlward/crawlward.json",
+            "crawlpike/crawlpike.json",
             document.replace(r#""max_age": "7d""#, r#""max_age": "36500d""#),
         );
         let feed = fs::read(artefacts::feeds().join("google-googlebot.json")).unwrap();
-        folder.write("crawlward/googlebot.json", feed);
+        folder.write("crawlpike/googlebot.json", feed);
     }
     Example { nginx: Nginx::start(folder, &text), port, _origin: origin }
 }
@@ -60,7 +60,7 @@ impl Example {
 
 /// The identity that the origin is told; `None` where the request did not come so far.
 fn told(response: &Response) -> Option<String> {
-    Received::of(response)?.crawlward
+    Received::of(response)?.crawlpike
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn aiwi_17_aiwi_18_crawlers_are_slowed_down_and_told_for_how_long() {
 
 #[test]
 fn observe() {
-    let log = ("/var/log/nginx/crawlward.log", "crawlward.log");
+    let log = ("/var/log/nginx/crawlpike.log", "crawlpike.log");
     let metrics = free_port();
     let status_page = ("listen 127.0.0.1:9145;", &*format!("listen 127.0.0.1:{metrics};"));
     let example = start("observe", &[ADDRESS_FROM_HEADER, log, status_page]);
@@ -155,7 +155,7 @@ fn observe() {
         assert_eq!(example.get("/a?b=\"c\"", address, user_agent).status, 200);
     }
     let mut lines: Vec<Value> = wait_for("a line for each crawler", || {
-        let lines = example.nginx.folder().lines("crawlward.log");
+        let lines = example.nginx.folder().lines("crawlpike.log");
         let lines: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
         (lines.len() == 3).then_some(lines)
     });
@@ -178,7 +178,7 @@ fn observe() {
     assert_eq!(lines[1]["rule"], "robots.txt:2");
     assert_eq!(lines[1]["user_agent"], "GPTBot/1.2 \"q\"");
     assert_eq!(lines[1]["status"], 200);
-    let spoofed = r#"crawlward_requests_total{action="deny",enforced="false",reason="spoofed-agent",identity="spoofed","#;
+    let spoofed = r#"crawlpike_requests_total{action="deny",enforced="false",reason="spoofed-agent",identity="spoofed","#;
     wait_for("the count of the impostor", || {
         let counted = ask(metrics, &Request::get("/metrics")).text();
         counted.lines().any(|line| line.starts_with(spoofed) && line.ends_with(" 1")).then_some(())

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use crawlward_tests::exposition::Exposition;
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{DOCUMENT, HTTP, lab, spoofed};
-use crawlward_tests::nginx::{Folder, Nginx, Setup, ask};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::exposition::Exposition;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{DOCUMENT, HTTP, lab, spoofed};
+use crawlpike_tests::nginx::{Folder, Nginx, Setup, ask};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 const WORKERS: usize = 4;
 
@@ -25,7 +25,7 @@ impl Gate {
         let (port, status) = (free_port(), free_port());
         let http = format!(
             "{HTTP} {directives}
-            server {{ listen 127.0.0.1:{status}; location / {{ crawlward_status; }} }}
+            server {{ listen 127.0.0.1:{status}; location / {{ crawlpike_status; }} }}
             server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /lab.txt =404; }} }}"
         );
         let setup = Setup { workers: WORKERS, ..Setup::default() };
@@ -39,18 +39,18 @@ impl Gate {
     /// The states that the lab's feed is in.
     fn states(&self) -> Vec<String> {
         let page = self.page();
-        let in_force = page.of("crawlward_feed_state").into_iter().filter(|(_, value)| *value == 1.0);
+        let in_force = page.of("crawlpike_feed_state").into_iter().filter(|(_, value)| *value == 1.0);
         in_force.map(|(labels, _)| labels["state"].clone()).collect()
     }
 
     fn prefixes(&self) -> Option<f64> {
-        self.page().sum("crawlward_feed_prefixes", &[("feed", "lab")])
+        self.page().sum("crawlpike_feed_prefixes", &[("feed", "lab")])
     }
 
     /// How many reloads had each result: success, partial, failure.
     fn reloads(&self) -> [f64; 3] {
         let page = self.page();
-        let count = |result| page.sum("crawlward_reloads_total", &[("result", result)]);
+        let count = |result| page.sum("crawlpike_reloads_total", &[("result", result)]);
         ["success", "partial", "failure"].map(|result| count(result).expect(result))
     }
 
@@ -63,18 +63,18 @@ impl Gate {
 fn aging(seconds: u64) -> Folder {
     let folder = lab();
     folder
-        .write("crawlward.json", DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "max_age": "1h","#));
+        .write("crawlpike.json", DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "max_age": "1h","#));
     let modified = SystemTime::now() - Duration::from_secs(3600 - seconds);
     let feed = File::options().write(true).open(folder.path().join("lab.txt")).unwrap();
     feed.set_modified(modified).unwrap();
     folder
 }
 
-const STALE: &str = "crawlward: the feed `lab` is stale: it is 60m ";
+const STALE: &str = "crawlpike: the feed `lab` is stale: it is 60m ";
 
 #[test]
 fn a_feed_that_becomes_stale_is_told_once_by_all_workers() {
-    for directives in ["", "crawlward_refresh 1h;"] {
+    for directives in ["", "crawlpike_refresh 1h;"] {
         let gate = Gate::start(aging(4), directives);
         assert_eq!((gate.states(), gate.prefixes()), (vec!["ok".to_owned()], Some(2.0)));
         assert_eq!((ask(gate.port, &spoofed("/")).status, gate.told(" is stale")), (403, 0));
@@ -92,7 +92,7 @@ fn a_feed_that_becomes_stale_is_told_once_by_all_workers() {
 #[test]
 fn a_reload_tells_what_is_stale_and_no_worker_tells_it_again() {
     let gate = Gate::start(aging(0), "");
-    let stale = "crawlward.json: warning: the feed `lab` is stale";
+    let stale = "crawlpike.json: warning: the feed `lab` is stale";
     assert_eq!((gate.told(stale), gate.states(), gate.prefixes()), (1, vec!["stale".to_owned()], Some(0.0)));
     gate.nginx.reload();
     wait_for("the reload", || (gate.reloads() == [0.0, 1.0, 0.0]).then_some(()));
@@ -113,19 +113,19 @@ fn a_reload_with_a_feed_that_is_held_or_missing_is_no_success() {
     gate.nginx.folder().write("lab.txt", "<html>\n");
     reloaded([1.0, 1.0, 0.0], "held", 2.0);
     assert_eq!(gate.told("warning: the feed `lab` is held: "), 1);
-    gate.nginx.folder().write("crawlward.json", "{");
+    gate.nginx.folder().write("crawlpike.json", "{");
     reloaded([1.0, 1.0, 1.0], "held", 2.0);
-    gate.nginx.folder().write("crawlward.json", DOCUMENT.replace("lab.txt", "none.txt"));
+    gate.nginx.folder().write("crawlpike.json", DOCUMENT.replace("lab.txt", "none.txt"));
     reloaded([1.0, 2.0, 1.0], "missing", 0.0);
     assert_eq!(gate.told("warning: the feed `lab` is missing: "), 1);
-    gate.nginx.folder().write("crawlward.json", DOCUMENT);
+    gate.nginx.folder().write("crawlpike.json", DOCUMENT);
     gate.nginx.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\nnonsense\n");
     reloaded([2.0, 2.0, 1.0], "incomplete", 2.0);
 }
 
 #[test]
 fn a_refresh_with_a_feed_that_is_held_is_no_success_and_told_once() {
-    let gate = Gate::start(lab(), "crawlward_refresh 100ms;");
+    let gate = Gate::start(lab(), "crawlpike_refresh 100ms;");
     let refreshed = |content: &str, results: [f64; 3]| {
         gate.nginx.folder().write("lab.txt", content);
         wait_for("a refresh of every worker", || (gate.reloads() == results).then_some(()));

@@ -1,11 +1,11 @@
-//! The client's own `X-Crawlward` is removed, and nothing else.
+//! The client's own `X-Crawlpike` is removed, and nothing else.
 
-use crawlward_core::is_forgery;
-use crawlward_tests::http::{Connection, Request};
-use crawlward_tests::lab::{ADDRESS_HEADER, FIREFOX, HTTP, VERIFIED, lab};
-use crawlward_tests::nginx::{Nginx, ask, local};
-use crawlward_tests::origin::start_echo;
-use crawlward_tests::ports::free_port;
+use crawlpike_core::is_forgery;
+use crawlpike_tests::http::{Connection, Request};
+use crawlpike_tests::lab::{ADDRESS_HEADER, FIREFOX, HTTP, VERIFIED, lab};
+use crawlpike_tests::nginx::{Nginx, ask, local};
+use crawlpike_tests::origin::start_echo;
+use crawlpike_tests::ports::free_port;
 
 /// nginx in front of an origin that shows the head of each request as it came.
 struct Gate {
@@ -65,7 +65,7 @@ impl Gate {
             .filter(|(name, _)| is_relayed(name))
             .map(|(name, value)| (name.clone(), String::from_utf8_lossy(value).into_owned()))
             .collect();
-        expected.extend(told.map(|value| ("X-Crawlward".to_owned(), value.to_owned())));
+        expected.extend(told.map(|value| ("X-Crawlpike".to_owned(), value.to_owned())));
         assert_eq!(self.relayed(port, request), expected, "{request:?}");
     }
 }
@@ -79,20 +79,20 @@ fn wherever_forged_headers_stand_the_others_stay_as_they_are() {
     let start = || Request::get("/").header("Accept", "*/*");
     let check = |request: Request| gate.check(gate.port, &request, Some(VERIFIED));
     check(lab_bot(start()));
-    check(lab_bot(start().header("X-Crawlward", FORGED)));
-    check(lab_bot(start()).header("X-Crawlward", FORGED));
-    check(lab_bot(Request::bare("GET", "/").header("X-Crawlward", FORGED).header("Host", "example.com")));
-    check(lab_bot(start()).header("x-crawlward", FORGED).header("X-CRAWLWARD", "").header("Accept", "a"));
-    check(lab_bot(start().header("X-Crawlward-Like", "stays").header("X-Crawlwar", "stays")));
+    check(lab_bot(start().header("X-Crawlpike", FORGED)));
+    check(lab_bot(start()).header("X-Crawlpike", FORGED));
+    check(lab_bot(Request::bare("GET", "/").header("X-Crawlpike", FORGED).header("Host", "example.com")));
+    check(lab_bot(start()).header("x-crawlpike", FORGED).header("X-CRAWLPIKE", "").header("Accept", "a"));
+    check(lab_bot(start().header("X-Crawlpike-Like", "stays").header("X-Crawlwar", "stays")));
 }
 
 #[test]
 fn a_forged_header_alone() {
     let gate = Gate::start();
     // The request line has the host.
-    let alone = Request::bare("GET", "http://example.com/").http_1_0().header("X-Crawlward", FORGED);
+    let alone = Request::bare("GET", "http://example.com/").http_1_0().header("X-Crawlpike", FORGED);
     gate.check(gate.port, &alone, Some("action=allow, identity=generic"));
-    let several = alone.header("X-Crawlward", FORGED).header("x-crawlward", FORGED);
+    let several = alone.header("X-Crawlpike", FORGED).header("x-crawlpike", FORGED);
     gate.check(gate.port, &several, Some("action=allow, identity=generic"));
 }
 
@@ -101,8 +101,8 @@ fn people_have_no_such_header() {
     let gate = Gate::start();
     let person = || Request::get("/").agent(FIREFOX);
     gate.check(gate.port, &person(), None);
-    gate.check(gate.port, &person().header("X-Crawlward", FORGED), None);
-    gate.check(gate.port, &person().header("X-Crawlward", FORGED).header("Accept", "*/*"), None);
+    gate.check(gate.port, &person().header("X-Crawlpike", FORGED), None);
+    gate.check(gate.port, &person().header("X-Crawlpike", FORGED).header("Accept", "*/*"), None);
 }
 
 /// nginx keeps headers in parts of twenty; what is removed can be a whole part, its end, or its beginning.
@@ -124,7 +124,7 @@ fn many_headers_in_every_pattern() {
         let mut request = Request::get("/").header(ADDRESS_HEADER, "192.0.2.1").agent("LabBot/1.0");
         for at in 0..60 {
             request = match is_forged(at) {
-                true => request.header("X-Crawlward", format!("{FORGED}; at={at}")),
+                true => request.header("X-Crawlpike", format!("{FORGED}; at={at}")),
                 false => request.header(&format!("X-Line-{at}"), format!("{name} {at}")),
             };
         }
@@ -137,9 +137,9 @@ fn many_headers_in_every_pattern() {
 fn a_header_that_cgi_takes_for_ours() {
     let gate = Gate::start();
     let request = Request::get("/")
-        .header("X_Crawlward", FORGED)
+        .header("X_Crawlpike", FORGED)
         .agent(FIREFOX)
-        .header("x_crawlward", FORGED)
+        .header("x_crawlpike", FORGED)
         .header("Accept", "*/*");
     gate.check(gate.with_underscores, &request, None);
     gate.check(gate.port, &request, None);
@@ -148,7 +148,7 @@ fn a_header_that_cgi_takes_for_ours() {
 #[test]
 fn a_header_in_any_spelling_that_upstreams_fold_together() {
     let gate = Gate::start();
-    let names = ["X.Crawlward", "x~crawlward", "X+CRAWLWARD", "X'Crawlward", "X!Crawlward"];
+    let names = ["X.Crawlpike", "x~crawlpike", "X+CRAWLPIKE", "X'Crawlpike", "X!Crawlpike"];
     let mut request = Request::get("/").header(ADDRESS_HEADER, "192.0.2.1").agent("LabBot/1.0");
     for name in names {
         request = request.header(name, FORGED).header(&format!("{name}-Like"), "stays");
@@ -160,9 +160,9 @@ fn a_header_in_any_spelling_that_upstreams_fold_together() {
 fn no_client_has_the_next_hop_remove_our_header() {
     let gate = Gate::start();
     for (sent, expected) in [
-        ("keep-alive, X-Crawlward", Some("keep-alive")),
-        ("x-crawlward", None),
-        ("X_Crawlward, close", Some("close")),
+        ("keep-alive, X-Crawlpike", Some("keep-alive")),
+        ("x-crawlpike", None),
+        ("X_Crawlpike, close", Some("close")),
         ("keep-alive", Some("keep-alive")),
     ] {
         let request = Request::get("/").header(ADDRESS_HEADER, "192.0.2.1").agent("LabBot/1.0");
@@ -171,7 +171,7 @@ fn no_client_has_the_next_hop_remove_our_header() {
         let text = response.text();
         let value = |name: &str| text.split("\r\n").find_map(|line| line.strip_prefix(name));
         assert_eq!(value("Connection: "), expected, "{sent}: {text}");
-        assert_eq!(value("X-Crawlward: "), Some(VERIFIED), "{sent}: {text}");
+        assert_eq!(value("X-Crawlpike: "), Some(VERIFIED), "{sent}: {text}");
     }
 }
 
@@ -180,17 +180,17 @@ fn what_nginx_itself_reads_of_headers_is_still_right() {
     let gate = Gate::start();
     let body = b"a: b\r\n\r\n";
     let request = Request::new("POST", "/", "example.com")
-        .header("X-Crawlward", FORGED)
+        .header("X-Crawlpike", FORGED)
         .header(ADDRESS_HEADER, "192.0.2.1")
-        .header("X-Crawlward", FORGED)
+        .header("X-Crawlpike", FORGED)
         .agent("LabBot/1.0")
         .body(body)
-        .header("X-Crawlward", FORGED);
+        .header("X-Crawlpike", FORGED);
     let lines = gate.relayed(gate.port, &request);
     let value = |name: &str| lines.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     assert_eq!(value("Content-Length"), Some("8"));
     assert_eq!(value("User-Agent"), Some("LabBot/1.0"));
-    assert_eq!(value("X-Crawlward"), Some(VERIFIED));
+    assert_eq!(value("X-Crawlpike"), Some(VERIFIED));
 }
 
 #[test]
@@ -198,15 +198,15 @@ fn nginx_itself_does_not_see_a_forged_header() {
     let port = free_port();
     let http = format!(
         r#"{HTTP}
-        map $http_x_crawlward $claimed {{ "" nothing; default $http_x_crawlward; }}
+        map $http_x_crawlpike $claimed {{ "" nothing; default $http_x_crawlpike; }}
         server {{
             listen 127.0.0.1:{port};
-            if ($http_x_crawlward) {{ return 200 "forged: $http_x_crawlward"; }}
+            if ($http_x_crawlpike) {{ return 200 "forged: $http_x_crawlpike"; }}
             return 200 $claimed;
         }}"#
     );
     let _nginx = Nginx::start(lab(), &http);
-    for name in ["X-Crawlward", "x-crawlward"] {
+    for name in ["X-Crawlpike", "x-crawlpike"] {
         let request = Request::get("/").agent(FIREFOX).header(name, "action=allow, identity=verified");
         assert_eq!(ask(port, &request).text(), "nothing");
     }

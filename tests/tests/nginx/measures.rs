@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::thread;
 
-use crawlward_tests::exposition::{Exposition, Labels};
-use crawlward_tests::http::{Connection, Request, Response, send_bytes};
-use crawlward_tests::lab::{
+use crawlpike_tests::exposition::{Exposition, Labels};
+use crawlpike_tests::http::{Connection, Request, Response, send_bytes};
+use crawlpike_tests::lab::{
     DOCUMENT, FIREFOX, HTTP, from, lab, lab_with_robots, lab_with_sites, person, spoofed, verified,
 };
-use crawlward_tests::nginx::{Folder, Nginx, ask, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::nginx::{Folder, Nginx, ask, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-const REQUESTS: &str = "crawlward_requests_total";
-const RELOADS: &str = "crawlward_reloads_total";
+const REQUESTS: &str = "crawlpike_requests_total";
+const RELOADS: &str = "crawlpike_reloads_total";
 
 /// An nginx with one port for visitors and one for the measures.
 struct Counting {
@@ -29,7 +29,7 @@ impl Counting {
         let (port, status) = (free_port(), free_port());
         let http = format!(
             "{HTTP}
-            server {{ listen 127.0.0.1:{status}; location / {{ crawlward_status; }} }}
+            server {{ listen 127.0.0.1:{status}; location / {{ crawlpike_status; }} }}
             server {{
                 listen 127.0.0.1:{port} reuseport;
                 root .;
@@ -77,12 +77,12 @@ fn each_request_is_counted_once_with_its_last_decision() {
     let counting = Counting::start(
         folder,
         "error_page 403 /denied.html;
-        location /off { crawlward off; try_files /lab.txt =404; }
-        location /observed { crawlward observe; try_files /lab.txt =404; }
+        location /off { crawlpike off; try_files /lab.txt =404; }
+        location /observed { crawlpike observe; try_files /lab.txt =404; }
         location /page { error_page 404 = @fallback; try_files /none =404; }
         location /moved { rewrite ^ /observed last; }
         location /asks { auth_request /lab.txt; try_files /lab.txt =404; }
-        location /returned { return 200 $crawlward_action; }
+        location /returned { return 200 $crawlpike_action; }
         location @fallback { try_files /lab.txt =404; }",
     );
     let on = |host: &str, agent: &str| from("203.0.113.9", Request::new("GET", "/", host).agent(agent));
@@ -168,7 +168,7 @@ fn counts_outlive_reloads() {
     let (good, bad) = (reloads("success"), reloads("failure"));
     let first = counting.page();
     assert_eq!((good(&first), bad(&first)), (Some(0.0), Some(0.0)), "the start is no reload");
-    let loaded = |page: &Exposition| page.sum("crawlward_ruleset_loaded_timestamp_seconds", &[]).unwrap();
+    let loaded = |page: &Exposition| page.sum("crawlpike_ruleset_loaded_timestamp_seconds", &[]).unwrap();
     assert!(loaded(&first) > 1.7e9);
 
     let mut sent = 0;
@@ -181,7 +181,7 @@ fn counts_outlive_reloads() {
         // Another order of agents, so that a number means another one.
         let mut document: Value = serde_json::from_str(DOCUMENT).unwrap();
         document["agents"].as_array_mut().unwrap().rotate_left(round % 2);
-        counting.nginx.folder().write("crawlward.json", document.to_string());
+        counting.nginx.folder().write("crawlpike.json", document.to_string());
         counting.nginx.reload();
         let page = wait_for("a reload that is counted", || {
             let page = counting.page();
@@ -189,11 +189,11 @@ fn counts_outlive_reloads() {
         });
         assert!(loaded(&page) >= loaded(&first));
     }
-    counting.nginx.folder().write("crawlward.json", r#"{ "mood": "enforce" }"#);
+    counting.nginx.folder().write("crawlpike.json", r#"{ "mood": "enforce" }"#);
     counting.nginx.reload();
     wait_for("a refusal that is counted", || (bad(&counting.page()) == Some(1.0)).then_some(()));
     // What is wrong is no ruleset.
-    counting.nginx.folder().write("crawlward.json", DOCUMENT);
+    counting.nginx.folder().write("crawlpike.json", DOCUMENT);
     counting.nginx.rewrite(&format!("{HTTP} no_such_directive;"));
     counting.nginx.reload();
     counting.nginx.wait_for_line("error.log", r#"unknown directive "no_such_directive""#);
@@ -255,25 +255,25 @@ fn the_page_tells_feeds_and_state_in_both_forms() {
     let mut document: Value = serde_json::from_str(DOCUMENT).unwrap();
     let feeds = document["feeds"].as_array_mut().unwrap();
     feeds.push(json!({ "name": "lost \"one\"", "format": "cidr", "source": "none.txt" }));
-    folder.write("crawlward.json", document.to_string());
+    folder.write("crawlpike.json", document.to_string());
     let counting = Counting::start(folder, "");
     let page = counting.page();
     let metrics = [
-        "crawlward_errors_total",
-        "crawlward_feed_age_seconds",
-        "crawlward_feed_prefixes",
-        "crawlward_feed_state",
-        "crawlward_name_lookups_total",
+        "crawlpike_errors_total",
+        "crawlpike_feed_age_seconds",
+        "crawlpike_feed_prefixes",
+        "crawlpike_feed_state",
+        "crawlpike_name_lookups_total",
         RELOADS,
         REQUESTS,
-        "crawlward_ruleset_loaded_timestamp_seconds",
-        "crawlward_signatures_total",
+        "crawlpike_ruleset_loaded_timestamp_seconds",
+        "crawlpike_signatures_total",
     ];
     assert!(page.types().keys().map(String::as_str).eq(metrics), "{page:#?}");
-    assert_eq!(page.sum("crawlward_feed_prefixes", &[("feed", "lab")]), Some(2.0));
-    assert_eq!(page.sum("crawlward_feed_prefixes", &[("feed", "lost \"one\"")]), Some(0.0));
-    assert!(page.sum("crawlward_feed_age_seconds", &[("feed", "lab")]).is_some_and(|age| age < 3600.0));
-    assert_eq!(page.of("crawlward_feed_age_seconds").len(), 1, "what was never loaded has no age");
+    assert_eq!(page.sum("crawlpike_feed_prefixes", &[("feed", "lab")]), Some(2.0));
+    assert_eq!(page.sum("crawlpike_feed_prefixes", &[("feed", "lost \"one\"")]), Some(0.0));
+    assert!(page.sum("crawlpike_feed_age_seconds", &[("feed", "lab")]).is_some_and(|age| age < 3600.0));
+    assert_eq!(page.of("crawlpike_feed_age_seconds").len(), 1, "what was never loaded has no age");
     for (feed, state, value) in [
         ("lab", "ok", 1.0),
         ("lab", "missing", 0.0),
@@ -281,9 +281,9 @@ fn the_page_tells_feeds_and_state_in_both_forms() {
         ("lost \"one\"", "missing", 1.0),
     ] {
         let labels = [("feed", feed), ("state", state)];
-        assert_eq!(page.sum("crawlward_feed_state", &labels), Some(value), "{labels:?}");
+        assert_eq!(page.sum("crawlpike_feed_state", &labels), Some(value), "{labels:?}");
     }
-    assert_eq!(page.sum("crawlward_errors_total", &[]), Some(0.0));
+    assert_eq!(page.sum("crawlpike_errors_total", &[]), Some(0.0));
 
     let asked = |accept: &str| ask(counting.status, &Request::get("/").header("Accept", accept));
     let response = asked("application/json");
@@ -334,11 +334,11 @@ fn who_reads_the_measures_is_no_visitor_unless_the_location_says_so() {
     let (folder, port) = (lab_with_robots("User-agent: *\nDisallow: /\n"), free_port());
     let http = format!(
         "{HTTP}
-        crawlward enforce;
+        crawlpike enforce;
         server {{
             listen 127.0.0.1:{port};
-            location = /status {{ crawlward_status; }}
-            location = /guarded {{ crawlward_status; crawlward enforce; }}
+            location = /status {{ crawlpike_status; }}
+            location = /guarded {{ crawlpike_status; crawlpike enforce; }}
         }}"
     );
     let _nginx = Nginx::start(folder, &http);
@@ -354,20 +354,20 @@ fn who_reads_the_measures_is_no_visitor_unless_the_location_says_so() {
 #[test]
 fn a_page_without_anything_to_show_is_a_mistake() {
     let (folder, port) = (lab(), free_port());
-    let without = format!("server {{ listen 127.0.0.1:{port}; location / {{ crawlward_status; }} }}");
+    let without = format!("server {{ listen 127.0.0.1:{port}; location / {{ crawlpike_status; }} }}");
     let output = Nginx::check(&folder, &without);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(
-        said.contains("\"crawlward_status\" directive has no effect without \"crawlward_config\""),
+        said.contains("\"crawlpike_status\" directive has no effect without \"crawlpike_config\""),
         "{said}"
     );
     let _nginx = Nginx::start(lab(), &without);
     assert_eq!(ask(port, &Request::get("/")).status, 404);
     // The document may come after it.
-    let later = format!("server {{ listen 127.0.0.1:1; location / {{ crawlward_status; }} }} {HTTP}");
+    let later = format!("server {{ listen 127.0.0.1:1; location / {{ crawlpike_status; }} }} {HTTP}");
     assert!(Nginx::check(&folder, &later).status.success());
-    let twice = format!("{HTTP} server {{ listen 127.0.0.1:1; crawlward_status; }}");
+    let twice = format!("{HTTP} server {{ listen 127.0.0.1:1; crawlpike_status; }}");
     let said = String::from_utf8_lossy(&Nginx::check(&folder, &twice).stderr).into_owned();
-    assert!(said.contains("\"crawlward_status\" directive is not allowed here"), "{said}");
+    assert!(said.contains("\"crawlpike_status\" directive is not allowed here"), "{said}");
 }

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crawlward_tests::reloads::{LargeFeed, Usage};
+use crawlpike_tests::reloads::{LargeFeed, Usage};
 
 const PREFIXES: usize = 50_000;
 
@@ -27,7 +27,7 @@ fn reloads_leave_nothing_in_memory() {
 
 #[test]
 fn refreshes_leave_nothing_in_memory() {
-    let mut server = LargeFeed::start(PREFIXES, "crawlward_refresh 100ms;");
+    let mut server = LargeFeed::start(PREFIXES, "crawlpike_refresh 100ms;");
     let after = |server: &mut LargeFeed, refreshes: usize| {
         for _ in 0..refreshes {
             server.time_to_effect(|_| ());

@@ -1,16 +1,16 @@
-//! Where `crawlward off|observe|enforce|$variable` counts.
+//! Where `crawlpike off|observe|enforce|$variable` counts.
 
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{DOCUMENT, FIREFOX, HTTP, VERIFIED, from, lab, person, spoofed, verified};
-use crawlward_tests::nginx::{Nginx, ask};
-use crawlward_tests::origin::{Origin, Received};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{DOCUMENT, FIREFOX, HTTP, VERIFIED, from, lab, person, spoofed, verified};
+use crawlpike_tests::nginx::{Nginx, ask};
+use crawlpike_tests::origin::{Origin, Received};
+use crawlpike_tests::ports::free_port;
 
 /// What a client finds: a denial, or what the origin was told.
 fn seen(port: u16, request: &Request) -> Option<Option<String>> {
     let response = ask(port, request);
     match Received::of(&response) {
-        Some(received) => Some(received.crawlward),
+        Some(received) => Some(received.crawlpike),
         None => {
             assert_eq!(response.denial_reason().as_deref(), Some("spoofed-agent"), "{response:?}");
             None
@@ -26,13 +26,13 @@ fn the_innermost_level_counts() {
     let pass = format!("proxy_pass http://127.0.0.1:{};", origin.port());
     let http = format!(
         "{HTTP}
-        crawlward observe;
+        crawlpike observe;
         server {{
             listen 127.0.0.1:{inner};
-            crawlward enforce;
+            crawlpike enforce;
             location / {{ {pass} }}
-            location /off {{ crawlward off; {pass} location /off/on {{ crawlward enforce; {pass} }} }}
-            location /observe {{ crawlward observe; {pass} }}
+            location /off {{ crawlpike off; {pass} location /off/on {{ crawlpike enforce; {pass} }} }}
+            location /observe {{ crawlpike observe; {pass} }}
         }}
         server {{ listen 127.0.0.1:{outer}; location / {{ {pass} }} }}"
     );
@@ -48,13 +48,13 @@ fn the_innermost_level_counts() {
 fn a_document_without_a_mode_denies_nobody() {
     let (origin, port) = (Origin::start(), free_port());
     let folder = lab();
-    folder.write("crawlward.json", DOCUMENT.replace(r#""mode": "enforce","#, ""));
+    folder.write("crawlpike.json", DOCUMENT.replace(r#""mode": "enforce","#, ""));
     let pass = format!("proxy_pass http://127.0.0.1:{};", origin.port());
     let http = format!(
         "{HTTP} server {{
             listen 127.0.0.1:{port};
             location / {{ {pass} }}
-            location /private {{ crawlward enforce; {pass} }}
+            location /private {{ crawlpike enforce; {pass} }}
         }}"
     );
     let _nginx = Nginx::start(folder, &http);
@@ -66,7 +66,7 @@ fn a_document_without_a_mode_denies_nobody() {
 fn without_a_document_the_module_does_nothing() {
     let (origin, port) = (Origin::start(), free_port());
     let http = format!(
-        "crawlward enforce;
+        "crawlpike enforce;
         server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://127.0.0.1:{}; }} }}",
         origin.port()
     );
@@ -79,12 +79,12 @@ fn a_map_from_the_agent_to_the_mode() {
     let (origin, port) = (Origin::start(), free_port());
     let http = format!(
         "{HTTP}
-        map $crawlward_agent $mode {{ LabBot observe; FreeBot off; default enforce; }}
+        map $crawlpike_agent $mode {{ LabBot observe; FreeBot off; default enforce; }}
         map $http_x_mode $asked {{ default $http_x_mode; }}
         server {{
             listen 127.0.0.1:{port};
-            location / {{ crawlward $mode; proxy_pass http://127.0.0.1:{origin}; }}
-            location /asked {{ crawlward $asked; proxy_pass http://127.0.0.1:{origin}; }}
+            location / {{ crawlpike $mode; proxy_pass http://127.0.0.1:{origin}; }}
+            location /asked {{ crawlpike $asked; proxy_pass http://127.0.0.1:{origin}; }}
         }}",
         origin = origin.port()
     );
@@ -100,7 +100,7 @@ fn a_map_from_the_agent_to_the_mode() {
     assert_eq!(asked("enforce"), None);
     assert_eq!(asked(""), None, "an empty value: the document's mode");
     assert_eq!(asked("maybe"), None, "an unknown value: the document's mode");
-    nginx.wait_for_line("error.log", r#"crawlward: invalid mode "maybe", using the document's"#);
+    nginx.wait_for_line("error.log", r#"crawlpike: invalid mode "maybe", using the document's"#);
 }
 
 #[test]
@@ -110,10 +110,10 @@ fn the_mode_of_the_location_that_serves_counts() {
         "{HTTP}
         server {{
             listen 127.0.0.1:{port};
-            location /old {{ crawlward off; rewrite ^/old(.*) /new$1 last; }}
-            location /new {{ crawlward enforce; proxy_pass http://127.0.0.1:{origin}; }}
-            location /lenient {{ crawlward off; proxy_pass http://127.0.0.1:{origin}; }}
-            location /strict {{ crawlward enforce; rewrite ^/strict(.*) /lenient$1 last; }}
+            location /old {{ crawlpike off; rewrite ^/old(.*) /new$1 last; }}
+            location /new {{ crawlpike enforce; proxy_pass http://127.0.0.1:{origin}; }}
+            location /lenient {{ crawlpike off; proxy_pass http://127.0.0.1:{origin}; }}
+            location /strict {{ crawlpike enforce; rewrite ^/strict(.*) /lenient$1 last; }}
         }}",
         origin = origin.port()
     );
@@ -130,12 +130,12 @@ fn a_variable_that_is_no_mode_is_told_once_and_forges_no_line() {
     let (origin, port) = (Origin::start(), free_port());
     let http = format!(
         "{HTTP}
-        log_format told '$crawlward_action $crawlward_reason $crawlward_agent';
+        log_format told '$crawlpike_action $crawlpike_reason $crawlpike_agent';
         map $uri $mode {{ ~^/mode/(?<said>[\\s\\S]+) $said; }}
         server {{
             listen 127.0.0.1:{port};
             access_log told.log told;
-            crawlward $mode;
+            crawlpike $mode;
             location / {{ proxy_pass http://127.0.0.1:{}; }}
         }}",
         origin.port()
@@ -156,15 +156,15 @@ fn a_mode_that_comes_too_late_changes_nothing_that_is_told() {
     let (origin, port, judge) = (Origin::start(), free_port(), free_port());
     let http = format!(
         "{HTTP}
-        log_format told '$crawlward_action $crawlward_enforced';
-        server {{ listen 127.0.0.1:{judge}; crawlward off; add_header X-Mode off; return 204; }}
+        log_format told '$crawlpike_action $crawlpike_enforced';
+        server {{ listen 127.0.0.1:{judge}; crawlpike off; add_header X-Mode off; return 204; }}
         server {{
             listen 127.0.0.1:{port};
             access_log told.log told;
             location / {{
                 auth_request /auth;
                 auth_request_set $mode $upstream_http_x_mode;
-                crawlward $mode;
+                crawlpike $mode;
                 proxy_pass http://127.0.0.1:{};
             }}
             location = /auth {{ internal; proxy_pass http://127.0.0.1:{judge}; }}

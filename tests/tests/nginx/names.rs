@@ -7,15 +7,15 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crawlward_tests::dns::{DnsServer, Reply, Zone};
-use crawlward_tests::http::{Connection, Request, Response};
-use crawlward_tests::lab::{FIREFOX, from};
-use crawlward_tests::name_lab::{
+use crawlpike_tests::dns::{DnsServer, Reply, Zone};
+use crawlpike_tests::http::{Connection, Request, Response};
+use crawlpike_tests::lab::{FIREFOX, from};
+use crawlpike_tests::name_lab::{
     self, DOCUMENT, STRANGERS, bot, zone, zone_with_strangers, zone_with_unusual_names,
 };
-use crawlward_tests::nginx::{Folder, Nginx, Setup, ask, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::nginx::{Folder, Nginx, Setup, ask, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 fn serving(zone: Zone) -> DnsServer {
     DnsServer::answering(move |name, kind| zone.reply(name, kind))
@@ -30,14 +30,14 @@ fn held(zone: Zone) -> (DnsServer, Arc<AtomicBool>) {
 fn http(port: u16, dns: &DnsServer, rdns: &str) -> String {
     format!(
         r#"
-    crawlward_config crawlward.json;
+    crawlpike_config crawlpike.json;
     resolver {} ipv6=on;
     set_real_ip_from 127.0.0.1;
     real_ip_header X-Forwarded-For;
-    add_header X-Identity "$crawlward_identity $crawlward_proof" always;
+    add_header X-Identity "$crawlpike_identity $crawlpike_proof" always;
     server {{
         listen 127.0.0.1:{port}; {rdns} root www; index index.html;
-        location = /metrics {{ crawlward_status; }}
+        location = /metrics {{ crawlpike_status; }}
     }}"#,
         dns.address()
     )
@@ -45,7 +45,7 @@ fn http(port: u16, dns: &DnsServer, rdns: &str) -> String {
 
 fn folder() -> Folder {
     let folder = Folder::new();
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     folder.write("www/index.html", "a page");
     folder
 }
@@ -77,7 +77,7 @@ fn assert_clean(nginx: &Nginx) {
 #[test]
 fn a_name_that_has_the_address_verifies_the_agent() {
     let dns = serving(zone_with_unusual_names());
-    let (nginx, port) = start(&dns, "crawlward_rdns 5s;");
+    let (nginx, port) = start(&dns, "crawlpike_rdns 5s;");
     for address in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "192.0.2.3", "192.0.2.4"] {
         let response = ask(port, &bot(address));
         assert_eq!((response.status, identity(&response)), (200, "verified rdns"), "{address}");
@@ -98,7 +98,7 @@ fn a_name_that_has_the_address_verifies_the_agent() {
 #[test]
 fn any_other_name_leaves_the_agent_unverified() {
     let dns = serving(zone_with_strangers());
-    let (nginx, port) = start(&dns, "crawlward_rdns 5s;");
+    let (nginx, port) = start(&dns, "crawlpike_rdns 5s;");
     for last in STRANGERS {
         let response = ask(port, &bot(&format!("192.0.2.{last}")));
         assert_eq!((response.status, identity(&response)), (200, "unverified"), "192.0.2.{last}");
@@ -120,7 +120,7 @@ fn thousands_of_names_are_bounded() {
     zone =
         zone.name("192.0.2.31", "many.crawl.example.org.").address("many.crawl.example.org.", "192.0.2.31");
     let dns = serving(zone.name("192.0.2.30", "a.crawl.example.org."));
-    let (nginx, port) = start(&dns, "crawlward_rdns 5s;");
+    let (nginx, port) = start(&dns, "crawlpike_rdns 5s;");
     for address in ["192.0.2.30", "192.0.2.31"] {
         assert_eq!(identity(&ask(port, &bot(address))), "unverified", "{address}");
     }
@@ -132,7 +132,7 @@ fn thousands_of_names_are_bounded() {
 #[test]
 fn one_query_serves_all_requests_of_all_workers() {
     let dns = serving(zone());
-    let (nginx, port) = start(&dns, "crawlward_rdns 5s;");
+    let (nginx, port) = start(&dns, "crawlpike_rdns 5s;");
     for _ in 0..20 {
         assert_eq!(identity(&ask(port, &bot("192.0.2.1"))), "verified rdns");
         assert_eq!(identity(&ask(port, &bot("192.0.2.99"))), "unverified");
@@ -151,7 +151,7 @@ fn requests_that_come_meanwhile_wait_for_the_same_query() {
     let (dns, release) = held(zone());
     let port = free_port();
     let setup = Setup { workers: 1, ..Setup::default() };
-    let nginx = Nginx::set_up(folder(), &http(port, &dns, "crawlward_rdns 10s;"), setup);
+    let nginx = Nginx::set_up(folder(), &http(port, &dns, "crawlpike_rdns 10s;"), setup);
     let (sender, receiver) = mpsc::channel();
     for _ in 0..20 {
         let sender = sender.clone();
@@ -175,7 +175,7 @@ fn requests_that_come_meanwhile_wait_for_the_same_query() {
 fn a_server_that_does_not_answer_is_waited_for_once() {
     for (reply, patience) in [(Reply::Silence, 500), (Reply::Failure, 0)] {
         let dns = DnsServer::new(reply);
-        let (nginx, port) = start(&dns, "crawlward_rdns 500ms;");
+        let (nginx, port) = start(&dns, "crawlpike_rdns 500ms;");
         let timed = || {
             let start = Instant::now();
             let response = ask(port, &bot("192.0.2.1"));
@@ -202,7 +202,7 @@ fn one_time_is_for_both_queries() {
         true => zone.reply(name, kind),
         false => Reply::Silence,
     });
-    let (nginx, port) = start(&dns, "crawlward_rdns 500ms;");
+    let (nginx, port) = start(&dns, "crawlpike_rdns 500ms;");
     let start = Instant::now();
     assert_eq!(identity(&ask(port, &bot("192.0.2.1"))), "unverified");
     assert!(start.elapsed() >= Duration::from_millis(500));
@@ -214,12 +214,12 @@ fn one_time_is_for_both_queries() {
 #[test]
 fn people_and_clients_that_no_name_can_verify_cause_no_query() {
     let dns = DnsServer::new(Reply::Silence);
-    let (_nginx, port) = start(&dns, "crawlward_rdns 10s;");
+    let (_nginx, port) = start(&dns, "crawlpike_rdns 10s;");
     for (user_agent, expected) in [(FIREFOX, ""), ("PlainBot/1.0", "unverified"), ("curl/8.9", "generic")] {
         let response = ask(port, &from("192.0.2.1", Request::get("/").agent(user_agent)));
         assert_eq!((response.status, identity(&response)), (200, expected), "{user_agent}");
     }
-    for off in ["", "crawlward_rdns off;", "crawlward_rdns 0;", "crawlward_rdns 10s; crawlward off;"] {
+    for off in ["", "crawlpike_rdns off;", "crawlpike_rdns 0;", "crawlpike_rdns 10s; crawlpike off;"] {
         let (_nginx, port) = start(&dns, off);
         assert_eq!(ask(port, &bot("192.0.2.1")).status, 200, "{off}");
     }
@@ -231,7 +231,7 @@ fn a_client_that_goes_away_takes_its_question_back() {
     let dns = DnsServer::new(Reply::Silence);
     let port = free_port();
     let setup = Setup { workers: 1, ..Setup::default() };
-    let nginx = Nginx::set_up(folder(), &http(port, &dns, "crawlward_rdns 1s;"), setup);
+    let nginx = Nginx::set_up(folder(), &http(port, &dns, "crawlpike_rdns 1s;"), setup);
     for number in 1..=30 {
         let mut client = TcpStream::connect(local(port)).unwrap();
         // All at one address, so that they are in one list, and some at others.
@@ -262,7 +262,7 @@ fn no_more_requests_of_a_worker_wait_than_a_limit() {
     let dns = DnsServer::new(Reply::Silence);
     let port = free_port();
     let setup = Setup { workers: 1, ..Setup::default() };
-    let nginx = Nginx::set_up(folder(), &http(port, &dns, "crawlward_rdns 10s;"), setup);
+    let nginx = Nginx::set_up(folder(), &http(port, &dns, "crawlpike_rdns 10s;"), setup);
     let mut clients: Vec<TcpStream> = (0..128)
         .map(|number| {
             let mut client = TcpStream::connect(local(port)).unwrap();
@@ -274,7 +274,7 @@ fn no_more_requests_of_a_worker_wait_than_a_limit() {
     // The index is an internal redirect, which is not counted once more.
     assert_eq!(identity(&ask(port, &bot("192.0.2.1"))), "unverified");
     let page = ask(port, &Request::get("/metrics")).text();
-    assert!(page.contains("crawlward_name_lookups_total{result=\"over-limit\"} 1\n"), "{page}");
+    assert!(page.contains("crawlpike_name_lookups_total{result=\"over-limit\"} 1\n"), "{page}");
     // One that goes makes room.
     drop(clients.pop());
     let mut waiting = TcpStream::connect(local(port)).unwrap();
@@ -289,7 +289,7 @@ fn no_more_requests_of_a_worker_wait_than_a_limit() {
 #[test]
 fn a_reload_loses_no_request_that_waits() {
     let (dns, release) = held(zone());
-    let (nginx, port) = start(&dns, "crawlward_rdns 10s;");
+    let (nginx, port) = start(&dns, "crawlpike_rdns 10s;");
     let client = thread::spawn(move || identity(&ask(port, &bot("192.0.2.1"))).to_owned());
     wait_for("a query", || (name_queries(&dns) > 0).then_some(()));
     nginx.reload();
@@ -304,7 +304,7 @@ fn a_reload_loses_no_request_that_waits() {
 #[test]
 fn a_connection_goes_on_after_the_wait() {
     let dns = serving(zone());
-    let (nginx, port) = start(&dns, "crawlward_rdns 5s;");
+    let (nginx, port) = start(&dns, "crawlpike_rdns 5s;");
     let mut connection = Connection::open(local(port)).unwrap();
     for address in ["192.0.2.1", "192.0.2.9", "2001:db8::1", "192.0.2.1"] {
         let expected = if address == "192.0.2.9" { "unverified" } else { "verified rdns" };
@@ -331,7 +331,7 @@ fn lookups_are_counted_by_result() {
         "51.2.0.192.in-addr.arpa." => Reply::Failure,
         _ => zone.reply(name, kind),
     });
-    let (nginx, port) = start(&dns, "crawlward_rdns 500ms;");
+    let (nginx, port) = start(&dns, "crawlpike_rdns 500ms;");
     for last in [1, 1, 10, 99, 98, 50, 50, 51] {
         ask(port, &bot(&format!("192.0.2.{last}")));
     }
@@ -339,7 +339,7 @@ fn lookups_are_counted_by_result() {
     for (result, count) in
         [("confirmed", 1), ("refuted", 1), ("no-name", 2), ("timed-out", 1), ("failed", 1), ("over-limit", 0)]
     {
-        let line = format!("crawlward_name_lookups_total{{result=\"{result}\"}} {count}\n");
+        let line = format!("crawlpike_name_lookups_total{{result=\"{result}\"}} {count}\n");
         assert!(page.contains(&line), "{line}{page}");
     }
     assert_clean(&nginx);

@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
-use crawlward_tests::http::{Connection, Request};
-use crawlward_tests::lab::{FIREFOX, HTTP, VERIFIED, lab, lab_with_robots, lab_with_sites};
-use crawlward_tests::nginx::{Folder, Nginx, local};
-use crawlward_tests::origin::start_echo;
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::http::{Connection, Request};
+use crawlpike_tests::lab::{FIREFOX, HTTP, VERIFIED, lab, lab_with_robots, lab_with_sites};
+use crawlpike_tests::nginx::{Folder, Nginx, local};
+use crawlpike_tests::origin::start_echo;
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 /// nginx in front of an origin that shows the head of each request as it came.
 struct Gate {
@@ -28,7 +28,7 @@ impl Gate {
         );
         let http = format!(
             "{HTTP}
-            log_format told '$server_protocol $status $uri $crawlward_identity $crawlward_action';
+            log_format told '$server_protocol $status $uri $crawlpike_identity $crawlpike_action';
             ssl_certificate certificate.pem;
             ssl_certificate_key key.pem;
             underscores_in_headers on;
@@ -166,9 +166,9 @@ fn each_protocol_has_the_same_decisions() {
             (denied.status.as_str(), denied.denial_reason().as_deref()),
             ("403", Some("spoofed-agent"))
         );
-        assert_eq!(verified.at_origin("x-crawlward"), [VERIFIED]);
+        assert_eq!(verified.at_origin("x-crawlpike"), [VERIFIED]);
         assert_eq!(person.at_origin("user-agent"), [FIREFOX]);
-        assert!(person.at_origin("x-crawlward").is_empty());
+        assert!(person.at_origin("x-crawlpike").is_empty());
     }
 }
 
@@ -189,19 +189,19 @@ fn a_connection_of_http_2_is_usable_after_denials() {
     let [post, head, verified] = &told[..] else { panic!("{told:?}") };
     assert_eq!(post.denial_reason().as_deref(), Some("spoofed-agent"));
     assert_eq!((head.status.as_str(), head.content_type.as_str()), ("403", "application/problem+json"));
-    assert_eq!(verified.at_origin("x-crawlward"), [VERIFIED], "{verified:?}");
+    assert_eq!(verified.at_origin("x-crawlpike"), [VERIFIED], "{verified:?}");
     assert_eq!([&*head.connects, &*verified.connects], ["0", "0"], "one connection");
 }
 
 #[test]
 fn forged_headers_in_http_2() {
     let gate = Gate::start(lab());
-    let forged = "X-Crawlward: action=allow, identity=verified";
+    let forged = "X-Crawlpike: action=allow, identity=verified";
     let headers = [
         "Cookie: a=1",
         forged,
         "X-First: stays",
-        "x_crawlward: action=allow",
+        "x_crawlpike: action=allow",
         "Cookie: b=2",
         forged,
         LAB_BOT,
@@ -212,13 +212,13 @@ fn forged_headers_in_http_2() {
         with(gate.http_2("/"), &headers),
         with(gate.http_2("/"), &[forged, AT_HOME, "User-Agent: Firefox/1"]),
     ]);
-    assert_eq!(told[0].at_origin("x-crawlward"), [VERIFIED], "{told:?}");
-    assert!(told[0].at_origin("x_crawlward").is_empty());
+    assert_eq!(told[0].at_origin("x-crawlpike"), [VERIFIED], "{told:?}");
+    assert!(told[0].at_origin("x_crawlpike").is_empty());
     assert_eq!(told[0].at_origin("x-first"), ["stays"]);
     assert_eq!(told[0].at_origin("x-last"), ["stays"]);
     // nginx joins the lines of cookies, which HTTP/2 lets a client split.
     assert_eq!(told[0].at_origin("cookie"), ["a=1; b=2"]);
-    assert!(!told[1].at_origin("x-crawlward").contains(&forged), "{told:?}");
+    assert!(!told[1].at_origin("x-crawlpike").contains(&forged), "{told:?}");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn what_nginx_refuses_of_http_2_is_not_decided_about() {
     }
     assert_eq!(curl(&[with(gate.http_2("/"), &[LAB_BOT, AT_HOME])])[0].status, "200");
     let log = gate.nginx.folder().read("error.log");
-    assert!(!log.contains("exited on signal") && !log.contains("crawlward: denied"), "{log}");
+    assert!(!log.contains("exited on signal") && !log.contains("crawlpike: denied"), "{log}");
 }
 
 const FILE: &str = "root .; location / { try_files /lab.txt =404; }";
@@ -292,7 +292,7 @@ fn realip_of_a_unix_socket_gives_the_client_its_address() {
     let folder = lab();
     let socket = folder.path().join("gate.sock");
     let http = format!(
-        "crawlward_config crawlward.json;
+        "crawlpike_config crawlpike.json;
         set_real_ip_from unix:;
         real_ip_header X-Forwarded-For;
         server {{ listen unix:{}; {FILE} }}",
@@ -311,7 +311,7 @@ fn realip_of_a_unix_socket_gives_the_client_its_address() {
 fn the_address_of_the_proxy_protocol() {
     let (used, unused) = (free_port(), free_port());
     let http = format!(
-        "crawlward_config crawlward.json;
+        "crawlpike_config crawlpike.json;
         set_real_ip_from 127.0.0.1;
         server {{ listen 127.0.0.1:{used} proxy_protocol; real_ip_header proxy_protocol; {FILE} }}
         server {{ listen 127.0.0.1:{unused} proxy_protocol; {FILE} }}"

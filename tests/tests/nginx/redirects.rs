@@ -1,21 +1,21 @@
 //! Internal redirects and subrequests: one decision, told once.
 
-use crawlward_tests::http::{Request, Response};
-use crawlward_tests::lab::{FIREFOX, HTTP, VERIFIED, from, lab, lab_with_sites, person, spoofed, verified};
-use crawlward_tests::nginx::{Nginx, ask};
-use crawlward_tests::origin::{Origin, Received, start_echo};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::{Request, Response};
+use crawlpike_tests::lab::{FIREFOX, HTTP, VERIFIED, from, lab, lab_with_sites, person, spoofed, verified};
+use crawlpike_tests::nginx::{Nginx, ask};
+use crawlpike_tests::origin::{Origin, Received, start_echo};
+use crawlpike_tests::ports::free_port;
 
 fn start(server: &str) -> (Nginx, u16) {
     let port = free_port();
     let folder = lab();
-    folder.write("page.shtml", r#"<!--# echo var="crawlward_agent" -->, <!--# include virtual="/part" -->"#);
+    folder.write("page.shtml", r#"<!--# echo var="crawlpike_agent" -->, <!--# include virtual="/part" -->"#);
     let http = format!("{HTTP} server {{ listen 127.0.0.1:{port}; root .; {server} }}");
     (Nginx::start(folder, &http), port)
 }
 
 fn at_origin(response: &Response) -> Option<String> {
-    Received::of(response).unwrap_or_else(|| panic!("not from the origin: {response:?}")).crawlward
+    Received::of(response).unwrap_or_else(|| panic!("not from the origin: {response:?}")).crawlpike
 }
 
 #[test]
@@ -33,14 +33,14 @@ fn redirects_within_nginx_tell_the_origin_once() {
         location @echo {{ proxy_pass http://{echo}; }}"
     ));
     for target in ["/try", "/error", "/rewrite", "/twice", "/app"] {
-        let forged = |request: Request| request.header("X-Crawlward", "forged");
+        let forged = |request: Request| request.header("X-Crawlpike", "forged");
         assert_eq!(at_origin(&ask(port, &forged(verified(target)))).as_deref(), Some(VERIFIED), "{target}");
         assert_eq!(at_origin(&ask(port, &forged(person(target)))), None, "{target}");
         let denied = ask(port, &forged(spoofed(target)));
         assert_eq!(denied.denial_reason().as_deref(), Some("spoofed-agent"), "{target}");
     }
-    let head = ask(port, &verified("/lines").header("X-Crawlward", "forged")).text();
-    assert_eq!(head.to_ascii_lowercase().matches("x-crawlward:").count(), 1, "{head}");
+    let head = ask(port, &verified("/lines").header("X-Crawlpike", "forged")).text();
+    assert_eq!(head.to_ascii_lowercase().matches("x-crawlpike:").count(), 1, "{head}");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn an_auth_request_sees_what_is_known() {
     let judge_nginx = format!(
         r#"server {{
             listen 127.0.0.1:{judge};
-            if ($http_x_crawlward ~ "identity=verified") {{ return 204; }}
+            if ($http_x_crawlpike ~ "identity=verified") {{ return 204; }}
             return 401;
         }}"#
     );
@@ -61,7 +61,7 @@ fn an_auth_request_sees_what_is_known() {
         origin.port()
     ));
     assert_eq!(at_origin(&ask(port, &verified("/"))).as_deref(), Some(VERIFIED));
-    assert_eq!(ask(port, &person("/").header("X-Crawlward", VERIFIED)).status, 401);
+    assert_eq!(ask(port, &person("/").header("X-Crawlpike", VERIFIED)).status, 401);
     assert_eq!(ask(port, &spoofed("/")).denial_reason().as_deref(), Some("spoofed-agent"));
 }
 
@@ -70,7 +70,7 @@ fn pages_made_of_parts_know_the_agent_in_each() {
     let (_nginx, port) = start(
         "ssi on; ssi_types *;
         location / { try_files /page.shtml =404; }
-        location = /part { return 200 'part for $crawlward_agent'; }",
+        location = /part { return 200 'part for $crawlpike_agent'; }",
     );
     assert_eq!(ask(port, &verified("/")).text(), "LabBot, part for LabBot");
     assert_eq!(ask(port, &person("/")).text(), "(none), part for ");
@@ -81,7 +81,7 @@ fn pages_made_of_parts_know_the_agent_in_each() {
 fn mirrored_requests_carry_what_is_known_and_denied_ones_are_not_mirrored() {
     let (origin, mirror) = (Origin::start(), free_port());
     let mirror_nginx = format!(
-        "log_format seen '$uri [$http_x_crawlward] $http_user_agent';
+        "log_format seen '$uri [$http_x_crawlpike] $http_user_agent';
         server {{ listen 127.0.0.1:{mirror}; access_log seen.log seen; return 204; }}"
     );
     let mirrored = Nginx::without_module(lab(), &mirror_nginx);
@@ -91,7 +91,7 @@ fn mirrored_requests_carry_what_is_known_and_denied_ones_are_not_mirrored() {
         origin.port()
     ));
     ask(port, &spoofed("/spoofed"));
-    ask(port, &person("/person").header("X-Crawlward", "forged"));
+    ask(port, &person("/person").header("X-Crawlpike", "forged"));
     assert_eq!(at_origin(&ask(port, &verified("/verified"))).as_deref(), Some(VERIFIED));
     let line = mirrored.wait_for_line("seen.log", "/verified");
     // nginx's log escapes quotes.
@@ -108,14 +108,14 @@ fn the_method_is_that_of_the_client_whatever_a_redirect_makes_of_it() {
     folder.write("preferences.txt", "scope: /\nallowed-methods: GET, HEAD\n");
     let http = format!(
         "{HTTP}
-        server {{ listen 127.0.0.1:{origin}; crawlward off; add_header X-Accel-Redirect /lab.txt; return 200; }}
+        server {{ listen 127.0.0.1:{origin}; crawlpike off; add_header X-Accel-Redirect /lab.txt; return 200; }}
         server {{
             listen 127.0.0.1:{port};
             root .;
             error_page 404 /lab.txt;
             location = /lab.txt {{ }}
             location /gone {{ return 404; }}
-            location /accel {{ crawlward off; proxy_pass http://127.0.0.1:{origin}; }}
+            location /accel {{ crawlpike off; proxy_pass http://127.0.0.1:{origin}; }}
         }}"
     );
     let _nginx = Nginx::start(folder, &http);

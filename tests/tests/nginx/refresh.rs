@@ -1,4 +1,4 @@
-//! `crawlward_refresh`: changed files count without a reload.
+//! `crawlpike_refresh`: changed files count without a reload.
 
 mod workers;
 
@@ -12,20 +12,20 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crawlward_tests::artefacts::compile_ruleset;
-use crawlward_tests::http::{self, Request};
-use crawlward_tests::lab::{
+use crawlpike_tests::artefacts::compile_ruleset;
+use crawlpike_tests::http::{self, Request};
+use crawlpike_tests::lab::{
     DOCUMENT, HTTP, from, lab, lab_with_robots, person, spoofed, unguarded, verified,
 };
-use crawlward_tests::load::{Probe, ten_seconds};
-use crawlward_tests::nginx::{Folder, Nginx, Setup, ask, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::proc::{children, threads};
-use crawlward_tests::process::{Server, wait_for};
+use crawlpike_tests::load::{Probe, ten_seconds};
+use crawlpike_tests::nginx::{Folder, Nginx, Setup, ask, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::proc::{children, threads};
+use crawlpike_tests::process::{Server, wait_for};
 use rustix::process::{Pid, Signal, kill_process};
 
 const WORKERS: usize = 2;
-const REFRESH: &str = "crawlward_refresh 100ms;";
+const REFRESH: &str = "crawlpike_refresh 100ms;";
 
 fn server(port: u16) -> String {
     format!("server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /nginx.conf =404; }} }}")
@@ -48,7 +48,7 @@ fn told(nginx: &Nginx, text: &str) -> usize {
 
 /// Changes something, and waits until each worker has compiled what there is then.
 fn refreshed(nginx: &Nginx, change: impl FnOnce(&Folder)) {
-    let count = || told(nginx, "crawlward: refreshed") + told(nginx, "crawlward: refresh failed");
+    let count = || told(nginx, "crawlpike: refreshed") + told(nginx, "crawlpike: refresh failed");
     let before = count();
     change(nginx.folder());
     wait_for("a refresh of every worker", || (count() >= before + WORKERS).then_some(()));
@@ -59,7 +59,7 @@ fn all_hold_because(nginx: &Nginx, before: usize, why: &str) -> bool {
     let log = nginx.folder().read("error.log");
     let since = || log.lines().skip(before);
     // `date time [level] pid#tid: message`
-    let refreshed = since().filter(|line| line.contains("crawlward: refreshed"));
+    let refreshed = since().filter(|line| line.contains("crawlpike: refreshed"));
     let workers: BTreeSet<_> = refreshed.filter_map(|line| line.split(' ').nth(3)).collect();
     let last = since().filter(|line| line.contains(" is held: ")).last();
     workers.len() == WORKERS && last.is_some_and(|line| line.contains(why))
@@ -93,7 +93,7 @@ fn changed_feeds_and_policies_count_without_a_reload() {
     });
     assert_eq!(statuses(port), [403, 403, 200]);
     // The document itself takes a reload.
-    nginx.folder().write("crawlward.json", DOCUMENT);
+    nginx.folder().write("crawlpike.json", DOCUMENT);
     refreshed(&nginx, |folder| {
         folder.write("robots.txt", "User-agent: *\nDisallow: /a\n");
     });
@@ -173,7 +173,7 @@ fn a_policy_that_is_written_in_place_counts_when_it_is_whole() {
     let (folder, port) = (lab_with_robots("User-agent: *\nDisallow: /a\n"), free_port());
     let robots = folder.path().join("robots.txt");
     // Long enough that no look comes twice between two writes, however busy the machine is.
-    let http = format!("{HTTP} crawlward_refresh 1s; {}", server(port));
+    let http = format!("{HTTP} crawlpike_refresh 1s; {}", server(port));
     let nginx = Nginx::start(folder, &http);
     let mut file = File::create(&robots).expect("a file of ours");
     let unfinished = [&["User-agent: *\n"; 1][..], &["# All of it is to come.\n"; 60], &["Disallow: /b\n"]];
@@ -182,9 +182,9 @@ fn a_policy_that_is_written_in_place_counts_when_it_is_whole() {
         assert_eq!(["/a", "/b"].map(|path| ask(port, &verified(path)).status), [403, 200]);
         file.write_all(line.as_bytes()).expect("a file of ours");
     }
-    wait_for("a refresh of every worker", || (told(&nginx, "crawlward: refreshed") >= WORKERS).then_some(()));
+    wait_for("a refresh of every worker", || (told(&nginx, "crawlpike: refreshed") >= WORKERS).then_some(()));
     assert_eq!(["/a", "/b"].map(|path| ask(port, &verified(path)).status), [200, 403]);
-    assert_eq!(told(&nginx, "crawlward: refreshed"), WORKERS);
+    assert_eq!(told(&nginx, "crawlpike: refreshed"), WORKERS);
     unharmed(&nginx);
 }
 
@@ -211,7 +211,7 @@ fn a_feed_of_which_nothing_is_left_stays_in_force() {
     let folder = lab();
     fs::create_dir(folder.path().join("feeds")).expect("a folder of ours");
     folder.write("feeds/lab.txt", "192.0.2.0/24\n2001:db8::/32\n");
-    folder.write("crawlward.json", DOCUMENT.replace("lab.txt", "feeds/lab.txt"));
+    folder.write("crawlpike.json", DOCUMENT.replace("lab.txt", "feeds/lab.txt"));
     let (nginx, port) = start(folder);
     let [feeds, away] = ["feeds", "away"].map(|name| nginx.folder().path().join(name));
     assert_eq!(statuses(port), [200, 403, 200]);
@@ -268,7 +268,7 @@ fn a_last_good_version_that_a_worker_may_not_read_lets_no_new_one_in() {
 #[test]
 fn a_request_keeps_the_ruleset_with_which_it_began() {
     let folder = lab();
-    folder.write("crawlward.json", DOCUMENT.replace(r#""none""#, r#""agents.json""#));
+    folder.write("crawlpike.json", DOCUMENT.replace(r#""none""#, r#""agents.json""#));
     let catalog = |tokens: [&str; 2]| {
         let agents: Vec<String> = tokens.iter().map(|token| format!(r#"{{ "token": "{token}" }}"#)).collect();
         format!(r#"{{ "agents": [ {} ] }}"#, agents.join(", "))
@@ -277,7 +277,7 @@ fn a_request_keeps_the_ruleset_with_which_it_began() {
     let origin = TcpListener::bind(local(0)).expect("a free port");
     let port = free_port();
     let http = format!(
-        "{HTTP} {REFRESH} log_format told '$crawlward_agent $crawlward_identity';
+        "{HTTP} {REFRESH} log_format told '$crawlpike_agent $crawlpike_identity';
         server {{
             listen 127.0.0.1:{port};
             access_log told.log told;

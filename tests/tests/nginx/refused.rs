@@ -1,10 +1,10 @@
 //! What is no whole request: nginx refuses it while it reads it, and its own answer stays.
 
-use crawlward_tests::http::send_bytes;
-use crawlward_tests::lab::{FIREFOX, HTTP, lab_with_robots};
-use crawlward_tests::nginx::{Nginx, local};
-use crawlward_tests::origin::start_echo;
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::send_bytes;
+use crawlpike_tests::lab::{FIREFOX, HTTP, lab_with_robots};
+use crawlpike_tests::nginx::{Nginx, local};
+use crawlpike_tests::origin::start_echo;
+use crawlpike_tests::ports::free_port;
 
 /// nginx with an operator's page for every refusal, which comes from an origin that shows what it is sent; in a site
 /// that denies all automation.
@@ -13,7 +13,7 @@ fn start() -> (Nginx, u16) {
     let folder = lab_with_robots("User-agent: *\nDisallow: /\n");
     let http = format!(
         "{HTTP}
-        log_format told '$status:$crawlward_identity:$crawlward_action:$crawlward_rate_key:$http_x_crawlward';
+        log_format told '$status:$crawlpike_identity:$crawlpike_action:$crawlpike_rate_key:$http_x_crawlpike';
         client_header_timeout 1s;
         large_client_header_buffers 2 1k;
         server {{
@@ -38,7 +38,7 @@ fn what_is_no_request_is_not_decided_about() {
         ("no version", "GET / HTTP/9.9\r\n\r\n".to_owned(), "505"),
         ("a long target", format!("GET /{long} HTTP/1.1\r\n\r\n"), "414"),
         ("a long header, before the browser's name", header("x-long", &long), "400"),
-        ("no Host", "GET / HTTP/1.1\r\nX-Crawlward: forged\r\n\r\n".to_owned(), "400"),
+        ("no Host", "GET / HTTP/1.1\r\nX-Crawlpike: forged\r\n\r\n".to_owned(), "400"),
         ("two Hosts", "GET / HTTP/1.1\r\nHost: example.com\r\nHost: x.invalid\r\n\r\n".to_owned(), "400"),
         ("a Host with an empty label", "GET / HTTP/1.1\r\nHost: example.com..\r\n\r\n".to_owned(), "400"),
         ("an asterisk", "OPTIONS * HTTP/1.1\r\nHost: example.com\r\n\r\n".to_owned(), "400"),
@@ -49,7 +49,7 @@ fn what_is_no_request_is_not_decided_about() {
         let answer = send_bytes(local(port), bytes.as_bytes()).unwrap();
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{name}: {answer}");
         let answer = answer.to_ascii_lowercase();
-        assert!(!answer.contains("problem") && !answer.contains("crawlward"), "{name}: {answer}");
+        assert!(!answer.contains("problem") && !answer.contains("crawlpike"), "{name}: {answer}");
     }
     // Whoever sends half a header has no User-Agent yet.
     let _ = send_bytes(local(port), b"GET /slow HTTP/1.1\r\nHost: example.com\r\n");
@@ -57,12 +57,12 @@ fn what_is_no_request_is_not_decided_about() {
     let told = nginx.folder().read("told.log");
     assert_eq!(told.matches(":-:-:-:").count(), table.len() + 1, "{told}");
     let log = nginx.folder().read("error.log");
-    assert!(!log.contains("exited on signal") && !log.contains("crawlward: denied"), "{log}");
+    assert!(!log.contains("exited on signal") && !log.contains("crawlpike: denied"), "{log}");
 }
 
 fn header(name: &str, value: &str) -> String {
     format!(
-        "GET / HTTP/1.1\r\nHost: example.com\r\nX-Crawlward: forged\r\n{name}: {value}\r\nUser-Agent: {FIREFOX}\r\n\r\n"
+        "GET / HTTP/1.1\r\nHost: example.com\r\nX-Crawlpike: forged\r\n{name}: {value}\r\nUser-Agent: {FIREFOX}\r\n\r\n"
     )
 }
 

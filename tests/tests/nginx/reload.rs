@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crawlward_tests::artefacts::compile_ruleset;
-use crawlward_tests::lab::{DOCUMENT, HTTP, lab, person, spoofed, unguarded, verified};
-use crawlward_tests::load::{Probe, ten_seconds};
-use crawlward_tests::nginx::{Folder, Nginx, ask, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::artefacts::compile_ruleset;
+use crawlpike_tests::lab::{DOCUMENT, HTTP, lab, person, spoofed, unguarded, verified};
+use crawlpike_tests::load::{Probe, ten_seconds};
+use crawlpike_tests::nginx::{Folder, Nginx, ask, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 fn start() -> (Nginx, u16) {
     let port = free_port();
     let http = format!(
-        "{HTTP} server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /crawlward.json =404; }} }}"
+        "{HTTP} server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /crawlpike.json =404; }} }}"
     );
     (Nginx::start(lab(), &http), port)
 }
 
-/// Makes `crawlward.bin` of the document.
+/// Makes `crawlpike.bin` of the document.
 fn compile(folder: &Folder) {
-    let output = compile_ruleset(&folder.path().join("crawlward.json"), &folder.path().join("crawlward.bin"));
+    let output = compile_ruleset(&folder.path().join("crawlpike.json"), &folder.path().join("crawlpike.bin"));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -29,7 +29,7 @@ fn compile(folder: &Folder) {
 fn a_changed_feed_counts_after_a_reload() {
     let (nginx, port) = start();
     // Another address altogether, as when a partner moves.
-    nginx.folder().write("crawlward.json", unguarded());
+    nginx.folder().write("crawlpike.json", unguarded());
     nginx.reload();
     assert_eq!(ask(port, &spoofed("/")).status, 403);
     nginx.folder().write("lab.txt", "203.0.113.9\n");
@@ -44,26 +44,26 @@ fn a_compiled_ruleset_loads_in_place_of_the_document() {
     let (folder, port) = (lab(), free_port());
     compile(&folder);
     // What the file was made of is gone.
-    for name in ["crawlward.json", "lab.txt"] {
+    for name in ["crawlpike.json", "lab.txt"] {
         fs::rename(folder.path().join(name), folder.path().join(name).with_extension("away")).unwrap();
     }
-    let http = HTTP.replace("crawlward.json", "crawlward.bin");
+    let http = HTTP.replace("crawlpike.json", "crawlpike.bin");
     let nginx = Nginx::start(
         folder,
         &format!(
-            "{http} server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /crawlward.bin =404; }} }}"
+            "{http} server {{ listen 127.0.0.1:{port}; root .; location / {{ try_files /crawlpike.bin =404; }} }}"
         ),
     );
     let statuses = || [verified("/"), spoofed("/"), person("/")].map(|request| ask(port, &request).status);
     assert_eq!(statuses(), [200, 403, 200]);
 
-    let good = fs::read(nginx.folder().path().join("crawlward.bin")).unwrap();
-    nginx.folder().write("crawlward.bin", &good[..good.len() - 8]);
+    let good = fs::read(nginx.folder().path().join("crawlpike.bin")).unwrap();
+    nginx.folder().write("crawlpike.bin", &good[..good.len() - 8]);
     nginx.reload();
-    nginx.wait_for_line("error.log", "crawlward.bin: error: the compiled ruleset is cut short");
+    nginx.wait_for_line("error.log", "crawlpike.bin: error: the compiled ruleset is cut short");
     assert_eq!(statuses(), [200, 403, 200], "the old one stays in force");
 
-    nginx.folder().write("crawlward.json", unguarded());
+    nginx.folder().write("crawlpike.json", unguarded());
     nginx.folder().write("lab.txt", "203.0.113.9\n");
     compile(nginx.folder());
     nginx.reload();
@@ -74,10 +74,10 @@ fn a_compiled_ruleset_loads_in_place_of_the_document() {
 fn a_ruleset_that_is_refused_leaves_the_old_one_in_force() {
     let (nginx, port) = start();
     let broken = [
-        ("crawlward.json", r#"{ "mode": "enforced" }"#, "crawlward.json:1:11: error: `mode`: unknown value"),
-        ("crawlward.json", "", "crawlward.json:1:1: error: not JSON"),
+        ("crawlpike.json", r#"{ "mode": "enforced" }"#, "crawlpike.json:1:11: error: `mode`: unknown value"),
+        ("crawlpike.json", "", "crawlpike.json:1:1: error: not JSON"),
     ];
-    let good = BTreeMap::from([("crawlward.json", DOCUMENT), ("lab.txt", "192.0.2.0/24\n")]);
+    let good = BTreeMap::from([("crawlpike.json", DOCUMENT), ("lab.txt", "192.0.2.0/24\n")]);
     for (file, text, expected) in broken {
         nginx.folder().write(file, text);
         nginx.reload();
@@ -90,7 +90,7 @@ fn a_ruleset_that_is_refused_leaves_the_old_one_in_force() {
         nginx.folder().write(file, good[file]);
     }
     // It goes on from there.
-    nginx.folder().write("crawlward.json", unguarded());
+    nginx.folder().write("crawlpike.json", unguarded());
     nginx.folder().write("lab.txt", "203.0.113.0/24\n");
     nginx.reload();
     wait_for("the new feed", || (ask(port, &spoofed("/")).status == 200).then_some(()));
@@ -144,7 +144,7 @@ fn no_request_fails_under_reloads() {
     let report = ten_seconds(local(port), &probes, |number| {
         // Every third one is refused; the others change nothing that a probe sees.
         let document = if number % 3 == 2 { "{ broken".to_owned() } else { DOCUMENT.replace(' ', "") };
-        nginx.folder().write("crawlward.json", document);
+        nginx.folder().write("crawlpike.json", document);
         nginx.reload();
     });
     assert!(report.failures.is_empty(), "of {} requests: {:#?}", report.requests, report.failures);

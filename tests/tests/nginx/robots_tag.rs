@@ -1,10 +1,10 @@
 //! Robots-Tag on responses that only nginx makes: files, `add_header`, error pages, subrequests. What is merged how is in
 //! the table of cases.
 
-use crawlward_tests::http::{Request, Response};
-use crawlward_tests::lab::{HTTP, lab, person, spoofed, verified};
-use crawlward_tests::nginx::{Folder, Nginx, ask};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::{Request, Response};
+use crawlpike_tests::lab::{HTTP, lab, person, spoofed, verified};
+use crawlpike_tests::nginx::{Folder, Nginx, ask};
+use crawlpike_tests::ports::free_port;
 
 const DOCUMENT: &str = r#"{
   "mode": "enforce",
@@ -19,7 +19,7 @@ const DOCUMENT: &str = r#"{
 
 fn folder() -> Folder {
     let folder = lab();
-    folder.write("crawlward.json", DOCUMENT);
+    folder.write("crawlpike.json", DOCUMENT);
     folder.write("robots.txt", "User-agent: *\nDisallow:\n");
     folder.write("www/page.html", "<p>hello, world, hello, world</p>");
     folder.write("www/missing.html", "not here");
@@ -54,10 +54,10 @@ const SERVER: &str = r#"
     location = /gif { empty_gif; }
     location = /parts { ssi on; ssi_types *; return 200 '<!--# include virtual="/page.html" -->and<!--# include virtual="/added" -->'; }
     location = /asked { auth_request /page.html; return 200 "asked"; }
-    location = /off { crawlward off; add_header X-Robots-Tag "noarchive, noarchive"; return 200 "off"; }
-    location = /observed { crawlward observe; return 200 "observed"; }
-    location = /bare { crawlward_site bare; return 200 "bare"; }
-    location = /inside { crawlward off; error_page 403 = /page.html; return 403; }
+    location = /off { crawlpike off; add_header X-Robots-Tag "noarchive, noarchive"; return 200 "off"; }
+    location = /observed { crawlpike observe; return 200 "observed"; }
+    location = /bare { crawlpike_site bare; return 200 "bare"; }
+    location = /inside { crawlpike off; error_page 403 = /page.html; return 403; }
 "#;
 
 fn start() -> (Nginx, u16) {

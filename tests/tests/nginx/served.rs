@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::time::{Duration, SystemTime};
 
-use crawlward_tests::http::{Connection, Request, Response};
-use crawlward_tests::lab::{HTTP, lab_with_robots};
-use crawlward_tests::nginx::{Nginx, ask, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::http::{Connection, Request, Response};
+use crawlpike_tests::lab::{HTTP, lab_with_robots};
+use crawlpike_tests::nginx::{Nginx, ask, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 const ROBOTS: &str = "User-agent: *\nDisallow: /closed\n";
 

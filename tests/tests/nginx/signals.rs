@@ -2,16 +2,16 @@
 
 use std::fs;
 
-use crawlward_tests::lab::{HTTP, lab_with_sites, verified};
-use crawlward_tests::nginx::{Nginx, ask};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::lab::{HTTP, lab_with_sites, verified};
+use crawlpike_tests::nginx::{Nginx, ask};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 #[test]
 fn stopping_needs_no_good_document_and_reloading_checks_it() {
     let (folder, port) = (lab_with_sites(r#"{ "name": "shop" }"#), free_port());
     let http = format!(
-        "{HTTP} server {{ listen 127.0.0.1:{port}; crawlward_site shop; location / {{ return 200; }} }}"
+        "{HTTP} server {{ listen 127.0.0.1:{port}; crawlpike_site shop; location / {{ return 200; }} }}"
     );
     let nginx = Nginx::start(folder, &http);
     let last_good = nginx.folder().path().join("lab.txt.last-good");
@@ -24,13 +24,13 @@ fn stopping_needs_no_good_document_and_reloading_checks_it() {
     nginx.wait_for_line("error.log", "reopening logs");
     assert!(!last_good.exists());
 
-    nginx.folder().write("crawlward.json", "{ broken");
+    nginx.folder().write("crawlpike.json", "{ broken");
     let told = |what: &str| {
         let output = nginx.tell(what);
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let (succeeds, text) = told("reload");
-    assert!(!succeeds && text.contains("crawlward.json:1:3: error: "), "{text}");
+    assert!(!succeeds && text.contains("crawlpike.json:1:3: error: "), "{text}");
     assert!(!nginx.folder().read("error.log").contains("reconfiguring"), "nothing was signalled");
     assert_eq!(told("reopen"), (true, String::new()));
     assert_eq!(ask(port, &verified("/")).status, 200);

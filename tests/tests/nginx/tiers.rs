@@ -1,10 +1,10 @@
 //! Two tiers: an outer nginx that decides, and an inner one that leaves what the outer one says.
 
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{HTTP, VERIFIED, lab, person, spoofed, verified};
-use crawlward_tests::nginx::{Nginx, ask};
-use crawlward_tests::origin::{Origin, Received, start_echo};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{HTTP, VERIFIED, lab, person, spoofed, verified};
+use crawlpike_tests::nginx::{Nginx, ask};
+use crawlpike_tests::origin::{Origin, Received, start_echo};
+use crawlpike_tests::ports::free_port;
 
 const OBSERVED: &str = r#"action=deny, identity=spoofed, agent="LabBot""#;
 
@@ -14,28 +14,28 @@ fn an_inner_tier_passes_on_what_the_outer_one_says() {
     let _inner = Nginx::start(
         lab(),
         &format!(
-            "crawlward_config crawlward.json;
-            crawlward off;
+            "crawlpike_config crawlpike.json;
+            crawlpike off;
             map $uri $mode {{ default off; /asked/observe observe; }}
             server {{
                 listen 127.0.0.1:{inner};
                 location / {{ proxy_pass http://127.0.0.1:{origin}; }}
                 location /trusted {{
-                    crawlward_trust_header on;
+                    crawlpike_trust_header on;
                     proxy_pass http://127.0.0.1:{origin};
-                    location /trusted/not {{ crawlward_trust_header off; proxy_pass http://127.0.0.1:{origin}; }}
+                    location /trusted/not {{ crawlpike_trust_header off; proxy_pass http://127.0.0.1:{origin}; }}
                 }}
                 location /decided {{
-                    crawlward_trust_header on; crawlward observe;
+                    crawlpike_trust_header on; crawlpike observe;
                     proxy_pass http://127.0.0.1:{origin};
                 }}
                 location /asked {{
-                    crawlward_trust_header on; crawlward $mode;
+                    crawlpike_trust_header on; crawlpike $mode;
                     proxy_pass http://127.0.0.1:{origin};
                 }}
-                location /moved {{ crawlward_trust_header on; rewrite ^ /again last; }}
+                location /moved {{ crawlpike_trust_header on; rewrite ^ /again last; }}
                 location /again {{ try_files /none @last; }}
-                location @last {{ crawlward_trust_header on; proxy_pass http://127.0.0.1:{origin}; }}
+                location @last {{ crawlpike_trust_header on; proxy_pass http://127.0.0.1:{origin}; }}
             }}",
             origin = origin.port()
         ),
@@ -43,17 +43,17 @@ fn an_inner_tier_passes_on_what_the_outer_one_says() {
     let _outer = Nginx::start(
         lab(),
         &format!(
-            "{HTTP} crawlward observe;
+            "{HTTP} crawlpike observe;
             server {{ listen 127.0.0.1:{outer}; location / {{ proxy_pass http://127.0.0.1:{inner}; }} }}"
         ),
     );
     let seen =
-        |request: &Request| Received::of(&ask(outer, request)).expect("an answer of the origin").crawlward;
+        |request: &Request| Received::of(&ask(outer, request)).expect("an answer of the origin").crawlpike;
     for path in ["/trusted", "/moved", "/again", "/asked"] {
         assert_eq!(seen(&verified(path)).as_deref(), Some(VERIFIED), "{path}");
         assert_eq!(seen(&spoofed(path)).as_deref(), Some(OBSERVED), "{path}");
         assert_eq!(seen(&person(path)), None, "{path}");
-        let forged = person(path).header("X-Crawlward", VERIFIED).header("X_Crawlward", VERIFIED);
+        let forged = person(path).header("X-Crawlpike", VERIFIED).header("X_Crawlpike", VERIFIED);
         assert_eq!(seen(&forged), None, "the outer tier removes what clients send: {path}");
     }
     for path in ["/", "/trusted/not"] {
@@ -71,9 +71,9 @@ fn the_header_alone_is_trusted_in_no_other_spelling() {
     let _nginx = Nginx::start(
         lab(),
         &format!(
-            "crawlward_config crawlward.json;
-            crawlward off;
-            crawlward_trust_header on;
+            "crawlpike_config crawlpike.json;
+            crawlpike off;
+            crawlpike_trust_header on;
             server {{
                 listen 127.0.0.1:{port};
                 ignore_invalid_headers off;
@@ -86,20 +86,20 @@ fn the_header_alone_is_trusted_in_no_other_spelling() {
     let relayed = |names: &[&str]| {
         let request = names.iter().fold(Request::get("/"), |request, name| request.header(name, said));
         let text = ask(port, &request).text();
-        let is_ours = |name: &str| name.to_ascii_lowercase().contains("crawlward");
+        let is_ours = |name: &str| name.to_ascii_lowercase().contains("crawlpike");
         let lines = text.split("\r\n").filter_map(|line| line.split_once(": "));
         lines
             .filter(|(name, _)| is_ours(name))
             .map(|(name, value)| format!("{name}={value}"))
             .collect::<Vec<_>>()
     };
-    assert_eq!(relayed(&["X-Crawlward"]), [format!("X-Crawlward={said}")]);
-    assert_eq!(relayed(&["x-crawlward"]), [format!("X-Crawlward={said}")]);
-    assert_eq!(relayed(&["X_Crawlward", "X.Crawlward", "X~Crawlward"]), [""; 0]);
-    let all = ["X_Crawlward", "X-Crawlward", "X.Crawlward"];
-    assert_eq!(relayed(&all), [format!("X-Crawlward={said}")]);
+    assert_eq!(relayed(&["X-Crawlpike"]), [format!("X-Crawlpike={said}")]);
+    assert_eq!(relayed(&["x-crawlpike"]), [format!("X-Crawlpike={said}")]);
+    assert_eq!(relayed(&["X_Crawlpike", "X.Crawlpike", "X~Crawlpike"]), [""; 0]);
+    let all = ["X_Crawlpike", "X-Crawlpike", "X.Crawlpike"];
+    assert_eq!(relayed(&all), [format!("X-Crawlpike={said}")]);
     // Lines that a proxy before has not joined.
-    assert_eq!(relayed(&["X-Crawlward", "X-Crawlward"]), [format!("X-Crawlward={said},{said}")]);
+    assert_eq!(relayed(&["X-Crawlpike", "X-Crawlpike"]), [format!("X-Crawlpike={said},{said}")]);
 }
 
 #[test]
@@ -108,21 +108,21 @@ fn a_trusted_header_can_be_read_before_the_access_phase_where_the_server_says_so
     let _nginx = Nginx::start(
         lab(),
         &format!(
-            "crawlward_config crawlward.json;
+            "crawlpike_config crawlpike.json;
             server {{
                 listen 127.0.0.1:{server};
-                crawlward off; crawlward_trust_header on;
-                location / {{ return 200 $http_x_crawlward; }}
+                crawlpike off; crawlpike_trust_header on;
+                location / {{ return 200 $http_x_crawlpike; }}
             }}
             server {{
                 listen 127.0.0.1:{location};
-                location / {{ crawlward off; crawlward_trust_header on; return 200 $http_x_crawlward; }}
-                location /later {{ crawlward off; crawlward_trust_header on; try_files /none @later; }}
-                location @later {{ return 200 $http_x_crawlward; }}
+                location / {{ crawlpike off; crawlpike_trust_header on; return 200 $http_x_crawlpike; }}
+                location /later {{ crawlpike off; crawlpike_trust_header on; try_files /none @later; }}
+                location @later {{ return 200 $http_x_crawlpike; }}
             }}"
         ),
     );
-    let request = |path| Request::get(path).header("X-Crawlward", VERIFIED);
+    let request = |path| Request::get(path).header("X-Crawlpike", VERIFIED);
     assert_eq!(ask(server, &request("/")).text(), VERIFIED);
     assert_eq!(ask(location, &request("/")).text(), "");
     assert_eq!(ask(location, &request("/later")).text(), VERIFIED);

@@ -1,16 +1,16 @@
-//! `crawlward update` beside a running nginx: from the publisher's server to the verdict.
+//! `crawlpike update` beside a running nginx: from the publisher's server to the verdict.
 
 use std::process::Command;
 use std::time::Instant;
 
-use crawlward_tests::artefacts;
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{DOCUMENT, HTTP, from, lab, person, spoofed, verified};
-use crawlward_tests::load::{Probe, during};
-use crawlward_tests::nginx::{Nginx, ask, local};
-use crawlward_tests::ports::free_port;
-use crawlward_tests::process::wait_for;
-use crawlward_tests::publisher::{Authority, Publisher, VALID, respond, trust};
+use crawlpike_tests::artefacts;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{DOCUMENT, HTTP, from, lab, person, spoofed, verified};
+use crawlpike_tests::load::{Probe, during};
+use crawlpike_tests::nginx::{Nginx, ask, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
+use crawlpike_tests::publisher::{Authority, Publisher, VALID, respond, trust};
 
 /// How many new versions the publisher has.
 const VERSIONS: usize = 5;
@@ -24,18 +24,18 @@ fn what_a_publisher_changes_decides_without_a_lost_request() {
     });
     let folder = lab();
     let url = format!(r#""name": "lab", "url": "{}","#, publisher.url("/lab.txt"));
-    folder.write("crawlward.json", DOCUMENT.replace(r#""name": "lab","#, &url));
+    folder.write("crawlpike.json", DOCUMENT.replace(r#""name": "lab","#, &url));
     let server =
         format!("server {{ listen 127.0.0.1:{port}; location / {{ try_files /nginx.conf =404; }} root .; }}");
-    let nginx = Nginx::start(folder, &format!("{HTTP} crawlward_refresh 1s; {server}"));
+    let nginx = Nginx::start(folder, &format!("{HTTP} crawlpike_refresh 1s; {server}"));
     let update = || {
         let mut command = Command::new(artefacts::cli());
-        command.args(["update", "--config"]).arg(nginx.folder().path().join("crawlward.json"));
+        command.args(["update", "--config"]).arg(nginx.folder().path().join("crawlpike.json"));
         trust(&mut command, &authority.file());
         command.output().unwrap()
     };
     assert_eq!(update().status.code(), Some(1), "the publisher refuses");
-    std::fs::remove_file(nginx.folder().path().join("crawlward.json.update-state")).unwrap();
+    std::fs::remove_file(nginx.folder().path().join("crawlpike.json.update-state")).unwrap();
     let probes = [
         Probe { request: verified("/"), status: 200 },
         Probe { request: spoofed("/"), status: 403 },

@@ -1,22 +1,22 @@
 //! The variables, wherever nginx takes variables.
 
-use crawlward_tests::http::Request;
-use crawlward_tests::lab::{HTTP, VERIFIED, from, lab, person, spoofed, verified};
-use crawlward_tests::nginx::{Nginx, ask};
-use crawlward_tests::origin::{Origin, Received};
-use crawlward_tests::ports::free_port;
+use crawlpike_tests::http::Request;
+use crawlpike_tests::lab::{HTTP, VERIFIED, from, lab, person, spoofed, verified};
+use crawlpike_tests::nginx::{Nginx, ask};
+use crawlpike_tests::origin::{Origin, Received};
+use crawlpike_tests::ports::free_port;
 
 #[test]
 fn a_log_line_tells_the_decision_about_denied_requests_too() {
     let port = free_port();
     let http = format!(
         "{HTTP}
-        log_format crawlward '$uri:$status:$crawlward_action:$crawlward_enforced:$crawlward_reason:'
-            '$crawlward_identity:$crawlward_proof:$crawlward_agent:$crawlward_feed:$crawlward_rate_key';
+        log_format crawlpike '$uri:$status:$crawlpike_action:$crawlpike_enforced:$crawlpike_reason:'
+            '$crawlpike_identity:$crawlpike_proof:$crawlpike_agent:$crawlpike_feed:$crawlpike_rate_key';
         server {{
             listen 127.0.0.1:{port};
             root .;
-            access_log decisions.log crawlward;
+            access_log decisions.log crawlpike;
             location / {{ try_files /lab.txt =404; }}
         }}"
     );
@@ -37,7 +37,7 @@ fn a_log_line_tells_the_decision_about_denied_requests_too() {
         assert_eq!(found, line);
     }
     // A denial has a line in the error log, too; an allowed request has none.
-    nginx.wait_for_line("error.log", r#"crawlward: denied, spoofed-agent, agent: "LabBot""#);
+    nginx.wait_for_line("error.log", r#"crawlpike: denied, spoofed-agent, agent: "LabBot""#);
     assert!(!nginx.folder().read("error.log").contains("/verified"));
 }
 
@@ -46,7 +46,7 @@ fn rate_limits_by_rate_key_meet_no_person() {
     let port = free_port();
     let http = format!(
         "{HTTP}
-        limit_req_zone $crawlward_rate_key zone=crawlers:1m rate=1r/m;
+        limit_req_zone $crawlpike_rate_key zone=crawlers:1m rate=1r/m;
         server {{
             listen 127.0.0.1:{port};
             root .;
@@ -75,13 +75,13 @@ fn variables_in_map_if_and_proxy_set_header() {
     let (origin, port) = (Origin::start(), free_port());
     let http = format!(
         r#"{HTTP}
-        map $crawlward_identity $class {{ verified crawler; "" person; default other; }}
+        map $crawlpike_identity $class {{ verified crawler; "" person; default other; }}
         server {{
             listen 127.0.0.1:{port};
             add_header X-Class $class;
             location / {{
-                if ($crawlward_agent = FreeBot) {{ return 204; }}
-                proxy_set_header User-Agent "$crawlward_agent/$crawlward_feed/$class";
+                if ($crawlpike_agent = FreeBot) {{ return 204; }}
+                proxy_set_header User-Agent "$crawlpike_agent/$crawlpike_feed/$class";
                 proxy_pass http://127.0.0.1:{};
             }}
         }}"#,
@@ -92,7 +92,7 @@ fn variables_in_map_if_and_proxy_set_header() {
     assert_eq!(response.header("x-class"), Some("crawler"));
     let received = Received::of(&response).unwrap();
     assert_eq!(received.user_agent, "LabBot/lab/crawler");
-    assert_eq!(received.crawlward.as_deref(), Some(VERIFIED));
+    assert_eq!(received.crawlpike.as_deref(), Some(VERIFIED));
     assert_eq!(ask(port, &person("/")).text(), "//person");
     assert_eq!(ask(port, &from("203.0.113.9", Request::get("/").agent("FreeBot"))).status, 204);
     assert_eq!(ask(port, &Request::get("/").agent("curl/8.5.0")).text(), "//other");
@@ -100,9 +100,9 @@ fn variables_in_map_if_and_proxy_set_header() {
 
 #[test]
 fn unknown_variables_of_ours_are_refused() {
-    let output = Nginx::check(&lab(), "log_format x '$crawlward_mood';");
+    let output = Nginx::check(&lab(), "log_format x '$crawlpike_mood';");
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && text.contains(r#"unknown "crawlward_mood" variable"#), "{text}");
+    assert!(!output.status.success() && text.contains(r#"unknown "crawlpike_mood" variable"#), "{text}");
 }
 
 /// Asks for a target as LabBot from home and as a person, and gives both bodies.
@@ -115,18 +115,18 @@ fn variables_before_the_access_phase() {
     let port = free_port();
     let http = format!(
         r#"{HTTP}
-        split_clients "$crawlward_agent" $half {{ 50% first; * second; }}
-        map "$crawlward_identity:$half" $both {{ default $crawlward_identity; }}
+        split_clients "$crawlpike_agent" $half {{ 50% first; * second; }}
+        map "$crawlpike_identity:$half" $both {{ default $crawlpike_identity; }}
         server {{
             listen 127.0.0.1:{port};
             root .;
-            set $known "$crawlward_agent/$crawlward_feed";
-            if ($crawlward_agent) {{ set $known "$known/if"; }}
-            location /return {{ return 200 "$known $crawlward_action $both"; }}
-            location /rewrite {{ rewrite ^ /$crawlward_agent.txt last; }}
-            location /LabBot.txt {{ return 200 "for $crawlward_agent"; }}
+            set $known "$crawlpike_agent/$crawlpike_feed";
+            if ($crawlpike_agent) {{ set $known "$known/if"; }}
+            location /return {{ return 200 "$known $crawlpike_action $both"; }}
+            location /rewrite {{ rewrite ^ /$crawlpike_agent.txt last; }}
+            location /LabBot.txt {{ return 200 "for $crawlpike_agent"; }}
             location /.txt {{ return 200 "for people"; }}
-            location /redirect {{ return 302 /as/$crawlward_agent; }}
+            location /redirect {{ return 302 /as/$crawlpike_agent; }}
         }}"#
     );
     let _nginx = Nginx::start(lab(), &http);
@@ -148,22 +148,22 @@ fn variables_in_internal_redirects_and_parts_of_files() {
         server {{
             listen 127.0.0.1:{inner};
             root .;
-            crawlward off;
+            crawlpike off;
             location / {{ add_header X-Accel-Redirect /internal; return 200; }}
             location /large.bin {{ }}
         }}
         server {{
             listen 127.0.0.1:{port};
             root .;
-            add_header X-Agent $crawlward_agent always;
-            location /try {{ try_files /$crawlward_agent.html /page.html; }}
+            add_header X-Agent $crawlpike_agent always;
+            location /try {{ try_files /$crawlpike_agent.html /page.html; }}
             location /accel {{ proxy_pass http://127.0.0.1:{inner}; }}
-            location /internal {{ internal; try_files /$crawlward_agent.html /page.html; }}
-            location /error {{ error_page 404 /$crawlward_agent.html; try_files /nothing =404; }}
+            location /internal {{ internal; try_files /$crawlpike_agent.html /page.html; }}
+            location /error {{ error_page 404 /$crawlpike_agent.html; try_files /nothing =404; }}
             location = /large.bin {{
                 slice 100;
                 proxy_set_header Range $slice_range;
-                proxy_set_header X-Agent $crawlward_agent;
+                proxy_set_header X-Agent $crawlpike_agent;
                 proxy_pass http://127.0.0.1:{inner};
             }}
         }}"#
@@ -187,11 +187,11 @@ fn a_log_of_its_own_for_crawlers() {
     let port = free_port();
     let http = format!(
         "{HTTP}
-        log_format told '$uri $crawlward_identity';
+        log_format told '$uri $crawlpike_identity';
         server {{
             listen 127.0.0.1:{port};
             root .;
-            access_log crawlers.log told if=$crawlward_identity;
+            access_log crawlers.log told if=$crawlpike_identity;
             access_log everybody.log told;
             location / {{ try_files /lab.txt =404; }}
         }}"

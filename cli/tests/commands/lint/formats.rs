@@ -105,5 +105,5 @@ fn jafar_20_a_shape_can_be_tried() {
     let done = folder.run(&["lint", "--format", "jafar", "--shape", "data[", "own.json"]);
     assert!(done.status == 2 && done.stderr.contains("`]` is missing"), "{}", done.stderr);
     let done = folder.run(&["lint", "--format", "cidr", "--shape", "data[]", "own.json"]);
-    assert_eq!((done.status, &*done.stderr), (2, "crawlward: error: --shape is for jafar\n"));
+    assert_eq!((done.status, &*done.stderr), (2, "crawlpike: error: --shape is for jafar\n"));
 }

@@ -62,27 +62,27 @@ fn gauges_show_the_newest_ruleset_of_each_source() {
     let metrics = ProxyMetrics::new(&kept);
     let in_force = |version, ruleset| InForce { source: "gate", version, ruleset };
     let state = |state: &str, feed: &str| {
-        kept.value(&format!("crawlward_feed_state.state=\"{state}\".feed=\"{feed}\""))
+        kept.value(&format!("crawlpike_feed_state.state=\"{state}\".feed=\"{feed}\""))
     };
     metrics.show(in_force(1, &first), 1500).unwrap();
-    assert_eq!(kept.value("crawlward_ruleset_loaded_timestamp_seconds"), Some(1500));
-    assert_eq!(kept.value("crawlward_errors_total"), Some(0));
-    assert_eq!(kept.value("crawlward_reloads_total.result=\"failure\""), Some(0));
+    assert_eq!(kept.value("crawlpike_ruleset_loaded_timestamp_seconds"), Some(1500));
+    assert_eq!(kept.value("crawlpike_errors_total"), Some(0));
+    assert_eq!(kept.value("crawlpike_reloads_total.result=\"failure\""), Some(0));
     assert_eq!((state("ok", "other"), state("stale", "other")), (Some(1), Some(0)));
-    assert_eq!(kept.value("crawlward_feed_prefixes.feed=\"other\""), Some(2));
+    assert_eq!(kept.value("crawlpike_feed_prefixes.feed=\"other\""), Some(2));
     let document = br#"{ "catalog": "none", "feeds": [
         { "name": "new", "format": "cidr", "source": "dated", "guard": "off", "max_age": "1h" } ] }"#;
     let second = Ruleset::compile("c.json", document, &TwoFeeds).ruleset.unwrap();
     metrics.show(in_force(2, &second), 2000).unwrap();
     assert_eq!((state("ok", "other"), state("ok", "new")), (Some(0), Some(1)));
-    assert_eq!(kept.value("crawlward_feed_prefixes.feed=\"other\""), Some(0));
+    assert_eq!(kept.value("crawlpike_feed_prefixes.feed=\"other\""), Some(0));
     // The older one shows nothing any more.
     metrics.update(in_force(1, &first), 2000).unwrap();
     assert_eq!(state("ok", "other"), Some(0));
     metrics.update(in_force(2, &second), 1000 + 3600).unwrap();
     assert_eq!((state("ok", "new"), state("stale", "new")), (Some(0), Some(1)));
-    assert_eq!(kept.value("crawlward_feed_prefixes.feed=\"new\""), Some(0));
-    assert_eq!(kept.value("crawlward_feed_age_seconds.feed=\"new\""), Some(3600));
+    assert_eq!(kept.value("crawlpike_feed_prefixes.feed=\"new\""), Some(0));
+    assert_eq!(kept.value("crawlpike_feed_age_seconds.feed=\"new\""), Some(3600));
     // A source that is gone leaves what it showed to whoever comes next.
     metrics.forget("gate", 1);
     metrics.forget("gate", 2);
@@ -95,9 +95,9 @@ fn stats_of_envoy_have_their_labels_in_the_name() {
     let values = ["deny", "true", "spoofed-agent", "spoofed", "Lab.Bot", "a \"b\".site=\"c\""];
     assert_eq!(
         REQUESTS.stat_name(&values),
-        r#"crawlward_requests_total.action="deny".enforced="true".reason="spoofed-agent".identity="spoofed".agent="Lab.Bot".site="a "b".site="c"""#
+        r#"crawlpike_requests_total.action="deny".enforced="true".reason="spoofed-agent".identity="spoofed".agent="Lab.Bot".site="a "b".site="c"""#
     );
-    assert_eq!(ERRORS.stat_name(&[]), "crawlward_errors_total");
+    assert_eq!(ERRORS.stat_name(&[]), "crawlpike_errors_total");
 
     let tags = stats_tags();
     let names: Vec<&str> = tags.iter().map(|tag| tag.name).collect();
@@ -106,13 +106,13 @@ fn stats_of_envoy_have_their_labels_in_the_name() {
         ["action", "enforced", "reason", "identity", "agent", "site", "feed", "state", "result"]
     );
     let regex = |name: &str| &*tags.iter().find(|tag| tag.name == name).unwrap().regex;
-    assert_eq!(regex("action"), r#"^wasmcustom\.crawlward_requests_total(\.action="([^"]*)")"#);
+    assert_eq!(regex("action"), r#"^wasmcustom\.crawlpike_requests_total(\.action="([^"]*)")"#);
     assert_eq!(
         regex("feed"),
-        r#"^wasmcustom\.(?:crawlward_feed_state\.state="[^"]*"|crawlward_feed_prefixes|crawlward_feed_age_seconds)(\.feed="([\s\S]*)")$"#
+        r#"^wasmcustom\.(?:crawlpike_feed_state\.state="[^"]*"|crawlpike_feed_prefixes|crawlpike_feed_age_seconds)(\.feed="([\s\S]*)")$"#
     );
     // Where a free text is not last, a quote in it would end it.
-    assert_eq!(FEED_STATE.stat_name(&["a \"b\"", "ok"]), r#"crawlward_feed_state.state="ok".feed="a "b"""#);
+    assert_eq!(FEED_STATE.stat_name(&["a \"b\"", "ok"]), r#"crawlpike_feed_state.state="ok".feed="a "b"""#);
     for metric in ALL {
         let free = metric.labels.iter().filter(|label| matches!(**label, "site" | "feed"));
         assert!(free.count() <= 1, "{metric:?}");

@@ -45,12 +45,12 @@ impl core::error::Error for PatternError {}
 /// A compiled path pattern.
 ///
 /// ```
-/// use crawlward_core::internals::{PathPattern, RequestPath};
+/// use crawlpike_core::internals::{PathPattern, RequestPath};
 ///
 /// let pattern = PathPattern::new(b"/fish*.php$")?;
 /// assert!(pattern.matches(RequestPath::new(b"/fishheads/catfish.php")));
 /// assert!(!pattern.matches(RequestPath::new(b"/fish.php?id=1")));
-/// # Ok::<(), crawlward_core::internals::PatternError>(())
+/// # Ok::<(), crawlpike_core::internals::PatternError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathPattern {

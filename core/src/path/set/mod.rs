@@ -37,15 +37,15 @@ fn offset(length: usize) -> u32 {
 /// Path patterns in order of precedence.
 ///
 /// ```
-/// use crawlward_core::internals::{PathPattern, RequestPath};
-/// use crawlward_core::internals::PathSet;
+/// use crawlpike_core::internals::{PathPattern, RequestPath};
+/// use crawlpike_core::internals::PathSet;
 ///
 /// let order: Vec<_> = ["/shop/*/old", "/shop/", "/"].map(|text| PathPattern::new(text.as_bytes())).into();
 /// let order = order.into_iter().collect::<Result<Vec<_>, _>>()?;
 /// let set = PathSet::new(&order);
 /// assert_eq!(set.first_match(RequestPath::new(b"/shop/a/old?x")), Some(0));
 /// assert_eq!(set.first_match(RequestPath::new(b"/shop/a")), Some(1));
-/// # Ok::<(), crawlward_core::internals::PatternError>(())
+/// # Ok::<(), crawlpike_core::internals::PatternError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct PathSet {

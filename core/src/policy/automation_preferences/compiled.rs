@@ -77,8 +77,8 @@ pub struct Verdict {
 /// A compiled `automation-preferences.txt`: immutable, decides without allocation.
 ///
 /// ```
-/// use crawlward_core::internals::policy::{Outcome, PreferencesFile, Request, Undeclared};
-/// use crawlward_core::internals::{Diagnostics, Load, RequestHost, RequestPath};
+/// use crawlpike_core::internals::policy::{Outcome, PreferencesFile, Request, Undeclared};
+/// use crawlpike_core::internals::{Diagnostics, Load, RequestHost, RequestPath};
 ///
 /// let text = b"scope: /\nallowed-methods: GET, HEAD\n\nscope: /api/\nuser-agent: ExampleBot\nallowed-methods: POST\n\n";
 /// let mut diagnostics = Diagnostics::new("automation-preferences.txt", Load);

@@ -55,7 +55,7 @@ const OTHERS: [&str; 10] = [
 /// The product token that a `user-agent` line or an agent's name begins with; empty when there is none.
 ///
 /// ```
-/// use crawlward_core::internals::policy::product_token;
+/// use crawlpike_core::internals::policy::product_token;
 ///
 /// assert_eq!(product_token("Googlebot/2.1"), "Googlebot");
 /// assert_eq!(product_token("*"), "*");
@@ -299,8 +299,8 @@ pub struct Verdict {
 /// A compiled `robots.txt`: linear in the size of the file, immutable, decides without allocation.
 ///
 /// ```
-/// use crawlward_core::internals::{Diagnostics, Load, RequestPath};
-/// use crawlward_core::internals::policy::RobotsFile;
+/// use crawlpike_core::internals::{Diagnostics, Load, RequestPath};
+/// use crawlpike_core::internals::policy::RobotsFile;
 ///
 /// let text = b"User-agent: ExampleBot\nDisallow: /private/\nAllow: /private/press/\n\nUser-agent: *\nDisallow: /";
 /// let mut diagnostics = Diagnostics::new("robots.txt", Load);

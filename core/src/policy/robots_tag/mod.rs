@@ -43,8 +43,8 @@ pub(crate) use self::scopes::{ReadyTag, SiteTags, UnionId};
 /// Who may do what: rules for all, and rules by product token.
 ///
 /// ```
-/// use crawlward_core::internals::RobotsTagSyntax;
-/// use crawlward_core::internals::policy::RobotsTag;
+/// use crawlpike_core::internals::RobotsTagSyntax;
+/// use crawlpike_core::internals::policy::RobotsTag;
 ///
 /// let mut tag = RobotsTag::default();
 /// tag.add_line(b"noindex; ExampleBot=");

@@ -206,7 +206,7 @@ impl Compiler<'_> {
                 if self.acceptable.contains(&*feed.name) {
                     let (document, name) = (Argument(&self.document), Argument(&feed.name));
                     message += &format!(
-                        "; if the new version is right, run `crawlward compile --config {document} --accept {name}`"
+                        "; if the new version is right, run `crawlpike compile --config {document} --accept {name}`"
                     );
                 }
                 self.own.warning(position, None, message);

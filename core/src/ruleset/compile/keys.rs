@@ -47,7 +47,7 @@ impl Compiler<'_> {
         if matches!(found, Ok(None)) {
             let name = self.display_name(path);
             let message = format!(
-                "the file {name} does not exist, so no signature by a key of {} is verified; fetch it with `crawlward update`",
+                "the file {name} does not exist, so no signature by a key of {} is verified; fetch it with `crawlpike update`",
                 *entry.directory
             );
             self.own.warning(position, "SIG-7", message);

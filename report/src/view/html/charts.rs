@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crawlward_core::Identity;
+use crawlpike_core::Identity;
 
 use super::escape::Text;
 use crate::model::{Report, Row};

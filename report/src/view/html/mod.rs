@@ -7,7 +7,7 @@ mod tables;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crawlward_core::Identity;
+use crawlpike_core::Identity;
 
 use self::charts::{AUTOMATED, Bar, bars, length, of_agent, timeline};
 use self::escape::Text;
@@ -29,7 +29,7 @@ pub fn write_html(report: &Report, output: &mut impl Write) -> io::Result<()> {
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>Crawlward report</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
+         <title>Crawlpike report</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
         include_str!("style.css")
     );
     heading(report, &mut page);
@@ -45,7 +45,7 @@ pub fn write_html(report: &Report, output: &mut impl Write) -> io::Result<()> {
     tables::input(report, &mut page);
     let _ = write!(
         page,
-        "<footer>Made by <code>crawlward report</code> on {}. Feeds and policies count as they were then.</footer>\n\
+        "<footer>Made by <code>crawlpike report</code> on {}. Feeds and policies count as they were then.</footer>\n\
          </main>\n</body>\n</html>\n",
         shown_time(&report.generated)
     );
@@ -63,7 +63,7 @@ fn heading(report: &Report, page: &mut String) {
     };
     let _ = write!(
         page,
-        "<header>\n<h1>What Crawlward would have done</h1>\n<p class=\"quiet\">{time}The mode of the configuration is \
+        "<header>\n<h1>What Crawlpike would have done</h1>\n<p class=\"quiet\">{time}The mode of the configuration is \
          <code>{}</code>.</p>\n</header>\n<div class=\"tiles\">\n",
         report.mode
     );

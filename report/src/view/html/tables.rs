@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crawlward_core::{Action, Identity};
+use crawlpike_core::{Action, Identity};
 
 use super::charts::{AUTOMATED, Bar, bars, short_time};
 use super::escape::Text;

@@ -5,12 +5,12 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
-use crawlward_tests::envoy::{Filter, manager};
-use crawlward_tests::lab::lab_with_sites;
-use crawlward_tests::nginx::local;
-use crawlward_tests::page_origin::{self, MARKDOWN, story};
-use crawlward_tests::proc;
-use crawlward_tests::process::wait_for;
+use crawlpike_tests::envoy::{Filter, manager};
+use crawlpike_tests::lab::lab_with_sites;
+use crawlpike_tests::nginx::local;
+use crawlpike_tests::page_origin::{self, MARKDOWN, story};
+use crawlpike_tests::proc;
+use crawlpike_tests::process::wait_for;
 
 use super::{HTML, MARKDOWN_TYPE, SITE, Site, has_no_errors, request, vary};
 use crate::binary::{EXPORTS_OF_DOCUMENTS, IMPORTS_OF_DOCUMENTS};

@@ -1,7 +1,7 @@
 //! Directives that have no effect where they are.
 
-use crawlward_tests::lab::{DOCUMENT, lab};
-use crawlward_tests::nginx::Folder;
+use crawlpike_tests::lab::{DOCUMENT, lab};
+use crawlpike_tests::nginx::Folder;
 
 use super::{LOAD, check};
 
@@ -10,7 +10,7 @@ fn warnings(folder: &Folder, http: &str) -> Vec<String> {
     let (passes, text) = check(folder, http);
     assert!(passes, "{text}");
     let place = format!("{}/", folder.path().display());
-    let lines = text.lines().filter_map(|line| line.strip_prefix("nginx: [warn] crawlward: "));
+    let lines = text.lines().filter_map(|line| line.strip_prefix("nginx: [warn] crawlpike: "));
     lines.map(|line| line.replace(&place, "")).collect()
 }
 
@@ -23,13 +23,13 @@ fn line_of(folder: &Folder, text: &str) -> usize {
 fn what_has_no_effect_without_a_document_is_told_with_its_place() {
     let folder = lab();
     let directives = [
-        "crawlward enforce;",
-        "crawlward_refresh 1m;",
-        "crawlward_deny_status 404;",
-        "crawlward_log_level warn;",
-        "crawlward_trust_header on;",
-        "crawlward_site shop;",
-        "crawlward_status;",
+        "crawlpike enforce;",
+        "crawlpike_refresh 1m;",
+        "crawlpike_deny_status 404;",
+        "crawlpike_log_level warn;",
+        "crawlpike_trust_header on;",
+        "crawlpike_site shop;",
+        "crawlpike_status;",
     ];
     let http = format!(
         "{}\nserver {{ location / {{\n{}\n}} }}\n",
@@ -39,16 +39,16 @@ fn what_has_no_effect_without_a_document_is_told_with_its_place() {
     let expected: Vec<String> = warnings(&folder, &http);
     let lines = directives.map(|directive| {
         let (name, line) = (directive.split([' ', ';']).next().unwrap(), line_of(&folder, directive));
-        format!(r#""{name}" directive has no effect without "crawlward_config" in nginx.conf:{line}"#)
+        format!(r#""{name}" directive has no effect without "crawlpike_config" in nginx.conf:{line}"#)
     });
     assert_eq!(expected, lines);
     // It may come last.
     let document = folder
-        .read("crawlward.json")
+        .read("crawlpike.json")
         .replace(r#""catalog""#, r#""sites": [ { "name": "shop" } ], "catalog""#);
-    folder.write("crawlward.json", document);
+    folder.write("crawlpike.json", document);
     assert_eq!(
-        warnings(&folder, &format!("{}{LOAD}", http.replace("crawlward_trust_header on;", ""))),
+        warnings(&folder, &format!("{}{LOAD}", http.replace("crawlpike_trust_header on;", ""))),
         [""; 0]
     );
 }
@@ -58,24 +58,24 @@ fn a_header_is_trusted_in_vain_where_the_mode_is_never_off() {
     let folder = lab();
     let in_vain = |http: &str| {
         let warnings = warnings(&folder, &format!("{LOAD}\n{http}"));
-        let expected = r#""crawlward_trust_header" directive has no effect, because the mode is never "off" here in nginx.conf:"#;
+        let expected = r#""crawlpike_trust_header" directive has no effect, because the mode is never "off" here in nginx.conf:"#;
         assert!(warnings.iter().all(|warning| warning.starts_with(expected)), "{warnings:?}");
         warnings.len()
     };
     for (http, expected) in [
-        ("crawlward_trust_header on; server { }", 1),
-        ("crawlward_trust_header off; server { }", 0),
-        ("crawlward_trust_header on; crawlward off; server { }", 0),
-        ("crawlward_trust_header on; server { crawlward enforce; location / { crawlward off; } }", 0),
-        ("crawlward_trust_header on; server { crawlward enforce; location / { crawlward observe; } }", 1),
-        ("server { crawlward $args; crawlward_trust_header on; }", 0),
-        ("server { crawlward off; location / { crawlward enforce; crawlward_trust_header on; } }", 1),
-        ("server { crawlward_trust_header on; location / { crawlward_status; } }", 0),
+        ("crawlpike_trust_header on; server { }", 1),
+        ("crawlpike_trust_header off; server { }", 0),
+        ("crawlpike_trust_header on; crawlpike off; server { }", 0),
+        ("crawlpike_trust_header on; server { crawlpike enforce; location / { crawlpike off; } }", 0),
+        ("crawlpike_trust_header on; server { crawlpike enforce; location / { crawlpike observe; } }", 1),
+        ("server { crawlpike $args; crawlpike_trust_header on; }", 0),
+        ("server { crawlpike off; location / { crawlpike enforce; crawlpike_trust_header on; } }", 1),
+        ("server { crawlpike_trust_header on; location / { crawlpike_status; } }", 0),
     ] {
         assert_eq!(in_vain(http), expected, "{http}");
     }
     for mode in [r#""mode": "off","#, r#""sites": [ { "modes": [ { "scope": "/a", "mode": "off" } ] } ],"#] {
-        folder.write("crawlward.json", DOCUMENT.replace(r#""mode": "enforce","#, mode));
-        assert_eq!(in_vain("crawlward_trust_header on; server { }"), 0, "{mode}");
+        folder.write("crawlpike.json", DOCUMENT.replace(r#""mode": "enforce","#, mode));
+        assert_eq!(in_vain("crawlpike_trust_header on; server { }"), 0, "{mode}");
     }
 }

@@ -7,7 +7,7 @@ fn a_new_worker_takes_in_what_changed_since_the_last_reload() {
     let (folder, port, pids) = (lab(), free_port(), free_port());
     // An hour: nothing is looked at in this test but at the start of a worker.
     let pid = format!("server {{ listen 127.0.0.1:{pids}; return 200 $pid; }}");
-    let nginx = Nginx::start(folder, &format!("{HTTP} crawlward_refresh 1h; {} {pid}", server(port)));
+    let nginx = Nginx::start(folder, &format!("{HTTP} crawlpike_refresh 1h; {} {pid}", server(port)));
     let mut serving = BTreeSet::new();
     wait_for("both workers", || {
         serving.insert(ask(pids, &person("/")).text());
@@ -21,7 +21,7 @@ fn a_new_worker_takes_in_what_changed_since_the_last_reload() {
     wait_for("refreshes", || {
         let new = children(nginx.server().pid().as_raw_nonzero().get());
         let have_refreshed =
-            new.iter().all(|pid| told(&nginx, &format!(" {pid}#{pid}: crawlward: refreshed")) == 1);
+            new.iter().all(|pid| told(&nginx, &format!(" {pid}#{pid}: crawlpike: refreshed")) == 1);
         (new.len() == WORKERS && have_refreshed).then_some(())
     });
     assert_eq!(statuses(port), [200, 200, 200]);
@@ -64,7 +64,7 @@ fn one_process_alone_refreshes_too() {
     let nginx = Nginx::set_up(folder, &format!("{HTTP} {REFRESH} {}", server(port)), setup);
     assert_eq!(statuses(port), [200, 403, 200]);
     nginx.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n");
-    nginx.wait_for_line("error.log", "crawlward: refreshed");
+    nginx.wait_for_line("error.log", "crawlpike: refreshed");
     assert_eq!(statuses(port), [200, 200, 200]);
     nginx.server().signal(Signal::QUIT);
     wait_for("the end of nginx", || nginx.folder().read("nginx.pid").is_empty().then_some(()));
@@ -76,22 +76,22 @@ fn a_compiled_ruleset_is_refreshed_as_long_as_its_document_is_the_same() {
     let folder = lab();
     let compile = |folder: &Folder| {
         let output =
-            compile_ruleset(&folder.path().join("crawlward.json"), &folder.path().join("crawlward.bin"));
+            compile_ruleset(&folder.path().join("crawlpike.json"), &folder.path().join("crawlpike.bin"));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     };
     compile(&folder);
     let port = free_port();
-    let http = format!("{} {REFRESH} {}", HTTP.replace("crawlward.json", "crawlward.bin"), server(port));
+    let http = format!("{} {REFRESH} {}", HTTP.replace("crawlpike.json", "crawlpike.bin"), server(port));
     let nginx = Nginx::start(folder, &http);
     assert_eq!(statuses(port), [200, 403, 200]);
     nginx.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n");
     refreshed(&nginx, compile);
     assert_eq!(statuses(port), [200, 200, 200]);
-    nginx.folder().write("crawlward.json", DOCUMENT.replace("enforce", "observe"));
+    nginx.folder().write("crawlpike.json", DOCUMENT.replace("enforce", "observe"));
     refreshed(&nginx, compile);
     assert_eq!(told(&nginx, "the document in it has changed, which takes a reload"), WORKERS);
     refreshed(&nginx, |folder| {
-        folder.write("crawlward.bin", "");
+        folder.write("crawlpike.bin", "");
     });
     assert_eq!(ask(port, &from("192.0.3.1", Request::get("/").agent("LabBot/1.0"))).status, 403);
 }
@@ -99,7 +99,7 @@ fn a_compiled_ruleset_is_refreshed_as_long_as_its_document_is_the_same() {
 #[test]
 fn nginx_ends_and_reloads_while_a_ruleset_is_compiled() {
     let folder = lab();
-    folder.write("crawlward.json", unguarded());
+    folder.write("crawlpike.json", unguarded());
     let large = |number: u8| -> String {
         let others = (0..64).flat_map(|a| (0..=u8::MAX).map(move |b| (a, b)));
         others.map(|(a, b)| format!("10.{a}.{b}.{number}\n")).chain(["192.0.2.0/24\n".to_owned()]).collect()
@@ -109,9 +109,9 @@ fn nginx_ends_and_reloads_while_a_ruleset_is_compiled() {
         nginx.folder().write("lab.txt", large(number));
         let compiling = || is_at_work(worker(&nginx));
         // Where it is over before it is seen, the next turn may be luckier.
-        let lines = told(&nginx, "crawlward: refreshed");
+        let lines = told(&nginx, "crawlpike: refreshed");
         wait_for("the compiling", || {
-            (compiling() || told(&nginx, "crawlward: refreshed") > lines).then_some(())
+            (compiling() || told(&nginx, "crawlpike: refreshed") > lines).then_some(())
         });
         let reloads = told(&nginx, "reconfiguring");
         nginx.reload();
@@ -169,7 +169,7 @@ fn no_request_fails_or_sees_a_broken_feed_under_refreshes() {
     });
     assert!(report.failures.is_empty(), "of {} requests: {:#?}", report.requests, report.failures);
     assert!(report.requests > 0);
-    assert!(told(&nginx, "crawlward: refreshed") > WORKERS);
+    assert!(told(&nginx, "crawlpike: refreshed") > WORKERS);
     assert!(told(&nginx, "is held: ") > 0);
     unharmed(&nginx);
 }
