@@ -45,10 +45,10 @@ FUZZ_TARGETS ?= all
 # The length of the log of report-log.
 LINES ?= 10000000
 
-# Where test-docker has the programs of the images from: dist (dist/, which it builds) or source (compiled in the images).
+# The source of the programs in the images of test-docker: dist (dist/, which it builds) or source (compiled in the images).
 ARTEFACTS ?= dist
 
-# What `make deny` checks. The database of advisories is on GitHub: CHECKS=advisories downloads it.
+# The checks of `make deny`. The database of advisories is on GitHub: CHECKS=advisories downloads it.
 CHECKS ?= bans licenses sources
 
 # The directory with the clones that bench-document reads pages from.
@@ -69,7 +69,7 @@ REFRESHES ?= 100
 export RELOADS PREFIXES REFRESHES
 
 comma := ,
-# What `native` builds.
+# The crates that `native` builds.
 NATIVE := crawlpike-nginx crawlpike-envoy-module crawlpike
 # The profiles of `native`, `wasm` and `arm64`, and what `native` builds besides.
 NATIVE_PROFILE := release
@@ -100,12 +100,20 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 test test-arm64 test-panics test-docker test-monitoring test-manifests test-helm memcheck report-log soak soak-documents soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-panics test-docker test-monitoring test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-signatures clean
 
-help: ## Show this help
-	@echo 'Targets:'
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
-	@echo
+# A target's group stands in brackets at the start of its description.
+help: ## [day] Show this help
+	@group() { \
+	    printf '%s\n' "$$2"; \
+	    sed -n "s/^\([a-z0-9-]*\):.*## \[$$1\] \(.*\)/  \1\t\2/p" $(firstword $(MAKEFILE_LIST)) | expand -t 20; \
+	    echo; \
+	}; \
+	group day 'Every day:'; \
+	group lands 'Before a change lands (.ci/run runs these, check and test):'; \
+	group nightly 'Nightly and before a release:'; \
+	group bench 'Benchmarks:'; \
+	group release 'Packages and releases:'
 	@echo 'Variables:'
 	@echo '  KEEP=1                               demo: leave both servers running, and show how to query them'
 	@echo '  ARGS=…                               test: arguments for the test programs, such as part of a test name'
@@ -130,10 +138,10 @@ help: ## Show this help
 	@echo '  SETUP=true                           all: do not check or install anything'
 	@echo '  NGINX_SOURCE_DIR, NGINX_BUILD_DIR    build: your own configured nginx tree (default: like the installed nginx)'
 
-setup: ## Install nginx with its headers, Envoy and the Wasm target, or print what you need to install
+setup: ## [day] Install nginx with its headers, Envoy and the Wasm target, or print what you need to install
 	@$(SETUP)
 
-build: native wasm ## Build the nginx module, Envoy's module and Wasm filters, and the command line, in dist/
+build: native wasm ## [day] Build the nginx module, Envoy's module and Wasm filters, and the command line, in dist/
 	@ls -l dist | awk 'NR > 1 { printf "%10d  dist/%s\n", $$5, $$9 }'
 
 # install(1) unlinks the old file first. Writing into a module that a running nginx has mapped would crash it. With -C, it
@@ -148,7 +156,7 @@ native: setup
 	esac; done
 
 # For containers without a C library. The C library resolves names by itself in a static program, by /etc/hosts and DNS.
-static: setup ## Build dist/static/crawlpike, which needs no library
+static: setup ## [release] Build dist/static/crawlpike, which needs no library
 	host=$$(rustc -vV | sed -n 's/^host: //p'); \
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP) -C target-feature=+crt-static" \
 	    $(CARGO) build --release -p crawlpike --target "$$host"; \
@@ -165,7 +173,7 @@ wasm: setup
 	done
 
 # The command line needs no library, as that of `static`.
-arm64: ## Build the command line, the nginx module for Debian 12, and Envoy's module for arm64, in dist/arm64/
+arm64: ## [nightly] Build the command line, the nginx module for Debian 12, and Envoy's module for arm64, in dist/arm64/
 	@$(SETUP) arm64
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" .ci/cargo-for $(ARM64_TARGET) build --profile $(ARM64_PROFILE) \
 	    -p crawlpike-nginx -p crawlpike-envoy-module
@@ -177,34 +185,40 @@ arm64: ## Build the command line, the nginx module for Debian 12, and Envoy's mo
 	    .ci/cargo-for $(ARM64_TARGET) build --profile $(ARM64_PROFILE) -p crawlpike; \
 	install -m 755 "$$folder/crawlpike" $(DIST)/arm64/static/crawlpike
 
-wasm-image: wasm ## Make dist/wasm-image, an OCI image layout of dist/crawlpike.wasm for Istio and Envoy Gateway
-	@envoy-filter/wasm-image $(DIST)/crawlpike.wasm $(DIST)/wasm-image \
+wasm-image: wasm ## [release] Make dist/wasm-image, an OCI image layout of dist/crawlpike.wasm for Istio and Envoy Gateway
+	@packaging/wasm-image $(DIST)/crawlpike.wasm $(DIST)/wasm-image \
 	    "$$(sed -n 's/^version *= *"\(.*\)".*/\1/p' Cargo.toml | head -n 1)"
 
+# The unit tests need no server. All other tests are in crawlpike-tests and in the `tests` folders of the crates.
+check: setup ## [day] Check the format, run clippy and the unit tests: the quick tier, at most 3 minutes after the first time
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
+	$(CARGO) test -q --workspace --exclude crawlpike-tests --lib --bins -- $(ARGS)
+
 # Cargo's output is unchanged; the last line is the sum of its "test result:" lines.
-test: build ## Build, then run all tests: unit tests, doc tests, the table of cases, and the tests with real servers
+test: build ## [day] Build, then run all tests: unit tests, doc tests, the table of cases, and the tests with real servers
 	@status=0; \
 	$(CARGO) test --workspace --no-fail-fast -- $(ARGS) 2>&1 | tee $(TARGET_DIR)/test.log || status=$$?; \
 	awk '/^test result:/ { passed += $$4; failed += $$6; ignored += $$8 } \
 	    END { printf "%d passed, %d failed, %d skipped\n", passed, failed, ignored }' $(TARGET_DIR)/test.log; \
 	exit $$status
 
-fuzz: ## Run each fuzz target of the core for FUZZ_SECONDS (needs stable Rust and g++)
+fuzz: ## [nightly] Run each fuzz target of the core for FUZZ_SECONDS (needs stable Rust and g++)
 	@$(SETUP) fuzz
-	@core/fuzz/run $(FUZZ_SECONDS) $(filter-out all,$(FUZZ_TARGETS))
+	@tests/fuzz/run $(FUZZ_SECONDS) $(filter-out all,$(FUZZ_TARGETS))
 
 # The gates that panic on request have their own directory: dist/ is for users.
-test-panics: setup ## Build gates that panic on request, and test that a panic takes no server down
+test-panics: setup ## [lands] Build gates that panic on request, and test that a panic takes no server down
 	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 WASM=$(WASM_POLICIES) DIST=$(abspath $(TARGET_DIR))/panicking
 	CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test --workspace --test panics -- $(ARGS)
 
-test-monitoring: build ## Test the dashboard and the alerts in examples/monitoring with Prometheus
+test-monitoring: build ## [lands] Test the dashboard and the alerts in examples/monitoring with Prometheus
 	@$(SETUP) monitoring
 	$(CARGO) test --workspace --test monitoring -- $(ARGS)
 
 # The networks have fixed prefixes, so the tests run one after the other. What is in dist/ is what the tests compare with, and
 # the package.
-test-docker: ## Test the images, compose.yaml and the package in containers (needs a Docker engine)
+test-docker: ## [lands] Test the images, compose.yaml and the package in containers (needs a Docker engine)
 	@if docker version >/dev/null 2>&1; then \
 	    $(SETUP) images deb; \
 	    $(MAKE) --no-print-directory build static; \
@@ -215,103 +229,122 @@ test-docker: ## Test the images, compose.yaml and the package in containers (nee
 	    echo 'test-docker: no Docker engine answers, skipping the tests in containers'; \
 	fi
 
-test-manifests: ## Check the manifests in examples/envoy against the CRDs in the directory CRDS=DIR
+test-manifests: ## [lands] Check the manifests in examples/envoy against the CRDs in the directory CRDS=DIR
 	@[[ -d "$(CRDS)" ]] || { echo 'test-manifests: CRDS must name a directory with the CRDs of Istio and of Envoy Gateway' \
 	    '(docs/mesh.md lists the files): make test-manifests CRDS=DIR' >&2; exit 1; }
 	@$(SETUP)
 	CRAWLPIKE_CRDS=$(abspath $(CRDS)) $(CARGO) test --workspace --features crawlpike-tests/manifests --test crds -- $(ARGS)
 
 # With WRITE=1, it writes the table of values into the chart's README.
-test-helm: build ## Check the Helm chart: what it renders, and that the real servers take it; CRDS=DIR checks CRDs, too
+test-helm: build ## [lands] Check the Helm chart: what it renders, and that the real servers take it; CRDS=DIR checks CRDs, too
 	@$(SETUP) helm
 	$(if $(CRDS),CRAWLPIKE_CRDS=$(abspath $(CRDS))) $(if $(WRITE),CRAWLPIKE_WRITE=1) \
 	    $(CARGO) test --workspace --features crawlpike-tests/manifests --test helm -- $(ARGS)
 
-memcheck: build ## Run tests of nginx, and some of the native module in Envoy, under valgrind (takes some minutes)
+memcheck: build ## [nightly] Run tests of nginx, and some of the native module in Envoy, under valgrind (takes some minutes)
 	@tests/memcheck/run $(ARGS)
 
-deb: ## Build dist/libnginx-mod-http-crawlpike_*.deb for the nginx of this Debian
+sanitize: native ## [nightly] Run tests of nginx with the AddressSanitizer and helgrind (needs a nightly compiler; takes some minutes)
+	@tests/sanitize/run $(ARGS)
+
+deb: ## [release] Build dist/libnginx-mod-http-crawlpike_*.deb for the nginx of this Debian
 	@$(SETUP) deb
 	@$(MAKE) --no-print-directory native
-	@nginx-module/debian/build
+	@packaging/debian/build
 
 # What `.ci/setup arm64` makes shows that this machine builds for arm64.
-dist: build static wasm-image $(if $(wildcard target/arm64/.complete),arm64) ## Make dist/release: archives, packages, bill of materials and digests of this version
+dist: build static wasm-image $(if $(wildcard target/arm64/.complete),arm64) ## [release] Make dist/release: archives, packages, bill of materials and digests of this version
 	@$(SETUP) deb dist
-	@release/build
+	@packaging/release/build
 
-apt-repo: ## Make a repository for apt from dist/release in REPO=DIR, signed by the key of gpg that KEY names
+apt-repo: ## [release] Make a repository for apt from dist/release in REPO=DIR, signed by the key of gpg that KEY names
 	@[[ -n "$(REPO)" ]] || { echo 'apt-repo: REPO must name the directory to create: make apt-repo REPO=DIR KEY=ID' >&2; exit 1; }
-	@release/apt-repo "$(REPO)" $(KEY)
+	@packaging/release/apt-repo "$(REPO)" $(KEY)
 
-test-dist: dist ## Test what a release consists of: contents, digests, packages, bill of materials
+test-dist: dist ## [lands] Test what a release consists of: contents, digests, packages, bill of materials
 	$(CARGO) test --workspace --test dist -- $(ARGS)
 
-dist-twice: ## Build the release in two directories, and compare all files (takes many minutes)
-	@release/twice
+dist-twice: ## [nightly] Build the release in two directories, and compare all files (takes many minutes)
+	@packaging/release/twice
 
 # Needs root to create the Debian roots and to chroot into them.
-nginx-matrix: native ## Build and test the module for the nginx of each Debian release from 12 on (as root)
+nginx-matrix: native ## [nightly] Build and test the module for the nginx of each Debian release from 12 on (as root)
 	@$(SETUP) matrix deb
 	@tests/matrix/run $(SUITES)
 
-test-arm64: native arm64 ## Test what is built for arm64, emulated
+test-arm64: native arm64 ## [nightly] Test what is built for arm64, emulated
 	@$(SETUP) deb
 	@tests/arm64/run
 
 # The Envoy of the other tests is the newest one.
-envoy-matrix: native ## Run the table of cases with the native module in older versions of Envoy
+envoy-matrix: native ## [lands] Run the table of cases with the native module in older versions of Envoy
 	@$(SETUP) envoy envoys
 	@for envoy in target/tools/envoy-*; do \
 	    echo "$$envoy"; \
 	    ENVOY="$$PWD/$$envoy" $(CARGO) test -q --workspace --test cases -- envoy_native; \
 	done
 
-demo: setup ## Watch nginx and Envoy tell real crawlers from impostors
+# What .ci/run has no time for: long fuzzing, other seeds, another processor, memory checkers, soaks, a second build.
+nightly: build ## [nightly] Run everything that takes too long for each change (some hours)
+	$(MAKE) --no-print-directory test PROPTEST_CASES=5000 PROPTEST_RNG_SEED=$$RANDOM$$RANDOM
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=120
+	$(MAKE) --no-print-directory test-arm64 ARM64_PROFILE=dev
+	$(MAKE) --no-print-directory memcheck
+	$(MAKE) --no-print-directory sanitize
+	$(MAKE) --no-print-directory soak
+	$(MAKE) --no-print-directory soak GATE=envoy
+	for gate in nginx envoy wasm; do $(MAKE) --no-print-directory soak-documents GATE=$$gate; done
+	$(MAKE) --no-print-directory soak-reload
+	$(MAKE) --no-print-directory soak-envoy
+	$(MAKE) --no-print-directory nginx-matrix
+	$(MAKE) --no-print-directory dist-twice
+
+demo: setup ## [day] Watch nginx and Envoy tell real crawlers from impostors
 	@$(MAKE) --no-print-directory native wasm SETUP=true $(QUICK)
 	@CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/quick $(TARGET_DIR)/debug/demo
 
-lint: setup ## Check the formatting, the shell scripts and the catalog, and run clippy for both targets (warnings are errors)
+lint: setup ## [day] Check the formatting, the shell scripts and the catalog, and run clippy for both targets (warnings are errors)
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "lint: 'cargo $$tool' is not installed: rustup component add rustfmt clippy" >&2; exit 1; }; done
-	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run .ci/cargo-for .ci/arm64/* core/fuzz/run envoy-filter/wasm-image \
-	    nginx-module/debian/build release/{apt-repo,build,completions,licences,twice} tests/*/run docs/book/build docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package}; fi
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run .ci/cargo-for .ci/arm64/* packaging/wasm-image \
+	    packaging/debian/build packaging/release/{apt-repo,build,completions,licences,twice} tests/*/run docs/book/build packaging/docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package}; fi
 	$(PYTHON) core/data/make_catalog.py --check
 	$(PYTHON) docs/book/pictures.py --check
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy -q --workspace --all-targets -- -D warnings
+	$(CARGO) check -q --locked --manifest-path tests/fuzz/Cargo.toml --target-dir $(TARGET_DIR)/fuzz-check
 	@if compgen -G "$$(rustc --print target-libdir --target $(WASM_TARGET))/libstd-*.rlib" >/dev/null; then \
 	    set -x; $(CARGO) clippy -q -p crawlpike-core -p crawlpike-envoy -p crawlpike-envoy-documents --target $(WASM_TARGET) -- -D warnings; \
 	else \
 	    echo 'lint: clippy has no target $(WASM_TARGET) here; the filters are checked for the native target only'; \
 	fi
 
-fmt: ## Format the code
+fmt: ## [day] Format the code
 	$(CARGO) fmt --all
 
-catalog: ## Make the built-in agent catalog from core/data/sources (needs Python 3.11)
+catalog: ## [release] Make the built-in agent catalog from core/data/sources (needs Python 3.11)
 	$(PYTHON) core/data/make_catalog.py
 
-deny: ## Check the licences, sources and versions of the dependencies by deny.toml, or what CHECKS names
+deny: ## [lands] Check the licences, sources and versions of the dependencies by deny.toml, or what CHECKS names
 	@$(SETUP) deny
 	@PATH="$(CURDIR)/target/tools:$$PATH"; \
 	$(CARGO) deny --version >/dev/null 2>&1 || { echo "deny: 'cargo deny' is not installed: .ci/setup deny" >&2; exit 1; }; \
 	set -x; $(CARGO) deny check $(CHECKS)
 
-pages: ## Rewrite the pages that are made from the code: docs/configuration.md, docs/conformance.md
+pages: ## [day] Rewrite the pages that are made from the code: docs/configuration.md, docs/conformance.md
 	@$(CARGO) run -q -p crawlpike-tests --bin pages
 
-released: ## Record the names that users rely on in tests/released.json: a step of a release
+released: ## [release] Record the names that users rely on in tests/released.json: a step of a release
 	@$(CARGO) run -q -p crawlpike-tests --bin pages -- released
 
-pictures: ## Redraw the pictures and plots in docs/pictures
+pictures: ## [release] Redraw the pictures and plots in docs/pictures
 	@$(PYTHON) docs/book/pictures.py
 
-book: ## Build the documentation as a book, in target/book/html
+book: ## [lands] Build the documentation as a book, in target/book/html
 	@$(SETUP) book
 	@docs/book/build
 
-bench: ## Run all benchmarks on an idle machine, and write target/bench.md (bench-document only with CORPORA=DIR)
+bench: ## [bench] Run all benchmarks on an idle machine, and write target/bench.md (bench-document only with CORPORA=DIR)
 	@rm -f $(TARGET_DIR)/bench-{core.txt,nginx.md,envoy.md,signatures.md,document.md}
 	@$(MAKE) --no-print-directory bench-core
 	@$(MAKE) --no-print-directory bench-nginx
@@ -321,35 +354,35 @@ bench: ## Run all benchmarks on an idle machine, and write target/bench.md (benc
 	@$(PYTHON) tests/bench/report.py $(TARGET_DIR) | tee $(TARGET_DIR)/bench.md
 
 # Cargo writes its own messages to stderr, so stdout holds only the report.
-bench-core: ## Benchmark the core against published crates, without servers
+bench-core: ## [bench] Benchmark the core against published crates, without servers
 	@for bench in $(BENCHES); do \
 	    printf '\n== %s ==\n' "$$bench"; \
 	    $(CARGO) bench -q -p crawlpike-core -p crawlpike-files --bench "$$bench"; \
 	done | tee $(TARGET_DIR)/bench-core.txt
 
 # The peers are not in the workspace: some have licences or versions that the product may not have.
-bench-document: ## Compare documents with those of other tools, on corpora in clones in CORPORA=DIR (takes many minutes)
+bench-document: ## [bench] Compare documents with those of other tools, on corpora in clones in CORPORA=DIR (takes many minutes)
 	@[[ -d "$(CORPORA)" ]] || { echo 'bench-document: CORPORA must name a directory with clones, as OWNER/NAME' \
-	    '(document/bench/corpora.py lists them): make bench-document CORPORA=DIR' >&2; exit 1; }
+	    '(tests/bench/documents/corpora.py lists them): make bench-document CORPORA=DIR' >&2; exit 1; }
 	@$(SETUP) peers
-	@$(PYTHON) document/bench/corpora.py $(CORPORA) $(TARGET_DIR)/corpora
+	@$(PYTHON) tests/bench/documents/corpora.py $(CORPORA) $(TARGET_DIR)/corpora
 	@for truth in $(TARGET_DIR)/corpora/*/truth.json; do corpus=$${truth%/*}; \
-	    target/document-peers/bin/python document/bench/peers.py "$$corpus" "$$corpus/peers"; \
+	    target/document-peers/bin/python tests/bench/documents/peers.py "$$corpus" "$$corpus/peers"; \
 	done
 	@CRAWLPIKE_CORPORA=$(abspath $(TARGET_DIR))/corpora $(CARGO) test -q -p crawlpike-document --lib html::standard >&2
 	@CARGO_TARGET_DIR=$(abspath $(TARGET_DIR))/document-bench $(CARGO) run -q --release \
-	    --manifest-path document/bench/Cargo.toml -- $(TARGET_DIR)/corpora | tee $(TARGET_DIR)/bench-document.md
+	    --manifest-path tests/bench/documents/Cargo.toml -- $(TARGET_DIR)/corpora | tee $(TARGET_DIR)/bench-document.md
 
-bench-nginx: build ## Benchmark the nginx gate against bare nginx and hand-written rules (takes some minutes)
+bench-nginx: build ## [bench] Benchmark the nginx gate against bare nginx and hand-written rules (takes some minutes)
 	@$(SETUP) nginx bench
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- nginx --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) | tee $(TARGET_DIR)/bench-nginx.md
 
-bench-signatures: build ## Measure what signatures cost the gates (takes some minutes)
+bench-signatures: build ## [bench] Measure what signatures cost the gates (takes some minutes)
 	@$(SETUP) nginx envoy bench
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- signatures --rounds $(ROUNDS) | tee $(TARGET_DIR)/bench-signatures.md
 
 # The empty filter and the empty module are baselines for the benchmark, so they stay out of dist/.
-bench-envoy: build ## Benchmark the Envoy gates against bare Envoy, an empty filter and module, Lua and RBAC (takes some minutes)
+bench-envoy: build ## [bench] Benchmark the Envoy gates against bare Envoy, an empty filter and module, Lua and RBAC (takes some minutes)
 	@$(SETUP) envoy bench
 	@$(MAKE) --no-print-directory wasm SETUP=true WASM=crawlpike-empty-filter:empty-filter.wasm WASM_FINISH='install -m 644' DIST=$(abspath $(TARGET_DIR))/bench
 	@$(CARGO) build -q --release -p crawlpike-empty-module
@@ -357,21 +390,21 @@ bench-envoy: build ## Benchmark the Envoy gates against bare Envoy, an empty fil
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- envoy --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) \
 	    --empty-gates $(abspath $(TARGET_DIR))/bench --only '$(ONLY)' | tee $(TARGET_DIR)/bench-envoy.md
 
-report-log: native ## Draw an access log of LINES lines, and compare what `crawlpike report` counts with what was drawn
+report-log: native ## [nightly] Draw an access log of LINES lines, and compare what `crawlpike report` counts with what was drawn
 	@$(CARGO) run -q -p crawlpike-tests --bin report-log -- $(LINES) $(or $(SEED),1) $(abspath $(TARGET_DIR))/report-log
 
-soak: build ## Change, break and kill nginx or Envoy for SECONDS, and check each response against the core
+soak: build ## [nightly] Change, break and kill nginx or Envoy for SECONDS, and check each response against the core
 	@$(CARGO) run -q -p crawlpike-tests --bin soak -- --gate $(GATE) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak-of-$(GATE).md
 
-soak-documents: build ## Ask nginx or Envoy for documents of pages that break off for SECONDS, and check each response
+soak-documents: build ## [nightly] Ask nginx or Envoy for documents of pages that break off for SECONDS, and check each response
 	@$(CARGO) run -q -p crawlpike-tests --bin soak -- --documents --gate $(GATE) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) | tee $(TARGET_DIR)/soak-documents-of-$(GATE).md
 
-soak-reload: native ## Reload nginx RELOADS times with PREFIXES prefixes, refresh it, and report its memory
+soak-reload: native ## [nightly] Reload nginx RELOADS times with PREFIXES prefixes, refresh it, and report its memory
 	@$(CARGO) run -q -p crawlpike-tests --bin soak-reload | tee $(TARGET_DIR)/soak-reload.md
 
-soak-envoy: build ## Replace a ruleset of 300,000 prefixes UPDATES times under load, in both gates of Envoy, and report its memory
+soak-envoy: build ## [nightly] Replace a ruleset of 300,000 prefixes UPDATES times under load, in both gates of Envoy, and report its memory
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- envoy-updates --updates $(UPDATES) --only '$(ONLY)' | tee $(TARGET_DIR)/soak-envoy.md
 
-clean: ## Remove all build results, and what setup installed under target/
+clean: ## [day] Remove all build results, and what setup installed under target/
 	$(CARGO) clean
 	rm -rf dist

@@ -1,6 +1,5 @@
 //! `crawlpike agents`: the known agents, and how they can be verified.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -46,11 +45,11 @@ struct Row<'a> {
     rdns: Vec<&'a str>,
     keys: &'a [String],
     docs: Option<&'a str>,
-    /// What is done with it; `null` without a configuration.
+    /// The agent's action; `null` without a configuration.
     action: Option<&'static str>,
-    /// Whether some feed or key can verify it at the moment; `null` without a configuration.
+    /// True if a feed or key can verify it at the moment; `null` without a configuration.
     verifiable: Option<bool>,
-    /// Why a client that claims it from elsewhere is not `spoofed`.
+    /// The reasons why a client that claims it from elsewhere is not `spoofed`.
     doubts: Vec<String>,
 }
 
@@ -60,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(config) => with_config(config, arguments.json),
         None => {
             let catalog = Catalog::built_in()?;
-            print(&catalog.agents.iter().map(row).collect::<Vec<_>>(), arguments.json)
+            table::print(&catalog.agents.iter().map(row).collect::<Vec<_>>(), arguments.json, Row::cells)
         }
     }
 }
@@ -71,7 +70,7 @@ fn with_config(config: &Path, is_json: bool) -> Result<ExitCode, Failure> {
     let catalog = Catalog::of(compiled.document(), &files)?;
     let ruleset = compiled.ruleset.ok_or(Failure::Reported)?;
     let rows: Vec<Row<'_>> = ruleset.agents().map(|agent| row_of(&ruleset, &agent, &catalog)).collect();
-    print(&rows, is_json)
+    table::print(&rows, is_json, Row::cells)
 }
 
 fn row(agent: &KnownAgent) -> Row<'_> {
@@ -106,11 +105,16 @@ fn row_of<'a>(ruleset: &'a Ruleset, agent: &AgentInfo<'a>, catalog: &'a Catalog)
         verifiable: Some(
             ruleset.feeds_of(agent.token, now).next().is_some() || ruleset.keys_of(agent.token, now) > 0,
         ),
-        doubts: ruleset.doubts(agent.token, now).iter().map(ToString::to_string).collect(),
+        doubts: ruleset.doubts(agent.token, None, now).iter().map(ToString::to_string).collect(),
     }
 }
 
 impl Row<'_> {
+    fn cells(&self) -> [String; 5] {
+        let purposes = self.purposes.join(", ");
+        [self.token.into(), self.operator.into(), purposes, self.proofs(), self.is_verifiable()]
+    }
+
     fn proofs(&self) -> String {
         let ranges = match (self.feeds.is_empty(), self.ranges) {
             (true, _) => String::new(),
@@ -130,21 +134,4 @@ impl Row<'_> {
             Some(false) => format!("not verifiable: {}", self.doubts.join("; ")),
         }
     }
-}
-
-fn print(rows: &[Row<'_>], is_json: bool) -> Result<ExitCode, Failure> {
-    let mut output = io::stdout().lock();
-    if is_json {
-        for row in rows {
-            serde_json::to_writer(&mut output, row)?;
-            writeln!(output)?;
-        }
-    } else {
-        let cells = rows.iter().map(|row| {
-            let purposes = row.purposes.join(", ");
-            [row.token.into(), row.operator.into(), purposes, row.proofs(), row.is_verifiable()]
-        });
-        table::write(&mut output, &cells.collect::<Vec<_>>())?;
-    }
-    Ok(ExitCode::SUCCESS)
 }

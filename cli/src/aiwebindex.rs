@@ -14,10 +14,10 @@ use crate::failure::Failure;
 /// The agent of AIWebIndex, whose rules a page can state by name.
 const TOKEN: &str = "AIWebIndex";
 
-/// What stands before a token where it is published.
+/// The text before a token where it is published.
 const PROOF: &str = "aiwi-verify=";
 
-/// The exit status of what is not verified, and of a page that there is none of.
+/// The exit status if a domain is not verified, or if there is no page.
 const NOT_SO: u8 = 1;
 
 /// Show the forms of pages that agents read, and prove who owns a domain

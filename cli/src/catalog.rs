@@ -31,7 +31,7 @@ fn jafar() -> String {
     "jafar".into()
 }
 
-/// What is known of an agent.
+/// An agent of the catalog.
 #[derive(Debug, Deserialize)]
 pub(crate) struct KnownAgent {
     pub(crate) token: String,

@@ -17,8 +17,8 @@ use crate::source;
 /// Every command and both gates take the file in place of the configuration document, and load it in milliseconds. It is
 /// for machines of the same byte order, and has a checksum: a file that was cut or altered is refused.
 ///
-/// Prints the state of each feed, and keeps good versions beside their sources, as FILE.last-good. Only those may read the
-/// file who may read everything that it is made of.
+/// Prints the state of each feed, and keeps good versions beside their sources, as FILE.last-good. Only users who can read
+/// all files that it is made of can read the file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,10 +35,10 @@ pub(crate) struct Arguments {
     /// The file to write, replaced in one step; without it, only the good versions of feeds are kept
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Compress the file by gzip; gates and commands read it all the same
+    /// Compress the file by gzip; gates and commands read it directly
     #[arg(long, requires = "output")]
     gzip: bool,
-    /// Accept the new version of this feed, whatever its guard says; can be repeated
+    /// Accept the new version of this feed, even if its guard holds it; can be repeated
     #[arg(long, value_name = "FEED")]
     accept: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Questions to DNS resolvers, each asked by itself: what one of them says is not what another one says.
+//! Questions to DNS resolvers, each asked by itself, because their answers may differ.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use hickory_proto::op::{Edns, Message, MessageType, Query, ResponseCode};
 use hickory_proto::rr::{Name, RData, RecordType};
 
-/// How large an answer over UDP may be: it passes every network in one piece.
+use crate::random;
+
+/// The largest answer over UDP: it passes every network in one piece.
 const PAYLOAD: u16 = 1232;
 
-/// How often a question is sent over UDP, which loses some.
+/// The number of times that a question is sent over UDP, which loses some.
 const TRIES: u32 = 3;
 
 /// The port of resolvers, if no other is given.
@@ -28,7 +30,7 @@ pub(crate) fn resolver(text: &str) -> Result<SocketAddr, String> {
 ///
 /// # Errors
 ///
-/// Why the resolver does not say.
+/// The reason why the resolver has no answer.
 pub(crate) fn txt(resolver: SocketAddr, name: &Name, patience: Duration) -> Result<Vec<String>, String> {
     let records = records(resolver, name, RecordType::TXT, patience)?;
     let texts = records.iter().filter_map(|record| match record {
@@ -42,7 +44,7 @@ pub(crate) fn txt(resolver: SocketAddr, name: &Name, patience: Duration) -> Resu
 ///
 /// # Errors
 ///
-/// Why the resolver does not say.
+/// The reason why the resolver has no answer.
 pub(crate) fn records(
     resolver: SocketAddr,
     name: &Name,
@@ -50,7 +52,7 @@ pub(crate) fn records(
     patience: Duration,
 ) -> Result<Vec<RData>, String> {
     let mut query = Message::query();
-    query.metadata.id = random()?;
+    query.metadata.id = u16::from_be_bytes(random::bytes()?);
     query.metadata.recursion_desired = true;
     query.add_query(Query::query(name.clone(), kind));
     let mut edns = Edns::new();
@@ -139,14 +141,6 @@ fn why(error: &io::Error, patience: Duration) -> String {
         _ if is_timeout(error) => format!("no answer within {} s", patience.as_secs_f64()),
         _ => format!("no answer: {error}"),
     }
-}
-
-/// A number that nobody can guess.
-fn random() -> Result<u16, String> {
-    let mut bytes = [0; 2];
-    let random = rustls::crypto::ring::default_provider().secure_random;
-    random.fill(&mut bytes).map_err(|_| "the system has no random numbers".to_owned())?;
-    Ok(u16::from_be_bytes(bytes))
 }
 
 #[cfg(test)]

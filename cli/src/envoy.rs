@@ -3,12 +3,12 @@
 mod configuration;
 mod resource;
 
-use std::cell::RefCell;
 use std::env;
 use std::io::{self, Write};
-use std::mem;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
+use std::sync::mpsc::Receiver;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use crawlpike_core::Ruleset;
@@ -20,7 +20,7 @@ use crate::envoy::configuration::{Configuration, Form};
 use crate::envoy::resource::{Code, Format, Syntax, patch, resource, version};
 use crate::failure::{Failure, say};
 use crate::source;
-use crate::watch::{self, Delivery};
+use crate::watch::{self, Watched};
 
 /// The root id of the filter, and the name of the VM in which it runs.
 const FILTER: &str = "crawlpike";
@@ -30,8 +30,8 @@ const FILTER: &str = "crawlpike";
 /// The configuration is compiled first. If it is refused, nothing is written, and the exit status is 2. Good versions of
 /// feeds are kept beside their sources, as FILE.last-good.
 ///
-/// Only those may read the resource who may read everything that it is made of. As root, the command refuses policies that
-/// not everybody may read, because the filter serves them.
+/// Only users who can read all files that it is made of can read the resource. As root, the command refuses policies that
+/// are not readable by everybody, because the filter serves them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// The folder to write NAME.json and the code (crawlpike-HASH.wasm) to, for several Envoys
     #[arg(long, value_name = "DIR", group = "destination")]
     xds_dir: Option<PathBuf>,
-    /// Where Envoys see the folder of --xds-dir, if elsewhere
+    /// The path of the --xds-dir folder as Envoys see it, if it is mounted elsewhere
     #[arg(long, value_name = "DIR", requires = "xds_dir")]
     mounted_at: Option<PathBuf>,
     /// The filter's code; without --xds-dir, Envoy reads it there [default: crawlpike.wasm beside this program]
@@ -73,20 +73,20 @@ pub(crate) struct Arguments {
     /// The name of the resource, which is that of the filter in Envoy's configuration
     #[arg(long, value_name = "NAME", default_value = FILTER)]
     name: String,
-    /// What to write
+    /// The resource to write
     #[arg(long, value_enum, default_value_t = Format::Ecds)]
     format: Format,
-    /// How to write it [default: as the output's name says, else json]
+    /// The syntax of the output [default: by the extension of the output's name, else json]
     #[arg(long, value_enum)]
     syntax: Option<Syntax>,
-    /// How the resource carries the configuration
+    /// The form of the configuration in the resource
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Compiled)]
     form: Form,
     /// Write a JSON Patch instead, which puts the document with its files at this path of a Kubernetes resource
     #[arg(long, value_name = "PATH", conflicts_with_all = ["xds_dir", "wasm", "inline_wasm", "name", "format", "form"],
           value_parser = resource::pointer)]
     patch: Option<String>,
-    /// Accept the new version of this feed, whatever its guard says; can be repeated
+    /// Accept the new version of this feed, even if its guard holds it; can be repeated
     #[arg(long, value_name = "FEED", conflicts_with = "watch")]
     accept: Vec<String>,
     /// Keep running, and write the resource again when a file that it is made of changes, and on SIGHUP, until SIGTERM
@@ -101,16 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let files = source::files_to_deliver(&arguments.config).accepting(&arguments.accept);
     if arguments.watch {
-        let in_force = RefCell::new(None);
-        watch::run(
-            |snapshot| arguments.make(&files, snapshot),
-            |watch, made| {
-                let loaded = made.as_mut().ok().and_then(|made| made.loaded.take());
-                in_force.replace_with(|known| loaded.or(known.take()));
-                arguments.deliver(&files, watch, made)
-            },
-            || arguments.report_stale_feeds(in_force.borrow_mut().as_mut()),
-        )?;
+        watch::run(&mut Watching { arguments, files, in_force: None })?;
         return Ok(ExitCode::SUCCESS);
     }
     let made = arguments.make(&files, &Snapshot::default())?;
@@ -125,7 +116,7 @@ struct Loaded {
     looked: i64,
 }
 
-/// What is made of a configuration.
+/// The output that is made of a configuration.
 enum Target<'a> {
     /// A patch that puts the document at this path of a Kubernetes resource.
     Patch(&'a str),
@@ -156,46 +147,62 @@ struct Made {
     loaded: Option<Loaded>,
 }
 
-impl Arguments {
-    /// Reports the feeds that have become stale since the last look.
-    fn report_stale_feeds(&self, in_force: Option<&mut Loaded>) {
-        let Some(Loaded { ruleset, looked }) = in_force else { return };
-        let now = crawlpike_files::now();
-        for feed in ruleset.became_stale(*looked, now) {
-            say(format_args!("{}: warning: {feed}", self.config.display()));
-        }
-        *looked = now;
+/// `--watch`.
+struct Watching<'a> {
+    arguments: &'a Arguments,
+    files: FilesBeside,
+    in_force: Option<Loaded>,
+}
+
+impl Watched for Watching<'_> {
+    type Made = Result<Made, Failure>;
+
+    fn make(&self, snapshot: &Snapshot) -> Self::Made {
+        self.arguments.make(&self.files, snapshot)
     }
 
     /// Keeps the good versions of feeds, and writes the resource if it is new.
-    fn deliver(&self, files: &FilesBeside, watch: &Watch, made: &mut Result<Made, Failure>) -> Delivery {
-        let written = match made {
-            Ok(made) => {
-                // Taken, so that they are not kept again if the resource has to be written again.
-                let good_feeds = mem::take(&mut made.good_feeds);
-                source::warn_of_unkept(&self.config, watch.keep(files, &good_feeds));
-                made.write().map(|is_new| is_new.then(|| made.line()))
-            }
+    fn deliver(&mut self, watch: &Watch, made: Self::Made) -> Option<Self::Made> {
+        let mut made = match made {
+            Ok(made) => made,
             Err(failure) => {
-                self.report(failure);
-                return Delivery::Done;
+                self.arguments.report(&failure);
+                return None;
             }
         };
-        match written {
-            Ok(line) => {
-                if let Some(line) = line {
+        self.in_force = made.loaded.take().or(self.in_force.take());
+        // Taken, so that they are not kept again if the resource has to be written again.
+        let good_feeds = std::mem::take(&mut made.good_feeds);
+        source::warn_of_unkept(&self.arguments.config, watch.keep(&self.files, &good_feeds));
+        match made.write() {
+            Ok(is_new) => {
+                if is_new {
                     // If stdout is closed, nobody reads it; the work goes on.
-                    let _ = writeln!(io::stdout(), "{line}");
+                    let _ = writeln!(io::stdout(), "{}", made.line());
                 }
-                Delivery::Done
+                None
             }
             Err(failure) => {
-                self.report(&failure);
-                Delivery::Failed
+                self.arguments.report(&failure);
+                Some(Ok(made))
             }
         }
     }
 
+    /// Reports the feeds that have become stale since the last look.
+    fn idle(&mut self, _: &Receiver<i32>) -> ControlFlow<()> {
+        if let Some(Loaded { ruleset, looked }) = &mut self.in_force {
+            let now = crawlpike_files::now();
+            for feed in ruleset.became_stale(*looked, now) {
+                say(format_args!("{}: warning: {feed}", self.arguments.config.display()));
+            }
+            *looked = now;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Arguments {
     fn report(&self, failure: &Failure) {
         failure.report();
         if let Some(path) = self.path() {
@@ -260,14 +267,15 @@ impl Arguments {
         self.syntax.unwrap_or_else(by_name)
     }
 
-    /// Where the filter's code is.
+    /// The path of the filter's code.
     fn wasm(&self, snapshot: &Snapshot) -> Result<PathBuf, Failure> {
         let path = match &self.wasm {
             Some(path) => path.clone(),
             None => {
                 let own = env::current_exe().map_err(|error| {
-                    let why = "where this program is, and so the filter's code, is unknown";
-                    Failure::because(format_args!("{why}: {error}; give --wasm FILE"))
+                    Failure::because(format_args!(
+                        "cannot find the path of this program: {error}; give the filter's code with --wasm FILE"
+                    ))
                 })?;
                 own.with_file_name("crawlpike.wasm")
             }
@@ -284,7 +292,7 @@ impl Arguments {
 }
 
 impl Made {
-    /// Writes the resource, unless it is there already; gives whether it was written. Envoy reads only what is written.
+    /// Writes the resource, unless it is there already; returns true if it was written. Envoy reads only what is written.
     fn write(&self) -> Result<bool, Failure> {
         let Some(path) = &self.to else {
             io::stdout().lock().write_all(self.text.as_bytes())?;

@@ -8,16 +8,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use serde_json::json;
-
 use crawlpike_core::{Diagnostic, Locator, Scheme};
 use crawlpike_core::{Overrides, Ruleset, decide, decide_traced};
 
 use crate::dns;
-use crate::failure::{Failure, UNUSABLE, say};
+use crate::failure::Failure;
 use crate::lines::{self, Line};
 use crate::names::{self, NameReport};
-use crate::request::{DescribedRequest, HeaderName, Method, RequestLine, check_header_value};
+use crate::request::{DescribedRequest, HeaderName, Method, RequestLine, check_header_value, header};
 use crate::source;
 use crate::trace::Trace;
 
@@ -42,8 +40,8 @@ pub(crate) struct Arguments {
     /// The client's address
     #[arg(long, value_name = "ADDRESS", required_unless_present = "stdin")]
     ip: Option<IpAddr>,
-    /// How the client reaches the server, http or https; matters to signatures [default: as with https]
-    #[arg(long, value_name = "SCHEME", value_parser = |text: &str| Scheme::from_word(text).ok_or("it is http or https"))]
+    /// The scheme of the request, http or https; matters to signatures [default: as with https]
+    #[arg(long, value_name = "SCHEME", value_parser = |text: &str| Scheme::from_word(text).ok_or("expected http or https"))]
     scheme: Option<Scheme>,
     /// The host of the request, with or without a port [default: none]
     #[arg(long)]
@@ -62,8 +60,8 @@ pub(crate) struct Arguments {
     purpose: Option<OsString>,
     /// A header of the request, such as 'Accept: text/markdown'; can be repeated
     #[arg(long = "header", value_name = "NAME: VALUE",
-          value_parser = OsStringValueParser::new().try_map(header))]
-    headers: Vec<(HeaderName, OsString)>,
+          value_parser = OsStringValueParser::new().try_map(|line| header(line.as_bytes())))]
+    headers: Vec<(HeaderName, Vec<u8>)>,
     /// Look up the name of the address, if that can verify the client
     #[arg(long)]
     resolve: bool,
@@ -82,19 +80,14 @@ fn header_value(value: OsString) -> Result<OsString, String> {
     check_header_value(value.as_bytes()).map(|()| value)
 }
 
-fn header(line: OsString) -> Result<(HeaderName, OsString), String> {
-    let mut parts = line.as_bytes().splitn(2, |byte| *byte == b':');
-    let (Some(name), Some(value)) = (parts.next(), parts.next()) else {
-        return Err("expected `Name: value`".to_string());
-    };
-    check_header_value(value)?;
-    Ok((HeaderName::try_from(String::from_utf8_lossy(name).into_owned())?, OsStr::from_bytes(value).into()))
-}
-
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let ruleset = source::ruleset(&arguments.config)?;
-    let Some(address) = arguments.ip else { return answer_stdin(&ruleset) };
+    let Some(address) = arguments.ip else {
+        return lines::answer_stdin(true, parse, |line, output| {
+            print_decision(&ruleset, &line.into_request(&ruleset), Overrides::default(), output)
+        });
+    };
     let mut request = DescribedRequest::new(
         address,
         arguments.host.clone().map(OsString::into_vec),
@@ -105,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let user_agent = arguments.user_agent.as_deref().map(OsStr::as_bytes);
     request.add_known(&ruleset, user_agent, arguments.purpose.as_deref().map(OsStr::as_bytes));
     for (name, value) in &arguments.headers {
-        request.add(name, value.as_bytes());
+        request.add(name, value);
     }
     let names = name_report(arguments, &ruleset, &request)?;
     let overrides = Overrides { name: names.as_ref().map(|names| names.fact), ..Overrides::default() };
@@ -122,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What came of the lookup of the address's name, if one is wanted and can verify the client.
+/// The result of the lookup of the address's name, if one is wanted and can verify the client.
 fn name_report(
     arguments: &Arguments,
     ruleset: &Ruleset,
@@ -152,29 +145,7 @@ fn print_decision(
     Ok(())
 }
 
-/// Answers each line before the next is read.
-fn answer_stdin(ruleset: &Ruleset) -> Result<ExitCode, Failure> {
-    let mut output = io::stdout().lock();
-    let mut status = ExitCode::SUCCESS;
-    lines::each_of_stdin(|line| {
-        match parse(line) {
-            Ok(request) => {
-                print_decision(ruleset, &request.into_request(ruleset), Overrides::default(), &mut output)?;
-            }
-            Err(diagnostic) => {
-                status = ExitCode::from(UNUSABLE);
-                writeln!(output, "{}", json!({ "error": diagnostic.to_string() }))?;
-                say(&diagnostic);
-            }
-        }
-        output.flush()?;
-        Ok(())
-    })?;
-    Ok(status)
-}
-
-fn parse(line: &Line<'_>) -> Result<RequestLine, Diagnostic> {
-    let content = line.content.ok_or_else(|| line.too_long())?;
+fn parse(line: &Line<'_>, content: &[u8]) -> Result<RequestLine, Diagnostic> {
     serde_json::from_slice(content).map_err(|error| {
         // serde_json counts bytes, and 0 stands for the start.
         let position = Locator::new(content).position(error.column().saturating_sub(1));

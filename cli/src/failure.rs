@@ -1,4 +1,4 @@
-//! Why a command ends before its work is done, and how stderr is written.
+//! The reasons for which a command ends early, and output to stderr.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
@@ -7,12 +7,12 @@ use std::process::ExitCode;
 /// The exit status of a command that could not do its work; clap's for invalid arguments, too.
 pub(crate) const UNUSABLE: u8 = 2;
 
-/// Why a command ends before its work is done.
+/// The reason for which a command ends before its work is done.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The reasons have been reported.
     Reported,
-    /// A reason that has not been.
+    /// A reason that has not been reported.
     Error(String),
     /// A standard stream fails.
     Stream(io::Error),

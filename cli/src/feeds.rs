@@ -1,6 +1,5 @@
 //! `crawlpike feeds`: the feeds of a configuration, as the gates load them.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,8 +14,8 @@ use crate::{source, table};
 /// List the feeds of a configuration, with their states
 ///
 /// Loads the configuration as the gates do. The columns are the name, the state, the age, the number of prefixes in force,
-/// the agents that the feed verifies, and what is to be known of it: why the state is not `ok`, and why the last attempt of
-/// `crawlpike update` failed.
+/// the agents that the feed verifies, and remarks: the reason why the state is not `ok`, and the reason why the last attempt
+/// of `crawlpike update` failed.
 ///
 /// The exit status is 0 whatever the states are, and 2 if the configuration is invalid.
 #[derive(Debug, clap::Args)]
@@ -39,9 +38,9 @@ struct Row<'a> {
     name: &'a str,
     format: &'static str,
     state: &'static str,
-    /// Why the state is not `ok`.
+    /// The reason why the state is not `ok`.
     why: Option<&'a str>,
-    /// How old it is in seconds, as `max_age` counts.
+    /// Its age in seconds, as `max_age` counts.
     age: Option<u64>,
     /// From when on it is stale.
     expires: Option<i64>,
@@ -50,7 +49,7 @@ struct Row<'a> {
     source: &'a str,
     /// When its content last changed here.
     changed: Option<i64>,
-    /// What `crawlpike update` remembers; `null` if it has never asked for the feed.
+    /// The state that `crawlpike update` saved; `null` if it has never asked for the feed.
     update: Option<&'a Remembered>,
 }
 
@@ -79,16 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let feeds: Vec<FeedInfo<'_>> = ruleset.feeds(now).collect();
     let row = |feed| row(&ruleset, feed, &configured, remembered.get(feed.name), &files);
     let rows: Vec<Row<'_>> = feeds.iter().map(row).collect();
-    let mut output = io::stdout().lock();
-    if *json {
-        for row in &rows {
-            serde_json::to_writer(&mut output, row)?;
-            writeln!(output)?;
-        }
-    } else {
-        table::write(&mut output, &rows.iter().map(Row::cells).collect::<Vec<_>>())?;
-    }
-    Ok(ExitCode::SUCCESS)
+    table::print(&rows, *json, Row::cells)
 }
 
 fn row<'a>(

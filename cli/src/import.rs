@@ -1,6 +1,6 @@
 //! `crawlpike import`: agents from their Signature Agent Cards.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -37,26 +37,25 @@ pub(crate) struct Arguments {
     file: PathBuf,
 }
 
-/// The most bytes that are read of stdin: more than a card may have.
-const MOST_BYTES: u64 = 1 << 20;
-
-/// What a configuration takes for a token.
+/// A token as a configuration accepts it.
 fn agent_token(text: &str) -> Result<String, TokenError> {
     check_token(text).map(|()| text.into())
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (name, bytes) = read(&arguments.file)?;
+    let bytes = source::read_or_stdin(&arguments.file)?;
+    let is_stdin = arguments.file == Path::new("-");
+    let name = if is_stdin { "stdin".into() } else { arguments.file.display().to_string() };
     let (card, diagnostics) = AgentCard::read(&name, &bytes);
     for diagnostic in &diagnostics {
         say(diagnostic);
     }
     let card = card.ok_or(Failure::Reported)?;
     if let Some(url) = arguments.url.as_ref().filter(|url| card.client_id.as_ref() != Some(*url)) {
-        let told = card.client_id.as_deref().unwrap_or("absent");
+        let id = card.client_id.as_deref().unwrap_or("absent");
         return Err(Failure::because(format_args!(
-            "{name}: `client_id` is {told}, so this is not the card of {url}"
+            "{name}: `client_id` is {id}, so this is not the card of {url}"
         )));
     }
     let Some(token) = arguments.token.as_ref().or(card.token.as_ref()) else {
@@ -71,16 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(file: &Path) -> Result<(String, Vec<u8>), Failure> {
-    if file != Path::new("-") {
-        return Ok((file.display().to_string(), source::read(file)?));
-    }
-    let mut bytes = Vec::new();
-    io::stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes)?;
-    Ok(("stdin".into(), bytes))
-}
-
-/// Says what its reader has to make sure of before the agent is believed.
+/// Warns of what the reader has to check before trusting the agent.
 fn warn(name: &str, card: &AgentCard, token: &str) -> Result<(), Failure> {
     let known = Catalog::built_in()?.agents.into_iter().find(|agent| agent.token.eq_ignore_ascii_case(token));
     if let Some(known) = known {

@@ -40,10 +40,10 @@ const TIMER: &str = "crawlpike-update.timer";
 const FEEDS: &str = "feeds";
 const KEYS: &str = "keys";
 
-/// How old a feed may become without an update.
+/// The `max_age` of a feed.
 const MAX_AGE: &str = "7d";
 
-/// The same for one of which a copy ships: so long it is a start.
+/// The same for a feed of which a copy ships, so that the copy can be used at first.
 const MAX_AGE_OF_COPY: &str = "180d";
 
 /// Runs the command.
@@ -160,8 +160,8 @@ const README_TEXT: &str = "\
 |---|---|
 | `mode` | keep `observe` until the log shows only denials that you want |
 | `feeds` | the IP ranges that operators publish, for all agents of the catalog; remove what you do not need |
-| `feeds[].max_age` | how old a feed may become before it verifies nobody; of the feeds that came with Crawlpike, set it to `7d` once the timer runs |
-| `agents[].keys` | where agents publish the keys with which they sign their requests; remove what you do not need |
+| `feeds[].max_age` | the age after which a feed verifies no client; for the feeds that came with Crawlpike, set it to `7d` once the timer runs |
+| `agents[].keys` | the directories of the keys with which agents sign their requests; remove what you do not need |
 | `sites[0].hosts` | put the names of your site here |
 | `sites[1]` | the settings of all other hosts |
 
@@ -184,7 +184,7 @@ With systemd, as root:
 ```sh
 cp FOLDER/crawlpike-update.service FOLDER/crawlpike-update.timer /etc/systemd/system/
 systemctl enable --now crawlpike-update.timer
-systemctl status crawlpike-update           # what the last run said
+systemctl status crawlpike-update           # the output of the last run
 ```
 
 The service runs as the owner of this folder, and can write to nothing else. Or as a line for cron:

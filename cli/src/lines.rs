@@ -1,20 +1,22 @@
 //! Reading stdin line by line, so that a command can serve as a coprocess.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Read, StdoutLock, Write};
+use std::process::ExitCode;
 
 use crawlpike_core::{Diagnostic, Position};
+use serde_json::json;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, UNUSABLE, say};
 
 /// The longest line that is read, in bytes. Longer ones are an error; the lines after them are read.
-pub(crate) const LONGEST: usize = 1 << 20;
+const LONGEST: usize = 1 << 20;
 
 /// A line of stdin.
 pub(crate) struct Line<'a> {
     /// From 1.
-    pub(crate) number: u32,
+    number: u32,
     /// Without its end; `None` if it is longer than [`LONGEST`].
-    pub(crate) content: Option<&'a [u8]>,
+    content: Option<&'a [u8]>,
 }
 
 impl Line<'_> {
@@ -25,16 +27,38 @@ impl Line<'_> {
     }
 
     /// The error of a line without content.
-    pub(crate) fn too_long(&self) -> Diagnostic {
+    fn too_long(&self) -> Diagnostic {
         self.error(1, format!("the line is longer than {LONGEST} bytes"))
     }
 }
 
-/// Calls `step` with each line of stdin that is not blank, as soon as it is read.
-pub(crate) fn each_of_stdin(step: impl FnMut(&Line<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
-    each(io::stdin().lock(), step)
+/// Answers each line of stdin before the next one is read: with what `answer` writes to stdout, or with the error in the line,
+/// as JSON, too, if `is_json`.
+pub(crate) fn answer_stdin<T>(
+    is_json: bool,
+    parse: impl Fn(&Line<'_>, &[u8]) -> Result<T, Diagnostic>,
+    answer: impl Fn(T, &mut StdoutLock<'static>) -> Result<(), Failure>,
+) -> Result<ExitCode, Failure> {
+    let mut output = io::stdout().lock();
+    let mut status = ExitCode::SUCCESS;
+    each(io::stdin().lock(), |line| {
+        match line.content.ok_or_else(|| line.too_long()).and_then(|content| parse(line, content)) {
+            Ok(asked) => answer(asked, &mut output)?,
+            Err(diagnostic) => {
+                status = ExitCode::from(UNUSABLE);
+                if is_json {
+                    writeln!(output, "{}", json!({ "error": diagnostic.to_string() }))?;
+                }
+                say(diagnostic);
+            }
+        }
+        output.flush()?;
+        Ok(())
+    })?;
+    Ok(status)
 }
 
+/// Calls `step` with each line that is not blank, as soon as it is read.
 fn each(
     mut input: impl BufRead,
     mut step: impl FnMut(&Line<'_>) -> Result<(), Failure>,

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use crawlpike_core::lint::{self, FeedStrictness};
 use crawlpike_core::{Diagnostic, FeedFormat, Severity, Shape};
 use crawlpike_files::{FilesBeside, is_compiled};
@@ -39,7 +38,7 @@ pub(crate) struct Arguments {
     /// Check feeds strictly, also in the form that was in use before the specification
     #[arg(long)]
     strict: bool,
-    /// Where the prefixes are in the JSON, as `shape` of a feed in the configuration; implies --lenient
+    /// The paths of the prefixes in the JSON, as `shape` of a feed in the configuration; implies --lenient
     #[arg(long, conflicts_with = "strict", value_name = "PATHS", value_parser = Shape::parse)]
     shape: Option<Shape>,
     /// Print diagnostics to stdout as JSON, one object per line
@@ -50,47 +49,24 @@ pub(crate) struct Arguments {
     files: Vec<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
+    /// A configuration document with the files that it names
     Config,
+    /// A robots.txt (RFC 9309)
     Robots,
+    /// An automation-preferences.txt
     AutomationPreferences,
+    /// The Robots-Tag and X-Robots-Tag lines of a response
     RobotsTag,
+    /// A directory of the keys by which an agent signs its requests
     KeyDirectory,
-    Feed(FeedFormat),
-}
-
-impl ValueEnum for Format {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self::Config,
-            Self::Robots,
-            Self::AutomationPreferences,
-            Self::RobotsTag,
-            Self::KeyDirectory,
-            Self::Feed(FeedFormat::Jafar),
-            Self::Feed(FeedFormat::Geofeed),
-            Self::Feed(FeedFormat::Cidr),
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            Self::Config => ("config", "A configuration document with the files that it names"),
-            Self::Robots => ("robots", "A robots.txt (RFC 9309)"),
-            Self::AutomationPreferences => ("automation-preferences", "An automation-preferences.txt"),
-            Self::RobotsTag => ("robots-tag", "The Robots-Tag and X-Robots-Tag lines of a response"),
-            Self::KeyDirectory => {
-                ("key-directory", "A directory of the keys by which an agent signs its requests")
-            }
-            Self::Feed(format) => match format {
-                FeedFormat::Jafar => (format.as_str(), "IP ranges in JSON"),
-                FeedFormat::Geofeed => (format.as_str(), "Places of IP ranges in CSV (RFC 8805)"),
-                FeedFormat::Cidr => (format.as_str(), "IP ranges, one per line"),
-            },
-        };
-        Some(PossibleValue::new(name).help(help))
-    }
+    /// IP ranges in JSON
+    Jafar,
+    /// Places of IP ranges in CSV (RFC 8805)
+    Geofeed,
+    /// IP ranges, one per line
+    Cidr,
 }
 
 impl Arguments {
@@ -105,10 +81,12 @@ impl Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if (arguments.lenient || arguments.strict) && !matches!(arguments.format, Format::Feed(_)) {
+    if (arguments.lenient || arguments.strict)
+        && !matches!(arguments.format, Format::Jafar | Format::Geofeed | Format::Cidr)
+    {
         return Err(Failure::because("--lenient and --strict are for jafar, geofeed and cidr"));
     }
-    if arguments.shape.is_some() && !matches!(arguments.format, Format::Feed(FeedFormat::Jafar)) {
+    if arguments.shape.is_some() && !matches!(arguments.format, Format::Jafar) {
         return Err(Failure::because("--shape is for jafar"));
     }
     let mut output = io::stdout().lock();
@@ -137,6 +115,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn check(arguments: &Arguments, path: &Path, content: &[u8]) -> Vec<Diagnostic> {
     let name = path.display().to_string();
+    let feed =
+        |format, name| lint::feed(format, arguments.shape.as_ref(), arguments.strictness(), name, content);
     match arguments.format {
         // A compiled ruleset was accepted when it was made; what can be wrong with it now is found by loading it.
         Format::Config if is_compiled(content) => crawlpike_files::compile(path, &FilesBeside::new(path))
@@ -146,8 +126,8 @@ fn check(arguments: &Arguments, path: &Path, content: &[u8]) -> Vec<Diagnostic> 
         Format::AutomationPreferences => lint::automation_preferences(name, content),
         Format::RobotsTag => lint::robots_tag(name, content),
         Format::KeyDirectory => lint::key_directory(name, content),
-        Format::Feed(format) => {
-            lint::feed(format, arguments.shape.as_ref(), arguments.strictness(), name, content)
-        }
+        Format::Jafar => feed(FeedFormat::Jafar, name),
+        Format::Geofeed => feed(FeedFormat::Geofeed, name),
+        Format::Cidr => feed(FeedFormat::Cidr, name),
     }
 }

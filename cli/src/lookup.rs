@@ -1,16 +1,17 @@
 //! `crawlpike lookup`: what the feeds say about addresses.
 
-use std::io::{self, Write};
+use std::io::{self, StdoutLock, Write};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crawlpike_core::{Finding, FindingValue, Ruleset};
+use crawlpike_core::{Diagnostic, Finding, FindingValue, Ruleset};
 
-use crate::failure::{Failure, UNUSABLE, say};
-use crate::{lines, source};
+use crate::failure::Failure;
+use crate::lines::{self, Line};
+use crate::source;
 
 /// Print the feeds, prefixes, services and places of an address
 ///
@@ -40,33 +41,18 @@ pub(crate) struct Arguments {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let ruleset = source::ruleset(&arguments.config)?;
-    let mut output = io::stdout().lock();
-    let mut status = ExitCode::SUCCESS;
-    for address in &arguments.addresses {
-        print(&ruleset, *address, arguments.json, &mut output)?;
-    }
+    let print = |address, output: &mut StdoutLock<'static>| print(&ruleset, address, arguments.json, output);
     if arguments.stdin {
-        lines::each_of_stdin(|line| {
-            let content = line.content.ok_or_else(|| line.too_long());
-            let address = content.and_then(|content| {
-                let address = std::str::from_utf8(content).ok().and_then(|text| text.trim().parse().ok());
-                address.ok_or_else(|| line.error(1, "not an IP address"))
-            });
-            match address {
-                Ok(address) => print(&ruleset, address, arguments.json, &mut output)?,
-                Err(diagnostic) => {
-                    status = ExitCode::from(UNUSABLE);
-                    if arguments.json {
-                        writeln!(output, "{}", serde_json::json!({ "error": diagnostic.to_string() }))?;
-                    }
-                    say(diagnostic);
-                }
-            }
-            output.flush()?;
-            Ok(())
-        })?;
+        return lines::answer_stdin(arguments.json, parse, print);
     }
-    Ok(status)
+    let mut output = io::stdout().lock();
+    arguments.addresses.iter().try_for_each(|address| print(*address, &mut output))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn parse(line: &Line<'_>, content: &[u8]) -> Result<IpAddr, Diagnostic> {
+    let address = std::str::from_utf8(content).ok().and_then(|text| text.trim().parse().ok());
+    address.ok_or_else(|| line.error(1, "not an IP address"))
 }
 
 #[derive(Serialize)]

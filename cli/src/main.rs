@@ -23,6 +23,7 @@ mod lookup;
 mod man;
 mod names;
 mod publish;
+mod random;
 mod report;
 mod request;
 mod schema;

@@ -11,18 +11,18 @@ use hickory_proto::rr::{Name, RData, RecordType};
 
 use crate::dns;
 
-/// What lists the system's resolvers, and how many of them the system asks.
+/// The file with the system's resolvers, and the number of them that the system asks.
 const SYSTEM: &str = "/etc/resolv.conf";
 const MOST_RESOLVERS: usize = 3;
 
-/// How long a resolver has for an answer.
+/// The time that a resolver has for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What came of a lookup.
+/// The result of a lookup.
 #[derive(Debug)]
 pub(crate) struct NameReport {
     pub(crate) fact: NameFact,
-    /// What was found, a line each.
+    /// The names and addresses that were found, a line each.
     pub(crate) lines: Vec<String>,
 }
 

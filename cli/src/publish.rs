@@ -1,6 +1,6 @@
 //! `crawlpike publish`: a conforming feed from lists of prefixes, or a list for other servers.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,7 +17,7 @@ use crate::source;
 
 /// Publish IP ranges or places as a conforming feed, or convert a feed for other servers
 ///
-/// Reads lists of prefixes and writes one feed: the fewest prefixes that say the same, sorted, so that the same lists give
+/// Reads lists of prefixes and writes one feed: the fewest prefixes that cover the same addresses, sorted, so that the same lists give
 /// the same file. A list is plain text as for feeds of the format `cidr`, CSV (`prefix,service`, or a geofeed), or JSON of
 /// any shape that Crawlpike reads.
 ///
@@ -34,7 +34,7 @@ Examples:
   crawlpike publish jafar --format nginx-geo --name googlebot --output googlebot.conf googlebot.json
       In nginx.conf: include googlebot.conf;")]
 pub(crate) struct Arguments {
-    /// What the prefixes are
+    /// The kind of feed
     #[arg(value_enum)]
     kind: KindName,
     /// The form of the output
@@ -52,13 +52,13 @@ pub(crate) struct Arguments {
     /// Remarks for the readers of IP ranges
     #[arg(long, value_name = "TEXT")]
     notes: Option<String>,
-    /// Renew the creationTime, though the content is the same
+    /// Renew the creationTime, even if the content is the same
     #[arg(long)]
     refresh: bool,
     /// The name of the variable (nginx-geo), or of the tag of prefixes without a service (envoy-ip-tagging)
     #[arg(long, default_value = "crawlpike", value_parser = name)]
     name: String,
-    /// Where the prefixes are in JSON lists, as `shape` of a feed in the configuration
+    /// The paths of the prefixes in JSON lists, as `shape` of a feed in the configuration
     #[arg(long, value_name = "PATHS", value_parser = Shape::parse)]
     shape: Option<Shape>,
     /// The lists; `-` is stdin
@@ -143,14 +143,10 @@ fn content(arguments: &Arguments, snapshot: &Snapshot) -> Result<Content, Failur
     });
     let mut is_whole = true;
     for path in &arguments.files {
-        let bytes = if path == Path::new("-") {
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes)?;
-            bytes
-        } else {
+        if path != Path::new("-") {
             snapshot.record(path);
-            source::read(path)?
-        };
+        }
+        let bytes = source::read_or_stdin(path)?;
         let name = path.display().to_string();
         let (shape, meaning) =
             (arguments.shape.as_ref(), arguments.service.as_ref().or(arguments.place.as_ref()));
@@ -179,7 +175,7 @@ fn feed(arguments: &Arguments, content: &Content) -> Result<String, Failure> {
     if problems.is_empty() { Ok(text) } else { Err(Failure::Reported) }
 }
 
-/// What a feed says of its version.
+/// The version of a published feed.
 #[derive(Deserialize)]
 struct Published {
     synctoken: String,

@@ -127,7 +127,17 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_token_byte)
 }
 
-/// Why no server would take a header value, if so.
+/// A header as an argument has it: `Name: value`.
+pub(crate) fn header(line: &[u8]) -> Result<(HeaderName, Vec<u8>), String> {
+    let mut parts = line.splitn(2, |byte| *byte == b':');
+    let (Some(name), Some(value)) = (parts.next(), parts.next()) else {
+        return Err("expected `Name: value`".to_string());
+    };
+    check_header_value(value)?;
+    Ok((HeaderName::try_from(String::from_utf8_lossy(name).into_owned())?, value.to_vec()))
+}
+
+/// Refuses a header value that no server accepts.
 pub(crate) fn check_header_value(value: &[u8]) -> Result<(), String> {
     match value.iter().find(|byte| matches!(byte, b'\0' | b'\r' | b'\n')) {
         Some(byte) => Err(format!("a header value cannot contain the byte 0x{byte:02x}")),

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 /// Print the JSON Schema of the configuration document
 ///
-/// An editor that has it completes and checks the document while you write. The document can say where it is:
+/// An editor that has it completes and checks the document while you write. The document can name it:
 /// "$schema": "crawlpike.schema.json".
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {}

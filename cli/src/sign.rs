@@ -16,10 +16,11 @@ use crawlpike_core::sign::{
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, KeypairBytes};
 use ed25519_dalek::{Signer, SigningKey};
-use url::Url;
+use url::{Position, Url};
 
 use crate::failure::{Failure, say};
-use crate::request::{DescribedRequest, HeaderName, Method, check_header_value};
+use crate::random;
+use crate::request::{DescribedRequest, HeaderName, Method, header};
 
 /// A life that verifiers warn of, in seconds.
 const LONG_LIFE: u32 = 24 * 60 * 60;
@@ -33,7 +34,7 @@ const LONG_LIFE: u32 = 24 * 60 * 60;
 Examples:
   crawlpike sign key agent.pem
   crawlpike sign directory agent.pem >http-message-signatures-directory
-      What you publish at /.well-known/http-message-signatures-directory.
+      Publish the output at /.well-known/http-message-signatures-directory.
   crawlpike sign request --key agent.pem --directory https://agent.example https://example.com/ |
       curl -H @- https://example.com/")]
 pub(crate) struct Arguments {
@@ -71,7 +72,7 @@ struct DirectoryArguments {
     /// Instead of the directory, print the headers by which the server at this host proves that it has the first key
     #[arg(long, value_name = "HOST")]
     headers_for: Option<String>,
-    /// How long these headers hold, in seconds
+    /// The validity of these headers, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 7 * LONG_LIFE)]
     lifetime: u32,
 }
@@ -91,13 +92,13 @@ struct RequestArguments {
     #[arg(long, default_value = "GET", value_parser = ValueParser::from(|text: &str| Method::try_from(text.to_owned())))]
     method: Method,
     /// A header of the request that `--cover` names; can be repeated
-    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = ValueParser::from(header))]
-    headers: Vec<(HeaderName, String)>,
-    /// What the signature covers beside the directory: a component such as @authority, @method or @target-uri, or the name of a
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = ValueParser::from(|line: &str| header(line.as_bytes())))]
+    headers: Vec<(HeaderName, Vec<u8>)>,
+    /// The components that the signature covers beside the directory, such as @authority, @method or @target-uri, or the name of a
     /// header; can be repeated
     #[arg(long, value_name = "COMPONENT", default_values = ["@authority", "@method", "@path", "@query"])]
     cover: Vec<String>,
-    /// How long the signature holds, in seconds
+    /// The validity of the signature, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     lifetime: u32,
     /// When the signature is created, in seconds since the Unix epoch [default: now]
@@ -108,12 +109,6 @@ struct RequestArguments {
     label: String,
     /// The URL of the request
     url: Url,
-}
-
-fn header(line: &str) -> Result<(HeaderName, String), String> {
-    let (name, value) = line.split_once(':').ok_or("expected `Name: value`")?;
-    check_header_value(value.as_bytes())?;
-    Ok((HeaderName::try_from(name.to_owned())?, value.to_owned()))
 }
 
 /// Runs the command.
@@ -127,9 +122,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn create_key(path: &Path) -> Result<(), Failure> {
-    let mut seed = [0; 32];
-    let random = rustls::crypto::ring::default_provider().secure_random;
-    random.fill(&mut seed).map_err(|_| Failure::because("the system has no random numbers"))?;
+    let seed = random::bytes().map_err(Failure::because)?;
     // Without its public half: openssl does not read the newer form with both.
     let pem = KeypairBytes { secret_key: seed, public_key: None }.to_pkcs8_pem(LineEnding::LF);
     let pem = pem.map_err(|error| Failure::because(format_args!("cannot write a key: {error}")))?;
@@ -187,20 +180,16 @@ impl RequestArguments {
         let key = read_key(&self.key)?;
         let url = &self.url;
         let scheme = Scheme::from_word(url.scheme());
-        let (Some(scheme), Some(host)) = (scheme, url.host_str()) else {
-            return Err(Failure::because(format_args!("{url} is no URL with http or https and a host")));
-        };
-        let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        let target = match url.query() {
-            Some(query) => format!("{}?{query}", url.path()),
-            None => url.path().to_owned(),
+        let Some(scheme) = scheme.filter(|_| url.has_host()) else {
+            return Err(Failure::because(format_args!("{url}: not an http or https URL with a host")));
         };
         let nobody = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-        let (authority, target) = (Some(authority.into_bytes()), target.into_bytes());
-        let mut request = DescribedRequest::new(nobody, authority, self.method.clone(), target);
+        let authority = url[Position::BeforeHost..Position::AfterPort].as_bytes().to_vec();
+        let target = url[Position::BeforePath..Position::AfterQuery].as_bytes().to_vec();
+        let mut request = DescribedRequest::new(nobody, Some(authority), self.method.clone(), target);
         request.scheme = Some(scheme);
         for (name, value) in &self.headers {
-            request.add(name, value.as_bytes());
+            request.add(name, value);
         }
         if self.lifetime > LONG_LIFE {
             say(format_args!(
@@ -208,10 +197,10 @@ impl RequestArguments {
                 self.lifetime
             ));
         }
-        let mut random = [0; 16];
-        let source = rustls::crypto::ring::default_provider().secure_random;
-        source.fill(&mut random).map_err(|_| Failure::because("the system has no random numbers"))?;
-        let nonce = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, random);
+        let nonce = base64::Engine::encode(
+            &base64::prelude::BASE64_STANDARD,
+            random::bytes::<16>().map_err(Failure::because)?,
+        );
         let created = self.created.unwrap_or_else(crawlpike_files::now);
         let expires = created.saturating_add(self.lifetime.into());
         let public = public(&key);

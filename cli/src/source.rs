@@ -1,6 +1,6 @@
 //! The files that commands are given, what they make of them, and what they report about them.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use crawlpike_core::{Compiled, Diagnostic, Files, Ruleset, suggestion};
@@ -11,6 +11,16 @@ use crate::failure::{Failure, say};
 /// Reads a file, whole; a failure is reported as a diagnostic.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     crawlpike_files::read_file(path).map_err(|error| report_unreadable(path, error))
+}
+
+/// Reads a file, or stdin for `-`.
+pub(crate) fn read_or_stdin(path: &Path) -> Result<Vec<u8>, Failure> {
+    if path != Path::new("-") {
+        return read(path);
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(crawlpike_files::LARGEST_FILE).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The diagnostic about a file that cannot be read.
@@ -69,7 +79,7 @@ pub(crate) fn warn_of_unkept(config: &Path, kept: Result<(), FileErrors>) {
     }
 }
 
-/// Writes a file that is made of those in `sources`, unless it has this content already; gives whether it was written.
+/// Writes a file that is made of those in `sources`, unless it has this content already; returns true if it was written.
 pub(crate) fn replace(path: &Path, bytes: &[u8], sources: &Snapshot) -> Result<bool, Failure> {
     let shown = path.display();
     match crawlpike_files::replace(path, bytes, sources.readers()) {

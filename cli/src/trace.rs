@@ -18,11 +18,11 @@ use crate::request::DescribedRequest;
 pub(crate) struct Trace<'r> {
     pub(crate) ruleset: &'r Ruleset,
     pub(crate) request: &'r DescribedRequest,
-    /// What the ruleset decided about the request.
+    /// The decision about the request.
     pub(crate) decision: &'r Decision,
     /// The steps that led to it.
     pub(crate) steps: &'r [Step<'r>],
-    /// What came of the lookup of the address's name, if there was one.
+    /// The result of the lookup of the address's name, if there was one.
     pub(crate) names: Option<&'r NameReport>,
 }
 
@@ -84,7 +84,7 @@ fn summary(f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
     writeln!(f)
 }
 
-/// What an agent's action means for the request.
+/// The effect of an agent's action on the request.
 fn effect(action: AgentAction, facts: &Facts<'_>) -> &'static str {
     match action {
         AgentAction::Policy => "the site's policy decides",
@@ -94,7 +94,7 @@ fn effect(action: AgentAction, facts: &Facts<'_>) -> &'static str {
     }
 }
 
-/// What a policy file says, with the line that decides.
+/// The verdict of a policy file, with the line that decides.
 fn policy(f: &mut fmt::Formatter<'_>, verdict: &PolicyVerdict<'_>) -> fmt::Result {
     write!(f, "policy    {}", verdict.file())?;
     let Some(group) = verdict.group() else {
@@ -236,7 +236,7 @@ impl Trace<'_> {
     fn site(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
         match facts.site {
             Some(site) => writeln!(f, "site      {site}"),
-            None => writeln!(f, "site      none has this host; the defaults of a site apply"),
+            None => writeln!(f, "site      no site for this host; using the defaults"),
         }
     }
 
@@ -273,7 +273,7 @@ impl Trace<'_> {
         )
     }
 
-    /// Whether the identity rests on a signature, right or wrong.
+    /// Returns true if the identity rests on a signature, right or wrong.
     fn is_signed(&self) -> bool {
         matches!(self.decision.signature(), Some(SignatureResult::Verified | SignatureResult::BadSignature))
     }
@@ -295,7 +295,7 @@ impl Trace<'_> {
             }
             Identity::Unverified => {
                 write!(f, "no feed has the address for {agent}")?;
-                let doubts = self.ruleset.doubts(agent, self.request.now());
+                let doubts = self.ruleset.doubts(agent, self.request.address(), self.request.now());
                 doubts.iter().try_for_each(|doubt| write!(f, "; {doubt}"))?;
                 writeln!(f)
             }
@@ -310,7 +310,7 @@ impl Trace<'_> {
         }
     }
 
-    /// What the site adds to the response, and what that means for this client.
+    /// The header that the site adds to the response, and its effect for this client.
     fn response(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
         let Some(value) = facts.robots_tag else { return Ok(()) };
         writeln!(f, "response  Robots-Tag: {value}")?;

@@ -1,6 +1,7 @@
-//! Doing something again whenever one of its files changes, or SIGHUP asks for it, until SIGTERM or SIGINT.
+//! Repeats work whenever one of its files changes, or on SIGHUP, until SIGTERM or SIGINT.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 
@@ -11,51 +12,56 @@ use signal_hook::iterator::Signals;
 /// After how many looks that find no change a delivery that failed is tried again.
 const LOOKS_UNTIL_RETRY: u32 = 10;
 
-/// What became of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Delivery {
-    /// Nothing is left to do before a file changes.
-    Done,
-    /// It failed for reasons of its own: no file may change, and it has to be tried again.
-    Failed,
+/// Work that is repeated whenever one of its files changes.
+pub(crate) trait Watched {
+    /// The product that is made of the files.
+    type Made;
+
+    /// Makes the product; records each file before it reads it.
+    fn make(&self, snapshot: &Snapshot) -> Self::Made;
+
+    /// Delivers the product. Returns it if that failed for reasons of its own: then it is tried again, although no file may
+    /// change.
+    fn deliver(&mut self, watch: &Watch, made: Self::Made) -> Option<Self::Made>;
+
+    /// Is called after each look. Breaks off if it received a signal that ends the work.
+    fn idle(&mut self, signals: &Receiver<i32>) -> ControlFlow<()>;
 }
 
-/// Makes something of files with `make`, which records each file before it reads it, and delivers it: now, after each
-/// change of the files that is over, on SIGHUP, and again after a failed delivery. Calls `idle` after each look.
+/// Makes the product and delivers it: now, after each change of the files that is over, on SIGHUP, and again after a failed
+/// delivery.
 ///
 /// # Errors
 ///
 /// If signals cannot be received.
-pub(crate) fn run<T>(
-    mut make: impl FnMut(&Snapshot) -> T,
-    mut deliver: impl FnMut(&Watch, &mut T) -> Delivery,
-    mut idle: impl FnMut(),
-) -> io::Result<()> {
+pub(crate) fn run(work: &mut impl Watched) -> io::Result<()> {
     let signals = signals()?;
     let mut watch = Watch::default();
-    let mut look = watch.read(&mut make);
-    // What could not be delivered, and the number of looks since.
+    let mut look = watch.read(|snapshot| work.make(snapshot));
+    // The product that could not be delivered, and the number of looks since.
     let mut undelivered = None;
     loop {
         undelivered = match (look, undelivered) {
-            (Look::Changed { mut made, .. }, _) | (Look::Unchanged, Some((mut made, LOOKS_UNTIL_RETRY))) => {
-                (deliver(&watch, &mut made) == Delivery::Failed).then_some((made, 0))
+            (Look::Changed { made, .. }, _) | (Look::Unchanged, Some((made, LOOKS_UNTIL_RETRY))) => {
+                work.deliver(&watch, made).map(|made| (made, 0))
             }
             (Look::Unchanged, undelivered) => undelivered.map(|(made, looks)| (made, looks + 1)),
-            // What was made of the files as they were is of no use.
+            // The product of the old files is useless.
             (Look::Changing, _) => None,
         };
-        idle();
+        if work.idle(&signals).is_break() {
+            return Ok(());
+        }
         look = match signals.recv_timeout(Watch::SETTLING_TIME) {
-            Ok(SIGHUP) => watch.read(&mut make),
+            Ok(SIGHUP) => watch.read(|snapshot| work.make(snapshot)),
             Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            Err(RecvTimeoutError::Timeout) => watch.look(&mut make),
+            Err(RecvTimeoutError::Timeout) => watch.look(|snapshot| work.make(snapshot)),
         };
     }
 }
 
 /// The signals of this process, as they come, instead of what they would do.
-pub(crate) fn signals() -> io::Result<Receiver<i32>> {
+fn signals() -> io::Result<Receiver<i32>> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     let (sender, receiver) = channel();
     thread::spawn(move || signals.forever().try_for_each(|signal| sender.send(signal)));

@@ -1,4 +1,4 @@
-//! What a decision costs on a large edge: `cargo bench -p crawlpike-core --bench decide`.
+//! The cost of a decision on a large edge: `cargo bench -p crawlpike-core --bench decide`.
 //!
 //! One ruleset with everything at once: 200 agents whose feeds have 1,000,000 IPv4 and 200,000 IPv6 prefixes, and 300
 //! sites under a robots.txt of 500 KiB with 10,000 rules and an automation-preferences.txt. Each kind of client is timed
@@ -21,7 +21,7 @@ use texting_robots::Robot;
 
 const AGENTS: usize = 200;
 const RULES: usize = 10_000;
-/// How many of them are in an agent's own group.
+/// The number of them that are in an agent's own group.
 const RULES_OF_AGENT: usize = 40;
 const SITES: usize = 300;
 const V4_PREFIXES: usize = 1_000_000;
@@ -32,7 +32,8 @@ const REQUESTS: usize = 2048;
 const PEOPLE: &str = include_str!("../tests/data/ua-people.txt");
 const AUTOMATION: &str = include_str!("../tests/data/ua-automation.txt");
 
-/// What most people's browsers send today, by what is said of their shares: one line a browser and platform. The list of
+/// The User-Agents that most people's browsers send today, by published shares: one line a browser and platform. The
+/// list of
 /// `PEOPLE` is of all that was ever seen, for the row of odd browsers.
 const BROWSERS: &str = include_str!("../tests/data/ua-browsers-today.txt");
 

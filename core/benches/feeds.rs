@@ -1,4 +1,4 @@
-//! How fast feeds are read: `cargo bench --bench feeds [-- ENTRIES]`, a million entries by default.
+//! The speed of reading feeds: `cargo bench --bench feeds [-- ENTRIES]`, a million entries by default.
 //!
 //! The feeds are made up, with the length and variety of real lines: mostly distinct prefixes of both families, a few
 //! thousand places. Prints the best of five runs, because on a shared machine the worst ones measure the others.
@@ -35,7 +35,7 @@ fn main() {
             );
         });
     }
-    // What the machine gives today: nothing but ipnet on each line, no check, nothing kept.
+    // The lower bound on this machine: nothing but ipnet on each line, no check, nothing kept.
     let source = cidr(entries);
     print("(ipnet)", entries, source.len(), || {
         let sum =

@@ -1,4 +1,4 @@
-//! How fast a `robots.txt` decides: `cargo bench --bench robots`.
+//! The speed of a decision by a `robots.txt`: `cargo bench --bench robots`.
 //!
 //! The same files and paths are given to `texting_robots`, the robots matcher of Rust crawlers. Both read the file and
 //! choose the agent's group beforehand; a decision starts from the path, for the peer from the URL, which is what it
@@ -127,7 +127,7 @@ fn best(rounds: usize, size: usize, work: impl Fn() -> usize) -> f64 {
     (0..RUNS).map(run).fold(f64::INFINITY, f64::min)
 }
 
-/// What most sites have.
+/// The file that most sites have.
 fn small() -> File {
     let text = "User-agent: *\nDisallow: /wp-admin/\nAllow: /wp-admin/admin-ajax.php\nDisallow: /cart\nDisallow: /*?s=\n\
                 Disallow: /search\nSitemap: https://example.com/sitemap.xml\n";

@@ -1,4 +1,4 @@
-//! What signatures cost: `cargo bench -p crawlpike-core --bench signature`.
+//! The cost of signatures: `cargo bench -p crawlpike-core --bench signature`.
 //!
 //! One ruleset whose agents have keys. Each kind of request is decided by itself: without a signature, with each signature
 //! that is refused before anything is computed on the curve, and with those for which something is. Shown are medians, of
@@ -22,7 +22,7 @@ const NOW: i64 = 1_800_000_000;
 
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
 
-/// What a browser sends beside.
+/// The other headers that a browser sends.
 const HEADERS: [(&str, &str); 9] = [
     ("accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
     ("accept-language", "en-US,en;q=0.5"),
@@ -37,7 +37,7 @@ const HEADERS: [(&str, &str); 9] = [
 
 struct Client {
     headers: Vec<(String, String)>,
-    /// Where nothing is left of it after a few rounds: the time stands still.
+    /// A budget of which nothing is left after a few rounds: the time stands still.
     budget: Option<SignatureBudget>,
 }
 

@@ -1,4 +1,5 @@
-//! What a User-Agent costs: `Tokens::find` and `Claims::speaker` beside regular expressions of the same tokens.
+//! The cost of reading a User-Agent: `Tokens::find` and `Claims::speaker` beside regular expressions of the same
+//! tokens.
 //!
 //! `cargo bench -p crawlpike-core --bench user_agent [-- PEOPLE AUTOMATION]`, where the arguments are files of
 //! User-Agents, one a line. Each time is the best of several rounds over a whole list, so that branch prediction

@@ -32,7 +32,7 @@ SOURCES = DATA / "sources"
 FEEDS = DATA / "feeds"
 
 FEED_KEYS = ["name", "operator", "url", "former_urls", "format", "shape"]
-AGENT_KEYS = ["token", "operator", "purposes", "feeds", "ranges", "begins", "declares", "docs", "rdns", "keys"]
+AGENT_KEYS = ["token", "operator", "purposes", "feeds", "ranges", "begins", "control_token", "declares", "docs", "rdns", "keys"]
 # What only people read.
 DISPLAYED = {"operator", "docs"}
 # What own.toml says of itself, or to its readers.

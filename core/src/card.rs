@@ -27,15 +27,15 @@ const DEEPEST: usize = 16;
 const OF_CLIENT: [&str; 5] = ["client_id", "client_name", "jwks_uri", "jwks", "web_bot_auth"];
 const OF_AGENT: [&str; 3] = ["rfc9309-product-token", "purpose", "ips_uri"];
 
-/// What a card says of an agent, as far as a configuration can use it.
+/// The statement of a card about an agent, as far as a configuration can use it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentCard {
     /// The URL at which the card is published.
     pub client_id: Option<String>,
-    /// What claims the agent in a User-Agent; if the card does not say, its name, if that can be a token.
+    /// The text that claims the agent in a User-Agent; if the card does not say, its name, if that can be a token.
     pub token: Option<String>,
-    /// What the agent fetches for, if that is one word.
+    /// The purpose for which the agent fetches, if that is one word.
     pub purpose: Option<String>,
     /// The directory of the agent's keys.
     pub jwks_uri: Option<String>,
@@ -135,7 +135,7 @@ impl<'a> Reader<'a, '_> {
         names: &[&str; N],
     ) -> Option<[Option<&'a RawValue>; N]> {
         let Some(Members { values, repeated, .. }) = slices::members(object, names) else {
-            self.error(object, &format!("{what} is no object"));
+            self.error(object, &format!("{what} must be an object"));
             return None;
         };
         for (name, again) in names.iter().zip(repeated) {
@@ -150,7 +150,7 @@ impl<'a> Reader<'a, '_> {
         let raw = raw?;
         let text = slices::string(raw).map(String::from);
         if text.is_none() {
-            self.error(raw, &format!("`{name}` is no string"));
+            self.error(raw, &format!("`{name}` must be a string"));
         }
         text
     }
@@ -174,7 +174,7 @@ impl<'a> Reader<'a, '_> {
         let Some(raw) = token else { return name.filter(|name| check_token(name).is_ok()) };
         let token = self.text(token, "rfc9309-product-token")?;
         if let Err(why) = check_token(&token) {
-            self.error(raw, &format!("{} is no agent token: {why}", Quoted(&token)));
+            self.error(raw, &format!("{} is not a valid agent token: {why}", Quoted(&token)));
         }
         Some(token)
     }
@@ -186,7 +186,7 @@ impl<'a> Reader<'a, '_> {
         if is_word {
             return Some(purpose);
         }
-        let message = format!("the purpose {} is ignored: it is no single word", Quoted(&purpose));
+        let message = format!("the purpose {} is ignored: it must be a single word", Quoted(&purpose));
         raw.into_iter().for_each(|raw| self.warning(raw, &message));
         None
     }
@@ -246,11 +246,11 @@ mod tests {
             ("", "c:1:1: error: not JSON: EOF while parsing a value: was the file cut off?"),
             ("{\n\"jwks_uri\": x}", "c:2:13: error: not JSON: expected value"),
             ("<html>", "c: error: this is HTML, not JSON"),
-            ("[]", "c:1:1: error: the card is no object"),
+            ("[]", "c:1:1: error: the card must be an object"),
             (&deep, "c:1:17: error: nested deeper than 16 levels"),
             (&long, "c: error: the card has 65544 bytes; 65536 are allowed"),
-            (r#"{"web_bot_auth":[]}"#, "c:1:17: error: `web_bot_auth` is no object"),
-            (r#"{"client_id":7}"#, "c:1:14: error: `client_id` is no string"),
+            (r#"{"web_bot_auth":[]}"#, "c:1:17: error: `web_bot_auth` must be an object"),
+            (r#"{"client_id":7}"#, "c:1:14: error: `client_id` must be a string"),
             (r#"{"client_name":"A","client_name":"B"}"#, "c:1:34: error: `client_name` is there twice"),
             (r#"{"purpose":"a","purpose":"b"}"#, "c:1:26: error: `purpose` is there twice"),
             (
@@ -267,9 +267,9 @@ mod tests {
             ),
             (
                 r#"{"rfc9309-product-token":"a\u0000b"}"#,
-                r#"c:1:26: error: "a\0b" is no agent token: '\0' can't be"#,
+                r#"c:1:26: error: "a\0b" is not a valid agent token: '\0' can't be"#,
             ),
-            (r#"{"rfc9309-product-token":"\ud800"}"#, "`rfc9309-product-token` is no string"),
+            (r#"{"rfc9309-product-token":"\ud800"}"#, "`rfc9309-product-token` must be a string"),
         ] {
             let (read, messages) = read(card);
             assert_eq!(read, None, "{card}");

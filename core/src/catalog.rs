@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use crate::config::Ranges;
 use crate::feed::{FeedFormat, Shape};
-use crate::identity::names::domain;
+use crate::http::domains::domain;
 use crate::json::typed::{FromJson, Node, Reader, json_object};
 use crate::source::diagnostic::Diagnostics;
 use crate::source::position::Placed;
@@ -33,7 +33,7 @@ json_object! {
         pub agents: Vec<Placed<CatalogAgent>> = required,
     }
     ignored {
-        /// Where the catalog comes from, for its readers.
+        /// The origin of the catalog, for its readers.
         "source": String,
     }
 }
@@ -43,15 +43,15 @@ json_object! {
     pub struct CatalogFeed {
         /// The name by which agents refer to it.
         pub name: String = required,
-        /// Who publishes it.
+        /// The publisher.
         pub operator: String = { String::new() },
-        /// Where it is published.
+        /// The URL at which it is published.
         pub url: String = required,
-        /// Where it was published before: a configuration may still say so.
+        /// Its earlier URLs: a configuration may still use them.
         pub former_urls: Vec<String> = { Vec::new() },
-        /// How it is written.
+        /// The format in which it is written.
         pub format: FeedFormat = { FeedFormat::Jafar },
-        /// Where its prefixes are, if its format alone does not say so.
+        /// The paths of its prefixes, if its format alone does not give them.
         pub shape: Option<Shape> = { None },
     }
 }
@@ -61,16 +61,18 @@ json_object! {
     pub struct CatalogAgent {
         /// The product token (RFC 9309) in its User-Agent and in robots.txt.
         pub token: String = required,
-        /// Who runs it.
+        /// The operator.
         pub operator: String = { String::new() },
-        /// What it fetches pages for.
+        /// The purposes for which it fetches pages.
         pub purposes: Vec<String> = { Vec::new() },
         /// Names of the feeds that prove it; any of them does.
         pub feeds: Vec<String> = { Vec::new() },
-        /// Whether all that it sends comes from the ranges in its feeds.
+        /// True if all that it sends comes from the ranges in its feeds.
         pub ranges: Ranges = { Ranges::default() },
-        /// Whether the token counts only where the User-Agent begins with it.
+        /// True if the token counts only where the User-Agent begins with it.
         pub begins: bool = { false },
+        /// True if no client sends the token: only policies name it.
+        pub control_token: bool = { false },
         /// Purposes that count as declared if they stand alone in the agent's User-Agent.
         pub declares: Vec<String> = { Vec::new() },
         /// The operator's page about it.
@@ -83,7 +85,7 @@ json_object! {
 }
 
 impl CatalogFeed {
-    /// Where it is published, and where it was before.
+    /// The URL at which it is published, and its earlier ones.
     pub fn urls(&self) -> impl Iterator<Item = &str> {
         core::iter::once(&self.url).chain(&self.former_urls).map(String::as_str)
     }

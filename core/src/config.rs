@@ -36,7 +36,8 @@ json_object! {
         pub agents: Vec<AgentConfig> = { Vec::new() },
         /// The request header in which a client declares the purpose of its automation.
         pub purpose_header: Placed<String> = { Placed::default("Automation-Purpose".to_string()) },
-        /// How far the clocks of clients that sign their requests may differ from that of the gate.
+        /// The largest difference that is accepted between the clocks of clients that sign their requests and that of
+        /// the gate.
         pub signature_clock_skew: Seconds = { Seconds(60) },
         /// The policies, by host.
         pub sites: Vec<Placed<SiteConfig>> = { Vec::new() },
@@ -46,13 +47,16 @@ json_object! {
         /// Single facts that Envoy's filter state shows as `wasm.crawlpike.agent` and so on, by their keys in the JSON
         /// decision. In nginx they are variables anyway.
         pub filter_state: Vec<Fact> = { Vec::new() },
-        /// How many proxies in front of Envoy are trusted, as in its `xff_num_trusted_hops`: the Wasm filter then takes the
-        /// client's address from `X-Forwarded-For`, which costs less than to ask Envoy. Left out: it asks. The other gates
-        /// have the address anyway.
+        /// The number of proxies in front of Envoy that are trusted, as in its `xff_num_trusted_hops`: the Wasm filter
+        /// then takes the client's address from `X-Forwarded-For`, which costs less than to ask Envoy. Left out: it
+        /// asks. The other gates have the address anyway.
         pub trusted_hops: Option<UpTo<100>> = { None },
+        /// Prefixes of the network's NAT64 (RFC 6052) beside `64:ff9b::/96`. The IPv4 address within an address of theirs is
+        /// the client's.
+        pub nat64: Vec<Placed<String>> = { Vec::new() },
     }
     ignored {
-        /// Where editors find the JSON Schema of this document.
+        /// The URL or path of the JSON Schema of this document, for editors.
         "$schema": String,
     }
 }
@@ -60,7 +64,7 @@ json_object! {
 json_object! {
     /// A file in the document.
     pub struct InlinedFile {
-        /// What the file holds.
+        /// The content of the file.
         pub text: String = required,
         /// When it was last modified, in seconds since the Unix epoch.
         pub modified: Option<i64> = { None },
@@ -72,24 +76,27 @@ json_object! {
     pub struct FeedConfig {
         /// The name by which agents, logs and metrics refer to the feed.
         pub name: Placed<String> = required,
-        /// How the file is written.
+        /// The format of the file.
         pub format: FeedFormat = required,
         /// The file, relative to the configuration document. A file that is not there yet makes a feed that proves
         /// nobody and condemns nobody.
         pub source: Placed<String> = required,
         /// The prefixes for which a geofeed's publisher may speak; entries outside are ignored. Empty: all.
         pub authority: Vec<Placed<String>> = { Vec::new() },
-        /// How old the feed may become before it proves nobody any more, counted from when it was last known to be what
+        /// The age at which the feed stops proving anything, counted from when it was last known to be what
         /// its publisher publishes: the modification of the file, which `crawlpike update` sets. Left out: any age.
         pub max_age: Option<Seconds> = { None },
-        /// What a new version may change before it is held and the last good one stays in force; `off`: anything.
+        /// The changes that a new version may make before it is held and the last good one stays in force; `off`:
+        /// anything.
         pub guard: Guard = { Guard::default() },
-        /// What reading the file may cost, whoever wrote it.
+        /// The limits on the cost of reading the file.
         pub limits: FeedBounds = { FeedBounds::default() },
-        /// Where the publisher publishes it, for `crawlpike update`. A feed with the URL of one of the catalog's feeds stands for that one.
+        /// The URL at which the publisher publishes it, for `crawlpike update`. A feed with the URL of one of the
+        /// catalog's feeds stands for that one.
         pub url: Option<String> = { None },
-        /// Where the prefixes are in a publisher's JSON, such as `data.ranges[].cidr`; `html` for a web page that contains
-        /// it. Left out: what the catalog knows of `url`, else the shape of the format or of a known publisher.
+        /// The paths of the prefixes in a publisher's JSON, such as `data.ranges[].cidr`; `html` for a web page that
+        /// contains it. Left out: what the catalog knows of `url`, else the shape of the format or of a known
+        /// publisher.
         pub shape: Option<Placed<Shape>> = { None },
     }
 }
@@ -101,19 +108,19 @@ json_object! {
         pub token: Placed<String> = required,
         /// The feeds that prove the agent. None: a claim can't be verified.
         pub feeds: Option<Vec<Placed<String>>> = { None },
-        /// Whether all that the agent sends comes from the ranges in its feeds (`complete`), or whether it also runs on
-        /// its users' own machines (`partial`), so that an address outside is unverified and never spoofed.
+        /// `complete` if all requests of the agent come from the ranges in its feeds. `partial` if it also runs on its
+        /// users' own machines: a claim from an address outside is then unverified, and never spoofed.
         pub ranges: Option<Ranges> = { None },
         /// If not empty, only prefixes whose most specific `service` is listed prove the agent.
         pub services: Option<Vec<String>> = { None },
-        /// What the agent's operator says it fetches for.
+        /// The purposes for which the agent fetches, as its operator states them.
         pub purposes: Option<Vec<String>> = { None },
         /// The directories with the keys by which the agent signs its requests.
         pub keys: Vec<KeysConfig> = { Vec::new() },
         /// Domains that have the names of the agent's addresses (reverse DNS), each with all names below it. A gate that
         /// looks up names verifies the agent by them. An empty list: none is looked up.
         pub rdns: Option<Vec<Placed<String>>> = { None },
-        /// What is done with the agent, whatever the site.
+        /// The action for the agent on every site.
         pub action: Option<AgentAction> = { None },
     }
 }

@@ -57,7 +57,7 @@ fn with_sixteen(hash: u64, bytes: &[u8; 16]) -> u64 {
     eights.iter().fold(hash, |hash, eight| with_eight(hash, u64::from_le_bytes(*eight)))
 }
 
-/// Whether two texts are the same, eight bytes at a time in Wasm: the C library compares byte by byte there.
+/// Returns true if two texts are the same, eight bytes at a time in Wasm: the C library compares byte by byte there.
 #[inline]
 pub(crate) fn is_same(text: &[u8], other: &[u8]) -> bool {
     if !cfg!(target_family = "wasm") {

@@ -53,11 +53,11 @@ ids! {
     pub FeedId(u16);
     /// A site of a ruleset: see [`crate::Ruleset::site`].
     pub SiteId(u16);
-    /// What a ruleset's feeds say of a prefix, as a number: equal values have one.
+    /// The statement of a ruleset's feeds about a prefix, as a number: equal values have one.
     pub ValueId(u32);
 }
 
-/// What a prefix table holds as a number.
+/// Numbers that a prefix table holds.
 macro_rules! stored_as_number {
     ($($name:ident($number:ty))*) => {$(
         impl $name {
@@ -154,7 +154,7 @@ impl<I: Id, T> Default for List<I, T> {
 
 /// Something for each product that a policy file names, and something for every other client.
 ///
-/// It has the size of the file, whatever the number of agents: a thousand sites and a thousand agents are no million.
+/// It has the size of the file, whatever the number of agents: a thousand sites and a thousand agents do not make a million.
 #[derive(Clone, Debug)]
 pub(crate) struct ByProduct<T> {
     /// Sorted.
@@ -169,7 +169,7 @@ impl<T: Copy> ByProduct<T> {
         Self { named: named.into(), others }
     }
 
-    /// What is for this product; `None` is any other client.
+    /// The value for this product; `None` is any other client.
     pub(crate) fn get(&self, product: Option<ProductId>) -> T {
         let find = |wanted| self.named.binary_search_by_key(&wanted, |(product, _)| *product).ok();
         product.and_then(find).and_then(|place| self.named.get(place)).map_or(self.others, |(_, what)| *what)

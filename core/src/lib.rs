@@ -1,7 +1,7 @@
-//! What an automated HTTP client may do, decided from published facts.
+//! Decides what an automated HTTP client may do, from published facts.
 //!
 //! The crate has no I/O, no clock, no threads and no `unsafe`: a host (nginx, Envoy, the command line) reads the
-//! bytes, calls in, and does what it is told. One way leads through it: [`Ruleset::compile`] makes a configuration
+//! bytes, calls in, and does what the decision says. One way leads through it: [`Ruleset::compile`] makes a configuration
 //! document and its files one immutable ruleset, [`decide()`] answers for one request, and [`Ruleset::describe`] gives
 //! the answer its names.
 
@@ -34,6 +34,8 @@ mod path;
 mod policy;
 mod prefix_table;
 pub mod publish;
+mod reason;
+mod request;
 mod response;
 mod ruleset;
 pub mod sign;
@@ -43,10 +45,10 @@ mod user_agent;
 
 pub use card::AgentCard;
 pub use config::{AgentAction, Config, Fact, Mode, Ranges, Treatment};
-pub use decide::decision::{Action, Decision, Reason};
-pub use decide::facts::{Facts, Rule};
+pub use decide::decision::{Action, Decision};
+pub use decide::facts::Facts;
 pub use decide::header_names::{HeaderNames, NameLengths};
-pub use decide::judge::{Overrides, decide, decide_remembering, decide_traced};
+pub use decide::judge::{decide, decide_remembering, decide_traced};
 pub use decide::purpose::{PurposeSource, Purposes};
 pub use decide::recent_headers::RecentHeaders;
 pub use decide::step::{PolicyVerdict, Step};
@@ -56,14 +58,12 @@ pub use feed::state::FeedState;
 pub use feed::{FeedFormat, Shape};
 pub use http::date::rfc_3339;
 pub use http::header_name::HeaderName;
-pub use http::request::{Request, Scheme, joined_lines};
 pub use http::token::is_token_byte;
-pub use identity::{
-    Doubt, Identity, NameCache, NameFact, NameLookup, NameLookupResult, NameOutcome, Proof, SignatureBudget,
-    SignatureResult,
-};
+pub use identity::{Doubt, Identity, NameCache, NameLookup, NameLookupResult, Proof, SignatureResult};
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
+pub use reason::{Reason, Rule};
+pub use request::{NameFact, NameOutcome, Overrides, Request, Scheme, SignatureBudget, joined_lines};
 pub use response::document::{
     Coding, Conversion, DocumentForm, DocumentHeaders, DocumentPlan, DocumentTreatment, DocumentWish, Made,
     RequestEdits, page_url,
@@ -75,6 +75,7 @@ pub use ruleset::compile::{
     PolicySubscription, Subscription, Subscriptions, Verdict,
 };
 pub use ruleset::data::Ruleset;
+pub use ruleset::doubt::DoubtInfo;
 pub use ruleset::info::{AgentInfo, FeedInfo, Finding, FindingValue};
 pub use ruleset::stored::{StoredError, is_stored};
 pub use source::diagnostic::{Diagnostic, Severity};

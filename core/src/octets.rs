@@ -1,6 +1,6 @@
 //! Octets that are looked up and laid out for loops without branches.
 
-/// Whether an octet is one of some, by one look into a table: `is_in_table!(byte, each => each.is_ascii_digit())`.
+/// True if an octet is one of some, by one look into a table: `is_in_table!(byte, each => each.is_ascii_digit())`.
 ///
 /// The expression is evaluated by the compiler, for each octet.
 macro_rules! is_in_table {

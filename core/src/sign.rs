@@ -6,16 +6,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
-use core::net::IpAddr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::http::request::{Request, Scheme};
 use crate::http::structured::{self, Member};
-use crate::identity::signature::{ALGORITHM, NoBase, TAG, write_base};
+use crate::identity::signature::{ALGORITHM, HostSpelling, NoBase, TAG, write_base};
 use crate::keys::{Base64Url, thumbprint};
+use crate::request::{Request, forward_facts};
 
 /// The media type of a directory of keys.
 pub const DIRECTORY_TYPE: &str = "application/http-message-signatures-directory+json";
@@ -26,7 +25,7 @@ pub type PublicKey = [u8; 32];
 /// A signature of Ed25519.
 pub type Signature = [u8; 64];
 
-/// What a signature says of itself.
+/// The statements of a signature about itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Statement<'a> {
     /// The label that ties the headers together, a key of a dictionary such as `sig1`.
@@ -41,11 +40,11 @@ pub struct Statement<'a> {
     pub nonce: Option<&'a str>,
 }
 
-/// Why there is no signature.
+/// The reason why there is no signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignError {
-    /// The label is no key of a dictionary.
+    /// The label is not a valid key of a dictionary.
     Label,
     /// The URL, the nonce or the name of a component has characters that no header has.
     Text,
@@ -75,7 +74,7 @@ pub type Headers = Vec<(&'static str, String)>;
 ///
 /// # Errors
 ///
-/// Why the request can't be signed like that.
+/// The reason why the request cannot be signed like that.
 pub fn sign_request(
     request: &impl Request,
     directory: &str,
@@ -99,7 +98,8 @@ pub fn sign_request(
     let member = structured::members(core::iter::once(signed.input)).next();
     let Some(Ok((_, Member::List(list)))) = member else { return Err(SignError::Label) };
     let mut base = Vec::new();
-    let written = write_base(&signed, list, &mut |bytes| base.extend_from_slice(bytes));
+    let written =
+        write_base(&signed, list, HostSpelling::LowerCase, &mut |bytes| base.extend_from_slice(bytes));
     written.map_err(|_: NoBase| SignError::Components)?;
     let signature = format!("{label}=:{}:", STANDARD.encode(sign(&base)));
     Ok([("Signature-Agent", agent), ("Signature-Input", input_line), ("Signature", signature)].into())
@@ -110,7 +110,7 @@ pub fn sign_request(
 ///
 /// # Errors
 ///
-/// Why it can't be signed like that.
+/// The reason why it cannot be signed like that.
 pub fn sign_directory(
     authority: &str,
     directory: &[u8],
@@ -173,7 +173,7 @@ fn parameters(statement: &Statement<'_>, tag: &str) -> Result<String, SignError>
     ))
 }
 
-/// Whether a string of a structured field has the text as it is.
+/// Returns true if a string of a structured field has the text as it is.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'))
 }
@@ -186,32 +186,10 @@ struct Signed<'s, R> {
 }
 
 impl<R: Request> Request for Signed<'_, R> {
-    fn address(&self) -> Option<IpAddr> {
-        self.request.address()
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        self.request.scheme()
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        self.request.authority()
-    }
-
-    fn method(&self) -> &[u8] {
-        self.request.method()
-    }
-
-    fn path(&self) -> &[u8] {
-        self.request.path()
-    }
+    forward_facts!(request);
 
     fn user_agent(&self) -> Option<&[u8]> {
         self.request.user_agent()
-    }
-
-    fn now(&self) -> i64 {
-        self.request.now()
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

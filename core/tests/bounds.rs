@@ -1,4 +1,4 @@
-//! What compiling a configuration costs: memory in proportion to the document and its files, whatever is in them.
+//! The cost of compiling a configuration: memory in proportion to the document and its files, whatever is in them.
 //!
 //! The only test of its program, so that no other one allocates beside it. Memory is counted, and time is not. But the
 //! lists are so long that a compiler which compares all with all takes minutes here.
@@ -17,7 +17,7 @@ struct Bomb {
     name: &'static str,
     /// The size of the greater one of two.
     size: usize,
-    /// What an error says, where it is refused.
+    /// The expected error, if it is refused.
     refused: Option<&'static str>,
     document: fn(usize) -> String,
 }
@@ -211,7 +211,7 @@ fn list(length: usize, item: impl Fn(usize) -> String) -> String {
     (0..length).map(item).collect::<Vec<_>>().join(",")
 }
 
-/// What compiling gives, and how many bytes it allocates.
+/// The result of compiling, and the number of bytes that it allocates.
 fn compile(document: &str) -> (Compiled, usize) {
     let region = Region::new(ALLOCATOR);
     let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);

@@ -9,7 +9,7 @@ use crawlpike_core::internals::{Catalog, Claims, Diagnostics, Load, ReadOptions,
 use serde_json::Value;
 use url::Url;
 
-/// What agents of the catalog fetch pages for. `core/data/README.md` lists the words.
+/// The purposes for which agents of the catalog fetch pages. `core/data/README.md` lists the words.
 const PURPOSES: [&str; 10] = [
     "ai-search",
     "ai-training",
@@ -77,7 +77,7 @@ fn assert_https(url: &str) -> Url {
     parsed
 }
 
-/// Whether a domain is another one or below it.
+/// Returns true if a domain is another one or below it.
 fn is_within(domain: &str, other: &str) -> bool {
     domain.strip_suffix(other).is_some_and(|before| before.is_empty() || before.ends_with('.'))
 }

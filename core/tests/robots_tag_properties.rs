@@ -36,7 +36,7 @@ fn rule() -> impl Strategy<Value = (String, String)> {
     ]
 }
 
-/// Who, and the rules for them; a `*` is there in any case, since a line tells its syntax by what stands in it. No token
+/// The addressees and their rules. A `*` is there in any case, since the content of a line decides its syntax. No token
 /// is called as a rule is: of `*, All` nobody knows whether it names a client or permits everything.
 fn facts() -> impl Strategy<Value = Vec<(String, Vec<(String, String)>)>> {
     let rules = || proptest::collection::vec(rule(), 0..4);

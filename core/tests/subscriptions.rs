@@ -1,4 +1,4 @@
-//! What a fetcher asks the core: which feeds have a URL, and what becomes of an answer.
+//! The questions of a fetcher to the core: the feeds that have a URL, and the use of an answer.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ fn an_answer_is_compared_with_what_is_good_so_far() {
         assert_eq!(judged("a", list(1, 45)), Ok((45, Some((5, 0)))));
         let why = "it shrank from 45 to 3 prefixes, by more than 50%";
         assert_eq!(judged("a", list(1, 3)), Err(why.into()));
-        // What was held or refused is not what later answers are compared with.
+        // Answers that were held or refused are not what later answers are compared with.
         assert_eq!(judged("a", "<html>".into()).unwrap_err().split(':').next(), Some("https"));
         assert_eq!(judged("a", String::new()), Err("it has no prefixes [JAFAR-24]".into()));
         assert_eq!(judged("a", list(1, 44)), Ok((44, Some((0, 1)))));

@@ -17,7 +17,7 @@ fn version(terms: &Terms<'_>, text: &str) -> Result<Version, Unavailable> {
         .map_err(Unavailable::Unusable)
 }
 
-/// What is asked of a feed of this name.
+/// The requirements for a feed of this name.
 fn terms(name: &'static str) -> Terms<'static> {
     static GUARD: LazyLock<Guard> = LazyLock::new(Guard::default);
     Terms {
@@ -29,7 +29,7 @@ fn terms(name: &'static str) -> Terms<'static> {
     }
 }
 
-/// What becomes of an answer, where 40 prefixes are good: the state, the number of prefixes in force and why.
+/// The result for an answer if 40 prefixes are good: the state, the number of prefixes in force and the reason.
 fn fetched(answer: &str, others: &[&Candidate<'_>]) -> (FeedState, usize, String) {
     let last_good = Some((list(1, 40).into_bytes().into(), Some(NOW - 1)));
     let candidate = Candidate::new(terms("a"), version(&terms("a"), answer), last_good);
@@ -64,7 +64,7 @@ fn the_answer_of_another_feed_is_called_so() {
         Candidate::new(b, version(&b, &list(1, 40)), Some((list(2, 40).into_bytes().into(), Some(NOW - 1))));
     let why = "the files of `a` and `b` are swapped";
     assert_eq!(fetched(&list(2, 40), &[&swapped]), (FeedState::Held, 40, why.into()));
-    // What always were two copies of one list may stay so.
+    // Two feeds that always were copies of one list may stay so.
     assert_eq!(fetched(&list(1, 40), &[&swapped]), (FeedState::Ok, 40, String::new()));
 }
 

@@ -121,7 +121,7 @@ def states_of_a_feed():
     p = Picture(
         "feed",
         "The states of a feed",
-        "A new version that is good is in force and becomes the last good version. One that the guard holds, or that is no "
+        "A new version that is good is in force and becomes the last good version. One that the guard holds, or that is not a "
         "feed, leaves the last good version in force. A feed older than max_age proves nobody and makes nobody spoofed.",
         860, 300,
     )

@@ -1,8 +1,8 @@
-//! Addresses in a page: made absolute, and told apart by their host.
+//! Addresses in a page: made absolute, and distinguished by their host.
 
 use url::Url;
 
-/// What the addresses of a page are relative to.
+/// The base that addresses of a page are relative to.
 #[derive(Debug)]
 pub(crate) struct Addresses {
     page: Option<Url>,
@@ -49,11 +49,11 @@ impl Addresses {
     }
 }
 
-/// Where something in a page is.
+/// An address that a page names.
 #[derive(Debug)]
 pub(crate) struct Address {
     pub(crate) url: Box<str>,
-    /// Whether it has the page's host, as a relative address has whose page nobody knows.
+    /// True if it has the page's host, as a relative address has even if the page's address is unknown.
     pub(crate) is_internal: bool,
 }
 

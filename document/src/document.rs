@@ -1,29 +1,12 @@
 //! The way from bytes to a document.
 
 use crate::addresses::Addresses;
-use crate::aidocument::approximate_tokens;
 use crate::content::Content;
 use crate::head::Head;
+use crate::limits::Limits;
 use crate::markdown::{self, Heading, Image, Link, Written};
+use crate::text::approximate_tokens;
 use crate::{encoding, html};
-
-/// What a page may have. What is beyond is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The bytes of the page.
-    pub bytes: usize,
-    /// The elements and runs of text that are kept.
-    pub nodes: usize,
-    /// How deep elements nest.
-    pub depth: usize,
-}
-
-impl Default for Limits {
-    /// 2 MiB, 262,144 elements and runs of text, 256 levels.
-    fn default() -> Self {
-        Self { bytes: 2 << 20, nodes: 1 << 18, depth: 256 }
-    }
-}
 
 /// The bytes of a page, as they come.
 #[derive(Debug)]
@@ -66,7 +49,7 @@ pub fn read(bytes: &[u8], limits: &Limits, content_type: Option<&str>, url: Opti
     let tree = html::parse(&text, limits);
     let is_cut = within.len() < bytes.len() || tree.is_cut;
     let page_tokens = approximate_tokens(&text);
-    // What is written is shorter than the page, unless the page is made to be otherwise.
+    // The result is shorter than the page, unless the page is made to be otherwise.
     let room = 4096 + 2 * text.len();
     let head = Head::of(&tree);
     let addresses = Addresses::new(url, head.base.as_deref());
@@ -117,18 +100,18 @@ impl Document {
         &self.written.images
     }
 
-    /// Whether the page forbids a document of it: a `meta` element in its `head` says `noindex` or `nosnippet` to all
+    /// Returns true if the page forbids a document of it: a `meta` element in its `head` says `noindex` or `nosnippet` to all
     /// robots, or to one of these product tokens. The response's headers may forbid it as well.
     pub fn is_forbidden(&self, tokens: &[&str]) -> bool {
         self.head.forbids(tokens)
     }
 
-    /// Whether the page forbids a document to some robots by their product tokens, whatever it says to all.
+    /// Returns true if the page forbids a document to some robots by their product tokens, whatever it says to all.
     pub fn forbids_some(&self) -> bool {
         self.head.forbids_some()
     }
 
-    /// Whether the page has more than its limits permit, so that the document lacks a part.
+    /// Returns true if the page has more than its limits permit, so that the document lacks a part.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How far a `meta` element that names the encoding is searched for: as far as browsers do.
+/// The length of the part that is searched for a `meta` element with the encoding: the same as in browsers.
 const PRESCAN: usize = 1024;
 
 /// The characters of a page.
@@ -55,7 +55,7 @@ fn prescan(page: &[u8]) -> Option<&'static Encoding> {
             let tag = rest.split(|byte| *byte == b'>').next().unwrap_or_default();
             // Either `charset=…`, or `content="text/html; charset=…"`.
             if let Some(encoding) = charset(tag) {
-                // What could be read so far is ASCII, so it is neither of these.
+                // The text up to here is ASCII, so the encoding is neither of these.
                 let is_misnamed = encoding == UTF_16BE || encoding == UTF_16LE;
                 let is_private = encoding == X_USER_DEFINED;
                 return Some(match (is_misnamed, is_private) {

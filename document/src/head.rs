@@ -1,4 +1,4 @@
-//! What a page says about itself: title, description, language, canonical address, robots, JSON-LD.
+//! The statements of a page about itself: title, description, language, canonical address, robots, JSON-LD.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::html::{Attribute, Node, Tag, Tree};
 /// The bytes of JSON-LD that are read in a page.
 const MOST_JSON_LD: usize = 256 << 10;
 
-/// What a page says about itself.
+/// The statements of a page about itself.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
     pub(crate) title: Option<String>,
@@ -90,7 +90,7 @@ impl Head {
         }
     }
 
-    /// Whether the page forbids a document of it, to all or to one of these product tokens.
+    /// Returns true if the page forbids a document of it, to all or to one of these product tokens.
     pub(crate) fn forbids(&self, tokens: &[&str]) -> bool {
         self.robots.iter().any(|(name, rules)| {
             let is_for =
@@ -99,14 +99,14 @@ impl Head {
         })
     }
 
-    /// Whether the page forbids a document to some robots by their product tokens.
+    /// Returns true if the page forbids a document to some robots by their product tokens.
     pub(crate) fn forbids_some(&self) -> bool {
         // `none` is said in many other elements, such as `<meta name="msapplication-config" content="none">`.
         let without_none = FORBIDDING.split_last().map_or(FORBIDDING, |(_, others)| others);
         self.robots.iter().any(|(name, rules)| name != "robots" && forbids(rules, without_none))
     }
 
-    /// What sort of page it is, if it says so in a word that documents have.
+    /// The sort of the page, if it names one that documents have.
     pub(crate) fn content_type(&self) -> Option<&'static str> {
         let schema = self.structured_data.as_ref().and_then(content_type_of);
         schema.or_else(|| match &*self.kind.as_ref()?.to_ascii_lowercase() {
@@ -139,7 +139,7 @@ fn keep(place: &mut Option<String>, value: &str) {
 
 /// A text with one space between words, without what nobody sees; none if there is nothing.
 fn text(value: &str) -> Option<String> {
-    let visible: String = value.chars().filter(|c| !crate::markdown::is_invisible(*c)).collect();
+    let visible: String = value.chars().filter(|c| !crate::text::is_invisible(*c)).collect();
     let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     Some(words).filter(|words| !words.is_empty())
 }
@@ -147,7 +147,7 @@ fn text(value: &str) -> Option<String> {
 /// The rules that forbid a document: it is a copy of the page's text, and longer than any snippet.
 const FORBIDDING: &[&str] = &["noindex", "nosnippet", "max-snippet:0", "none"];
 
-/// Whether one of these is among the rules for robots.
+/// Returns true if one of these is among the rules for robots.
 fn forbids(rules: &str, forbidding: &[&str]) -> bool {
     let mut rules = rules.split([',', ';']).flat_map(|rule| {
         // `max-snippet: 0` is one rule, `noindex nofollow` are two.
@@ -224,7 +224,7 @@ fn merge(mut objects: Vec<Map<String, Value>>) -> Option<Map<String, Value>> {
     Some(merged)
 }
 
-/// What JSON-LD says of the sort of the page.
+/// The sort of the page by its JSON-LD.
 fn content_type_of(data: &Map<String, Value>) -> Option<&'static str> {
     let graph = data.get("@graph").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let objects = std::iter::once(data).chain(graph.iter().filter_map(Value::as_object));

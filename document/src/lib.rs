@@ -1,4 +1,7 @@
-//! Turns an HTML page into what agents read: markdown, and an AIDocument 2.0 of AIWebIndex.
+//! Turns an HTML page into documents for agents: markdown, and an AIDocument 2.0 of AIWebIndex.
+//!
+//! Nothing in this crate knows requests, headers or policies, and it does no I/O. `crawlpike-core` decides which responses
+//! become documents; `crawlpike-document-gate` calls this crate for the gates.
 //!
 //! A page comes in as bytes, in chunks if need be ([`Page`]). [`Page::read`] finds its encoding, its tree and the part
 //! that it is about, without navigation, footers and advertisements. [`Document`] then has its markdown and all fields:
@@ -35,8 +38,12 @@ mod document;
 mod encoding;
 mod head;
 mod html;
+mod limits;
 mod markdown;
 mod memo;
+mod text;
 
-pub use self::document::{Document, Limits, Page, read};
+pub use self::document::{Document, Page, read};
+pub use self::limits::Limits;
 pub use self::markdown::{Heading, Image, Link};
+pub use self::text::approximate_tokens;

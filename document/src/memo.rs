@@ -1,10 +1,10 @@
-//! What was found out about values of attributes, since pages have the same ones again and again.
+//! Remembered results for values of attributes, since pages have the same ones again and again.
 
-/// What a function says of the values that came last.
+/// The results of a function for the last values.
 #[derive(Debug)]
 pub(crate) struct Memo<'p, T> {
     places: Vec<(&'p [u8], T)>,
-    /// What the function says of a value.
+    /// The function.
     of: fn(&[u8]) -> T,
 }
 
@@ -16,7 +16,7 @@ impl<'p, T: Copy> Memo<'p, T> {
         Self { places: vec![(&[], of(&[])); Self::PLACES], of }
     }
 
-    /// What the function says of a value.
+    /// The result of the function for a value.
     pub(crate) fn get(&mut self, value: &'p [u8]) -> T {
         let of = self.of;
         match self.places.get_mut(place(value)) {

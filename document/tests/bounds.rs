@@ -1,4 +1,4 @@
-//! What pages cost that are made to cost much: memory in proportion to their bytes, whatever is in them.
+//! The cost of pages that are made to cost much: memory in proportion to their bytes, whatever is in them.
 //!
 //! The only test of its program, so that no other one allocates beside it. Memory is counted, and time is not. But the
 //! pages are so large that a reader which looks at all open elements, attributes or cells again and again takes minutes.

@@ -1,4 +1,4 @@
-//! What happens beside requests, in threads of its own: watching files, and publishing metrics.
+//! The work beside requests, in threads of its own: watching files, and publishing metrics.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -6,31 +6,31 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
-use crawlpike_files::Watch;
+use crawlpike_files::{Watch, catch};
 
-use crate::envoy::{LogLevel, Scheduler, catch, log};
+use crate::envoy::{LogLevel, Scheduler, log};
 use crate::source::Source;
 use crate::{errors, statistics};
 
-/// How often numbers are published, and files looked at.
+/// The time between two publications of numbers, and between two looks at files.
 const TICK: Duration = Watch::SETTLING_TIME;
 
 /// The number of the event by which numbers are published.
 pub(crate) const PUBLISH: u64 = 0;
 
-/// How many ticks pass between updates of the ages and states of feeds.
+/// The ticks between two updates of the ages and states of feeds.
 const TICKS_OF_FEEDS: u32 = 10;
 
 /// The stack of a thread, in bytes. Pages that are not touched cost nothing.
 const STACK: usize = 1 << 20;
 
-/// Those through which numbers can be published: one for each configuration that is in use.
+/// The schedulers through which numbers can be published: one for each configuration that is in use.
 static SCHEDULERS: Mutex<Vec<Arc<Scheduler>>> = Mutex::new(Vec::new());
 
-/// Whether there are numbers to publish, for an Envoy that can do so only in a stream.
+/// True if there are numbers to publish, for an Envoy that can do so only in a stream.
 static DUE: AtomicBool = AtomicBool::new(false);
 
-/// Whether a stream is to publish numbers. Only one of them is told so.
+/// Returns true if a stream must publish numbers, to one stream only.
 pub(crate) fn take_turn() -> bool {
     DUE.load(Relaxed) && DUE.swap(false, Relaxed)
 }
@@ -49,7 +49,7 @@ pub(crate) fn publish_through(scheduler: &Arc<Scheduler>) {
     });
 }
 
-/// The configuration is going.
+/// Ends [`publish_through`], because Envoy drops the configuration.
 pub(crate) fn stop(scheduler: &Arc<Scheduler>) {
     schedulers(|schedulers| schedulers.retain(|one| !Arc::ptr_eq(one, scheduler)));
     scheduler.stop();
@@ -61,7 +61,7 @@ fn on_tick(tick: u32) {
     }
     if statistics::is_due() {
         DUE.store(true, Relaxed);
-        // The newest configuration: the others may be going.
+        // The newest configuration, because Envoy may be about to drop the others.
         let newest = schedulers(|schedulers| schedulers.last().cloned());
         if let Some(scheduler) = newest {
             scheduler.schedule(PUBLISH);
@@ -69,8 +69,8 @@ fn on_tick(tick: u32) {
     }
 }
 
-/// Watches the files of a source as long as it is in use. Each source has a thread: a network file system that hangs holds up
-/// nobody else.
+/// Watches the files of a source as long as it is in use. Each source has a thread: a network file system that hangs delays
+/// no other source.
 pub(crate) fn watch(source: &Arc<Source>) {
     let source = Arc::downgrade(source);
     start("crawlpike-watch", move || {
@@ -84,7 +84,8 @@ pub(crate) fn watch(source: &Arc<Source>) {
 
 fn start(name: &str, work: impl FnOnce() + Send + 'static) {
     if let Err(error) = Builder::new().name(name.to_owned()).stack_size(STACK).spawn(work) {
-        let message = format!("crawlpike: cannot start the thread {name}, changes go unnoticed: {error}");
+        let message =
+            format!("crawlpike: cannot start the thread {name}: {error}; changes will not be noticed");
         log(LogLevel::Error, &message);
     }
 }

@@ -19,21 +19,21 @@ use crate::statistics::Publisher;
 #[derive(Debug)]
 pub(crate) struct Configuration {
     pub(crate) source: Arc<Source>,
-    /// What looks up names; `None`: nobody.
+    /// The lookups of names; `None` if no service is configured.
     pub(crate) names: Option<Names>,
     publisher: Publisher,
     scheduler: Arc<Scheduler>,
-    /// Whether this Envoy publishes numbers outside of streams, as it does since 1.39.
+    /// True if this Envoy publishes numbers outside of streams, as it does since 1.39.
     publishes_by_itself: bool,
 }
 
-/// What tells the name of a file from a document.
+/// The key that distinguishes the name of a file from a document.
 #[derive(Deserialize)]
 struct Probe {
     config: Option<IgnoredAny>,
 }
 
-/// The name of the file with the document, and what asks for names.
+/// The name of the file with the document, and the service that is asked for names.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FromFile {
@@ -41,7 +41,7 @@ struct FromFile {
     rdns: Option<NameService>,
 }
 
-/// What asks for the names of addresses: DNS over HTTPS, by a cluster of Envoy.
+/// The service that is asked for the names of addresses: DNS over HTTPS, by a cluster of Envoy.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NameService {

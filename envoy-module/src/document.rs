@@ -3,11 +3,14 @@
 //! The module takes the bytes as they come, up to the site's limit, so that no limit of Envoy's own buffers counts. The head
 //! waits until the page is complete, or too large.
 
+use std::cell::Cell;
+
 use crawlpike_core::{Conversion, DocumentHeaders, rfc_3339};
 use crawlpike_document_gate::{Job, Outcome, PageSource};
 use crawlpike_envoy_gate::{PageRequest, change_head};
+use crawlpike_files::catch;
 
-use crate::envoy::{Body, BodyPlace, Refused, StreamHandle, catch};
+use crate::envoy::{Body, BodyPlace, Refused, StreamHandle};
 use crate::errors;
 use crate::request::HostStream;
 
@@ -25,7 +28,7 @@ impl Page {
         Self { job: Box::new(Job::new(conversion, source)) }
     }
 
-    /// What becomes of the page, now that it is complete.
+    /// The changes of the head and the document, now that the page is complete. `None`: the page goes on.
     fn finish(&self) -> (DocumentHeaders, Option<Vec<u8>>) {
         match catch(|| self.job.finish()) {
             Ok(Outcome::Document { headers, body }) => (headers, Some(body)),
@@ -37,7 +40,7 @@ impl Page {
         }
     }
 
-    /// Lets the response go on, whose body is complete.
+    /// Lets the response go on, now that its body is complete.
     fn send(&self, handle: &mut StreamHandle<'_>, place: BodyPlace) -> Result<(), Refused> {
         let (headers, document) = self.finish();
         let changed = change_head(&mut HostStream::new(handle), &headers);
@@ -51,7 +54,7 @@ impl Page {
 }
 
 /// Takes the bytes that have just come. If they are the last ones, or too many, the response goes on.
-pub(crate) fn collect(page: &mut Option<Page>, handle: &mut StreamHandle<'_>, is_last: bool) -> Body {
+pub(crate) fn collect(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>, is_last: bool) -> Body {
     match take(page, handle, is_last) {
         Ok(body) => body,
         Err(refused) => {
@@ -61,7 +64,7 @@ pub(crate) fn collect(page: &mut Option<Page>, handle: &mut StreamHandle<'_>, is
     }
 }
 
-fn take(page: &mut Option<Page>, handle: &mut StreamHandle<'_>, is_last: bool) -> Result<Body, Refused> {
+fn take(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>, is_last: bool) -> Result<Body, Refused> {
     let Some(mut collected) = page.take() else { return Ok(Body::Continues) };
     let received = handle.received().concat();
     handle.take_received()?;
@@ -75,12 +78,12 @@ fn take(page: &mut Option<Page>, handle: &mut StreamHandle<'_>, is_last: bool) -
         collected.send(handle, BodyPlace::Received)?;
         return Ok(Body::Continues);
     }
-    *page = Some(collected);
+    page.set(Some(collected));
     Ok(Body::Taken)
 }
 
 /// The body is complete, and trailers follow.
-pub(crate) fn complete(page: &mut Option<Page>, handle: &mut StreamHandle<'_>) {
+pub(crate) fn complete(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>) {
     if let Some(page) = page.take()
         && let Err(refused) = page.send(handle, BodyPlace::Kept)
     {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crawlpike_core::metrics::OnceAMinute;
+use crawlpike_core::metrics::{Event, OnceAMinute};
 
 use crate::envoy::{LogLevel, log};
 use crate::statistics;
@@ -12,7 +12,7 @@ static LOGGED: OnceAMinute = OnceAMinute::new();
 
 /// Counts an internal error, and logs it at most once a minute.
 pub(crate) fn note(error: &dyn fmt::Display) {
-    statistics::count_error();
+    statistics::count_event(Event::Error);
     if LOGGED.is_due(crawlpike_files::now()) {
         log(LogLevel::Error, &format!("crawlpike: internal error: {error}"));
     }

@@ -1,5 +1,6 @@
 //! A request and its response on their way through.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crawlpike_core::{Decision, NameFact, NameLookup, NameOutcome, Overrides};
@@ -19,17 +20,18 @@ use crate::source::Loaded;
 use crate::statistics;
 use crate::worker::Memory;
 
-/// What the module keeps for a stream.
-#[derive(Debug, Default)]
+/// The state of a stream. It is in cells, and nothing is borrowed from them during a call of Envoy: Envoy may enter a hook of the
+/// stream before the call returns.
+#[derive(Default)]
 pub(crate) struct Streaming {
     /// Until the response comes.
-    decided: Option<Decided>,
-    waiting: Option<Waiting>,
+    decided: Cell<Option<Decided>>,
+    waiting: Cell<Option<Waiting>>,
     /// The page that may become a document, while its body comes.
-    pub(crate) page: Option<Page>,
+    pub(crate) page: Cell<Option<Page>>,
 }
 
-/// A decision, with the ruleset in which it means something.
+/// A decision, with the ruleset that made it.
 #[derive(Debug)]
 struct Decided {
     loaded: Arc<Loaded>,
@@ -37,17 +39,17 @@ struct Decided {
     page: Option<Box<PageRequest>>,
 }
 
-/// A request that waits for what comes of a lookup, with the ruleset in which that means something.
+/// A request that waits for the result of a lookup, with the ruleset that asks for it.
 #[derive(Debug)]
 struct Waiting {
     loaded: Arc<Loaded>,
     lookup: NameLookup,
 }
 
-/// Decides about a request, or has it wait for what comes of a lookup.
+/// Decides about a request, or has it wait for the result of a lookup.
 pub(crate) fn request(
     configuration: &Configuration,
-    streaming: &mut Streaming,
+    streaming: &Streaming,
     handle: &mut StreamHandle<'_>,
 ) -> Admission {
     configuration.on_stream(handle);
@@ -63,14 +65,14 @@ pub(crate) fn request(
         Knowledge::Outcome(outcome) => admit(&loaded, streaming, handle, Some(lookup.fact(outcome))),
         Knowledge::Nothing => admit(&loaded, streaming, handle, None),
         Knowledge::UnderWay => {
-            streaming.waiting = Some(Waiting { loaded, lookup });
+            streaming.waiting.set(Some(Waiting { loaded, lookup }));
             Admission::Waits
         }
     }
 }
 
-/// Decides about a request that has waited, unless Envoy has answered it meanwhile.
-pub(crate) fn resume(streaming: &mut Streaming, handle: &mut StreamHandle<'_>) -> Admission {
+/// Decides about a request that has waited, unless Envoy has answered it in the meantime.
+pub(crate) fn resume(streaming: &Streaming, handle: &mut StreamHandle<'_>) -> Admission {
     let Some(Waiting { loaded, lookup }) = streaming.waiting.take() else { return Admission::Answered };
     let outcome = names::outcome(&lookup).unwrap_or(NameOutcome::Unknown);
     admit(&loaded, streaming, handle, Some(lookup.fact(outcome)))
@@ -79,7 +81,7 @@ pub(crate) fn resume(streaming: &mut Streaming, handle: &mut StreamHandle<'_>) -
 /// Decides with what is known of the client's name.
 fn admit(
     loaded: &Arc<Loaded>,
-    streaming: &mut Streaming,
+    streaming: &Streaming,
     handle: &mut StreamHandle<'_>,
     name: Option<NameFact>,
 ) -> Admission {
@@ -89,32 +91,39 @@ fn admit(
 /// Decides, or gives the lookup that may verify the client.
 fn decide(
     loaded: &Arc<Loaded>,
-    streaming: &mut Streaming,
+    streaming: &Streaming,
     handle: &mut StreamHandle<'_>,
     name: Option<NameFact>,
     unknown: UnknownName,
 ) -> Result<Admission, NameLookup> {
-    let decided = &mut streaming.decided;
     let memory = Memory::of(loaded);
     let route = handle.route::<Crawlpike>();
     let overrides = route.map_or_else(Overrides::default, |route: &Route| route.overrides(&loaded.ruleset));
     let overrides = Overrides { name, ..overrides };
     let count = |decision: &Decision| {
-        *decided = Some(Decided { loaded: Arc::clone(loaded), decision: *decision, page: None });
+        let decided = Decided { loaded: Arc::clone(loaded), decision: *decision, page: None };
+        streaming.decided.set(Some(decided));
         statistics::count_request(decision, loaded, &memory.counters);
     };
     let stream = &mut HostStream::new(handle);
     match on_request(stream, &loaded.ruleset, &memory.requests, overrides, unknown, count) {
         Ok(Outcome::Continues(page)) => {
-            if let Some(decided) = decided {
-                decided.page = page;
+            if page.is_some() {
+                let decided = streaming.decided.take().map(|decided| Decided { page, ..decided });
+                streaming.decided.set(decided);
             }
             Ok(Admission::Continues)
         }
-        // Envoy does not show the module its own response, which has all headers already.
-        Ok(Outcome::Answered) => {
-            *decided = None;
-            Ok(Admission::Answered)
+        // Envoy does not show the module its own response, which has all headers already. The stream may end in this call.
+        Ok(Outcome::Answers(answer)) => {
+            streaming.decided.take();
+            Ok(match answer.send(stream) {
+                Ok(()) => Admission::Answered,
+                Err(refused) => {
+                    errors::note(&refused);
+                    Admission::Continues
+                }
+            })
         }
         Ok(Outcome::Asks(lookup)) => Err(lookup),
         Err(refused) => {
@@ -125,17 +134,23 @@ fn decide(
 }
 
 /// Edits the headers of a response; if it may become a document, its head waits.
-pub(crate) fn response(streaming: &mut Streaming, handle: &mut StreamHandle<'_>, has_body: bool) -> Head {
+pub(crate) fn response(streaming: &Streaming, handle: &mut StreamHandle<'_>, has_body: bool) -> Head {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(handle, "x-panic-in-response");
     // Envoy can answer a request that waits, as when it takes too long.
-    streaming.waiting = None;
+    streaming.waiting.take();
     let Some(decided) = streaming.decided.take() else { return Head::Continues };
     match edit_response(&decided, handle, has_body) {
-        Ok(page) => streaming.page = page,
-        Err(refused) => errors::note(&refused),
+        Ok(Some(page)) => {
+            streaming.page.set(Some(page));
+            Head::Waits
+        }
+        Ok(None) => Head::Continues,
+        Err(refused) => {
+            errors::note(&refused);
+            Head::Continues
+        }
     }
-    if streaming.page.is_some() { Head::Waits } else { Head::Continues }
 }
 
 fn edit_response(
@@ -152,10 +167,10 @@ fn edit_response(
 
 /// Without a response, either the client is gone, or Envoy starts the request again for an internal redirect: the stream that it
 /// then creates has the address of the connection, so this one leaves its own.
-pub(crate) fn complete(streaming: &mut Streaming, handle: &mut StreamHandle<'_>) {
+pub(crate) fn complete(streaming: &Streaming, handle: &mut StreamHandle<'_>) {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(handle, "x-panic-at-end");
-    streaming.waiting = None;
+    streaming.waiting.take();
     if streaming.decided.take().is_some()
         && handle.kept_address(NAME).is_none()
         && let Some(address) = handle.source_address().and_then(address_of)

@@ -1,7 +1,10 @@
 //! Crawlpike as a dynamic module of Envoy.
 //!
-//! `crawlpike-core` decides, and `crawlpike-envoy-gate` turns decisions into what both gates in Envoy do. This crate asks Envoy
-//! for facts and carries the rest out. From the bottom up: [`envoy`] has the bindings, with everything that is `unsafe`;
+//! This crate asks Envoy for facts about a request, and carries out the decision. It contains no policy, because `crawlpike-core`
+//! decides, and no code that the Wasm filters need, too, which is in `crawlpike-envoy-gate`. Its files come from `crawlpike-files`,
+//! and its documents from `crawlpike-document-gate`.
+//!
+//! From the bottom up: [`envoy`] has the bindings, with everything that is `unsafe`;
 //! [`source`] has the rulesets and the files that they come from; [`statistics`] counts; [`gate`] decides; [`module`] ties them
 //! to Envoy's hooks.
 

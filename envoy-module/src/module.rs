@@ -1,4 +1,4 @@
-//! What Envoy calls, and who answers.
+//! The functions that Envoy calls, each with the part of the crate that does the work.
 
 use crawlpike_envoy_gate::NAME as FILTER;
 
@@ -41,19 +41,19 @@ impl Module for Crawlpike {
 
     fn on_request(
         configuration: &Configuration,
-        stream: &mut Streaming,
+        stream: &Streaming,
         handle: &mut StreamHandle<'_>,
     ) -> Admission {
         gate::request(configuration, stream, handle)
     }
 
-    fn on_resumed(_: &Configuration, stream: &mut Streaming, handle: &mut StreamHandle<'_>) -> Admission {
+    fn on_resumed(_: &Configuration, stream: &Streaming, handle: &mut StreamHandle<'_>) -> Admission {
         gate::resume(stream, handle)
     }
 
     fn on_response(
         _: &Configuration,
-        stream: &mut Streaming,
+        stream: &Streaming,
         handle: &mut StreamHandle<'_>,
         has_body: bool,
     ) -> Head {
@@ -62,18 +62,18 @@ impl Module for Crawlpike {
 
     fn on_response_body(
         _: &Configuration,
-        stream: &mut Streaming,
+        stream: &Streaming,
         handle: &mut StreamHandle<'_>,
         is_last: bool,
     ) -> Body {
-        document::collect(&mut stream.page, handle, is_last)
+        document::collect(&stream.page, handle, is_last)
     }
 
-    fn on_response_trailers(_: &Configuration, stream: &mut Streaming, handle: &mut StreamHandle<'_>) {
-        document::complete(&mut stream.page, handle);
+    fn on_response_trailers(_: &Configuration, stream: &Streaming, handle: &mut StreamHandle<'_>) {
+        document::complete(&stream.page, handle);
     }
 
-    fn on_complete(_: &Configuration, stream: &mut Streaming, handle: &mut StreamHandle<'_>) {
+    fn on_complete(_: &Configuration, stream: &Streaming, handle: &mut StreamHandle<'_>) {
         gate::complete(stream, handle);
     }
 

@@ -1,4 +1,4 @@
-//! A stream, as the gate sees it.
+//! A stream in the native module, for `crawlpike-envoy-gate`.
 
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use crate::envoy::{HeaderSet, Lines, Refused, StreamHandle};
 /// The stream of a hook.
 pub(crate) struct HostStream<'s, 'h> {
     handle: &'s mut StreamHandle<'h>,
-    /// Whether the request that was read is one of gRPC.
+    /// True if the request that was read is one of gRPC.
     is_grpc: Cell<bool>,
 }
 
@@ -97,7 +97,7 @@ impl<'h> Stream for HostStream<'_, 'h> {
         headers: &[(&[u8], &[u8])],
         body: &[u8],
     ) -> Result<(), Refused> {
-        // Envoy would tell a client of gRPC that all went well: a module can't leave the choice to Envoy, as a Wasm filter can.
+        // Envoy would report success to a client of gRPC: a module cannot leave the choice to Envoy, as a Wasm filter can.
         let grpc = self.is_grpc.get().then(|| (&b"grpc-status"[..], grpc_status(status)));
         let headers: Vec<_> = headers.iter().copied().chain(grpc).collect();
         self.handle.respond(status, &headers, body, details);
@@ -105,7 +105,7 @@ impl<'h> Stream for HostStream<'_, 'h> {
     }
 }
 
-/// Whether Envoy takes a request with this type for one of gRPC, to which it answers in its protocol.
+/// Returns true if Envoy takes a request with this type for one of gRPC, to which it answers in its protocol.
 fn is_type_of_grpc(content_type: &[u8]) -> bool {
     let suffix = content_type.strip_prefix(b"application/grpc");
     suffix.is_some_and(|suffix| matches!(suffix.first(), None | Some(b'+')))
@@ -170,7 +170,7 @@ impl Request for NativeRequest<'_, '_> {
         *self.address.get_or_init(|| self.fetch_address())
     }
 
-    /// What the client used to reach the first proxy, where Envoy trusts that to say so.
+    /// The scheme that the client used to reach the first proxy, if Envoy trusts that proxy to say so.
     fn scheme(&self) -> Option<Scheme> {
         let scheme = std::str::from_utf8(self.known.scheme?).ok()?;
         Scheme::from_word(scheme)

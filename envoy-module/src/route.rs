@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::envoy::{LogLevel, log};
 use crate::errors;
 
-/// What takes the place of the document's settings.
+/// The settings that take the place of those of the document.
 #[derive(Debug)]
 pub(crate) struct Route {
     mode: Option<Mode>,
@@ -39,7 +39,7 @@ impl Route {
         Some(Self { mode, site })
     }
 
-    /// What it means with a ruleset.
+    /// The settings, as they apply to a ruleset.
     pub(crate) fn overrides(&self, ruleset: &Ruleset) -> Overrides {
         let site = self.site.as_deref().and_then(|name| {
             let site = ruleset.site(name);

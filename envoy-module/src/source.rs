@@ -1,4 +1,4 @@
-//! The rulesets in force, and where they come from: a text that Envoy delivers, or files. All workers share one ruleset.
+//! The rulesets in force, and their sources: a text that Envoy delivers, or files. All workers share one ruleset.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use arc_swap::ArcSwap;
-use crawlpike_core::metrics::ReloadResult;
+use crawlpike_core::metrics::{Event, ReloadResult};
 use crawlpike_core::{Compiled, NoFiles, Ruleset, Severity, is_stored};
 use crawlpike_files::{Look, Origin};
 
@@ -17,7 +17,7 @@ use crate::clock;
 use crate::envoy::{LogLevel, log};
 use crate::statistics;
 
-/// How diagnostics name a configuration that Envoy delivers.
+/// The name of a configuration that Envoy delivers, in diagnostics.
 const INLINE: &str = "configuration";
 
 /// A ruleset. A request keeps the one with which it began.
@@ -35,12 +35,12 @@ impl Loaded {
     }
 }
 
-/// Where a ruleset comes from, with the one that is in force.
+/// The origin of a ruleset, with the ruleset that is in force.
 #[derive(Debug)]
 pub(crate) struct Source {
     name: String,
     in_force: ArcSwap<Loaded>,
-    /// Until when stale feeds have been reported, in seconds since the Unix epoch.
+    /// The time until which stale feeds have been reported, in seconds since the Unix epoch.
     checked: AtomicI64,
     /// The files, if it comes from files. Locked while they are read.
     origin: Option<Mutex<Origin>>,
@@ -86,7 +86,8 @@ impl Source {
         let mut newest = lock(&NEWEST_TEXT);
         // The first configuration replaces none.
         if newest.is_some_and(|before| before != hash) {
-            statistics::count_reload(ReloadResult::of(compiled.ruleset.as_ref(), crawlpike_files::now()));
+            let result = ReloadResult::of(compiled.ruleset.as_ref(), crawlpike_files::now());
+            statistics::count_event(Event::Reload(result));
         }
         let ruleset = compiled.ruleset?;
         *newest = Some(hash);
@@ -113,7 +114,7 @@ impl Source {
         let mut compiled = origin.compile();
         report(&compiled, |_| true);
         let ruleset = compiled.ruleset.take()?;
-        // What serves clients must not change what the next start trusts: it writes no files.
+        // A server of clients must not change the files that the next start trusts, so the last good versions stay in memory.
         origin.remember(mem::take(&mut compiled.good_feeds));
         let source = Self::start(path.display().to_string(), ruleset, Some(origin));
         files.retain(|_, source| source.strong_count() > 0);
@@ -127,7 +128,7 @@ impl Source {
         self.in_force.load_full()
     }
 
-    /// Looks once at the files, and takes what has changed. Whether a change is not over.
+    /// Looks once at the files, and takes what has changed. Returns true if a change is not over.
     pub(crate) fn look(&self) -> bool {
         let Some(origin) = &self.origin else { return false };
         let mut origin = lock(origin);
@@ -154,7 +155,7 @@ impl Source {
         });
         let changed = changed.join(", ");
         let now = crawlpike_files::now();
-        statistics::count_reload(ReloadResult::of(compiled.ruleset.as_ref(), now));
+        statistics::count_event(Event::Reload(ReloadResult::of(compiled.ruleset.as_ref(), now)));
         let Some(ruleset) = compiled.ruleset else {
             let message = format!(
                 "crawlpike: {}: refused after changes in {changed}, keeping the current ruleset, see the errors above",
@@ -190,7 +191,7 @@ impl Drop for Source {
     }
 }
 
-/// Logs the diagnostics about files that `is_new` says.
+/// Logs the diagnostics about files for which `is_new` returns true.
 fn report(compiled: &Compiled, is_new: impl Fn(&str) -> bool) {
     for diagnostic in compiled.diagnostics.iter().filter(|diagnostic| is_new(&diagnostic.file)) {
         let level = match diagnostic.severity {

@@ -6,26 +6,29 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crawlpike_core::metrics::{ALL, InForce, Kind, Metric, ProxyMetrics, Recent, ReloadResult, Statistics};
-use crawlpike_core::{Decision, NameLookupResult};
+use crawlpike_core::Decision;
+use crawlpike_core::metrics::{ALL, Event, InForce, Kind, Metric, ProxyMetrics, Recent, Statistics};
 
-use crate::envoy::{Configuring, MetricId, MetricKind, MetricRefused, Metrics};
+use crate::envoy::{Configuring, LogLevel, MetricId, MetricKind, MetricRefused, Metrics, log};
 use crate::source::Loaded;
 
 /// A number of the process. It lives as long as the process: the [bounds](crawlpike_core::metrics::SeriesGroup::bound) on series
-/// bound how many there are.
+/// bound their number.
 #[derive(Debug)]
 pub(crate) struct Number {
     metric: Metric,
     labels: Vec<String>,
     /// Of a counter, what was not published yet.
     value: AtomicU64,
-    /// Whether a gauge was set since it was published.
+    /// True if a gauge was set since it was published.
     is_new: AtomicBool,
 }
 
 /// The numbers in the order in which they were defined.
 static NUMBERS: Mutex<Vec<&'static Number>> = Mutex::new(Vec::new());
+
+/// True if the log has the advice on doubts.
+static IS_ADVICE_GIVEN: AtomicBool = AtomicBool::new(false);
 
 static METRICS: Mutex<ProxyMetrics<Process>> = Mutex::new(ProxyMetrics::new(Process));
 
@@ -74,24 +77,19 @@ pub(crate) fn count_request(decision: &Decision, loaded: &Loaded, recent: &Recen
     if let Some(counter) = counter {
         counter.value.fetch_add(1, Relaxed);
     }
-    if let Some(result) = decision.signature() {
-        let Ok(()) = lock(&METRICS).count_signature(result);
+    for event in Event::of(decision) {
+        count_event(event);
+        if let Some(advice) = event.advice()
+            && !IS_ADVICE_GIVEN.swap(true, Relaxed)
+        {
+            log(LogLevel::Warn, &format!("crawlpike: {advice}"));
+        }
     }
 }
 
-/// Counts an internal error.
-pub(crate) fn count_error() {
-    let Ok(()) = lock(&METRICS).count_error();
-}
-
-/// Counts a lookup of the name of an address.
-pub(crate) fn count_name_lookup(result: NameLookupResult) {
-    let Ok(()) = lock(&METRICS).count_name_lookup(result);
-}
-
-/// Counts the result of a reload.
-pub(crate) fn count_reload(result: ReloadResult) {
-    let Ok(()) = lock(&METRICS).count_reload(result);
+/// Counts an event.
+pub(crate) fn count_event(event: Event) {
+    let Ok(()) = lock(&METRICS).count_event(event);
 }
 
 /// Shows a ruleset that was just loaded.
@@ -113,7 +111,7 @@ fn in_force<'r>(source: &'r str, loaded: &'r Loaded) -> InForce<'r> {
     InForce { source, version: loaded.version, ruleset: &loaded.ruleset }
 }
 
-/// Whether there is anything to publish.
+/// Returns true if there is anything to publish.
 pub(crate) fn is_due() -> bool {
     lock(&NUMBERS).iter().any(|number| match number.metric.kind {
         Kind::Counter => number.value.load(Relaxed) != 0,
@@ -126,7 +124,7 @@ pub(crate) fn is_due() -> bool {
 pub(crate) struct Publisher {
     /// In the order of [`ALL`].
     ids: Vec<MetricId>,
-    /// How many of the numbers this configuration has shown. Envoy forgets a metric with the last configuration that has shown
+    /// The count of numbers that this configuration has shown. Envoy forgets a metric with the last configuration that has shown
     /// it, so a new one shows all of them while the old one is there.
     shown: AtomicUsize,
 }

@@ -1,4 +1,4 @@
-//! What a worker remembers.
+//! The memory of a worker.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,14 +9,14 @@ use crawlpike_envoy_gate::Recent;
 use crate::source::Loaded;
 use crate::statistics::RecentCounters;
 
-/// What a worker remembers of the requests that it had last, for one ruleset.
+/// The values of the last requests of a worker, for one ruleset.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) requests: Recent,
     pub(crate) counters: RecentCounters,
 }
 
-/// For how many rulesets a worker remembers anything.
+/// The most rulesets for which a worker remembers anything.
 const REMEMBERED: usize = 8;
 
 thread_local! {
@@ -36,7 +36,7 @@ impl Memory {
         })
     }
 
-    /// A new one. It is built on the stack: apart from all else, so that no other request touches so many pages of that.
+    /// A new memory. It is built on the stack, in a function of its own, so that other requests do not touch as many pages of it.
     #[cold]
     #[inline(never)]
     fn start(memories: &mut Vec<(Weak<Loaded>, Rc<Self>)>, loaded: &Arc<Loaded>) -> Rc<Self> {

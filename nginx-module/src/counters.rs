@@ -1,7 +1,7 @@
-//! What all processes share: the counters, and what is known of names. And the bugs that are counted there.
+//! Memory that all processes share: the counters, and the known names. And the bugs that are counted there.
 
 use crawlpike_core::NameCache;
-use crawlpike_core::metrics::{Counters, OnceAMinute, ReloadResult};
+use crawlpike_core::metrics::{Counters, Event, OnceAMinute};
 use zerocopy::FromBytes;
 
 use crate::nginx::{LogLevel, MainThread};
@@ -9,7 +9,7 @@ use crate::nginx::{LogLevel, MainThread};
 /// The name of the memory. Counters of another version may look different.
 pub(crate) const SHARED_MEMORY: &str = concat!("crawlpike_", env!("CARGO_PKG_VERSION"));
 
-/// What all processes share.
+/// The memory that all processes share.
 #[derive(Debug, FromBytes)]
 #[repr(C)]
 pub(crate) struct Shared {
@@ -27,15 +27,15 @@ pub(crate) fn with_counters<T>(main_thread: MainThread<'_>, call: impl FnOnce(&C
     main_thread.with_shared(|shared: &Shared| call(&shared.counters))
 }
 
-/// Counts a new ruleset, or one that was refused.
-pub(crate) fn count_reload(main_thread: MainThread<'_>, result: ReloadResult) {
-    with_counters(main_thread, |counters| counters.count_reload(result));
+/// Counts an event.
+pub(crate) fn count_event(main_thread: MainThread<'_>, event: Event) {
+    let _ = with_counters(main_thread, |counters| counters.count_event(event));
 }
 
 /// Counts a bug, and logs it at most once a minute and worker.
 pub(crate) fn report_bug(main_thread: MainThread<'_>, consequence: &str, message: &str) {
     static LAST_LOGGED: OnceAMinute = OnceAMinute::new();
-    with_counters(main_thread, Counters::count_error);
+    count_event(main_thread, Event::Error);
     if LAST_LOGGED.is_due(main_thread.now()) {
         main_thread.log(LogLevel::ALERT, &format!("crawlpike: internal error, {consequence}: {message}"));
     }

@@ -1,6 +1,6 @@
 //! The directives.
 
-use crawlpike_core::metrics::ReloadResult;
+use crawlpike_core::metrics::{Event, ReloadResult};
 
 use crate::conf::MainConf;
 use crate::counters::{self, SHARED_MEMORY};
@@ -21,7 +21,8 @@ const EVERYWHERE: &[Context] = &[Http, Server, Location];
 pub(crate) const DIRECTIVES: &[Directive] = &[
     Directive::main(c"crawlpike_config", |main, cf| {
         // If a configuration is in service, it stays.
-        let refused = |_: &String| counters::count_reload(cf.main_thread(), ReloadResult::Failure);
+        let refused =
+            |_: &String| counters::count_event(cf.main_thread(), Event::Reload(ReloadResult::Failure));
         main.load(cf).inspect_err(refused)
     })
     .with_shared_memory(SHARED_MEMORY),

@@ -29,6 +29,8 @@ impl Body for PageBody {
     type Converted = Outcome;
 
     fn push(&mut self, bytes: &[u8]) -> bool {
+        #[cfg(feature = "panic-for-tests")]
+        panic_if_asked(bytes, "panic while it is collected");
         self.0.push(bytes)
     }
 
@@ -37,7 +39,13 @@ impl Body for PageBody {
     }
 
     fn convert(&self) -> Outcome {
+        #[cfg(feature = "panic-for-tests")]
+        panic_if_asked(self.0.body(), "panic while it is converted");
         self.0.finish()
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        self.0.into_body()
     }
 }
 
@@ -66,7 +74,7 @@ pub(crate) fn on_access(request: &mut Request<'_>, state: &RequestState, decisio
     let _ = state.document.set(Box::new(AskedDocument { wish, known: edits.known }));
 }
 
-/// What is to collect the body of the response, if that becomes a document.
+/// Returns the collector for the body of the response, if that becomes a document.
 pub(crate) fn on_response(
     request: &mut Request<'_>,
     state: &RequestState,
@@ -98,24 +106,29 @@ pub(crate) fn on_response(
     }
 }
 
-/// Sends the document, or the page as it is.
-pub(crate) fn on_converted(request: &mut Request<'_>, body: PageBody, outcome: Outcome) -> Vec<u8> {
-    match outcome {
-        Outcome::Document { headers, body } => {
-            edit(request, &headers);
-            body
-        }
-        Outcome::Page { headers } => {
-            edit(request, &headers);
-            body.0.into_body()
-        }
-    }
+/// Makes the head of the response that of the document, which is returned, or of the page.
+pub(crate) fn on_converted(request: &mut Request<'_>, outcome: Outcome) -> Option<Vec<u8>> {
+    let (headers, document) = match outcome {
+        Outcome::Document { headers, body } => (headers, Some(body)),
+        Outcome::Page { headers } => (headers, None),
+    };
+    edit(request, &headers);
+    #[cfg(feature = "panic-for-tests")]
+    panic_if_asked(document.as_deref().unwrap_or_default(), "panic while its head is changed");
+    document
 }
 
-/// Sends the page as it is.
-pub(crate) fn on_unconverted(request: &mut Request<'_>, body: PageBody) -> Vec<u8> {
+/// Makes the head of the response that of a page that is sent as it is.
+pub(crate) fn on_unconverted(request: &mut Request<'_>, body: &PageBody) {
     edit(request, &body.0.page());
-    body.0.into_body()
+}
+
+#[cfg(feature = "panic-for-tests")]
+#[expect(clippy::panic, reason = "that is what the feature is for")]
+fn panic_if_asked(page: &[u8], request: &str) {
+    if page.windows(request.len()).any(|part| part == request.as_bytes()) {
+        panic!("a page asked for it");
+    }
 }
 
 fn edit(request: &mut Request<'_>, headers: &DocumentHeaders) {

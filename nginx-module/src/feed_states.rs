@@ -1,4 +1,4 @@
-//! What the error log has about feeds that become stale, held or missing: one line for the server, whichever worker notices.
+//! Lines of the error log about feeds that become stale, held or missing: one for the server, by the first worker that notices.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::counters::with_counters;
 use crate::nginx::{LogLevel, MainThread};
 use crate::ruleset::{InForce, LoadedRuleset};
 
-/// How often a worker looks for feeds that have become stale.
+/// The time between two looks of a worker for feeds that have become stale.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Notes the states in which the feeds were loaded. The load has reported them.

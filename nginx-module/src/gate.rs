@@ -127,7 +127,7 @@ fn keep_out_forgeries(
     request.keep_state(|| RequestState::new(ruleset, outer_header, may_have_header, seen));
 }
 
-/// Decides, and denies the request or tells upstreams about it.
+/// Decides, and denies the request or passes it on with the header for upstreams.
 pub(crate) fn on_access(mut request: Request<'_>) -> ControlFlow<Answered> {
     if request.main_conf().is_none_or(|main| main.ruleset.is_empty()) {
         return ControlFlow::Continue(());
@@ -144,7 +144,7 @@ pub(crate) fn on_access(mut request: Request<'_>) -> ControlFlow<Answered> {
     let decided = judge(&request, state);
     let decision = decided.decision;
     state.served_by.set(Some(ServedBy { decision, location: request.location_id() }));
-    // Where the mode is `off`, an error page can be on its way.
+    // If the mode is `off`, an error page can be on its way.
     if !decision.is_off() {
         state.announced.set(None);
     }
@@ -256,7 +256,7 @@ fn current(request: &Request<'_>, state: &RequestState) -> Option<Decision> {
     state.served_by.get().filter(is_current).map(|served| served.decision)
 }
 
-/// Whether the access phase of the location that serves the request is still to come.
+/// Returns true if the access phase of the location that serves the request is still to come.
 fn is_ahead(request: &Request<'_>, state: &RequestState) -> bool {
     current(request, state).is_none() && request.response_status().is_none()
 }
@@ -284,7 +284,7 @@ pub(crate) fn judge(request: &Request<'_>, state: &RequestState) -> Decided {
     decided
 }
 
-/// What nginx.conf sets for a request beside the document, and what is known of its client's name.
+/// The settings of nginx.conf for a request beside the document, and the known name of its client.
 pub(crate) fn overrides(request: &Request<'_>, state: &RequestState) -> Overrides {
     let site = request.location_conf().and_then(|conf| conf.site);
     Overrides {

@@ -1,8 +1,8 @@
-//! What nginx calls, and who answers.
+//! The calls from nginx, each with the part of the module that answers it.
 
 use std::ops::ControlFlow;
 
-use crawlpike_core::metrics::ReloadResult;
+use crawlpike_core::metrics::{Event, ReloadResult};
 use crawlpike_document_gate::Outcome;
 
 use crate::conf::{LocationConf, MainConf};
@@ -54,7 +54,8 @@ impl Module for Crawlpike {
         if let Some(ruleset) = main.and_then(|main| main.ruleset.get()) {
             feed_states::on_cycle(&ruleset, main_thread);
             if is_reload {
-                counters::count_reload(main_thread, ReloadResult::of(Some(&ruleset), main_thread.now()));
+                let result = ReloadResult::of(Some(&ruleset), main_thread.now());
+                counters::count_event(main_thread, Event::Reload(result));
             }
         }
     }
@@ -95,12 +96,12 @@ impl Module for Crawlpike {
         response::on_response(request)
     }
 
-    fn on_converted(request: &mut Request<'_>, body: PageBody, outcome: Outcome) -> Vec<u8> {
-        documents::on_converted(request, body, outcome)
+    fn on_converted(request: &mut Request<'_>, _: &PageBody, outcome: Outcome) -> Option<Vec<u8>> {
+        documents::on_converted(request, outcome)
     }
 
-    fn on_unconverted(request: &mut Request<'_>, body: PageBody) -> Vec<u8> {
-        documents::on_unconverted(request, body)
+    fn on_unconverted(request: &mut Request<'_>, body: &PageBody) {
+        documents::on_unconverted(request, body);
     }
 
     fn on_log(request: &Request<'_>) {

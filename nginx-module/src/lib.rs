@@ -1,8 +1,9 @@
 //! Crawlpike as a dynamic module of nginx: directives, variables, the access phase, and the headers of responses.
 //!
-//! `crawlpike-core` decides and says what to send. This crate asks nginx for facts about the request and carries the decision
-//! out. From the bottom up: [`nginx`] has the bindings, with everything that is `unsafe`; [`conf`] has what the directives set;
-//! [`gate`] decides; [`handlers`] ties them to nginx.
+//! No policy belongs here: this crate asks nginx for facts about a request, and carries out the decision of `crawlpike-core`.
+//! From the bottom up: [`nginx`] has the bindings, with everything that is `unsafe`; [`conf`] has the values of the directives;
+//! [`gate`] asks for decisions; [`handlers`] connects all to nginx. `gate/files` reads and watches the files for this module, and
+//! `gate/page` makes documents of pages; the gates for Envoy are `envoy-module` and `envoy-filter`.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![deny(clippy::unreachable, clippy::string_slice)]

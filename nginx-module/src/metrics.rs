@@ -1,11 +1,11 @@
 //! The count of requests, and the page that shows it.
 
-use crawlpike_core::metrics::{Counters, Series};
+use crawlpike_core::metrics::{Counters, Event, Series};
 
 use crate::counters::with_counters;
 use crate::gate;
 use crate::module::Request;
-use crate::nginx::Answered;
+use crate::nginx::{Answered, LogLevel};
 
 const NOT_FOUND: u16 = 404;
 const METHOD_NOT_ALLOWED: u16 = 405;
@@ -18,8 +18,12 @@ pub(crate) fn on_log(request: &Request<'_>) {
         let ruleset = &state.ruleset;
         with_counters(request.main_thread(), |counters| {
             counters.count_request(series, ruleset, &ruleset.recent);
-            if let Some(result) = decision.signature() {
-                counters.count_signature(result);
+            for event in Event::of(&decision) {
+                if counters.count_event(event)
+                    && let Some(advice) = event.advice()
+                {
+                    request.main_thread().log(LogLevel::WARN, &format!("crawlpike: {advice}"));
+                }
             }
         });
     }

@@ -5,18 +5,19 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
+use crawlpike_core::metrics::Event;
 use crawlpike_core::{NameLookup, NameLookupResult};
 
 use crate::conf::LocationConf;
-use crate::counters::{with_counters, with_names};
+use crate::counters::{count_event, with_names};
 use crate::gate;
 use crate::module::Request;
 use crate::nginx::{NameAnswer, NameQuestion};
 
-/// How many requests of a worker wait at the same time. A request beyond that does not wait.
+/// The number of requests of a worker that wait at the same time. A request beyond that does not wait.
 const MOST_WAITING: usize = 128;
 
-/// How many requests of this worker wait.
+/// The number of requests of this worker that wait now.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 /// A place among the requests that wait.
@@ -37,7 +38,7 @@ impl Drop for Place {
     }
 }
 
-/// What a request waits for.
+/// The lookup that a request waits for.
 #[derive(Debug)]
 pub(crate) struct Question {
     lookup: NameLookup,
@@ -64,7 +65,7 @@ impl NameQuestion for Question {
     }
 }
 
-/// What a request has to wait for. `None` if its client is known, if no lookup can help, or if lookups are off.
+/// The lookup that a request has to wait for. `None` if its client is known, if no lookup can help, or if lookups are off.
 pub(crate) fn question(request: &Request<'_>) -> Option<Question> {
     let patience = request.location_conf().and_then(LocationConf::rdns)?;
     let state = request.state()?;
@@ -77,7 +78,7 @@ pub(crate) fn question(request: &Request<'_>) -> Option<Question> {
     }
     let Some(place) = Place::take() else {
         let result = NameLookupResult::OverLimit;
-        with_counters(main_thread, |counters| counters.count_name_lookup(result));
+        count_event(main_thread, Event::NameLookup(result));
         state.name.set(Some(lookup.fact(result.outcome())));
         return None;
     };
@@ -96,7 +97,7 @@ pub(crate) fn on_answer(request: &Request<'_>, question: &Question, answer: Name
     };
     let outcome = result.outcome();
     let (lookup, main_thread) = (&question.lookup, request.main_thread());
-    with_counters(main_thread, |counters| counters.count_name_lookup(result));
+    count_event(main_thread, Event::NameLookup(result));
     with_names(main_thread, |names| names.put(lookup, outcome, valid_until, main_thread.now()));
     if let Some(state) = request.state() {
         state.name.set(Some(lookup.fact(outcome)));

@@ -5,25 +5,25 @@ use std::mem;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crawlpike_core::metrics::ReloadResult;
+use crawlpike_core::metrics::{Event, ReloadResult};
 use crawlpike_core::{Compiled, Severity};
 use crawlpike_files::{Look, Origin, Watch};
 
-use crate::counters::{count_reload, report_bug};
+use crate::counters::{count_event, report_bug};
 use crate::feed_states::is_news;
 use crate::nginx::{Background, LogLevel, MainThread, Worker, trim};
 use crate::ruleset::InForce;
 
-/// How long a worker waits before it first asks whether a look is over. It then waits twice as long each time: a look takes
+/// The time after which a worker first asks if a look is over. It then waits twice as long each time: a look takes
 /// microseconds, compiling takes up to a second, and a network file system may never answer.
 const SOON: Duration = Duration::from_millis(20);
 
-/// How a worker keeps its ruleset up to date.
+/// The state by which a worker keeps its ruleset up to date.
 #[derive(Debug, Default)]
 pub(crate) struct Refresh {
-    /// What `crawlpike_refresh` says, if it is there: the time between two looks at the files, or `off`.
+    /// The value of `crawlpike_refresh`, if it is there: the time between two looks at the files, or `off`.
     pub(crate) interval: Option<Option<Duration>>,
-    /// What the newest ruleset was compiled from, whether it is in force or was refused.
+    /// The origin of the newest ruleset, which is in force or was refused.
     origin: RefCell<Option<Origin>>,
     /// The time from the first look of this worker to the second.
     first_interval: Cell<Option<Duration>>,
@@ -34,11 +34,11 @@ pub(crate) struct Refresh {
 #[derive(Debug)]
 struct Looking {
     thread: Background<(Origin, Found)>,
-    /// How long the worker last waited for it.
+    /// The time that the worker last waited for it.
     waited: Duration,
 }
 
-/// What a look has found.
+/// The result of a look.
 #[derive(Debug)]
 struct Found {
     look: Look<Compiled>,
@@ -159,7 +159,7 @@ fn take(
         }
     }
     let changed = changed.join(", ");
-    count_reload(main_thread, ReloadResult::of(ruleset.as_ref(), since));
+    count_event(main_thread, Event::Reload(ReloadResult::of(ruleset.as_ref(), since)));
     match ruleset {
         Some(ruleset) => {
             in_force.set(ruleset, since);

@@ -17,9 +17,9 @@ pub(crate) struct LoadedRuleset {
     pub(crate) since: i64,
     /// When this worker last looked for feeds that have become stale.
     pub(crate) looked: Cell<i64>,
-    /// Where this worker counts its decisions.
+    /// The positions of this worker's counters.
     pub(crate) recent: RecentSlots,
-    /// What this worker read last, and told upstreams last.
+    /// The values that this worker read last, and sent to upstreams last.
     pub(crate) recent_speakers: RecentSpeakers,
     pub(crate) recent_headers: RecentHeaders,
     /// A ruleset is large: what it took goes back to the system.

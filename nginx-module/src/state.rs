@@ -1,4 +1,4 @@
-//! What is kept of a request from one phase to the next.
+//! The state of a request from one phase to the next.
 
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
@@ -9,43 +9,43 @@ use crawlpike_core::{Decision, DocumentWish, NameFact, Overrides};
 use crate::nginx::LocationId;
 use crate::ruleset::LoadedRuleset;
 
-/// What is kept of a client's request.
+/// The state of a client's request.
 #[derive(Debug)]
 pub(crate) struct RequestState {
     /// The ruleset for all of the request, whatever is in force meanwhile.
     pub(crate) ruleset: Rc<LoadedRuleset>,
-    /// What the names of its headers said when the request came.
+    /// Facts from the names of its headers when the request came.
     pub(crate) seen: SeenNames,
-    /// What came of the lookup of the client's name.
+    /// The result of the lookup of the client's name.
     pub(crate) name: Cell<Option<NameFact>>,
     /// The last decision.
     pub(crate) last: Cell<Option<Decided>>,
     /// The decision of the last access phase, by which the request is served.
     pub(crate) served_by: Cell<Option<ServedBy>>,
-    /// Whether the variable with the mode is being evaluated. It may itself read variables of this module.
+    /// True while the variable with the mode is being evaluated. It may itself read variables of this module.
     pub(crate) is_evaluating_mode: Cell<bool>,
-    /// Whether the request can have an `X-Crawlpike`: this module's, or one from outside.
+    /// True if the request can have an `X-Crawlpike`: this module's, or one from outside.
     pub(crate) may_have_header: Cell<bool>,
     /// The `X-Crawlpike` that came from outside, if any location trusts it.
     pub(crate) outer_header: Option<Box<[u8]>>,
     /// A denial of which nginx.conf has read, ahead of the access phase, that it will be enforced.
     pub(crate) announced: Cell<Option<Decision>>,
-    /// Whether the path of a page was put in the place of its markdown's.
+    /// True if the path of a page was put in the place of its markdown's.
     pub(crate) is_at_page: Cell<bool>,
-    /// What is asked for, on a site that sends documents. In a box: all other requests would carry its place along.
+    /// The document that is asked for, on a site that sends them. In a box: all other requests would carry its place along.
     pub(crate) document: OnceCell<Box<AskedDocument>>,
 }
 
-/// What the names of a request's headers said when it came.
+/// Facts from the names of a request's headers when it came.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeenNames {
-    /// Whether the client sent no signature.
+    /// True if the client sent no signature.
     pub(crate) is_unsigned: bool,
-    /// Whether there is a single line of `User-Agent`, which nginx knows.
+    /// True if there is a single line of `User-Agent`, which nginx knows.
     pub(crate) has_one_user_agent: bool,
 }
 
-/// What a request asks for, on a site that sends documents.
+/// The document that a request asks for, on a site that sends them.
 #[derive(Debug)]
 pub(crate) struct AskedDocument {
     pub(crate) wish: DocumentWish,
@@ -93,7 +93,7 @@ pub(crate) struct Decided {
     pub(crate) is_final: bool,
 }
 
-/// What can change while a request is served, by `realip` in a location or by a redirect to another location.
+/// The facts that can change while a request is served, by `realip` in a location or by a redirect to another location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Basis {
     pub(crate) address: Option<IpAddr>,

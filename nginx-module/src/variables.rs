@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crawlpike_core::{Fact, Facts};
 
-/// What a variable shows.
+/// The content of a variable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Variable {
     Fact(Fact),

@@ -15,7 +15,7 @@ use crate::world::{Client, Kind, World};
 /// The name of the profiles in a server's folder.
 const PROFILE: &str = "callgrind";
 
-/// The command to run a server under, which has this folder. It counts nothing before it is told to.
+/// The command to run a server under, which has this folder. It counts nothing before it gets the command.
 pub(crate) fn command(folder: &Path) -> Vec<String> {
     let file = format!("--callgrind-out-file={}", folder.join(PROFILE).display());
     ["valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no", "--separate-threads=yes"]
@@ -31,16 +31,17 @@ pub(crate) struct Server<'a> {
     pub(crate) pid: Pid,
     pub(crate) folder: &'a Path,
     pub(crate) address: SocketAddr,
-    /// How often it gets all requests before they are counted: what happens once happens before, as the work of a compiler.
+    /// The number of times that it gets all requests before they are counted: one-time work, such as that of a
+    /// compiler, is done by then.
     pub(crate) warm_up: usize,
 }
 
 impl Server<'_> {
-    /// What a request of each kind takes, on average over the clients.
+    /// The cost of a request of each kind, on average over the clients.
     ///
     /// # Panics
     ///
-    /// Where valgrind is not there.
+    /// If valgrind is not there.
     pub(crate) fn instructions(self, world: &World) -> [f64; Kind::ALL.len()] {
         self.control("--instr=on");
         Kind::ALL.map(|kind| {

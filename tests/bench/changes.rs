@@ -1,4 +1,4 @@
-//! What a change of a feed costs an nginx: memory over reloads, and the time from the change to its effect.
+//! The cost of a changed feed for nginx: memory over reloads, and the time from the change to its effect.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use crawlpike_tests::reloads::{LargeFeed, Usage};
 
 /// After how many reloads memory is looked at.
 const RELOADS: [usize; 4] = [1, 10, 50, 100];
-/// How often the time to the effect is taken; the median counts.
+/// The number of measurements of the time to the effect; the median counts.
 const CHANGES: usize = 5;
 
 /// Memory in a worker for the prefixes of a feed, over reloads of it, and seconds from its change to its effect.

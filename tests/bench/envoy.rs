@@ -15,7 +15,7 @@ use crate::envoy_peers::{lua, rbac};
 use crate::rounds::{Candidate, SERVER_CORE, measure, table};
 use crate::world::{Kind, World, compiled};
 
-/// How many prefixes RBAC and Crawlpike have.
+/// The number of prefixes of RBAC and Crawlpike.
 const SIZES: [usize; 2] = [3_000, 300_000];
 
 /// One listener of the comparison.
@@ -24,7 +24,7 @@ pub(crate) struct Variant {
     pub(crate) port: u16,
     /// Its filter before the router; none in bare Envoy.
     filter: Option<Value>,
-    /// Whether it denies who is spoofed.
+    /// True if it denies spoofed agents.
     denies: bool,
 }
 
@@ -33,7 +33,7 @@ impl Variant {
         Self { name: name.into(), port: free_port(), filter, denies }
     }
 
-    /// What a request of each kind takes.
+    /// The cost of a request of each kind.
     fn instructions(&self, world: &World) -> [f64; Kind::ALL.len()] {
         /// Enough for the compiler of the Wasm runtime to have made of all functions what it will.
         const WARM_UP: usize = 6;

@@ -1,4 +1,4 @@
-//! What an operator of Envoy would do without Crawlpike.
+//! The alternatives to Crawlpike for an operator of Envoy.
 
 use std::fmt::Write as _;
 

@@ -2,7 +2,7 @@
 //! `make soak-envoy`.
 //!
 //! Each is one run over all candidates side by side, and prints a report in Markdown; what it is doing meanwhile goes to
-//! standard error. `docs/benchmarks.md` tells the method and what came out.
+//! standard error. `docs/benchmarks.md` describes the method and the results.
 
 use std::env;
 use std::path::PathBuf;
@@ -22,12 +22,12 @@ mod world;
 
 const USAGE: &str = "usage: bench nginx|envoy|envoy-updates|signatures [--rounds N] [--seconds N] [--empty-gates DIRECTORY] [--only TEXT] [--updates N]";
 
-/// How long to measure.
+/// The length of the measurement.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
-    /// How often each candidate has its turn; medians count. 0: only instructions are counted, which depend on no clock.
+    /// The number of turns of each candidate; medians count. 0: only instructions are counted, which depend on no clock.
     rounds: usize,
-    /// How long a turn is.
+    /// The length of a turn.
     turn: Duration,
 }
 
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the program that the arguments name, and tells whether all went well; `None` where they name none.
+/// Runs the program that the arguments name; true if all went well, `None` if they name none.
 fn run(arguments: &[String]) -> Option<bool> {
     let (program, options) = arguments.split_first()?;
     let mut effort = Effort { rounds: 9, turn: Duration::from_secs(2) };

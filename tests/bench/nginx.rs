@@ -16,14 +16,14 @@ use crate::hand_written;
 use crate::rounds::{Candidate, SERVER_CORE, measure, table};
 use crate::world::{Kind, World};
 
-/// How many prefixes Crawlpike has.
+/// The number of prefixes of Crawlpike.
 const SIZES: [usize; 2] = [3_000, 300_000];
 
-/// How one nginx of the comparison is set up.
+/// The configuration of one nginx of the comparison.
 struct Variant {
     name: String,
     with_module: bool,
-    /// Whether it denies who is spoofed.
+    /// True if it denies spoofed agents.
     denies: bool,
     main: &'static str,
     http: String,
@@ -62,7 +62,7 @@ impl Variant {
         (Nginx::set_up(Folder::new(), &self.http(port), self.setup()), local(port))
     }
 
-    /// What a request of each kind takes.
+    /// The cost of a request of each kind.
     fn instructions(&self, world: &World) -> [f64; Kind::ALL.len()] {
         let (folder, port) = (Folder::new(), free_port());
         let setup = self.setup();

@@ -20,11 +20,11 @@ pub(crate) struct Candidate {
     pub(crate) address: SocketAddr,
     /// The process that serves.
     pub(crate) pid: i32,
-    /// Whether it answers these clients with an error.
+    /// True if it answers these clients with an error.
     pub(crate) denies: bool,
 }
 
-/// What was measured of a candidate.
+/// The measurements of a candidate.
 pub(crate) struct Measured {
     pub(crate) name: String,
     turns: Vec<Turn>,
@@ -46,7 +46,7 @@ const CONNECTIONS: usize = 32;
 ///
 /// # Panics
 ///
-/// Where a candidate answers otherwise than it should.
+/// If a candidate gives a wrong answer.
 pub(crate) fn measure(candidates: &[Candidate], clients: &[Client], effort: Effort) -> Vec<Measured> {
     let wrk = Wrk::new(clients);
     let mut measured: Vec<Measured> =
@@ -113,7 +113,7 @@ end
             .output()
             .expect("wrk can be started: .ci/setup bench installs it");
         let processor = processor_time(candidate.pid).saturating_sub(before);
-        // What it has not answered yet is no matter of the next candidate.
+        // Requests that it has not answered yet must not affect the next candidate.
         wait_for("a server with nothing to do", || {
             let before = processor_time(candidate.pid);
             thread::sleep(Duration::from_millis(50));
@@ -151,7 +151,7 @@ impl Measured {
         median(self.turns.iter().map(|turn| turn.processor))
     }
 
-    /// How many times the requests a second of another candidate.
+    /// The ratio of its requests a second to those of another candidate.
     pub(crate) fn times(&self, other: &Self) -> f64 {
         median(self.turns.iter().zip(&other.turns).map(|(ours, other)| ours.per_second / other.per_second))
     }

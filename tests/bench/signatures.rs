@@ -21,14 +21,14 @@ use crate::envoy::{Variant, bootstrap};
 
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
 
-/// How many requests of a kind are sent for each measurement of time, and for each one of instructions.
+/// The number of requests of a kind for each measurement of time, and for each one of instructions.
 const TIMED: u32 = 3_000;
 const COUNTED: usize = 64;
 
 /// The time from one timed request to the next: what a gate spends on signatures is limited by the second.
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// How often each kind has its turn; the least time counts, because other work only adds to it.
+/// The number of turns of each kind; the shortest time counts, because other work only adds to it.
 const TURNS: usize = 4;
 
 /// A kind of request, and the statuses that its answers may have.
@@ -36,7 +36,7 @@ struct Kind {
     name: &'static str,
     request: String,
     statuses: &'static [u16],
-    /// Whether each request costs the same. Of those that use up what a gate spends in a second, only some are examined.
+    /// True if each request costs the same. Of those that use up what a gate spends in a second, only some are examined.
     is_uniform: bool,
 }
 
@@ -107,7 +107,7 @@ fn folder(has_keys: bool) -> Folder {
 /// A gate, started for one measurement.
 trait Gate {
     const NAME: &'static str;
-    /// How often requests are sent before they are counted.
+    /// The number of times that requests are sent before they are counted.
     const WARM_UP: usize;
 
     /// Starts it, under a command; gives the process whose time counts, and where it listens.

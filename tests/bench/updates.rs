@@ -22,7 +22,7 @@ const PREFIXES: usize = 300_000;
 /// After how many updates memory is looked at, beside every hundred.
 const LOOKS: [usize; 4] = [1, 10, 20, 50];
 
-/// How a ruleset gets to a gate.
+/// The delivery of a ruleset to a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Delivery {
     /// In a resource that Envoy watches.
@@ -143,7 +143,7 @@ impl Running {
         (Envoy::boot(folder, bootstrap, workers, &[]), variant.port)
     }
 
-    /// How many versions were taken.
+    /// The number of versions that were accepted.
     fn taken(&self) -> u64 {
         let (page, end) = match self.delivery {
             Delivery::Discovered(_) => ("/stats?filter=config_reload$", "config_reload: "),

@@ -1,4 +1,4 @@
-//! What is measured with: feeds of a size, the configuration document over them, and clients of each kind.
+//! The inputs of the measurements: feeds of a size, the configuration document over them, and clients of each kind.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -37,7 +37,7 @@ const AUTOMATION_PREFERENCES: &str = "User-agent: *\nScope: /\nAllowed-methods: 
 
 const BROWSERS: &str = include_str!("../../core/tests/data/ua-browsers-today.txt");
 
-/// What Googlebot sends.
+/// The User-Agent of Googlebot.
 const GOOGLEBOTS: [&str; 3] = [
     "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
     "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.7444.175 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
@@ -46,15 +46,15 @@ const GOOGLEBOTS: [&str; 3] = [
 
 /// A configuration with feeds of so many prefixes: those that ship, and made-up ones like the routing table's.
 pub(crate) struct World {
-    /// Where its files are; it goes with them.
+    /// The folder of its files, removed with it.
     folder: Folder,
     feeds: Vec<Feed>,
-    /// How many prefixes there are in all feeds.
+    /// The number of prefixes in all feeds.
     pub(crate) prefixes: usize,
     /// The document without sites, and its compiled form.
     pub(crate) document: PathBuf,
     pub(crate) compiled: PathBuf,
-    /// The document without sites that says whom the server trusts to tell the client's address.
+    /// The document without sites that lists the proxies whose client addresses the server trusts.
     pub(crate) document_with_hops: PathBuf,
     /// The document of which the site of all clients has both policies.
     pub(crate) document_with_policies: PathBuf,
@@ -74,7 +74,7 @@ pub(crate) enum Kind {
     Browser,
     /// Googlebot, from an address of its feed.
     Verified,
-    /// Who says that he is Googlebot, from no feed's address.
+    /// A client that claims to be Googlebot, from an address that is in no feed.
     Spoofed,
 }
 
@@ -162,7 +162,7 @@ impl World {
     }
 
     /// Clients of a kind, the same in each run. Their addresses are in no feed but their own, so that every candidate
-    /// can tell who they are.
+    /// can identify them.
     pub(crate) fn clients(&self, kind: Kind) -> Vec<Client> {
         let mut random = data::Random::new();
         let anywhere = data::anywhere_v4();

@@ -1,4 +1,4 @@
-//! Who asks: all kinds of clients, each answer checked; slow ones; and such as send what is no request.
+//! The clients: all kinds, with each answer checked; slow ones; and those that send invalid requests.
 
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream};
@@ -54,7 +54,7 @@ const METHODS: [&str; 8] = ["GET", "GET", "GET", "GET", "HEAD", "OPTIONS", "DELE
 
 const PURPOSES: [Option<&str>; 5] = [None, None, Some("search"), Some("ai-training"), Some("no token")];
 
-/// What is no request, or one that nobody should send.
+/// Invalid requests, and valid ones that nobody should send.
 const NONSENSE: [&[u8]; 14] = [
     b"\r\n\r\n\r\n",
     b"GET\r\n\r\n",
@@ -110,7 +110,7 @@ pub(crate) fn slow(scene: &Scene, mut random: Rng) {
     }
 }
 
-/// What is no request: the gate may answer or not, but no internal error may come of it.
+/// Invalid requests: the gate may answer or not, but they must not cause an internal error.
 pub(crate) fn nonsense(scene: &Scene, mut random: Rng) {
     while !scene.is_over() {
         scene.count("connections with nonsense");
@@ -169,7 +169,7 @@ fn any_address(random: &mut Rng) -> IpAddr {
     match random.u8(..6) {
         0 => [66, 249, 66, random.u8(..)].into(),
         1 => Ipv6Addr::new(0x2001, 0x4860, 0x4801, 0x10, 0, 0, 0, random.u16(..)).into(),
-        // Where the feed of the lab is, in one version or another.
+        // Addresses in some version of the lab's feed.
         2 | 3 => [192, 0, 2, random.u8(..)].into(),
         4 => Ipv6Addr::new(0x2001, 0xdb8, random.u16(..4), 0, 0, 0, 0, 1).into(),
         _ => Ipv4Addr::from_bits(random.u32(0x0B00_0000..0x7E00_0000)).into(),

@@ -32,7 +32,7 @@ pub(crate) struct Envoy {
     logs: Vec<String>,
     /// The same files, each of which changes before that of Envoy: what Envoy may have in force is known before.
     before: Folder,
-    /// What the module reads, read in the same way in the other folder.
+    /// The documents that the module reads, loaded in the same way in the other folder.
     origin: Origin,
 }
 
@@ -69,7 +69,7 @@ impl Envoy {
     }
 
     /// Replaces or removes a file, and announces what the module will have in force then. Whether that will take it; `None`: there
-    /// is no change.
+    /// is not a change.
     fn put(&mut self, scene: &Scene, name: &str, text: Option<&str>) -> Option<bool> {
         put(&self.before, name, text);
         let mut compiled = loop {
@@ -141,7 +141,7 @@ impl Gate for Envoy {
 
     fn kill(&mut self, scene: &Scene, random: &mut Rng, document: Option<&str>) {
         if let Some(text) = document {
-            // Whether the process still takes it is a matter of luck.
+            // The process may or may not still receive it.
             self.put(scene, DOCUMENT, Some(text));
             pause(random, 2500);
         }

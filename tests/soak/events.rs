@@ -1,4 +1,4 @@
-//! What happens to a gate meanwhile: other documents and feeds, broken ones, and the death of processes.
+//! The events during the soak: other documents and feeds, broken ones, and the death of processes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ const ROBOTS: [&str; 3] = [
 ];
 const PREFERENCES: &str = "scope: /\nallowed-methods: GET, HEAD\n\nscope: /search\nallowed-methods: GET\nallowed-purposes: search\n";
 
-/// What a file may hold that is no feed.
+/// Contents of a file that is not a feed.
 const BROKEN: [&str; 6] = [
     "",
     "404 not found\n",
@@ -104,7 +104,7 @@ fn feed(name: &str, random: &mut Rng) -> String {
     }
 }
 
-/// What comes to be in the place of a feed by mistake.
+/// The things that replace a feed by mistake.
 fn broken_feed(name: &str, random: &mut Rng) -> String {
     match random.u8(..4) {
         // Cut off.
@@ -116,7 +116,7 @@ fn broken_feed(name: &str, random: &mut Rng) -> String {
     }
 }
 
-/// What happened, by kind.
+/// The events so far, by kind.
 pub(crate) struct Events<'s> {
     scene: &'s Scene,
     pub(crate) gate: Box<dyn Gate>,
@@ -134,7 +134,7 @@ impl<'s> Events<'s> {
         match self.topic {
             _ if !spared && random.u8(..4) == 0 => self.replace_something(random),
             Topic::Policies => self.change_something(random),
-            // What happens there is the clients' and the origin's business.
+            // Those are the responsibility of the clients and the origin.
             Topic::Documents => {}
         }
     }
@@ -172,7 +172,7 @@ impl<'s> Events<'s> {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    /// Other processes in the place of those that run, be it with their consent or without.
+    /// Other processes in the place of those that run, with a signal that they handle, or without.
     fn replace_something(&mut self, random: &mut Rng) {
         let what = if random.bool() {
             let document = (self.topic == Topic::Policies && random.bool()).then(|| document(random));

@@ -1,4 +1,4 @@
-//! What a soak needs of a server with a gate.
+//! The interface of a server with a gate for the soak test.
 
 use std::fs;
 
@@ -23,13 +23,13 @@ pub(crate) trait Gate {
 
     fn reopen_logs(&self);
 
-    /// What each kind of process has in memory, in KiB; of several of a kind, the largest.
+    /// The memory of each kind of process, in KiB; of several of a kind, the largest.
     fn memory(&self) -> Vec<(&'static str, u64)>;
 
     /// The process that started the others, if there are others.
     fn main_process(&self) -> i32;
 
-    /// Lines of the logs that tell of what should not be.
+    /// Lines of the logs about errors.
     fn problems_in_logs(&self) -> Vec<String>;
 }
 

@@ -38,10 +38,10 @@ use crate::scene::Scene;
 const USAGE: &str = "usage: soak [--gate nginx|envoy] [--seconds N] [--seed N]
        soak --documents [--gate nginx|envoy|wasm] [--seconds N] [--seed N]";
 
-/// How often memory is looked at.
+/// The interval between samples of memory.
 const SAMPLES: u32 = 12;
 
-/// What clients are after.
+/// The subject of the clients' requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Topic {
     /// Decisions, while the files change.
@@ -128,7 +128,7 @@ fn run(gate: &str, topic: Topic, time: Duration, seed: u64) -> bool {
                 memory.sample(events.gate.as_ref());
                 next_sample += time / SAMPLES;
             }
-            // What memory a process takes in the long run shows only if it lives on.
+            // The memory of a process in the long run shows only if the process lives on.
             let spared = start.elapsed() > time / 2;
             events.happen(&mut random, spared);
             thread::sleep(Duration::from_millis(random.u64(50..800)));

@@ -7,7 +7,7 @@ use crawlpike_tests::proc::open_files;
 
 use crate::gate::Gate;
 
-/// What was seen, from the first sample to the last.
+/// The samples, from the first to the last.
 #[derive(Default)]
 pub(crate) struct Memory {
     samples: Vec<Sample>,
@@ -33,7 +33,7 @@ impl Memory {
         });
     }
 
-    /// What grew between the third quarter and the last, while all processes lived on.
+    /// The growth between the third quarter and the last, while all processes lived on.
     pub(crate) fn growth(&self) -> Vec<String> {
         let (count, quarter) = (self.samples.len(), self.samples.len() / 4);
         let (early, late) =

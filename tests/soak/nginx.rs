@@ -11,12 +11,12 @@ use crate::clients::pause;
 use crate::gate::{DOCUMENT, Gate, put, wrong_lines};
 use crate::scene::Scene;
 
-/// How many workers it has.
+/// The number of its workers.
 const WORKERS: usize = 2;
 
 pub(crate) struct Nginx {
     nginx: nginx::Nginx,
-    /// How many documents it had to refuse.
+    /// The number of documents that it had to refuse.
     refused: usize,
     killed: Vec<i32>,
 }
@@ -96,7 +96,7 @@ impl Nginx {
         self.nginx.folder()
     }
 
-    /// How many documents nginx says that it refused.
+    /// The number of documents that nginx reports as refused.
     fn refusals(&self) -> usize {
         self.log().matches("is invalid, see the errors above").count()
     }

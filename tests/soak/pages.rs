@@ -20,7 +20,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 const AIDOCUMENT: &str = "application/vnd.aiwebindex+json";
 
-/// What clients ask for.
+/// The targets of the requests.
 const WISHES: [&str; 4] = ["text/markdown", "text/markdown", AIDOCUMENT, "text/html"];
 
 /// The sizes of pages: within one buffer of a proxy, within some, more than go to another thread, and more than become a document.
@@ -29,7 +29,7 @@ const SIZES: [usize; 8] = [0, 500, 3_000, 20_000, 60_000, 100_000, 400_000, 2_20
 /// The largest page that becomes a document.
 const MOST: usize = 2 << 20;
 
-/// Pages are told apart by their numbers.
+/// The number of a page distinguishes it from others.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A folder for gates that make documents of all pages.

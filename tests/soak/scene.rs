@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 
 use crate::gate::DOCUMENT;
 
-/// How many failures are told: one cause often has thousands of them.
-const TOLD: usize = 20;
+/// The number of failures that are reported: one cause often has thousands of them.
+const REPORTED: usize = 20;
 
-/// What all threads share.
+/// The state that all threads share.
 pub(crate) struct Scene {
     /// The gate's.
     pub(crate) port: u16,
@@ -32,7 +32,7 @@ pub(crate) struct Scene {
     failures: Mutex<Vec<String>>,
     /// Answers that were compared with what they should be.
     checked: AtomicUsize,
-    /// What the clients did and saw, by kind.
+    /// The actions and results of the clients, by kind.
     counts: Mutex<BTreeMap<&'static str, usize>>,
 }
 
@@ -42,7 +42,7 @@ struct InForce {
     ruleset: Ruleset,
 }
 
-/// What could answer a request, as seen when its connection was opened.
+/// The rulesets that could answer a request when its connection was opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     oldest: usize,
@@ -147,12 +147,12 @@ impl Scene {
     pub(crate) fn fail(&self, failure: String) {
         eprintln!("soak: {failure}");
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        if failures.len() < TOLD {
+        if failures.len() < REPORTED {
             failures.push(failure);
         }
     }
 
-    /// What went wrong.
+    /// The failures.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if self.checked.load(Ordering::Relaxed) == 0 {

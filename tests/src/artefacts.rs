@@ -1,4 +1,4 @@
-//! Where the things under test are.
+//! The paths of the things under test.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub fn cli() -> PathBuf {
 ///
 /// # Panics
 ///
-/// Where the command can't be started.
+/// If the command can't be started.
 pub fn compile_ruleset(config: &Path, to: &Path) -> Output {
     let mut command = Command::new(cli());
     command.arg("compile").arg("--config").arg(config).arg("--output").arg(to);
@@ -106,7 +106,7 @@ pub fn kubernetes_schemas() -> PathBuf {
     tool("KUBERNETES_SCHEMAS", "kubernetes-schemas")
 }
 
-/// Where `make build` leaves its results; `$CRAWLPIKE_DIST` names another folder.
+/// The folder of the results of `make build`; `$CRAWLPIKE_DIST` names another folder.
 fn built(file: &str) -> PathBuf {
     let folder = env::var_os("CRAWLPIKE_DIST").map_or_else(|| repository().join("dist"), PathBuf::from);
     existing(folder.join(file), "run `make build` first, or set CRAWLPIKE_DIST to a folder that has it")

@@ -22,7 +22,7 @@ pub struct Table {
     /// The file's name, without `.json`.
     #[serde(skip)]
     pub name: String,
-    /// What the configuration is for.
+    /// The purpose of the configuration.
     pub about: String,
     /// The configuration document. Paths are relative to the file, unless `files` has them; there, an array of lines
     /// stands for the text.
@@ -35,7 +35,7 @@ pub struct Table {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What it shows, as a person would say it.
+    /// The behaviour that it shows, in plain words.
     pub name: String,
     /// The requirements that it shows, such as `JAFAR-13`.
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct Case {
     /// The lines of `Robots-Tag` and `X-Robots-Tag` that the origin responds with, by name, one to three of each.
     #[serde(default)]
     pub upstream: BTreeMap<String, HeaderLines>,
-    /// What the client of a gate receives, as far as it matters beyond what the decision asks for.
+    /// The response that the client of a gate receives, beyond what follows from the decision.
     #[serde(default)]
     pub response: CaseResponse,
 }
@@ -99,7 +99,7 @@ pub struct CaseRequest {
     /// Other headers.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Who signs the request. The headers of the signature then are among `headers`.
+    /// The signer of the request. The headers of the signature then are among `headers`.
     #[serde(default)]
     pub sign: Option<Sign>,
 }
@@ -150,7 +150,7 @@ impl HeaderLines {
     ///
     /// # Panics
     ///
-    /// Where the table is wrong.
+    /// If the table is wrong.
     pub fn lines(&self) -> Vec<Vec<u8>> {
         match self {
             Self::Absent => Vec::new(),
@@ -179,7 +179,7 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// Where a file is not what it should be.
+    /// If a file is not what it should be.
     pub fn all() -> Vec<Self> {
         let mut paths: Vec<PathBuf> = fs::read_dir(folder())
             .expect("the folder of the table")
@@ -219,7 +219,7 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// Where the disk is full.
+    /// If the disk is full.
     pub fn write(&self, to: &Folder) -> PathBuf {
         let document = to.write(&format!("tests/cases/{}.json", self.name), self.document());
         for shared in ["core/data/feeds", "tests/cases/data", "tests/cases/data/shapes"] {
@@ -228,13 +228,13 @@ impl Table {
         document
     }
 
-    /// What the configuration says of a site, by the name that decisions have for it.
+    /// The configuration of a site, by its name in decisions.
     pub fn site(&self, name: &str) -> Option<&Value> {
         let sites = self.config["sites"].as_array()?;
         sites.iter().find(|site| site["name"].as_str().or(site["hosts"][0].as_str()) == Some(name))
     }
 
-    /// What the gate serves for a site at a path.
+    /// The file that the gate serves for a site at a path.
     pub fn served(&self, site: &Value, path: &str) -> Option<String> {
         let policy =
             |key: &str| self.config["files"][site[key].as_str()?]["text"].as_str().map(str::to_owned);
@@ -259,7 +259,7 @@ impl Table {
         self.config["purpose_header"].as_str().unwrap_or("Automation-Purpose")
     }
 
-    /// A case as it goes over the wire, apart from what tells a gate the client's address.
+    /// A case as it goes over the wire, apart from the header with the client's address.
     pub fn http_request(&self, case: &Case) -> Request {
         let CaseRequest { method, path, host, .. } = &case.request;
         let mut request = Request::new(method, path, host);

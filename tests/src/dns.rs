@@ -1,6 +1,6 @@
 //! DNS servers on loopback, over UDP and TCP, which know some records, or misbehave.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -9,7 +9,9 @@ use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::rdata::{CNAME, PTR, TXT};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 
-/// What a server answers.
+use crate::serving::{Asked, serve, serve_at};
+
+/// A server's answer.
 #[derive(Clone, Debug)]
 pub enum Reply {
     /// These TXT records, each of one or more strings.
@@ -42,7 +44,7 @@ impl Reply {
 pub struct Zone(Vec<Record>);
 
 impl Zone {
-    /// How long its records live, in seconds.
+    /// The TTL of its records, in seconds.
     const LIFE: u32 = 300;
 
     fn with(mut self, name: Name, data: RData) -> Self {
@@ -64,7 +66,7 @@ impl Zone {
     ///
     /// # Panics
     ///
-    /// If that is no address.
+    /// If that is not an address.
     #[must_use]
     pub fn named(self, address: &str, name: Name) -> Self {
         let address: IpAddr = address.parse().expect("an address");
@@ -108,7 +110,7 @@ impl Zone {
         self.with(address.into(), RData::CNAME(CNAME(target.clone()))).with(target, name)
     }
 
-    /// What it has of a name, through aliases.
+    /// The records of a name, through aliases.
     pub fn reply(&self, name: &Name, wanted: RecordType) -> Reply {
         let mut wanted_name = name.clone();
         let mut found = Vec::new();
@@ -136,10 +138,10 @@ fn from_dotted(name: &str) -> Name {
     Name::from_labels(labels).expect("a name")
 }
 
-/// What a server answers to a question for a name and a type.
+/// A server's answer to a question for a name and a type.
 type Answers = dyn Fn(&Name, RecordType) -> Reply + Send + Sync;
 
-/// How large an answer over UDP may be.
+/// The largest answer over UDP, in bytes.
 const PAYLOAD: usize = 1232;
 
 /// A server on a free port.
@@ -173,11 +175,7 @@ impl DnsServer {
         let address = udp.local_addr().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let (over_tcp, asked_over_tcp) = (Arc::clone(&reply), Arc::clone(&asked));
-        thread::spawn(move || {
-            for stream in tcp.incoming().map_while(Result::ok) {
-                let _ = converse(stream, &*over_tcp, &asked_over_tcp);
-            }
-        });
+        serve_at(tcp, move |stream| converse(stream, &*over_tcp, &asked_over_tcp));
         let asked_over_udp = Arc::clone(&asked);
         thread::spawn(move || {
             let mut buffer = [0; 4096];
@@ -212,7 +210,7 @@ pub struct DohServer {
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-/// What such a server sends instead of an answer of DNS: all bytes of a response.
+/// The bytes of the response that such a server sends instead of a DNS answer.
 type Instead = dyn Fn(&Name, RecordType) -> Option<Vec<u8>> + Send + Sync;
 
 impl DohServer {
@@ -222,25 +220,13 @@ impl DohServer {
     }
 
     /// A server that sends these bytes where there are any, and otherwise answers as it should.
-    ///
-    /// # Panics
-    ///
-    /// If the machine has no free port.
     pub fn start(
         reply: impl Fn(&Name, RecordType) -> Reply + Send + Sync + 'static,
         instead: impl Fn(&Name, RecordType) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let by_all = Arc::clone(&asked);
-        let (reply, instead): (Arc<Answers>, Arc<Instead>) = (Arc::new(reply), Arc::new(instead));
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (reply, instead, asked) = (Arc::clone(&reply), Arc::clone(&instead), Arc::clone(&by_all));
-                thread::spawn(move || serve(stream, &*reply, &*instead, &asked));
-            }
-        });
+        let port = serve(move |stream| answer_over_http(stream, &reply, &instead, &by_all)).port();
         Self { port, asked }
     }
 
@@ -256,41 +242,26 @@ impl DohServer {
 }
 
 /// Answers the questions of a connection, one after another. Without an answer, it stays open.
-fn serve(
-    stream: TcpStream,
+fn answer_over_http(
+    mut stream: &TcpStream,
     reply: &Answers,
     instead: &Instead,
     asked: &Mutex<Vec<String>>,
 ) -> io::Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let mut writer = stream;
     loop {
-        let mut lines = Vec::new();
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line)? == 0 {
-                return Ok(());
-            }
-            match line.trim_end() {
-                "" => break,
-                line => lines.push(line.to_ascii_lowercase()),
-            }
-        }
-        assert_eq!(lines[0], "post /dns-query http/1.1");
-        let header = |name: &str| lines.iter().find_map(|line| line.strip_prefix(name)).expect("a header");
-        assert_eq!(header("content-type: "), "application/dns-message");
-        assert_eq!(header("host: "), "dns.test");
-        let mut query = vec![0; header("content-length: ").parse().expect("a length")];
-        reader.read_exact(&mut query)?;
-        let message = Message::from_vec(&query).expect("a message");
+        let request = Asked::read(&mut stream)?;
+        assert_eq!(request.lines[0], "POST /dns-query HTTP/1.1");
+        assert_eq!(request.header("content-type"), Some("application/dns-message"));
+        assert_eq!(request.header("host"), Some("dns.test"));
+        let message = Message::from_vec(&request.body).expect("a message");
         let question = &message.queries[0];
         if let Some(bytes) = instead(&question.name, question.query_type) {
             asked.lock().unwrap_or_else(PoisonError::into_inner).push(question.name.to_ascii());
-            writer.write_all(&bytes)?;
+            stream.write_all(&bytes)?;
             continue;
         }
-        for answer in answers(&query, reply, true, asked) {
-            writer.write_all(&http_response("application/dns-message", &answer))?;
+        for answer in answers(&request.body, reply, true, asked) {
+            stream.write_all(&http_response("application/dns-message", &answer))?;
         }
     }
 }
@@ -302,7 +273,7 @@ pub fn http_response(media_type: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-fn converse(mut stream: TcpStream, reply: &Answers, asked: &Mutex<Vec<String>>) -> io::Result<()> {
+fn converse(mut stream: &TcpStream, reply: &Answers, asked: &Mutex<Vec<String>>) -> io::Result<()> {
     let mut length = [0; 2];
     stream.read_exact(&mut length)?;
     let mut query = vec![0; u16::from_be_bytes(length).into()];

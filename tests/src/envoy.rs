@@ -85,11 +85,11 @@ impl Envoy {
         Self { server, folder, admin }
     }
 
-    /// What an Envoy writes that refuses a configuration with this filter, which `change` makes what a test needs.
+    /// The output of an Envoy that refuses a configuration with this filter, which `change` makes what a test needs.
     ///
     /// # Panics
     ///
-    /// Where Envoy can't be started, or accepts it.
+    /// If Envoy can't be started, or accepts it.
     pub fn refused(folder: Folder, filter: Value, change: impl FnOnce(&mut Value)) -> String {
         let listener = Listener { port: free_port(), filter, access_log: "access.log".into() };
         let mut configured = configuration(&folder, &listener);
@@ -120,7 +120,7 @@ impl Envoy {
     ///
     /// # Panics
     ///
-    /// Where it counts no such thing.
+    /// If it counts no such thing.
     pub fn update_count(&self, of: &str) -> u64 {
         let name = format!("extension_config_discovery.http_filter.crawlpike.{of}");
         let text = self.admin(&format!("/stats?filter=^{name}$"));
@@ -204,7 +204,7 @@ impl Gate {
 /// Envoy with a configuration. Without `--disable-hot-restart`, it needs a `--base-id` of its own.
 pub fn command(under: &[&str], file: &Path) -> Command {
     let mut command = program(under, artefacts::envoy());
-    // Where it finds the native module.
+    // The folder of the native module.
     if let Some(modules) = artefacts::envoy_module().parent() {
         command.env("ENVOY_DYNAMIC_MODULES_SEARCH_PATH", modules);
     }
@@ -212,7 +212,7 @@ pub fn command(under: &[&str], file: &Path) -> Command {
     command
 }
 
-/// How long a process stays after another one has taken over from it, in seconds.
+/// The time that a process stays after another one has taken over from it, in seconds.
 const PARENT_SHUTDOWN_TIME: u32 = 5;
 
 /// Starts Envoy with the folder's `envoy.json` as Envoy's hot restarter does, and waits until it serves. Epoch 0 takes over from
@@ -228,7 +228,7 @@ pub fn start_epoch(folder: &Folder, log: &str, base: &str, epoch: usize) -> Serv
     server
 }
 
-/// What [`start_epoch`] starts.
+/// The command that [`start_epoch`] starts.
 pub fn epoch_command(folder: &Folder, log: &str, base: &str, epoch: usize) -> Command {
     let mut command = command(&[], &folder.path().join("envoy.json"));
     command.args(["--base-id", base, "--restart-epoch", &epoch.to_string(), "--concurrency", "2"]);

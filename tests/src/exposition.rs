@@ -17,7 +17,7 @@ impl Exposition {
     ///
     /// # Panics
     ///
-    /// Where the text is not in the format; the message has the line.
+    /// If the text is not in the format; the message has the line.
     pub fn parse(text: &str) -> Self {
         assert!(text.is_empty() || text.ends_with('\n'), "the last line has no end: {text:?}");
         let mut page = Self::default();

@@ -4,7 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+
+use crate::process::PATIENCE;
 
 /// A request; headers are sent in their order, as often as they are given.
 #[derive(Clone, Debug)]
@@ -112,7 +113,7 @@ impl Response {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// A denial's problem document; `None` where the response is no such thing.
+    /// A denial's problem document; `None` if the response is not one.
     pub fn problem(&self) -> Option<serde_json::Value> {
         let is_problem = self.header("content-type") == Some("application/problem+json");
         is_problem.then(|| serde_json::from_slice(&self.body).ok())?
@@ -130,12 +131,9 @@ impl<T: Read + Write + Send> Stream for T {}
 /// A connection that is kept for several requests.
 pub struct Connection {
     stream: Box<dyn Stream>,
-    /// What was read beyond the last response.
+    /// The bytes that were read beyond the last response.
     unread: Vec<u8>,
 }
-
-/// A server that answers nothing is broken; no test waits longer for it.
-const TIMEOUT: Option<Duration> = Some(Duration::from_secs(20));
 
 impl Connection {
     /// Connects by TCP.
@@ -145,7 +143,7 @@ impl Connection {
     /// Those of the socket.
     pub fn open(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(TIMEOUT)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
         Ok(Self { stream: Box::new(stream), unread: Vec::new() })
     }
@@ -157,7 +155,7 @@ impl Connection {
     /// Those of the socket.
     pub fn open_unix(path: &Path) -> io::Result<Self> {
         let stream = UnixStream::connect(path)?;
-        stream.set_read_timeout(TIMEOUT)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         Ok(Self { stream: Box::new(stream), unread: Vec::new() })
     }
 
@@ -191,7 +189,8 @@ impl Connection {
         mut pause: impl FnMut(),
     ) -> io::Result<Response> {
         for piece in request.bytes().chunks(piece) {
-            self.stream.write_all(piece)?;
+            // The response is read even if the server has closed the connection.
+            let _ = self.stream.write_all(piece);
             pause();
         }
         self.exchange(&[], request.method == "HEAD")
@@ -203,17 +202,22 @@ impl Connection {
     ///
     /// Those of the socket, and a head that is cut off or not HTTP.
     pub fn send_for_part(&mut self, request: &Request) -> io::Result<(Response, bool)> {
-        self.stream.write_all(&request.bytes())?;
-        let (mut response, framing) = self.head(request.method == "HEAD")?;
+        let (mut response, framing) = self.begin(&request.bytes(), request.method == "HEAD")?;
         let is_whole = self.body(framing, &mut response.body).is_ok();
         Ok((response, is_whole))
     }
 
     fn exchange(&mut self, request: &[u8], is_head: bool) -> io::Result<Response> {
-        self.stream.write_all(request)?;
-        let (mut response, framing) = self.head(is_head)?;
+        let (mut response, framing) = self.begin(request, is_head)?;
         self.body(framing, &mut response.body)?;
         Ok(response)
+    }
+
+    /// Sends a request and reads the head of its response. A server may answer and close before it has read everything, so
+    /// that an error of writing counts only if there is no response.
+    fn begin(&mut self, request: &[u8], is_head: bool) -> io::Result<(Response, Framing)> {
+        let written = self.stream.write_all(request);
+        self.head(is_head).map_err(|error| written.err().unwrap_or(error))
     }
 
     /// Adds the body as far as it comes.
@@ -295,7 +299,7 @@ impl Connection {
     }
 }
 
-/// Where a body ends (RFC 9112 6.3).
+/// The end of a body (RFC 9112 6.3).
 enum Framing {
     Length(usize),
     Chunked,
@@ -322,11 +326,11 @@ impl Framing {
 /// Those of the socket; a connection that is reset after an answer is none.
 pub fn send_bytes(address: SocketAddr, bytes: &[u8]) -> io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(TIMEOUT)?;
-    stream.write_all(bytes)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let written = stream.write_all(bytes);
     let mut answer = Vec::new();
     match stream.read_to_end(&mut answer) {
-        Err(error) if answer.is_empty() => Err(error),
+        Err(error) if answer.is_empty() => Err(written.err().unwrap_or(error)),
         _ => Ok(String::from_utf8_lossy(&answer).into_owned()),
     }
 }

@@ -15,10 +15,10 @@ pub const DOCUMENT: &str = r#"{
 /// A person's browser.
 pub const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
 
-/// What `X-Crawlpike` says of LabBot from its own address.
+/// The value of `X-Crawlpike` for LabBot from its own address.
 pub const VERIFIED: &str = r#"action=allow, identity=verified, agent="LabBot", feed="lab""#;
 
-/// The header by which the gates are told the client's address.
+/// The header from which the gates take the client's address.
 pub const ADDRESS_HEADER: &str = "X-Forwarded-For";
 
 /// For nginx: loads the document, and takes the client's address from the header.

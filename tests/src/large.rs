@@ -23,7 +23,7 @@ pub fn peak(mut command: Command) -> u64 {
     }
 }
 
-/// How each format writes a list.
+/// The list in the syntax of a format.
 pub fn written(format: &str, prefixes: impl Iterator<Item = String>) -> String {
     let mut text = String::new();
     let mut lines = prefixes.enumerate().peekable();

@@ -30,6 +30,8 @@ pub mod publisher;
 pub mod random_requests;
 pub mod reloads;
 pub mod runners;
+pub mod serving;
 pub mod sign;
+pub mod sources;
 pub mod verdict;
 pub mod watcher;

@@ -17,17 +17,17 @@ pub struct Probe {
     pub status: u16,
 }
 
-/// What came of a load.
+/// The result of a load.
 #[derive(Debug)]
 pub struct Report {
-    /// How many requests were sent.
+    /// The number of requests that were sent.
     pub requests: usize,
-    /// What is wrong with some of them; at most a few are kept.
+    /// The failures of some of them; at most a few are kept.
     pub failures: Vec<String>,
 }
 
-/// How many failures are told: one cause often has thousands of them.
-const TOLD: usize = 20;
+/// The number of failures that are reported: one cause often has thousands of them.
+const REPORTED: usize = 20;
 const CLIENTS: usize = 4;
 
 /// Sends the probes from four clients, a connection for each request, while `event` happens ten times, a second
@@ -68,7 +68,7 @@ pub fn during(address: SocketAddr, probes: &[Probe], happen: impl FnOnce()) -> R
                 Err(error) => format!("{error}: {:?}", probe.request),
             };
             let mut failures = failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if failures.len() < TOLD {
+            if failures.len() < REPORTED {
                 failures.push(failure);
             }
         }

@@ -11,7 +11,7 @@ use crate::artefacts;
 ///
 /// # Panics
 ///
-/// Where it is no YAML.
+/// If it is not YAML.
 pub fn documents(text: &str) -> Vec<Value> {
     let documents: Vec<Value> =
         serde_saphyr::from_multiple(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -44,7 +44,7 @@ pub fn wasm_filter(document: &Value) -> Value {
 ///
 /// # Panics
 ///
-/// Where it is something else.
+/// If it is something else.
 pub fn as_wasm_plugin(extension: &Value) -> Value {
     let mut plugin = extension.clone();
     plugin["kind"] = "WasmPlugin".into();

@@ -8,7 +8,7 @@ const SITES: usize = 300;
 /// Every so many sites there is one with a wildcard.
 const WILDCARD_EVERY: usize = 7;
 
-/// Each site has a robots.txt of its own, whose one rule stands in a line that tells which site it is.
+/// Each site has a robots.txt of its own, whose one rule is in a line that identifies the site.
 pub(crate) fn table() -> Table {
     let mut files = Map::new();
     let mut sites = Vec::new();

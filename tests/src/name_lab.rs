@@ -91,7 +91,7 @@ pub fn bot(address: &str) -> Request {
     from(address, Request::get("/").agent("NameBot/1.0"))
 }
 
-/// How many of the questions of a server were for names of addresses.
+/// The number of questions to a server that were for names of addresses.
 pub fn name_queries(asked: &[String]) -> usize {
     asked.iter().filter(|name| name.ends_with(".arpa.")).count()
 }

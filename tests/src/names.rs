@@ -15,7 +15,7 @@ pub type Names = BTreeMap<String, BTreeSet<String>>;
 ///
 /// # Panics
 ///
-/// Where the command line has not been built.
+/// If the command line has not been built.
 pub fn current() -> Names {
     let mut keys = BTreeSet::new();
     add_keys(&Config::json_schema(), "", &mut keys);
@@ -25,7 +25,8 @@ pub fn current() -> Names {
         let labels = metric.labels.iter().map(|label| format!("{}{{{label}}}", metric.name));
         labels.chain([metric.name.to_owned()])
     });
-    let words = ["core/src/decide/decision.rs", "core/src/identity/mod.rs"].map(words);
+    let words =
+        ["core/src/decide/decision.rs", "core/src/identity/mod.rs", "core/src/reason/mod.rs"].map(words);
     [
         ("keys of the configuration", keys),
         ("commands and options", commands),
@@ -43,7 +44,7 @@ pub fn current() -> Names {
 ///
 /// # Panics
 ///
-/// Where there is no such source.
+/// If there is no such source.
 pub fn in_source(file: &str, before: &str) -> BTreeSet<String> {
     let text = std::fs::read_to_string(repository().join(file)).expect("a source");
     let quoted = |rest: &str| rest.split('"').next().map(str::to_owned);

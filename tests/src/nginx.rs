@@ -30,12 +30,12 @@ impl Folder {
     ///
     /// # Panics
     ///
-    /// Where the machine lets nobody write temporary files.
+    /// If the machine lets nobody write temporary files.
     pub fn new() -> Self {
         Self(tempfile::Builder::new().prefix("crawlpike-").tempdir().expect("a temporary folder"))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -44,7 +44,7 @@ impl Folder {
     ///
     /// # Panics
     ///
-    /// Where the disk is full.
+    /// If the disk is full.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         let new = self.path().join(format!("{name}.new"));
@@ -58,7 +58,7 @@ impl Folder {
     ///
     /// # Panics
     ///
-    /// Where it is not there.
+    /// If it is not there.
     pub fn remake(&self, name: &str, make: impl FnOnce(&Path) -> io::Result<()>) {
         let path = self.path().join(name);
         let removed = if path.is_dir() { fs::remove_dir(&path) } else { fs::remove_file(&path) };
@@ -70,7 +70,7 @@ impl Folder {
     ///
     /// # Panics
     ///
-    /// Where there is no such folder, or the disk is full.
+    /// If there is no such folder, or the disk is full.
     pub fn copy_of_repository(&self, folder: &str) {
         let from = artefacts::repository().join(folder);
         for entry in fs::read_dir(&from).unwrap_or_else(|error| panic!("{}: {error}", from.display())) {
@@ -86,7 +86,7 @@ impl Folder {
     ///
     /// # Panics
     ///
-    /// Where there is no such file.
+    /// If there is no such file.
     pub fn make_pipe(&self, name: &str) {
         self.remake(name, |path| Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?));
     }
@@ -108,7 +108,7 @@ impl Folder {
     ///
     /// # Panics
     ///
-    /// Where none comes.
+    /// If none comes.
     pub fn wait_for_line(&self, log: &str, text: &str) -> String {
         wait_for(&format!("{text:?} in {log}"), || {
             self.lines(log).into_iter().find(|line| line.contains(text))
@@ -121,10 +121,10 @@ impl Folder {
     }
 }
 
-/// How an nginx is set up outside its `http` block.
+/// The configuration of an nginx outside its `http` block.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Whether it has our module.
+    /// True if it has our module.
     pub with_module: bool,
     /// Worker processes.
     pub workers: usize,
@@ -161,11 +161,11 @@ impl Nginx {
         Self::set_up(folder, http, Setup { with_module: false, ..Setup::default() })
     }
 
-    /// What `nginx -t` says of this text in the `http` block, in half a minute at most.
+    /// The output of `nginx -t` for this text in the `http` block, within half a minute.
     ///
     /// # Panics
     ///
-    /// Where nginx can't be started.
+    /// If nginx can't be started.
     pub fn check(folder: &Folder, http: &str) -> Output {
         Self::check_setup(folder, http, &Setup::default())
     }
@@ -209,12 +209,12 @@ impl Nginx {
         self.server.signal(Signal::HUP);
     }
 
-    /// Runs `nginx -s`, which tells the running one to `stop`, `quit`, `reopen` or `reload`.
+    /// Runs `nginx -s`, which signals the running one to `stop`, `quit`, `reopen` or `reload`.
     ///
     /// # Panics
     ///
-    /// Where nginx can't be started.
-    pub fn tell(&self, what: &str) -> Output {
+    /// If nginx can't be started.
+    pub fn control(&self, what: &str) -> Output {
         command(&[], self.folder.path()).args(["-s", what]).output().expect("nginx can be started")
     }
 
@@ -249,7 +249,7 @@ pub fn local(port: u16) -> SocketAddr {
 ///
 /// # Panics
 ///
-/// Where it does not.
+/// If it does not.
 pub fn ask(port: u16, request: &Request) -> Response {
     http::send(local(port), request).unwrap_or_else(|error| panic!("{error}: {request:?}"))
 }

@@ -1,23 +1,23 @@
-//! What stands behind the gates.
+//! The origin behind the gates.
 
 use std::fmt::Write as _;
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::thread;
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpStream};
 
 use crate::cases::upstream_line;
 use crate::http::Response;
 use crate::nginx::{Folder, Nginx};
 use crate::ports::free_port;
+use crate::serving::{Asked, serve};
 
-/// An nginx without Crawlpike that tells what it received.
+/// An nginx without Crawlpike that returns the headers that it received.
 #[derive(Debug)]
 pub struct Origin {
     nginx: Nginx,
     port: u16,
 }
 
-/// What an [`Origin`] received.
+/// The request that an [`Origin`] received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     /// The `X-Crawlpike` header; `None` where there is none.
@@ -37,7 +37,7 @@ impl Origin {
                 let _ = writeln!(tags, "add_header {name} $http_{variable};");
             }
         }
-        // What a request's header says goes into response headers, so that HEAD requests show it, too; the
+        // The values of a request's headers go into response headers, so that HEAD requests show it, too; the
         // User-Agent can be larger than nginx likes headers of an upstream to be, and goes into the body.
         let http = format!(
             r#"
@@ -71,7 +71,7 @@ impl Origin {
 }
 
 impl Received {
-    /// What the origin received, according to a response that a gate relayed; `None` where it came from the gate.
+    /// The request at the origin, according to a response that a gate relayed; `None` if the response came from the gate.
     pub fn of(response: &Response) -> Option<Self> {
         response.header("x-origin")?;
         Some(Self {
@@ -81,38 +81,22 @@ impl Received {
     }
 }
 
-/// An origin that answers with the head of the request as it came, byte for byte: nginx itself can't show the order
+/// Starts an origin that answers with the head of the request as it came, byte for byte: nginx itself can't show the order
 /// of headers. It takes up every upgrade. It serves until the process ends.
-///
-/// # Panics
-///
-/// Where the machine has no port left.
 pub fn start_echo() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    let address = listener.local_addr().expect("a bound socket");
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || echo_head(stream));
-        }
-    });
-    address
+    serve(echo_head)
 }
 
-fn echo_head(mut stream: TcpStream) -> io::Result<()> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte)?;
-        head.push(byte[0]);
-    }
+fn echo_head(mut stream: &TcpStream) -> io::Result<()> {
+    let asked = Asked::read(&mut stream)?;
     // A proxy passes no other response to an upgrade on with its body.
-    if String::from_utf8_lossy(&head).to_ascii_lowercase().contains("\r\nupgrade:") {
+    if asked.header("upgrade").is_some() {
         stream.write_all(
             b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
         )?;
     } else {
-        let length = head.len();
+        let length = asked.head.len();
         write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")?;
     }
-    stream.write_all(&head)
+    stream.write_all(&asked.head)
 }

@@ -1,7 +1,7 @@
 //! An origin with pages, for gates that make documents of them.
 
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::{self, Write};
+use std::net::TcpStream;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -9,6 +9,8 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rustix::net::sockopt::set_socket_linger;
+
+use crate::serving::{Asked, serve};
 
 /// The main part of each page, as markdown.
 pub const MARKDOWN: &str = "# Kettle\n\nA kettle of brushed steel boils water, [keeps it warm]";
@@ -35,7 +37,7 @@ pub fn story(size: usize) -> String {
     page
 }
 
-/// How an origin sends a page.
+/// The way an origin sends a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// With its length.
@@ -72,7 +74,7 @@ impl Way {
         Self::Reset,
     ];
 
-    /// Whether the response breaks off.
+    /// True if the response breaks off.
     pub fn breaks_off(self) -> bool {
         matches!(self, Self::PartOfLength | Self::PartOfChunks | Self::Reset)
     }
@@ -127,34 +129,14 @@ pub fn numbered_path(way: Way, number: usize, size: usize) -> String {
 /// | `/held/N` | the story, the last twentieth of which waits for [`release`] |
 /// | `/numbered/WAY/NUMBER/SIZE`, also below other folders | the [`numbered`] page, sent in this [`Way`] |
 /// | `/echo` | the head of the request, as a text |
-///
-/// # Panics
-///
-/// If the machine has no port left.
 pub fn start() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    let port = listener.local_addr().expect("a listener has an address").port();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer(stream));
-        }
-    });
-    port
+    serve(answer).port()
 }
 
-fn answer(mut stream: TcpStream) -> io::Result<()> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte)?;
-        head.push(byte[0]);
-    }
-    let head = String::from_utf8_lossy(&head).into_owned();
-    let mut words = head.split(' ');
-    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let path = target.split('?').next().unwrap_or_default();
-    let has =
-        |line: &str| head.to_ascii_lowercase().contains(&format!("\r\n{line}\r\n").to_ascii_lowercase());
+fn answer(mut stream: &TcpStream) -> io::Result<()> {
+    let asked = Asked::read(&mut stream)?;
+    let path = asked.target.split('?').next().unwrap_or_default();
+    let is_known = asked.header("if-none-match") == Some(TAG);
     let page = page(match path {
         "/meta" => "<meta name=robots content=noindex>",
         "/meta-of-others" => "<meta name=OtherBot content=noindex>",
@@ -167,7 +149,7 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
     let sized = sized.and_then(|(how, size)| Some((how, size.parse::<usize>().ok()?)));
     let (status, lines, body) = match path {
         _ if sized.is_some() => (200, String::new(), story(sized.map_or(0, |(_, size)| size)).into_bytes()),
-        "/page" | "/folder/" if has(&format!("if-none-match: {TAG}")) => {
+        "/page" | "/folder/" if is_known => {
             (304, format!("ETag: {TAG}\r\nCache-Control: max-age=60"), Vec::new())
         }
         "/page" | "/folder/" => (
@@ -183,7 +165,7 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
         "/nested" => (200, String::new(), "<div>".repeat(100_000).into_bytes()),
         "/cut" => (200, String::new(), page.into_bytes()),
         "/missing" => (404, String::new(), page.into_bytes()),
-        _ => (200, String::new(), head.clone().into_bytes()),
+        _ => (200, String::new(), asked.head.clone()),
     };
     let kind = if matches!(path, "/text" | "/echo") { "text/plain" } else { "text/html; charset=utf-8" };
     let lines = if lines.is_empty() { lines } else { format!("{lines}\r\n") };
@@ -195,7 +177,7 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
         _ => None,
     };
     let pause = matches!(sized, Some(("slow", _))).then_some(Duration::from_millis(20));
-    if status == 304 || method == "HEAD" {
+    if status == 304 || asked.head.starts_with(b"HEAD ") {
         return write!(stream, "{start}\r\n");
     }
     let Some(chunk) = chunk else {
@@ -231,7 +213,7 @@ fn wait_for_release() {
     drop(IS_RELEASED.1.wait_while(is_released, |is_released| !*is_released));
 }
 
-fn send_numbered(mut stream: TcpStream, path: &str) -> io::Result<()> {
+fn send_numbered(mut stream: &TcpStream, path: &str) -> io::Result<()> {
     let mut parts = path.split('/');
     let way = parts.next().and_then(|name| Way::ALL.into_iter().find(|way| format!("{way:?}") == name));
     let mut numbers = parts.filter_map(|part| part.parse::<usize>().ok());
@@ -259,8 +241,9 @@ fn send_numbered(mut stream: TcpStream, path: &str) -> io::Result<()> {
             write!(stream, "Content-Length: {length}\r\n\r\n")?;
             stream.write_all(part)?;
             if way == Way::Reset {
-                // What has not been sent then may be lost.
-                set_socket_linger(&stream, Some(Duration::ZERO))?;
+                // Bytes that have not been sent by then may be lost.
+                set_socket_linger(stream, Some(Duration::ZERO))?;
+                return Err(io::ErrorKind::ConnectionReset.into());
             }
             Ok(())
         }

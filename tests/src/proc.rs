@@ -1,4 +1,4 @@
-//! What Linux tells of processes.
+//! The state of processes, from `/proc`.
 
 use std::fs;
 use std::time::Duration;
@@ -25,18 +25,18 @@ pub fn threads(pid: i32) -> Vec<i32> {
     threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// What a process has in memory, in KiB.
+/// The memory of a process, in KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// All of it.
     pub resident: u64,
-    /// What is no file's, be it shared with the process that it was forked from or not.
+    /// The memory without a file, including the part that is shared with the process that it was forked from.
     pub anonymous: u64,
-    /// What no other process shares.
+    /// The memory that no other process shares.
     pub private: u64,
 }
 
-/// What a process has in memory; nothing, where there is none.
+/// The memory of a process; zero if the process does not exist.
 pub fn memory(pid: i32) -> Memory {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
     let kib = |names: &[&str]| -> u64 {
@@ -60,16 +60,16 @@ pub fn peak(pid: i32) -> u64 {
 
 /// Begins anew to note the most that a process has in memory.
 pub fn forget_peak(pid: i32) {
-    // Where the system does not allow it, the peak is that of the whole life.
+    // If the system does not allow it, the peak is that of the whole life.
     let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
 }
 
-/// How many files a process has open.
+/// The number of files that a process has open.
 pub fn open_files(pid: i32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().count()
 }
 
-/// What a process calls itself; empty where it is gone.
+/// The command line of a process; empty if it has ended.
 pub fn title(pid: i32) -> String {
     let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&text).replace('\0', " ").trim().to_owned()

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Longer than anything takes that is not broken, under valgrind and on a busy machine; only a failing test waits for it.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The limit of every wait: longer than anything takes that is not broken, under valgrind and on a busy machine. Only a
+/// failing test waits for it.
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks again and again until there is an answer.
 ///
@@ -53,7 +54,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// Where it can't be started.
+    /// If it can't be started.
     pub fn start(name: &str, command: &mut Command, stderr: &Path, logs: &[PathBuf]) -> Self {
         let file = fs::File::create(stderr).expect("a log file in a folder of ours");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
@@ -69,7 +70,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// Where the server ends before, or takes half a minute.
+    /// If the server ends before, or takes half a minute.
     pub fn wait_until<T>(&mut self, what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
         let (name, child) = (&self.name, &mut self.child);
         wait_for(what, || {
@@ -84,7 +85,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// Where that takes two minutes.
+    /// If that takes two minutes.
     pub fn wait_for_end(&mut self) {
         let (name, child) = (&self.name, &mut self.child);
         wait_for(&format!("{name} ends"), || child.try_wait().expect("a child of ours"));

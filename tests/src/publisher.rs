@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use rcgen::{BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use tempfile::TempDir;
 
-/// The longest head of a request that is read, in bytes.
-const LONGEST_HEAD: usize = 64 << 10;
+pub use crate::serving::Asked;
+use crate::serving::{serve, serve_at};
 
 /// A certificate authority of the tests.
 #[derive(Debug)]
@@ -50,17 +49,17 @@ impl Authority {
         self.folder.path().join("authority.pem")
     }
 
-    /// What a server on loopback needs to be trusted, as long as its certificate is valid.
+    /// The TLS configuration of a server on loopback that is trusted as long as its certificate is valid.
     pub fn identity(&self, years: Years) -> Arc<ServerConfig> {
         self.signed(on_loopback(years))
     }
 
-    /// What a server needs that is reached through a proxy, under names of others.
+    /// The TLS configuration of a server that is reached through a proxy, under names of others.
     pub fn identity_of(&self, names: Vec<String>) -> Arc<ServerConfig> {
         self.signed(named(names))
     }
 
-    /// The certificate and the key of a server with these names, as PEM, for a server that is no part of the test's process.
+    /// The certificate and the key of a server with these names, as PEM, for a server that is not a part of the test's process.
     pub fn pem_of(&self, names: Vec<String>) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let certificate = named(names).signed_by(&key, &self.issuer).unwrap();
@@ -73,7 +72,7 @@ impl Authority {
     }
 }
 
-/// What a server has whose certificate nobody but itself has signed.
+/// The TLS configuration of a server with a self-signed certificate.
 pub fn self_signed() -> Arc<ServerConfig> {
     let key = KeyPair::generate().unwrap();
     server(on_loopback(VALID).self_signed(&key).unwrap(), &key)
@@ -106,28 +105,11 @@ impl Default for Authority {
     }
 }
 
-/// What a publisher was asked.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    /// The target of the request line.
-    pub target: String,
-    /// The lines of the head, the request line first.
-    pub lines: Vec<String>,
-}
-
-impl Asked {
-    /// The value of a header.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let mut headers = self.lines.iter().skip(1).filter_map(|line| line.split_once(':'));
-        headers.find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
-    }
-}
-
 /// A connection on which a publisher answers.
 pub trait Connection: Read + Write {}
 impl<T: Read + Write> Connection for T {}
 
-/// How a publisher answers. An error ends the connection.
+/// A publisher's answer. An error ends the connection.
 pub type Answer = dyn Fn(&Asked, &mut dyn Connection) -> io::Result<()> + Send + Sync;
 
 /// A server on a free port of loopback.
@@ -160,20 +142,13 @@ impl Publisher {
 
     /// A server on another address of loopback.
     pub fn start(address: IpAddr, identity: Option<Arc<ServerConfig>>, answer: Arc<Answer>) -> Self {
-        let listener = TcpListener::bind((address, 0)).unwrap();
-        let address = listener.local_addr().unwrap();
         let scheme = if identity.is_some() { "https" } else { "http" };
         let (asked, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(answer)));
-        let publisher = Self { address, scheme, asked: Arc::clone(&asked), answer: Arc::clone(&answer) };
-        // Both kinds of threads end with the test's process.
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (identity, asked, answer) = (identity.clone(), Arc::clone(&asked), Arc::clone(&answer));
-                // A client may end early; only the client's side counts.
-                thread::spawn(move || drop(converse(stream, identity, &asked, &answer)));
-            }
-        });
-        publisher
+        let (all_asked, current) = (Arc::clone(&asked), Arc::clone(&answer));
+        let listener = TcpListener::bind((address, 0)).unwrap();
+        let address =
+            serve_at(listener, move |stream| converse(stream, identity.as_ref(), &all_asked, &current));
+        Self { address, scheme, asked, answer }
     }
 
     /// Answers otherwise from now on.
@@ -202,49 +177,31 @@ impl Publisher {
 
 /// One connection, for one request.
 fn converse(
-    stream: TcpStream,
-    identity: Option<Arc<ServerConfig>>,
+    mut stream: &TcpStream,
+    identity: Option<&Arc<ServerConfig>>,
     asked: &Mutex<Vec<Asked>>,
     answer: &Mutex<Arc<Answer>>,
 ) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
     let Some(identity) = identity else {
-        return serve(&mut &stream, asked, answer);
+        return reply(&mut stream, asked, answer);
     };
-    let connection = ServerConnection::new(identity).map_err(io::Error::other)?;
+    let connection = ServerConnection::new(Arc::clone(identity)).map_err(io::Error::other)?;
     let mut stream = StreamOwned::new(connection, stream);
-    serve(&mut stream, asked, answer)?;
+    reply(&mut stream, asked, answer)?;
     stream.conn.send_close_notify();
     stream.flush()
 }
 
-fn serve(
+fn reply(
     connection: &mut dyn Connection,
     asked: &Mutex<Vec<Asked>>,
     answer: &Mutex<Arc<Answer>>,
 ) -> io::Result<()> {
-    let request = read_head(connection)?;
+    let request = Asked::read(connection)?;
     lock(asked).push(request.clone());
     let answer = Arc::clone(&lock(answer));
     answer(&request, connection)?;
     connection.flush()
-}
-
-fn read_head(connection: &mut dyn Connection) -> io::Result<Asked> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        connection.read_exact(&mut byte)?;
-        head.push(byte[0]);
-        if head.len() > LONGEST_HEAD {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-    }
-    let head = String::from_utf8_lossy(&head);
-    let lines: Vec<String> = head.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
-    let target = lines.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default().to_owned();
-    Ok(Asked { target, lines })
 }
 
 /// Writes a response that keeps the rules; `headers` are whole lines.
@@ -274,24 +231,12 @@ pub fn respond(
 
 /// A proxy that leads to one port of loopback, whatever it is asked for.
 pub fn proxy_to(port: u16) -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let own = listener.local_addr().unwrap().port();
-    thread::spawn(move || {
-        for client in listener.incoming().map_while(Result::ok) {
-            thread::spawn(move || drop(tunnel(client, port)));
-        }
-    });
-    own
+    serve(move |client| tunnel(client, port)).port()
 }
 
-fn tunnel(mut client: TcpStream, port: u16) -> io::Result<()> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") && head.len() < 4096 {
-        let mut byte = [0];
-        client.read_exact(&mut byte)?;
-        head.push(byte[0]);
-    }
-    assert!(head.starts_with(b"CONNECT "), "only HTTPS is asked for");
+fn tunnel(mut client: &TcpStream, port: u16) -> io::Result<()> {
+    let asked = Asked::read(&mut client)?;
+    assert!(asked.head.starts_with(b"CONNECT "), "only HTTPS is asked for");
     client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
     let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     let (mut from_client, mut to_server) = (client.try_clone()?, server.try_clone()?);
@@ -299,8 +244,7 @@ fn tunnel(mut client: TcpStream, port: u16) -> io::Result<()> {
         let _ = io::copy(&mut from_client, &mut to_server);
         let _ = to_server.shutdown(Shutdown::Write);
     });
-    io::copy(&mut &server, &mut client)?;
-    client.shutdown(Shutdown::Write)
+    io::copy(&mut &server, &mut client).map(drop)
 }
 
 /// Runs a command so that it trusts only this authority, and uses no proxy.

@@ -171,7 +171,7 @@ fn host(random: &mut Rng) -> String {
         1 => format!("{name}:8080"),
         2 => format!("{name}."),
         3 => format!("{name}.:81"),
-        // What is no host name.
+        // Invalid host names.
         4 => format!("user@{name}"),
         5 => format!("{name},{name}"),
         6 => format!("{name};x"),

@@ -22,7 +22,7 @@ pub struct LargeFeed {
     version: u16,
 }
 
-/// What the processes of nginx have in memory.
+/// The memory of nginx's processes.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
     /// The master.
@@ -55,7 +55,7 @@ impl LargeFeed {
         self.nginx.folder().write("lab.txt", text(self.prefixes, self.version));
     }
 
-    /// Whether every worker answers by the last version: as far as twenty requests tell.
+    /// True if twenty requests are answered by the last version, and so probably every worker has it.
     pub fn is_in_force(&self) -> bool {
         let request = from(&only_in(self.version), Request::get("/").agent("LabBot/1.0"));
         let is_verified = |response: Response| response.text() == "verified";
@@ -94,7 +94,7 @@ impl LargeFeed {
         forget_peak(self.master());
     }
 
-    /// Whether no process crashed or complained.
+    /// True if no process crashed or logged an alert.
     pub fn is_unharmed(&self) -> bool {
         let log = self.nginx.folder().read("error.log");
         !log.contains("exited on signal") && !log.contains("[alert]")

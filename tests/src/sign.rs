@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::cases::CaseRequest;
 
-/// How a request is signed, and what of it is different in what is signed.
+/// The signature of a request, and the parts of the request that differ from the signed ones.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sign {
@@ -18,15 +18,15 @@ pub struct Sign {
     /// The key whose number the signature names, where it is another one.
     #[serde(default)]
     pub named: Option<u8>,
-    /// Where the key is said to be published.
+    /// The stated URL of the key.
     pub directory: String,
-    /// What is covered beside that.
+    /// The other covered components.
     #[serde(default = "components")]
     pub covers: Vec<String>,
-    /// How many seconds ago it was created.
+    /// Its age in seconds.
     #[serde(default)]
     pub age: i64,
-    /// How many seconds it lives.
+    /// Its lifetime in seconds.
     #[serde(default = "life")]
     pub life: i64,
     /// The path that is signed.
@@ -68,7 +68,7 @@ pub fn directory(seeds: &[u8]) -> String {
 ///
 /// # Panics
 ///
-/// Where it can't be signed like that.
+/// If it can't be signed like that.
 pub fn headers(request: &impl Request, sign: &Sign) -> Vec<(&'static str, String)> {
     let public = public_key(sign.named.unwrap_or(sign.key));
     let created = crawlpike_files::now() - sign.age;
@@ -93,7 +93,7 @@ impl CaseRequest {
     ///
     /// # Panics
     ///
-    /// Where it can't be signed like that.
+    /// If it can't be signed like that.
     pub fn sign(&mut self) {
         let Some(sign) = &self.sign else { return };
         let headers = headers(&Signed { case: self, sign }, sign);

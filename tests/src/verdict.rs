@@ -1,4 +1,4 @@
-//! What is wrong with the runners' answers.
+//! The errors in the runners' answers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -42,7 +42,7 @@ pub fn against_table(runner: &str, tables: &[Table], answers: &Answers) -> Strin
             }
             Err(why) => vec![format!("the case can't be put: {why}")],
         };
-        tell(&mut report, runner, table, case, &wrong);
+        report_case(&mut report, runner, table, case, &wrong);
     });
     report
 }
@@ -63,7 +63,7 @@ pub fn against_core(runner: &str, tables: &[Table], core: &Answers, answers: &An
         } else if !FIELDS.iter().all(|field| answer.facts.contains_key(*field)) {
             wrong.push("the JSON decision lacks fields".into());
         }
-        tell(&mut report, runner, table, case, &wrong);
+        report_case(&mut report, runner, table, case, &wrong);
     });
     report
 }
@@ -76,7 +76,7 @@ fn for_each_case(tables: &[Table], mut visit: impl FnMut(&Table, &Case, (usize, 
     }
 }
 
-fn tell(report: &mut String, runner: &str, table: &Table, case: &Case, wrong: &[String]) {
+fn report_case(report: &mut String, runner: &str, table: &Table, case: &Case, wrong: &[String]) {
     if wrong.is_empty() {
         return;
     }
@@ -100,7 +100,7 @@ fn differences(expected: &Map<String, Value>, answer: &Answer) -> Vec<String> {
     wrong
 }
 
-/// What the client of a gate received otherwise than the table says.
+/// The differences between the table and the response that the client of a gate received.
 fn response_problems(case: &Case, exchange: &Exchange) -> Vec<String> {
     let (expected, response) = (&case.response, &exchange.response);
     let status = expected.status.filter(|status| *status != response.status);
@@ -114,7 +114,7 @@ fn response_problems(case: &Case, exchange: &Exchange) -> Vec<String> {
     status.into_iter().chain(headers).collect()
 }
 
-/// What a decision asks of a gate: an enforced one is carried out at the edge; all else reaches the origin, with what
+/// The effect of a decision on a gate: an enforced one is carried out at the edge; all else reaches the origin, with what
 /// is known in a header of ours, and no forged one.
 fn wire_problems(
     decided: &Map<String, Value>,
@@ -161,7 +161,7 @@ fn wire_problems(
         Some("serve") => {
             check("the request at the origin", None, at_origin);
             let served = table.served(site, path);
-            // What a conditional request is answered is in the table.
+            // The table has the answers to conditional requests.
             let is_whole = case.response.status.is_none_or(|status| status == 200);
             has_body &= is_whole;
             check(
@@ -302,8 +302,8 @@ mod tests {
             "identity": "spoofed", "agent": "A", "feed": null, "service": null, "country": null, "region": null, "site": null, "rule": null,
             "robots_tag": null });
         let core = answers(decision, None);
-        let report = |told: Option<&str>| {
-            let at_origin = Some(told.map(str::to_owned));
+        let report = |received: Option<&str>| {
+            let at_origin = Some(received.map(str::to_owned));
             let exchange = Exchange { at_origin, ..denied_but(|response| response.status = 200) };
             against_core("r", &table(), &core, &answers(json!({}), Some(exchange)))
         };

@@ -1,15 +1,13 @@
-//! A command that goes on until it is told to end, and that prints a line for each thing that it does.
+//! A command that goes on until it gets a signal, and that prints a line for each thing that it does.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Longer than anything takes that is not broken; only a failing test waits for it.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::process::PATIENCE;
 
 /// The lines of a stream, as they come.
 #[derive(Debug)]
@@ -28,7 +26,7 @@ impl Lines {
     ///
     /// # Panics
     ///
-    /// If none comes within a minute, or the stream ends.
+    /// If none comes in time, or the stream ends.
     pub fn next(&self, what: &str) -> String {
         self.0.recv_timeout(PATIENCE).expect(what)
     }
@@ -66,7 +64,7 @@ impl Watcher {
     ///
     /// # Panics
     ///
-    /// If it does not begin with a time, or none comes within a minute.
+    /// If it does not begin with a time, or none comes in time.
     pub fn line(&self) -> String {
         let line = self.stdout.next("a line");
         let (time, rest) = line.split_once(' ').expect("a time and a text");
@@ -78,7 +76,7 @@ impl Watcher {
     ///
     /// # Panics
     ///
-    /// If no line comes for a minute.
+    /// If none comes in time.
     pub fn says(&self, text: &str) {
         while !self.stderr.next(text).contains(text) {}
     }

@@ -31,7 +31,7 @@ const GATE: &str = "# nginx
 | Crawlpike, 3000 prefixes | 93800 | 0.976 | 3.10 | 0.970 |
 ";
 
-/// What the script prints about results in a folder.
+/// The output of the script for the results in a folder.
 fn report(folder: &Folder) -> (bool, String) {
     let script = repository().join("tests/bench/report.py");
     let output = Command::new("python3").arg(script).arg(folder.path()).output().unwrap();

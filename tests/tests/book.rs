@@ -9,6 +9,7 @@ use std::process::Command;
 use crawlpike_tests::artefacts::{self, repository};
 use crawlpike_tests::nginx::Folder;
 use crawlpike_tests::pages;
+use crawlpike_tests::sources;
 use serde_json::Value;
 
 #[test]
@@ -32,7 +33,7 @@ fn set(value: &mut Value, path: &str, example: &Value) {
     set(inner, rest, example);
 }
 
-/// What the examples name.
+/// The names in the examples.
 const FILES: [(&str, &str); 7] = [
     ("keys/agent.json", r#"{ "keys": [] }"#),
     ("robots.txt", "User-agent: *\nDisallow: /private/\n"),
@@ -172,26 +173,13 @@ fn the_book_has_every_page() {
     assert!(missing.is_empty(), "docs/book/SUMMARY.md lacks {missing:?}");
 }
 
-fn add_functions(folder: &Path, found: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
-            add_functions(&path, found);
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            let text = fs::read_to_string(path).unwrap();
-            let names = text.lines().filter_map(|line| line.trim_start().strip_prefix("fn "));
-            found.extend(names.filter_map(|line| line.split(['(', '<']).next().map(str::to_owned)));
-        }
-    }
-}
-
 #[test]
 fn the_tests_that_pages_name_exist() {
     let mut functions = BTreeSet::new();
-    for folder in
-        ["core", "document", "files", "cli", "nginx-module", "envoy-filter", "envoy-module", "tests"]
-    {
-        add_functions(&repository().join(folder), &mut functions);
+    for path in sources::files_with(".", "rs") {
+        let text = sources::text(&path);
+        let names = text.lines().filter_map(|line| line.trim_start().strip_prefix("fn "));
+        functions.extend(names.filter_map(|line| line.split(['(', '<']).next().map(str::to_owned)));
     }
     for page in ["docs/security.md", "docs/reliability.md"] {
         let text = fs::read_to_string(repository().join(page)).unwrap();

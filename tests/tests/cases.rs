@@ -71,10 +71,10 @@ fn the_table_is_complete() {
     assert!(cases.len() >= 60, "only {} cases", cases.len());
     let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
     assert_eq!(names.len(), cases.len(), "two cases have one name");
-    let told: BTreeSet<&str> =
+    let found: BTreeSet<&str> =
         cases.iter().filter_map(|case| case.expect.get("identity")?.as_str()).collect();
     let identities = ["verified", "spoofed", "unverified", "undeclared", "generic", "none"];
-    assert_eq!(told, BTreeSet::from(identities), "each identity has a case");
+    assert_eq!(found, BTreeSet::from(identities), "each identity has a case");
     let shown: BTreeSet<&str> = cases.iter().flat_map(|case| &case.shows).map(String::as_str).collect();
     let of_robots_tag = ["TAG-1", "TAG-2", "TAG-3", "TAG-4", "TAG-5", "TAG-6", "TAG-7", "TAG-9", "TAG-10"];
     assert!(of_robots_tag.iter().all(|id| shown.contains(id)), "each requirement on Robots-Tag has a case");

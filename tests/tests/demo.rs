@@ -10,7 +10,7 @@ use crawlpike_tests::lab::ADDRESS_HEADER;
 use crawlpike_tests::nginx::ask;
 use crawlpike_tests::process::wait_for;
 
-/// What the demo prints; it has to succeed.
+/// The output of the demo, which must succeed.
 fn run(keep: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_demo")).env("KEEP", keep).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -60,32 +60,32 @@ fn decisions_over_quic() {
     // Without `reuseport` a packet could reach the worker that does not know its connection.
     let http = format!(
         "crawlpike_config crawlpike.json;
-        log_format told '$server_protocol $status $crawlpike_action $crawlpike_agent';
+        log_format decided '$server_protocol $status $crawlpike_action $crawlpike_agent';
         server {{
             listen 127.0.0.1:{port} quic reuseport;
             ssl_certificate certificate.pem;
             ssl_certificate_key key.pem;
-            access_log told.log told;
+            access_log decided.log decided;
             location / {{ proxy_pass http://127.0.0.1:{}; }}
         }}",
         origin.port()
     );
     let nginx = Nginx::start(folder, &http);
-    let told = |response: &Response| Received::of(response).and_then(|received| received.crawlpike);
+    let found = |response: &Response| Received::of(response).and_then(|received| received.crawlpike);
 
     let here = get(port, "HereBot/1.0");
     assert_eq!(here.status, 200);
     let verified = r#"action=allow, identity=verified, agent="HereBot", feed="here""#;
-    assert_eq!(told(&here).as_deref(), Some(verified));
+    assert_eq!(found(&here).as_deref(), Some(verified));
 
     let away = get(port, "AwayBot/1.0");
     assert_eq!((away.status, away.denial_reason().as_deref()), (403, Some("spoofed-agent")));
 
     let person = get(port, FIREFOX);
     assert_eq!(person.status, 200);
-    assert_eq!(told(&person).as_deref(), Some(r#"action=allow, identity=undeclared, feed="here""#));
+    assert_eq!(found(&person).as_deref(), Some(r#"action=allow, identity=undeclared, feed="here""#));
 
     for line in ["200 allow HereBot", "403 deny AwayBot", "200 allow -"] {
-        nginx.wait_for_line("told.log", &format!("HTTP/3.0 {line}"));
+        nginx.wait_for_line("decided.log", &format!("HTTP/3.0 {line}"));
     }
 }

@@ -1,4 +1,4 @@
-//! The manual page of the nginx module leaves nothing out, and what the documents tell to call is there.
+//! The manual page of the nginx module is complete, and the commands that the documents name exist.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn every_target_that_is_told_of_is_in_the_makefile() {
     let makefile = fs::read_to_string(repository().join("Makefile")).unwrap();
     let is_target = |name: &str| makefile.lines().any(|line| line.starts_with(&format!("{name}: ")));
     let phony = makefile.lines().find_map(|line| line.strip_prefix(".PHONY: ")).expect("targets");
-    let mut told: Vec<String> = phony.split(' ').map(str::to_owned).collect();
+    let mut found: Vec<String> = phony.split(' ').map(str::to_owned).collect();
     let docs = fs::read_dir(repository().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let pages = docs.filter(|path| path.extension().is_some_and(|end| end == "md"));
     for page in pages.chain(["README.md", "tests/README.md"].map(|name| repository().join(name))) {
@@ -38,9 +38,9 @@ fn every_target_that_is_told_of_is_in_the_makefile() {
         let name = |call: &str| {
             call.split(|c: char| !matches!(c, '-' | 'a'..='z' | '0'..='9')).next().map(str::to_owned)
         };
-        told.extend(calls.filter_map(name).filter(|name| !name.is_empty()));
+        found.extend(calls.filter_map(name).filter(|name| !name.is_empty()));
     }
-    assert!(told.len() > 30, "{told:?}");
-    told.retain(|name| !is_target(name));
-    assert!(told.is_empty(), "{told:?}");
+    assert!(found.len() > 30, "{found:?}");
+    found.retain(|name| !is_target(name));
+    assert!(found.is_empty(), "{found:?}");
 }

@@ -1,11 +1,11 @@
-//! What a bug of ours does to requests: `make test-panics` builds gates that panic when a request has the header
+//! The effect of a panic on requests: `make test-panics` builds gates that panic when a request has the header
 //! `X-Panic`, and runs this.
 
 use crawlpike_tests::envoy::{Filter, Gate};
 use crawlpike_tests::exposition::Exposition;
 use crawlpike_tests::http::Request;
 use crawlpike_tests::lab::{HTTP, VERIFIED, lab, lab_with_sites, person, spoofed, verified};
-use crawlpike_tests::nginx::{Nginx, ask};
+use crawlpike_tests::nginx::{Folder, Nginx, ask};
 use crawlpike_tests::origin::{Origin, Received};
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::process::wait_for;
@@ -19,10 +19,10 @@ fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
     let (origin, port) = (Origin::start(), free_port());
     let http = format!(
         "{HTTP}
-        log_format told '$status:$crawlpike_identity';
+        log_format decided '$status:$crawlpike_identity';
         server {{
             listen 127.0.0.1:{port};
-            access_log told.log told;
+            access_log decided.log decided;
             location / {{ proxy_pass http://127.0.0.1:{}; }}
             location = /status {{ crawlpike_status; access_log off; }}
         }}",
@@ -35,12 +35,12 @@ fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
         assert_eq!(ask(port, &spoofed("/")).status, 403);
         assert_eq!(relayed(&verified("/")), Some(Some(VERIFIED.to_owned())));
     }
-    nginx.wait_for_line("told.log", "200:-");
+    nginx.wait_for_line("decided.log", "200:-");
     let log = nginx.folder().read("error.log");
-    let told: Vec<&str> = log.lines().filter(|line| line.contains("internal error")).collect();
+    let logged: Vec<&str> = log.lines().filter(|line| line.contains("internal error")).collect();
     // Each of the two workers says it once.
-    assert!((1..=2).contains(&told.len()), "{told:#?}");
-    for line in told {
+    assert!((1..=2).contains(&logged.len()), "{logged:#?}");
+    for line in logged {
         assert!(line.contains("[alert]") && line.contains("the request passes: panicked at "), "{line}");
         assert!(line.ends_with("a request asked for it"), "{line}");
     }
@@ -52,6 +52,54 @@ fn nginx_lets_the_request_pass_and_says_so_once_a_minute() {
     };
     wait_for("all errors", || (counted("crawlpike_errors_total") == 150.0).then_some(()));
     wait_for("all decisions", || (counted("crawlpike_requests_total") == 100.0).then_some(()));
+}
+
+/// Pages that panic while they become documents: each goes out as it is, once and complete, and is counted as an error.
+#[test]
+fn nginx_sends_the_page_where_a_document_has_a_bug() {
+    let (folder, port) = (Folder::new(), free_port());
+    folder.write(
+        "crawlpike.json",
+        r#"{ "catalog": "none", "sites": [ { "aiwebindex": { "document": true } } ] }"#,
+    );
+    let filling = "many words ".repeat(10_000);
+    let page = |bug: &str| format!("<main><p>{filling}{bug}{filling}</p></main>");
+    // The long one is collected in several parts, and a thread converts it.
+    let pages = [
+        ("collected", page("panic while it is collected")),
+        ("converted", page("panic while it is converted")),
+        ("converted-here", "<p>panic while it is converted".to_owned()),
+        ("head", page("panic while its head is changed")),
+        ("head-here", "<p>panic while its head is changed".to_owned()),
+    ];
+    for (name, page) in &pages {
+        folder.write(&format!("www/{name}.html"), page);
+    }
+    let http = format!(
+        "crawlpike_config crawlpike.json;
+        types {{ text/html html; }}
+        server {{
+            listen 127.0.0.1:{port};
+            root www;
+            location = /status {{ crawlpike_status; }}
+        }}"
+    );
+    let nginx = Nginx::start(folder, &http);
+    for (name, page) in &pages {
+        for _ in 0..3 {
+            let request = Request::get(&format!("/{name}.html")).header("Accept", "text/markdown");
+            let response = ask(port, &request);
+            assert_eq!(response.status, 200, "{name}");
+            assert!(response.text() == *page, "{name}: {} bytes of {}", response.body.len(), page.len());
+        }
+    }
+    let counted = || {
+        let page = Exposition::parse(&ask(port, &Request::get("/status")).text());
+        page.sum("crawlpike_errors_total", &[]).unwrap_or_default()
+    };
+    wait_for("all errors", || (counted() == 15.0).then_some(()));
+    let log = nginx.folder().read("error.log");
+    assert!(log.contains("a page asked for it") && !log.contains("exited on signal"), "{log}");
 }
 
 #[test]
@@ -112,8 +160,8 @@ fn the_native_module_lets_the_request_pass_and_says_so_once_a_minute() {
     }
     gate.envoy.wait_for_line("envoy.log", "a request asked for it");
     let log = gate.folder().read("envoy.log");
-    let told: Vec<&str> = log.lines().filter(|line| line.contains("internal error")).collect();
-    assert_eq!(told.len(), 1, "{told:#?}");
+    let logged: Vec<&str> = log.lines().filter(|line| line.contains("internal error")).collect();
+    assert_eq!(logged.len(), 1, "{logged:#?}");
     wait_for("all errors", || {
         let page = gate.envoy.admin("/stats/prometheus");
         page.contains("\ncrawlpike_errors_total{} 150\n").then_some(())

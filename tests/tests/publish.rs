@@ -1,4 +1,4 @@
-//! What `crawlpike publish` makes for servers without Crawlpike, in these servers.
+//! The output of `crawlpike publish` for servers without Crawlpike, in these servers.
 
 use std::fs;
 use std::path::Path;

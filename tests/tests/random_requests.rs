@@ -10,7 +10,7 @@ use crawlpike_tests::verdict::{against_core, against_table};
 
 const REQUESTS: usize = 1000;
 
-/// What can decide a request.
+/// The possible reasons of a decision.
 const REASONS: [&str; 13] = [
     "agent-allowed",
     "agent-denied",

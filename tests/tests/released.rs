@@ -1,4 +1,4 @@
-//! What the last release promised is still there: see docs/versions.md.
+//! The promises of the last release still hold: see docs/versions.md.
 
 use std::fs;
 

@@ -100,7 +100,7 @@ fn the_page_renders_in_a_browser_and_loads_nothing() {
         assert!(output.status.success(), "{stderr}");
         (stdout, stderr)
     };
-    // What a page does wrong, and what it is not allowed to do, the browser writes to the console.
+    // The browser writes the errors of a page, and the actions that it blocks, to the console.
     let complaint = |log: &str| log.lines().find(|line| line.contains("CONSOLE")).map(String::from);
     let policy = page.split("<meta ").find(|tag| tag.contains("Content-Security-Policy")).unwrap();
     let policy = policy.split_inclusive('>').next().unwrap();

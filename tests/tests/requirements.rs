@@ -3,26 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use crawlpike_tests::artefacts::repository;
+use crawlpike_tests::sources;
 
 const GROUPS: [&str; 8] = ["JAFAR", "GEO", "AUTO", "ROB", "TAG", "AIWI", "SIG", "RDNS"];
 
 /// The directories with sources, and the extensions of those that name IDs.
-const SOURCES: [(&str, &str); 11] = [
-    ("core", "rs"),
-    ("document", "rs"),
-    ("document-gate", "rs"),
-    ("files", "rs"),
-    ("cli", "rs"),
-    ("nginx-module", "rs"),
-    ("envoy-wasm", "rs"),
-    ("envoy-filter", "rs"),
-    ("envoy-documents", "rs"),
-    ("tests", "rs"),
-    ("tests/cases", "json"),
-];
+const SOURCES: [(&str, &str); 2] = [(".", "rs"), ("tests/cases", "json")];
 
 /// The IDs of our groups in a text.
 fn ids(text: &str) -> BTreeSet<String> {
@@ -36,22 +24,12 @@ fn ids(text: &str) -> BTreeSet<String> {
     words.filter(is_id).map(str::to_owned).collect()
 }
 
-/// Adds the IDs in the files of a directory and below.
-fn add_ids(directory: &Path, extension: &str, found: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
-            add_ids(&path, extension, found);
-        } else if path.extension().is_some_and(|end| end == extension) {
-            found.extend(ids(&fs::read_to_string(&path).unwrap()));
-        }
-    }
-}
-
 fn named_in_sources() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (directory, extension) in SOURCES {
-        add_ids(&repository().join(directory), extension, &mut found);
+        for path in sources::files_with(directory, extension) {
+            found.extend(ids(&sources::text(&path)));
+        }
     }
     found
 }

@@ -61,7 +61,7 @@ fn curl_with(folder: &Folder, signed: &str, asked: &str, options: &[&str], of_cu
     run(&mut command, &headers)
 }
 
-/// What a gate makes of signed requests, on a port for HTTP/1.1 and one for HTTP/2.
+/// The decisions of a gate about signed requests, on a port for HTTP/1.1 and one for HTTP/2.
 fn check(folder: &Folder, port: u16, http_2: u16) {
     let url = |target: &str| format!("http://127.0.0.1:{port}{target}");
     let verified = "action=allow, identity=verified, agent=\"SigningBot\"";
@@ -70,7 +70,7 @@ fn check(folder: &Folder, port: u16, http_2: u16) {
         let answer = curl(folder, &target, &target, options);
         assert!(answer.contains(" 200 ") && answer.contains(verified), "{options:?}: {answer}");
     }
-    // The target says whom it is for; the signature has its path as in the other form.
+    // The target names its recipient; the signature has its path as in the other form.
     let target = url("/a%20b?c=%7e");
     for options in [&[][..], &["--cover", "@target-uri"]] {
         let absolute = curl_with(folder, &target, &target, options, &["--request-target", &target]);

@@ -11,7 +11,7 @@ use crawlpike_tests::ports::free_port;
 /// A block of commands of a page.
 struct Step {
     commands: String,
-    /// What they print; none: the page does not say.
+    /// Their expected output; `None` if the page does not show it.
     output: Option<String>,
 }
 
@@ -53,7 +53,7 @@ fn walk(name: &str, ports: &[&str]) {
     symlink(artefacts::envoy(), checkout.join("target/tools/envoy")).unwrap();
     symlink(artefacts::nginx(), checkout.join("target/tools/nginx")).unwrap();
 
-    // What a step leaves in the background ends with the shell. A machine that runs much else may need longer than a
+    // Background processes of a step end with the shell. A machine that runs much else may need longer than a
     // reader waits, where the page sleeps and between two steps: a server logs a request after the answer.
     let mut script = "set -eu\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n\
         sleep() { command sleep \"$((4 * $1))\"; }\n"

@@ -1,4 +1,4 @@
-//! What `crawlpike update`, as it is built for release, takes for a feed of a million entries.
+//! The memory of `crawlpike update`, as it is built for release, for a feed of a million entries.
 
 use std::process::{Command, Stdio};
 

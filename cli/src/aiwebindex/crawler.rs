@@ -9,11 +9,14 @@ use crawlpike_core::{Action, NoFiles, Overrides, Policy, Ruleset, Subscriptions,
 use serde_json::json;
 use ureq::http::HeaderMap;
 use ureq::http::header;
-use url::Url;
+use url::{Position, Url};
 
 use super::TOKEN;
 use crate::failure::Failure;
-use crate::http::{Answer, Client, Contact, Query, RedirectRules, Reply, TimeLimits, Trouble, web_url};
+use crate::http::{
+    Answer, Client, Contact, Query, Redirect, RedirectRules, Reply, TimeLimits, Trouble, has_directive,
+    web_url,
+};
 use crate::request::{DescribedRequest, HeaderName, Method};
 
 /// The time between two requests to one origin (AIWI-17).
@@ -22,16 +25,16 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// The pause after 429 and 503 without a Retry-After (AIWI-18).
 const BACK_OFF: Duration = Duration::from_secs(60);
 
-/// How often something is asked for.
+/// The number of times that a URL is requested.
 const ATTEMPTS: u32 = 3;
 
 /// The most bytes of a robots.txt.
 const ROBOTS_BYTES: u64 = 1 << 20;
 
-/// What can be said about how requests are made.
+/// The options for requests.
 #[derive(Debug, clap::Args)]
 pub(super) struct CrawlerArguments {
-    /// A URL or an address of mail for the User-Agent, by which operators of sites can reach you
+    /// A URL or an email address for the User-Agent, so that operators of sites can reach you
     #[arg(long, value_name = "URL|MAIL")]
     contact: Option<Contact>,
     /// The most seconds that an answer may take
@@ -55,13 +58,19 @@ pub(super) struct Crawler {
     patience: Duration,
 }
 
-/// A page that was fetched.
-#[derive(Debug)]
-pub(super) struct Fetched {
+/// The content of an answer.
+pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
-    pub(super) content_type: Option<String>,
-    /// Where it is, after redirects.
+    headers: HeaderMap,
+    /// The URL that answered, after redirects.
     pub(super) url: Url,
+    pub(super) redirects: Vec<Redirect>,
+}
+
+impl Content {
+    pub(super) fn content_type(&self) -> Option<&str> {
+        self.headers.get(header::CONTENT_TYPE)?.to_str().ok()
+    }
 }
 
 /// The URL that an argument is, if it is one of the web.
@@ -80,13 +89,21 @@ impl Crawler {
         Ok(Self { client, user_agent, patience: Duration::from_secs(arguments.patience.into()) })
     }
 
-    /// Asks, and after 429 or 503 asks again (AIWI-18); tells `note` what becomes of each attempt but the last one.
-    pub(super) fn fetch(&self, query: &Query, note: &mut dyn FnMut(&str)) -> Result<Answer, Trouble> {
+    /// Requests a URL; after 429 or 503, requests it again (AIWI-18). Calls `note` for each attempt that failed but the last.
+    pub(super) fn fetch(
+        &self,
+        url: &str,
+        most: u64,
+        redirects: RedirectRules,
+        note: &mut dyn FnMut(&str),
+    ) -> Result<Content, Trouble> {
+        let query =
+            Query { url: url.to_owned(), bytes: most, condition: None, redirects, may_be_private: true };
         let mut attempt = 1;
         loop {
-            let trouble = match self.client.fetch(query) {
+            let trouble = match self.client.fetch(&query) {
                 Err(trouble) if matches!(trouble.status, Some(429 | 503)) => trouble,
-                done => return done,
+                done => return done.and_then(content),
             };
             let pause = trouble.retry_after.unwrap_or(BACK_OFF);
             let seconds = pause.as_secs();
@@ -104,8 +121,8 @@ impl Crawler {
     ///
     /// # Errors
     ///
-    /// Why there is none.
-    pub(super) fn page(&self, url: &Url, most: u64) -> Result<Fetched, String> {
+    /// The reason why there is none.
+    pub(super) fn page(&self, url: &Url, most: u64) -> Result<Content, String> {
         let rules = self.robots(url)?;
         let user_agent = self.user_agent.clone();
         if !allows(&rules, &user_agent, url) {
@@ -115,40 +132,25 @@ impl Crawler {
             false => Some(format!("it redirects to another server; ask for {to}")),
             true => (!allows(&rules, &user_agent, to)).then(|| disallowed(to)),
         });
-        let query =
-            Query { url: url.to_string(), bytes: most, condition: None, redirects, may_be_private: true };
-        let answer = self.fetch(&query, &mut note).map_err(|trouble| trouble.reason)?;
-        let Answer { reply: Reply::Content(body), headers, url, .. } = answer else {
-            return Err("the answer has no page".into());
-        };
+        let fetched = self.fetch(url.as_str(), most, redirects, &mut note);
+        let content = fetched.map_err(|trouble| trouble.reason)?;
         // AIWI-21
-        if says_private(&headers) {
+        if has_directive(&content.headers, "private") {
             return Err("the page is not public: its Cache-Control is private".into());
         }
-        let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let media_type = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        let content_type = content.content_type().unwrap_or_default();
+        let media_type = content_type.split(';').next().unwrap_or_default().trim();
         if !["text/html", "application/xhtml+xml"].iter().any(|html| media_type.eq_ignore_ascii_case(html)) {
             return Err(format!("the answer is not HTML: its Content-Type is {media_type:?}"));
         }
-        let content_type = content_type.map(str::to_owned);
-        let bytes = body.into_content().map_err(|error| error.to_string())?.into_bytes()?;
-        Ok(Fetched { bytes, content_type, url })
+        Ok(content)
     }
 
-    /// What robots.txt says, compiled as a gate compiles it (AIWI-16).
+    /// The rules of robots.txt, compiled as a gate compiles them (AIWI-16).
     fn robots(&self, page: &Url) -> Result<Ruleset, String> {
         let url = page.join("/robots.txt").map_err(|error| error.to_string())?;
-        let redirects = RedirectRules::ANYWHERE;
-        let query = Query {
-            url: url.to_string(),
-            bytes: ROBOTS_BYTES,
-            condition: None,
-            redirects,
-            may_be_private: true,
-        };
-        let text = match self.fetch(&query, &mut note) {
-            Ok(Answer { reply: Reply::Content(body), .. }) => {
-                let bytes = body.into_content().map_err(|error| error.to_string())?.into_bytes()?;
+        let text = match self.fetch(url.as_str(), ROBOTS_BYTES, RedirectRules::ANYWHERE, &mut note) {
+            Ok(Content { bytes, .. }) => {
                 // A page in its place has no rules.
                 match Subscriptions::check_policy(Policy::Robots, url.as_str(), &bytes) {
                     Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -157,10 +159,9 @@ impl Crawler {
             }
             // RFC 9309, 2.3.1.3
             Err(Trouble { status: Some(400..=499), .. }) => String::new(),
-            Ok(_) => return Err(format!("{url}: no answer that can be used")),
             Err(trouble) => {
                 return Err(format!(
-                    "nothing is fetched, because {url} cannot be: {} (RFC 9309, 2.3.1.4)",
+                    "nothing is fetched, because {url} cannot be fetched: {} (RFC 9309, 2.3.1.4)",
                     trouble.reason
                 ));
             }
@@ -174,30 +175,32 @@ impl Crawler {
     }
 }
 
-/// Whether robots.txt lets us fetch a page.
+/// Returns true if robots.txt allows a page.
 fn allows(rules: &Ruleset, user_agent: &str, url: &Url) -> bool {
-    let mut path = url.path().to_owned();
-    if let Some(query) = url.query() {
-        path += "?";
-        path += query;
-    }
+    let path = url[Position::BeforePath..Position::AfterQuery].as_bytes().to_vec();
     let host = url.host_str().map(|host| host.as_bytes().to_vec());
     let address = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-    let mut request = DescribedRequest::new(address, host, Method::default(), path.into_bytes());
+    let mut request = DescribedRequest::new(address, host, Method::default(), path);
     if let Ok(name) = HeaderName::try_from("user-agent".to_owned()) {
         request.add(&name, user_agent.as_bytes());
     }
     decide(rules, &request, Overrides::default()).action != Action::Deny
 }
 
-fn disallowed(url: &Url) -> String {
-    format!("robots.txt disallows {} for {TOKEN} [AIWI-16]", url.path())
+/// The content of an answer to a request without a condition.
+fn content(answer: Answer) -> Result<Content, Trouble> {
+    let Answer { reply: Reply::Content(body), headers, url, redirects } = answer else {
+        return Err(Trouble::answered("the answer has no content"));
+    };
+    let content = body.into_content().map_err(|error| error.to_string());
+    match content.and_then(crawlpike_core::Content::into_bytes) {
+        Ok(bytes) => Ok(Content { bytes, headers, url, redirects }),
+        Err(reason) => Err(Trouble { redirects, ..Trouble::answered(reason) }),
+    }
 }
 
-fn says_private(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(header::CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
-    let mut names = values.flat_map(|value| value.split(',')).filter_map(|one| one.split('=').next());
-    names.any(|name| name.trim().eq_ignore_ascii_case("private"))
+fn disallowed(url: &Url) -> String {
+    format!("robots.txt disallows {} for {TOKEN} [AIWI-16]", url.path())
 }
 
 fn note(text: &str) {

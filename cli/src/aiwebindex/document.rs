@@ -1,6 +1,6 @@
 //! `crawlpike aiwebindex document`: a page as markdown or as an AIDocument.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crawlpike_document::{Limits, Page};
 use url::Url;
 
 use super::TOKEN;
-use super::crawler::{Crawler, CrawlerArguments, Fetched};
+use super::crawler::{Crawler, CrawlerArguments};
 use crate::failure::{Failure, say};
 use crate::{clock, source};
 
@@ -60,7 +60,7 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let name = &arguments.page;
     if arguments.upgrade {
-        return print_upgraded(name, &read(Path::new(name))?);
+        return print_upgraded(name, &source::read_or_stdin(Path::new(name))?);
     }
     // No origin is asked for a page that was stored.
     let stored = Fetch {
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         cache: CacheStatus::Hit,
     };
     let (bytes, content_type, url, fetch) = match super::crawler::web_page(name) {
-        None => (read(Path::new(name))?, None, arguments.url.clone(), stored),
+        None => (source::read_or_stdin(Path::new(name))?, None, arguments.url.clone(), stored),
         Some(url) => {
             if arguments.url.is_some() {
                 return Err(Failure::because("`--url` is for a page in a file"));
@@ -78,11 +78,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             let url = url.map_err(Failure::because)?;
             let crawler = Crawler::new(&arguments.crawler, false)?;
             match crawler.page(&url, Limits::default().bytes as u64) {
-                Ok(Fetched { bytes, content_type, url }) => {
+                Ok(page) => {
+                    let content_type = page.content_type().map(str::to_owned);
                     let fetched_at = Some(clock::rfc3339(crawlpike_files::now()));
                     let cache = CacheStatus::Miss;
                     let fetch = Fetch { fetched_at, status_code: Some(200), cache, ..stored };
-                    (bytes, content_type, Some(url), fetch)
+                    (page.bytes, content_type, Some(page.url), fetch)
                 }
                 Err(reason) => {
                     say(format_args!("{name}: error: {reason}"));
@@ -123,13 +124,4 @@ fn print_upgraded(name: &str, bytes: &[u8]) -> Result<ExitCode, Failure> {
     serde_json::to_writer_pretty(&mut output, &document)?;
     writeln!(output)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    if file != Path::new("-") {
-        return source::read(file);
-    }
-    let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

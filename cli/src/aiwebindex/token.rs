@@ -1,4 +1,4 @@
-//! `crawlpike aiwebindex token`: what a site publishes to prove that its domain is its own.
+//! `crawlpike aiwebindex token`: issues the token that proves the ownership of a domain.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use super::PROOF;
 use super::verify::Domain;
 use crate::failure::Failure;
+use crate::random;
 
-/// How many random bytes a token has: 128 bits.
+/// The number of random bytes of a token: 128 bits.
 const BYTES: usize = 16;
 
 /// Issue a token for the verification of a domain
@@ -27,9 +28,7 @@ pub(super) struct Arguments {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut bytes = [0; BYTES];
-    let random = rustls::crypto::ring::default_provider().secure_random;
-    random.fill(&mut bytes).map_err(|_| Failure::because("the system has no random numbers"))?;
+    let bytes: [u8; BYTES] = random::bytes().map_err(Failure::because)?;
     let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut output = io::stdout().lock();
     match &arguments.domain {

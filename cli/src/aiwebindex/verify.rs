@@ -1,4 +1,4 @@
-//! `crawlpike aiwebindex verify`: whether a domain publishes a token.
+//! `crawlpike aiwebindex verify`: checks if a domain publishes a token.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,16 +9,15 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use crawlpike_core::Content;
 use hickory_proto::rr::Name;
 use serde::Serialize;
 use url::{Host, Url};
 
-use super::crawler::{Crawler, CrawlerArguments};
+use super::crawler::{Content, Crawler, CrawlerArguments};
 use super::{NOT_SO, PROOF};
 use crate::dns;
 use crate::failure::Failure;
-use crate::http::{Answer, Query, RedirectRules, Reply};
+use crate::http::RedirectRules;
 
 /// The resolvers that are asked if no others are named.
 const RESOLVERS: [IpAddr; 3] = [
@@ -35,8 +34,8 @@ const BYTES: u64 = 64 << 10;
 
 /// Check whether a domain publishes a token
 ///
-/// Looks for `aiwi-verify=TOKEN` in the TXT records of `_aiwebindex-verify.DOMAIN`, which several resolvers are asked for at the
-/// same time, and in `https://DOMAIN/.well-known/aiwebindex-verify.txt`. One of both is enough. Redirects are followed inside
+/// Looks for `aiwi-verify=TOKEN` in the TXT records of `_aiwebindex-verify.DOMAIN`, which it asks several resolvers for, and
+/// in `https://DOMAIN/.well-known/aiwebindex-verify.txt`. One of both is enough. Redirects are followed inside
 /// the registrable domain, at most three, and only to https. After 429 or 503, the server is left alone for as long as its
 /// Retry-After says, or for a minute.
 ///
@@ -53,7 +52,7 @@ Examples:
 pub(super) struct Arguments {
     /// The domain, without scheme, port and path
     domain: Domain,
-    /// The token that the domain was given
+    /// The token of the domain
     #[arg(long)]
     token: Token,
     /// Ask this resolver, at its port 53 if no other is given, instead of 1.1.1.1, 8.8.8.8 and 9.9.9.9; can be repeated
@@ -104,7 +103,7 @@ impl Domain {
     }
 }
 
-/// A token, without what stands before it.
+/// A token, without the text before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Token(String);
 
@@ -123,7 +122,7 @@ impl FromStr for Token {
     }
 }
 
-/// What became of a question or a request.
+/// The outcome of a question or a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", content = "reason", rename_all = "kebab-case")]
 enum Outcome {
@@ -149,7 +148,7 @@ impl fmt::Display for Outcome {
 }
 
 impl Outcome {
-    /// What texts say that may be proofs.
+    /// The outcome for texts that may be proofs.
     fn of<'t>(texts: impl Iterator<Item = &'t str>, Token(token): &Token) -> Self {
         let mut others = 0;
         for proof in texts.filter_map(|text| text.trim().strip_prefix(PROOF)) {
@@ -162,7 +161,7 @@ impl Outcome {
     }
 }
 
-/// What was found out, for people and as JSON.
+/// The results, for people and as JSON.
 #[derive(Debug, Serialize)]
 struct Report {
     domain: String,
@@ -191,7 +190,7 @@ struct HttpsReport {
     url: String,
     /// The targets of redirects that were followed.
     redirects: Vec<String>,
-    /// What became of the attempts before the last one.
+    /// The outcomes of the attempts before the last one.
     earlier: Vec<String>,
     #[serde(flatten)]
     outcome: Outcome,
@@ -282,28 +281,19 @@ fn by_https(arguments: &Arguments, crawler: &Crawler) -> HttpsReport {
     let redirects = RedirectRules::checked(REDIRECTS, |from, to| {
         (!is_same_domain(from, to)).then(|| format!("it redirects to {to}, which is another domain"))
     });
-    let query = Query { url: url.clone(), bytes: BYTES, condition: None, redirects, may_be_private: true };
     let mut earlier = Vec::new();
-    let fetched = crawler.fetch(&query, &mut |attempt| earlier.push(attempt.to_owned()));
+    let fetched = crawler.fetch(&url, BYTES, redirects, &mut |attempt| earlier.push(attempt.to_owned()));
     let (redirects, outcome) = match fetched {
         Err(trouble) => (trouble.redirects, Outcome::Failed(trouble.reason)),
-        Ok(Answer { reply: Reply::NotModified, redirects, .. }) => {
-            (redirects, Outcome::Failed("the answer has no file".into()))
-        }
-        Ok(Answer { reply: Reply::Content(body), redirects, .. }) => {
-            let bytes = body.into_content().map_err(|error| error.to_string());
-            let outcome = match bytes.and_then(Content::into_bytes) {
-                Ok(bytes) => Outcome::of(String::from_utf8_lossy(&bytes).lines(), &arguments.token),
-                Err(reason) => Outcome::Failed(reason),
-            };
-            (redirects, outcome)
+        Ok(Content { bytes, redirects, .. }) => {
+            (redirects, Outcome::of(String::from_utf8_lossy(&bytes).lines(), &arguments.token))
         }
     };
     let redirects = redirects.iter().map(|redirect| redirect.to.to_string()).collect();
     HttpsReport { url, redirects, earlier, outcome }
 }
 
-/// Whether two URLs are of one registrable domain, by the public suffix list.
+/// Returns true if two URLs have the same registrable domain, by the public suffix list.
 fn is_same_domain(one: &Url, other: &Url) -> bool {
     let host = |url: &Url| url.domain().map(|host| host.trim_end_matches('.').to_owned());
     match (host(one), host(other)) {
@@ -320,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn aiwi_15_the_public_suffix_list_tells_domains() {
+    fn aiwi_15_the_public_suffix_list_separates_domains() {
         // AIWI-15
         let is_same = |one: &str, other: &str| {
             let url = |host: &str| Url::parse(&format!("https://{host}/")).unwrap();

@@ -1,4 +1,4 @@
-//! What the filter is configured with: the compiled ruleset, or the document with its files in it.
+//! The configuration of the filter: the compiled ruleset, or the document with its files in it.
 
 use std::path::Path;
 
@@ -29,9 +29,9 @@ pub(super) struct Configuration {
     /// A `google.protobuf.Any`.
     pub(super) value: Value,
     pub(super) ruleset: Ruleset,
-    /// How many prefixes are in force.
+    /// The number of prefixes in force.
     pub(super) prefixes: usize,
-    /// How many warnings were given.
+    /// The number of warnings.
     pub(super) warnings: usize,
     /// [`Compiled::good_feeds`].
     pub(super) good_feeds: Vec<(String, Vec<u8>)>,

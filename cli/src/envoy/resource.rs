@@ -33,7 +33,7 @@ impl Syntax {
         if yaml.contains(&path.extension().and_then(|end| end.to_str())) { Self::Yaml } else { Self::Json }
     }
 
-    /// How the name of a file ends.
+    /// The extension of a file's name.
     pub(super) fn extension(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -59,7 +59,7 @@ impl Syntax {
 
 /// The code of a filter.
 pub(super) struct Code {
-    /// Where Envoy finds it.
+    /// The source of the code, for Envoy.
     pub(super) source: Value,
     digest: String,
     takes_bodies: bool,

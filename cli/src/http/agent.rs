@@ -1,4 +1,4 @@
-//! What servers see of who asks.
+//! The User-Agent that servers see.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ const PRODUCT: &str = concat!("Crawlpike/", env!("CARGO_PKG_VERSION"));
 /// The longest contact, in bytes.
 const LONGEST: usize = 200;
 
-/// How to reach whoever runs the program: a URL, or an address of mail.
+/// A way to reach the operator of the program: a URL, or an email address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Contact(String);
 
@@ -16,11 +16,11 @@ impl FromStr for Contact {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // What a comment of a User-Agent can hold as it is.
+        // The bytes that a comment of a User-Agent can hold as they are.
         let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"()\\\"".contains(&byte);
         if text.is_empty() || text.len() > LONGEST || !text.bytes().all(is_plain) {
             return Err(format!(
-                "expected a URL or an address of mail, at most {LONGEST} characters of ASCII without spaces and parentheses"
+                "expected a URL or an email address of at most {LONGEST} ASCII characters without spaces and parentheses"
             ));
         }
         Ok(Self(text.to_owned()))
@@ -56,12 +56,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_product_and_the_contact_are_told() {
-        let told = |text: &str| Contact::crawlpike(Some(&text.parse().unwrap()));
+    fn the_user_agent_has_the_product_and_the_contact() {
+        let shown = |text: &str| Contact::crawlpike(Some(&text.parse().unwrap()));
         let product = format!("Crawlpike/{}", env!("CARGO_PKG_VERSION"));
         assert_eq!(Contact::crawlpike(None), product);
-        assert_eq!(told("https://example.com/bot"), format!("{product} (+https://example.com/bot)"));
-        assert_eq!(told("ops@example.com"), format!("{product} (ops@example.com)"));
+        assert_eq!(shown("https://example.com/bot"), format!("{product} (+https://example.com/bot)"));
+        assert_eq!(shown("ops@example.com"), format!("{product} (ops@example.com)"));
         for wrong in ["", "a b", "a)(", "é", "a\r\nX: y", &"a".repeat(201)] {
             assert!(wrong.parse::<Contact>().is_err(), "{wrong:?}");
         }

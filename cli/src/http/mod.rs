@@ -42,7 +42,7 @@ const PROGRESS: usize = 1024;
 /// The size up to which an answer is kept in memory until it is judged.
 const IN_MEMORY: usize = 1 << 20;
 
-/// How long a publisher may take.
+/// The time that a publisher may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeLimits {
     /// Everything, redirects included.
@@ -51,7 +51,7 @@ pub(crate) struct TimeLimits {
     pub(crate) stall: Duration,
 }
 
-/// What makes a request conditional.
+/// The condition of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
     /// The URL that gave the copy.
@@ -60,7 +60,7 @@ pub(crate) struct Condition {
     pub(crate) last_modified: Option<String>,
 }
 
-/// What to fetch.
+/// A URL to fetch, with the limits for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
     pub(crate) url: String,
@@ -68,7 +68,7 @@ pub(crate) struct Query {
     pub(crate) bytes: u64,
     pub(crate) condition: Option<Condition>,
     pub(crate) redirects: RedirectRules,
-    /// Whether names in the URL and in redirects may lead to private addresses.
+    /// True if names in the URL and in redirects may resolve to private addresses.
     pub(crate) may_be_private: bool,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Answer {
 
 #[derive(Debug)]
 pub(crate) enum Reply {
-    /// What we have is current (304).
+    /// The copy that we have is current (304).
     NotModified,
     /// The newest version.
     Content(Body),
@@ -95,7 +95,7 @@ pub(crate) enum Reply {
 pub(crate) struct Body(SpooledTempFile);
 
 impl Body {
-    /// Where it can be read.
+    /// The content, to be read.
     ///
     /// # Errors
     ///
@@ -191,41 +191,40 @@ impl Client {
 
     /// Asks a publisher, and follows redirects.
     pub(crate) fn fetch(&self, query: &Query) -> Result<Answer, Trouble> {
+        let mut redirects = Vec::new();
+        match self.follow(query, &mut redirects) {
+            Ok((reply, headers, url)) => Ok(Answer { reply, headers, url, redirects }),
+            Err(trouble) => Err(Trouble { redirects, ..trouble }),
+        }
+    }
+
+    /// Asks until there is an answer that is not a redirect; notes each redirect that is followed.
+    fn follow(
+        &self,
+        query: &Query,
+        redirects: &mut Vec<Redirect>,
+    ) -> Result<(Reply, HeaderMap, Url), Trouble> {
         let deadline = Instant::now() + self.limits.whole;
         let first = web_url(&query.url).map_err(Trouble::unreached)?;
         let mut url = first.clone();
-        let mut redirects = Vec::new();
         loop {
             self.wait_for(&url);
-            let asked = self.ask(&url, query, deadline);
-            let (response, is_conditional) = match asked {
-                Ok(asked) => asked,
-                Err(trouble) => return Err(Trouble { redirects, ..trouble }),
-            };
-            let fail = |trouble: Trouble, redirects| Err(Trouble { redirects, ..trouble });
+            let (response, is_conditional) = self.ask(&url, query, deadline)?;
             let status = response.status();
             if matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
                 let to = target(&url, &response);
                 let to = to.and_then(|to| query.redirects.check(&first, to, redirects.len()));
-                match to {
-                    Ok(to) => {
-                        redirects.push(Redirect { status: status.as_u16(), to: to.clone() });
-                        url = to;
-                        continue;
-                    }
-                    Err(reason) => return fail(Trouble::answered(reason), redirects),
-                }
+                url = to.map_err(Trouble::answered)?;
+                redirects.push(Redirect { status: status.as_u16(), to: url.clone() });
+                continue;
             }
             let headers = response.headers().clone();
             let reply = match status {
-                StatusCode::OK => self.read(response, query.bytes, deadline).map(Reply::Content),
-                StatusCode::NOT_MODIFIED if is_conditional => Ok(Reply::NotModified),
-                _ => Err(refusal(status, &headers)),
+                StatusCode::OK => Reply::Content(self.read(response, query.bytes, deadline)?),
+                StatusCode::NOT_MODIFIED if is_conditional => Reply::NotModified,
+                _ => return Err(refusal(status, &headers)),
             };
-            return match reply {
-                Ok(reply) => Ok(Answer { reply, headers, url, redirects }),
-                Err(trouble) => fail(trouble, redirects),
-            };
+            return Ok((reply, headers, url));
         }
     }
 
@@ -243,7 +242,7 @@ impl Client {
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let mut request = agent.get(url.as_str()).config().timeout_global(Some(left)).build();
-        // What another URL gave says nothing about this one.
+        // A condition holds only for the URL that gave the copy.
         let condition = query.condition.as_ref().filter(|condition| condition.url == url.as_str());
         let conditions: Vec<(HeaderName, &String)> = condition
             .into_iter()
@@ -262,7 +261,7 @@ impl Client {
         }
     }
 
-    /// Why a request got no answer.
+    /// The reason why a request got no answer.
     fn unanswered(&self, url: &Url, error: &Error) -> Trouble {
         let host = url.host_str().unwrap_or_default();
         let stall = self.limits.stall.as_secs_f64();
@@ -351,7 +350,7 @@ impl Client {
         format!("the answer stalled after {size} bytes: less than {PROGRESS} bytes came in {stall} s")
     }
 
-    /// Why an answer ended early.
+    /// The reason why an answer ended early.
     fn broken(&self, error: &io::Error, size: u64) -> String {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
         match inner {
@@ -361,6 +360,13 @@ impl Client {
             _ => format!("the answer is incomplete: it ended after {size} bytes ({error})"),
         }
     }
+}
+
+/// Returns true if the Cache-Control of an answer has a directive.
+pub(crate) fn has_directive(headers: &HeaderMap, directive: &str) -> bool {
+    let values = headers.get_all(header::CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
+    let directives = values.flat_map(|value| value.split(','));
+    directives.filter_map(|one| one.split('=').next()).any(|name| name.trim().eq_ignore_ascii_case(directive))
 }
 
 /// A URL of the web.

@@ -1,4 +1,4 @@
-//! Where names may lead: a URL of somebody else's server must not reach one in a private network.
+//! The addresses that names may resolve to: a URL of another party's server must not reach one in a private network.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -60,7 +60,7 @@ impl Resolver for NameResolver {
     }
 }
 
-/// Whether an address is one of the public Internet.
+/// Returns true if an address is one of the public Internet.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

@@ -1,4 +1,4 @@
-//! Which redirects are followed, and where they lead.
+//! Rules for redirects, and their targets.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use url::Url;
 /// Which redirects are followed. Those from https to anything but https never are.
 #[derive(Clone)]
 pub(crate) struct RedirectRules {
-    /// How many in a row.
+    /// The most redirects in a row.
     most: usize,
-    /// Why one from the first URL to another is not followed.
+    /// Returns the reason why one from the first URL to another is not followed.
     objection: Option<Arc<Objection>>,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Debug for RedirectRules {
     }
 }
 
-/// Where a redirect leads.
+/// The target of a redirect.
 pub(super) fn target(from: &Url, response: &Response<ureq::Body>) -> Result<Url, String> {
     let status = response.status();
     let location = response.headers().get(header::LOCATION);

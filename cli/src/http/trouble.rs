@@ -1,4 +1,4 @@
-//! Why a request failed, and when to ask again.
+//! The reasons why requests fail, and the time of the next attempt.
 
 use std::fmt::Display;
 use std::time::{Duration, SystemTime};
@@ -10,11 +10,11 @@ use ureq::http::header::{self, HeaderMap};
 
 use super::Redirect;
 
-/// Why a request failed.
-#[derive(Debug)]
+/// The reason why a request failed.
+#[derive(Debug, Default)]
 pub(crate) struct Trouble {
     pub(crate) reason: String,
-    /// Whether the publisher was reached.
+    /// True if the publisher was reached.
     pub(crate) was_asked: bool,
     /// The status of the answer, if it was refused for it.
     pub(crate) status: Option<u16>,
@@ -25,13 +25,7 @@ pub(crate) struct Trouble {
 
 impl Trouble {
     pub(super) fn unreached(reason: impl Display) -> Self {
-        Self {
-            reason: reason.to_string(),
-            was_asked: false,
-            status: None,
-            retry_after: None,
-            redirects: Vec::new(),
-        }
+        Self { reason: reason.to_string(), ..Self::default() }
     }
 
     pub(crate) fn answered(reason: impl Display) -> Self {
@@ -42,7 +36,7 @@ impl Trouble {
 /// The trouble with an answer of another status than 200.
 pub(super) fn refusal(status: StatusCode, headers: &HeaderMap) -> Trouble {
     let advice = match status.as_u16() {
-        304 => ", although we said of no copy that we have it",
+        304 => ", although the request was not conditional",
         401 | 403 => "; the publisher does not give it to this machine, or has moved it: check the URL",
         404 | 410 => "; check the URL",
         _ => "",

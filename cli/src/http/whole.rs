@@ -1,6 +1,6 @@
-//! Connections that tell an end from a break. An answer may state no length, and last until the publisher closes the
-//! connection. The HTTP library takes a connection that breaks for one that is closed, and half a list is a list. So a break
-//! becomes another error, which the library passes on.
+//! Connections that distinguish an end from a break. An answer may state no length, and last until the publisher closes the
+//! connection. The HTTP library treats a broken connection as a closed one, and half a list is a list. So a break becomes
+//! another error, which the library passes on.
 
 use std::io;
 

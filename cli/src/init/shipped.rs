@@ -71,20 +71,3 @@ impl Shipped {
         days.min().unwrap_or_default()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::catalog::Catalog;
-
-    #[test]
-    fn each_copy_is_of_a_feed_of_the_catalog_and_has_its_date() {
-        let shipped = Shipped::read().unwrap();
-        let catalog = Catalog::built_in().unwrap();
-        let copies: Vec<Copy> = catalog.feeds.iter().filter_map(|feed| shipped.copy(&feed.name)).collect();
-        assert_eq!((copies.len(), shipped.feeds.len()), (COPIES.len(), COPIES.len()));
-        assert!(copies.iter().all(|copy| !copy.bytes.is_empty() && copy.fetched > UNIX_EPOCH));
-        assert_eq!(shipped.day().len(), "2026-09-02".len());
-        assert!(shipped.copy("bing-bingbot").is_none());
-    }
-}

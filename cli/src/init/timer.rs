@@ -52,22 +52,3 @@ fn quoted(path: &Path) -> io::Result<String> {
     quoted.push('"');
     Ok(quoted)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_service_has_paths_of_its_own() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path();
-        let unit = service(path, &path.join("100% mine.json")).unwrap();
-        assert!(
-            unit.contains(&format!(" update --config \"{}/100%% mine.json\"\n", path.display())),
-            "{unit}"
-        );
-        assert!(unit.contains(&format!("\nReadWritePaths=\"{}\"\n", path.display())), "{unit}");
-        assert!(!unit.contains("/var/lib") && !unit.contains("User=crawlpike"), "{unit}");
-        assert!(unit.contains("\nNoNewPrivileges=yes\n") && unit.contains("\nProtectSystem=strict\n"));
-    }
-}

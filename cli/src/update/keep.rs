@@ -1,4 +1,4 @@
-//! What becomes of an answer: it is judged, and a good one is kept.
+//! Judges answers, and keeps good ones.
 
 use std::fmt::Display;
 use std::fs;
@@ -18,14 +18,14 @@ use crate::update::schedule;
 use crate::update::state::{Copy, Entry, validator};
 use crate::update::subject::{Kind, Subject};
 
-/// What was kept.
+/// The result of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// Whether the file has another content now.
+    /// True if the content of the file changed.
     pub(super) is_new: bool,
-    /// Whether the file has another time now.
+    /// True if the time of the file changed.
     pub(super) is_renewed: bool,
-    /// What the file says now, though no new version came.
+    /// The content that the file has now without a new version.
     pub(super) instead: Option<&'static str>,
     pub(super) prefixes: Option<usize>,
     pub(super) unreadable: usize,
@@ -34,17 +34,17 @@ pub(super) struct Kept {
     pub(super) warnings: Vec<String>,
 }
 
-/// Why nothing was kept.
+/// The reason why nothing was kept.
 #[derive(Debug)]
 pub(super) enum Setback {
     Trouble(Trouble),
     Held(String),
-    /// It is this machine's fault.
+    /// A failure of this machine.
     Own(String),
 }
 
 impl Round<'_> {
-    /// What becomes of a policy without a new version; a feed and a directory are left as they are.
+    /// Handles a policy without a new version; a feed and a directory are left as they are.
     pub(super) fn without_answer(
         &self,
         subject: &Subject<'_>,
@@ -67,7 +67,8 @@ impl Round<'_> {
                 if !none.is_new {
                     self.confirm(subject, &mut none);
                 }
-                none.warnings.push(format!("{}; {} says that there is none", trouble.reason, subject.source));
+                none.warnings
+                    .push(format!("{}; {} has no rules from now on", trouble.reason, subject.source));
                 entry.copy = Some(Copy {
                     url: subject.url.to_owned(),
                     freshness: schedule::USUAL,
@@ -154,7 +155,7 @@ impl Round<'_> {
         Ok(kept)
     }
 
-    /// Writes the file of a subject; gives whether it has another content now.
+    /// Writes the file of a subject; returns true if its content changed.
     fn put(&self, subject: &Subject<'_>, content: Source<'_>) -> Result<bool, Setback> {
         let path = self.files.path(subject.source);
         if self.dry_run {
@@ -187,7 +188,7 @@ impl Round<'_> {
     }
 }
 
-/// Writes a file, also in a folder that is not there yet; gives whether it was written.
+/// Writes a file, also in a folder that is not there yet; returns true if it was written.
 fn put(path: &Path, bytes: Source<'_>) -> std::io::Result<bool> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder)?;

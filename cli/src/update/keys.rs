@@ -1,4 +1,4 @@
-//! Directories of keys: whether an answer is one, and which keys are new or gone.
+//! Directories of keys: checks answers, and compares their keys with those before.
 
 use std::fmt;
 
@@ -16,13 +16,13 @@ pub(super) const LONGEST_PAUSE: i64 = 5 * 60;
 /// The keys of a new version of a directory, compared with the version before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct KeysChange {
-    /// How many can be used.
+    /// The number of usable keys.
     count: usize,
     /// The numbers of those that are new.
     added: Vec<String>,
     /// The numbers of those that are gone: no signature by them is verified any more.
     removed: Vec<String>,
-    /// How many cannot be used.
+    /// The number of unusable keys.
     unusable: usize,
 }
 
@@ -31,7 +31,7 @@ impl KeysChange {
     ///
     /// # Errors
     ///
-    /// Why it is not a directory of keys.
+    /// The reason why it is not a directory of keys.
     pub(super) fn judge(
         url: &str,
         is_well_known: bool,
@@ -55,10 +55,9 @@ impl KeysChange {
         Ok(Self { count: ids.len(), added, removed, unusable })
     }
 
-    /// What may be wrong with the directory.
+    /// Possible mistakes in the directory.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
-        let none =
-            (self.count == 0).then(|| "it has no key, so none of its signatures is verified".to_owned());
+        let none = (self.count == 0).then(|| "it has no keys, so it verifies no signature".to_owned());
         let plural = if self.unusable == 1 { "" } else { "s" };
         let unusable = (self.unusable > 0).then(|| {
             let Self { unusable, .. } = self;

@@ -1,4 +1,4 @@
-//! `crawlpike update`: keeps current what is published elsewhere: feeds, policies and directories of keys.
+//! `crawlpike update`: keeps published files current: feeds, policies and directories of keys.
 
 mod keep;
 mod keys;
@@ -12,32 +12,34 @@ mod state;
 mod subject;
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 use clap::value_parser;
 use crawlpike_core::{Subscriptions, suggestion};
-use crawlpike_files::{FilesBeside, Look, Recording, Snapshot, Watch, is_compiled};
+use crawlpike_files::{FilesBeside, Recording, Snapshot, Watch, is_compiled};
 use serde::Serialize;
 use signal_hook::consts::SIGHUP;
 
 use crate::failure::{Failure, UNUSABLE, say};
 use crate::http::{Client, Contact, TimeLimits};
+use crate::source;
 use crate::update::report::Reporter;
-use crate::update::round::{Ended, Round};
+use crate::update::round::Round;
 use crate::update::state::Locked;
-use crate::{source, watch};
+use crate::watch::{self, Watched};
 
-/// The exit status if something is not what its publisher publishes.
+/// The exit status if a file is not the version that its publisher publishes.
 const NOT_CURRENT: u8 = 1;
 
-/// How long a run waits for another one that uses the same state.
+/// The time for which a run waits for another one that uses the same state.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// After how many seconds `--watch` tries again what failed on this machine.
+/// The seconds after which `--watch` tries again after a failure of this machine.
 const RETRY: i64 = 60;
 
 /// Fetch the feeds that have a `url`, policies that have one, and directories of keys, and replace their files
@@ -75,7 +77,7 @@ pub(crate) struct Arguments {
     /// is fresh, but not sooner than an hour after it; can be repeated
     #[arg(long, value_name = "FEED")]
     only: Vec<String>,
-    /// Ask for this feed now, and accept the new version, whatever its guard says; can be repeated
+    /// Ask for this feed now, and accept the new version, even if its guard holds it; can be repeated
     #[arg(long, value_name = "FEED", conflicts_with = "watch")]
     accept: Vec<String>,
     /// Send SIGHUP to the process whose number is in this file, such as nginx's, if something changed
@@ -96,7 +98,7 @@ pub(crate) struct Arguments {
     /// Print a JSON object for each feed
     #[arg(long)]
     json: bool,
-    /// How many publishers to ask at once
+    /// The number of publishers to ask at once
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = value_parser!(u16).range(1..=256))]
     jobs: u16,
     /// The most seconds that an answer may take, with its redirects
@@ -105,18 +107,18 @@ pub(crate) struct Arguments {
     /// The most seconds to connect, to begin an answer, and for each 1024 bytes of it
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = value_parser!(u32).range(1..=86_400))]
     stall: u32,
-    /// A URL or an address of mail for the User-Agent, by which publishers can reach you
+    /// A URL or an email address for the User-Agent, so that publishers can reach you
     #[arg(long, value_name = "URL|MAIL")]
     contact: Option<Contact>,
     /// Warn if more than this share of a geofeed's prefixes changed their country
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = value_parser!(u8).range(0..=100))]
     moved: u8,
-    /// The file that has what is remembered from run to run [default: CONFIG.update-state]
+    /// The file with the state between runs [default: CONFIG.update-state]
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
 }
 
-/// What is remembered of a feed, for other commands. Times are in seconds since the Unix epoch.
+/// The saved state of a feed, for other commands. Times are in seconds since the Unix epoch.
 #[derive(Debug, Serialize)]
 pub(crate) struct Remembered {
     /// When the publisher was last reached.
@@ -125,11 +127,11 @@ pub(crate) struct Remembered {
     current: Option<i64>,
     /// From when on to ask again.
     due: i64,
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     pub(crate) error: Option<String>,
 }
 
-/// What is remembered of the feeds of a configuration, by their names.
+/// The saved states of the feeds of a configuration, by their names.
 pub(crate) fn remembered(config: &Path) -> BTreeMap<String, Remembered> {
     let entries = Locked::peek(&state::default_path(config)).state.feeds.into_iter();
     let remembered = entries.map(|(name, entry)| {
@@ -146,7 +148,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let user_agent = Contact::crawlpike(arguments.contact.as_ref());
     let client = Arc::new(Client::new(&user_agent, limits).map_err(Failure::because)?);
     if arguments.watch {
-        return Watching { arguments, client, signals: watch::signals()?, next: 0 }.run();
+        let (reporter, last) = (arguments.reporter(), crawlpike_files::now());
+        watch::run(&mut Watching { arguments, client, reporter, subscriptions: None, next: 0, last })?;
+        return Ok(ExitCode::SUCCESS);
     }
     let subscriptions = arguments.read(&Snapshot::default())?;
     let path = arguments.state_path();
@@ -155,14 +159,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         false => Locked::open(&path, PATIENCE).map_err(Failure::because)?,
     };
     let mut reporter = arguments.reporter();
-    let (ended, delivered) =
+    let Done { all_current, is_delivered } =
         arguments.round(&subscriptions, &client, &mut locked, &mut reporter, &mut || false)?;
     reporter.sum_up();
-    Ok(match (delivered, ended.all_current) {
-        (Err(()), _) => ExitCode::from(UNUSABLE),
-        (Ok(()), current) if current || arguments.best_effort => ExitCode::SUCCESS,
-        (Ok(()), _) => ExitCode::from(NOT_CURRENT),
+    Ok(match is_delivered {
+        false => ExitCode::from(UNUSABLE),
+        true if all_current || arguments.best_effort => ExitCode::SUCCESS,
+        true => ExitCode::from(NOT_CURRENT),
     })
+}
+
+/// The result of a round and its notifications.
+struct Done {
+    /// True if each feed is the version that its publisher publishes.
+    all_current: bool,
+    /// True if nobody waits for a notification.
+    is_delivered: bool,
 }
 
 impl Arguments {
@@ -205,7 +217,7 @@ impl Arguments {
         Ok(subscriptions)
     }
 
-    /// One round, and what the server is told of it.
+    /// Runs one round, and notifies the server of changes.
     fn round(
         &self,
         subscriptions: &Subscriptions,
@@ -213,15 +225,14 @@ impl Arguments {
         locked: &mut Locked,
         reporter: &mut Reporter,
         stopped: &mut dyn FnMut() -> bool,
-    ) -> Result<(Ended, Result<(), ()>), Failure> {
+    ) -> Result<Done, Failure> {
         if let Some(warning) = locked.warning.take() {
             reporter.say("warning", warning);
         }
         let files = self.files();
         let round = self.as_round(subscriptions, client, &files);
-        let ended = round.run(locked, reporter, stopped).map_err(Failure::because)?;
-        let delivered = if self.dry_run { Ok(()) } else { self.deliver(locked, reporter)? };
-        Ok((ended, delivered))
+        let all_current = round.run(locked, reporter, stopped).map_err(Failure::because)?;
+        Ok(Done { all_current, is_delivered: self.dry_run || self.deliver(locked, reporter)? })
     }
 
     fn as_round<'a>(
@@ -242,10 +253,11 @@ impl Arguments {
         }
     }
 
-    /// Tells the server of what changed, in this run or in one that could not; the inner error is reported.
-    fn deliver(&self, locked: &mut Locked, reporter: &Reporter) -> Result<Result<(), ()>, Failure> {
+    /// Notifies the server of changes of this run, or of an earlier one that could not. Returns false if that failed, and
+    /// reports the reason.
+    fn deliver(&self, locked: &mut Locked, reporter: &Reporter) -> Result<bool, Failure> {
         if !locked.state.is_undelivered {
-            return Ok(Ok(()));
+            return Ok(true);
         }
         let signalled = self.pid_file.as_deref().map_or(Ok(None), notify::signal);
         let executed = self.exec.as_deref().map_or(Ok(()), notify::execute);
@@ -256,12 +268,12 @@ impl Arguments {
         if errors.is_empty() {
             locked.state.is_undelivered = false;
             locked.save().map_err(Failure::because)?;
-            return Ok(Ok(()));
+            return Ok(true);
         }
         for error in errors {
             reporter.say("error", format_args!("{error}; the next run tries again"));
         }
-        Ok(Err(()))
+        Ok(false)
     }
 }
 
@@ -286,75 +298,70 @@ fn check_name(subscriptions: &Subscriptions, option: &str, name: &str) -> Result
 struct Watching<'a> {
     arguments: &'a Arguments,
     client: Arc<Client>,
-    signals: Receiver<i32>,
+    reporter: Reporter,
+    /// Those of the last valid configuration.
+    subscriptions: Option<Subscriptions>,
     /// When the next round is due, in seconds since the Unix epoch.
     next: i64,
+    /// The time of the last look.
+    last: i64,
 }
 
-impl Watching<'_> {
-    fn run(mut self) -> Result<ExitCode, Failure> {
-        let mut watch = Watch::default();
-        let mut subscriptions = None;
-        let mut look = watch.read(|snapshot| self.arguments.read(snapshot));
-        let mut reporter = self.arguments.reporter();
-        let mut last = crawlpike_files::now();
-        loop {
-            match look {
-                Look::Changed { made: Ok(read), .. } => {
-                    subscriptions = Some(read);
-                    self.next = 0;
-                }
-                Look::Changed { made: Err(failure), .. } => {
-                    failure.report();
-                    if subscriptions.is_some() {
-                        reporter.say("note", "the configuration before this change stays in force");
-                    }
-                }
-                Look::Unchanged | Look::Changing => {}
-            }
-            let now = crawlpike_files::now();
-            if let Some(subscriptions) = &subscriptions
-                && (self.next <= now || now < last)
-                && self.round(subscriptions, &mut reporter, now)
-            {
-                return Ok(ExitCode::SUCCESS);
-            }
-            last = now;
-            look = match self.signals.recv_timeout(Watch::SETTLING_TIME) {
-                Ok(SIGHUP) => watch.read(|snapshot| self.arguments.read(snapshot)),
-                Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(ExitCode::SUCCESS),
-                Err(RecvTimeoutError::Timeout) => watch.look(|snapshot| self.arguments.read(snapshot)),
-            };
-        }
+impl Watched for Watching<'_> {
+    type Made = Result<Subscriptions, Failure>;
+
+    fn make(&self, snapshot: &Snapshot) -> Self::Made {
+        self.arguments.read(snapshot)
     }
 
-    /// One round; gives whether a signal ended it.
-    fn round(&mut self, subscriptions: &Subscriptions, reporter: &mut Reporter, now: i64) -> bool {
+    fn deliver(&mut self, _: &Watch, read: Self::Made) -> Option<Self::Made> {
+        match read {
+            Ok(read) => {
+                self.subscriptions = Some(read);
+                self.next = 0;
+            }
+            Err(failure) => {
+                failure.report();
+                if self.subscriptions.is_some() {
+                    self.reporter.say("note", "the configuration before this change stays in force");
+                }
+            }
+        }
+        None
+    }
+
+    /// Runs a round if one is due.
+    fn idle(&mut self, signals: &Receiver<i32>) -> ControlFlow<()> {
+        let Some(subscriptions) = &self.subscriptions else { return ControlFlow::Continue(()) };
+        let now = crawlpike_files::now();
+        let is_due = self.next <= now || now < self.last;
+        self.last = now;
+        if !is_due {
+            return ControlFlow::Continue(());
+        }
         let mut is_stopped = false;
-        let signals = &self.signals;
         let mut stopped = || {
             // SIGHUP would start what is being done.
             is_stopped |= !matches!(signals.try_recv(), Ok(SIGHUP) | Err(TryRecvError::Empty));
             is_stopped
         };
-        let done = Locked::open(&self.arguments.state_path(), Duration::from_secs(1))
+        let Self { arguments, client, reporter, .. } = self;
+        let done = Locked::open(&arguments.state_path(), Duration::from_secs(1))
             .map_err(Failure::because)
             .and_then(|mut locked| {
-                let arguments = self.arguments;
-                let done =
-                    arguments.round(subscriptions, &self.client, &mut locked, reporter, &mut stopped)?;
+                let done = arguments.round(subscriptions, client, &mut locked, reporter, &mut stopped)?;
                 let files = arguments.files();
-                let next = arguments.as_round(subscriptions, &self.client, &files).next(&locked);
-                Ok((done.1, next))
+                let next = arguments.as_round(subscriptions, client, &files).next(&locked);
+                Ok((done, next.unwrap_or(i64::MAX)))
             });
         self.next = match done {
-            Ok((Ok(()), next)) => next.unwrap_or(i64::MAX),
-            Ok((Err(()), next)) => next.unwrap_or(i64::MAX).min(now + RETRY),
+            Ok((Done { is_delivered: true, .. }, next)) => next,
+            Ok((_, next)) => next.min(now + RETRY),
             Err(failure) => {
                 failure.report();
                 now + RETRY
             }
         };
-        is_stopped
+        if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

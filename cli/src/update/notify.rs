@@ -1,4 +1,4 @@
-//! Telling the server that files have changed.
+//! Notifies the server of changed files.
 
 use std::fs;
 use std::io;

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::http::{Answer, Client, Query, Trouble};
 
-/// What a publisher answers, or why it does not.
+/// The answer of a publisher, or the reason why there is none.
 pub(super) type Fetched = Result<Answer, Trouble>;
 
-/// How often it is asked whether to stop.
+/// The time between two checks for a request to stop.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Asks for all, up to `jobs` at once, and calls `settle` with the number of each query and its answer, one at a time.

@@ -1,4 +1,4 @@
-//! Policies from their publishers: what an answer, or none, means for the file of a policy.
+//! Policies from their publishers: the consequences of an answer, or of none, for the file of a policy.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -7,13 +7,13 @@ use crawlpike_core::Policy;
 
 use crate::http::Trouble;
 
-/// For how long a robots.txt counts that cannot be fetched any more (RFC 9309, 2.3.1.4).
+/// The time for which a robots.txt counts that cannot be fetched any more (RFC 9309, 2.3.1.4).
 const LONGEST_UNREACHABLE: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// For how many seconds an answer is fresh at most (RFC 9309, 2.4).
+/// The most seconds for which an answer is fresh (RFC 9309, 2.4).
 pub(super) const FRESH: i64 = 24 * 3600;
 
-/// What to do about a policy when no new version came.
+/// The action for a policy without a new version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Instead {
     /// Its publisher says that there is none: write this.
@@ -24,11 +24,11 @@ pub(super) enum Instead {
     Everything(String),
 }
 
-/// What the trouble with an answer means; `file` is where the policy is kept, whose time says when it was last known to be
+/// The action after a failed request; `file` is the file of the policy, whose time shows when it was last known to be
 /// current.
 pub(super) fn instead(policy: Policy, url: &str, trouble: &Trouble, file: &Path) -> Instead {
     match (policy, trouble.status) {
-        // A client that asks too often is told nothing about the policy.
+        // A refusal because of too many requests says nothing about the policy.
         (_, Some(429)) => {}
         // ROB-6
         (Policy::Robots, Some(status @ 400..=499)) => {

@@ -1,19 +1,19 @@
-//! What an update tells: a line for each feed, as text or as JSON.
+//! The report of an update: a line for each feed, as text or as JSON.
 
-use std::fmt::{self, Display};
-use std::io::{self, IsTerminal, Write};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::{self, Write};
 
 use crawlpike_core::{Addresses, Change, Country, FeedFormat};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::clock;
 use crate::failure::say;
 use crate::http::Redirect;
-use crate::update::keys::KeysChange;
+use crate::update::keep::Kept;
 use crate::update::subject::{Kind, Subject};
 
-/// What became of a feed.
+/// The outcome for a feed.
 #[derive(Clone, Debug)]
 pub(super) enum Outcome {
     /// Its file has a new version.
@@ -31,9 +31,17 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// Whether what we have is what the publisher publishes.
+    /// Returns true if our copy is the version that the publisher publishes.
     pub(super) fn is_current(&self) -> bool {
         matches!(self, Self::Updated | Self::Unchanged | Self::Fresh)
+    }
+
+    /// The reason of an outcome that is not current.
+    pub(super) fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Held(why) | Self::Failed(why) | Self::Waiting(why) => Some(why),
+            Self::Updated | Self::Unchanged | Self::Fresh => None,
+        }
     }
 
     fn word(&self) -> &'static str {
@@ -48,98 +56,46 @@ impl Outcome {
     }
 }
 
-/// What there is to tell of a feed.
-#[derive(Clone, Debug)]
+/// The report about a feed.
+#[derive(Debug)]
 pub(super) struct Report<'a> {
     pub(super) subject: Subject<'a>,
-    /// What its file says from now on, if it is not what it was.
-    pub(super) instead: Option<&'static str>,
     pub(super) outcome: Outcome,
-    /// Of the version that was fetched.
-    pub(super) prefixes: Option<usize>,
-    pub(super) unreadable: usize,
-    pub(super) change: Option<Change>,
-    /// Of a directory, the keys of the version that was fetched.
-    pub(super) keys: Option<KeysChange>,
+    pub(super) kept: Kept,
     pub(super) redirects: Vec<Redirect>,
-    /// Where the publisher has moved the feed for good.
+    /// The URL to which the publisher has moved the feed permanently.
     pub(super) moved_to: Option<String>,
     /// From when on the publisher may be asked again, in seconds since the Unix epoch.
     pub(super) due: i64,
-    /// Other things that may be wrong.
-    pub(super) warnings: Vec<String>,
 }
 
-impl<'a> Report<'a> {
-    /// That of a feed of which nothing else is known.
-    pub(super) fn new(subject: Subject<'a>, outcome: Outcome, due: i64) -> Self {
-        Self {
-            subject,
-            instead: None,
-            outcome,
-            due,
-            prefixes: None,
-            unreadable: 0,
-            change: None,
-            keys: None,
-            redirects: Vec::new(),
-            moved_to: None,
-            warnings: Vec::new(),
-        }
-    }
-}
-
-/// How reports are written.
-#[derive(Clone, Debug)]
+/// Writes reports.
+#[derive(Debug)]
 pub(super) struct Reporter {
     /// The name of the configuration in messages.
     pub(super) config: String,
     pub(super) json: bool,
     pub(super) dry_run: bool,
-    /// Whether lines have a time, because the command keeps running.
+    /// True if lines have a time, because the command keeps running.
     pub(super) dated: bool,
     /// The share of prefixes, in percent, that may change their country without a warning (GEO-19).
     pub(super) moved: u8,
-    counts: Counts,
-    /// The length of the progress that stands on the terminal.
-    progress: usize,
-}
-
-/// How many feeds had each outcome.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
-    updated: usize,
-    unchanged: usize,
-    fresh: usize,
-    failed: usize,
-    /// How many of all are policies.
-    policies: usize,
-    /// How many of all are directories of keys.
-    directories: usize,
+    /// The number of feeds for each outcome, and that of subjects of each kind, by their words.
+    counts: BTreeMap<&'static str, usize>,
 }
 
 impl Reporter {
     pub(super) fn new(config: String, json: bool, dry_run: bool, dated: bool, moved: u8) -> Self {
-        Self { config, json, dry_run, dated, moved, counts: Counts::default(), progress: 0 }
+        Self { config, json, dry_run, dated, moved, counts: BTreeMap::new() }
     }
 
-    /// Tells of a feed.
-    pub(super) fn tell(&mut self, report: &Report<'_>) {
-        self.clear_progress();
-        let count = match report.outcome {
-            Outcome::Updated => &mut self.counts.updated,
-            Outcome::Unchanged => &mut self.counts.unchanged,
-            Outcome::Fresh => &mut self.counts.fresh,
-            Outcome::Held(_) | Outcome::Failed(_) | Outcome::Waiting(_) => &mut self.counts.failed,
-        };
-        *count += 1;
-        match report.subject.kind {
-            Kind::Feed(_) => {}
-            Kind::Policy(_) => self.counts.policies += 1,
-            Kind::Directory { .. } => self.counts.directories += 1,
-        }
+    /// Reports about a feed.
+    pub(super) fn report(&mut self, report: &Report<'_>) {
         let (kind, name) = (report.subject.kind.word(), report.subject.name);
-        for warning in report.warnings.iter().cloned().chain(self.warnings(report)) {
+        for word in [kind, report.outcome.word()] {
+            *self.counts.entry(word).or_default() += 1;
+        }
+        for warning in report.kept.warnings.iter().cloned().chain(self.warnings(report)) {
             self.say("warning", format_args!("the {kind} `{name}`: {warning}"));
         }
         if self.json {
@@ -148,7 +104,7 @@ impl Reporter {
             self.line(self.text_of(report));
         }
         let source = report.subject.source;
-        let unchanged = format_args!("{source} {}", report.instead.unwrap_or("is left unchanged"));
+        let unchanged = format_args!("{source} {}", report.kept.instead.unwrap_or("is left unchanged"));
         match &report.outcome {
             Outcome::Held(why) => {
                 let advice = "if the new version is right, accept it with --accept";
@@ -173,45 +129,27 @@ impl Reporter {
         }
     }
 
-    /// Tells how many feeds had each outcome.
+    /// Reports the number of feeds for each outcome.
     pub(super) fn sum_up(&mut self) {
-        self.clear_progress();
-        let Counts { updated, unchanged, fresh, failed, policies, directories } =
-            std::mem::take(&mut self.counts);
+        let counts = std::mem::take(&mut self.counts);
         if self.json {
             return;
         }
-        let counted = |count: usize, one: &str, many: &str| match count {
+        let count = |word: &str| counts.get(word).copied().unwrap_or_default();
+        let failed = count("held") + count("failed") + count("waiting");
+        let others = |word: &str, one: &str, many: &str| match count(word) {
             0 => String::new(),
             1 => format!(" and 1 {one}"),
-            _ => format!(" and {count} {many}"),
+            count => format!(" and {count} {many}"),
         };
-        let feeds = updated + unchanged + fresh + failed - policies - directories;
-        let plural = if feeds == 1 { "" } else { "s" };
-        let policies = counted(policies, "policy", "policies");
-        let directories = counted(directories, "key directory", "key directories");
+        let plural = if count("feed") == 1 { "" } else { "s" };
+        let policies = others("policy", "policy", "policies");
+        let directories = others("directory", "key directory", "key directories");
+        let [feeds, updated, unchanged, fresh] = ["feed", "updated", "unchanged", "fresh"].map(count);
         let not = if self.dry_run { " (a dry run: nothing was written)" } else { "" };
         self.line(format_args!(
             "{feeds} feed{plural}{policies}{directories}: {updated} updated, {unchanged} unchanged, {fresh} not due, {failed} failed{not}"
         ));
-    }
-
-    /// Shows how far it is, on a terminal.
-    pub(super) fn progress(&mut self, done: usize, all: usize) {
-        let mut terminal = io::stderr();
-        if terminal.is_terminal() {
-            self.clear_progress();
-            let text = format!("{done} of {all}");
-            self.progress = text.len();
-            let _ = write!(terminal, "{text}").and_then(|()| terminal.flush());
-        }
-    }
-
-    fn clear_progress(&mut self) {
-        if self.progress > 0 {
-            let _ = write!(io::stderr(), "\r{:1$}\r", "", self.progress);
-            self.progress = 0;
-        }
     }
 
     /// Writes a line to stderr.
@@ -235,24 +173,25 @@ impl Reporter {
         let was_asked = !matches!(report.outcome, Outcome::Fresh | Outcome::Waiting(_));
         if was_asked && report.subject.url.starts_with("http://") {
             warnings.push(
-                "its `url` begins with http://, so anybody on the way can change what it says; use https:// [GEO-17]"
+                "its `url` begins with http://, so its content can be changed on the way; use https:// [GEO-17]"
                     .into(),
             );
         }
         if let Some(url) = &report.moved_to {
-            warnings.push(format!("it has moved for good: change its `url` to {url}"));
+            warnings.push(format!("it has moved permanently: change its `url` to {url}"));
         }
-        if report.unreadable > 0 {
-            let (count, plural) = (report.unreadable, if report.unreadable == 1 { "y" } else { "ies" });
+        if report.kept.unreadable > 0 {
+            let (count, plural) =
+                (report.kept.unreadable, if report.kept.unreadable == 1 { "y" } else { "ies" });
             warnings.push(format!("{count} entr{plural} cannot be read; `crawlpike lint` shows them"));
         }
-        if let Some(change) = report.change.as_ref().filter(|change| self.is_flagged(change)) {
+        if let Some(change) = report.kept.change.as_ref().filter(|change| self.is_flagged(change)) {
             let (moved, located) = (change.moved(), change.located);
             let moves = change
                 .moves
                 .iter()
                 .take(3)
-                .map(|(from, to, count)| format!("{} to {} {count}", Shown(*from), Shown(*to)));
+                .map(|(from, to, count)| format!("{} to {} {count}", shown(*from), shown(*to)));
             let moves: Vec<String> = moves.collect();
             warnings.push(format!(
                 "{moved} of {located} prefixes changed their country ({}), more than {}%; check the geofeed [GEO-19]",
@@ -270,12 +209,12 @@ impl Reporter {
     fn text_of(&self, report: &Report<'_>) -> String {
         let name = report.subject.name;
         let mut text = format!("{name}: {}", report.outcome.word());
-        if let (Outcome::Updated, Some(keys)) = (&report.outcome, &report.keys) {
+        if let (Outcome::Updated, Some(keys)) = (&report.outcome, &report.kept.keys) {
             text += &format!(", {keys}");
         }
-        if let (Outcome::Updated, Some(prefixes)) = (&report.outcome, report.prefixes) {
+        if let (Outcome::Updated, Some(prefixes)) = (&report.outcome, report.kept.prefixes) {
             text += &format!(", {prefixes} prefixes");
-            if let Some(change) = &report.change {
+            if let Some(change) = &report.kept.change {
                 text += &format!(" ({} added, {} removed)", change.added, change.removed);
                 for (family, addresses) in [("IPv4", change.v4), ("IPv6", change.v6)] {
                     text += &share_of(family, addresses);
@@ -289,12 +228,7 @@ impl Reporter {
     }
 
     fn json_of(&self, report: &Report<'_>) -> Value {
-        let Report { subject, outcome, prefixes, unreadable, change, keys, redirects, moved_to, due, .. } =
-            report;
-        let reason = match outcome {
-            Outcome::Held(why) | Outcome::Failed(why) | Outcome::Waiting(why) => Some(why),
-            _ => None,
-        };
+        let Report { subject, outcome, kept, redirects, moved_to, due } = report;
         let redirects: Vec<Value> =
             redirects.iter().map(|one| json!({ "status": one.status, "to": one.to.as_str() })).collect();
         let kind = subject.kind.word();
@@ -303,20 +237,38 @@ impl Reporter {
             "url": subject.url,
             "source": subject.source,
             "outcome": outcome.word(),
-            "reason": reason,
-            "prefixes": prefixes,
-            "unreadable": unreadable,
-            "change": change.as_ref().map(|change| ShownChange::new(change, self.is_flagged(change))),
-            "keys": keys,
+            "reason": outcome.reason(),
+            "prefixes": kept.prefixes,
+            "unreadable": kept.unreadable,
+            "change": kept.change.as_ref().map(|change| self.json_of_change(change)),
+            "keys": kept.keys,
             "redirects": redirects,
             "moved_to": moved_to,
             "due": clock::rfc3339(*due),
             "dry_run": self.dry_run,
         })
     }
+
+    fn json_of_change(&self, change: &Change) -> Value {
+        let country = |country: Country| country.map(|_| shown(country));
+        let moves = change.moves.iter().map(
+            |(from, to, count)| json!({ "from": country(*from), "to": country(*to), "prefixes": count }),
+        );
+        let shares = |addresses: Addresses| json!({ "added_share": addresses.added_share(), "removed_share": addresses.removed_share() });
+        json!({
+            "added": change.added,
+            "removed": change.removed,
+            "ipv4": shares(change.v4),
+            "ipv6": shares(change.v6),
+            "located": change.located,
+            "moved": change.moved(),
+            "moves": moves.collect::<Vec<_>>(),
+            "flagged": self.is_flagged(change),
+        })
+    }
 }
 
-/// What is new and what is gone, as shares of the addresses before.
+/// The addresses that are new or gone, as shares of the addresses before.
 fn share_of(family: &str, addresses: Addresses) -> String {
     let (added, removed) = (addresses.added_share() * 100.0, addresses.removed_share() * 100.0);
     if added == 0.0 && removed == 0.0 {
@@ -325,60 +277,7 @@ fn share_of(family: &str, addresses: Addresses) -> String {
     format!(", {family} addresses +{added:.1}% -{removed:.1}%")
 }
 
-/// A [`Change`] as JSON.
-#[derive(Serialize)]
-struct ShownChange {
-    added: usize,
-    removed: usize,
-    ipv4: ShownAddresses,
-    ipv6: ShownAddresses,
-    /// The prefixes of a geofeed that both versions have.
-    located: usize,
-    moved: usize,
-    moves: Vec<Value>,
-    flagged: bool,
-}
-
-/// Shares of the addresses before.
-#[derive(Serialize)]
-struct ShownAddresses {
-    added_share: f64,
-    removed_share: f64,
-}
-
-impl ShownChange {
-    fn new(change: &Change, flagged: bool) -> Self {
-        let moves = change.moves.iter().map(|(from, to, count)| {
-            let text = |country: &Country| country.map(|_| Shown(*country).to_string());
-            json!({ "from": text(from), "to": text(to), "prefixes": count })
-        });
-        Self {
-            added: change.added,
-            removed: change.removed,
-            ipv4: change.v4.into(),
-            ipv6: change.v6.into(),
-            located: change.located,
-            moved: change.moved(),
-            moves: moves.collect(),
-            flagged,
-        }
-    }
-}
-
-impl From<Addresses> for ShownAddresses {
-    fn from(addresses: Addresses) -> Self {
-        Self { added_share: addresses.added_share(), removed_share: addresses.removed_share() }
-    }
-}
-
 /// A country for people.
-struct Shown(Country);
-
-impl Display for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(letters) => letters.iter().try_for_each(|letter| write!(f, "{}", char::from(*letter))),
-            None => f.write_str("none"),
-        }
-    }
+fn shown(country: Country) -> String {
+    country.map_or_else(|| "none".into(), |letters| letters.map(char::from).iter().collect())
 }

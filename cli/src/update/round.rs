@@ -14,7 +14,7 @@ use crate::update::schedule::{self, HOUR, SHORTEST};
 use crate::update::state::{Entry, Locked};
 use crate::update::subject::{Kind, Subject};
 
-/// How long a round that goes on keeps what it knows to itself.
+/// The time after which a running round saves its state.
 const UNSAVED: Duration = Duration::from_secs(1);
 
 /// A round, before it begins.
@@ -22,24 +22,15 @@ pub(super) struct Round<'a> {
     pub(super) subscriptions: &'a Subscriptions,
     pub(super) files: &'a FilesBeside,
     pub(super) client: &'a Arc<Client>,
-    /// How many publishers are asked at once.
+    /// The number of publishers that are asked at once.
     pub(super) jobs: usize,
     /// The feeds to look at, by name; empty: all.
     pub(super) only: &'a [String],
     /// The feeds whose next version the operator accepts.
     pub(super) accepted: &'a [String],
     pub(super) dry_run: bool,
-    /// Whether the round repeats by itself, without anybody who wants to know the state of all feeds.
+    /// True if the round repeats by itself, without a user who wants to see the state of all feeds.
     pub(super) is_watch: bool,
-}
-
-/// What became of a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ended {
-    /// Whether each feed is what its publisher publishes.
-    pub(super) all_current: bool,
-    /// Whether the server has something to read.
-    pub(super) has_changes: bool,
 }
 
 /// A feed that is asked for.
@@ -48,7 +39,7 @@ struct Asked<'a> {
     query: Query,
 }
 
-/// What to do about a feed.
+/// The plan for a feed.
 enum Plan {
     Ask(Query),
     /// Nothing, for this reason, until this time in seconds since the Unix epoch.
@@ -56,7 +47,8 @@ enum Plan {
 }
 
 impl Round<'_> {
-    /// Asks, judges and keeps; `stopped` says now and then whether to stop at once.
+    /// Asks, judges and keeps; calls `stopped` now and then, and ends if it returns true. Returns true if each feed is the
+    /// version that its publisher publishes.
     ///
     /// # Errors
     ///
@@ -66,8 +58,8 @@ impl Round<'_> {
         locked: &mut Locked,
         reporter: &mut Reporter,
         stopped: &mut dyn FnMut() -> bool,
-    ) -> Result<Ended, String> {
-        let mut ended = Ended { all_current: true, has_changes: false };
+    ) -> Result<bool, String> {
+        let mut all_current = true;
         let known: Vec<Subject<'_>> = self.subjects().collect();
         let is_known = |kind: &str, name: &str| {
             known.iter().any(|subject| subject.kind.word() == kind && subject.name == name)
@@ -80,9 +72,16 @@ impl Round<'_> {
             match self.plan(&subject, locked.state.entry(&subject)) {
                 Plan::Ask(query) => asked.push(Asked { subject, query }),
                 Plan::Leave(outcome, due) => {
-                    ended.all_current &= outcome.is_current();
+                    all_current &= outcome.is_current();
                     if !self.is_watch {
-                        reporter.tell(&Report::new(subject, outcome, due));
+                        reporter.report(&Report {
+                            subject,
+                            outcome,
+                            kept: Kept::default(),
+                            redirects: Vec::new(),
+                            moved_to: None,
+                            due,
+                        });
                     }
                 }
             }
@@ -90,8 +89,6 @@ impl Round<'_> {
         self.subscriptions.judging(self.files, |judge| {
             let mut saved = Instant::now();
             let queries = asked.iter().map(|asked| asked.query.clone());
-            let mut done = 0;
-            reporter.progress(done, asked.len());
             ask_all(self.client, queries, self.jobs, stopped, |number, fetched| {
                 let Some(Asked { subject, .. }) = asked.get(number) else { return Ok(()) };
                 let entry = locked.state.entries(subject.kind).entry(subject.name.to_owned()).or_default();
@@ -99,12 +96,9 @@ impl Round<'_> {
                     *entry = Entry { url: subject.url.to_owned(), ..Entry::default() };
                 }
                 let (report, has_changes) = self.settle(subject, entry, fetched, judge);
-                ended.all_current &= report.outcome.is_current();
-                ended.has_changes |= has_changes;
+                all_current &= report.outcome.is_current();
                 locked.state.is_undelivered |= has_changes;
-                reporter.tell(&report);
-                done += 1;
-                reporter.progress(done, asked.len());
+                reporter.report(&report);
                 if saved.elapsed() >= UNSAVED {
                     self.save(locked)?;
                     saved = Instant::now();
@@ -113,7 +107,7 @@ impl Round<'_> {
             })
         })?;
         self.save(locked)?;
-        Ok(ended)
+        Ok(all_current)
     }
 
     /// All that can be fetched.
@@ -123,7 +117,7 @@ impl Round<'_> {
         feeds.chain(policies).chain(self.subscriptions.key_directories().map(Subject::from))
     }
 
-    /// What to look at.
+    /// The subjects of this round.
     fn selected(&self) -> impl Iterator<Item = Subject<'_>> {
         let is_selected = |name: &str| self.only.is_empty() || self.only.iter().any(|only| only == name);
         self.subjects().filter(move |subject| is_selected(subject.name))
@@ -195,7 +189,7 @@ impl Round<'_> {
         digest(Source::Pages(&file)).ok()
     }
 
-    /// Judges and keeps an answer; also says whether the server has something to read.
+    /// Judges and keeps an answer; the flag is true if the server has new files to read.
     fn settle<'f>(
         &self,
         feed: &Subject<'f>,
@@ -204,16 +198,9 @@ impl Round<'_> {
         judge: &mut Judge<'_>,
     ) -> (Report<'f>, bool) {
         let now = crawlpike_files::now();
-        let (fetched, redirects, moved_to) = match fetched {
-            Ok(answer) => {
-                let moved_to = answer.moved_to().map(ToString::to_string);
-                let redirects = answer.redirects.clone();
-                (Ok(answer), redirects, moved_to)
-            }
-            Err(trouble) => {
-                let redirects = trouble.redirects.clone();
-                (Err(trouble), redirects, None)
-            }
+        let (redirects, moved_to) = match &fetched {
+            Ok(answer) => (answer.redirects.clone(), answer.moved_to().map(ToString::to_string)),
+            Err(trouble) => (trouble.redirects.clone(), None),
         };
         entry.redirects = redirects.iter().map(|one| (one.status, one.to.to_string())).collect();
         let mut kept = Kept::default();
@@ -250,28 +237,16 @@ impl Round<'_> {
                         feed.kind.longest_pause(),
                     )),
                 };
-                let (outcome, reason) = match setback {
-                    Setback::Held(why) => (Outcome::Held(why.clone()), why),
-                    Setback::Own(why) => (Outcome::Failed(why.clone()), why),
-                    Setback::Trouble(Trouble { reason, .. }) => (Outcome::Failed(reason.clone()), reason),
+                let outcome = match setback {
+                    Setback::Held(why) => Outcome::Held(why),
+                    Setback::Own(why) | Setback::Trouble(Trouble { reason: why, .. }) => Outcome::Failed(why),
                 };
-                entry.error = Some(reason);
+                entry.error = outcome.reason().map(String::from);
                 outcome
             }
         };
-        let Kept { is_new, is_renewed, instead, prefixes, unreadable, change, keys, warnings } = kept;
-        let has_changes = is_new || (is_renewed && feed.max_age.is_some());
-        let report = Report {
-            instead,
-            redirects,
-            moved_to,
-            prefixes,
-            unreadable,
-            change,
-            keys,
-            warnings,
-            ..Report::new(*feed, outcome, entry.due)
-        };
+        let has_changes = kept.is_new || (kept.is_renewed && feed.max_age.is_some());
+        let report = Report { subject: *feed, outcome, kept, redirects, moved_to, due: entry.due };
         (report, has_changes)
     }
 }

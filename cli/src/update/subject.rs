@@ -1,4 +1,4 @@
-//! What is fetched: feeds, policies and directories of keys.
+//! The things that are fetched: feeds, policies and directories of keys.
 
 use crawlpike_core::{FeedFormat, KeySubscription, Policy, PolicySubscription, Subscription};
 
@@ -15,18 +15,18 @@ pub(super) struct Subject<'a> {
     pub(super) source: &'a str,
     /// The most bytes that it may have.
     pub(super) bytes: usize,
-    /// How old it may become, in seconds.
+    /// The greatest age that it may reach, in seconds.
     pub(super) max_age: Option<i64>,
 }
 
-/// What a subject is.
+/// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Feed(FeedFormat),
     Policy(Policy),
     /// A directory of keys.
     Directory {
-        /// Whether its URL is the well-known one of its origin.
+        /// True if its URL is the well-known one of its origin.
         is_well_known: bool,
     },
 }

@@ -12,9 +12,10 @@ fn a_page_becomes_markdown_without_its_navigation() {
     let arguments = ["aiwebindex", "document", "page.html", "--url", "https://example.com/bread"];
     let done = folder.run(&arguments);
     assert_eq!((done.status, done.stderr.as_str()), (0, ""));
-    assert_eq!(done.stdout, "# Bread\n\nMix **flour** and [water](https://example.com/water).\n");
-    let done = folder.run_with(&["aiwebindex", "document", "-"], PAGE);
-    assert_eq!(done.stdout, "# Bread\n\nMix **flour** and [water](/water).\n");
+    done.prints_only("# Bread\n\nMix **flour** and [water](https://example.com/water).\n");
+    folder
+        .run_with(&["aiwebindex", "document", "-"], PAGE)
+        .prints_only("# Bread\n\nMix **flour** and [water](/water).\n");
 }
 
 #[test]
@@ -22,8 +23,7 @@ fn a_page_becomes_a_document_if_its_url_is_known() {
     // AIWI-6
     let folder = Folder::new();
     folder.write("page.html", PAGE);
-    let done = folder.run(&["aiwebindex", "document", "page.html", "--format", "json"]);
-    assert_eq!(done.status, 2, "{done:?}");
+    folder.run(&["aiwebindex", "document", "page.html", "--format", "json"]).ends(2);
     let url = "https://example.com/bread";
     let done = folder.run(&["aiwebindex", "document", "page.html", "--format", "json", "--url", url]);
     let document: Value = serde_json::from_str(&done.stdout).unwrap();
@@ -37,7 +37,7 @@ fn what_stands_in_the_way_of_a_document_is_a_warning() {
     let folder = Folder::new();
     folder.write("page.html", format!("<head><meta name=robots content=nosnippet></head>{PAGE}"));
     let done = folder.run(&["aiwebindex", "document", "page.html"]);
-    assert_eq!(done.status, 0, "{done:?}");
+    done.ends(0);
     assert!(done.stderr.starts_with("page.html: warning: the page forbids"), "{done:?}");
     folder.write("page.html", format!("{PAGE}{}", "<p>More of it.</p>".repeat(200_000)));
     let done = folder.run(&["aiwebindex", "document", "page.html"]);
@@ -58,6 +58,6 @@ fn a_document_of_version_1_becomes_one_of_version_2() {
     assert_eq!(document["content"]["markdown"], "# Bread\n");
     folder.write("old.json", "{\n \"markdown\": 1 x}");
     let done = folder.run(&["aiwebindex", "document", "old.json", "--upgrade"]);
-    assert_eq!(done.status, 2, "{done:?}");
+    done.ends(2);
     assert!(done.stderr.starts_with("old.json:2:16: error: "), "{done:?}");
 }

@@ -12,16 +12,10 @@ use crawlpike_tests::dns::{DnsServer, Reply};
 use crawlpike_tests::publisher::{Asked, Authority, Connection, Publisher, proxy_to, respond, trust};
 use serde_json::Value;
 
+use crate::done::{Done, finish};
+
 const TOKEN: &str = "8a93c5f24b1e7d0c3f9a8b2e6d4c1f0e";
 const PROOF: &str = "aiwi-verify=8a93c5f24b1e7d0c3f9a8b2e6d4c1f0e";
-
-/// What the program did.
-#[derive(Debug)]
-struct Done {
-    status: i32,
-    stdout: String,
-    stderr: String,
-}
 
 /// Servers of example.com, www.example.com and example.org, all of them one.
 struct Web {
@@ -43,12 +37,8 @@ impl Web {
         let mut command = Command::new(env!("CARGO_BIN_EXE_crawlpike"));
         trust(&mut command, &self.authority.file());
         command.arg("aiwebindex").args(arguments).stdin(Stdio::null());
-        let output = command.env("https_proxy", format!("http://127.0.0.1:{}", self.proxy)).output().unwrap();
-        Done {
-            status: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        command.env("https_proxy", format!("http://127.0.0.1:{}", self.proxy));
+        finish(command)
     }
 
     fn verify(&self, arguments: &[&str]) -> Done {
@@ -71,9 +61,9 @@ fn aiwi_19_tokens_are_random_and_never_the_same() {
         // 128 bits.
         assert!(token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit()), "{token}");
     }
-    let done = web.run(&["token", "example.com"]);
-    assert!(done.stdout.contains("_aiwebindex-verify.example.com. TXT \"aiwi-verify="), "{done:?}");
-    assert!(done.stdout.contains("https://example.com/.well-known/aiwebindex-verify.txt"), "{done:?}");
+    web.run(&["token", "example.com"])
+        .prints("_aiwebindex-verify.example.com. TXT \"aiwi-verify=")
+        .prints("https://example.com/.well-known/aiwebindex-verify.txt");
 }
 
 #[test]
@@ -124,7 +114,7 @@ fn aiwi_15_the_file_is_fetched_over_https_with_redirects_inside_the_domain() {
     });
     let done = web.verify(&["--method", "https", "--contact", "https://example.net/bot"]);
     let report = "https://example.com/.well-known/aiwebindex-verify.txt\n  verified\nexample.com is verified by HTTPS\n";
-    assert_eq!((done.status, &*done.stdout), (0, report), "{done:?}");
+    done.ends(0).prints_only(report);
     let [asked] = &web.publisher.asked()[..] else { panic!("one request") };
     let product = concat!("Crawlpike/", env!("CARGO_PKG_VERSION"));
     let expected = format!("AIWebIndex/2.0 verification (+https://example.net/bot; {product})");
@@ -164,8 +154,7 @@ fn aiwi_15_the_file_is_fetched_over_https_with_redirects_inside_the_domain() {
         respond(connection, "302 Found", &[&format!("Location: /hop/{}", number + 1)], "")
     });
     web.publisher.asked();
-    let done = web.verify(&["--method", "https"]);
-    assert!(done.status == 1 && done.stdout.contains("more than 3 redirects"), "{done:?}");
+    web.verify(&["--method", "https"]).ends(1).prints("more than 3 redirects");
     assert_eq!(web.publisher.asked().len(), 4);
 }
 
@@ -178,18 +167,18 @@ fn aiwi_18_a_server_that_is_busy_is_left_alone() {
         1 => respond(connection, "429 Too Many Requests", &["Retry-After: 0"], ""),
         _ => respond(connection, "200 OK", &[], PROOF),
     });
-    let done = web.verify(&["--method", "https"]);
-    assert_eq!(done.status, 0, "{done:?}");
-    assert!(done.stdout.contains("503 Service Unavailable; asking again in 1 s\n"), "{done:?}");
-    assert!(done.stdout.contains("429 Too Many Requests; asking again in 0 s\n"), "{done:?}");
+    web.verify(&["--method", "https"])
+        .ends(0)
+        .prints("503 Service Unavailable; asking again in 1 s\n")
+        .prints("429 Too Many Requests; asking again in 0 s\n");
     // Without a Retry-After for a minute, which is more than the patience.
     web.publisher.answer(|_, connection| respond(connection, "503 Service Unavailable", &[], ""));
     web.publisher.asked();
-    let done = web.verify(&["--method", "https", "--patience", "59"]);
-    assert!(done.status == 1 && done.stdout.contains("do not ask again within 60 s"), "{done:?}");
+    web.verify(&["--method", "https", "--patience", "59"]).ends(1).prints("do not ask again within 60 s");
     assert_eq!(web.publisher.asked().len(), 1);
-    let done = web.run(&["document", "https://example.com/", "--patience", "59"]);
-    assert!(done.status == 1 && done.stderr.contains("do not ask again within 60 s"), "{done:?}");
+    web.run(&["document", "https://example.com/", "--patience", "59"])
+        .ends(1)
+        .says("do not ask again within 60 s");
 }
 
 #[test]
@@ -197,7 +186,7 @@ fn one_way_is_enough_and_arguments_are_checked() {
     let web = Web::new(|_, connection| respond(connection, "404 Not Found", &[], ""));
     let server = DnsServer::new(Reply::text(PROOF));
     let done = web.verify(&["--resolver", &server.address()]);
-    assert_eq!(done.status, 0, "{done:?}");
+    done.ends(0);
     assert!(
         done.stdout.contains("the answer is 404") && done.stdout.ends_with("is verified by DNS\n"),
         "{done:?}"
@@ -232,7 +221,7 @@ fn aiwi_16_a_page_is_fetched_if_robots_txt_allows_it() {
         }
     });
     let done = web.run(&["document", "https://example.com/bread?x=1", "--format", "json"]);
-    assert_eq!((done.status, &*done.stderr), (0, ""), "{done:?}");
+    done.ends(0).says_only("");
     let document: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(document["source"]["url"], "https://example.com/bread?x=1");
     assert_eq!(
@@ -255,7 +244,7 @@ fn aiwi_16_a_page_is_fetched_if_robots_txt_allows_it() {
     assert!(times[1].duration_since(times[0]).as_millis() >= 1_900);
 
     let done = web.run(&["document", "https://example.com/bread"]);
-    assert_eq!(done.stdout, "# Bread\n\nMix **flour** and [water](https://example.com/water).\n");
+    done.prints_only("# Bread\n\nMix **flour** and [water](https://example.com/water).\n");
     for (page, reason) in [
         ("/private/", "robots.txt disallows /private/ for AIWebIndex"),
         ("/moved", "robots.txt disallows /private/page for AIWebIndex"),
@@ -289,15 +278,12 @@ fn aiwi_21_only_public_pages_become_documents() {
         ("401 Unauthorized", &["WWW-Authenticate: Basic"], "401 Unauthorized"),
         ("200 OK", &["Content-Type: application/pdf"], "not HTML"),
     ] {
-        let done = page(status, headers);
-        assert!(done.status == 1 && done.stderr.contains(reason), "{done:?}");
+        page(status, headers).ends(1).says(reason);
     }
-    let done = web.run(&["document", "https://user:password@example.com/"]);
-    assert!(done.status == 2 && done.stderr.contains("user names and passwords"), "{done:?}");
+    web.run(&["document", "https://user:password@example.com/"]).ends(2).says("user names and passwords");
     // Without a robots.txt that can be read, nothing is fetched.
     web.publisher.answer(|_, connection| respond(connection, "500 Internal Server Error", &[], ""));
     web.publisher.asked();
-    let done = web.run(&["document", "https://example.com/"]);
-    assert!(done.status == 1 && done.stderr.contains("nothing is fetched, because"), "{done:?}");
+    web.run(&["document", "https://example.com/"]).ends(1).says("nothing is fetched, because");
     assert_eq!(web.publisher.asked().len(), 1);
 }

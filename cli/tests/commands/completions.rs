@@ -2,11 +2,11 @@ use std::process::Command;
 
 use crate::fixture::Folder;
 
-/// What bash offers for the words of a command line, the last of which is not complete.
+/// The completions that bash offers for the words of a command line, the last of which is not complete.
 fn offered(words: &[&str]) -> Vec<String> {
     let folder = Folder::new();
     let script = folder.run(&["completions", "bash"]);
-    assert_eq!(script.status, 0, "{}", script.stderr);
+    script.ends(0);
     let last = words.len() - 1;
     let previous = words.get(last.wrapping_sub(1)).unwrap_or(&"");
     let line = format!(
@@ -33,7 +33,5 @@ fn the_other_shells_have_a_script_each() {
     let folder = Folder::new();
     assert!(folder.run(&["completions", "zsh"]).stdout.starts_with("#compdef crawlpike\n"));
     assert!(folder.run(&["completions", "fish"]).stdout.contains("complete -c crawlpike "));
-    let output = folder.run(&["completions", "cmd"]);
-    assert_eq!(output.status, 2);
-    assert!(output.stderr.contains("'cmd'"), "{}", output.stderr);
+    folder.run(&["completions", "cmd"]).ends(2).says("'cmd'");
 }

@@ -9,6 +9,8 @@ use std::process::{Command, Stdio};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
+pub(crate) use crate::done::Done;
+
 /// A configuration that has an agent with a feed, an agent whose feed is not there, and a site.
 pub(crate) const CONFIG: &str = r#"{
   "mode": "enforce",
@@ -29,14 +31,6 @@ pub(crate) const WARNING: &str = "crawlpike.json:5:55: warning: the feed `partne
 
 /// An address of Googlebot.
 pub(crate) const GOOGLEBOT: &str = "66.249.66.1";
-
-/// What the program did.
-#[derive(Debug)]
-pub(crate) struct Done {
-    pub(crate) status: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
 
 /// A folder that goes with the value.
 pub(crate) struct Folder(TempDir);
@@ -83,11 +77,7 @@ impl Folder {
         let writer = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();
-        Done {
-            status: output.status.code().unwrap(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        output.into()
     }
 
     /// The program, to be run in the folder with piped streams.

@@ -20,27 +20,17 @@ fn folder() -> Folder {
 
 #[test]
 fn every_feed_of_an_address_is_shown_the_longest_prefix_first() {
-    let done = folder().run(&[
-        "lookup",
-        "--config",
-        "crawlpike.json",
-        GOOGLEBOT,
-        "::ffff:66.249.64.9",
-        "2001:db8::1",
-        "192.0.2.1",
-    ]);
-    assert_eq!(done.status, 0, "{done:?}");
-    let lines: Vec<&str> = done.stdout.lines().collect();
-    assert_eq!(
-        lines,
-        [
-            r#"66.249.66.1 googlebot 66.249.66.0/27"#,
-            r#"66.249.66.1 partners 66.249.64.0/20 service="crawl" notes="call us""#,
-            r#"::ffff:66.249.64.9 googlebot 66.249.64.0/27"#,
-            r#"::ffff:66.249.64.9 partners 66.249.64.0/20 service="crawl" notes="call us""#,
-            r#"2001:db8::1 partners 2001:db8::/32 notes="call us""#,
-        ]
-    );
+    let addresses = [GOOGLEBOT, "::ffff:66.249.64.9", "2001:db8::1", "192.0.2.1"];
+    let expected = r#"66.249.66.1 googlebot 66.249.66.0/27
+66.249.66.1 partners 66.249.64.0/20 service="crawl" notes="call us"
+::ffff:66.249.64.9 googlebot 66.249.64.0/27
+::ffff:66.249.64.9 partners 66.249.64.0/20 service="crawl" notes="call us"
+2001:db8::1 partners 2001:db8::/32 notes="call us"
+"#;
+    folder()
+        .run(&[&["lookup", "--config", "crawlpike.json"], &addresses[..]].concat())
+        .ends(0)
+        .prints_only(expected);
 }
 
 #[test]
@@ -63,10 +53,11 @@ fn json_has_one_object_an_address() {
 fn addresses_come_from_stdin_and_bad_ones_do_not_stop_it() {
     let input = format!("nonsense\n\n {GOOGLEBOT}\r\n");
     let lookup = ["lookup", "--config", "crawlpike.json", "--stdin", "--json"];
-    let done = Folder::new().run_with(&lookup[..4], &input);
-    assert_eq!(done.status, 2);
-    assert_eq!(done.stdout, "66.249.66.1 googlebot 66.249.66.0/27\n");
-    assert_eq!(done.stderr, format!("{WARNING}<stdin>:1:1: error: not an IP address\n"));
+    Folder::new()
+        .run_with(&lookup[..4], &input)
+        .ends(2)
+        .prints_only("66.249.66.1 googlebot 66.249.66.0/27\n")
+        .says_only(&format!("{WARNING}<stdin>:1:1: error: not an IP address\n"));
     let done = Folder::new().run_with(&lookup, &input);
     assert!(done.stdout.starts_with("{\"error\":\"<stdin>:1:1: error: not an IP address\"}\n"), "{done:?}");
 }

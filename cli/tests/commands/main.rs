@@ -5,6 +5,8 @@ mod aiwebindex_verify;
 mod begin;
 mod compile;
 mod completions;
+#[path = "../shared/done.rs"]
+mod done;
 mod envoy;
 mod explain;
 mod fixture;

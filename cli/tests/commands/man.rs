@@ -4,8 +4,7 @@ use crate::fixture::Folder;
 fn each_command_has_a_manual_page() {
     let folder = Folder::new();
     let help = folder.run(&["--help"]).stdout;
-    let output = folder.run(&["man", "."]);
-    assert_eq!(output.status, 0, "{}", output.stderr);
+    folder.run(&["man", "."]).ends(0);
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let commands: Vec<&str> = commands
         .take_while(|line| !line.is_empty())
@@ -21,7 +20,5 @@ fn each_command_has_a_manual_page() {
 
 #[test]
 fn a_folder_that_is_not_there_is_named() {
-    let output = Folder::new().run(&["man", "missing"]);
-    assert_eq!(output.status, 2);
-    assert!(output.stderr.contains("crawlpike: error: missing: "), "{}", output.stderr);
+    Folder::new().run(&["man", "missing"]).ends(2).says("crawlpike: error: missing: ");
 }

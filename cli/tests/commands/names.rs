@@ -10,7 +10,7 @@ const DOCUMENT: &str = r#"{ "mode": "enforce", "catalog": "none",
   "sites": [ { "unverified": "deny" } ] }"#;
 
 /// The lines on the name and the identity, and the first line.
-fn told(zone: Zone, address: &str, more: &[&str]) -> (String, Vec<String>) {
+fn explained(zone: Zone, address: &str, more: &[&str]) -> (String, Vec<String>) {
     asked(&DnsServer::answering(move |name, kind| zone.reply(name, kind)), address, more)
 }
 
@@ -20,7 +20,7 @@ fn asked(server: &DnsServer, address: &str, more: &[&str]) -> (String, Vec<Strin
     let arguments = ["--ip", address, "--user-agent", "NameBot/1.0"];
     let done =
         explain(&folder, &[&arguments[..], more, &["--resolve", "--resolver", &server.address()]].concat());
-    assert_eq!((done.status, &*done.stderr), (0, ""), "{done:?}");
+    done.ends(0).says_only("");
     let lines = done.stdout.lines().filter(|line| line.starts_with("name ") || line.starts_with("identity "));
     let first = done.stdout.lines().next().unwrap_or_default().to_owned();
     (first, lines.map(|line| line.replace(&server.address(), "R")).collect())
@@ -35,7 +35,7 @@ fn a_name_that_has_the_address_verifies_the_agent() {
             .name(address, "A.crawl.example.org.")
             .address("a.crawl.example.org.", other)
             .address("a.crawl.example.org.", address);
-        let (first, lines) = told(zone.clone(), address, &[]);
+        let (first, lines) = explained(zone.clone(), address, &[]);
         assert_eq!(first, "allow: allowed, identity verified, agent NameBot");
         assert_eq!(
             lines,
@@ -45,14 +45,14 @@ fn a_name_that_has_the_address_verifies_the_agent() {
                 "identity  verified: a name of the address is one of NameBot's, and has the address",
             ]
         );
-        let (json, _) = told(zone, address, &["--json"]);
+        let (json, _) = explained(zone, address, &["--json"]);
         assert!(json.contains(r#""identity":"verified""#) && json.contains(r#""proof":"rdns""#), "{json}");
     }
 }
 
 // RDNS-1
 #[test]
-fn what_does_not_verify_is_told_with_its_reason() {
+fn a_name_that_does_not_verify_is_shown_with_its_reason() {
     let zone = |name: &str| Zone::default().name("192.0.2.1", name);
     for (zone, expected) in [
         (Zone::default(), "the address has none"),
@@ -66,7 +66,7 @@ fn what_does_not_verify_is_told_with_its_reason() {
             "a.crawl.example.org: one of the agent's, but it does not have the address",
         ),
     ] {
-        let (first, lines) = told(zone, "192.0.2.1", &[]);
+        let (first, lines) = explained(zone, "192.0.2.1", &[]);
         assert_eq!(first, "deny with 403: unverified-agent, identity unverified, agent NameBot");
         assert_eq!(lines[0], format!("name      {expected}"));
         assert!(
@@ -90,7 +90,7 @@ fn nobody_is_asked_in_vain() {
     assert_eq!(explain(&folder, &[&person[..], &resolve].concat()).status, 0);
     let done = explain(&folder, &["--ip", "192.0.2.1", "--user-agent", "NameBot"]);
     let hint = "name      not looked up; one in crawl.example.org can verify NameBot: use --resolve\n";
-    assert!(done.stdout.contains(hint), "{done:?}");
+    done.prints(hint);
     assert_eq!(server.asked(), [""; 0]);
     assert_eq!(explain(&folder, &["--ip", "192.0.2.1", "--resolver", "192.0.2.53"]).status, 2);
 }

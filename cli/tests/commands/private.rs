@@ -1,5 +1,4 @@
-//! What is private stays private: outputs are no more readable than what they are made of, and what is served to clients is
-//! public.
+//! The commands that write files for others to serve. Outputs are not more readable than the files that they are made of, and only public files are served to clients.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, lchown, symlink};
@@ -26,25 +25,44 @@ fn mode(folder: &Folder, name: &str) -> u32 {
 }
 
 /// The commands that write files for others to serve.
-const DELIVERIES: [&[&str]; 3] = [
-    &["envoy", "--config", "crawlpike.json", "--wasm", "crawlpike.wasm", "--output", "out"],
-    &[
-        "envoy",
-        "--config",
-        "crawlpike.json",
-        "--wasm",
-        "crawlpike.wasm",
-        "--output",
-        "out",
-        "--form",
-        "document",
-    ],
-    &["compile", "--config", "crawlpike.json", "--output", "out"],
+const DELIVERIES: [&str; 3] = [
+    "envoy --config crawlpike.json --wasm crawlpike.wasm --output out",
+    "envoy --config crawlpike.json --wasm crawlpike.wasm --output out --form document",
+    "compile --config crawlpike.json --output out",
 ];
 
-fn deliver(folder: &Folder, command: &[&str]) -> Done {
+fn deliver(folder: &Folder, command: &str) -> Done {
     envoy::arguments(folder, &[]);
-    folder.run(command)
+    folder.run(&command.split(' ').collect::<Vec<_>>())
+}
+
+#[test]
+fn where_last_good_versions_cannot_be_kept_the_file_is_written_with_a_warning() {
+    for command in DELIVERIES {
+        let folder = folder();
+        folder.write("partners.txt", "192.0.2.1\n");
+        // That of the first feed.
+        fs::create_dir(folder.path("googlebot.json.last-good")).unwrap();
+        let done = deliver(&folder, command);
+        done.ends(0).says_only("crawlpike.json: warning: cannot write googlebot.json.last-good: not a regular file; if the next version of the feed is broken, there is no good one to fall back on\n");
+        assert!(
+            folder.path("partners.txt.last-good").is_file() && folder.path("out").is_file(),
+            "{command:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_written_for_a_configuration_that_is_refused() {
+    for command in DELIVERIES {
+        let folder = folder();
+        folder.write("out", "old");
+        folder.write("googlebot.json", "{\n  \"prefixes\": 5 }");
+        let missing = "warning: the feed `partners` is missing";
+        deliver(&folder, command).ends(2).prints_only("").says("googlebot.json:2:15: error: ").says(missing);
+        assert_eq!(folder.read("out"), "old");
+        assert!(!folder.path("googlebot.json.last-good").exists(), "{command:?}");
+    }
 }
 
 #[test]
@@ -71,8 +89,7 @@ fn the_filters_code_is_public_whatever_the_configuration_is() {
     let folder = folder();
     fs::create_dir(folder.path("xds")).unwrap();
     set_mode(&folder, "crawlpike.json", 0o600);
-    let done = folder.run(&envoy::arguments(&folder, &["--xds-dir", "xds"]));
-    assert_eq!(done.status, 0, "{done:?}");
+    folder.run(&envoy::arguments(&folder, &["--xds-dir", "xds"])).ends(0);
     assert_eq!(mode(&folder, "xds/crawlpike.json"), 0o600);
     assert_eq!(mode(&folder, "xds/crawlpike-cd5d4935a48c0672.wasm"), mode(&folder, "crawlpike.wasm"));
 }
@@ -86,7 +103,7 @@ fn a_policy_that_not_everybody_may_read_is_not_published_by_root() {
         if geteuid().is_root() {
             assert_eq!((done.status, folder.path("out").exists()), (2, false), "{done:?}");
             let reason = "crawlpike.json:11:30: error: can't read robots.txt: it is served to clients, but not everybody may read it (";
-            assert!(done.stderr.contains(reason), "{}", done.stderr);
+            done.says(reason);
         } else {
             assert_eq!((done.status, mode(&folder, "out")), (0, 0o640), "{done:?}");
         }
@@ -100,7 +117,7 @@ fn the_shadow_of_passwords_is_not_published() {
         folder.write("crawlpike.json", folder.read("crawlpike.json").replace("robots.txt", "/etc/shadow"));
         let done = deliver(&folder, command);
         assert_eq!((done.status, folder.path("out").exists()), (2, false), "{done:?}");
-        assert!(done.stderr.contains("error: can't read /etc/shadow: "), "{}", done.stderr);
+        done.says("error: can't read /etc/shadow: ");
     }
 }
 
@@ -113,13 +130,12 @@ fn a_link_that_somebody_else_laid_is_not_followed() {
     if geteuid().is_root() {
         lchown(folder.path("robots.txt"), Some(33), Some(33)).unwrap();
     }
-    let explain = ["explain", "--config", "crawlpike.json", "--ip", "::1"];
-    let lint = ["lint", "--format", "config", "crawlpike.json"];
-    for (command, status) in [(&explain[..], 2), (&lint, 1)].into_iter().chain(DELIVERIES.map(|one| (one, 2)))
-    {
+    let explain = "explain --config crawlpike.json --ip ::1";
+    let lint = "lint --format config crawlpike.json";
+    for (command, status) in [(explain, 2), (lint, 1)].into_iter().chain(DELIVERIES.map(|one| (one, 2))) {
         let done = deliver(&folder, command);
         assert_eq!((done.status, folder.path("out").exists()), (status, false), "{done:?}");
         let reason = "error: can't read robots.txt: the symbolic link robots.txt and /etc/passwd, to which it points, have different owners (";
-        assert!(done.stderr.contains(reason), "{}", done.stderr);
+        done.says(reason);
     }
 }

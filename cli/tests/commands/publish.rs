@@ -44,8 +44,7 @@ fn jafar_17_the_creation_time_is_renewed_on_demand_or_when_the_content_changes()
     let changed = json(&folder, "feed.json");
     assert_eq!(changed["creationTime"], "2026-01-03T00:00:00Z");
     assert_ne!(changed["synctoken"], first["synctoken"]);
-    let done = folder.run(&["lint", "--format", "jafar", "--strict", "feed.json"]);
-    assert_eq!((done.status, &*done.stdout, &*done.stderr), (0, "", ""));
+    folder.run(&["lint", "--format", "jafar", "--strict", "feed.json"]).ends(0).prints_only("").says_only("");
 }
 
 #[test]
@@ -63,7 +62,7 @@ fn the_same_prefixes_give_the_same_feed() {
     assert_eq!(a, b);
     let done = folder.run_with(&["publish", "geofeed", "--place", "pl", "-"], "11.1.0.0/16\n2600::/32\n");
     let expected = "# prefix,alpha2code,region,city,postal_code\n11.1.0.0/16,PL,,,\n2600::/32,PL,,,\n";
-    assert_eq!((done.status, &*done.stdout, &*done.stderr), (0, expected, ""));
+    done.ends(0).prints_only(expected).says_only("");
 }
 
 #[test]
@@ -98,16 +97,13 @@ fn nothing_is_written_unless_all_is_right() {
         (&["jafar", "none.txt"], "none.txt: error: cannot be read: "),
     ] {
         let done = publish(&folder, arguments);
-        assert_eq!((done.status, &*done.stdout), (2, ""), "{arguments:?}");
+        done.ends(2).prints_only("");
         assert!(done.stderr.starts_with(message), "{arguments:?}: {}", done.stderr);
     }
     assert_eq!(folder.read("feed.json"), "as it was");
-    let done = publish(&folder, &["jafar", "--name", "a-b", "--format", "nginx-geo", "good.txt"]);
-    assert!(
-        done.status == 2 && done.stderr.contains("use letters, digits and underscores"),
-        "{}",
-        done.stderr
-    );
+    publish(&folder, &["jafar", "--name", "a-b", "--format", "nginx-geo", "good.txt"])
+        .ends(2)
+        .says("use letters, digits and underscores");
 }
 
 #[test]

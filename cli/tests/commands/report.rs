@@ -52,6 +52,11 @@ fn log() -> String {
     .concat()
 }
 
+/// The report of `access.log` by `crawlpike.json`, with these arguments besides.
+fn report(folder: &Folder, arguments: &[&str]) -> Done {
+    folder.run(&[&["report", "--config", "crawlpike.json", "access.log"], arguments].concat())
+}
+
 fn json(done: &Done) -> Value {
     serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
 }
@@ -62,11 +67,11 @@ fn row<'a>(report: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn the_report_says_what_would_be_done_to_whom() {
+fn the_report_shows_the_decisions_for_each_agent() {
     let folder = folder();
     folder.write("access.log", log());
-    let done = folder.run(&["report", "--config", "crawlpike.json", "access.log"]);
-    assert_eq!(done.status, 0, "{done:?}");
+    let done = report(&folder, &[]);
+    done.ends(0);
     for expected in [
         "- 9 requests from 2026-11-22 07:05 UTC to 2026-11-22 07:05 UTC. 78 % of them are automated.",
         "- 40 % of the requests that claim Googlebot (2 of 5) are not from its published ranges.",
@@ -75,9 +80,9 @@ fn the_report_says_what_would_be_done_to_whom() {
         "2  203.0.113.0/24  Googlebot",
         "curl",
     ] {
-        assert!(done.stdout.contains(expected), "{expected}\n{}", done.stdout);
+        done.prints(expected);
     }
-    let report = json(&folder.run(&["report", "--config", "crawlpike.json", "--json", "access.log"]));
+    let report = json(&report(&folder, &["--json"]));
     let googlebot = row(&report, "Googlebot");
     assert_eq!(googlebot["requests"], 5);
     assert_eq!(googlebot["bytes"], 500);
@@ -104,7 +109,7 @@ fn logs_may_be_compressed_in_folders_and_on_stdin() {
     folder.write("logs/old/access.log.2", &gzip);
     folder.write("logs/error.log", "2026/11/22 07:05:12 [error] 1#1: *1 open() failed\n");
     let requests = |done: Done| {
-        assert_eq!(done.status, 0, "{done:?}");
+        done.ends(0);
         json(&done)["total"]["requests"].clone()
     };
     let arguments = |logs| ["report", "--config", "crawlpike.json", "--json", logs];
@@ -119,10 +124,7 @@ fn options_choose_requests() {
     let mut log = log();
     log.push_str("{\"time\":\"2026-11-23T00:00:00Z\",\"address\":\"192.0.2.1\",\"host\":\"Bare.test:80\",\"request\":\"GET / HTTP/1.1\",\"status\":200,\"user_agent\":\"curl/8\"}\n");
     folder.write("access.log", log);
-    let report = |arguments: &[&str]| {
-        let all = [&["report", "--config", "crawlpike.json", "--json", "access.log"], arguments].concat();
-        json(&folder.run(&all))
-    };
+    let report = |arguments: &[&str]| json(&report(&folder, &[&["--json"], arguments].concat()));
     let requests = |arguments: &[&str]| report(arguments)["total"]["requests"].clone();
     assert_eq!(requests(&[]), 10);
     assert_eq!(requests(&["--since", "2026-11-22T23:00:00Z"]), 1);
@@ -151,13 +153,11 @@ fn the_difference_between_two_configurations_has_an_exit_status() {
     folder.write("same.json", config("enforce", "robots2.txt"));
     folder.write("robots3.txt", "User-agent: Googlebot\nDisallow:\n");
     folder.write("other.json", config("enforce", "robots3.txt"));
-    let diff = |other: &str| {
-        folder.run(&["report", "--config", "crawlpike.json", "--diff", other, "--json", "access.log"])
-    };
+    let diff = |other: &str| report(&folder, &["--diff", other, "--json"]);
     let same = diff("same.json");
     assert_eq!((same.status, json(&same)["changes"].clone()), (0, serde_json::json!([])));
     let other = diff("other.json");
-    assert_eq!(other.status, 1, "{other:?}");
+    other.ends(1);
     let changes = json(&other)["changes"].clone();
     let summary: Vec<String> = changes
         .as_array()
@@ -173,8 +173,7 @@ fn the_difference_between_two_configurations_has_an_exit_status() {
         r#"1 "Googlebot" "deny" "robots-disallowed" -> "allow" "allowed""#,
     ];
     assert_eq!(summary, expected);
-    let text = folder.run(&["report", "--config", "crawlpike.json", "--diff", "other.json", "access.log"]);
-    assert!(text.stdout.contains("Changes with the other configuration"), "{text:?}");
+    report(&folder, &["--diff", "other.json"]).prints("Changes with the other configuration");
 }
 
 #[test]
@@ -182,8 +181,8 @@ fn every_request_is_an_event_in_the_order_of_the_log() {
     let folder = folder();
     let lines: String = (0..30_000).map(|number| line(GOOGLEBOT, &format!("/{number}"), CLAIM)).collect();
     folder.write("access.log", lines);
-    let done = folder.run(&["report", "--config", "crawlpike.json", "--events", "--anonymize", "access.log"]);
-    assert_eq!(done.status, 0, "{done:?}");
+    let done = report(&folder, &["--events", "--anonymize"]);
+    done.ends(0);
     let events: Vec<Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events.len(), 30_000);
     for (number, event) in events.iter().enumerate() {
@@ -197,9 +196,9 @@ fn every_request_is_an_event_in_the_order_of_the_log() {
     assert_eq!(event["time"], "2026-11-22T07:05:12Z");
 }
 
-/// Binary, cut, mixed, endless, not UTF-8, out of order, forged: what can be read counts, and the rest is told.
+/// Binary, cut, mixed, endless, not UTF-8, out of order, forged: readable lines count, and the others are reported.
 #[test]
-fn bad_input_is_counted_and_told_and_never_executed() {
+fn bad_input_is_counted_and_reported_and_never_executed() {
     let folder = folder();
     let forged = "\u{1b}[2J\u{1b}]0;owned\u{7}=1+1,<script>alert(1)</script>\u{202e}bot";
     let mut log = log().into_bytes();
@@ -213,17 +212,15 @@ fn bad_input_is_counted_and_told_and_never_executed() {
         b"192.0.2.9 - - [01/Jan/2020:00:00:00 +0000] \"\\x16\\x03\\x01\" 400 150 \"-\" \"-\"\r\n\n",
     );
     folder.write("access.log", &log);
-    let arguments =
-        |more: &[&'static str]| [&["report", "--config", "crawlpike.json", "access.log"], more].concat();
     for more in [&[][..], &["--json"], &["--csv"], &["--events"], &["--agent", "-"]] {
-        let done = folder.run(&arguments(more));
-        assert_eq!(done.status, 0, "{done:?}");
+        let done = report(&folder, more);
+        done.ends(0);
         let is_harmful = |character: char| {
             (character.is_control() && !"\r\n".contains(character)) || character == '\u{202e}'
         };
         assert!(!done.stdout.chars().chain(done.stderr.chars()).any(is_harmful), "{more:?}: {done:?}");
     }
-    let report = json(&folder.run(&arguments(&["--json"])));
+    let report = json(&report(&folder, &["--json"]));
     let input = &report["input"];
     assert_eq!(input["requests"], 11);
     assert_eq!(input["unreadable"], 2);
@@ -250,25 +247,23 @@ fn what_cannot_be_read_has_an_exit_status() {
     let gzip = gzip.finish().unwrap();
     folder.write("cut.gz", &gzip[..gzip.len() / 2]);
     folder.write("other.log", "hello\nworld\n");
-    for (logs, told) in [
+    for (logs, expected) in [
         (&["missing.log", "access.log"][..], "missing.log: error: cannot be read"),
         (&["access.log", "cut.gz"], "cut.gz: error: cannot be read"),
-        (&["other.log"], "no line is in a known format"),
+        (&["other.log"], "no line matches the log format"),
     ] {
-        let done = folder.run(&[&["report", "--config", "crawlpike.json"], logs].concat());
-        assert_eq!(done.status, 2, "{done:?}");
-        assert!(done.stderr.contains(told), "{done:?}");
-        assert!(done.stdout.contains("requests"), "{done:?}");
+        folder
+            .run(&[&["report", "--config", "crawlpike.json"], logs].concat())
+            .ends(2)
+            .says(expected)
+            .prints("requests");
     }
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (["--log-format", "$remote_addr"], "the format lacks $http_user_agent"),
         (["--since", "yesterday"], "expected a date"),
         (["--diff", "missing.json"], "missing.json"),
     ] {
-        let done =
-            folder.run(&[&["report", "--config", "crawlpike.json", "access.log"], &arguments[..]].concat());
-        assert_eq!(done.status, 2, "{done:?}");
-        assert!(done.stderr.contains(told), "{done:?}");
+        report(&folder, &arguments).ends(2).says(expected);
     }
 }
 
@@ -279,15 +274,7 @@ fn the_number_of_threads_changes_no_number() {
         (0..40_000).map(|number| line(GOOGLEBOT, &format!("/{}", number % 50), CLAIM)).collect();
     folder.write("access.log", lines);
     let report = |threads: &str| {
-        let mut report = json(&folder.run(&[
-            "report",
-            "--config",
-            "crawlpike.json",
-            "--json",
-            "--threads",
-            threads,
-            "access.log",
-        ]));
+        let mut report = json(&report(&folder, &["--json", "--threads", threads]));
         report["generated"] = Value::Null;
         report
     };

@@ -33,7 +33,7 @@ fn explained(folder: &Folder, headers: &str, options: &[&str]) -> String {
     arguments.extend(headers.lines().flat_map(|line| ["--header", line]));
     arguments.extend(options);
     let done = folder.run(&arguments);
-    assert_eq!(done.status, 0, "{done:?}");
+    done.ends(0);
     let is_wanted =
         |line: &&str| ["signature", "claim", "identity"].iter().any(|word| line.starts_with(word));
     done.stdout.lines().filter(is_wanted).collect::<Vec<_>>().join("\n")
@@ -80,14 +80,11 @@ fn keys_are_private_and_never_overwritten() {
     let folder = folder();
     let mode = folder.path("agent.pem").metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let done = folder.run(&["sign", "key", "agent.pem"]);
-    assert_eq!(
-        (done.status, &*done.stderr),
-        (2, "crawlpike: error: cannot create agent.pem: File exists (os error 17)\n")
-    );
-    let directory = folder.run(&["sign", "directory", "keys.json"]);
-    assert_eq!(directory.status, 2);
-    assert!(directory.stderr.contains("keys.json is not an Ed25519 private key"), "{directory:?}");
+    folder
+        .run(&["sign", "key", "agent.pem"])
+        .ends(2)
+        .says_only("crawlpike: error: cannot create agent.pem: File exists (os error 17)\n");
+    folder.run(&["sign", "directory", "keys.json"]).ends(2).says("keys.json is not an Ed25519 private key");
     for wrong in [
         &["ftp://example.com/"][..],
         &["--label", "Sig", "https://example.com/"],
@@ -106,16 +103,13 @@ fn directories_are_checked_for_their_publishers() {
     let lint = |file: &str| folder.run(&["lint", "--format", "key-directory", file]);
     assert_eq!((lint("keys.json").status, &*lint("keys.json").stderr), (0, ""));
     folder.write("empty.json", r#"{"keys":[]}"#);
-    let done = lint("empty.json");
-    assert!(done.status == 0 && done.stderr.contains("warning: no key can be used"), "{done:?}");
+    lint("empty.json").ends(0).says("warning: no key can be used");
     for (kind, why) in [
         (r#""kty":"RSA","n":"a","e":"AQAB""#, r#"are supported; this one has "RSA" and """#),
         (r#""kty":"EC","crv":"P-256","x":"a","y":"b""#, r#"are supported; this one has "EC" and "P-256""#),
     ] {
         folder.write("other.json", format!("{{\"keys\":[{{{kind}}}]}}"));
-        let done = lint("other.json");
-        assert!(done.stderr.contains("other.json:1:10: error: key ignored: only keys with "), "{done:?}");
-        assert!(done.status == 1 && done.stderr.contains(why), "{done:?}");
+        lint("other.json").says("other.json:1:10: error: key ignored: only keys with ").ends(1).says(why);
     }
     assert_eq!(lint("agent.pem").status, 1);
 }
@@ -131,6 +125,5 @@ fn agents_with_keys_are_verifiable() {
     assert!(verifiable());
     folder.write("keys.json", r#"{"keys":[]}"#);
     assert!(!verifiable());
-    let compiled = folder.run(&["compile", "--config", "crawlpike.json", "--output", "compiled"]);
-    assert_eq!(compiled.status, 0, "{compiled:?}");
+    folder.run(&["compile", "--config", "crawlpike.json", "--output", "compiled"]).ends(0);
 }

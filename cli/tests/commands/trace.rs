@@ -1,4 +1,4 @@
-//! What `crawlpike explain` prints for people.
+//! The output of `crawlpike explain` for people.
 
 use std::fs::File;
 use std::time::{Duration, SystemTime};
@@ -8,14 +8,10 @@ use crate::fixture::{CONFIG, Folder, GOOGLEBOT};
 
 #[test]
 fn an_explanation_has_each_step() {
-    let done = explain(
+    explain(
         &Folder::new(),
         &["--ip", "192.0.2.1", "--host", "a.example.com", "--user-agent", "Googlebot"],
-    );
-    assert_eq!(done.status, 0);
-    assert_eq!(
-        done.stdout,
-        "\
+    ).ends(0).prints_only("\
 deny with 403: spoofed-agent, identity spoofed, agent Googlebot
 
 request   GET /
@@ -27,8 +23,7 @@ claim     Googlebot, which the feed googlebot can verify
 identity  spoofed: all ranges of Googlebot are known, and the address is in none of them
 setting   `spoofed` is `deny` by default
 action    deny, spoofed-agent: The User-Agent claims an agent whose operator does not publish this address as the agent's.
-"
-    );
+");
 }
 
 #[test]
@@ -73,7 +68,7 @@ fn an_explanation_names_no_stale_feed_as_a_proof() {
              old, over its `max_age` of 1d",
         ]
     );
-    assert!(done.stderr.contains("the feed `googlebot` is stale: "), "{done:?}");
+    done.says("the feed `googlebot` is stale: ");
 }
 
 #[test]
@@ -99,7 +94,7 @@ fn an_explanation_shows_the_rules_of_the_policies() {
     folder.write("prefs.txt", "scope: /shop/\nallowed-methods: GET\n\n");
     let ask = |arguments: &[&str]| {
         let done = explain(&folder, &[&["--ip", GOOGLEBOT, "--user-agent", "Googlebot"], arguments].concat());
-        assert_eq!(done.status, 0, "{}", done.stderr);
+        done.ends(0);
         done.stdout
     };
     assert_eq!(

@@ -71,7 +71,7 @@ fn what_is_accepted_beside_it_is_taken_over() {
 }
 
 #[test]
-fn a_feed_that_becomes_stale_is_told_once() {
+fn a_feed_that_becomes_stale_is_reported_once() {
     let folder = Folder::new();
     let aging = CONFIG.replace(r#""name": "partners","#, r#""name": "partners", "max_age": "1h","#);
     folder.write("crawlpike.json", aging);

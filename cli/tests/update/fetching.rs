@@ -1,13 +1,13 @@
-//! What happens as a rule: a feed is fetched when it is due, and a new version takes the place of the old one.
+//! The usual course: a feed is fetched when it is due, and a new version takes the place of the old one.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use crawlpike_tests::publisher::{Publisher, respond};
+use crawlpike_tests::publisher::{Publisher, proxy_to, respond};
 use serde_json::json;
 
-use crate::fixture::{BETTER, GOOD, Lab, now, publisher, says};
+use crate::fixture::{BETTER, GOOD, Lab, finish, now, publisher, says};
 
 const DAY: u64 = 24 * 3600;
 
@@ -15,12 +15,10 @@ const DAY: u64 = 24 * 3600;
 fn a_fresh_folder_gets_its_feed() {
     let lab = Lab::new(says(&[], GOOD));
     lab.configure(&[json!({ "source": "feeds/lab.txt" })]);
-    let done = lab.update(&[]);
-    assert_eq!(
-        done.stdout,
-        "lab: updated, 3 prefixes\n1 feed: 1 updated, 0 unchanged, 0 not due, 0 failed\n"
-    );
-    assert_eq!((done.status, &*done.stderr), (0, ""));
+    lab.update(&[])
+        .prints_only("lab: updated, 3 prefixes\n1 feed: 1 updated, 0 unchanged, 0 not due, 0 failed\n")
+        .ends(0)
+        .says_only("");
     assert_eq!([lab.read("feeds/lab.txt"), lab.read("feeds/lab.txt.last-good")], [GOOD, GOOD]);
     let [asked] = &lab.publisher.asked()[..] else { panic!("one request") };
     assert_eq!(asked.header("user-agent"), Some(concat!("Crawlpike/", env!("CARGO_PKG_VERSION"))));
@@ -29,14 +27,13 @@ fn a_fresh_folder_gets_its_feed() {
 }
 
 #[test]
-fn publishers_see_whom_to_ask() {
+fn publishers_see_a_contact() {
     let lab = Lab::new(says(&[], GOOD));
     assert_eq!(lab.update(&["--contact", "https://example.com/contact"]).status, 0);
     let product = concat!("Crawlpike/", env!("CARGO_PKG_VERSION"));
     let expected = format!("{product} (+https://example.com/contact)");
     assert_eq!(lab.publisher.asked()[0].header("user-agent"), Some(&*expected));
-    let done = lab.update(&["--contact", "a\nb"]);
-    assert!(done.status == 2 && done.stderr.contains("expected a URL or an address of mail"), "{done:?}");
+    lab.update(&["--contact", "a\nb"]).ends(2).says("expected a URL or an email address");
 }
 
 #[test]
@@ -131,13 +128,13 @@ fn the_same_bytes_under_another_etag_are_nothing_new() {
 }
 
 #[test]
-fn a_new_version_replaces_the_file_and_what_changed_is_told() {
+fn a_new_version_replaces_the_file_and_its_changes_are_reported() {
     let lab = Lab::updated();
     fs::set_permissions(lab.path("lab.txt"), fs::Permissions::from_mode(0o640)).unwrap();
     lab.publisher.answer(says(&["Cache-Control: max-age=0"], BETTER));
     let dry = lab.update(&["--dry-run"]);
     assert_eq!((dry.status, lab.read("lab.txt")), (0, GOOD.into()));
-    assert!(dry.stdout.contains("lab: updated, 4 prefixes (1 added, 0 removed)"), "{}", dry.stdout);
+    dry.prints("lab: updated, 4 prefixes (1 added, 0 removed)");
     assert!(dry.stdout.ends_with("(a dry run: nothing was written)\n"), "{}", dry.stdout);
     let (status, report) = lab.update_json(&[]);
     assert_eq!(
@@ -180,11 +177,11 @@ fn plain_http_is_warned_of() {
     lab.configure(&[json!({ "url": plain.url("/") })]);
     let done = lab.update(&[]);
     assert_eq!((done.status, lab.read("lab.txt")), (0, GOOD.into()));
-    assert!(done.stderr.contains("its `url` begins with http://") && done.stderr.contains("[GEO-17]"));
+    done.says("its `url` begins with http://").says("[GEO-17]");
 }
 
 #[test]
-fn redirects_are_followed_and_a_permanent_one_is_told() {
+fn redirects_are_followed_and_a_permanent_one_is_reported() {
     let lab = Lab::new(|asked, connection| match &*asked.target {
         "/lab.txt" => respond(connection, "308 Permanent Redirect", &["Location: new/lab.txt#x"], ""),
         "/new/lab.txt" => respond(connection, "302 Found", &["Location: ?today"], ""),
@@ -200,12 +197,12 @@ fn redirects_are_followed_and_a_permanent_one_is_told() {
         other => panic!("{other}"),
     });
     let done = lab.update(&[]);
-    assert_eq!(done.status, 0, "{}", done.stderr);
-    let told = format!(
-        "the feed `lab`: it has moved for good: change its `url` to {}\n",
+    done.ends(0);
+    let expected = format!(
+        "the feed `lab`: it has moved permanently: change its `url` to {}\n",
         lab.publisher.url("/new/lab.txt")
     );
-    assert!(done.stderr.ends_with(&told), "{}", done.stderr);
+    assert!(done.stderr.ends_with(&expected), "{}", done.stderr);
     let (_, report) = lab.update_json(&[]);
     assert_eq!(report["outcome"], "unchanged");
     assert_eq!(report["redirects"][0]["status"], 308);
@@ -223,32 +220,23 @@ fn a_redirect_to_https_is_followed() {
     lab.configure(&[json!({ "url": plain.url("/") })]);
     let done = lab.update(&[]);
     assert_eq!((done.status, lab.read("lab.txt")), (0, GOOD.into()), "{done:?}");
-    assert!(
-        done.stderr.contains(&format!("change its `url` to {}", lab.publisher.url("/lab.txt"))),
-        "{done:?}"
-    );
+    done.says(&format!("change its `url` to {}", lab.publisher.url("/lab.txt")));
 }
 
 #[test]
 fn what_cannot_be_asked_for_is_said() {
     let lab = Lab::updated();
-    let done = lab.update(&["--only", "labs"]);
-    assert_eq!(done.status, 2);
-    assert!(done.stderr.contains("--only: no feed is named `labs` (did you mean `lab`?)"), "{}", done.stderr);
+    lab.update(&["--only", "labs"]).ends(2).says("--only: no feed is named `labs` (did you mean `lab`?)");
     lab.configure(&[json!({ "url": null })]);
     lab.write("crawlpike.json", lab.read("crawlpike.json").replace(r#","url":null"#, ""));
     let done = lab.update(&["--accept", "lab"]);
-    assert!(
-        done.stderr.contains("--accept: the feed `lab` has no `url` to fetch it from"),
-        "{}",
-        done.stderr
-    );
+    done.says("--accept: the feed `lab` has no `url` to fetch it from");
     assert_eq!(lab.update(&[]).stdout, "0 feeds: 0 updated, 0 unchanged, 0 not due, 0 failed\n");
     for url in ["ftp://127.0.0.1/", "https://user:secret@127.0.0.1/", "127.0.0.1", ""] {
         lab.configure(&[json!({ "url": url })]);
         let done = lab.update(&[]);
         assert_eq!((done.status, lab.read("lab.txt")), (1, GOOD.into()), "{url}");
-        assert!(done.stderr.contains("invalid `url`"), "{}", done.stderr);
+        done.says("invalid `url`");
     }
     lab.write("crawlpike.json", "{ \"feeds\": 5 }");
     assert_eq!(lab.update(&[]).status, 2);
@@ -266,42 +254,19 @@ fn a_feed_that_moves_in_the_configuration_is_asked_for_at_once() {
 
 #[test]
 fn the_proxy_of_the_environment_is_used() {
-    use std::io::{self, Read, Write};
-    use std::net::TcpStream;
-    // It connects to wherever it is told, which only the lab's server is.
-    let proxy = Publisher::http(|asked, connection| {
-        assert!(asked.lines[0].starts_with("CONNECT 127.0.0.1:"), "{asked:?}");
-        let mut server = TcpStream::connect(&asked.target)?;
-        connection.write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
-        server.set_read_timeout(Some(Duration::from_millis(50)))?;
-        // One side after the other, as a handshake and one request need it.
-        let mut buffer = [0; 16384];
-        for _ in 0..20 {
-            let read = connection.read(&mut buffer)?;
-            server.write_all(&buffer[..read])?;
-            loop {
-                match server.read(&mut buffer) {
-                    Ok(0) => return Ok(()),
-                    Ok(read) => connection.write_all(&buffer[..read])?,
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(error) => return Err(error),
-                }
-            }
-        }
-        Ok(())
-    });
+    // Nobody listens at this port, but the proxy leads to the lab's server.
     let lab = Lab::new(says(&["Cache-Control: no-cache"], GOOD));
+    lab.configure(&[json!({ "url": "https://127.0.0.1:1/lab.txt" })]);
     let run = |variables: &[(&str, &str)]| {
         let mut command = lab.command(&[]);
         command.envs(variables.iter().copied());
-        crate::fixture::finish(command)
+        finish(command)
     };
-    let url = proxy.url("");
-    let done = run(&[("https_proxy", &url), ("no_proxy", "example.com")]);
-    assert_eq!((done.status, proxy.asked().len()), (0, 1), "{}", done.stderr);
-    let done = run(&[("https_proxy", &url), ("no_proxy", "localhost, 127.0.0.1")]);
-    assert_eq!((done.status, proxy.asked().len()), (0, 0), "{}", done.stderr);
-    let done = run(&[("HTTPS_PROXY", "socks5://127.0.0.1:1")]);
-    assert_eq!(done.status, 2);
-    assert!(done.stderr.contains("HTTPS_PROXY: `socks5://127.0.0.1:1` is not a proxy"), "{}", done.stderr);
+    let url = format!("http://127.0.0.1:{}", proxy_to(lab.publisher.port()));
+    run(&[("https_proxy", &url), ("no_proxy", "example.com")]).ends(0);
+    assert_eq!(lab.read("lab.txt"), GOOD);
+    run(&[("https_proxy", &url), ("no_proxy", "localhost, 127.0.0.1")]).ends(1).says("Connection refused");
+    run(&[("HTTPS_PROXY", "socks5://127.0.0.1:1")])
+        .ends(2)
+        .says("HTTPS_PROXY: `socks5://127.0.0.1:1` is not a proxy");
 }

@@ -12,22 +12,16 @@ use crawlpike_tests::publisher::{self, Asked, Authority, Connection, Publisher, 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+pub(crate) use crate::done::{Done, finish};
+
 /// The authority of all good servers.
 pub(crate) static AUTHORITY: LazyLock<Authority> = LazyLock::new(Authority::new);
 
-/// What a publisher answers as a rule.
+/// The usual answer of a publisher.
 pub(crate) const GOOD: &str = "192.0.2.0/24\n198.51.100.0/24\n2001:db8::/32\n";
 
 /// A good version after [`GOOD`].
 pub(crate) const BETTER: &str = "192.0.2.0/24\n198.51.100.0/24\n203.0.113.0/25\n2001:db8::/32\n";
-
-/// What the program did.
-#[derive(Debug)]
-pub(crate) struct Done {
-    pub(crate) status: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
 
 /// A folder, and the server that its feeds come from.
 pub(crate) struct Lab {
@@ -63,8 +57,7 @@ impl Lab {
     /// A folder as [`Self::new`], in which an update has brought [`GOOD`].
     pub(crate) fn updated() -> Self {
         let lab = Self::new(says(&["Cache-Control: max-age=0", "ETag: \"1\""], GOOD));
-        let done = lab.update(&[]);
-        assert_eq!(done.status, 0, "{}", done.stderr);
+        lab.update(&[]).ends(0);
         assert_eq!(lab.read("lab.txt"), GOOD);
         lab.publisher.asked();
         lab
@@ -131,15 +124,24 @@ impl Lab {
         SystemTime::now().duration_since(modified).unwrap_or_default().as_secs()
     }
 
-    /// What is remembered of the feed `lab`.
-    pub(crate) fn entry(&self) -> Value {
-        let state: Value = serde_json::from_str(&self.read("crawlpike.json.update-state")).unwrap();
-        state["feeds"]["lab"].clone()
+    /// The saved state.
+    pub(crate) fn state(&self) -> Value {
+        serde_json::from_str(&self.read("crawlpike.json.update-state")).unwrap()
     }
 
-    /// Changes what is remembered of the feed `lab`.
+    /// Saves a state as if nothing had been asked for yet.
+    pub(crate) fn forget(&self) {
+        self.write("crawlpike.json.update-state", "{\"feeds\": {}}");
+    }
+
+    /// The saved state of the feed `lab`.
+    pub(crate) fn entry(&self) -> Value {
+        self.state()["feeds"]["lab"].clone()
+    }
+
+    /// Changes the saved state of the feed `lab`.
     pub(crate) fn remember(&self, keys: &Value) {
-        let mut state: Value = serde_json::from_str(&self.read("crawlpike.json.update-state")).unwrap();
+        let mut state = self.state();
         for (key, value) in keys.as_object().unwrap() {
             state["feeds"]["lab"][key] = value.clone();
         }
@@ -170,16 +172,6 @@ impl Lab {
     pub(crate) fn update_json(&self, arguments: &[&str]) -> (i32, Value) {
         let done = self.update(&[&["--json"], arguments].concat());
         (done.status, serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{done:?}")))
-    }
-}
-
-/// Runs a command to its end.
-pub(crate) fn finish(mut command: Command) -> Done {
-    let output = command.spawn().unwrap().wait_with_output().unwrap();
-    Done {
-        status: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
     }
 }
 

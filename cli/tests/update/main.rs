@@ -4,9 +4,10 @@ mod answers;
 mod connections;
 mod directories;
 mod disturbed;
+#[path = "../shared/done.rs"]
+mod done;
 mod fetching;
 mod fixture;
-mod many;
+mod notifying;
 mod policies;
-mod told;
 mod watching;

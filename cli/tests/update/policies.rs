@@ -9,10 +9,10 @@ use crate::fixture::{Done, Lab, says};
 
 const ROBOTS: &str = "User-agent: *\nDisallow: /private/\n";
 
-/// A folder whose site has both policies from the server.
-fn lab(policies: &Value) -> Lab {
+/// A folder whose site has a robots.txt from the server.
+fn lab() -> Lab {
     let lab = Lab::new(says(&["Cache-Control: no-cache"], ROBOTS));
-    configure(&lab, policies);
+    configure(&lab, &robots_of(&lab));
     lab
 }
 
@@ -28,7 +28,7 @@ fn answers(lab: &Lab, status: &'static str) {
     lab.publisher.answer(move |_, connection| respond(connection, status, &[], "<html>"));
 }
 
-/// What a crawler may do with a page, as `explain` says it.
+/// The reason of the decision about a page, as `explain` prints it.
 fn reason(lab: &Lab, path: &str) -> Value {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_crawlpike"));
     command.args(["explain", "--config", "crawlpike.json", "--ip", "192.0.2.1", "--json"]);
@@ -44,17 +44,16 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 #[test]
 fn rob_6_a_robots_txt_is_fetched_and_kept_current() {
     // ROB-6
-    let lab = lab(&json!({}));
-    configure(&lab, &robots_of(&lab));
-    let done = lab.update(&["--exec", "touch told"]);
-    assert_eq!((done.status, &*done.stderr), (0, ""));
-    let told = "robots.txt: updated\n0 feeds and 1 policy: 1 updated, 0 unchanged, 0 not due, 0 failed\n";
-    assert_eq!((&*done.stdout, &*lab.read("robots.txt")), (told, ROBOTS));
+    let lab = lab();
+    let done = lab.update(&["--exec", "touch notified"]);
+    done.ends(0).says_only("");
+    let expected = "robots.txt: updated\n0 feeds and 1 policy: 1 updated, 0 unchanged, 0 not due, 0 failed\n";
+    assert_eq!((&*done.stdout, &*lab.read("robots.txt")), (expected, ROBOTS));
     assert_eq!(
         (reason(&lab, "/private/a"), reason(&lab, "/")),
         ("robots-disallowed".into(), "allowed".into())
     );
-    assert!(lab.path("told").exists() && !lab.path("robots.txt.last-good").exists());
+    assert!(lab.path("notified").exists() && !lab.path("robots.txt.last-good").exists());
 
     // Conditional, and no older than a day whatever the publisher says (RFC 9309, 2.4).
     let other = "User-agent: *\nDisallow: /other/\n";
@@ -63,7 +62,7 @@ fn rob_6_a_robots_txt_is_fetched_and_kept_current() {
     assert_eq!(lab.read("robots.txt"), other);
     lab.publisher.asked();
     assert!(lab.update(&[]).stdout.ends_with("0 updated, 0 unchanged, 1 not due, 0 failed\n"));
-    let mut state: Value = serde_json::from_str(&lab.read("crawlpike.json.update-state")).unwrap();
+    let mut state = lab.state();
     let entry = &mut state["policies"]["robots.txt"];
     assert_eq!(entry["due"].as_i64().unwrap() - entry["asked"].as_i64().unwrap(), 86_400);
     entry["due"] = 0.into();
@@ -82,8 +81,7 @@ fn rob_6_a_robots_txt_is_fetched_and_kept_current() {
 #[test]
 fn rob_6_without_a_robots_txt_everything_is_allowed() {
     // ROB-6
-    let lab = lab(&json!({}));
-    configure(&lab, &robots_of(&lab));
+    let lab = lab();
     assert_eq!(lab.update(&[]).status, 0);
     for status in ["404 Not Found", "403 Forbidden", "410 Gone"] {
         answers(&lab, status);
@@ -91,34 +89,28 @@ fn rob_6_without_a_robots_txt_everything_is_allowed() {
         let asked = !lab.publisher.asked().is_empty();
         // --only leaves a publisher alone for an hour, a run by hand does not where `no-cache` says so.
         if !asked {
-            assert_eq!(done.status, 0, "{done:?}");
-            forget(&lab);
+            done.ends(0);
+            lab.forget();
             assert_eq!(lab.update(&[]).status, 0);
         }
         assert!(lab.read("robots.txt").starts_with("# https://"), "{status}");
         assert!(lab.read("robots.txt").contains(&status[..3]), "{}", lab.read("robots.txt"));
         assert_eq!(reason(&lab, "/private/a"), "allowed", "{status}");
-        forget(&lab);
+        lab.forget();
     }
 }
 
-/// As if nothing had been asked yet.
-fn forget(lab: &Lab) {
-    lab.write("crawlpike.json.update-state", "{\"feeds\": {}}");
-}
-
 fn failing(lab: &Lab) -> Done {
-    forget(lab);
+    lab.forget();
     let done = lab.update(&[]);
-    assert_eq!(done.status, 1, "{done:?}");
+    done.ends(1);
     done
 }
 
 #[test]
 fn rob_6_a_robots_txt_that_cannot_be_fetched_counts_for_30_days_and_then_disallows_all() {
     // ROB-6
-    let lab = lab(&json!({}));
-    configure(&lab, &robots_of(&lab));
+    let lab = lab();
     assert_eq!(lab.update(&[]).status, 0);
     let unreachable = |lab: &Lab| {
         let site = json!({ "robots_txt": "robots.txt", "robots_txt_url": "https://localhost:1/robots.txt" });
@@ -136,30 +128,24 @@ fn rob_6_a_robots_txt_that_cannot_be_fetched_counts_for_30_days_and_then_disallo
         }
         lab.write("robots.txt", ROBOTS);
         lab.age("robots.txt", 29 * DAY);
-        let done = failing(&lab);
-        assert!(done.stderr.contains("robots.txt is left unchanged"), "{}", done.stderr);
+        failing(&lab).says("robots.txt is left unchanged");
         assert_eq!(lab.read("robots.txt"), ROBOTS, "{status}");
         lab.age("robots.txt", 31 * DAY);
-        let done = failing(&lab);
-        assert!(
-            done.stderr.contains("robots.txt disallows everything from now on [ROB-6]"),
-            "{}",
-            done.stderr
-        );
+        failing(&lab).says("robots.txt disallows everything from now on [ROB-6]");
         assert_eq!(reason(&lab, "/"), "robots-disallowed", "{status}");
         assert_eq!(reason(&lab, "/robots.txt"), "served");
     }
     // As soon as there is an answer, it counts again.
     configure(&lab, &robots_of(&lab));
     lab.publisher.answer(says(&[], ROBOTS));
-    forget(&lab);
+    lab.forget();
     assert_eq!(lab.update(&[]).status, 0);
     assert_eq!(reason(&lab, "/"), "allowed");
 
     // Of a robots.txt that was never there, nothing is known.
     std::fs::remove_file(lab.path("robots.txt")).unwrap();
     answers(&lab, "503 Service Unavailable");
-    forget(&lab);
+    lab.forget();
     assert_eq!(lab.update(&["--dry-run"]).status, 1);
     assert!(!lab.path("robots.txt").exists());
     failing(&lab);
@@ -169,7 +155,7 @@ fn rob_6_a_robots_txt_that_cannot_be_fetched_counts_for_30_days_and_then_disallo
 #[test]
 fn auto_19_preferences_are_fetched_with_caching() {
     // AUTO-19, ROB-6
-    let lab = lab(&json!({}));
+    let lab = lab();
     let site = json!({ "automation_preferences": "preferences.txt",
         "automation_preferences_url": lab.publisher.url("/automation-preferences.txt") });
     configure(&lab, &site);
@@ -187,9 +173,8 @@ fn auto_19_preferences_are_fetched_with_caching() {
     lab.publisher.answer(says(&[], "<!doctype html><html><body>a page</body></html>"));
     assert!(failing(&lab).stderr.contains("this is HTML"));
     answers(&lab, "404 Not Found");
-    forget(&lab);
-    let done = lab.update(&[]);
-    assert!(done.status == 0 && done.stderr.contains("the answer is 404 Not Found"), "{done:?}");
+    lab.forget();
+    lab.update(&[]).ends(0).says("the answer is 404 Not Found");
     assert!(lab.read("preferences.txt").contains("There are no preferences"));
     assert_eq!(reason(&lab, "/"), "allowed");
 }
@@ -197,11 +182,10 @@ fn auto_19_preferences_are_fetched_with_caching() {
 #[test]
 fn rob_6_urls_and_files_of_policies_belong_together() {
     // ROB-6
-    let lab = lab(&json!({}));
+    let lab = lab();
     let refused = |sites: Value, message: &str| {
         lab.write("crawlpike.json", json!({ "catalog": "none", "sites": sites }).to_string());
-        let done = lab.update(&[]);
-        assert!(done.status == 2 && done.stderr.contains(message), "{done:?}");
+        lab.update(&[]).ends(2).says(message);
     };
     let url = "https://example.com/robots.txt";
     refused(

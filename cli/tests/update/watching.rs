@@ -74,7 +74,7 @@ fn a_publisher_that_takes_its_time_does_not_keep_it_from_ending() {
 }
 
 #[test]
-fn what_fails_is_told_once() {
+fn a_failure_is_reported_once() {
     let lab = Lab::new(|_, connection| respond(connection, "500 Internal Server Error", &[], ""));
     let mut watcher = start(&lab, &["--json"]);
     watcher.says("error: the feed `lab` is not updated: the answer is 500 Internal Server Error");

@@ -195,7 +195,7 @@ pub(crate) fn routing_table_v6(count: usize, values: usize) -> Vec<V6> {
     entries
 }
 
-/// What AI crawlers and search engines publish.
+/// The feeds that AI crawlers and search engines publish.
 pub(crate) struct Feeds {
     pub(crate) source: String,
     pub(crate) v4: Vec<V4>,

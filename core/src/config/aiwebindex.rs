@@ -1,4 +1,4 @@
-//! What a site does for AIWebIndex: the proof of who owns its domain, and the documents of its pages.
+//! The settings of a site for AIWebIndex: the proof of who owns its domain, and the documents of its pages.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,25 +9,26 @@ use crate::json::typed::{FromJson, Node, Reader, json_object};
 use crate::source::position::Placed;
 
 json_object! {
-    /// What a site does for AIWebIndex and other agents.
+    /// The settings of a site for AIWebIndex and other agents.
     pub struct AiwebindexConfig {
         /// The tokens that prove who owns the domain, as their issuers gave them; served at
         /// `/.well-known/aiwebindex-verify.txt`.
         pub verification_tokens: Vec<Placed<String>> = { Vec::new() },
-        /// Whether clients that ask for it get a page as markdown or as an AIDocument: `true`, or an object with options.
+        /// True if clients that ask for it get a page as markdown or as an AIDocument: `true`, or an object with
+        /// options.
         pub document: DocumentSetting = { DocumentSetting::default() },
     }
 }
 
 json_object! {
-    /// How a site sends documents.
+    /// The way in which a site sends documents.
     pub struct DocumentConfig {
-        /// Whether a page is served as markdown at its path with `.md` added, too (`index.md` after a slash).
+        /// True if a page is served as markdown at its path with `.md` added, too (`index.md` after a slash).
         pub md_paths: bool = { false },
     }
 }
 
-/// Whether and how a site sends documents; `None`: it does not.
+/// The site's settings for documents; `None`: it sends none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentSetting(pub Option<DocumentConfig>);
 
@@ -49,7 +50,7 @@ impl FromJson for DocumentSetting {
     }
 }
 
-/// Why a text is no verification token; `None`: it is one.
+/// The reason why a text cannot be a verification token; `None`: it can.
 pub(crate) fn objection_to_token(token: &str) -> Option<&'static str> {
     const LONGEST: usize = 256;
     if token.is_empty() {

@@ -1,4 +1,4 @@
-//! What the configuration says of one site, or of several hosts together.
+//! The configuration of one site, or of several hosts together.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use crate::config::words::{Fact, Mode, Treatment};
 use crate::json::typed::{UpTo, json_object, json_words};
 use crate::source::position::Placed;
 
-/// What is done with clients by their identities.
+/// The treatment of clients by their identities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Treatments {
     pub(crate) spoofed: Placed<Treatment>,
@@ -35,11 +35,11 @@ json_object! {
         pub hosts: Vec<Placed<String>> = { Vec::new() },
         /// The site's robots.txt (RFC 9309), relative to the configuration document; served at `/robots.txt`.
         pub robots_txt: Option<Placed<String>> = { None },
-        /// Where `crawlpike update` fetches that robots.txt.
+        /// The URL from which `crawlpike update` fetches that robots.txt.
         pub robots_txt_url: Option<Placed<String>> = { None },
         /// The site's automation-preferences.txt, relative to the configuration document; served at that path.
         pub automation_preferences: Option<Placed<String>> = { None },
-        /// Where `crawlpike update` fetches that file.
+        /// The URL from which `crawlpike update` fetches that file.
         pub automation_preferences_url: Option<Placed<String>> = { None },
         /// A client that claims an agent from an address that is not the agent's.
         pub spoofed: Placed<Treatment> = { Treatments::DEFAULT.spoofed },
@@ -47,7 +47,7 @@ json_object! {
         pub unverified: Placed<Treatment> = { Treatments::DEFAULT.unverified },
         /// A client that claims no agent, from an address of an IP-range feed, with a browser's User-Agent.
         pub undeclared: Placed<Treatment> = { Treatments::DEFAULT.undeclared },
-        /// What `allowed-purposes` means for a client that declares none and whose agent has none.
+        /// The meaning of `allowed-purposes` for a client that declares none and whose agent has none.
         pub undeclared_purpose: UndeclaredPurpose = { UndeclaredPurpose::Deny },
         /// Rules on places, known from geofeeds; the first that holds decides.
         pub geo: Vec<Placed<GeoConfig>> = { Vec::new() },
@@ -55,13 +55,13 @@ json_object! {
         pub modes: Vec<ModeConfig> = { Vec::new() },
         /// The share of client addresses, by a stable hash, for which `enforce` enforces; the rest is observed.
         pub enforce_percent: UpTo<100> = { UpTo(100) },
-        /// Whether a denial names the line of the rule that decided.
+        /// True if a denial names the line of the rule that decided.
         pub explain: bool = { true },
         /// Instead of the document's `filter_state`.
         pub filter_state: Option<Vec<Fact>> = { None },
-        /// What crawlers may do with responses, whoever asks for them; all rules whose scope matches the path count.
+        /// The uses of responses that crawlers may make; all rules whose scope matches the path count.
         pub robots_tag: Vec<RobotsTagConfig> = { Vec::new() },
-        /// How `Robots-Tag` is written; what upstreams send is read in all syntaxes.
+        /// The syntax of `Robots-Tag`; what upstreams send is read in all syntaxes.
         pub robots_tag_syntax: RobotsTagSyntax = { RobotsTagSyntax::default() },
         /// The proof of who owns the domain, and the documents of the site's pages.
         pub aiwebindex: Option<AiwebindexConfig> = { None },
@@ -74,7 +74,7 @@ json_object! {
 const MAX_DOCUMENT_BYTES: usize = 2 << 20;
 
 json_words! {
-    /// What a restriction to some purposes means for a client of which no purpose is known.
+    /// The meaning of a restriction to some purposes for a client of which no purpose is known.
     pub enum UndeclaredPurpose {
         /// It has none of the allowed purposes.
         Deny = "deny",
@@ -90,7 +90,7 @@ json_object! {
         pub country: Vec<Placed<String>> = { Vec::new() },
         /// ISO 3166-2 codes, such as `US-CA`. Empty: any region.
         pub region: Vec<Placed<String>> = { Vec::new() },
-        /// What is done with clients from there.
+        /// The treatment of clients from there.
         pub action: Treatment = required,
     }
 }
@@ -106,7 +106,7 @@ json_object! {
 }
 
 json_object! {
-    /// What crawlers may do with responses from a part of a site.
+    /// The uses that crawlers may make of responses from a part of a site.
     pub struct RobotsTagConfig {
         /// A path prefix, with `*` and `$` as in robots.txt.
         pub scope: Placed<String> = { Placed::default("/".to_string()) },
@@ -116,7 +116,7 @@ json_object! {
 }
 
 json_words! {
-    /// How `Robots-Tag` is written.
+    /// The syntax of `Robots-Tag`.
     #[derive(Default)]
     pub enum RobotsTagSyntax {
         /// As in draft-illyes-repext-00: `noindex; ExampleBot=nosnippet`.

@@ -3,7 +3,7 @@
 use crate::json::typed::json_words;
 
 json_words! {
-    /// What is done with decisions.
+    /// The use that is made of decisions.
     #[derive(Default)]
     pub enum Mode {
         /// Decide, log and count, but let every request through.
@@ -28,7 +28,7 @@ impl Mode {
 }
 
 json_words! {
-    /// What a site does with a class of identities.
+    /// The treatment of a class of identities by a site.
     pub enum Treatment {
         /// Deny with 403.
         Deny = "deny",
@@ -40,7 +40,7 @@ json_words! {
 }
 
 json_words! {
-    /// What is done with an agent, whatever the site.
+    /// The action for an agent, whatever the site.
     #[derive(Default)]
     pub enum AgentAction {
         /// The site's policy decides.
@@ -54,7 +54,7 @@ json_words! {
 }
 
 json_words! {
-    /// Whether all that an agent sends comes from its published ranges.
+    /// The completeness of an agent's published ranges.
     #[derive(Default)]
     pub enum Ranges {
         /// All of it: an address outside is an impostor's.

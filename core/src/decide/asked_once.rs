@@ -1,16 +1,14 @@
 //! A request whose facts are asked for once in a decision.
 
 use core::cell::OnceCell;
-use core::net::IpAddr;
 
-use crate::http::request::{Request, Scheme};
-use crate::identity::SignatureBudget;
 use crate::path::request::RequestTarget;
+use crate::request::{Request, forward_facts};
 
 /// A request, as a decision asks it: what the gate has to look for is kept, and the target is looked through once.
 pub(super) struct AskedOnce<'q, R> {
     request: &'q R,
-    /// Whether a path with `.md` added asks for the markdown of a page.
+    /// True if a path with `.md` added asks for the markdown of a page.
     has_md_paths: bool,
     target: OnceCell<RequestTarget<'q>>,
     user_agent: OnceCell<Option<&'q [u8]>>,
@@ -30,36 +28,10 @@ impl<'q, R: Request> AskedOnce<'q, R> {
 }
 
 impl<R: Request> Request for AskedOnce<'_, R> {
-    fn address(&self) -> Option<IpAddr> {
-        self.request.address()
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        self.request.scheme()
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        self.request.authority()
-    }
-
-    fn method(&self) -> &[u8] {
-        self.request.method()
-    }
-
-    fn path(&self) -> &[u8] {
-        self.request.path()
-    }
+    forward_facts!(request);
 
     fn user_agent(&self) -> Option<&[u8]> {
         *self.user_agent.get_or_init(|| self.request.user_agent())
-    }
-
-    fn now(&self) -> i64 {
-        self.request.now()
-    }
-
-    fn signature_budget(&self) -> Option<&SignatureBudget> {
-        self.request.signature_budget()
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

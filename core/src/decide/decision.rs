@@ -4,13 +4,14 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::decide::public_resource::PublicResource;
-use crate::identity::{Evidence, Identity, Proof, SignatureResult};
+use crate::identity::{Doubt, Evidence, Identity, Proof, SignatureResult};
 use crate::ids::{AgentId, SiteId, ValueId};
 use crate::json::typed::json_words;
 use crate::policy::robots_tag::UnionId;
+use crate::reason::Reason;
 
 json_words! {
-    /// What is to be done with the request.
+    /// The action for the request.
     pub enum Action {
         /// Let it through.
         Allow = "allow",
@@ -21,103 +22,28 @@ json_words! {
     }
 }
 
-json_words! {
-    /// Why.
-    pub enum Reason {
-        /// The request counts as that of a person: nothing says otherwise, or the site takes it for one.
-        NotAutomated = "not-automated",
-        /// Every step allowed it.
-        Allowed = "allowed",
-        /// The agent's action is `allow`, and the agent is verified.
-        AgentAllowed = "agent-allowed",
-        /// The site denies clients that claim an agent from an address that is not the agent's.
-        SpoofedAgent = "spoofed-agent",
-        /// The site denies clients whose signature names a key of an agent that did not sign the request.
-        BadSignature = "bad-signature",
-        /// The site denies clients whose claim can't be verified.
-        UnverifiedAgent = "unverified-agent",
-        /// The site denies clients that claim no agent from an address of an IP-range feed.
-        UndeclaredAgent = "undeclared-agent",
-        /// The agent's action is `deny`.
-        AgentDenied = "agent-denied",
-        /// The site denies clients from the place where the address is used.
-        GeoDenied = "geo-denied",
-        /// The site's robots.txt disallows the path.
-        RobotsDisallowed = "robots-disallowed",
-        /// The site's automation-preferences.txt does not allow the method.
-        MethodNotAllowed = "method-not-allowed",
-        /// The site's automation-preferences.txt does not allow the purpose.
-        PurposeNotAllowed = "purpose-not-allowed",
-        /// The Host of an automated client is no host name.
-        InvalidHost = "invalid-host",
-        /// The path is that of a policy that the site serves.
-        Served = "served",
-    }
-}
-
-impl Reason {
-    /// The status of a denial for this reason.
-    pub(crate) const fn status(self) -> u16 {
-        match self {
-            Self::InvalidHost => 400,
-            _ => FORBIDDEN,
-        }
-    }
-
-    /// One sentence for the person who operates the client that was denied.
-    pub const fn detail(self) -> &'static str {
-        match self {
-            Self::NotAutomated => "The request counts as that of a person.",
-            Self::Allowed => "Every step allowed the request.",
-            Self::AgentAllowed => "This site allows the verified agent.",
-            Self::SpoofedAgent => {
-                "The User-Agent claims an agent whose operator does not publish this address as the agent's."
-            }
-            Self::BadSignature => {
-                "The signature names a key that is published, and does not match the request as it arrived."
-            }
-            Self::UnverifiedAgent => "The User-Agent claims an agent, and the claim can't be verified.",
-            Self::UndeclaredAgent => {
-                "The address belongs to an operator of automated clients, and the User-Agent names none of them."
-            }
-            Self::AgentDenied => "This site does not admit the agent that the User-Agent claims.",
-            Self::GeoDenied => "This site does not admit automated clients from where this address is used.",
-            Self::RobotsDisallowed => "This site's /robots.txt disallows the path.",
-            Self::MethodNotAllowed => {
-                "This site's /automation-preferences.txt does not allow the method here."
-            }
-            Self::PurposeNotAllowed => {
-                "This site's /automation-preferences.txt does not allow the purpose here, or none is declared."
-            }
-            Self::InvalidHost => "The Host of the request is not a host name (RFC 9110 7.2).",
-            Self::Served => "The path is that of a policy that this site serves.",
-        }
-    }
-}
-
-/// The status of denials, in whose place an operator may have put another one.
-pub(crate) const FORBIDDEN: u16 = 403;
-
-/// What was decided about one request, in a few machine words; [`crate::Ruleset::describe`] gives it names.
+/// The result of deciding about one request, in a few machine words; [`crate::Ruleset::describe`] gives it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// What is to be done, were the decision enforced.
+    /// The action, if the decision is enforced.
     pub action: Action,
     /// Why.
     pub reason: Reason,
-    /// How well the claim holds.
+    /// The identity of the client.
     pub identity: Identity,
-    /// False where the mode is `observe`: then `action` tells what would have been done.
+    /// False in the mode `observe`: `action` is then the action that the mode `enforce` would take.
     pub enforced: bool,
     /// The mode is `off`: nobody looked who the client is.
     pub(crate) ignored: bool,
     pub(crate) rule: Option<RuleRef>,
     pub(crate) agent: Option<AgentId>,
     pub(crate) evidence: Option<Evidence>,
+    /// The reason why a claim without a proof is not called a forgery, if the client is unverified.
+    pub doubt: Option<Doubt>,
     pub(crate) signature: Option<SignatureResult>,
     pub(crate) place: Option<ValueId>,
     pub(crate) site: Option<SiteId>,
-    /// What the gate serves, where the action is [`Action::Serve`].
+    /// The resource that the gate serves if the action is [`Action::Serve`].
     pub(crate) served: Option<PublicResource>,
     /// The number of the site's Robots-Tag rules for the path; `None`: responses are left as they are.
     pub(crate) tag: Option<UnionId>,
@@ -138,12 +64,12 @@ pub(crate) struct RuleRef {
 }
 
 impl Decision {
-    /// Whether the mode is `off`: nobody looked who the client is.
+    /// Returns true if the mode is `off`: nobody looked who the client is.
     pub fn is_off(&self) -> bool {
         self.ignored
     }
 
-    /// Whether the gate answers the request itself, with [`crate::Ruleset::reply`].
+    /// Returns true if the gate answers the request itself, with [`crate::Ruleset::reply`].
     pub fn is_answered(&self) -> bool {
         self.action != Action::Allow && self.enforced
     }
@@ -153,7 +79,7 @@ impl Decision {
         (self.action == Action::Deny).then_some(self.reason.status())
     }
 
-    /// What a proxy's access log is to tell of the response that the gate sent: `crawlpike_denied[robots-disallowed]`,
+    /// The details of the gate's response for a proxy's access log: `crawlpike_denied[robots-disallowed]`,
     /// as Envoy's RBAC filter writes `rbac_access_denied_matched_policy[name]`.
     pub fn response_details(&self) -> String {
         match self.action {
@@ -162,12 +88,12 @@ impl Decision {
         }
     }
 
-    /// What came of the request's signatures; `None` where it has none, or where nobody looked.
+    /// The result of the request's signatures; `None` if it has none, or if they were not examined.
     pub fn signature(&self) -> Option<SignatureResult> {
         self.signature
     }
 
-    /// What verified the agent.
+    /// The proof that verified the agent.
     pub fn proof(&self) -> Option<Proof> {
         self.evidence.filter(|_| self.identity == Identity::Verified).map(Evidence::proof)
     }

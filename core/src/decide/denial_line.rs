@@ -1,14 +1,15 @@
-//! What an error log says of a denial.
+//! The line about a denial in an error log.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use crate::decide::decision::{Decision, Reason};
-use crate::http::request::Request;
+use crate::decide::decision::Decision;
+use crate::reason::Reason;
+use crate::request::Request;
 use crate::ruleset::data::Ruleset;
 
 impl Ruleset {
-    /// What an error log says of a denial: the reason, and what is behind it.
+    /// The line about a denial in an error log: the reason, and what is behind it.
     ///
     /// `denied, purpose-not-allowed, agent: "GPTBot", site: "example.com", purpose: "training" (header), rule:
     /// automation-preferences.txt:4`
@@ -32,7 +33,7 @@ impl Ruleset {
         if decision.reason == Reason::UnverifiedAgent
             && let Some(agent) = facts.agent
         {
-            for doubt in self.doubts(agent, request.now()) {
+            for doubt in self.doubts(agent, request.address(), request.now()) {
                 line.push_str(&format!("; {doubt}"));
             }
         }
@@ -43,7 +44,7 @@ impl Ruleset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::request::tests::Asked;
+    use crate::request::tests::Asked;
     use crate::{NoFiles, Overrides, decide};
 
     #[test]

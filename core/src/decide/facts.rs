@@ -3,45 +3,29 @@
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
-use core::fmt;
 use core::net::{IpAddr, Ipv6Addr};
 
 use serde::Serialize;
 
 use crate::config::Fact;
-use crate::decide::decision::{Action, Decision, PolicyKind, Reason};
+use crate::decide::decision::{Action, Decision, PolicyKind};
 use crate::decide::purpose::Purposes;
 use crate::feed::FeedValue;
-use crate::http::request::Request;
 use crate::identity::{Evidence, Identity, Proof, acting_agent};
+use crate::reason::{Reason, Rule};
+use crate::request::Request;
 use crate::ruleset::data::Ruleset;
-
-/// The line of a policy that decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct Rule<'r> {
-    /// The file, as the configuration names it.
-    pub file: &'r str,
-    /// The line, from 1.
-    pub line: u32,
-}
-
-/// As logs show it: `robots.txt:4`.
-impl fmt::Display for Rule<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
 
 /// A decision with its names: serialised, it is the JSON decision of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Facts<'r> {
-    /// What is to be done.
+    /// The action.
     pub action: Action,
     /// The status of a denial.
     pub status: Option<u16>,
     /// Why.
     pub reason: Reason,
-    /// How well the claim holds.
+    /// The identity of the client.
     pub identity: Identity,
     /// The token of the agent that the client claims.
     pub agent: Option<&'r str>,
@@ -61,11 +45,11 @@ pub struct Facts<'r> {
     pub purpose: Option<Purposes<'r>>,
     /// The line that decided.
     pub rule: Option<Rule<'r>>,
-    /// What the site's rules say that crawlers may do with the response, as `Robots-Tag` says it.
+    /// The site's rules on the use of the response, as `Robots-Tag` states them.
     pub robots_tag: Option<&'r str>,
-    /// What verified the agent.
+    /// The proof that verified the agent.
     pub proof: Option<Proof>,
-    /// Whether the action is carried out.
+    /// True if the action is carried out.
     pub enforced: bool,
 }
 

@@ -1,15 +1,15 @@
-//! What one look at the names of a request's headers says.
+//! The findings of one look at the names of a request's headers.
 
 use crate::decide::upstream_header::{CONNECTION, UPSTREAM_HEADER, is_forgery};
 use crate::identity::SIGNATURE;
 
-/// What the names of a request's headers say, beforehand: hardly any request needs more than this one look at them.
+/// The findings of one look at the names of a request's headers: hardly any request needs another look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeaderNames {
-    /// Whether one can keep [`UPSTREAM_HEADER`] from saying what is known: [a forgery](is_forgery), or a `Connection` that may
-    /// [name it](crate::connection_without_ours).
+    /// True if one can keep [`UPSTREAM_HEADER`] from saying what is known: [a forgery](is_forgery), or a `Connection`
+    /// that may [name it](crate::connection_without_ours).
     pub may_hide_ours: bool,
-    /// Whether one has a signature.
+    /// True if one has a signature.
     pub are_signed: bool,
 }
 
@@ -17,7 +17,7 @@ impl HeaderNames {
     /// Looks at one name, in whatever case.
     #[inline]
     pub fn see(&mut self, name: &[u8]) {
-        // The length tells nearly all others apart.
+        // The length differs for nearly all others.
         match name.len() {
             Self::OURS => self.may_hide_ours |= is_forgery(name),
             Self::CONNECTION => self.may_hide_ours |= name.eq_ignore_ascii_case(CONNECTION.as_bytes()),
@@ -49,7 +49,7 @@ impl NameLengths {
         Self(self.0 | 1 << (name.len() % u64::BITS as usize))
     }
 
-    /// Whether a name may be one of those. Lengths that differ by a multiple of 64 count as the same.
+    /// Returns true if a name may be one of those. Lengths that differ by a multiple of 64 count as the same.
     #[inline]
     pub const fn may_have(self, length: usize) -> bool {
         self.0 >> (length % u64::BITS as usize) & 1 == 1

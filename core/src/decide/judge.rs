@@ -2,33 +2,21 @@
 
 use crate::config::{AgentAction, Mode, Treatments};
 use crate::decide::asked_once::AskedOnce;
-use crate::decide::decision::{Action, Decision, Reason};
+use crate::decide::decision::{Action, Decision};
 use crate::decide::policies;
 use crate::decide::public_resource::PublicResource;
 use crate::decide::ruling::Ruling;
 use crate::decide::step::Step;
 use crate::http::authority::is_host;
-use crate::http::request::Request;
-use crate::identity::{Evidence, Examined, Identification, Identity, NameFact, identify};
+use crate::identity::{Evidence, Examined, Identification, Identity, identify};
 use crate::ids::SiteId;
 use crate::path::spelling::Spelling;
+use crate::reason::Reason;
+use crate::request::{Overrides, Request};
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::sites::Site;
 use crate::source::position::Placed;
 use crate::user_agent::{RecentSpeakers, Speaker};
-
-/// What a host sets for a request, or has found out about it, beside the configuration document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overrides {
-    /// Instead of every mode in the document.
-    pub mode: Option<Mode>,
-    /// Instead of the site of the request's host: a number from [`Ruleset::site`].
-    pub site: Option<SiteId>,
-    /// What came of the lookup of the client's name: see [`Ruleset::name_lookup`].
-    pub name: Option<NameFact>,
-    /// Whether the host has seen that the request has no signature: see [`crate::HeaderNames`].
-    pub is_unsigned: bool,
-}
 
 /// Decides about one request: who it is, and what the site permits.
 ///
@@ -103,6 +91,7 @@ fn decide_reading<'r, R: Request>(
         rule: ruling.rule,
         agent: who.agent,
         evidence: who.evidence,
+        doubt: who.doubt,
         signature: who.signature.map(|examined| examined.result),
         place: who.place,
         site: site_id,
@@ -128,11 +117,14 @@ fn is_enforced_on<'r>(site: &Site, request: &impl Request, trace: &mut impl FnMu
     is_enforced_on
 }
 
-/// Whether the request is for a name that can be a host, or for one in Unicode that a site has. Servers differ in what
-/// they make of anything else, so it may reach a host whose policy would not be asked.
+/// Returns true if the request is for a name that can be a host, or for one in Unicode that a site has. Servers differ
+/// in what they make of anything else, so it may reach a host whose policy would not be asked. A request of HTTP/1.0 may be
+/// for no host (RFC 9112, 3.2): that is the one for all other hosts.
 fn is_for_a_host(ruleset: &Ruleset, request: &impl Request) -> bool {
     let is_named = |authority: &[u8]| !authority.is_ascii() && ruleset.sites.name(authority);
-    request.authority().is_none_or(|authority| is_host(authority) || is_named(authority))
+    request
+        .authority()
+        .is_none_or(|authority| authority.is_empty() || is_host(authority) || is_named(authority))
 }
 
 /// Steps 3 to 7 of the decision.

@@ -6,6 +6,7 @@ mod denial_line;
 pub(crate) mod facts;
 pub(crate) mod header_names;
 pub(crate) mod judge;
+mod name_lookup;
 mod page;
 pub(crate) mod policies;
 mod public_resource;

@@ -1,17 +1,18 @@
 //! Requests for the markdown of a page at its own path.
 
-use crate::Ruleset;
 use crate::config::Mode;
 use crate::decide::asked_once::AskedOnce;
-use crate::decide::judge::{Overrides, find_site};
+use crate::decide::judge::find_site;
 use crate::decide::policies::mode_of_part;
-use crate::http::request::Request;
 use crate::path::page::page_of;
+use crate::request::{Overrides, Request};
+use crate::ruleset::data::Ruleset;
 use crate::ruleset::sites::Site;
 
 impl Ruleset {
-    /// What a request's path has added to that of the page whose markdown it asks for: `.md`, or `index.md`. `None`: it asks
-    /// for no page in this way, or its site does not serve them so. The gate then asks the origin for the page's path.
+    /// The part that a request's path has added to that of the page whose markdown it asks for: `.md`, or `index.md`.
+    /// `None`: it asks for no page in this way, or its site does not serve them so. The gate then asks the origin for
+    /// the page's path.
     pub fn added_to_page(&self, request: &impl Request, overrides: Overrides) -> Option<&'static str> {
         if !self.sites.have_md_paths || overrides.mode == Some(Mode::Off) {
             return None;

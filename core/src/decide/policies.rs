@@ -1,20 +1,21 @@
-//! What a site says of a request: the mode of a part of it, its rules on places, its robots.txt and its
+//! The policies of a site for a request: the mode of a part of it, its rules on places, its robots.txt and its
 //! automation-preferences.txt.
 
 use crate::config::Mode;
 use crate::decide::asked_once::AskedOnce;
-use crate::decide::decision::{Action, Reason};
+use crate::decide::decision::Action;
 use crate::decide::purpose::Purposes;
 use crate::decide::ruling::Ruling;
 use crate::decide::step::{PolicyVerdict, Source, Step};
 use crate::feed::FeedValue;
 use crate::http::host::RequestHost;
-use crate::http::request::Request;
 use crate::identity::{Identification, acting_agent};
 use crate::ids::{AgentId, ProductId};
 use crate::path::request::RequestPath;
 use crate::path::spelling::Spelling;
 use crate::policy::automation_preferences::{self, Outcome};
+use crate::reason::Reason;
+use crate::request::Request;
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::sites::{PolicyFile, PreferencesPolicy, RobotsPolicy, Site};
 

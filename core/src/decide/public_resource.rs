@@ -1,9 +1,9 @@
-//! What nobody is denied, and what a gate serves of it.
+//! The resources that are never denied, and those of them that a gate serves.
 
 use crate::decide::asked_once::AskedOnce;
 use crate::http::representation::Representation;
-use crate::http::request::Request;
 use crate::path::request::RequestTarget;
+use crate::request::Request;
 use crate::ruleset::sites::Site;
 
 /// A resource that nobody is denied: who must obey a rule must be able to read it.
@@ -26,7 +26,7 @@ impl PublicResource {
         found.map(|(_, resource)| resource)
     }
 
-    /// What the site serves for it; `None`: the origin does.
+    /// The representation that the site serves for it; `None`: the origin does.
     pub(crate) fn of(self, site: &Site) -> Option<&Representation> {
         match self {
             Self::RobotsTxt => site.robots.as_ref().map(|file| &file.served),

@@ -1,29 +1,29 @@
-//! What a client fetches for: as it declares itself, or as its agent's operator says.
+//! The purposes of a client: as it declares them, or as its agent's operator states them.
 
 use alloc::boxed::Box;
 use core::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::http::request::Request;
 use crate::http::token::is_token_byte;
 use crate::ids::AgentId;
 use crate::json::typed::json_words;
+use crate::request::Request;
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::sites::PreferencesPolicy;
 
-/// How many purposes a request may declare, and how many bytes each may have.
+/// The largest number of purposes that a request may declare, and of bytes that each may have.
 const MOST: usize = 8;
 const LONGEST: usize = 64;
 
 json_words! {
-    /// Where the purposes of a request come from.
+    /// The source of the purposes of a request.
     pub enum PurposeSource {
         /// The configured request header, which declares a purpose in each of its lines.
         Header = "header",
         /// The User-Agent, which has a purpose that the policy or the configuration names.
         UserAgent = "user-agent",
-        /// What the configuration or the catalog says of the agent; the request declares none.
+        /// The purposes that the configuration or the catalog gives the agent; the request declares none.
         Agent = "agent",
     }
 }
@@ -44,7 +44,7 @@ enum Kind<'r> {
 }
 
 impl<'r> Purposes<'r> {
-    /// Where they come from.
+    /// Their source.
     pub const fn source(&self) -> PurposeSource {
         match self.0 {
             Kind::InHeader { .. } => PurposeSource::Header,
@@ -64,10 +64,10 @@ impl<'r> Purposes<'r> {
         first.into_iter().chain(others).chain(of_agent.iter().map(|purpose| &**purpose))
     }
 
-    /// Those that the client declares: each line of the configured header is one; without the header, a purpose counts
-    /// that the policy, else the configuration, else the catalog for this agent (AIWI-2) names, and that stands alone in the
-    /// User-Agent. None where a line is no
-    /// RFC 9110 token of at most [`LONGEST`] bytes, or there are more than [`MOST`].
+    /// The purposes that the client declares: each line of the configured header is one. Without the header, a purpose
+    /// counts that stands alone in the User-Agent, if the policy, else the configuration, else the catalog for this agent
+    /// (AIWI-2) names it. None if a line is not an RFC 9110 token of at most [`LONGEST`] bytes, or if there are more than
+    /// [`MOST`].
     pub(crate) fn declared(
         ruleset: &'r Ruleset,
         policy: Option<&'r PreferencesPolicy>,
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
     use crate::NoFiles;
-    use crate::http::request::tests::Asked;
+    use crate::request::tests::Asked;
 
     #[test]
     fn each_line_declares_a_purpose() {

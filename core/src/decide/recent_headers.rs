@@ -1,21 +1,22 @@
-//! What a worker remembers of the headers that it made last.
+//! The headers that a worker made last.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::cell::RefCell;
 use core::{array, fmt};
 
-use crate::decide::decision::{Decision, Reason};
+use crate::decide::decision::Decision;
 use crate::hash;
 use crate::identity::{Evidence, Identity};
 use crate::ids::Id;
+use crate::reason::Reason;
 use crate::ruleset::data::Ruleset;
 
 /// The values of [`UPSTREAM_HEADER`](crate::UPSTREAM_HEADER) that one worker made last, for one ruleset. Few agents send
 /// most requests, and each sends many.
 pub struct RecentHeaders(Box<[RefCell<Option<Made>>; 1 << BITS]>);
 
-/// What of a decision the header depends on, and the header.
+/// The parts of a decision on which the header depends, and the header.
 type Made = (Decision, Rc<str>);
 
 const BITS: u32 = 7;
@@ -49,6 +50,7 @@ const fn shown(decision: &Decision) -> Decision {
         enforced: false,
         ignored: false,
         rule: None,
+        doubt: None,
         site: None,
         served: None,
         tag: None,
@@ -56,7 +58,7 @@ const fn shown(decision: &Decision) -> Decision {
     }
 }
 
-/// Where the header is kept.
+/// The place in which the header is kept.
 fn place(decision: &Decision) -> usize {
     let range = decision.evidence.and_then(Evidence::ip_range);
     let range =
@@ -81,7 +83,7 @@ impl fmt::Debug for RecentHeaders {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::request::tests::Asked;
+    use crate::request::tests::Asked;
     use crate::{NoFiles, Overrides, decide};
 
     #[test]

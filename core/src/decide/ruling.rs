@@ -1,10 +1,11 @@
-//! What is done with a request, and by which line of a policy.
+//! The action for a request, and the line of a policy that decided it.
 
 use crate::config::Treatment;
-use crate::decide::decision::{Action, PolicyKind, Reason, RuleRef};
+use crate::decide::decision::{Action, PolicyKind, RuleRef};
 use crate::decide::step::{PolicyVerdict, Source};
+use crate::reason::Reason;
 
-/// What is done with a request, and why.
+/// The action for a request, and the reason.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ruling {
     pub(super) action: Action,
@@ -21,7 +22,7 @@ impl Ruling {
         Self { action, reason, rule: None }
     }
 
-    /// What a treatment settles at once; `denial` is the reason of a denial.
+    /// The ruling that a treatment settles at once; `denial` is the reason of a denial.
     pub(super) const fn of_treatment(treatment: Treatment, denial: Reason) -> Option<Self> {
         match treatment {
             Treatment::Deny => Some(Self::new(Action::Deny, denial)),

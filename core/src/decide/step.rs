@@ -1,66 +1,67 @@
-//! The steps of a decision, for those who explain it: told by the very code that decides.
+//! The steps of a decision, for explanations: the code that decides reports them itself.
 
 use alloc::borrow::Cow;
 use alloc::format;
 
 use crate::config::{AgentAction, Mode, Treatment};
-use crate::decide::decision::{Action, Reason};
+use crate::decide::decision::Action;
 use crate::identity::{Identity, SignatureResult};
 use crate::path::spelling::Spelling;
 use crate::policy::lines::Lines;
 use crate::policy::robots::GroupId;
+use crate::reason::Reason;
 use crate::ruleset::sites::{PolicyFile, PreferencesPolicy, RobotsPolicy};
 use crate::source::position::Position;
 
-/// A step of a decision, in the order in which they are taken; steps that are not reached are not told.
+/// A step of a decision, in the order in which they are taken; steps that are not reached are not reported.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'r> {
     /// The mode; the scope of the part of the site that sets it (`None`: the document or the host does), and the spelling
     /// of the path in which it is in that part.
     Mode(Mode, Option<&'r str>, Spelling),
-    /// What came of the request's signatures.
+    /// The result of the request's signatures.
     Signature {
-        /// What came of them.
+        /// The result.
         result: SignatureResult,
-        /// Whether the one that counts lives longer than 24 hours, so that it can be replayed as long.
+        /// True if the one that counts lives longer than 24 hours, so that it can be replayed as long.
         is_long_lived: bool,
     },
     /// Only a share of the client addresses is enforced on, and whether this one is.
     Share {
-        /// How many of a hundred.
+        /// The share in percent.
         percent: u8,
-        /// Whether the client's address is among them.
+        /// True if the client's address is among them.
         is_enforced_on: bool,
     },
     /// The User-Agent has the token of this agent, but does not begin with it, so that it claims nothing (AIWI-1).
     MisplacedToken(&'r str),
-    /// What is done with clients of this identity.
+    /// The treatment of clients of this identity.
     Treatment {
         /// The identity.
         identity: Identity,
-        /// What is done.
+        /// The treatment.
         treatment: Treatment,
-        /// Where the document says so; `None`: it is the default.
+        /// The position of the setting in the document; `None`: it is the default.
         position: Option<Position>,
     },
     /// The next steps judge an undeclared client whatever the site does with browsers from there.
     UndeclaredAutomation,
-    /// What is done with the agent, whatever the site.
+    /// The action for the agent, whatever the site.
     Agent(AgentAction),
     /// A rule of the site on the client's place holds.
     Place(Treatment),
     /// The policy files are asked for the path in another spelling, too.
     Spelling(Spelling),
-    /// What a policy file of the site says.
+    /// The verdict of a policy file of the site.
     Policy(PolicyVerdict<'r>),
     /// The request would be denied for this reason, but its path is one that never is.
     AlwaysReadable(Reason),
 }
 
-/// What one policy file says of a request.
+/// The verdict of one policy file on a request.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyVerdict<'r> {
-    /// What is to be done, were it alone.
+    /// The action, if no other policy is stricter.
     pub action: Action,
     /// Why.
     pub reason: Reason,

@@ -1,4 +1,4 @@
-//! What each step decides, which comes first, and what is asked of a request for it.
+//! The result of each step, the order of the steps, and the facts that they ask a request for.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -8,25 +8,28 @@ use core::net::IpAddr;
 use super::judge::*;
 use crate::NoFiles;
 use crate::config::Mode;
-use crate::decide::decision::{Action, Reason};
+use crate::decide::decision::Action;
 use crate::decide::step::Step;
-use crate::http::request::Request;
-use crate::http::request::tests::{Asked, BROWSER};
 use crate::identity::Identity;
+use crate::reason::Reason;
+use crate::request::tests::{Asked, BROWSER};
+use crate::request::{Overrides, Request};
 use crate::ruleset::data::Ruleset;
 
 const GOOD: &str = "192.0.2.1";
 const FRIENDLY: &str = "198.51.100.1";
 const ABROAD: &str = "203.0.113.1";
-const NOWHERE: &str = "100.64.0.1";
+const NOWHERE: &str = "8.8.4.4";
+const PRIVATE: &str = "10.0.0.5";
 
 /// Every step has something to deny at `strict.test`; at the same paths of `mild.test` only the later ones have.
 const DOCUMENT: &str = r#"{
-  "mode": "enforce", "catalog": "none",
+  "mode": "enforce", "catalog": "catalog", "nat64": ["2001:db8:122:344::/64"],
   "feeds": [
     { "name": "good", "format": "cidr", "source": "good" },
     { "name": "friendly", "format": "cidr", "source": "friendly" },
     { "name": "lost", "format": "cidr", "source": "never loaded" },
+    { "name": "lab", "format": "cidr", "source": "lab" },
     { "name": "places", "format": "geofeed", "source": "places" }
   ],
   "agents": [
@@ -48,6 +51,7 @@ const DOCUMENT: &str = r#"{
     { "hosts": ["half.test"], "enforce_percent": 50 }
   ],
   "files": {
+    "catalog": { "text": "{\"agents\": [ { \"token\": \"Quiet-Extended\", \"control_token\": true } ]}" }, "lab": { "text": "10.9.0.0/16" },
     "good": { "text": "192.0.2.0/24\n203.0.113.0/24\n" }, "friendly": { "text": "198.51.100.0/24\n" }, "places": { "text": "203.0.113.0/24,AQ,,,\n" },
     "robots": { "text": "User-agent: *\nDisallow: /closed\n" },
     "preferences": { "text": "scope: /\nallowed-methods: GET\n\nscope: /search\nallowed-methods: GET\nallowed-purposes: search\n\n" }
@@ -93,12 +97,12 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
     use Identity::{Generic, None as Nobody, Spoofed, Undeclared, Unverified, Verified};
     use Reason::*;
     let ruleset = ruleset(DOCUMENT);
-    let mut told = BTreeSet::new();
+    let mut reasons = BTreeSet::new();
     for (address, user_agent, url, identity, reason) in [
         // 1. Served resources come before everything else.
         (ABROAD, "BadBot", "strict.test/robots.txt", Verified, Served),
         (NOWHERE, "GoodBot", "strict.test/automation-preferences.txt?x", Spoofed, Served),
-        // What is not served is let through, whatever the later steps say.
+        // A resource that is not served is let through, whatever the later steps say.
         (NOWHERE, "GoodBot", "kind.test/automation-preferences.txt", Spoofed, Allowed),
         (NOWHERE, "GoodBot", "plain.test/robots.txt", Spoofed, Allowed),
         (GOOD, "BadBot", "strict.test/.well-known/aiwebindex-verify.txt", Verified, Allowed),
@@ -127,6 +131,21 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
         (FRIENDLY, "FriendBot", "strict.test/closed", Verified, AgentAllowed),
         (NOWHERE, "FriendBot", "mild.test/closed", Spoofed, RobotsDisallowed),
         (NOWHERE, "LoneBot", "kind.test/closed", Unverified, Allowed),
+        // Addresses that say nothing of a claim.
+        (PRIVATE, "GoodBot", "mild.test/open", Unverified, Allowed),
+        (PRIVATE, "GoodBot", "strict.test/open", Unverified, UnverifiedAgent),
+        ("2002:c000:201::1", "GoodBot", "mild.test/open", Unverified, Allowed),
+        ("2001:0:c000:201::1", "GoodBot", "mild.test/open", Unverified, Allowed),
+        ("10.9.0.1", "GoodBot", "mild.test/open", Spoofed, Allowed),
+        // The IPv4 address within a translated one counts.
+        ("64:ff9b::192.0.2.1", "GoodBot", "mild.test/open", Verified, Allowed),
+        ("64:ff9b::8.8.4.4", "GoodBot", "strict.test/open", Spoofed, SpoofedAgent),
+        ("2001:db8:122:344:c0:2:100::", "GoodBot", "mild.test/open", Verified, Allowed),
+        // No client sends a control token.
+        (GOOD, "Quiet-Extended", "strict.test/open", Spoofed, SpoofedAgent),
+        (PRIVATE, "Quiet-Extended", "strict.test/open", Spoofed, SpoofedAgent),
+        // A request of HTTP/1.0 is for all other hosts.
+        (NOWHERE, "curl/8", "/", Generic, Allowed),
         // 5. Places.
         (ABROAD, "GoodBot", "mild.test/closed", Verified, GeoDenied),
         (ABROAD, "curl/8", "strict.test/closed", Undeclared, GeoDenied),
@@ -143,16 +162,16 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
     ] {
         let decision = decide(&ruleset, &request(address, user_agent, url), Overrides::default());
         assert_eq!((decision.identity, decision.reason), (identity, reason), "{user_agent} at {url}");
-        told.insert(reason.to_string());
+        reasons.insert(reason.to_string());
     }
     let post = Asked { method: "POST", ..request(GOOD, "GoodBot", "mild.test/search") };
     let decision = decide(&ruleset, &post, Overrides::default());
     assert_eq!(decision.reason, MethodNotAllowed);
-    told.insert(decision.reason.to_string());
+    reasons.insert(decision.reason.to_string());
     // The test of signatures shows it.
-    told.insert(BadSignature.to_string());
+    reasons.insert(BadSignature.to_string());
     let all: BTreeSet<String> = Reason::ALL.iter().map(ToString::to_string).collect();
-    assert_eq!(told, all, "each reason is shown");
+    assert_eq!(reasons, all, "each reason is shown");
 }
 
 #[test]
@@ -235,7 +254,7 @@ fn a_request_is_asked_for_what_is_needed() {
 fn a_share_of_the_addresses_is_enforced_on() {
     let ruleset = ruleset(DOCUMENT);
     let enforced = (0..=255_u8).filter(|last| {
-        let address = IpAddr::from([100, 64, 0, *last]).to_string();
+        let address = IpAddr::from([198, 18, 0, *last]).to_string();
         let decision = decide(&ruleset, &request(&address, "GoodBot", "half.test/"), Overrides::default());
         assert_eq!(decision.action, Action::Deny);
         decision.enforced
@@ -293,7 +312,7 @@ fn sig_12_a_signature_verifies_whoever_the_user_agent_is_and_a_wrong_one_is_spoo
         (NOWHERE, BROWSER, "signed.test", "signed.test", now, signed.clone()),
         (NOWHERE, "curl/8", "signed.test", "signed.test", now, signed.clone()),
         (NOWHERE, "SigningBot/1", "signed.test", "signed.test", now, signed.clone()),
-        // Whom the signature proves counts, not whom the User-Agent claims.
+        // The agent that the signature proves counts, not the one that the User-Agent claims.
         (NOWHERE, "GoodBot", "signed.test", "signed.test", now, signed.clone()),
         (GOOD, BROWSER, "signed.test", "signed.test", now, signed),
         // The first proof that holds.
@@ -364,7 +383,7 @@ fn keys_are_checked_when_a_configuration_is_loaded() {
     assert!(!is_compiled && text.contains("k: error: not a key directory"), "{text}");
     let (is_compiled, text) = messages(&keys.replace("https", "http"), "");
     assert!(
-        !is_compiled && text.contains("`http://a.test` is no directory of keys: use a URL with https"),
+        !is_compiled && text.contains("`http://a.test` is not a key directory: use an https URL"),
         "{text}"
     );
 }

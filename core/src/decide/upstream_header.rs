@@ -1,4 +1,4 @@
-//! The request header that tells upstreams what is known, and what of a client's request could pass for it.
+//! The request header with the decision for upstreams, and the headers of a client that could pass for it.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -7,17 +7,17 @@ use alloc::vec::Vec;
 use crate::decide::decision::Decision;
 use crate::decide::facts::Facts;
 use crate::http::header_name::HeaderName;
-use crate::http::request::Request;
 use crate::identity::Identity;
+use crate::request::Request;
 use crate::ruleset::data::Ruleset;
 
-/// The request header that tells upstreams what is known.
+/// The request header with the decision for upstreams.
 pub const UPSTREAM_HEADER: HeaderName = HeaderName { sent: "X-Crawlpike", lowercase: "x-crawlpike" };
 
 pub(super) const CONNECTION: &str = "connection";
 
-/// Whether a request header has the name of [`UPSTREAM_HEADER`], or one that an upstream may take for it: CGI and its
-/// heirs see every character that is no letter and no digit as the same. No client's goes on.
+/// Returns true if a request header has the name of [`UPSTREAM_HEADER`], or one that an upstream may take for it: CGI
+/// and its heirs see every character except letters and digits as the same. No client's goes on.
 #[inline]
 pub fn is_forgery(name: &[u8]) -> bool {
     let ours = UPSTREAM_HEADER.lowercase.as_bytes();
@@ -28,7 +28,7 @@ pub fn is_forgery(name: &[u8]) -> bool {
         })
 }
 
-/// What takes the place of a request's `Connection` lines that name [`UPSTREAM_HEADER`]: the next hop would remove it
+/// The value that replaces a request's `Connection` lines that name [`UPSTREAM_HEADER`]: the next hop would remove it
 /// (RFC 9110 7.6.1). `None` where none does; empty where nothing is left to say.
 pub fn connection_without_ours(request: &impl Request) -> Option<Vec<u8>> {
     let options = || {
@@ -56,7 +56,7 @@ impl Ruleset {
 }
 
 impl Facts<'_> {
-    /// The value of the `X-Crawlpike` request header, an RFC 8941 Dictionary; `None` for people, for whom nothing is
+    /// The value of the `X-Crawlpike` request header, an RFC 8941 Dictionary; `None` for people, about which nothing is
     /// set.
     pub fn header_value(&self) -> Option<String> {
         if self.identity == Identity::None {
@@ -94,13 +94,13 @@ impl Facts<'_> {
     }
 }
 
-/// Whether RFC 8941 3.3.3 carries the text as it is.
+/// Returns true if RFC 8941 3.3.3 carries the text as it is.
 fn is_plain(text: &str) -> bool {
     // Without a way out of the loop, it runs over many bytes at once.
     text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~') & !matches!(byte, b'"' | b'\\'))
 }
 
-/// Whether RFC 8941 3.3.3 can carry the text; what can't be carried is left out.
+/// Returns true if RFC 8941 3.3.3 can carry the text; what can't be carried is left out.
 fn is_structured_string(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
@@ -109,7 +109,7 @@ fn is_structured_string(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::decide::facts::tests::NOBODY;
-    use crate::http::request::tests::Asked;
+    use crate::request::tests::Asked;
 
     #[test]
     fn the_header_is_a_structured_dictionary() {

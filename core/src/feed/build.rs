@@ -158,7 +158,7 @@ impl FeedBuilder {
         Some(())
     }
 
-    /// Whether the feed may have more entries.
+    /// Returns true if the feed may have more entries.
     fn may_grow(&self) -> bool {
         self.feed.entries.len().saturating_add(self.more_values.len()) < self.bounds.entries
     }

@@ -1,4 +1,4 @@
-//! How a new version of a feed differs from the last good one, for reports.
+//! The differences between a new version of a feed and the last good one, for reports.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use crate::feed::{Feed, FeedValue};
 /// A country, ISO 3166-1 alpha-2 in upper case; `None` if a prefix has none.
 pub type Country = Option<[u8; 2]>;
 
-/// How a new version of a feed differs from another one.
+/// The differences between a new version of a feed and another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// The number of prefixes that only the new version has.
@@ -22,11 +22,11 @@ pub struct Change {
     pub v6: Addresses,
     /// The number of prefixes that both versions of a geofeed have (GEO-19).
     pub located: usize,
-    /// How many of these prefixes moved from one country to another, the most frequent move first.
+    /// The numbers of these prefixes that moved from one country to another, the most frequent move first.
     pub moves: Vec<(Country, Country, usize)>,
 }
 
-/// How the addresses of a feed changed.
+/// The changes of the addresses of a feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
     /// Their number before.

@@ -75,7 +75,7 @@ fn part_of_list<S: Strictness>(
     Some(())
 }
 
-/// Why a line has no prefixes.
+/// The reason why a line has no prefixes.
 #[derive(Clone, Copy, Debug)]
 enum LineError {
     Prefix(PrefixError),
@@ -109,7 +109,7 @@ pub(crate) fn prefixes(text: &str) -> Result<Vec<IpNet>, String> {
     }
 }
 
-/// What a line has.
+/// The content of a line.
 enum Entry {
     Prefix(IpNet),
     /// The prefixes that make up a range: at most 254.

@@ -29,7 +29,7 @@ pub(crate) enum Record<'a> {
 pub(crate) struct Field<'a> {
     /// The source from the start of the field on, with its quote.
     pub(crate) source: &'a str,
-    /// What it says, without white space around it.
+    /// The text, without white space around it.
     pub(crate) text: Cow<'a, str>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Records<'a> {
         Self { lines, longest }
     }
 
-    /// What is left for the next part.
+    /// The rest, for the next part.
     pub(crate) fn into_lines(self) -> Lines<'a> {
         self.lines
     }

@@ -10,13 +10,13 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 type V4 = [u32; 2];
 type V6 = [u32; 5];
 
-/// How many bits a value has.
+/// The number of bits of a value.
 const VALUE_BITS: u32 = 24;
 
-/// How many values there can be.
+/// The largest number of values.
 pub(crate) const MOST_VALUES: u32 = 1 << VALUE_BITS;
 
-/// The bit of a place that tells IPv6.
+/// The bit of a place that stands for IPv6.
 const OF_V6: u32 = 1 << 31;
 
 /// Prefixes with values. IPv4 comes before IPv6.
@@ -26,7 +26,7 @@ pub struct Entries {
     v6: Vec<V6>,
 }
 
-/// Where an entry is, until the entries are sorted.
+/// The place of an entry, until the entries are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place(pub(crate) u32);
 
@@ -36,12 +36,12 @@ impl Entries {
         Self { v4: Vec::with_capacity(v4), v6: Vec::new() }
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.v4.len() + self.v6.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -9,12 +9,12 @@ use ipnet::IpNet;
 use crate::feed::Feed;
 use crate::feed::entries::{Entries, Range};
 
-/// What a feed covers.
+/// The addresses that a feed covers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent<'f>(&'f Entries);
 
 impl<'f> Extent<'f> {
-    /// What all of a feed covers.
+    /// The extent of all of a feed.
     pub(crate) fn of(feed: &'f Feed) -> Self {
         Self(&feed.entries)
     }
@@ -24,7 +24,7 @@ impl<'f> Extent<'f> {
         self.0.len()
     }
 
-    /// Whether it has the same prefixes as another one.
+    /// Returns true if it has the same prefixes as another one.
     pub(crate) fn has_the_prefixes_of(self, other: Extent<'_>) -> bool {
         let prefixes = |entries: &'_ Entries| entries.len();
         prefixes(self.0) == prefixes(other.0)
@@ -49,7 +49,7 @@ impl<'f> Extent<'f> {
         united(self.0.v6().map(|(range, _)| range))
     }
 
-    /// What this extent and another one have in common.
+    /// The intersection of this extent and another one.
     pub(crate) fn in_common(self, other: Extent<'_>) -> Common {
         Common {
             prefixes: common_prefixes(self.0, other.0).count(),
@@ -68,7 +68,7 @@ pub(crate) fn common_prefixes(one: &Entries, other: &Entries) -> impl Iterator<I
     })
 }
 
-/// What two feeds have in common.
+/// The intersection of two feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Common {
     pub(crate) prefixes: usize,
@@ -94,7 +94,7 @@ impl Coverage {
         Self { v4: extent.v4_ranges().collect(), v6: extent.v6_ranges().collect() }
     }
 
-    /// Whether all addresses of a prefix are in it.
+    /// Returns true if all addresses of a prefix are in it.
     pub(crate) fn covers(&self, prefix: IpNet) -> bool {
         let (ranges, (first, last)) = match prefix {
             IpNet::V4(net) => (&self.v4, (net.network().to_bits().into(), net.broadcast().to_bits().into())),

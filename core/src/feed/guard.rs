@@ -30,17 +30,17 @@ json_object! {
 }
 
 json_object! {
-    /// What a version of a feed may claim, and what a new one may change, before it is held. Changes count prefixes, IPv4
-    /// addresses and IPv6 addresses.
+    /// The limits on what a version of a feed may claim, and on what a new one may change, before it is held. Changes
+    /// count prefixes, IPv4 addresses and IPv6 addresses.
     pub struct Limits {
         /// The share that a new version may lose.
         pub shrink: Percent = { Limits::default().shrink },
         /// The share of the last good version that may be gone.
         pub replace: Percent = { Limits::default().replace },
-        /// How many times as large a new version may be.
+        /// The largest factor by which a new version may be larger.
         pub grow: Times = { Limits::default().grow },
         /// The share of all IPv4 addresses, or of all global unicast IPv6 addresses (2000::/3), that may verify an agent. A
-        /// feed that verifies no agent may claim more. Also checked for a first version.
+        /// feed that verifies no agent may cover more. Also checked for a first version.
         pub cover: Percent = { Limits::default().cover },
         /// The shortest prefixes. Also checked for a first version.
         pub widest: Widest = { Widest::default() },
@@ -120,7 +120,7 @@ impl Proving<'_> {
         }
     }
 
-    /// Whether each value of a feed verifies an agent.
+    /// Returns true if each value of a feed verifies an agent.
     fn included(&self, feed: &Feed) -> Vec<bool> {
         feed.values.iter().map(|value| self.includes(value)).collect()
     }
@@ -134,7 +134,7 @@ impl Limits {
             IpNet::V6(v6) => v6.prefix_len() < self.widest.v6.0,
         };
         if let Some((prefix, _)) = feed.entries.iter().find(|(prefix, _)| is_too_wide(prefix)) {
-            return Some(format!("it claims {prefix}, wider than `widest` allows"));
+            return Some(format!("it covers {prefix}, wider than the limit (`widest`)"));
         }
         let included = proving.included(feed);
         // If the value is unknown, assume that it proves an agent.
@@ -152,7 +152,7 @@ impl Limits {
         let digits_to_drop = whole.ilog2().saturating_sub(u64::BITS);
         let share = ((part >> digits_to_drop) * 1000).div_ceil(whole >> digits_to_drop);
         Some(format!(
-            "it claims {}.{}% of {all}; a feed that verifies an agent may claim {}% (`cover`)",
+            "it covers {}.{}% of {all}; the limit for a feed that verifies an agent is {}% (`cover`)",
             share / 10,
             share % 10,
             self.cover.0
@@ -196,7 +196,7 @@ impl Limits {
     }
 }
 
-/// What is counted.
+/// The unit that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Prefixes,
@@ -228,7 +228,7 @@ const ALL_V4: u128 = 1 << 32;
 const GLOBAL_V6: Range = (0x2000 << 112, (0x4000 << 112) - 1);
 const ALL_V6: u128 = GLOBAL_V6.1 - GLOBAL_V6.0 + 1;
 
-/// Whether `part` is more than a share of `whole`.
+/// Returns true if `part` is more than a share of `whole`.
 fn is_over(part: u128, whole: u128, Percent(share): Percent) -> bool {
     let share = u128::from(share);
     // Rounded down, and without a product that could be too large.
@@ -329,14 +329,14 @@ mod tests {
             change(&small("10.3.0.0/24"), &small("10.2.0.0/24")).unwrap(),
             "256 of its 264 IPv4 addresses are gone, more than 70%"
         );
-        // A family that is new is no growth of what was there.
+        // A new family is not growth of the old one.
         assert_eq!(change(&list(&["10.0.0.0/24", "2001:db8::/32"]), &list(&["10.0.0.0/24"])), None);
     }
 
     #[test]
     fn what_proves_an_agent_covers_little_of_the_internet() {
         let whole = feed(["0.0.0.0/0".into()]);
-        let text = "it claims 0.0.0.0/0, wider than `widest` allows";
+        let text = "it covers 0.0.0.0/0, wider than the limit (`widest`)";
         assert_eq!(claim(&whole, &Proving::NOTHING).unwrap(), text);
         assert!(claim(&feed(["2000::/3".into()]), &Proving::NOTHING).is_some());
 
@@ -346,12 +346,11 @@ mod tests {
                 .map(|n| format!("66.{}.{}.0/27", n / 256, n % 256))
                 .chain((1..224).map(|n| format!("{n}.0.0.0/8"))),
         );
-        let text =
-            "it claims 87.2% of all IPv4 addresses; a feed that verifies an agent may claim 1% (`cover`)";
+        let text = "it covers 87.2% of all IPv4 addresses; the limit for a feed that verifies an agent is 1% (`cover`)";
         assert_eq!(claim(&many, &Proving::Everything).unwrap(), text);
         assert_eq!(claim(&many, &Proving::NOTHING), None);
         let of_v6 = feed(["2800::/10".into(), "fe80::/16".into()]);
-        let text = "it claims 0.8% of all global IPv6 addresses; a feed that verifies an agent may claim 0% (`cover`)";
+        let text = "it covers 0.8% of all global IPv6 addresses; the limit for a feed that verifies an agent is 0% (`cover`)";
         let strict =
             Limits { cover: Percent(0), widest: Widest { v4: UpTo(0), v6: UpTo(0) }, ..Limits::default() };
         assert_eq!(strict.objection_to_claim(&of_v6, &Proving::Everything).unwrap(), text);
@@ -359,7 +358,7 @@ mod tests {
         let lax = Limits { cover: Percent(100), ..strict.clone() };
         assert_eq!(lax.objection_to_claim(&everything, &Proving::Everything), None);
         assert!(strict.objection_to_claim(&everything, &Proving::Everything).unwrap().contains("100.0%"));
-        // What lies in another prefix counts once: 0.8 % here.
+        // A prefix inside another prefix counts once: 0.8 % here.
         let nested = feed((0..8).map(|n| format!("10.{}.0.0/16", n * 32)).chain(["10.0.0.0/9".into()]));
         assert_eq!(claim(&nested, &Proving::Everything), None);
     }

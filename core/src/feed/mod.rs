@@ -29,7 +29,7 @@ pub(crate) use read::is_of_a_deployed_shape;
 pub use read::{FeedBounds, ReadOptions, read};
 
 json_words! {
-    /// How a feed is written.
+    /// The format in which a feed is written.
     pub enum FeedFormat {
         /// JSON IP ranges of automated clients, as specified and as deployed.
         Jafar = "jafar",
@@ -40,7 +40,7 @@ json_words! {
     }
 }
 
-/// What an entry says about its prefix.
+/// The statement of an entry about its prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FeedValue {
     /// The prefix belongs to the feed's publisher.

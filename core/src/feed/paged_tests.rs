@@ -31,7 +31,7 @@ fn same(format: FeedFormat, text: &[u8], options: &ReadOptions<'_>) -> (Option<F
         (feed, diagnostics.into_items().iter().map(ToString::to_string).collect::<Vec<_>>())
     };
     let (whole, paged) = (read(text.into()), read(Source::Pages(&Pieces(text))));
-    // What is refused because of one place is not read in memory, and read up to there in pieces.
+    // A feed that is refused because of one place is not read in memory, and read up to there in pieces.
     let messages = |all: &Vec<String>| all[if whole.0.is_none() { all.len() - 1 } else { 0 }..].to_vec();
     assert_eq!(messages(&whole.1), messages(&paged.1));
     assert!(whole.0 == paged.0, "{format:?}");

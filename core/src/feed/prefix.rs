@@ -8,7 +8,7 @@ use core::net::IpAddr;
 
 use ipnet::{IpNet, Ipv4Net};
 
-/// Why a text is not a prefix.
+/// The reason why a text is not a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrefixError {
     /// The part before the `/`, or the whole text without one, is not an address.
@@ -40,7 +40,7 @@ impl core::error::Error for PrefixError {}
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
+/// The error in the text.
 ///
 /// ```
 /// use crawlpike_core::internals::{PrefixError, parse_prefix};

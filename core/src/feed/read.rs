@@ -14,7 +14,8 @@ use crate::source::pages::Source;
 use crate::source::text::Expected;
 
 json_object! {
-    /// What one feed may cost. A feed over `bytes`, `entries` or `nesting` is unusable; a line over `line` is lost.
+    /// The limits on the cost of one feed. A feed over `bytes`, `entries` or `nesting` is unusable; a line over `line`
+    /// is lost.
     pub struct FeedBounds {
         /// The size of the source in bytes; default 256 MiB.
         pub bytes: usize = { FeedBounds::default().bytes },
@@ -22,7 +23,7 @@ json_object! {
         pub entries: usize = { FeedBounds::default().entries },
         /// The length of a line in bytes, or of a CSV record that spans several; default 64 KiB.
         pub line: usize = { FeedBounds::default().line },
-        /// How deep JSON arrays and objects may be nested; default 64. The format itself needs 3.
+        /// The depth to which JSON arrays and objects may be nested; default 64. The format itself needs 3.
         pub nesting: usize = { FeedBounds::default().nesting },
     }
 }
@@ -35,19 +36,19 @@ impl Default for FeedBounds {
     }
 }
 
-/// How to read a feed. The type of the [`Diagnostics`] says how strictly.
+/// The way to read a feed. The type of the [`Diagnostics`] says how strictly.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions<'a> {
-    /// What the feed may cost.
+    /// The limits on the cost.
     pub bounds: FeedBounds,
     /// The prefixes for which the publisher may speak (RFC 8805 3.2); entries outside are ignored. Empty: all.
     pub authority: &'a [IpNet],
-    /// Where the prefixes are in JSON; `None` where the file has the shape of the format or of a known publisher.
+    /// The paths of the prefixes in JSON; `None` if the file has the shape of the format or of a known publisher.
     pub shape: Option<&'a Shape>,
 }
 
-/// Whether the file is JSON as publishers deployed it before there was a specification, so that it does not claim to
-/// conform to one.
+/// Returns true if the file is JSON as publishers deployed it before there was a specification, so that it does not
+/// claim to conform to one.
 pub(crate) fn is_of_a_deployed_shape(format: FeedFormat, bytes: &[u8]) -> bool {
     format == FeedFormat::Jafar
         && core::str::from_utf8(without_byte_order_mark(bytes))

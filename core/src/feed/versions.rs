@@ -17,16 +17,16 @@ use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
 use crate::source::pages::Content;
 use crate::source::position::Position;
 
-/// What the configuration requires of each version of a feed.
+/// The requirements of the configuration for each version of a feed.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
     /// The feed's name.
     pub name: &'a str,
-    /// How it is written.
+    /// The format in which it is written.
     pub format: FeedFormat,
-    /// How to read it.
+    /// The way to read it.
     pub options: ReadOptions<'a>,
-    /// What a version may claim and change.
+    /// The limits on what a version may claim and change.
     pub guard: &'a Guard,
     /// The part of the feed that verifies agents.
     pub proving: &'a Proving<'a>,
@@ -45,7 +45,7 @@ impl Terms<'_> {
 /// A readable version of a feed.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// What the file holds.
+    /// The content of the file.
     pub file: Content,
     /// When the version was last known to be current, in seconds since the Unix epoch.
     pub current_at: Option<i64>,
@@ -62,7 +62,7 @@ impl Version {
     ///
     /// # Errors
     ///
-    /// Why the version is unusable. The last error is the main reason.
+    /// The diagnostics that make the version unusable. The last error is the main reason.
     pub fn read(
         file: impl Into<Content>,
         current_at: Option<i64>,
@@ -84,7 +84,7 @@ impl Version {
     }
 }
 
-/// Why a feed has no newest version.
+/// The reason why a feed has no newest version.
 #[derive(Clone, Debug)]
 pub enum Unavailable {
     /// The file with this name does not exist.
@@ -100,20 +100,20 @@ pub struct Candidate<'a> {
     newest: Result<Version, Unavailable>,
     /// `None` if there is none, or if the newest version has the same bytes.
     last_good: Option<Version>,
-    /// Whether the newest version is the last good one.
+    /// True if the newest version is the last good one.
     is_known: bool,
 }
 
 /// The version of a feed that is in force, and the state that the feed is in.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// `None`: the feed verifies and condemns nobody.
+    /// `None`, or one without prefixes: the feed verifies and condemns nobody.
     pub version: Option<Version>,
-    /// Whether the version is new, so that it becomes the last good one.
+    /// True if the version is new, so that it becomes the last good one.
     pub is_new: bool,
     /// The feed's state.
     pub state: FeedState,
-    /// Why the state is not `ok`.
+    /// The reason why the state is not `ok`.
     pub why: Option<String>,
     /// Other warnings about the newest version.
     pub warnings: Vec<Diagnostic>,
@@ -166,13 +166,13 @@ impl<'a> Candidate<'a> {
         self.terms.name
     }
 
-    /// How the newest version differs from the last good one, if there are both.
+    /// The differences between the newest version and the last good one, if there are both.
     pub fn change(&self) -> Option<Change> {
         let (new, good) = (self.newest.as_ref().ok()?, self.last_good.as_ref()?);
         Some(Change::between(&good.content, &new.content))
     }
 
-    /// Whether the newest version has no prefixes, and the last good one is not so, too.
+    /// Returns true if the newest version has no prefixes, and the last good one is not so, too.
     pub fn became_empty(&self) -> bool {
         let is_empty = |version: &Version| version.content.entries.is_empty();
         let is_new = !self.is_known && !self.last_good.as_ref().is_some_and(is_empty);
@@ -184,8 +184,8 @@ impl<'a> Candidate<'a> {
         self.last_good.as_ref().or(self.newest.as_ref().ok())
     }
 
-    /// Why the newest version must be held until an operator accepts it. The last good version is never held. `others` are
-    /// the feeds that must differ from this one.
+    /// The reason why the newest version must be held until an operator accepts it. The last good version is never
+    /// held. `others` are the feeds that must differ from this one.
     pub fn objection<'o>(&self, others: impl Iterator<Item = &'o Self> + Clone) -> Option<String>
     where
         'a: 'o,
@@ -225,7 +225,7 @@ impl<'a> Candidate<'a> {
     ///
     /// # Errors
     ///
-    /// Why the newest version is unusable, if there is no other one.
+    /// The reason why the newest version is unusable, if there is no other one.
     pub fn choose(self, objection: Option<String>) -> Result<Choice, Vec<Diagnostic>> {
         let Self { terms, newest, last_good, is_known } = self;
         let has_good = last_good.is_some();
@@ -241,11 +241,15 @@ impl<'a> Candidate<'a> {
                 let mut warnings = core::mem::take(&mut version.warnings);
                 warnings.extend(terms.warning_of_known(&version).filter(|_| is_known));
                 let unreadable = version.content.unreadable;
+                let is_empty = version.content.entries.is_empty();
                 let (state, why) = match unreadable {
+                    // No agent is without addresses, so this proves and condemns nobody.
+                    _ if is_empty => (FeedState::Missing, Some("it has no prefixes".into())),
                     0 => (FeedState::Ok, None),
                     _ => (FeedState::Incomplete, Some(unreadable_entries(unreadable))),
                 };
-                Ok(Choice { version: Some(version), is_new: !is_known, state, why, warnings })
+                let is_new = !is_known && (has_good || !is_empty);
+                Ok(Choice { version: Some(version), is_new, state, why, warnings })
             }
             (Ok(version), Some(objection)) => Ok(instead(FeedState::Held, objection, version.warnings)),
             (Err(Unavailable::Missing(file)), _) if has_good => {

@@ -4,12 +4,12 @@ use core::cmp::Reverse;
 
 use memchr::memchr2;
 
-/// How much a client wants a media type; the greater, the more.
+/// The weight that a client gives a media type; the greater, the more it is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Preference {
     /// The weight in thousandths; 0: not wanted.
     pub weight: u16,
-    /// How precisely the client named it. Of two types with one weight it prefers the one that it named.
+    /// The precision with which the client named it. Of two types with one weight it prefers the one that it named.
     pub precision: Precision,
     /// The place of its range in the list. Of two types that it named with one weight it prefers the one that it named first.
     pub place: Reverse<usize>,
@@ -27,7 +27,8 @@ pub(crate) enum Precision {
 }
 
 impl Preference {
-    /// What the header's value says of a media type, such as `text/html`. A client without the header takes anything.
+    /// The weight that the header's value gives a media type, such as `text/html`. A client without the header takes
+    /// anything.
     ///
     /// The most precise range that covers the type counts, of equally precise ones the one with the greatest weight. A
     /// member that can't be read says nothing.
@@ -41,7 +42,7 @@ impl Preference {
         said.max_by_key(|said| (said.precision, said.weight, said.place)).unwrap_or(nothing)
     }
 
-    /// What one member of the list says of a media type.
+    /// The weight that one member of the list gives a media type.
     fn said(member: &[u8], media_type: &str, place: usize) -> Option<Self> {
         let mut parts = Parts::new(member, b';');
         let range = parts.next()?;
@@ -82,7 +83,7 @@ fn weight(value: &[u8]) -> Option<u16> {
     (thousandths <= MOST).then_some(thousandths)
 }
 
-/// What stands between separators, those in quoted strings aside, without white space around.
+/// The parts between separators, except those in quoted strings, without white space around.
 struct Parts<'a> {
     rest: Option<&'a [u8]>,
     separator: u8,

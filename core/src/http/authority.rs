@@ -1,4 +1,4 @@
-//! Whether a request says which host it is for (RFC 9110 7.2).
+//! The syntax of hosts in requests (RFC 9110 7.2).
 
 use core::net::Ipv6Addr;
 
@@ -8,7 +8,8 @@ use crate::octets::is_in_table;
 const LONGEST: usize = 253;
 const LONGEST_LABEL: usize = 63;
 
-/// Whether this is a host, perhaps with a port: a name of letters, digits, `-` and `_` in labels, or an address.
+/// Returns true if this is a host, perhaps with a port: a name of letters, digits, `-` and `_` in labels, or an
+/// address.
 ///
 /// RFC 3986 lets names have other characters, encoded ones among them. No host of the Web has such a name, and servers
 /// differ in what they take them for.
@@ -27,12 +28,12 @@ pub(crate) fn is_host(authority: &[u8]) -> bool {
     }
 }
 
-/// Whether this is a name, and nothing but that. It may have a dot after its last label.
+/// Returns true if this is a name, and nothing but that. It may have a dot after its last label.
 pub(crate) fn is_host_name(name: &[u8]) -> bool {
     end_of_name(name) == Some(name.len())
 }
 
-/// Where the IPv6 address in brackets ends.
+/// The end of the IPv6 address in brackets.
 fn end_of_ipv6(authority: &[u8]) -> Option<usize> {
     let inner = authority.strip_prefix(b"[")?.split(|byte| *byte == b']').next()?;
     core::str::from_utf8(inner).ok()?.parse::<Ipv6Addr>().ok()?;
@@ -40,7 +41,7 @@ fn end_of_ipv6(authority: &[u8]) -> Option<usize> {
     (authority.len() >= end).then_some(end)
 }
 
-/// Where the name ends, which may have a dot after its last label. An IPv4 address is such a name, too.
+/// The end of the name, which may have a dot after its last label. An IPv4 address is such a name, too.
 fn end_of_name(authority: &[u8]) -> Option<usize> {
     let mut labels = 0;
     loop {
@@ -59,7 +60,7 @@ fn end_of_name(authority: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a label may have this byte.
+/// Returns true if a label may have this byte.
 fn is_in_label(byte: u8) -> bool {
     is_in_table!(byte, each => each.is_ascii_alphanumeric() || matches!(each, b'-' | b'_'))
 }

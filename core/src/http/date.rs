@@ -9,7 +9,7 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Reads a date in any of the three forms. `now` tells the century of a year with two digits.
+/// Reads a date in any of the three forms. `now` decides the century of a year with two digits.
 ///
 /// By hand, because the descriptions of formats in the crate `time` make the .wasm 34 KB larger.
 pub(crate) fn parse(text: &[u8], now: i64) -> Option<i64> {
@@ -35,7 +35,7 @@ pub(crate) fn parse(text: &[u8], now: i64) -> Option<i64> {
     is_whole.then_some(PrimitiveDateTime::new(date.ok()?, time).assume_utc().unix_timestamp())
 }
 
-/// What one or two digits say.
+/// The number that one or two digits stand for.
 fn number(digits: &str) -> Option<u8> {
     let is_number = digits.len() <= 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_number)
@@ -47,7 +47,7 @@ fn full_year(digits: &str, now: i64) -> Option<i32> {
     }
     let this_year = OffsetDateTime::from_unix_timestamp(now).ok()?.year();
     let year = this_year - this_year % 100 + i32::from(number(digits)?);
-    // What seems to be more than fifty years ahead is past.
+    // A year that seems to be more than fifty years ahead is past.
     Some(if year > this_year + 50 { year - 100 } else { year })
 }
 

@@ -10,7 +10,7 @@ pub struct HeaderName {
 }
 
 impl HeaderName {
-    /// Whether a header has this name, in whatever case.
+    /// Returns true if a header has this name, in whatever case.
     #[inline]
     pub(crate) fn is(self, name: &[u8]) -> bool {
         name == self.sent.as_bytes() || name.eq_ignore_ascii_case(self.lowercase.as_bytes())

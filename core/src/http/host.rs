@@ -13,7 +13,7 @@ use core::net::Ipv6Addr;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use memchr::memchr;
 
-/// Why a text is no host pattern.
+/// The reason why a text is not a host pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostError {
     /// Nothing, or only dots.
@@ -64,7 +64,7 @@ impl HostPattern {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text.
+    /// The error in the text.
     pub fn new(text: &str) -> Result<Self, HostError> {
         let (below, name) = text.strip_prefix("*.").map_or((false, text), |name| (true, name));
         let name = name.strip_suffix('.').unwrap_or(name);
@@ -103,7 +103,7 @@ impl HostPattern {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text.
+    /// The error in the text.
     pub fn with_any_port(text: &str) -> Result<(Self, bool), HostError> {
         let is_host = |host: &str| host.ends_with(']') || !host.contains(':');
         let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
@@ -117,12 +117,12 @@ impl HostPattern {
         Self { below: false, ascii: text.into(), unicode: None }
     }
 
-    /// Whether this is `*.` and a name.
+    /// Returns true if this is `*.` and a name.
     pub fn is_wildcard(&self) -> bool {
         self.below
     }
 
-    /// Whether the pattern holds for this host.
+    /// Returns true if the pattern holds for this host.
     pub fn matches(&self, host: RequestHost<'_>) -> bool {
         let is_this = |name: RequestHost<'_>| self.forms().any(|form| name.is(form));
         if self.below { host.above().any(is_this) } else { is_this(host) }
@@ -154,7 +154,7 @@ impl<'a> RequestHost<'a> {
 
     /// Takes the value as received.
     pub fn new(value: &'a [u8]) -> Self {
-        // What follows the first colon is a port, whatever it looks like: so nginx and others read it.
+        // Text after the first colon is a port, whatever it looks like: nginx and others read it so.
         let end = match value.first() {
             Some(b'[') => memchr(b']', value).map(|bracket| bracket + 1),
             _ => memchr(b':', value),
@@ -164,7 +164,7 @@ impl<'a> RequestHost<'a> {
         Self { name: if name.len() > Self::LONGEST { &[] } else { name } }
     }
 
-    /// Whether this is a name, which is in lower case.
+    /// Returns true if this is a name, which is in lower case.
     pub(super) fn is(self, name: &str) -> bool {
         // Nearly all clients send lower case, which is compared faster.
         self.name == name.as_bytes()

@@ -52,7 +52,7 @@ impl<V: Copy> HostIndex<V> {
 #[derive(Clone, Debug)]
 struct NameTable<V> {
     names: HashTable<(Box<str>, V)>,
-    /// How many bytes the longest name has.
+    /// The number of bytes of the longest name.
     longest: usize,
 }
 

@@ -3,10 +3,10 @@
 pub(crate) mod accept;
 pub(crate) mod authority;
 pub(crate) mod date;
+pub(crate) mod domains;
 pub(crate) mod header_name;
 pub(crate) mod host;
 pub(crate) mod host_index;
 pub(crate) mod representation;
-pub(crate) mod request;
 pub(crate) mod structured;
 pub(crate) mod token;

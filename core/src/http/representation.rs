@@ -1,4 +1,5 @@
-//! What a gate serves itself, with its validators, and what a conditional request makes of it (RFC 9110 8.8 and 13).
+//! A representation that a gate serves itself, with its validators, and the conditional requests for it (RFC 9110 8.8
+//! and 13).
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -6,7 +7,7 @@ use alloc::format;
 use twox_hash::XxHash3_64;
 
 use crate::http::date;
-use crate::http::request::Request;
+use crate::request::Request;
 
 /// A resource in the one form in which it is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(crate) struct Representation {
     modified: Option<i64>,
 }
 
-/// What the preconditions of a request come to.
+/// The result of the preconditions of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     /// The representation is sent.
@@ -29,7 +30,7 @@ pub(crate) enum Condition {
     Failed,
 }
 
-/// How entity tags are compared (RFC 9110 8.8.3.2).
+/// The ways to compare entity tags (RFC 9110 8.8.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Comparison {
     Strong,
@@ -55,7 +56,7 @@ impl Representation {
         };
         let unmodified_since = |name: &str| {
             let (date, now) = (request.header(name)?, request.now());
-            // What is no date is ignored, and so is a date where ours is not known.
+            // A value that is not a date is ignored, and so is a date if ours is not known.
             Some(self.last_modified(now)? <= date::parse(date.trim_ascii(), now)?)
         };
         let holds =
@@ -68,7 +69,7 @@ impl Representation {
         if is_known == Some(true) { Condition::NotModified } else { Condition::Holds }
     }
 
-    /// Whether a list of entity tags has ours; `*` is any.
+    /// Returns true if a list of entity tags has ours; `*` is any.
     fn is_listed(&self, tags: &[u8], comparison: Comparison) -> bool {
         tags == b"*"
             || EntityTags::new(tags).any(|(is_weak, tag)| {
@@ -78,7 +79,7 @@ impl Representation {
     }
 }
 
-/// The entity tags of a list, each with whether it is weak, and with its quotes. It ends where the list is no list.
+/// The entity tags of a list, each with whether it is weak, and with its quotes. It ends at the first syntax error.
 pub(crate) struct EntityTags<'l> {
     rest: &'l [u8],
 }
@@ -108,7 +109,7 @@ impl<'l> Iterator for EntityTags<'l> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::request::tests::Asked;
+    use crate::request::tests::Asked;
 
     const TAG: &str = "\"2d06800538d394c2\"";
     const MODIFIED: i64 = 784_111_777;

@@ -2,10 +2,12 @@
 
 use core::net::IpAddr;
 
+use crate::config::Ranges as Published;
 use crate::feed::FeedFormat;
-use crate::http::request::Request;
+use crate::identity::{Doubt, address};
 use crate::ids::{FeedId, ValueId};
 use crate::prefix_table::Match;
+use crate::request::Request;
 use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
 
 /// An IP range that covers the client's address.
@@ -13,7 +15,7 @@ use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
 pub(crate) struct IpRange {
     /// The feed that has the range.
     pub(crate) feed: FeedId,
-    /// What the feed says of the range.
+    /// The number of the feed's value for the range.
     pub(crate) value: ValueId,
 }
 
@@ -23,13 +25,14 @@ impl From<&Match> for IpRange {
     }
 }
 
-/// What the feeds that are not stale say of a client's address.
+/// The entries of the feeds that are not stale for a client's address.
 pub(super) struct Ranges<'r> {
     ruleset: &'r Ruleset,
+    address: Option<IpAddr>,
     /// Of each feed that covers the address its most specific entry, the longest prefix first.
     /// `None` where nothing is known of the address, because there is none or the table is damaged.
     matches: Option<&'r [Match]>,
-    /// `None`: no feed can be stale yet.
+    /// `None`: no feed is stale.
     now: Option<i64>,
 }
 
@@ -37,11 +40,22 @@ impl<'r> Ranges<'r> {
     /// Of the client's address, with what [`PrefixTable::first_word`] says of it.
     ///
     /// [`PrefixTable::first_word`]: crate::prefix_table::PrefixTable::first_word
-    pub(super) fn new(ruleset: &'r Ruleset, request: &impl Request, address: Option<(IpAddr, u32)>) -> Self {
+    pub(super) fn new(
+        ruleset: &'r Ruleset,
+        request: &impl Request,
+        address: Option<IpAddr>,
+        first_word: Option<u32>,
+    ) -> Self {
+        let looked_up = address.zip(first_word);
         Self {
             ruleset,
-            matches: address.and_then(|(address, first_word)| ruleset.table.lookup_from(first_word, address)),
-            now: ruleset.first_expiry.and_then(|first| Some(request.now()).filter(|now| *now >= first)),
+            address,
+            matches: looked_up
+                .and_then(|(address, first_word)| ruleset.table.lookup_from(first_word, address)),
+            now: ruleset
+                .fresh_at
+                .as_ref()
+                .and_then(|fresh| Some(request.now()).filter(|now| !fresh.contains(now))),
         }
     }
 
@@ -53,12 +67,27 @@ impl<'r> Ranges<'r> {
         self.matches?.iter().find(is_proof).map(IpRange::from)
     }
 
-    /// Whether the lack of a proof is the proof of a forgery: all the agent's ranges are known, and so is what
-    /// the feeds say of the address.
-    pub(super) fn condemn(&self, agent: &Agent) -> bool {
-        agent.can_be_spoofed()
-            && agent.feeds.iter().all(|id| self.fresh(*id).is_some_and(LoadedFeed::is_whole))
-            && self.matches.is_some()
+    /// The reason why the lack of a proof proves no forgery. `None`: all the agent's ranges are known, and the address, which a
+    /// client on the Internet can have, is in none of them; or no client sends the agent's token.
+    pub(super) fn doubt(&self, agent: &Agent) -> Option<Doubt> {
+        if agent.is_control_token {
+            return None;
+        }
+        let of_address = || match (self.address, self.matches) {
+            (Some(address), Some(_)) => address::doubt(address).filter(|_| self.any().is_none()),
+            _ => Some(Doubt::UnknownAddress),
+        };
+        let is_known = |id: &FeedId| self.fresh(*id).is_some_and(LoadedFeed::is_whole);
+        of_address().or_else(|| {
+            let doubt = match agent.ranges {
+                Published::Partial => Doubt::PartialRanges,
+                Published::Complete if !agent.lacking_feeds.is_empty() => Doubt::LackingFeed,
+                Published::Complete if agent.feeds.is_empty() => Doubt::NoFeed,
+                Published::Complete if agent.feeds.iter().all(is_known) => return None,
+                Published::Complete => Doubt::FeedState,
+            };
+            Some(doubt)
+        })
     }
 
     /// The most specific range, whoever's it is.
@@ -66,7 +95,7 @@ impl<'r> Ranges<'r> {
         self.first(|format| format != FeedFormat::Geofeed).map(IpRange::from)
     }
 
-    /// What the most specific entry of a geofeed says.
+    /// The value of the most specific entry of a geofeed.
     pub(super) fn place(&self) -> Option<ValueId> {
         self.first(|format| format == FeedFormat::Geofeed).map(|matched| matched.value)
     }
@@ -90,8 +119,8 @@ impl<'r> Ranges<'r> {
 
 #[cfg(test)]
 mod tests {
-    use crate::http::request::tests::Asked;
     use crate::prefix_table::PrefixTable;
+    use crate::request::tests::Asked;
     use crate::{Identity, NoFiles, Overrides, Ruleset, decide};
 
     #[test]

@@ -1,28 +1,26 @@
-//! Who sent a request, and what that rests on.
+//! The identity of a client, and its evidence.
 //!
 //! A proof is a kind of [`Evidence`]: an IP range, a signature or a name; each has a file or a directory of its own here.
 
-mod doubt;
+pub(crate) mod address;
 mod ip_range;
 pub(crate) mod names;
 pub(crate) mod signature;
 
-pub use doubt::Doubt;
 pub(crate) use ip_range::IpRange;
-pub use names::{NameCache, NameFact, NameLookup, NameLookupResult, NameOutcome};
-pub use signature::{SignatureBudget, SignatureResult};
+pub use names::{NameCache, NameLookup, NameLookupResult};
+pub use signature::SignatureResult;
 
-use crate::decide::judge::Overrides;
-use crate::http::request::Request;
 use crate::ids::{AgentId, ValueId};
 use crate::json::typed::json_words;
+use crate::request::{Overrides, Request};
 use crate::ruleset::data::Ruleset;
 use crate::user_agent::Speaker;
 use ip_range::Ranges;
 pub(crate) use signature::{Examined, SIGNATURE};
 
 json_words! {
-    /// How well the request's claim holds.
+    /// The identity of the client: how well its claim is supported.
     pub enum Identity {
         /// A proof holds: the client claims an agent, and the address is in one of the agent's feeds, with a right service, or
         /// has a name of the agent's; or a key of the agent signed the request.
@@ -30,7 +28,8 @@ json_words! {
         /// Claims an agent all of whose ranges are known, and the address is in none of them; or names a key of an agent that
         /// did not sign the request.
         Spoofed = "spoofed",
-        /// Claims an agent of which not all ranges are known, and the address is in none that are.
+        /// Claims an agent of which not all ranges are known, and the address is in none that are; or the address says nothing
+        /// of a claim. See [`Doubt`].
         Unverified = "unverified",
         /// Claims no agent, but the address is in an IP-range feed.
         Undeclared = "undeclared",
@@ -42,7 +41,7 @@ json_words! {
 }
 
 json_words! {
-    /// What verified the agent.
+    /// The kind of proof that verified the agent.
     pub enum Proof {
         /// The address is in an IP-range feed of the agent.
         IpRange = "ip-range",
@@ -53,7 +52,43 @@ json_words! {
     }
 }
 
-/// What an identity rests on: the proof of a verified agent, or what gives away an undeclared or a spoofed one.
+json_words! {
+    /// The reason why a claim without a proof is not called a forgery.
+    pub enum Doubt {
+        /// The address is one that no client on the Internet has: private, loopback, link-local, unique-local or of carrier NAT.
+        PrivateAddress = "private-address",
+        /// The address is that of 6to4, behind which relays send for others.
+        SixToFour = "6to4",
+        /// The address is that of Teredo, behind which relays send for others.
+        Teredo = "teredo",
+        /// The address is unknown.
+        UnknownAddress = "unknown-address",
+        /// No feed has ranges of the agent.
+        NoFeed = "no-feed",
+        /// The agent also runs outside its published ranges.
+        PartialRanges = "partial-ranges",
+        /// The configuration lacks a feed that has ranges of the agent.
+        LackingFeed = "lacking-feed",
+        /// A feed of the agent is missing, stale, held or incomplete.
+        FeedState = "feed-state",
+    }
+}
+
+impl Doubt {
+    /// The remedy, for the log of a gate, if the operator of the server has one.
+    pub const fn advice(self) -> Option<&'static str> {
+        match self {
+            Self::PrivateAddress => Some(
+                "requests claim agents from private addresses, which neither verify nor refute a claim; if a proxy is in \
+                 front, configure the client's real address: `set_real_ip_from` and `real_ip_header` in nginx, \
+                 `xff_num_trusted_hops` in Envoy",
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// The basis of an identity: the proof of a verified agent, or what gives away an undeclared or a spoofed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Evidence {
     /// The address is in an IP-range feed.
@@ -65,7 +100,7 @@ pub(crate) enum Evidence {
 }
 
 impl Evidence {
-    /// What it proves an agent by.
+    /// The kind of proof that it is for an agent.
     pub(crate) const fn proof(self) -> Proof {
         match self {
             Self::IpRange(_) => Proof::IpRange,
@@ -83,29 +118,32 @@ impl Evidence {
     }
 }
 
-/// Who sent a request, and from where.
+/// The sender of a request, and the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identification {
     pub(crate) identity: Identity,
     /// The agent whose key the signature names, or else the one that the User-Agent claims.
     pub(crate) agent: Option<AgentId>,
     pub(crate) evidence: Option<Evidence>,
-    /// What a geofeed says of the address.
+    /// The reason why the claim is not called a forgery, if it is unverified.
+    pub(crate) doubt: Option<Doubt>,
+    /// The place of the address, by a geofeed.
     pub(crate) place: Option<ValueId>,
-    /// Whether the User-Agent is that of automation.
+    /// True if the User-Agent is that of automation.
     pub(crate) is_automation: bool,
-    /// What came of the signatures; `None` where there is none, or where nobody looked.
+    /// The result of the signatures; `None` if there are none, or if they were not examined.
     pub(crate) signature: Option<Examined>,
     /// An agent whose token the User-Agent has, but not where it counts.
     pub(crate) misplaced: Option<AgentId>,
 }
 
 impl Identification {
-    /// A person, or somebody whom nobody asked.
+    /// A person, or a client without any claim.
     pub(crate) const PERSON: Self = Self {
         identity: Identity::None,
         agent: None,
         evidence: None,
+        doubt: None,
         place: None,
         is_automation: false,
         signature: None,
@@ -122,9 +160,10 @@ pub(crate) fn identify(
     read: impl FnOnce(Option<&[u8]>) -> Speaker,
 ) -> Identification {
     // The first word of the table is on its way while the User-Agent is read.
-    let address = request.address().and_then(|address| Some((address, ruleset.table.first_word(address)?)));
+    let address = ruleset.client_address(request);
+    let first_word = address.and_then(|address| ruleset.table.first_word(address));
     let speaker = read(request.user_agent());
-    let ranges = Ranges::new(ruleset, request, address);
+    let ranges = Ranges::new(ruleset, request, address, first_word);
     let (claimed, misplaced) = match speaker {
         Speaker::Agent(token) => (ruleset.agents.id_at(token), None),
         Speaker::Misplaced(token) => (None, ruleset.agents.id_at(token)),
@@ -135,12 +174,14 @@ pub(crate) fn identify(
         identity: Identity::None,
         agent: claimed,
         evidence: None,
+        doubt: None,
         place: ranges.place(),
         is_automation: speaker != Speaker::Browser,
         signature: None,
         misplaced,
     };
-    if let Some(range) = agent.and_then(|agent| ranges.proof_of(agent)) {
+    let provable = agent.filter(|agent| !agent.is_control_token);
+    if let Some(range) = provable.and_then(|agent| ranges.proof_of(agent)) {
         let evidence = Some(Evidence::IpRange(range));
         return Identification { identity: Identity::Verified, evidence, ..unsigned };
     }
@@ -165,16 +206,13 @@ pub(crate) fn identify(
         };
     }
     if let Some(agent) = agent {
-        let is_named =
-            || known.name.zip(claimed).is_some_and(|(name, id)| name.proves(id, request.address()));
-        let (identity, evidence) = if ranges.condemn(agent) {
-            (Identity::Spoofed, None)
-        } else if is_named() {
-            (Identity::Verified, Some(Evidence::Name))
-        } else {
-            (Identity::Unverified, None)
+        let is_named = || known.name.zip(claimed).is_some_and(|(name, id)| name.proves(id, address));
+        let (identity, evidence, doubt) = match ranges.doubt(agent) {
+            None => (Identity::Spoofed, None, None),
+            Some(_) if is_named() => (Identity::Verified, Some(Evidence::Name), None),
+            doubt => (Identity::Unverified, None, doubt),
         };
-        return Identification { identity, evidence, ..unsigned };
+        return Identification { identity, evidence, doubt, ..unsigned };
     }
     match ranges.any() {
         Some(range) => {

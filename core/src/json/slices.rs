@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Why and where a text is not JSON.
+/// The reason why a text is not JSON, and the place.
 #[derive(Debug)]
 pub(crate) struct SyntaxError {
     pub(crate) offset: usize,
@@ -78,7 +78,7 @@ pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Calls `step` with each element of an array until it returns `None`. `None` then, and for what is no array.
+/// Calls `step` with each element of an array until it returns `None`. Returns `None` then, and for a value that is not an array.
 pub(crate) fn each_element<'a>(
     array: &'a RawValue,
     step: &mut dyn FnMut(&'a RawValue) -> Option<()>,
@@ -106,7 +106,7 @@ impl<'a> Visitor<'a> for Elements<'a, '_> {
     }
 }
 
-/// Why not all members of an object were seen.
+/// The reason why not all members of an object were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stopped {
     /// The step returned `None`.

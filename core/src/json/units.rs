@@ -14,7 +14,7 @@ pub struct Seconds(pub i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Percent(pub u8);
 
-/// How many times as many, from 1: `10x`.
+/// A factor from 1: `10x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Times(pub u32);
 

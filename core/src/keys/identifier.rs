@@ -10,7 +10,7 @@ pub(crate) const WELL_KNOWN: &str = "/.well-known/http-message-signatures-direct
 /// The most bytes of an identifier.
 pub(crate) const LONGEST: usize = 512;
 
-/// How a client says where its keys are (parameter `type` of a member of Signature-Agent).
+/// The form in which a client names the place of its keys (parameter `type` of a member of Signature-Agent).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reference {
     /// No type: an origin, whose directory is at the well-known path, or the URL of a set of keys.
@@ -135,17 +135,17 @@ impl Identifier {
     }
 }
 
-/// Where a directory is fetched.
+/// The place from which a directory is fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Location {
     /// As the configuration has it, with its query; of an origin, with the well-known path.
     pub(crate) url: String,
-    /// Whether it is the well-known place of its origin, in whatever spelling.
+    /// True if it is the well-known place of its origin, in whatever spelling.
     pub(crate) is_well_known: bool,
 }
 
 impl Location {
-    /// Where the directory is that a URL refers to; `None` where the URL has no identifier.
+    /// The place of the directory that a URL refers to; `None` if the URL has no identifier.
     pub(crate) fn of(url: &str) -> Option<Self> {
         let identifier = Identifier::of(url.as_bytes(), Reference::Any)?;
         let (_, after_scheme) = url.split_once("://")?;

@@ -26,6 +26,9 @@ pub(crate) const MOST_KEYS: usize = 100;
 /// The most levels of nesting: chains of certificates are arrays in keys.
 const DEEPEST: usize = 16;
 
+/// The last time that is read in seconds, in the year 5138. Later ones are in milliseconds, as some publishers write them.
+const LAST_SECOND: i64 = 99_999_999_999;
+
 /// Keys that were published together with their private halves: RFC 9421, B.1.4, and RFC 8037, A.1.
 const TEST_KEYS: [&str; 2] =
     ["JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs", "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"];
@@ -67,7 +70,7 @@ pub(crate) fn read<S: Strictness>(bytes: &[u8], diagnostics: &mut Diagnostics<S>
     });
     if read.is_none() {
         let position = reader.at(list);
-        return reader.refuse(position, "not a key directory: `keys` is no array");
+        return reader.refuse(position, "not a key directory: `keys` must be an array");
     }
     if count > MOST_KEYS {
         let message = format!("{count} keys; the first {MOST_KEYS} count");
@@ -98,7 +101,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
 
     fn add(&mut self, keys: &mut Vec<Key>, raw: &'a RawValue, key: FoundKey) {
         let position = self.at(raw);
-        let FoundKey { key, kid } = key;
+        let FoundKey { key, kid, has_milliseconds } = key;
         if keys.iter().any(|known| known.thumbprint == key.thumbprint) {
             self.diagnostics.lint_error(position, "SIG-7", "the key is there twice");
             return;
@@ -115,6 +118,10 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
                 self.diagnostics.lint_warning(position, "SIG-3", message);
             }
         }
+        if has_milliseconds {
+            let message = "`nbf` and `exp` are read in milliseconds; RFC 7519 has them in seconds";
+            self.diagnostics.warning(position, "SIG-7", message);
+        }
         keys.push(key);
     }
 }
@@ -122,13 +129,14 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
 struct FoundKey {
     key: Key,
     kid: Option<String>,
+    has_milliseconds: bool,
 }
 
 /// Reads a key, or says why it can't be used.
 fn key(raw: &RawValue) -> Result<FoundKey, String> {
     const NAMES: [&str; 9] = ["kty", "crv", "x", "use", "alg", "nbf", "exp", "kid", "d"];
     let Some(Members { values, repeated, .. }) = slices::members(raw, &NAMES) else {
-        return Err("it is no object".into());
+        return Err("it must be an object".into());
     };
     if let Some((name, _)) = NAMES.iter().zip(repeated).find(|(_, again)| again.is_some()) {
         return Err(format!("it has two members `{name}`"));
@@ -159,20 +167,25 @@ fn key(raw: &RawValue) -> Result<FoundKey, String> {
     let mut public = [0; 33];
     let length = BASE64URL.decode_slice(&x, &mut public);
     let public =
-        public.first_chunk().filter(|_| length == Ok(32)).ok_or("`x` is no base64url of 32 octets")?;
+        public.first_chunk().filter(|_| length == Ok(32)).ok_or("`x` must be 32 octets in base64url")?;
     let thumbprint = thumbprint(public);
     let public = VerifyingKey::from_bytes(public).ok().filter(|public| !public.is_weak());
-    let public = public.ok_or("`x` is no point of the curve, or a weak one")?;
-    let time = |raw: Option<&RawValue>, name| match raw {
+    let public = public.ok_or("`x` is not a valid Ed25519 key")?;
+    let mut has_milliseconds = false;
+    let mut time = |raw: Option<&RawValue>, name| match raw {
         None => Ok(None),
         // A NumericDate (RFC 7519, 2) can have a fraction.
         Some(raw) => match raw.get().split('.').next().unwrap_or_default().parse::<i64>() {
+            Ok(time) if time > LAST_SECOND => {
+                has_milliseconds = true;
+                Ok(Some(time / 1000))
+            }
             Ok(time) => Ok(Some(time)),
-            Err(_) => Err(format!("`{name}` is no time in seconds")),
+            Err(_) => Err(format!("`{name}` must be a time in seconds")),
         },
     };
     let key = Key::between(thumbprint, public, time(not_before, "nbf")?, time(expires, "exp")?);
-    Ok(FoundKey { key, kid: text(kid) })
+    Ok(FoundKey { key, kid: text(kid), has_milliseconds })
 }
 
 #[cfg(test)]

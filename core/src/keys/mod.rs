@@ -20,7 +20,7 @@ use crate::ids::AgentId;
 
 pub(crate) use jwks::{MOST_BYTES, read};
 
-/// How base64url is written (RFC 7515, 2); with the padding that some add, or without.
+/// The alphabet of base64url (RFC 7515, 2); with the padding that some add, or without.
 pub(crate) const BASE64URL: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new()
@@ -53,7 +53,7 @@ impl Key {
         Self { thumbprint, public, not_before, expires }
     }
 
-    /// Whether the key holds at `now`.
+    /// Returns true if the key holds at `now`.
     pub(crate) fn holds_at(&self, now: i64) -> bool {
         self.not_before.is_none_or(|from| from <= now) && self.expires.is_none_or(|until| now < until)
     }
@@ -95,7 +95,7 @@ pub(crate) struct KeyDirectory {
 pub(crate) struct KeyRing {
     /// By their identifiers.
     directories: Vec<KeyDirectory>,
-    /// How far the clocks of signers and ours may differ, in seconds.
+    /// The largest accepted difference between the clocks of signers and ours, in seconds.
     pub(crate) clock_skew: i64,
 }
 
@@ -104,7 +104,7 @@ impl KeyRing {
         Self { directories: Vec::new(), clock_skew }
     }
 
-    /// Whether no signature can be verified.
+    /// Returns true if no signature can be verified.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.directories.is_empty()

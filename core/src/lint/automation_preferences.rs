@@ -1,4 +1,4 @@
-//! What an `automation-preferences.txt` says without effect, alone or beside a `robots.txt`.
+//! Lines of an `automation-preferences.txt` without effect, alone or beside a `robots.txt`.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

@@ -1,4 +1,5 @@
-//! What a configuration says without effect: nothing that keeps it from being compiled, but hardly what its author meant.
+//! Parts of a configuration without effect: nothing that keeps it from being compiled, but hardly what its author
+//! meant.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -170,7 +171,7 @@ fn position_of(rule: &Placed<GeoConfig>) -> Option<Position> {
     rule.country.first().or(rule.region.first()).map_or(rule.position, |code| code.position)
 }
 
-/// What a rule on places is for.
+/// The clients that a rule on places is for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Anywhere,

@@ -22,7 +22,7 @@ mod robots_tag;
 
 pub use config::config;
 
-/// How strictly to check a feed.
+/// The strictness of the check of a feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FeedStrictness {
     /// Leniently where the file is JSON as publishers deployed it before there was a specification, which they can't

@@ -1,4 +1,4 @@
-//! What a `robots.txt` says without effect.
+//! Lines of a `robots.txt` without effect.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

@@ -1,4 +1,4 @@
-//! What the author of Robots-Tag headers should know.
+//! Advice for authors of Robots-Tag headers.
 
 use crate::policy::lines::Lines;
 use crate::policy::robots_tag::{Checker, Syntax};

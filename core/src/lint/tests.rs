@@ -1,4 +1,4 @@
-//! What lint says, and where.
+//! The messages of lint, and their places.
 
 use alloc::format;
 use alloc::string::{String, ToString};

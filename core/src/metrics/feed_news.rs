@@ -10,10 +10,10 @@ use zerocopy::FromBytes;
 use crate::feed::state::FeedState;
 use crate::ruleset::info::FeedInfo;
 
-/// How many feeds have a place of their own, more or less.
+/// The number of feeds that have a place of their own, more or less.
 const PLACES: usize = 1024;
 
-/// What was last reported of each feed, by any of the processes that share this. All zero: nothing.
+/// The last report about each feed, by any of the processes that share this. All zero: nothing.
 ///
 /// Two feeds can have the same place. Then each report of the one makes that of the other news again: a line too many, never
 /// one too few.
@@ -26,7 +26,7 @@ impl FeedNews {
     /// since the feed was in another state.
     pub fn note(&self, feed: &FeedInfo<'_>) -> bool {
         let FeedInfo { name, state, why, expires, .. } = feed;
-        // Why a feed is stale changes with the time.
+        // The reason why a feed is stale changes with the time.
         let noted = match state {
             FeedState::Stale => format!("{name}\n{state}\n{expires:?}"),
             _ => format!("{name}\n{state}\n{why:?}"),

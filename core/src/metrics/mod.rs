@@ -1,6 +1,7 @@
-//! What every gate counts and shows: the metrics by name, and the series of one decision, bounded whatever clients send.
+//! The metrics that every gate counts and shows: by name, and the series of one decision, bounded whatever clients
+//! send.
 //!
-//! Where the numbers are kept depends on the gate. nginx has [`Counters`] in memory that its workers share, and shows a
+//! The place of the numbers depends on the gate. nginx has [`Counters`] in memory that its workers share, and shows a
 //! [`Page`] of them. Envoy keeps statistics itself: its gates implement [`Statistics`], and [`ProxyMetrics`] does the rest.
 //! [`stats_tags`] is for the Wasm filter alone, which can give a statistic no labels but in its name.
 
@@ -8,6 +9,7 @@ use crate::feed::state::FeedState;
 use crate::json::typed::json_words;
 use crate::ruleset::data::Ruleset;
 
+mod event;
 mod feed_news;
 mod once_a_minute;
 mod page;
@@ -17,6 +19,7 @@ mod shared_counters;
 mod stat_names;
 mod statistics;
 
+pub use self::event::Event;
 pub use self::feed_news::FeedNews;
 pub use self::once_a_minute::OnceAMinute;
 pub use self::page::{Form, Page};
@@ -26,7 +29,7 @@ pub use self::shared_counters::{Counters, RecentSlots};
 pub use self::stat_names::{StatsTag, stats_tags};
 pub use self::statistics::{InForce, ProxyMetrics, Statistics};
 
-/// How the value of a metric moves.
+/// The way in which the value of a metric moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Up only.
@@ -40,11 +43,11 @@ pub enum Kind {
 pub struct Metric {
     /// Its name.
     pub name: &'static str,
-    /// How it moves.
+    /// The way in which it moves.
     pub kind: Kind,
     /// The names of its labels.
     pub labels: &'static [&'static str],
-    /// What it tells the operator.
+    /// The description for the operator.
     pub help: &'static str,
 }
 
@@ -120,8 +123,16 @@ pub const NAME_LOOKUPS: Metric = Metric {
     help: "Lookups of the names of clients' addresses, by the result.",
 };
 
+/// Claims without a proof that are not called forgeries.
+pub const DOUBTS: Metric = Metric {
+    name: "crawlpike_doubts_total",
+    kind: Kind::Counter,
+    labels: &["doubt"],
+    help: "Claims of an agent that are neither verified nor spoofed, by the reason.",
+};
+
 /// Every metric.
-pub const ALL: [Metric; 9] = [
+pub const ALL: [Metric; 10] = [
     REQUESTS,
     FEED_STATE,
     FEED_PREFIXES,
@@ -131,6 +142,7 @@ pub const ALL: [Metric; 9] = [
     RELOADS,
     SIGNATURES,
     NAME_LOOKUPS,
+    DOUBTS,
 ];
 
 json_words! {

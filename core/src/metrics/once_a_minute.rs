@@ -1,4 +1,4 @@
-//! What may be logged often, and is logged once a minute.
+//! Log messages that may come often, and are logged once a minute.
 
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -15,8 +15,9 @@ impl OnceAMinute {
         Self(AtomicI64::new(i64::MIN))
     }
 
-    /// Whether to log at this time, in seconds since the Unix epoch; if so, that counts as logged. Where the clock was set
-    /// back, the answer is yes: otherwise nothing would be logged until the old time returns.
+    /// Returns true if the message is to be logged at this time, in seconds since the Unix epoch; that counts as
+    /// logged. If the clock was set back, the answer is yes: otherwise nothing would be logged until the old time
+    /// returns.
     pub fn is_due(&self, now: i64) -> bool {
         let since = now.saturating_sub(self.0.load(Relaxed));
         let is_due = !(0..MINUTE).contains(&since);

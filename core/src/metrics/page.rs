@@ -9,17 +9,16 @@ use core::fmt::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::{
-    ERRORS, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric, NAME_LOOKUPS, RELOADS, REQUESTS,
-    RULESET_LOADED, ReloadResult, SIGNATURES,
+    DOUBTS, ERRORS, Event, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric, NAME_LOOKUPS, RELOADS,
+    REQUESTS, RULESET_LOADED, SIGNATURES,
 };
 use crate::feed::state::FeedState;
 use crate::http::accept::Preference;
-use crate::identity::{NameLookupResult, SignatureResult};
 use crate::response::reply::Reply;
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::info::FeedInfo;
 
-/// How the measures are written.
+/// The form in which the measures are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The text format of Prometheus, version 0.0.4.
@@ -47,12 +46,10 @@ pub struct Page<'a> {
     pub(super) loaded: i64,
     /// The time, in seconds since the Unix epoch.
     pub(super) now: i64,
-    /// How many requests were counted, by [`Labels::joined`].
+    /// The numbers of requests, by [`Labels::joined`].
     pub(super) requests: BTreeMap<String, u64>,
-    pub(super) errors: u64,
-    pub(super) reloads: Vec<(ReloadResult, u64)>,
-    pub(super) signatures: Vec<(SignatureResult, u64)>,
-    pub(super) name_lookups: Vec<(NameLookupResult, u64)>,
+    /// The number of each event.
+    pub(super) events: Vec<(Event, u64)>,
 }
 
 /// One value of a metric.
@@ -130,7 +127,7 @@ impl Page<'_> {
     }
 
     /// Every metric with its samples, always in the same order.
-    fn metrics(&self) -> [(Metric, Vec<Sample<'_>>); 9] {
+    fn metrics(&self) -> impl Iterator<Item = (Metric, Vec<Sample<'_>>)> {
         let requests = self
             .requests
             .iter()
@@ -145,20 +142,18 @@ impl Page<'_> {
         let prefixes = feeds().map(|feed| Sample::new([feed.name], feed.prefixes as u64));
         let ages = feeds().filter_map(|feed| Some(Sample::new([feed.name], feed.age?)));
         let loaded = self.loaded.max(0).cast_unsigned();
-        let reloads = self.reloads.iter().map(|(result, count)| Sample::new([result.as_str()], *count));
-        let signatures = self.signatures.iter().map(|(result, count)| Sample::new([result.as_str()], *count));
-        let lookups = self.name_lookups.iter().map(|(result, count)| Sample::new([result.as_str()], *count));
-        [
+        let state = [
             (REQUESTS, requests.collect()),
             (FEED_STATE, states.collect()),
             (FEED_PREFIXES, prefixes.collect()),
             (FEED_AGE, ages.collect()),
             (RULESET_LOADED, vec![Sample::new([], loaded)]),
-            (ERRORS, vec![Sample::new([], self.errors)]),
-            (RELOADS, reloads.collect()),
-            (SIGNATURES, signatures.collect()),
-            (NAME_LOOKUPS, lookups.collect()),
-        ]
+        ];
+        state.into_iter().chain([ERRORS, RELOADS, SIGNATURES, NAME_LOOKUPS, DOUBTS].map(|metric| {
+            let events = self.events.iter().filter(|(event, _)| event.metric() == metric);
+            let sample = |(event, count): &(Event, u64)| Sample::new(event.label().as_slice(), *count);
+            (metric, events.map(sample).collect())
+        }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a worker remembers of the series that it needed last.
+//! The series that a worker needed last.
 
 use alloc::boxed::Box;
 use core::array;
@@ -9,7 +9,7 @@ use super::Series;
 use crate::decide::decision::Decision;
 use crate::hash;
 
-/// Where one worker counts the series that it needed last, for one ruleset: so a request costs one addition.
+/// The counters of the series that one worker needed last, for one ruleset: so a request costs one addition.
 pub struct Recent<T>(Box<[Place<T>; 1 << BITS]>);
 
 /// The key of a series, and where it is counted.

@@ -7,15 +7,16 @@
 use alloc::string::String;
 
 use super::REQUESTS;
-use crate::decide::decision::{Action, Decision, Reason};
+use crate::decide::decision::{Action, Decision};
 use crate::identity::Identity;
 use crate::ids::{AgentId, Id, SiteId};
+use crate::reason::Reason;
 use crate::ruleset::data::Ruleset;
 
 /// The longest value of a label in bytes; the rest of a longer name of a site is left out.
 pub(super) const LONGEST_VALUE: usize = 255;
 
-/// What stands for the name of an agent or a site where there are too many series with names.
+/// The label that stands for the name of an agent or a site if there are too many series with names.
 const OTHER: &str = "other";
 
 /// The series that share a bound.
@@ -38,7 +39,7 @@ impl SeriesGroup {
     pub const ALL: [Self; 5] =
         [Self::VerifiedAtSite, Self::ClaimedAtSite, Self::Agent, Self::Site, Self::Total];
 
-    /// How many series the group may have. The last group has room for one of each combination.
+    /// The largest number of series of the group. The last group has room for one of each combination.
     pub const fn bound(self) -> usize {
         match self {
             Self::VerifiedAtSite | Self::ClaimedAtSite => 2048,
@@ -90,7 +91,8 @@ pub(super) fn shortened(value: &str) -> &str {
     ends.find_map(|end| value.get(..end)).unwrap_or_default()
 }
 
-/// What one request adds to: a combination of the labels of [`REQUESTS`], in numbers of the ruleset that decided.
+/// The series to which one request adds: a combination of the labels of [`REQUESTS`], in numbers of the ruleset that
+/// decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Series {
     pub(super) action: Action,
@@ -102,7 +104,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Where a decision is counted; `None` where the mode is `off`, which looks at nothing.
+    /// The series of a decision; `None` if the mode is `off`, which looks at nothing.
     pub fn of(decision: &Decision) -> Option<Self> {
         let Decision { action, enforced, reason, identity, ignored, agent, site, .. } = *decision;
         let (agent, site) = (Name::of(agent), Name::of(site));

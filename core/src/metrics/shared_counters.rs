@@ -16,28 +16,22 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use twox_hash::XxHash3_64;
 use zerocopy::FromBytes;
 
-use super::{FeedNews, Labels, Page, Recent, ReloadResult, Series, SeriesGroup};
-use crate::identity::{NameLookupResult, SignatureResult};
+use super::{Event, FeedNews, Labels, Page, Recent, Series, SeriesGroup};
 use crate::ruleset::data::Ruleset;
 
 /// The state of a slot that is free, and of one whose labels are being written; any other is the hash of its labels.
 const FREE: u64 = 0;
 const TAKEN: u64 = 1;
 
-/// How many bytes of a text are in one atomic.
+/// The number of bytes of a text in one atomic.
 const WORD: usize = size_of::<u64>();
 
-/// What a gate counts. All zero is a valid state: nothing was counted yet.
+/// The counters of a gate. All zero is a valid state: nothing was counted yet.
 #[derive(FromBytes)]
 #[repr(C)]
 pub struct Counters {
-    errors: AtomicU64,
-    /// In the order of [`ReloadResult::ALL`].
-    reloads: [AtomicU64; ReloadResult::ALL.len()],
-    /// In the order of [`SignatureResult::ALL`].
-    signatures: [AtomicU64; SignatureResult::ALL.len()],
-    /// In the order of [`NameLookupResult::ALL`].
-    name_lookups: [AtomicU64; NameLookupResult::ALL.len()],
+    /// By [`Event::place`].
+    events: [AtomicU64; Event::COUNT],
     feed_news: FeedNews,
     verified: Slots<{ SeriesGroup::VerifiedAtSite.bound() }, LONG>,
     claimed: Slots<{ SeriesGroup::ClaimedAtSite.bound() }, LONG>,
@@ -46,7 +40,7 @@ pub struct Counters {
     totals: Slots<{ SeriesGroup::Total.bound() }, SHORT>,
 }
 
-/// Where a series is counted.
+/// The place of the counter of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     group: SeriesGroup,
@@ -91,7 +85,7 @@ struct Group<'c> {
     counts: &'c [AtomicU64],
     lengths: &'c [AtomicU64],
     texts: &'c [AtomicU64],
-    /// How many words a text has room for.
+    /// The number of words for which a text has room.
     words: usize,
 }
 
@@ -177,33 +171,12 @@ impl Counters {
         }
     }
 
-    /// Counts an internal error.
-    pub fn count_error(&self) {
-        self.errors.fetch_add(1, Relaxed);
+    /// Counts an event. Returns true if it is the first of its kind.
+    pub fn count_event(&self, event: Event) -> bool {
+        self.events.get(event.place()).is_some_and(|count| count.fetch_add(1, Relaxed) == 0)
     }
 
-    /// Counts what became of a new ruleset.
-    pub fn count_reload(&self, result: ReloadResult) {
-        if let Some(count) = self.reloads.get(result as usize) {
-            count.fetch_add(1, Relaxed);
-        }
-    }
-
-    /// Counts a request with signatures.
-    pub fn count_signature(&self, result: SignatureResult) {
-        if let Some(count) = self.signatures.get(result as usize) {
-            count.fetch_add(1, Relaxed);
-        }
-    }
-
-    /// Counts a lookup of the name of an address.
-    pub fn count_name_lookup(&self, result: NameLookupResult) {
-        if let Some(count) = self.name_lookups.get(result as usize) {
-            count.fetch_add(1, Relaxed);
-        }
-    }
-
-    /// What was last reported of each feed.
+    /// The last report about each feed.
     pub fn feed_news(&self) -> &FeedNews {
         &self.feed_news
     }
@@ -215,14 +188,9 @@ impl Counters {
             let sum = requests.entry(labels).or_default();
             *sum = sum.saturating_add(count);
         }
-        let results = ReloadResult::ALL.iter().copied().zip(&self.reloads);
-        let reloads = results.map(|(result, count)| (result, count.load(Relaxed))).collect();
-        let results = SignatureResult::ALL.iter().copied().zip(&self.signatures);
-        let signatures = results.map(|(result, count)| (result, count.load(Relaxed))).collect();
-        let results = NameLookupResult::ALL.iter().copied().zip(&self.name_lookups);
-        let name_lookups = results.map(|(result, count)| (result, count.load(Relaxed))).collect();
-        let errors = self.errors.load(Relaxed);
-        Page { ruleset, loaded, now, requests, errors, reloads, signatures, name_lookups }
+        let events = Event::all().zip(&self.events);
+        let events = events.map(|(event, count)| (event, count.load(Relaxed))).collect();
+        Page { ruleset, loaded, now, requests, events }
     }
 
     /// The slot of a series, or of the first coarser one for which there is room.

@@ -8,7 +8,7 @@ use core::fmt::Write;
 
 use super::{ALL, Metric};
 
-/// What Envoy puts before the names that Wasm filters define, and leaves out in the Prometheus format.
+/// The text that Envoy puts before the names that Wasm filters define, and leaves out in the Prometheus format.
 const NAMESPACE: &str = "wasmcustom";
 
 /// An element of `stats_config.stats_tags`.
@@ -58,7 +58,7 @@ pub fn stats_tags() -> Vec<StatsTag> {
     tags
 }
 
-/// What finds a label, in whichever metrics have it.
+/// The pattern that finds a label, in whichever metrics have it.
 fn regex(wanted: &str) -> String {
     let mut names: Vec<String> = Vec::new();
     for metric in ALL.iter().filter(|metric| metric.labels.contains(&wanted)) {

@@ -8,11 +8,9 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 use super::{
-    ERRORS, FEED_AGE, FEED_PREFIXES, FEED_STATE, Metric, NAME_LOOKUPS, RELOADS, REQUESTS, RULESET_LOADED,
-    ReloadResult, SIGNATURES, Series, SeriesGroup,
+    Event, FEED_AGE, FEED_PREFIXES, FEED_STATE, Metric, REQUESTS, RULESET_LOADED, Series, SeriesGroup,
 };
 use crate::feed::state::FeedState;
-use crate::identity::{NameLookupResult, SignatureResult};
 use crate::ruleset::data::Ruleset;
 
 /// The statistics of a proxy: numbers with labels, which it keeps and shows.
@@ -20,7 +18,7 @@ pub trait Statistics {
     /// The number under which the proxy knows a statistic.
     type Id: Copy;
 
-    /// Why the proxy refuses a call.
+    /// The reason why the proxy refuses a call.
     type Error;
 
     /// Defines a statistic. Each of them is defined once.
@@ -54,13 +52,13 @@ pub struct ProxyMetrics<S: Statistics> {
     statistics: S,
     /// By the name of the metric and the values of its labels.
     defined: RefCell<BTreeMap<String, S::Id>>,
-    /// How many series each group has, in the order of [`SeriesGroup::ALL`].
+    /// The number of series of each group, in the order of [`SeriesGroup::ALL`].
     series: [Cell<usize>; SeriesGroup::ALL.len()],
     /// By the name of the source.
     shown: RefCell<BTreeMap<String, Shown>>,
 }
 
-/// What the gauges show of the newest ruleset of a source.
+/// The values of the gauges for the newest ruleset of a source.
 #[derive(Debug)]
 struct Shown {
     version: u32,
@@ -90,24 +88,6 @@ impl<S: Statistics> ProxyMetrics<S> {
         }
     }
 
-    /// Counts a request with signatures.
-    ///
-    /// # Errors
-    ///
-    /// The proxy refuses.
-    pub fn count_signature(&self, result: SignatureResult) -> Result<(), S::Error> {
-        self.statistics.increment(self.define(&SIGNATURES, &[result.as_str()])?)
-    }
-
-    /// Counts a lookup of the name of an address.
-    ///
-    /// # Errors
-    ///
-    /// The proxy refuses.
-    pub fn count_name_lookup(&self, result: NameLookupResult) -> Result<(), S::Error> {
-        self.statistics.increment(self.define(&NAME_LOOKUPS, &[result.as_str()])?)
-    }
-
     /// The counter of a series, or of the first coarser one for which there is room; `None` where there is none.
     ///
     /// # Errors
@@ -134,22 +114,13 @@ impl<S: Statistics> ProxyMetrics<S> {
         Ok(None)
     }
 
-    /// Counts an internal error.
+    /// Counts an event.
     ///
     /// # Errors
     ///
     /// The proxy refuses.
-    pub fn count_error(&self) -> Result<(), S::Error> {
-        self.statistics.increment(self.define(&ERRORS, &[])?)
-    }
-
-    /// Counts what became of a new ruleset.
-    ///
-    /// # Errors
-    ///
-    /// The proxy refuses.
-    pub fn count_reload(&self, result: ReloadResult) -> Result<(), S::Error> {
-        self.statistics.increment(self.define(&RELOADS, &[result.as_str()])?)
+    pub fn count_event(&self, event: Event) -> Result<(), S::Error> {
+        self.statistics.increment(self.define(&event.metric(), event.label().as_slice())?)
     }
 
     /// Shows a ruleset that was just loaded, at `now` in seconds since the Unix epoch, and from now on the counters that
@@ -159,9 +130,8 @@ impl<S: Statistics> ProxyMetrics<S> {
     ///
     /// The proxy refuses.
     pub fn show(&self, loaded: InForce<'_>, now: i64) -> Result<(), S::Error> {
-        self.define(&ERRORS, &[])?;
-        for result in ReloadResult::ALL {
-            self.define(&RELOADS, &[result.as_str()])?;
+        for event in Event::all().filter(|event| matches!(event, Event::Error | Event::Reload(_))) {
+            self.define(&event.metric(), event.label().as_slice())?;
         }
         let InForce { source, version, ruleset } = loaded;
         self.set(&RULESET_LOADED, &[], now.max(0).cast_unsigned())?;
@@ -210,7 +180,7 @@ impl<S: Statistics> ProxyMetrics<S> {
         }
     }
 
-    /// Whether the newest ruleset of any source has a feed of this name.
+    /// Returns true if the newest ruleset of any source has a feed of this name.
     fn is_shown(&self, feed: &str) -> bool {
         self.shown.borrow().values().any(|shown| shown.feeds.iter().any(|name| name == feed))
     }

@@ -17,7 +17,8 @@ use crate::octets::is_in_table;
 #[cfg(test)]
 use crate::path::pattern::steps;
 
-/// Whether an octet stands for itself in normal form, wherever it is: all but `%` that do not have to be encoded.
+/// Returns true if an octet stands for itself in normal form, wherever it is: all but `%` that do not have to be
+/// encoded.
 ///
 /// Comparisons without a branch or a table, which the compiler makes for many octets at once.
 #[inline]
@@ -34,7 +35,7 @@ pub(super) const fn is_plain(byte: u8) -> bool {
         | is_above)
 }
 
-/// Whether all octets are plain. Looked up, because a reader stops at the first that is not.
+/// Returns true if all octets are plain. Looked up, because a reader stops at the first that is not.
 pub(super) fn are_plain(octets: &[u8]) -> bool {
     octets.iter().all(|byte| is_known_plain(*byte))
 }
@@ -146,7 +147,7 @@ impl<'a> Octets<'a> {
         if self.is_decoded(value) { value } else { self.encode(value) }
     }
 
-    /// Whether the percent-encoding of this character is another spelling of the character itself.
+    /// Returns true if the percent-encoding of this character is another spelling of the character itself.
     fn is_decoded(&self, byte: u8) -> bool {
         let is_data = self.is_in_query && matches!(byte, b':' | b'/' | b'?' | b'@' | b'[' | b']');
         is_data || byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'*' | b'$')

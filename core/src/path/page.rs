@@ -12,7 +12,7 @@ pub(crate) fn page_of(target: &[u8]) -> Option<(&[u8], &[u8])> {
     let (path, rest) = target.split_at_checked(memchr2(b'?', b'#', target).unwrap_or(target.len()))?;
     let page = path.strip_suffix(SUFFIX).filter(|page| page.starts_with(b"/"))?;
     let folder = page.strip_suffix(INDEX).filter(|folder| folder.ends_with(b"/"));
-    // What ends with a slash has its markdown at `index.md`, and nowhere else.
+    // A path that ends with a slash has its markdown at `index.md`, and nowhere else.
     let page = folder.or(Some(page).filter(|page| !page.ends_with(b"/")))?;
     Some((page, rest))
 }

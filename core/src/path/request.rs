@@ -11,7 +11,7 @@ use crate::path::spelling::{self, LONGEST, Spelling, resolve};
 #[derive(Clone, Copy, Debug)]
 pub struct RequestPath<'a> {
     raw: &'a [u8],
-    /// Whether it is its own normal form.
+    /// True if it is its own normal form.
     is_normal: bool,
     spelling: Spelling,
     /// The same path in spellings that are less resolved.
@@ -27,7 +27,7 @@ impl<'a> RequestPath<'a> {
         Self { raw, is_normal, spelling: Spelling::Sent, less_resolved: &[] }
     }
 
-    /// How the path is spelled.
+    /// The spelling of the path.
     pub(crate) fn spelling(&self) -> Spelling {
         self.spelling
     }
@@ -46,7 +46,7 @@ impl<'a> RequestPath<'a> {
         }
     }
 
-    /// Whether this path is `other` in normal form.
+    /// Returns true if this path is `other` in normal form.
     pub fn is(&self, other: &[u8]) -> bool {
         if self.is_normal { self.raw == other } else { Octets::new(self.raw).eq(other.iter().copied()) }
     }
@@ -66,17 +66,17 @@ pub(crate) enum PathOctets<'a> {
 #[derive(Clone, Debug)]
 pub struct RequestTarget<'a> {
     raw: &'a [u8],
-    /// Whether it asks for the markdown of a page, which is then judged as well.
+    /// True if it asks for the markdown of a page, which is then judged as well.
     asks_for_page: bool,
     looks: OnceCell<Looks>,
 }
 
-/// What a look at all octets of a target finds.
+/// The result of a look at all octets of a target.
 #[derive(Clone, Copy, Debug)]
 struct Looks {
-    /// Whether the target is its own normal form.
+    /// True if the target is its own normal form.
     is_normal: bool,
-    /// Whether it is the same in every spelling.
+    /// True if it is the same in every spelling.
     is_resolved: bool,
 }
 
@@ -142,12 +142,12 @@ impl<'a> RequestTarget<'a> {
         }
     }
 
-    /// Whether it is the same in every spelling.
+    /// Returns true if it is the same in every spelling.
     pub fn is_resolved(&self) -> bool {
         self.looks().is_resolved
     }
 
-    /// Whether the part before the query is `other` in normal form, as it was sent.
+    /// Returns true if the part before the query is `other` in normal form, as it was sent.
     pub(crate) fn is_before_query(&self, other: &[u8]) -> bool {
         // Most paths differ in what follows the slash, unless that is encoded.
         let second = self.raw.get(1);

@@ -33,11 +33,11 @@ impl PathRule {
     ///
     /// # Errors
     ///
-    /// What is no path pattern.
+    /// The error of a text that is not a path pattern.
     pub fn new(text: &[u8]) -> Result<Self, PatternError> {
         let written = PathPattern::new(text)?;
         let resolved = Spelling::RESOLVED.into_iter().filter_map(|spelling| {
-            // What is left may not begin as a path does; then it matches none.
+            // The rest may not begin as a path does; then it matches none.
             let pattern = PathPattern::new(&spelling.of_pattern(text)?).ok()?;
             (pattern != written).then_some((spelling, pattern))
         });
@@ -62,7 +62,7 @@ pub(crate) struct PathRules<T> {
     resolved: Box<[(Spelling, ResolvedRules<T>)]>,
 }
 
-/// What a rule says, in the order of precedence.
+/// The effect of a rule, in the order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Said<T> {
     length: Reverse<u32>,
@@ -70,7 +70,7 @@ pub(crate) struct Said<T> {
 }
 
 impl<T> Said<T> {
-    /// How long the rule's pattern is, in the spelling that was judged.
+    /// The length of the rule's pattern, in the spelling that was judged.
     pub(crate) fn length(&self) -> u32 {
         self.length.0
     }
@@ -122,7 +122,7 @@ impl<T: Copy + Ord> PathRules<T> {
         }
     }
 
-    /// What the rule says that decides about a path.
+    /// The effect of the rule that decides about a path.
     #[inline]
     pub(crate) fn decide(&self, path: RequestPath<'_>) -> Option<Said<T>> {
         let written = self.written.first_match(path).and_then(|at| self.said.get(at as usize)).copied();
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::path::request::RequestTarget;
 
-    /// Whether the target is denied by rules in the order of `robots.txt`: `-` disallows, `+` allows.
+    /// Returns true if the target is denied by rules in the order of `robots.txt`: `-` disallows, `+` allows.
     fn is_denied(rules: &[&str], target: &str) -> bool {
         let rules: Vec<(PathRule, bool)> = rules
             .iter()

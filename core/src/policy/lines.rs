@@ -82,13 +82,13 @@ impl<'a> Iterator for Lines<'a> {
 pub(crate) struct Line<'a> {
     /// Its number, from 1.
     pub number: u32,
-    /// What stands before a comment.
+    /// The text before a comment.
     content: &'a [u8],
     comment: bool,
 }
 
 impl<'a> Line<'a> {
-    /// What stands before a comment, trimmed.
+    /// The text before a comment, trimmed.
     pub(crate) fn content(&self) -> &'a [u8] {
         trim(self.content)
     }
@@ -146,7 +146,7 @@ impl<'a> Line<'a> {
 /// One `name: value`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Directive<'a> {
-    /// What it is called, as written; names are compared without regard to case.
+    /// The name, as written; names are compared without regard to case.
     pub name: &'a [u8],
     /// The value, possibly empty.
     pub value: &'a [u8],
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(contents(b""), vec![]);
         assert_eq!(contents(b"\xEF\xBB\xBF"), vec![]);
         assert_eq!(contents(b"a\r"), vec![(1, &b"a"[..])]);
-        // Part of a byte order mark, which is no character; and a character that begins like one.
+        // Part of a byte order mark, which is not a character; and a character that begins like one.
         assert_eq!(contents(b"\xEF\xBBa"), vec![(1, &b"a"[..])]);
         assert_eq!(contents(b"\xEFa"), vec![(1, &b"a"[..])]);
         assert_eq!(contents("\u{FEFE}a".as_bytes()), vec![(1, "\u{FEFE}a".as_bytes())]);

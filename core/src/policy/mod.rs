@@ -1,4 +1,4 @@
-//! What a site permits: robots.txt, automation-preferences.txt and Robots-Tag.
+//! The policies of a site: robots.txt, automation-preferences.txt and Robots-Tag.
 
 pub(crate) mod automation_preferences;
 pub(crate) mod lines;

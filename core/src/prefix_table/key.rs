@@ -7,13 +7,13 @@ pub(super) const MAX_ROOT_BITS: u32 = 18;
 
 /// An address, or what remains of it, left-aligned.
 pub(super) trait Key: Copy + Ord {
-    /// What entries are sorted by: the first address, then the length, then the feed.
+    /// The key by which entries are sorted: the first address, then the length, then the feed.
     type Order: Ord;
 
     /// The order of an entry that begins at this address.
     fn order(self, prefix_len: u8, feed: FeedId) -> Self::Order;
 
-    /// How many leading bits the root takes, for a number of intervals with this logarithm.
+    /// The number of leading bits that the root takes, for a number of intervals with this logarithm.
     fn root_bits(log_intervals: u32) -> u32;
 
     /// The first 32 bits.

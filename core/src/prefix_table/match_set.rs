@@ -20,8 +20,8 @@ const COUNTED: usize = node::MAX_SIZE;
 /// Words of a match.
 const MATCH_WORDS: usize = size_of::<Match>() / size_of::<u32>();
 
-/// How many matches may be looked at while a table is built: for each prefix, those of the feeds that cover it. Building
-/// takes a second or so for that many. Usual feeds need a few for each prefix.
+/// The largest number of matches that are looked at while a table is built: for each prefix, those of the feeds that
+/// cover it. Building takes a second or so for that many. Usual feeds need a few for each prefix.
 pub(super) const MOST_STEPS: usize = 1 << 28;
 
 /// The set of no matches.
@@ -51,7 +51,7 @@ pub(super) struct Interner {
     stored: HashTable<Stored>,
     /// The set in question, kept for its memory.
     wanted: Vec<Match>,
-    /// How many matches were looked at.
+    /// The number of matches that were looked at.
     steps: usize,
 }
 
@@ -116,7 +116,7 @@ fn hash_of(set: &[Match]) -> u32 {
     (folded >> 32) as u32
 }
 
-/// Where a hash stands in the table, which looks at the highest bits and at the lowest.
+/// The place of a hash in the table, which looks at the highest bits and at the lowest.
 fn spread(hash: u32) -> u64 {
     hash::mix(hash.into())
 }

@@ -49,11 +49,11 @@ pub struct Entry {
     pub prefix: IpNet,
     /// The feed that says it.
     pub feed: FeedId,
-    /// What it says.
+    /// The feed's value for the prefix.
     pub value: ValueId,
 }
 
-/// What one feed says of an address: its most specific entry.
+/// The statement of one feed about an address: its most specific entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Match {
@@ -65,7 +65,7 @@ pub struct Match {
     pub prefix_len: u8,
 }
 
-/// Why a table can't be built or loaded.
+/// The reason why a table cannot be built or loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableError {
@@ -73,7 +73,7 @@ pub enum TableError {
     TooLarge,
     /// Too many prefixes lie within those of too many other feeds: see [`match_set::MOST_STEPS`].
     TooNested,
-    /// A part refers to another that is not there, or has not the place that was made for it: a bug.
+    /// A part refers to another that is not there, or is not at the place that was made for it: a bug.
     Inconsistent,
     /// The words don't begin like a table of this version, written on a machine of this byte order.
     Format,
@@ -207,7 +207,7 @@ impl PrefixTable {
 impl<W: AsRef<[u32]>> PrefixTable<W> {
     /// A table from what [`PrefixTable::as_words`] gave, in the byte order of this machine.
     ///
-    /// What is checked here is the header: format, version, byte order, number of words, roots. It takes the same
+    /// The header is checked here: format, version, byte order, number of words, roots. It takes the same
     /// time for every table. Positions inside are checked when a lookup follows them (the processor does that while
     /// it waits for the memory), and a lookup takes a bounded number of steps whatever the words say. So words that
     /// were altered give an error here, or no answer or a wrong one later, but no panic and no endless loop; a checksum
@@ -259,22 +259,22 @@ impl<W: AsRef<[u32]>> PrefixTable<W> {
         match_set::read(words, set?)
     }
 
-    /// How many entries the table was built from; the same prefix in two feeds counts twice.
+    /// The number of entries from which the table was built; the same prefix in two feeds counts twice.
     pub fn len(&self) -> usize {
         self.len_v4() + self.len_v6()
     }
 
-    /// How many entries of IPv4.
+    /// The number of entries of IPv4.
     pub fn len_v4(&self) -> usize {
         self.header.prefixes_v4 as usize
     }
 
-    /// How many entries of IPv6.
+    /// The number of entries of IPv6.
     pub fn len_v6(&self) -> usize {
         self.header.prefixes_v6 as usize
     }
 
-    /// Whether the table covers no address.
+    /// Returns true if the table covers no address.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

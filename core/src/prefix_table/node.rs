@@ -1,4 +1,4 @@
-//! What a word of the trie means, and the way down.
+//! The meaning of a word of the trie, and the way down.
 //!
 //! A word is `kind` (2 bits), `size` (4 bits) and `offset` (26 bits: the position of another word). `size` is
 //!
@@ -43,7 +43,7 @@ const OFFSET_MASK: u32 = (1 << SIZE_SHIFT) - 1;
 /// More levels than a table of ours has: each takes 6 bits or more, but the last.
 const MAX_LEVELS: usize = 24;
 
-/// Where the trie of an address family begins: a direct node with its own limit for the bits.
+/// The beginning of the trie of an address family: a direct node with its own limit for the bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Root {
     pub(super) offset: u32,
@@ -76,7 +76,7 @@ pub(super) fn offset(word: u32) -> usize {
     (word & OFFSET_MASK) as usize
 }
 
-/// How large the thing is that a word refers to.
+/// The size of the thing that a word refers to.
 #[inline]
 pub(super) fn size(word: u32) -> usize {
     (word >> SIZE_SHIFT) as usize & MAX_SIZE

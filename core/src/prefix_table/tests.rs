@@ -31,7 +31,7 @@ fn found(feed: u16, prefix_len: u8, value: u32) -> Match {
     Match { value: ValueId::new(value), feed: FeedId::new(feed), prefix_len }
 }
 
-/// What the table should say: a scan of all entries.
+/// The expected answer of the table: a scan of all entries.
 fn model(entries: &[Entry], address: IpAddr) -> Vec<Match> {
     let address = address.to_canonical();
     let mut found: Vec<Match> = Vec::new();

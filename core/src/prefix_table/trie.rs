@@ -10,7 +10,7 @@ use super::node::{
 use super::sweep::Interval;
 use super::{MAX_WORDS, TableError};
 
-/// How generous direct nodes are: they may have 2 to the power of this words for each run in them.
+/// The generosity of direct nodes: they may have 2 to the power of this words for each run in them.
 ///
 /// Small tables fit the caches anyhow, and there a wrongly predicted step costs more than a word of memory; large
 /// ones wait for memory.
@@ -41,7 +41,7 @@ pub(super) fn reserve(words: &mut Vec<u32>, count: usize) -> Result<usize, Table
 struct Block<'a, K> {
     /// The match set of the first of them.
     first: u32,
-    /// Where other sets begin, after the first address.
+    /// The places at which other sets begin, after the first address.
     inner: &'a [Interval<K>],
     position: u32,
 }
@@ -148,7 +148,8 @@ impl Builder<'_> {
         self.bitmap(block)
     }
 
-    /// How many bits a direct node should take: as many as leave it well filled, if that is more than a bitmap takes.
+    /// The number of bits that a direct node should take: as many as leave it well filled, if that is more than a
+    /// bitmap takes.
     fn direct_bits<K: Key>(&self, block: &Block<'_, K>) -> Option<u32> {
         let most = (block.inner.len().ilog2() + self.spread).min(MAX_DIRECT_BITS);
         let runs = |bits| {
@@ -156,7 +157,7 @@ impl Builder<'_> {
         };
         let mut bits =
             (BITMAP_BITS + 1..=most).rev().find(|bits| runs(*bits).0 << self.spread >= 1 << bits)?;
-        // Where fewer bits tell the cells apart, too, more would only make them larger.
+        // If fewer bits distinguish the cells, too, more would only make them larger.
         while bits > BITMAP_BITS && runs(bits - 1).1 {
             bits -= 1;
         }

@@ -47,7 +47,7 @@ fn unite_halves<V: Clone + PartialEq>(entries: &mut BTreeMap<IpNet, V>) {
             let is_same = entries.get(&half).is_some_and(|value| entries.get(&other) == Some(value));
             if is_same && let Some(value) = entries.remove(&half) {
                 entries.remove(&other);
-                // What it said itself, if it did, was true of no address.
+                // Its own statement, if it made one, was true of no address.
                 entries.insert(whole, value);
             }
         }
@@ -75,7 +75,7 @@ pub(super) fn disjoint<'v, V>(entries: &[(IpNet, &'v V)]) -> Vec<(IpNet, &'v V)>
     parts
 }
 
-/// What is left of a prefix without others inside it.
+/// The rest of a prefix without others inside it.
 fn without(prefix: IpNet, holes: &[IpNet], found: &mut dyn FnMut(IpNet)) {
     let holes: Vec<IpNet> =
         holes.iter().copied().filter(|hole| hole.contains(&prefix) || prefix.contains(hole)).collect();

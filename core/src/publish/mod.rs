@@ -17,7 +17,7 @@ mod aggregate;
 mod read;
 mod write;
 
-/// What a feed is about.
+/// The subject of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// IP ranges of automated clients, with services.
@@ -26,16 +26,16 @@ pub enum Kind {
     Geofeed,
 }
 
-/// How to read a list.
+/// The way to read a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// The name of the file in diagnostics.
     pub name: &'a str,
-    /// What it contains.
+    /// The content.
     pub bytes: &'a [u8],
-    /// Where the prefixes are, if it is JSON of another shape.
+    /// The paths of the prefixes, if it is JSON of another shape.
     pub shape: Option<&'a Shape>,
-    /// What prefixes mean for which the list does not say it: a service, or a place as `country,region,city`.
+    /// The meaning of prefixes for which the list does not state it: a service, or a place as `country,region,city`.
     pub meaning: Option<&'a str>,
 }
 
@@ -57,7 +57,7 @@ impl Content {
     ///
     /// # Errors
     ///
-    /// What cannot be read. A publisher must know of each entry that would be lost.
+    /// The entries that cannot be read. A publisher must know of each entry that would be lost.
     pub fn add(&mut self, source: &Source<'_>) -> Result<(), Vec<Diagnostic>> {
         let read = read::read(self.kind, source)?;
         let mut problems = Vec::new();
@@ -82,7 +82,7 @@ impl Content {
         self.entries.len()
     }
 
-    /// Whether there is no prefix.
+    /// Returns true if there is no prefix.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -92,7 +92,7 @@ impl Content {
         aggregate::aggregate(&mut self.entries);
     }
 
-    /// Whether a text is a feed that conforms to its specification: what [`crate::lint`] finds.
+    /// The findings of [`crate::lint`] if a text is not a feed that conforms to its specification.
     pub fn check(&self, name: &str, text: &str) -> Vec<Diagnostic> {
         let format = match self.kind {
             Kind::Jafar => FeedFormat::Jafar,

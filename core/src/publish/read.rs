@@ -43,7 +43,7 @@ pub(super) fn read(kind: Kind, source: &Source<'_>) -> Result<Entries, Vec<Diagn
     Ok(entries.collect())
 }
 
-/// What is read without any loss.
+/// The parts that are read without any loss.
 fn whole<T>(name: &str, read: impl FnOnce(&mut Diagnostics) -> Option<T>) -> Result<T, Vec<Diagnostic>> {
     let mut diagnostics = Diagnostics::new(name, Load);
     let content = read(&mut diagnostics);
@@ -84,7 +84,7 @@ fn fallback(
     }
 }
 
-/// Whether some line has fields, apart from its comment.
+/// Returns true if some line has fields, apart from its comment.
 fn has_fields(bytes: &[u8]) -> bool {
     let mut lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
     lines.any(|line| {

@@ -102,7 +102,7 @@ fn geo_8_a_geofeed_conforms_and_has_no_postal_codes() {
          2600::/32,PL,PL-14,Warszawa,\n"
     );
     assert_eq!(feed.check("f", &text), []);
-    // What the appendix calls an error is one.
+    // The appendix's example of an error is an error.
     let private = content(Kind::Geofeed, &[("10.0.0.0/8,PL,,,", None)]);
     assert_eq!(private.check("f", &private.feed(CREATED, None)).len(), 1);
 }
@@ -172,7 +172,7 @@ fn other_programs_get_what_the_feed_says_of_each_address() {
     assert_eq!(places.nginx_geo("x").lines().nth(3), Some("    8.8.8.0/25 \"\";"));
 }
 
-/// What the longest prefix says of an address.
+/// The value of the longest prefix for an address.
 fn said(entries: &BTreeMap<IpNet, FeedValue>, address: IpAddr) -> Option<&FeedValue> {
     entries.iter().rfind(|(prefix, _)| prefix.contains(&address)).map(|(_, value)| value)
 }

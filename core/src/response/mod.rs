@@ -1,6 +1,5 @@
-//! What a gate sends and what it does with a response.
+//! The responses that a gate sends, and the changes that it makes to those of others.
 
-pub(crate) mod denial;
 pub(crate) mod document;
 pub(crate) mod plan;
 pub(crate) mod reply;

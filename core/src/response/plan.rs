@@ -1,15 +1,15 @@
-//! What becomes of the responses to a request, whoever makes them: one plan, which every gate carries out.
+//! The plan for the responses to a request, whoever makes them: one plan, which every gate carries out.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::Ruleset;
 use crate::config::RobotsTagSyntax;
 use crate::decide::decision::{Action, Decision};
 use crate::http::header_name::HeaderName;
 use crate::identity::acting_agent;
 use crate::policy::robots_tag::{LineRead, ReadyTag, RobotsTag, SiteTags, Syntax};
+use crate::ruleset::data::Ruleset;
 
 /// The headers that tell crawlers what they may do with a response.
 pub(super) const ROBOTS: [HeaderName; 2] = [
@@ -21,21 +21,21 @@ const NO_STORE: &str = "no-store";
 
 const CACHE_CONTROL: HeaderName = HeaderName { sent: "Cache-Control", lowercase: "cache-control" };
 
-/// What says that a cache may keep a response, or update one that it has kept, beside `Cache-Control`.
+/// The headers that let a cache keep a response, or update one that it has kept, beside `Cache-Control`.
 const FOR_CACHES: [&str; 7] =
     ["age", "edge-control", "etag", "expires", "last-modified", "surrogate-control", "x-accel-expires"];
 
-/// How the names of the headers end that are meant for one kind of caches (RFC 9213 2.2).
+/// The end of the names of the headers that are meant for one kind of caches (RFC 9213 2.2).
 const TARGETED: &str = "cdn-cache-control";
 
 /// The values of a header's lines.
 type Lines<'r> = Cow<'r, [Box<[u8]>]>;
 
-/// What becomes of the responses to a request.
+/// The plan for the responses to a request.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponsePlan<'r> {
     robots: Option<RobotsRules<'r>>,
-    /// Whether the request is denied: then nobody else may get the response, whatever stands in the denial's place.
+    /// True if the request is denied: then nobody else may get the response, whatever stands in the denial's place.
     is_denied: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct RobotsRules<'r> {
     ready: &'r ReadyTag,
 }
 
-/// What to change in the headers of a response.
+/// The changes to the headers of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderEdits<'r> {
     robots: [Option<Lines<'r>>; 2],
@@ -75,8 +75,9 @@ impl Ruleset {
         Some(RobotsRules { tags, ready: tags.ready(decision.tag?)? })
     }
 
-    /// What the site's rules mean to the client (TAG-7): the product token that it is known by, if it is by any, and the
-    /// sum of the rules for that token and of those for all, as in `noindex, nosnippet`; empty where there are none.
+    /// The meaning of the site's rules for the client (TAG-7): the product token that it is known by, if it is by any,
+    /// and the sum of the rules for that token and of those for all, as in `noindex, nosnippet`; empty where there are
+    /// none.
     pub fn effective_rules(&self, decision: &Decision) -> Option<(Option<&str>, Vec<u8>)> {
         let rules = self.robots_rules(decision)?;
         let agent = acting_agent(self, decision.agent, decision.evidence);
@@ -94,12 +95,12 @@ impl<'r> ResponsePlan<'r> {
         (!self.is_denied).then_some(&ROBOTS)
     }
 
-    /// Whether a header of this name goes, whatever its lines.
+    /// Returns true if a header of this name goes, whatever its lines.
     pub fn removes(self, name: &[u8]) -> bool {
         self.is_denied && is_for_caches(name)
     }
 
-    /// What to change in a response with these header lines, each a name and a value: at least all those that are
+    /// The changes to a response with these header lines, each a name and a value: at least all those that are
     /// [watched](Self::watched).
     pub fn header_edits<'u>(self, response: impl Iterator<Item = (&'u [u8], &'u [u8])>) -> HeaderEdits<'r> {
         let mut robots: [Vec<&[u8]>; 2] = Default::default();
@@ -119,7 +120,7 @@ impl<'r> ResponsePlan<'r> {
     }
 }
 
-/// What the lines of `Cache-Control` in a response say.
+/// The statements of the `Cache-Control` lines in a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum CacheControl {
     /// There is no line.
@@ -147,7 +148,7 @@ fn is_for_caches(name: &[u8]) -> bool {
 }
 
 impl<'r> RobotsRules<'r> {
-    /// Whether there are any.
+    /// Returns true if there are any.
     pub(super) fn any(&self) -> bool {
         !self.ready.robots_tag.is_empty()
     }
@@ -160,7 +161,7 @@ impl<'r> RobotsRules<'r> {
         self.tags.add_to(sum, self.ready);
     }
 
-    /// What to do with a response that has these lines of [`ROBOTS`].
+    /// The edits of a response that has these lines of [`ROBOTS`].
     ///
     /// Both headers say the same afterwards: what the response said under either name, then the site's rules, each thing
     /// once. A header that says just that already is left alone. What lies past
@@ -198,7 +199,7 @@ impl<'r> RobotsRules<'r> {
     }
 }
 
-/// What a response says under one name.
+/// The values of a response under one name.
 struct Header<'u> {
     tag: RobotsTag<'u>,
     lines: Vec<LineRead<'u>>,

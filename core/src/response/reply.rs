@@ -1,17 +1,17 @@
-//! What a gate sends and edits, made here once so that both gates do the same.
+//! The responses that a gate sends and the edits that it makes, made here once so that all gates do the same.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-use crate::Ruleset;
-use crate::decide::decision::{Action, Decision, FORBIDDEN};
+use crate::decide::decision::{Action, Decision};
 use crate::http::date;
 use crate::http::representation::{Condition, Representation};
-use crate::http::request::Request;
-use crate::response::denial;
+use crate::reason::{FORBIDDEN, problem};
+use crate::request::Request;
+use crate::ruleset::data::Ruleset;
 
-/// How long a client may act by a policy that it has read. Without a limit caches guess one, from the age of the file,
-/// and a new policy is enforced at once: who obeys it should see it soon.
+/// The time for which a client may act by a policy that it has read. Without a limit caches guess one, from the age of
+/// the file, and a new policy is enforced at once: who obeys it should see it soon.
 const POLICY_LIFETIME: &str = "max-age=3600";
 
 /// A response that a gate sends itself.
@@ -48,7 +48,7 @@ impl Reply<'_> {
 }
 
 impl Ruleset {
-    /// What a gate answers; `None` unless [`Decision::is_answered`]. `status` is what the operator chose instead of
+    /// The answer of a gate; `None` unless [`Decision::is_answered`]. `status` is what the operator chose instead of
     /// 403.
     pub fn reply(
         &self,
@@ -67,7 +67,7 @@ impl Ruleset {
                 let rule = self.rule(decision).filter(|_| site.is_none_or(|site| site.explain));
                 let usual = decision.status()?;
                 let status = status.filter(|_| usual == FORBIDDEN).unwrap_or(usual);
-                let document = denial::body(&self.denials, decision.reason, rule, status);
+                let document = problem::body(&self.denials, decision.reason, rule, status);
                 Some(Reply::denial(document, status))
             }
         }

@@ -3,13 +3,15 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 
+use ipnet::Ipv6Net;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{AgentAction, Fact, Mode, Ranges};
 use crate::feed::state::FeedState;
 use crate::feed::{FeedFormat, FeedValue};
-use crate::identity::names::Domains;
+use crate::http::domains::Domains;
 use crate::ids::{AgentId, FeedId, List, ProductId, SiteId, ValueId};
 use crate::keys::KeyRing;
 use crate::prefix_table::{Match, PrefixTable, TableWords};
@@ -42,9 +44,9 @@ pub struct Ruleset {
     /// Those that the configuration gives to agents.
     pub(crate) purposes: NamedPurposes,
     pub(crate) feeds: List<FeedId, LoadedFeed>,
-    /// When the first feed becomes stale.
-    pub(crate) first_expiry: Option<i64>,
-    /// What the prefixes' values mean.
+    /// The times at which no feed is stale. `None`: none can become stale.
+    pub(crate) fresh_at: Option<Range<i64>>,
+    /// The values of the prefixes.
     pub(crate) values: List<ValueId, FeedValue>,
     pub(crate) table: PrefixTable<TableWords>,
     pub(crate) sites: Sites,
@@ -52,6 +54,8 @@ pub struct Ruleset {
     pub(crate) denials: Box<[Box<[u8]>]>,
     pub(crate) filter_state: Vec<Fact>,
     pub(crate) trusted_hops: Option<u8>,
+    /// The prefixes of translated addresses, beside the well-known one.
+    pub(crate) nat64: Vec<Ipv6Net>,
 }
 
 /// An agent, compiled.
@@ -64,14 +68,16 @@ pub(crate) struct Agent {
     pub(crate) feeds: Vec<FeedId>,
     /// The names of the feeds that have ranges of it, too, and that the configuration lacks.
     pub(crate) lacking_feeds: Vec<Box<str>>,
-    /// Whether all that it sends comes from the ranges in its feeds.
+    /// True if all that it sends comes from the ranges in its feeds.
     pub(crate) ranges: Ranges,
     /// If not empty, only prefixes with one of these services prove it. Sorted.
     pub(crate) services: Vec<Box<str>>,
     pub(crate) purposes: Vec<Box<str>>,
     pub(crate) action: AgentAction,
-    /// Whether its token counts only where a User-Agent begins with it.
+    /// True if its token counts only where a User-Agent begins with it.
     pub(crate) begins: bool,
+    /// True if no client sends its token, which only policies name.
+    pub(crate) is_control_token: bool,
     /// Purposes that count as declared in its User-Agent.
     pub(crate) declares: Option<Box<NamedPurposes>>,
     /// The domains that have the names of its addresses, if any.
@@ -79,17 +85,12 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Whether all its ranges can be known, so that the lack of a proof can be the proof of a forgery.
-    pub(crate) fn can_be_spoofed(&self) -> bool {
-        !self.feeds.is_empty() && self.lacking_feeds.is_empty() && self.ranges == Ranges::Complete
-    }
-
-    /// Whether prefixes with this service prove it, while others do not.
+    /// Returns true if prefixes with this service prove it, while others do not.
     pub(crate) fn lists(&self, service: &str) -> bool {
         self.services.binary_search_by(|listed| (**listed).cmp(service)).is_ok()
     }
 
-    /// Whether a prefix of one of its feeds proves that the request is the agent's.
+    /// Returns true if a prefix of one of its feeds proves that the request is the agent's.
     fn is_proven_by(&self, value: Option<&FeedValue>) -> bool {
         match value {
             _ if self.services.is_empty() => true,
@@ -98,6 +99,9 @@ impl Agent {
         }
     }
 }
+
+/// How far a date may be in the future, in seconds.
+const CLOCK_SKEW: i64 = 24 * 60 * 60;
 
 /// A feed of the configuration, as it was loaded.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -108,50 +112,57 @@ pub(crate) struct LoadedFeed {
     pub(crate) prefixes: usize,
     /// [`FeedState::Stale`] never stands here: it depends on the time.
     pub(crate) state: FeedState,
-    /// Why the state is not `ok`.
+    /// The reason why the state is not `ok`.
     pub(crate) why: Option<Box<str>>,
-    /// Whether any version is in force, unless it is stale.
+    /// True if any version is in force, unless it is stale.
     pub(crate) usable: bool,
-    /// How many entries of the version in force can't be read.
+    /// The number of entries of the version in force that cannot be read.
     pub(crate) unreadable: usize,
     /// From when on its age counts, in seconds since the Unix epoch: when it was last known to be what its publisher
     /// publishes. Publishers leave `creationTime` untouched for years, so it does not count.
     pub(crate) dated: Option<i64>,
-    /// How old it may become, in seconds.
+    /// The largest age, in seconds.
     pub(crate) max_age: Option<i64>,
     /// The agent that names the feed, where it is the only one: who an undeclared client from here acts as.
     pub(crate) sole_agent: Option<AgentId>,
 }
 
 impl LoadedFeed {
+    /// The times at which the feed is not stale, in seconds since the Unix epoch: up to its largest age. A date that is further in
+    /// the future than clocks differ says nothing of the age. `None`: at all times.
+    pub(crate) fn fresh_at(&self) -> Option<Range<i64>> {
+        let (dated, max_age) = (self.dated?, self.max_age?);
+        Some(dated.saturating_sub(CLOCK_SKEW)..dated.saturating_add(max_age))
+    }
+
     /// From when on the feed is stale, in seconds since the Unix epoch.
     pub(crate) fn expires(&self) -> Option<i64> {
-        Some(self.dated?.saturating_add(self.max_age?))
+        self.fresh_at().map(|fresh| fresh.end)
     }
 
-    /// Whether it is too old to prove anybody at `now`.
+    /// Returns true if its age, or a date in the future, keeps it from proving anybody at `now`.
     pub(crate) fn is_stale(&self, now: i64) -> bool {
-        self.expires().is_some_and(|expires| now >= expires)
+        self.fresh_at().is_some_and(|fresh| !fresh.contains(&now))
     }
 
-    /// Whether a version is in force at `now`.
+    /// Returns true if a version is in force at `now`.
     pub(crate) fn is_in_force(&self, now: i64) -> bool {
         self.usable && !self.is_stale(now)
     }
 
-    /// Whether an address that is not in it is not its publisher's, as far as it is not stale.
+    /// Returns true if an address that is not in it is not its publisher's, as far as it is not stale.
     pub(crate) fn is_whole(&self) -> bool {
         self.usable && self.unreadable == 0
     }
 }
 
 impl Ruleset {
-    /// Whether the mode can be `off` for a request, unless the host sets another one.
+    /// Returns true if the mode can be `off` for a request, unless the host sets another one.
     pub fn may_be_off(&self) -> bool {
         self.mode == Mode::Off || self.sites.list.iter().any(|site| !site.modes.is_empty())
     }
 
-    /// Whether a match proves that the request is the agent's.
+    /// Returns true if a match proves that the request is the agent's.
     pub(crate) fn is_proof(&self, matched: &Match, agent: &Agent) -> bool {
         agent.feeds.contains(&matched.feed) && agent.is_proven_by(self.values.get(matched.value))
     }
@@ -161,7 +172,7 @@ impl Ruleset {
         agent.and_then(|id| self.agents.get(id)).map(|agent| agent.product)
     }
 
-    /// What is done with decisions, unless the host says otherwise for a request.
+    /// The use that is made of decisions, unless the host says otherwise for a request.
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -171,12 +182,12 @@ impl Ruleset {
         &self.purpose_header
     }
 
-    /// Whether any site sends documents.
+    /// Returns true if any site sends documents.
     pub fn sends_documents(&self) -> bool {
         self.sites.list.iter().any(|site| site.documents.is_some())
     }
 
-    /// Whether in any site a path with `.md` added asks for the markdown of a page.
+    /// Returns true if in any site a path with `.md` added asks for the markdown of a page.
     pub fn has_md_paths(&self) -> bool {
         self.sites.have_md_paths
     }

@@ -1,4 +1,4 @@
-//! What a ruleset says of itself, for people: its agents, its feeds, and what is known of an address.
+//! Descriptions of a ruleset for people: its agents, its feeds, and what is known of an address.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -13,8 +13,9 @@ use ipnet::IpNet;
 use crate::config::{AgentAction, Ranges};
 use crate::feed::state::{Age, FeedState};
 use crate::feed::{FeedFormat, FeedValue};
-use crate::identity::Doubt;
+use crate::identity::address;
 use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
+use crate::ruleset::doubt::DoubtInfo;
 use crate::source::quoted::Quoted;
 
 /// An agent of a [`Ruleset`], for display.
@@ -22,11 +23,11 @@ use crate::source::quoted::Quoted;
 pub struct AgentInfo<'r> {
     /// The RFC 9309 product token.
     pub token: &'r str,
-    /// What its operator says it fetches for.
+    /// The purposes for which it fetches, as its operator states them.
     pub purposes: &'r [Box<str>],
-    /// What is done with it.
+    /// The action for it.
     pub action: AgentAction,
-    /// Whether all that it sends comes from its published ranges.
+    /// True if all that it sends comes from its published ranges.
     pub ranges: Ranges,
 }
 
@@ -35,24 +36,24 @@ pub struct AgentInfo<'r> {
 pub struct FeedInfo<'r> {
     /// The name in the configuration.
     pub name: &'r str,
-    /// How it is written.
+    /// The format in which it is written.
     pub format: FeedFormat,
-    /// How many distinct prefixes are in force: none of a stale feed.
+    /// The number of distinct prefixes in force: none of a stale feed.
     pub prefixes: usize,
-    /// How it is.
+    /// The state.
     pub state: FeedState,
-    /// Why it is not `ok`.
+    /// The reason why the state is not `ok`.
     pub why: Option<Cow<'r, str>>,
-    /// Whether there is a version of it, be it the newest or stale.
+    /// True if there is a version of it, even if it is the newest or stale.
     pub is_usable: bool,
-    /// How old it is in seconds, as `max_age` counts; `None` where the host gave no date.
+    /// The age in seconds, as `max_age` counts; `None` if the host gave no date.
     pub age: Option<u64>,
     /// From when on it is stale, in seconds since the Unix epoch; `None` where it never is.
     pub expires: Option<i64>,
 }
 
 impl FeedInfo<'_> {
-    /// What [`Display`](fmt::Display) starts with: the feed and its state, without the reason.
+    /// The start of [`Display`](fmt::Display): the feed and its state, without the reason.
     pub fn heading(&self) -> String {
         let Self { name, state, .. } = self;
         format!("the feed `{name}` is {state}")
@@ -87,11 +88,11 @@ pub struct Finding<'r> {
     pub notes: Option<&'r str>,
     /// The most specific prefix of the feed that covers the address; IPv4 for an IPv4-mapped address.
     pub prefix: IpNet,
-    /// What the feed says of the prefix.
+    /// The statement of the feed about the prefix.
     pub value: FindingValue<'r>,
 }
 
-/// What a feed says of a prefix.
+/// The statement of a feed about a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingValue<'r> {
     /// The prefix belongs to the feed's publisher.
@@ -99,7 +100,7 @@ pub enum FindingValue<'r> {
         /// The publisher's name for the bot or product in it. A prefix with several services gives a finding for each.
         service: Option<&'r str>,
     },
-    /// Where the prefix is used. All `None`: explicitly nowhere.
+    /// The place in which the prefix is used. All `None`: explicitly nowhere.
     Place {
         /// ISO 3166-1 alpha-2, upper case.
         country: Option<&'r str>,
@@ -111,7 +112,7 @@ pub enum FindingValue<'r> {
 }
 
 impl FeedValue {
-    /// What the value says, one by one.
+    /// The parts of the value, one by one.
     fn findings(&self) -> impl Iterator<Item = FindingValue<'_>> {
         let (services, other): (&[Box<str>], _) = match self {
             Self::Range { services } if services.is_empty() => {
@@ -130,7 +131,7 @@ impl FeedValue {
 }
 
 impl LoadedFeed {
-    /// How it was when it was loaded.
+    /// The state when the feed was loaded.
     pub(crate) fn at_load(&self) -> FeedInfo<'_> {
         FeedInfo {
             name: &self.name,
@@ -144,14 +145,18 @@ impl LoadedFeed {
         }
     }
 
-    /// How it is at `now`.
+    /// The state at `now`.
     fn at(&self, now: i64) -> FeedInfo<'_> {
-        // A date in the future is that of a clock that is wrong.
+        // Clocks differ a little.
         let age = self.dated.map(|dated| now.saturating_sub(dated).max(0));
+        let ahead = self.dated.map_or(0, |dated| dated.saturating_sub(now));
         let info = FeedInfo { age: age.map(i64::unsigned_abs), ..self.at_load() };
         match (age, self.max_age) {
             (Some(age), Some(limit)) if self.is_stale(now) => {
-                let why = format!("it is {} old, over its `max_age` of {}", Age(age), Age(limit));
+                let why = match ahead > 0 {
+                    true => format!("its date is {} in the future; check the clock and the file", Age(ahead)),
+                    false => format!("it is {} old, over its `max_age` of {}", Age(age), Age(limit)),
+                };
                 FeedInfo { state: FeedState::Stale, why: Some(why.into()), prefixes: 0, ..info }
             }
             _ => info,
@@ -201,26 +206,31 @@ impl Ruleset {
         feeds.filter(move |feed| feed.is_in_force(now)).map(|feed| &*feed.name)
     }
 
-    /// How many keys can verify a signature of this agent at `now`, in seconds since the Unix epoch.
+    /// The number of keys that can verify a signature of this agent at `now`, in seconds since the Unix epoch.
     pub fn keys_of(&self, token: &str, now: i64) -> usize {
         let id = self.agents.find(|agent| *agent.token == *token);
         let keys = id.into_iter().flat_map(|id| self.keys.of(id)).flat_map(|directory| &directory.keys);
         keys.filter(|key| key.holds_at(now)).count()
     }
 
-    /// Why a client that claims this agent from an address in none of its ranges is not called spoofed at `now`, in
-    /// seconds since the Unix epoch; none where it is.
-    pub fn doubts<'r>(&'r self, token: &str, now: i64) -> Vec<Doubt<'r>> {
-        let Some(agent) = self.agent(token) else { return Vec::new() };
-        let mut doubts = Vec::new();
+    /// The reasons why a client that claims this agent from an address in none of its ranges is not called spoofed at
+    /// `now`, in seconds since the Unix epoch; none if it is. Without an address, those that hold for every client.
+    pub fn doubts<'r>(&'r self, token: &str, address: Option<IpAddr>, now: i64) -> Vec<DoubtInfo<'r>> {
+        let Some(agent) = self.agent(token).filter(|agent| !agent.is_control_token) else {
+            return Vec::new();
+        };
+        let address = address.map(|address| self.untranslated(address));
+        let of_address =
+            address.and_then(|address| Some(DoubtInfo::Address(address, address::doubt(address)?)));
+        let mut doubts: Vec<DoubtInfo<'r>> = of_address.into_iter().collect();
         if agent.ranges == Ranges::Partial {
-            doubts.push(Doubt::PartialRanges);
+            doubts.push(DoubtInfo::PartialRanges);
         }
-        doubts.extend(agent.lacking_feeds.iter().map(|name| Doubt::LackingFeed(name)));
+        doubts.extend(agent.lacking_feeds.iter().map(|name| DoubtInfo::LackingFeed(name)));
         let uncertain = self.loaded_feeds_of(agent).filter(|feed| !feed.is_whole() || !feed.is_in_force(now));
-        doubts.extend(uncertain.map(|feed| Doubt::Feed(feed.at(now))));
+        doubts.extend(uncertain.map(|feed| DoubtInfo::Feed(feed.at(now))));
         if doubts.is_empty() && agent.feeds.is_empty() {
-            doubts.push(Doubt::NoFeed);
+            doubts.push(DoubtInfo::NoFeed);
         }
         doubts
     }
@@ -238,13 +248,13 @@ impl Ruleset {
         self.feeds.iter().map(move |feed| feed.at(now))
     }
 
-    /// How many proxies in front of Envoy are trusted to write `X-Forwarded-For`; `None` if Envoy is to be asked for the
-    /// client's address.
+    /// The number of proxies in front of Envoy that are trusted to write `X-Forwarded-For`; `None` if Envoy is to be
+    /// asked for the client's address.
     pub fn trusted_hops(&self) -> Option<u8> {
         self.trusted_hops
     }
 
-    /// Whether any feed can become stale.
+    /// Returns true if any feed can become stale.
     pub fn has_age_limits(&self) -> bool {
         self.feeds.iter().any(|feed| feed.max_age.is_some())
     }
@@ -258,9 +268,9 @@ impl Ruleset {
         self.feeds.iter().filter(is_due).map(move |feed| feed.at(until))
     }
 
-    /// What each feed that covers the address says of it, the longest prefix first.
+    /// The findings of each feed that covers the address, the longest prefix first.
     pub fn lookup(&self, address: IpAddr) -> impl Iterator<Item = Finding<'_>> {
-        let address = address.to_canonical();
+        let address = self.untranslated(address);
         let found = self.table.lookup(address).unwrap_or_default().iter().filter_map(move |matched| {
             let feed = self.feeds.get(matched.feed)?;
             let prefix = IpNet::new(address, matched.prefix_len).ok()?.trunc();

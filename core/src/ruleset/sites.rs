@@ -1,4 +1,4 @@
-//! What the sites permit, compiled: which site a host belongs to, and what it says of whom.
+//! The sites, compiled: the site that a host belongs to, and its policies.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -49,7 +49,7 @@ pub(crate) struct PreferencesPolicy {
 pub(crate) struct Preferences {
     pub(crate) rules: AutomationPreferences,
     pub(crate) purposes: NamedPurposes,
-    /// What the file knows each product as that it names, and everybody else.
+    /// The name by which the file knows each product that it names, and everybody else.
     pub(crate) agents: ByProduct<NamedAgent>,
 }
 
@@ -153,33 +153,33 @@ pub(crate) struct Site {
     pub(crate) modes: Modes,
     /// 0 to 100.
     pub(crate) enforce_percent: u8,
-    /// Whether a denial names the line that decided.
+    /// True if a denial names the line that decided.
     pub(crate) explain: bool,
     /// Instead of the document's.
     pub(crate) filter_state: Option<Vec<Fact>>,
     pub(crate) tags: SiteTags,
-    /// What proves who owns the domain, as it is served.
+    /// The proof of who owns the domain, as it is served.
     pub(crate) proof: Option<Box<Representation>>,
-    /// How the site sends documents; `None`: it does not.
+    /// The settings of the site for documents; `None`: it sends none.
     pub(crate) documents: Option<SiteDocuments>,
 }
 
-/// How a site sends documents.
+/// The settings of a site for documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SiteDocuments {
-    /// Whether a path with `.md` added asks for the markdown of a page.
+    /// True if a path with `.md` added asks for the markdown of a page.
     pub(crate) md_paths: bool,
     /// The largest page that becomes one, in bytes, uncompressed.
     pub(crate) max_bytes: usize,
 }
 
 impl Site {
-    /// Whether a path with `.md` added asks for the markdown of a page.
+    /// Returns true if a path with `.md` added asks for the markdown of a page.
     pub(crate) fn has_md_paths(&self) -> bool {
         self.documents.is_some_and(|documents| documents.md_paths)
     }
 
-    /// What the rules on places make of a client; `None`: nothing.
+    /// The treatment of a client by the rules on places; `None`: no rule holds.
     pub(crate) fn treatment_of_place(
         &self,
         country: Option<[u8; 2]>,
@@ -189,8 +189,8 @@ impl Site {
         self.geo.iter().find(|rule| rule.holds(country, region)).map(|rule| rule.treatment)
     }
 
-    /// Whether `enforce` enforces for a client, by a hash of its address (IPv6: of its /64), so that one client sees one
-    /// behaviour. A client without an address is enforced on when all are.
+    /// Returns true if `enforce` enforces for a client, by a hash of its address (IPv6: of its /64), so that one client
+    /// sees one behaviour. A client without an address is enforced on when all are.
     pub(crate) fn enforces_on(&self, address: Option<IpAddr>) -> bool {
         let bits = match address.map(|address| address.to_canonical()) {
             _ if self.enforce_percent >= 100 => return true,
@@ -208,7 +208,7 @@ pub(crate) struct Sites {
     pub(crate) list: List<SiteId, Site>,
     pub(crate) hosts: HostIndex<SiteId>,
     pub(crate) default: Option<SiteId>,
-    /// Whether in any site a path with `.md` added asks for the markdown of a page.
+    /// True if in any site a path with `.md` added asks for the markdown of a page.
     pub(crate) have_md_paths: bool,
 }
 
@@ -218,7 +218,7 @@ impl Sites {
         self.list.get(id)
     }
 
-    /// Whether a site names the host.
+    /// Returns true if a site names the host.
     pub(crate) fn name(&self, host: &[u8]) -> bool {
         self.hosts.best(RequestHost::new(host)).is_some()
     }
@@ -257,7 +257,7 @@ mod tests {
             let expected = 200 * usize::from(percent);
             assert!(enforced.abs_diff(expected) <= 200, "{percent} %: {enforced}");
         }
-        // Who is enforced on at 10 % is so at 50 %, too: a roll-out only adds.
+        // Clients that are enforced on at 10 % are so at 50 %, too: a roll-out only adds.
         assert!(
             addresses(1000).all(|address| !site(10).enforces_on(address) || site(50).enforces_on(address))
         );

@@ -1,6 +1,6 @@
 //! The compiled form of a ruleset: bytes that load in milliseconds, natively and in Wasm.
 //!
-//! What takes time to compile is the feeds, so their table is stored as it lies in memory and is used in place. The
+//! The feeds take the time of compiling, so their table is stored as it lies in memory and is used in place. The
 //! document and its policy files are stored as they were written, and compiled again when they are loaded, so that the
 //! compiled form means what the sources mean, in every version that reads it.
 //!
@@ -29,12 +29,12 @@ use crate::ruleset::compile::{Compiled, Feeds, NoFiles, Sources};
 use crate::ruleset::data::LoadedFeed;
 use crate::source::diagnostic::{Diagnostics, Load};
 
-/// "CWR", and a byte that tells this file from text; the same in both halves of no word.
+/// "CWR", and a byte that no text has; the same in both halves of no word.
 const MAGIC: u32 = 0x4357_52f1;
 const VERSION: u32 = 3;
 const HEADER: usize = 6;
 
-/// Why bytes are no compiled ruleset.
+/// The reason why bytes are not a compiled ruleset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoredError {
@@ -46,7 +46,7 @@ pub enum StoredError {
     Length,
     /// They were altered.
     Checksum,
-    /// They hold what no version writes.
+    /// Their content is invalid.
     Content,
     /// The prefix table in them is damaged.
     Table(TableError),
@@ -63,8 +63,8 @@ impl fmt::Display for StoredError {
                 )
             }
             Self::Length => f.write_str("the compiled ruleset is cut short or has bytes added"),
-            Self::Checksum => f.write_str("the compiled ruleset was altered: its checksum does not hold"),
-            Self::Content => f.write_str("the compiled ruleset holds what no version of Crawlpike writes"),
+            Self::Checksum => f.write_str("the compiled ruleset was altered: its checksum does not match"),
+            Self::Content => f.write_str("the compiled ruleset is corrupt: compile it again"),
             Self::Table(error) => write!(f, "{error}"),
         }
     }
@@ -72,7 +72,7 @@ impl fmt::Display for StoredError {
 
 impl core::error::Error for StoredError {}
 
-/// Whether bytes begin like a compiled ruleset, and not like a JSON document.
+/// Returns true if bytes begin like a compiled ruleset, and not like a JSON document.
 pub fn is_stored(bytes: &[u8]) -> bool {
     bytes.first_chunk() == Some(&MAGIC.to_ne_bytes())
 }

@@ -1,7 +1,7 @@
 //! The mark that some editors put before UTF-8 text.
 
 /// Bytes without the byte order mark that some editors put before UTF-8 text, or the part of one that others leave there,
-/// which is no character. Google's parser of robots.txt skips both, too.
+/// which is not a character. Google's parser of robots.txt skips both, too.
 pub(crate) fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
     match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => rest,

@@ -1,4 +1,4 @@
-//! What is wrong with a source (configuration, feed, policy): where, how badly, and what to do about it.
+//! Errors and warnings about a source (configuration, feed, policy): where, how bad, and what to do about it.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::sort::sort_by_key;
 use crate::source::position::Position;
 
-/// How much a [`Diagnostic`] matters.
+/// The severity of a [`Diagnostic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -33,16 +33,16 @@ impl fmt::Display for Severity {
 /// One thing that is wrong, shown as `file:line:column: error: message [JAFAR-11]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// Whether the source is still usable.
+    /// True if the source is still usable.
     pub severity: Severity,
     /// The source, as the configuration names it.
     pub file: String,
-    /// Where in the source, when it is about one place.
+    /// The place in the source, if it is about one place.
     #[serde(flatten)]
     pub position: Option<Position>,
     /// The requirement that it stands for, such as `JAFAR-11`.
     pub requirement: Option<&'static str>,
-    /// What is wrong and what to do.
+    /// The error and the advice.
     pub message: String,
 }
 
@@ -87,14 +87,14 @@ impl Write for OneLine<'_, '_> {
     }
 }
 
-/// How strictly a source is read: [`Load`], [`Lint`] or [`LenientLint`].
+/// The strictness with which a source is read: [`Load`], [`Lint`] or [`LenientLint`].
 ///
 /// It is a type, so that a program that only loads has no text that only lint says.
 pub trait Strictness: Copy + fmt::Debug + sealed::Sealed {
-    /// Whether departures from the specification are reported that cost nothing on loading.
+    /// True if departures from the specification are reported that cost nothing on loading.
     const IS_LINT: bool;
 
-    /// Whether an entry that is lost is a warning, and not an error.
+    /// True if an entry that is lost is a warning, and not an error.
     const IS_LENIENT: bool;
 }
 
@@ -170,13 +170,13 @@ struct Log {
 }
 
 impl Log {
-    /// How many diagnostics of one source are kept with their text.
+    /// The number of diagnostics of one source that are kept with their text.
     const KEPT: usize = 100;
 
-    /// How many characters a message has at most.
+    /// The largest number of characters of a message.
     const LONGEST: usize = 1000;
 
-    /// How many characters the name of a source has at most: as many as a path has bytes.
+    /// The largest number of characters of the name of a source: as many as a path has bytes.
     const LONGEST_FILE: usize = 4096;
 
     fn push(
@@ -221,12 +221,12 @@ impl<S: Strictness> Diagnostics<S> {
 
     const SEVERITY_OF_LOSSES: Severity = if S::IS_LENIENT { Severity::Warning } else { Severity::Error };
 
-    /// Whether an entry that is lost is a warning, and not an error.
+    /// Returns true if an entry that is lost is a warning, and not an error.
     pub(crate) fn loses_leniently(&self) -> bool {
         S::IS_LENIENT
     }
 
-    /// Whether the source is read to be checked, not to be used.
+    /// Returns true if the source is read to be checked, not to be used.
     pub fn is_lint(&self) -> bool {
         S::IS_LINT
     }
@@ -287,7 +287,7 @@ impl<S: Strictness> Diagnostics<S> {
         }
     }
 
-    /// Whether one more error would be kept with its text.
+    /// Returns true if one more error would be kept with its text.
     pub(crate) fn keeps_errors(&self) -> bool {
         self.log.errors < Log::KEPT
     }
@@ -321,17 +321,17 @@ impl<S: Strictness> Diagnostics<S> {
         self.into_items()
     }
 
-    /// How many errors there were, kept or not.
+    /// The number of errors, kept or not.
     pub fn errors(&self) -> usize {
         self.log.errors
     }
 
-    /// How many warnings there were, kept or not.
+    /// The number of warnings, kept or not.
     pub fn warnings(&self) -> usize {
         self.log.warnings
     }
 
-    /// Whether the source is unusable (on loading) or does not conform (in lint).
+    /// Returns true if the source is unusable (on loading) or does not conform (in lint).
     pub fn has_errors(&self) -> bool {
         self.log.errors > 0
     }

@@ -14,9 +14,9 @@ pub(crate) enum Line<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Lines<'a> {
     rest: &'a str,
-    /// Whether the text ends with the part.
+    /// True if the text ends with the part.
     is_last: bool,
-    /// Whether the next part begins inside a line that is skipped.
+    /// True if the next part begins inside a line that is skipped.
     is_inside: bool,
 }
 
@@ -30,17 +30,17 @@ impl<'a> Lines<'a> {
         lines
     }
 
-    /// What was not taken yet.
+    /// The rest that was not taken yet.
     pub(crate) fn rest(&self) -> &'a str {
         self.rest
     }
 
-    /// Whether the next part begins inside a line that is skipped.
+    /// Returns true if the next part begins inside a line that is skipped.
     pub(crate) fn is_inside(&self) -> bool {
         self.is_inside
     }
 
-    /// Whether there is another part.
+    /// Returns true if there is another part.
     pub(crate) fn may_go_on(&self) -> bool {
         !self.is_last
     }
@@ -71,7 +71,7 @@ impl<'a> Lines<'a> {
     pub(crate) fn skip(&mut self) {
         self.is_inside = self.take().is_none();
         if self.is_inside {
-            // An end of a line stays for the next part, which tells whether it is half of one.
+            // An end of a line stays for the next part, which shows whether it is half of one.
             let text = self.rest.strip_suffix(['\n', '\r']).unwrap_or(self.rest);
             self.rest = self.rest.get(text.len()..).unwrap_or_default();
         }

@@ -10,14 +10,14 @@ use crate::source::byte_order_mark::without_byte_order_mark;
 
 /// Bytes that a host reads piece by piece, such as those of a large file.
 pub trait Pages {
-    /// How many there are.
+    /// The number of bytes.
     fn length(&self) -> u64;
 
     /// Reads bytes from an offset on, at least one unless the offset is at the end or the buffer is empty; gives how many.
     ///
     /// # Errors
     ///
-    /// Why they can't be read, for the operator.
+    /// The reason why they cannot be read, for the operator.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, String>;
 }
 
@@ -57,7 +57,7 @@ impl Content {
         }
     }
 
-    /// Whether another content has the same bytes; if one of them can't be read, it has not.
+    /// Returns true if another content has the same bytes; if one of them can't be read, it has not.
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bytes(own), Self::Bytes(others)) => own == others,
@@ -69,7 +69,7 @@ impl Content {
     ///
     /// # Errors
     ///
-    /// Why they can't be read.
+    /// The reason why they cannot be read.
     pub fn into_bytes(self) -> Result<Vec<u8>, String> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
@@ -100,7 +100,7 @@ impl<'a, const N: usize> From<&'a [u8; N]> for Source<'a> {
 }
 
 impl Source<'_> {
-    /// How many bytes there are.
+    /// The number of bytes.
     pub fn length(self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
@@ -108,11 +108,11 @@ impl Source<'_> {
         }
     }
 
-    /// Whether another source has the same bytes.
+    /// Returns true if another source has the same bytes.
     ///
     /// # Errors
     ///
-    /// Why one of them can't be read.
+    /// The reason why one of them cannot be read.
     pub fn has_the_bytes_of(self, other: Source<'_>) -> Result<bool, String> {
         if self.length() != other.length() {
             return Ok(false);
@@ -200,7 +200,7 @@ impl Source<'_> {
     }
 }
 
-/// How much is read at once.
+/// The number of bytes that are read at once.
 pub(crate) const PAGE: usize = 256 << 10;
 
 /// Pages behind a byte order mark, where there is one.
@@ -211,7 +211,7 @@ pub(crate) struct Unmarked<'a> {
 
 impl<'a> Unmarked<'a> {
     pub(crate) fn new(pages: &'a dyn Pages) -> Result<Self, String> {
-        // One byte more, which tells part of a mark from another character.
+        // One byte more, which distinguishes part of a mark from another character.
         let mut start = Vec::new();
         Source::Pages(pages).append(0, 4, &mut start)?;
         let skipped = start.len() - without_byte_order_mark(&start).len();

@@ -12,7 +12,7 @@ use crate::source::text::{self, Expected};
 pub(crate) struct Part<'t> {
     pub(crate) text: &'t str,
     pub(crate) locator: Locator<'t>,
-    /// Whether the text ends here.
+    /// True if the text ends here.
     pub(crate) is_last: bool,
 }
 

@@ -53,7 +53,7 @@ pub struct Locator<'a> {
     text: &'a [u8],
     /// The position of the first byte.
     start: Position,
-    /// Where the last call ended, as an offset and as a position.
+    /// The end of the last call, as an offset and as a position.
     offset: usize,
     position: Position,
 }

@@ -1,4 +1,4 @@
-//! What a source says, as messages show it.
+//! Text from a source, as messages show it.
 
 use core::fmt::{self, Write};
 

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How many known words a word is compared with: each comparison takes microseconds.
+/// The number of known words that a word is compared with: each comparison takes microseconds.
 const MOST_COMPARED: usize = 1000;
 
 /// The known word that was probably meant.
@@ -26,7 +26,7 @@ pub(crate) fn nearest<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>)
         .map(|(_, word)| word)
 }
 
-/// What to append to a message about an unknown word: ` (did you mean …?)`, or the list of known words if none is near.
+/// The end of a message about an unknown word: ` (did you mean …?)`, or the list of known words if none is near.
 pub fn suggestion<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     const MOST_LISTED: usize = 20;
     let known: Vec<&str> = known.into_iter().collect();

@@ -7,10 +7,10 @@ use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::diagnostic::{Diagnostics, Strictness};
 use crate::source::position::{Locator, Position};
 
-/// What the bytes should hold, for messages.
+/// The expected content of the bytes, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
-    /// What the reader reads, such as `JSON`.
+    /// The format that the reader reads, such as `JSON`.
     pub(crate) what: &'static str,
     /// The requirement that asks for UTF-8.
     pub(crate) requirement: Option<&'static str>,
@@ -27,7 +27,7 @@ pub(crate) fn read<'a, S: Strictness>(
     is_no_page(text, expected, diagnostics).then_some(text)
 }
 
-/// Whether a text does not begin as a web page; an error says if it does.
+/// Returns true if a text does not begin as a web page; an error says if it does.
 pub(crate) fn is_no_page<S: Strictness>(
     text: &str,
     expected: Expected,
@@ -84,8 +84,8 @@ pub(crate) fn report_encoding<S: Strictness>(
     diagnostics.error(position, requirement, message);
 }
 
-/// Whether the bytes begin as a web page does. One without any rule must not be taken for a policy, since it would allow
-/// everything: see [`report_page`].
+/// Returns true if the bytes begin as a web page does. One without any rule must not be taken for a policy, since it
+/// would allow everything: see [`report_page`].
 pub(crate) fn is_page(bytes: &[u8]) -> bool {
     const PAGES: [&[u8]; 2] = [b"<!doctype html", b"<html"];
     let start = without_byte_order_mark(bytes).trim_ascii_start();
@@ -100,8 +100,8 @@ pub(crate) fn report_page<S: Strictness>(expected: Expected, diagnostics: &mut D
     diagnostics.error(None, requirement, format_args!("this is HTML, not {what}: it has no rules"));
 }
 
-/// Whether the bytes are not in another encoding than UTF-8, or compressed; an error says in which. What is not UTF-8 in
-/// them is not looked for.
+/// Returns true if the bytes are not in another encoding than UTF-8, or compressed; an error says in which. What is not
+/// UTF-8 in them is not looked for.
 pub(crate) fn is_text<S: Strictness>(
     bytes: &[u8],
     expected: Expected,
@@ -115,7 +115,7 @@ pub(crate) fn is_text<S: Strictness>(
     found.is_none()
 }
 
-/// Formats that can be told by their first bytes. UTF-16 without a mark shows as every other byte being zero,
+/// Formats that their first bytes show. UTF-16 without a mark shows as every other byte being zero,
 /// because each of our formats starts with an ASCII character.
 fn not_text(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
@@ -127,7 +127,7 @@ fn not_text(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Tells the two encodings apart in which feeds that are not UTF-8 are usually written. Western text seldom uses the
+/// Distinguishes the two encodings in which feeds that are not UTF-8 are usually written. Western text seldom uses the
 /// bytes 0x81 to 0x9F; Japanese text in Shift-JIS consists mostly of pairs that start with them.
 fn likely_encoding(rest: &[u8]) -> &'static str {
     const SAMPLE: usize = 4096;

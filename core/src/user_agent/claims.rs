@@ -1,4 +1,4 @@
-//! Who a User-Agent says its client is: the agent whose token it has, some other automation, or a browser.
+//! The client that a User-Agent claims: the agent whose token it has, some other automation, or a browser.
 //!
 //! A token counts only where it stands alone, and so do other names of automation. So one pass over the words finds
 //! everything.
@@ -35,7 +35,7 @@ impl fmt::Display for ClaimsError {
 
 impl core::error::Error for ClaimsError {}
 
-/// Who a User-Agent says its client is.
+/// The client that a User-Agent claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
     /// The agent whose token has this index.
@@ -93,7 +93,7 @@ impl Tokens {
 #[derive(Clone, Debug)]
 pub struct Claims {
     vocabulary: Vocabulary,
-    /// Whether the known parts of a browser's User-Agent need not be read, since no token begins in one.
+    /// True if the known parts of a browser's User-Agent need not be read, since no token begins in one.
     pub(super) skips_known_parts: bool,
     /// The indices of the few tokens that count only where a User-Agent begins with them.
     at_beginning: Vec<usize>,
@@ -124,17 +124,17 @@ impl Claims {
         self
     }
 
-    /// Whether a token counts at a place.
+    /// Returns true if a token counts at a place.
     fn counts_at(&self, token: usize, start: usize) -> bool {
         start == 0 || !self.at_beginning.contains(&token)
     }
 
-    /// How many bytes of memory the compiled tokens and names take.
+    /// The number of bytes of memory that the compiled tokens and names take.
     pub fn memory_usage(&self) -> usize {
         self.vocabulary.memory_usage()
     }
 
-    /// Who the User-Agent says its client is. The token that it claims is that of [`Tokens::find`].
+    /// The client that the User-Agent claims. The token that it claims is that of [`Tokens::find`].
     ///
     /// No User-Agent, or a blank one, is automation's: every browser sends one. If a doubt is left, the client is a
     /// person: to deny a person costs more than to let one more bot through. `docs/identity.md` explains the rules.

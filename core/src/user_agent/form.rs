@@ -1,4 +1,4 @@
-//! Whether a User-Agent has one of the few forms that people's browsers send. Automation sends anything.
+//! The few forms of User-Agents that people's browsers send. Automation sends anything.
 
 use memchr::{memchr, memchr2_iter};
 
@@ -9,7 +9,7 @@ use super::words::words;
 #[cfg(test)]
 use crate::path::pattern::steps;
 
-/// Whether browsers send texts of this form, whatever the names in it.
+/// Returns true if browsers send texts of this form, whatever the names in it.
 pub(super) fn has_form_of_browser(text: &[u8]) -> bool {
     let Some(rest) = without_mozilla(text) else {
         return OTHER_BROWSERS.begins(text) || has_name(text, |name| OTHER_ENGINES.begins(name));
@@ -27,7 +27,7 @@ pub(super) fn has_form_of_browser(text: &[u8]) -> bool {
         || has_name(rest, |name| ENGINES.begins(name) || !compatible && DEVICES.begins(name))
 }
 
-/// Whether a name ends in "browser", or begins a rest of the text for which `begins` holds.
+/// Returns true if a name ends in "browser", or begins a rest of the text for which `begins` holds.
 fn has_name(text: &[u8], begins: impl Fn(&[u8]) -> bool) -> bool {
     words(text, 0..text.len(), 1).any(|word| {
         text.get(word.start..).is_some_and(&begins)
@@ -35,7 +35,7 @@ fn has_name(text: &[u8], begins: impl Fn(&[u8]) -> bool) -> bool {
     })
 }
 
-/// What follows `Mozilla/`, which some phones send in small letters or without the slash.
+/// The text after `Mozilla/`, which some phones send in small letters or without the slash.
 fn without_mozilla(text: &[u8]) -> Option<&[u8]> {
     let (product, rest) = text.split_at_checked("Mozilla".len())?;
     let rest = rest.trim_ascii_start();
@@ -54,7 +54,7 @@ pub(super) fn first_comment(text: &[u8]) -> (&[u8], &[u8]) {
     (comment.strip_suffix(b")").unwrap_or(comment), after)
 }
 
-/// Where the part first occurs in the text, in any ASCII case.
+/// The place at which the part first occurs in the text, in any ASCII case.
 pub(super) fn find(text: &[u8], part: &str) -> Option<usize> {
     #[cfg(test)]
     steps::add(text.len());

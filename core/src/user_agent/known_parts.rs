@@ -13,7 +13,7 @@ use crate::octets::is_in_table;
 #[derive(Clone, Copy, Debug)]
 struct Pattern {
     before: &'static str,
-    /// What follows the version; `None` where there is no version.
+    /// The text after the version; `None` if there is no version.
     after: Option<&'static str>,
 }
 
@@ -57,21 +57,21 @@ patterns! {
     Pattern::new("iPad; CPU OS ", " like Mac OS X"),
 }
 
-/// What may follow the platform.
+/// The texts that may follow the platform.
 const REVISION: Pattern = Pattern::new("; rv:", "");
 
-/// What follows the comment.
+/// The text after the comment.
 const WEBKIT: Pattern = Pattern::new(" AppleWebKit/", " (KHTML, like Gecko)");
 const GECKO: Pattern = Pattern::new(" Gecko/", "");
 
-/// How the User-Agents of many crawlers begin, up to the semicolon before their own words.
+/// The beginning of the User-Agents of many crawlers, up to the semicolon before their own words.
 const CRAWLERS_OPENING: Pattern = Pattern::new("Mozilla/5.0 AppleWebKit/", " (KHTML, like Gecko");
 
-/// What may precede a product.
+/// The texts that may precede a product.
 const MOBILE: &str = "Mobile ";
 
 patterns! {
-    /// What follows the engine.
+    /// The text after the engine.
     PRODUCTS, after_product:
     Pattern::new("Chrome/", ""), Pattern::new("Safari/", ""), Pattern::new("Version/", ""),
     Pattern::new("Firefox/", ""), Pattern::new("Mobile/15E", ""), Pattern::new("Edg/", ""),
@@ -108,14 +108,14 @@ pub(super) fn unknown_part(text: &[u8]) -> Range<usize> {
     text.len() - rest.unwrap_or(text).len()..text.len()
 }
 
-/// What follows the comment's last parenthesis, if the comment is known.
+/// The text after the comment's last parenthesis, if the comment is known.
 fn after_platform(inside: &[u8]) -> Option<&[u8]> {
     let rest = after_platform_name(inside)?;
     let rest = after(rest, &REVISION).unwrap_or(rest);
     rest.strip_prefix(b")")
 }
 
-/// What follows the parenthesis that closes a comment, which may have comments in it.
+/// The text after the parenthesis that closes a comment, which may have comments in it.
 pub(super) fn after_comment(inside: &[u8]) -> Option<&[u8]> {
     let mut depth = 1_usize;
     for at in memchr::memchr2_iter(b'(', b')', inside) {
@@ -127,7 +127,7 @@ pub(super) fn after_comment(inside: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// What follows the known products at the beginning.
+/// The text after the known products at the beginning.
 fn after_products(mut rest: &[u8]) -> &[u8] {
     while let Some(product) = rest.strip_prefix(b" ") {
         // `Mobile` alone may be the beginning of any name.
@@ -140,7 +140,7 @@ fn after_products(mut rest: &[u8]) -> &[u8] {
     rest
 }
 
-/// Whether a token may begin in a known part, and so be missed when only the unknown parts are read.
+/// Returns true if a token may begin in a known part, and so be missed when only the unknown parts are read.
 ///
 /// A token that stands alone begins and ends where words do. So if it begins in a known part, either its first word is
 /// a whole word of that part, or its first word is in the next part, before which there is a space.
@@ -166,12 +166,12 @@ fn is_known(word: &str, known: &str) -> bool {
     beginning.eq_ignore_ascii_case(known) && is_version(version)
 }
 
-/// Whether the word may be a part of a version, between points.
+/// Returns true if the word may be a part of a version, between points.
 fn is_version(word: &str) -> bool {
     word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'_'))
 }
 
-/// What follows a pattern that the text begins with. Inlined, it compares with numbers instead of texts.
+/// The text after a pattern with which it begins. Inlined, it compares with numbers instead of texts.
 #[inline(always)]
 fn after<'t>(text: &'t [u8], pattern: &Pattern) -> Option<&'t [u8]> {
     let rest = text.strip_prefix(pattern.before.as_bytes())?;
@@ -181,7 +181,7 @@ fn after<'t>(text: &'t [u8], pattern: &Pattern) -> Option<&'t [u8]> {
     }
 }
 
-/// What follows digits, points and underscores that begin with a digit.
+/// The text after digits, points and underscores that begin with a digit.
 #[inline(never)]
 fn after_version(text: &[u8]) -> Option<&[u8]> {
     let end = text.iter().position(|byte| !may_be_in_version(*byte)).unwrap_or(text.len());
@@ -189,7 +189,7 @@ fn after_version(text: &[u8]) -> Option<&[u8]> {
     version.first()?.is_ascii_digit().then_some(rest)
 }
 
-/// Whether the byte is a digit, a point or an underscore.
+/// Returns true if the byte is a digit, a point or an underscore.
 #[inline]
 fn may_be_in_version(byte: u8) -> bool {
     is_in_table!(byte, each => matches!(each, b'0'..=b'9' | b'.' | b'_'))

@@ -1,13 +1,13 @@
-//! What tells people's browsers from automation, as short lists that a reader can judge line by line.
+//! The words that distinguish people's browsers from automation, as short lists that a reader can judge line by line.
 
 use super::phrases::Phrases;
 
-/// What a name says of the client.
+/// The meaning of a name for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     /// It is automation.
     Automation,
-    /// What follows may be the address of its operator.
+    /// The text that follows may be the address of its operator.
     Address,
     /// `(compatible; ExampleBot/1.0)`. In a browser's User-Agent this word comes first, if at all.
     Compatible,
@@ -17,11 +17,11 @@ pub(super) enum Sign {
     Editor,
 }
 
-/// How names of automation end: `Applebot`, `My-Crawler`. Other words (`scan`, `proxy`, `monitor`, `feed`) are in the
-/// names of people's applications, too.
+/// The ends of names of automation: `Applebot`, `My-Crawler`. Other words (`scan`, `proxy`, `monitor`, `feed`) are in
+/// the names of people's applications, too.
 pub(super) const ENDINGS: &[&str] = &["bot", "crawler", "spider"];
 
-/// How many bytes the shortest of [`ENDINGS`] has.
+/// The number of bytes of the shortest of [`ENDINGS`].
 pub(super) const SHORTEST_ENDING: usize = "bot".len();
 
 /// Names that end so and are people's: a brand of phones.
@@ -130,8 +130,8 @@ const NAMES: &[&str] = &[
     "User-Agent",
 ];
 
-/// What follows `http` in people's browsers. Some makers of browsers, or of a component for browsers, put their own
-/// address into the User-Agent.
+/// The words that follow `http` in people's browsers. Some makers of browsers, or of a component for browsers, put
+/// their own address into the User-Agent.
 pub(super) const PEOPLES_ADDRESSES: &[&str] =
     &["://bsalsa.com", "://www.bsalsa.com", "://www.QtWeb.net", "://www.avantbrowser.com"];
 
@@ -196,7 +196,7 @@ pub(super) static DEVICES: Phrases<13> = Phrases::new([
 /// Platforms of the browsers that sent `Mozilla/` before engines had names.
 pub(super) static NETSCAPE_PLATFORMS: Phrases<5> = Phrases::new(["Win", "X11", "Mac", "OS/2", "Amiga"]);
 
-/// How the User-Agents begin of browsers that do not send `Mozilla/`: text browsers, those of rare systems and of
+/// The beginnings of User-Agents of browsers that do not send `Mozilla/`: text browsers, those of rare systems and of
 /// television sets, and Safari's own requests for icons.
 pub(super) static OTHER_BROWSERS: Phrases<64> = Phrases::new([
     "Opera/",

@@ -1,4 +1,4 @@
-//! What a User-Agent says: which agent it claims to be, and whether it is that of automation at all.
+//! The claims of a User-Agent: the agent that it names, and the signs that its client is automation.
 
 mod claims;
 mod form;

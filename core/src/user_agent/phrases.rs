@@ -39,7 +39,7 @@ impl<const N: usize> Phrases<N> {
         phrases
     }
 
-    /// Whether the text begins with one of them.
+    /// Returns true if the text begins with one of them.
     pub(super) fn begins(&self, text: &[u8]) -> bool {
         self.beginnings.may_begin(text) && self.candidates(text).any(|phrase| begins_with(text, phrase))
     }
@@ -52,7 +52,7 @@ impl<const N: usize> Phrases<N> {
     }
 }
 
-/// Whether the text begins with the other one, in any ASCII case.
+/// Returns true if the text begins with the other one, in any ASCII case.
 pub(super) fn begins_with(text: &[u8], beginning: &str) -> bool {
     let beginning = beginning.as_bytes();
     // Nearly all clients send the usual case, which is compared faster.
@@ -60,7 +60,7 @@ pub(super) fn begins_with(text: &[u8], beginning: &str) -> bool {
         || text.get(..beginning.len()).is_some_and(|part| part.eq_ignore_ascii_case(beginning))
 }
 
-/// Whether the text ends with the other one, in any ASCII case.
+/// Returns true if the text ends with the other one, in any ASCII case.
 pub(super) fn ends_with(text: &[u8], ending: &str) -> bool {
     let end = text.len().checked_sub(ending.len()).and_then(|start| text.get(start..));
     end.is_some_and(|end| end.eq_ignore_ascii_case(ending.as_bytes()))

@@ -1,4 +1,4 @@
-//! What has been found while the words of a User-Agent are read.
+//! The findings while the words of a User-Agent are read.
 
 use core::cell::OnceCell;
 use core::ops::Range;
@@ -10,15 +10,15 @@ use super::lists::{ENDINGS, PEOPLES_ADDRESSES, PEOPLES_NAMES, Sign};
 use super::phrases::{begins_with, ends_with};
 use super::vocabulary::Claim;
 
-/// What has been found so far.
+/// The findings so far.
 pub(super) struct Reading<'t> {
     pub(super) text: &'t [u8],
     pub(super) claim: Claim,
     /// A token that stands where it does not count.
     pub(super) misplaced: Option<usize>,
-    /// Whether there was a name or a web address of automation.
+    /// True if there was a name or a web address of automation.
     automation: bool,
-    /// Whether a code editor was named, and the framework on which such editors run.
+    /// True if a code editor was named, and the framework on which such editors run.
     editor: bool,
     electron: bool,
     /// See [`device_name`]; looked for once.
@@ -39,7 +39,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Whether something in the parts that have been read names automation.
+    /// Returns true if something in the parts that have been read names automation.
     pub(super) fn names_automation(&self, parts: &[Range<usize>]) -> bool {
         let has_mail_address =
             |part: &Range<usize>| self.text.get(part.clone()).is_some_and(has_mail_address);
@@ -48,7 +48,7 @@ impl<'t> Reading<'t> {
             || memchr(b'@', self.text).is_some() && parts.iter().any(has_mail_address)
     }
 
-    /// Whether names can still change the answer: a claim counts more, and one name of automation is enough.
+    /// Returns true if names can still change the answer: a claim counts more, and one name of automation is enough.
     pub(super) fn asks_for_names(&self) -> bool {
         self.claim.token().is_none() && !self.automation
     }
@@ -83,12 +83,12 @@ impl<'t> Reading<'t> {
             ends_with_any(ENDINGS) && !ends_with_any(PEOPLES_NAMES) && !self.names_device(start);
     }
 
-    /// Whether this place is in the name of a device: see [`device_name`].
+    /// Returns true if this place is in the name of a device: see [`device_name`].
     fn names_device(&self, place: usize) -> bool {
         self.device.get_or_init(|| device_name(self.text)).contains(&place)
     }
 
-    /// Whether `Mozilla/5.0 (` comes right before this place.
+    /// Returns true if `Mozilla/5.0 (` comes right before this place.
     fn follows_mozilla(&self, place: usize) -> bool {
         const LONGEST: usize = "Mozilla/1.10 [en] (".len();
         let before = self.text.get(place.saturating_sub(LONGEST)..place).unwrap_or_default();
@@ -96,12 +96,13 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// Whether a name with this last byte may end with one of [`ENDINGS`]. Hardly any word of a browser ends with it.
+/// Returns true if a name with this last byte may end with one of [`ENDINGS`]. Hardly any word of a browser ends with
+/// it.
 pub(super) const fn may_be_ending(last: &u8) -> bool {
     matches!(*last | 0x20, b't' | b'r')
 }
 
-/// Where the very first comment names an Android device. Models have all kinds of names.
+/// The range in which the very first comment names an Android device. Models have all kinds of names.
 fn device_name(text: &[u8]) -> Range<usize> {
     let (comment, _) = first_comment(text);
     let place = || {
@@ -111,7 +112,7 @@ fn device_name(text: &[u8]) -> Range<usize> {
     place().unwrap_or_default()
 }
 
-/// Whether there is a mail address. An `@` before a number is a version: `Ecosia android@88.0`.
+/// Returns true if there is a mail address. An `@` before a number is a version: `Ecosia android@88.0`.
 fn has_mail_address(text: &[u8]) -> bool {
     text.split(|byte| *byte == b'@').skip(1).any(|rest| {
         let is_domain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');

@@ -1,4 +1,4 @@
-//! What a worker remembers of the User-Agents that it read last.
+//! The User-Agents that a worker read last.
 
 use alloc::boxed::Box;
 use core::cell::RefCell;
@@ -7,7 +7,7 @@ use core::{array, fmt};
 use super::claims::{Claims, Speaker};
 use crate::hash;
 
-/// Who the User-Agents that one worker read last say their clients are, for one ruleset. Most requests have one of a few:
+/// The clients that the User-Agents claim that one worker read last, for one ruleset. Most requests have one of a few:
 /// to compare bytes is faster than to read words.
 pub struct RecentSpeakers(Box<[RefCell<Read>; 1 << BITS]>);
 

@@ -1,11 +1,11 @@
-//! What can stand for an agent in a User-Agent.
+//! The texts that can stand for an agent in a User-Agent.
 
 use core::fmt;
 
 /// The longest token that is accepted, in bytes.
 pub(crate) const MAX_TOKEN: usize = 64;
 
-/// Why a token is not one.
+/// The reason why a text is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenError {
     /// It has no characters.
@@ -36,7 +36,7 @@ impl fmt::Display for TokenError {
 
 impl core::error::Error for TokenError {}
 
-/// Whether `token` can stand for an agent: 1 to 64 bytes of printable ASCII without quotes and backslashes.
+/// Returns true if `token` can stand for an agent: 1 to 64 bytes of printable ASCII without quotes and backslashes.
 ///
 /// RFC 9309 allows letters, `-` and `_` only; agents in use have digits, dots and inner spaces, too.
 pub fn check_token(token: &str) -> Result<(), TokenError> {

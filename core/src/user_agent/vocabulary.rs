@@ -18,7 +18,7 @@ use super::words::{Word, continues_word, words};
 use crate::hash;
 use crate::sort::sort_by;
 
-/// What a text means.
+/// The meaning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// The token with this index.
@@ -47,7 +47,7 @@ impl Claim {
 #[derive(Clone, Debug)]
 pub(super) struct Vocabulary {
     first_words: WindowFilter,
-    /// How many bytes the shortest first word has.
+    /// The number of bytes of the shortest first word.
     pub(super) shortest: usize,
     /// The texts by the hash of their first word.
     groups: HashTable<Group>,
@@ -64,9 +64,9 @@ struct Group {
 /// A text as it is compiled.
 #[derive(Clone, Copy)]
 struct Text<'a> {
-    /// What comes before the first word.
+    /// The text before the first word.
     before: &'a str,
-    /// How many bytes the first word has.
+    /// The number of bytes of the first word.
     word: usize,
     /// The text from the first word on.
     rest: &'a str,
@@ -89,7 +89,7 @@ impl<'a> Text<'a> {
 /// A text, compiled.
 #[derive(Clone, Debug)]
 struct Entry {
-    /// What comes before the first word.
+    /// The text before the first word.
     before: Box<str>,
     /// The rest.
     text: Box<str>,
@@ -99,7 +99,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Where this text stands alone, if its first word starts here.
+    /// The range in which this text stands alone, if its first word starts here.
     #[inline]
     fn place(&self, user_agent: &[u8], start: usize) -> Option<Range<usize>> {
         let place = start.checked_sub(self.before.len())?..start + self.text.len();
@@ -115,7 +115,7 @@ impl Entry {
         (is_whole && (self.before.is_empty() || is_before())).then_some(place)
     }
 
-    /// Whether this text comes before the other one, or is equal.
+    /// Returns true if this text comes before the other one, or is equal.
     fn is_up_to(&self, other: &[u8]) -> bool {
         self.text.bytes().map(|byte| byte.to_ascii_lowercase()).le(other.iter().map(u8::to_ascii_lowercase))
     }
@@ -207,7 +207,7 @@ impl Vocabulary {
         claim.token()
     }
 
-    /// How many bytes of memory it takes.
+    /// The number of bytes of memory that it takes.
     pub(super) fn memory_usage(&self) -> usize {
         let of_entry = |entry: &Entry| size_of::<Entry>() + entry.before.len() + entry.text.len();
         let entries = self.groups.iter().flat_map(|group| &group.texts).map(of_entry).sum::<usize>();

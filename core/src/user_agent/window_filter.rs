@@ -2,7 +2,7 @@
 
 use super::words::Word;
 
-/// How many bytes of a beginning count.
+/// The number of bytes of a beginning that count.
 const WINDOW: usize = 4;
 
 /// Beginnings and words in any ASCII case, by keys. It may contain more than was inserted, never less.
@@ -41,20 +41,20 @@ impl WindowFilter {
         self.bits[word] |= bit;
     }
 
-    /// Whether one of the inserted texts may begin where `text` does.
+    /// Returns true if one of the inserted texts may begin where `text` does.
     #[inline]
     pub(super) fn may_begin(&self, text: &[u8]) -> bool {
         self.may_contain(key(text.first_chunk().copied().unwrap_or_else(|| padded(text))))
     }
 
-    /// Whether the key may have been inserted.
+    /// Returns true if the key may have been inserted.
     #[inline]
     pub(super) fn may_contain(&self, key: u64) -> bool {
         let (word, bit) = Self::place(key);
         self.bits.get(word).is_some_and(|word| word & bit != 0)
     }
 
-    /// Where the bit of a key is.
+    /// The place of the bit of a key.
     #[inline]
     const fn place(key: u64) -> (usize, u64) {
         let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50;
@@ -67,7 +67,7 @@ impl WindowFilter {
 pub(super) fn key_of_word(text: &[u8], word: Word) -> u64 {
     let first = text.get(word.start..word.start + WINDOW).and_then(<[u8]>::first_chunk);
     let window = first.copied().unwrap_or_else(|| padded(text.get(word.start..).unwrap_or_default()));
-    // What follows a short word is shifted out.
+    // Bytes after a short word are shifted out.
     let beyond = WINDOW.saturating_sub(word.length) * 8;
     (word.length as u64) << 32 | key(window) << beyond & u64::from(u32::MAX)
 }

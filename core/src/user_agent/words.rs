@@ -10,8 +10,8 @@ const BLOCK: usize = 64;
 /// Most parts that have to be read are shorter: to cover them takes half as long.
 const HALF: usize = BLOCK / 2;
 
-/// Whether a word goes on with this byte. A byte of 0x80 and above counts as a letter, since in a User-Agent it is
-/// part of one (UTF-8, Latin-1).
+/// Returns true if a word goes on with this byte. A byte of 0x80 and above counts as a letter, since in a User-Agent it
+/// is part of one (UTF-8, Latin-1).
 pub(super) const fn continues_word(byte: u8) -> bool {
     // No table and no branch: the compiler turns these comparisons into vector instructions.
     ((byte | 0x20).wrapping_sub(b'a') < 26)
@@ -24,7 +24,7 @@ pub(super) const fn continues_word(byte: u8) -> bool {
 /// A longest run of bytes for which [`continues_word`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Where it starts in the text.
+    /// The start in the text.
     pub(super) start: usize,
     pub(super) length: usize,
 }
@@ -49,12 +49,12 @@ pub(super) fn words(text: &[u8], part: Range<usize>, shortest: usize) -> impl It
 /// An iterator over words.
 struct Words<'t> {
     text: &'t [u8],
-    /// Where the current block starts in the text, and the next one.
+    /// The starts of the current block in the text, and of the next one.
     block: usize,
     next_block: usize,
     /// The bytes of words in the block.
     bits: u64,
-    /// Where words start in it that have not been returned.
+    /// The starts of words in it that have not been returned.
     starts: u64,
     shortest: usize,
 }
@@ -112,7 +112,7 @@ impl Iterator for Words<'_> {
     }
 }
 
-/// How many bytes of a word are beyond the block before this place.
+/// The number of bytes of a word beyond the block before this place.
 // Not a method: an iterator to which nothing refers stays in registers.
 #[cold]
 fn rest_of_word(text: &[u8], place: usize) -> usize {

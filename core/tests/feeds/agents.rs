@@ -2,53 +2,54 @@
 
 use crawlpike_core::{Compiled, FeedState, Identity, NoFiles, Overrides, Ruleset, decide};
 
-use crate::fixture::{Asked, DOCUMENT, MADE, Memory, identity, jafar, said, states};
+use crate::fixture::{Asked, DOCUMENT, MODIFIED, Memory, identity, jafar, said, states};
 
 #[test]
 fn jafar_23_a_feed_that_cannot_be_read_whole_proves_and_condemns_nobody() {
     // JAFAR-23
     let mut memory = Memory::new();
-    memory.put("a.json", jafar(1, 40).replace("10.1.7.0/24", "10.1.7.9/24"));
+    memory.put("a.json", jafar(1, 40).replace("11.1.7.0/24", "11.1.7.9/24"));
     let compiled = memory.load();
     let loaded = Compiled::load("c.bin", compiled.store().unwrap());
     for compiled in [&compiled, &loaded] {
-        let told = said(compiled);
+        let messages = said(compiled);
         assert!(
-            told.contains(
+            messages.contains(
                 "warning: the feed `a` is incomplete: 1 entry cannot be read; clients that claim its agents from other \
                  addresses are `unverified`, not `spoofed`"
             ),
-            "{told}"
+            "{messages}"
         );
-        assert!(!told.contains("--accept"), "{told}");
-        assert_eq!(identity(compiled, "10.1.39.255", "ABot/1.0"), Identity::Verified);
-        assert_eq!(identity(compiled, "10.1.7.1", "ABot/1.0"), Identity::Unverified);
-        assert_eq!(identity(compiled, "10.9.0.1", "ABot/1.0"), Identity::Unverified);
-        assert_eq!(identity(compiled, "10.9.0.1", "BBot/1.0"), Identity::Spoofed);
+        assert!(!messages.contains("--accept"), "{messages}");
+        assert_eq!(identity(compiled, "11.1.39.255", "ABot/1.0"), Identity::Verified);
+        assert_eq!(identity(compiled, "11.1.7.1", "ABot/1.0"), Identity::Unverified);
+        assert_eq!(identity(compiled, "11.9.0.1", "ABot/1.0"), Identity::Unverified);
+        assert_eq!(identity(compiled, "11.9.0.1", "BBot/1.0"), Identity::Spoofed);
         let ruleset = compiled.ruleset.as_ref().unwrap();
-        let doubts: Vec<String> = ruleset.doubts("ABot", MADE).iter().map(ToString::to_string).collect();
+        let doubts: Vec<String> =
+            ruleset.doubts("ABot", None, MODIFIED).iter().map(ToString::to_string).collect();
         assert_eq!(doubts, ["the feed `a` is incomplete: 1 entry cannot be read"]);
-        assert!(ruleset.doubts("BBot", MADE).is_empty());
+        assert!(ruleset.doubts("BBot", None, MODIFIED).is_empty());
     }
     // It is still the last good version where a newer one is held.
     memory.put("a.json", jafar(1, 3));
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
-    assert_eq!(identity(&compiled, "10.9.0.1", "ABot/1.0"), Identity::Unverified);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Held, FeedState::Ok]);
+    assert_eq!(identity(&compiled, "11.9.0.1", "ABot/1.0"), Identity::Unverified);
 }
 
 #[test]
 fn jafar_23_bare_addresses_lose_nobody() {
     // JAFAR-20, JAFAR-23: 99 bare addresses and one prefix.
     let mut memory = Memory::new();
-    let bare: Vec<String> = (0..99).map(|n| format!(r#"{{"ipv4Prefix":"10.7.0.{n}"}}"#)).collect();
-    memory.put("a.json", format!(r#"{{"prefixes":[{{"ipv4Prefix":"10.1.0.0/24"}},{}]}}"#, bare.join(",")));
+    let bare: Vec<String> = (0..99).map(|n| format!(r#"{{"ipv4Prefix":"11.7.0.{n}"}}"#)).collect();
+    memory.put("a.json", format!(r#"{{"prefixes":[{{"ipv4Prefix":"11.1.0.0/24"}},{}]}}"#, bare.join(",")));
     let compiled = memory.load();
     assert_eq!(said(&compiled), "");
     for (address, expected) in [
-        ("10.7.0.98", Identity::Verified),
-        ("10.1.0.7", Identity::Verified),
-        ("10.7.0.99", Identity::Spoofed),
+        ("11.7.0.98", Identity::Verified),
+        ("11.1.0.7", Identity::Verified),
+        ("11.7.0.99", Identity::Spoofed),
     ] {
         assert_eq!(identity(&compiled, address, "ABot/1.0"), expected, "{address}");
     }
@@ -59,11 +60,12 @@ fn an_agent_with_partial_ranges_is_never_spoofed() {
     let mut memory = Memory::new();
     let document = DOCUMENT.replace(r#""token": "ABot","#, r#""token": "ABot", "ranges": "partial","#);
     let compiled = memory.load_document(&document);
-    assert_eq!(identity(&compiled, "10.1.0.1", "ABot/1.0"), Identity::Verified);
-    assert_eq!(identity(&compiled, "10.9.0.1", "ABot/1.0"), Identity::Unverified);
-    assert_eq!(identity(&compiled, "10.9.0.1", "BBot/1.0"), Identity::Spoofed);
+    assert_eq!(identity(&compiled, "11.1.0.1", "ABot/1.0"), Identity::Verified);
+    assert_eq!(identity(&compiled, "11.9.0.1", "ABot/1.0"), Identity::Unverified);
+    assert_eq!(identity(&compiled, "11.9.0.1", "BBot/1.0"), Identity::Spoofed);
     let ruleset = compiled.ruleset.as_ref().unwrap();
-    let doubts: Vec<String> = ruleset.doubts("ABot", MADE).iter().map(ToString::to_string).collect();
+    let doubts: Vec<String> =
+        ruleset.doubts("ABot", None, MODIFIED).iter().map(ToString::to_string).collect();
     assert_eq!(doubts, ["it also runs outside its published ranges"]);
 
     // The catalog says so of Claude Code's token, and the document can say otherwise.
@@ -76,7 +78,7 @@ fn an_agent_with_partial_ranges_is_never_spoofed() {
         let compiled = memory.load_document(&format!(r#"{{ "feeds": [ {feed} ], "agents": [ {agents} ] }}"#));
         assert_eq!(said(&compiled), "");
         let code = "Claude-User (claude-code/2.1.0; +https://support.anthropic.com/)";
-        assert_eq!(identity(&compiled, "10.1.0.1", code), Identity::Verified);
+        assert_eq!(identity(&compiled, "11.1.0.1", code), Identity::Verified);
         assert_eq!(identity(&compiled, "192.0.2.1", code), expected);
         assert_eq!(identity(&compiled, "192.0.2.1", "ClaudeBot/1.0"), Identity::Spoofed);
     }
@@ -90,10 +92,10 @@ fn jafar_18_each_service_of_a_prefix_proves() {
         format!(r#"{{"ip_prefix":"{prefix}","region":"us-east-1","service":"{service}"}}"#)
     };
     let prefixes = [
-        entry("10.1.0.0/24", "AMAZON"),
-        entry("10.1.1.0/24", "AMAZON"),
-        entry("10.1.0.0/24", "S3"),
-        entry("10.1.0.0/24", "EC2"),
+        entry("11.1.0.0/24", "AMAZON"),
+        entry("11.1.1.0/24", "AMAZON"),
+        entry("11.1.0.0/24", "S3"),
+        entry("11.1.0.0/24", "EC2"),
     ];
     memory.put("a.json", format!(r#"{{"syncToken":"1","prefixes":[{}]}}"#, prefixes.join(",")));
     let document = DOCUMENT.replace(r#""feeds": ["a"]"#, r#""feeds": ["a"], "services": ["EC2"]"#);
@@ -101,22 +103,22 @@ fn jafar_18_each_service_of_a_prefix_proves() {
     let loaded = Compiled::load("c.bin", compiled.store().unwrap());
     for compiled in [&compiled, &loaded] {
         assert_eq!(said(compiled), "");
-        assert_eq!(identity(compiled, "10.1.0.7", "ABot/1.0"), Identity::Verified);
-        assert_eq!(identity(compiled, "10.1.1.7", "ABot/1.0"), Identity::Spoofed);
+        assert_eq!(identity(compiled, "11.1.0.7", "ABot/1.0"), Identity::Verified);
+        assert_eq!(identity(compiled, "11.1.1.7", "ABot/1.0"), Identity::Spoofed);
         let ruleset = compiled.ruleset.as_ref().unwrap();
         let found: Vec<String> =
-            ruleset.lookup("10.1.0.7".parse().unwrap()).map(|finding| finding.to_string()).collect();
+            ruleset.lookup("11.1.0.7".parse().unwrap()).map(|finding| finding.to_string()).collect();
         assert_eq!(
             found,
             [
-                r#"a 10.1.0.0/24 service="AMAZON""#,
-                r#"a 10.1.0.0/24 service="S3""#,
-                r#"a 10.1.0.0/24 service="EC2""#
+                r#"a 11.1.0.0/24 service="AMAZON""#,
+                r#"a 11.1.0.0/24 service="S3""#,
+                r#"a 11.1.0.0/24 service="EC2""#
             ]
         );
         // The service that proved the agent; of a client without a claim, the first one.
         for (user_agent, service) in [("ABot/1.0", "EC2"), ("curl/8", "AMAZON")] {
-            let request = Asked { address: "10.1.0.7".parse().unwrap(), user_agent, now: MADE };
+            let request = Asked { address: "11.1.0.7".parse().unwrap(), user_agent, now: MODIFIED };
             let decision = decide(ruleset, &request, Overrides::default());
             assert_eq!(ruleset.describe(&decision, &request).service, Some(service));
         }
@@ -179,14 +181,14 @@ fn a_feed_that_proves_no_agent_or_unexpected_ones_is_pointed_out() {
         );
         let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);
         let loaded = Compiled::load("c.bin", compiled.store().unwrap());
-        let told = said(&compiled);
-        assert_eq!(said(&loaded), told, "at every load");
+        let messages = said(&compiled);
+        assert_eq!(said(&loaded), messages, "at every load");
         match expected {
-            None => assert_eq!(told, "", "{feed} {agents}"),
+            None => assert_eq!(messages, "", "{feed} {agents}"),
             Some(expected) => {
-                assert_eq!(told.lines().count(), 1, "{told}");
-                assert!(told.starts_with("c.json:2:50: warning: the feed `"), "{told}");
-                assert!(told.contains(expected), "{told}");
+                assert_eq!(messages.lines().count(), 1, "{messages}");
+                assert!(messages.starts_with("c.json:2:50: warning: the feed `"), "{messages}");
+                assert!(messages.contains(expected), "{messages}");
             }
         }
     }
@@ -200,7 +202,7 @@ fn a_feed_that_proves_no_agent_or_unexpected_ones_is_pointed_out() {
 
 #[test]
 fn a_geofeed_proves_no_agent() {
-    // A geofeed says where a prefix is used, not by whom.
+    // A geofeed says where a prefix is used, not which agent uses it.
     let document = r#"{"feeds":[{"name":"offices","format":"geofeed","source":"g.csv"}],
         "agents":[{"token":"FooBot","feeds":["offices"]}]}"#;
     let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);

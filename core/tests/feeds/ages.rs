@@ -23,20 +23,20 @@ fn a_stale_feed_neither_proves_nor_condemns() {
         (until - 1, Identity::Verified, Identity::Spoofed),
         (until, Identity::Unverified, Identity::Unverified),
     ] {
-        assert_eq!(asked_at(ruleset, "10.1.0.1", "ABot/1.0", now).identity, inside);
-        assert_eq!(asked_at(ruleset, "10.9.0.1", "ABot/1.0", now).identity, outside);
+        assert_eq!(asked_at(ruleset, "11.1.0.1", "ABot/1.0", now).identity, inside);
+        assert_eq!(asked_at(ruleset, "11.9.0.1", "ABot/1.0", now).identity, outside);
     }
     assert_eq!(
         asked_at(
             ruleset,
-            "10.1.0.1",
+            "11.1.0.1",
             "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
             until
         )
         .identity,
         Identity::None
     );
-    assert_eq!(asked_at(ruleset, "10.2.0.1", "BBot/1.0", until).identity, Identity::Verified);
+    assert_eq!(asked_at(ruleset, "11.2.0.1", "BBot/1.0", until).identity, Identity::Verified);
     assert_eq!(states(&compiled, until), [FeedState::Stale, FeedState::Ok]);
 }
 
@@ -60,6 +60,22 @@ fn a_stale_feed_shows_no_prefixes_and_says_how_old_it_is() {
 }
 
 #[test]
+fn a_date_in_the_future_makes_a_feed_stale() {
+    let compiled = Memory::new().load();
+    let seen = |now| {
+        (
+            states(&compiled, now)[0],
+            asked_at(compiled.ruleset.as_ref().unwrap(), "11.9.0.1", "ABot/1.0", now).identity,
+        )
+    };
+    // Clocks differ, but not by days.
+    assert_eq!(seen(MODIFIED - DAY), (FeedState::Ok, Identity::Spoofed));
+    assert_eq!(seen(MODIFIED - DAY - 1), (FeedState::Stale, Identity::Unverified));
+    let feed = compiled.ruleset.as_ref().unwrap().feeds(MODIFIED - 2 * DAY).next().unwrap();
+    assert_eq!(feed.why.as_deref(), Some("its date is 2d in the future; check the clock and the file"));
+}
+
+#[test]
 fn a_gate_learns_once_that_a_feed_became_stale() {
     let compiled = Memory::new().load();
     let ruleset = compiled.ruleset.as_ref().unwrap();
@@ -71,7 +87,7 @@ fn a_gate_learns_once_that_a_feed_became_stale() {
         asked = now;
     }
     assert_eq!(told, [(until, "a", FeedState::Stale)]);
-    // What a load has said is not said again.
+    // A message that a load has given is not repeated.
     assert_eq!(ruleset.became_stale(until + 5, until + DAY).count(), 0);
 }
 

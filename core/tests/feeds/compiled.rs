@@ -2,7 +2,7 @@
 
 use crawlpike_core::{Compiled, is_stored};
 
-use crate::fixture::{DOCUMENT, MADE, Memory, asked_at, said};
+use crate::fixture::{DOCUMENT, MODIFIED, Memory, asked_at, said};
 
 #[test]
 fn the_compiled_form_decides_as_the_documents_do() {
@@ -19,9 +19,13 @@ fn the_compiled_form_decides_as_the_documents_do() {
             for user_agent in
                 ["ABot/1.0", "BBot", "curl/8", "Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/140.0"]
             {
-                let address = format!("10.{second}.{third}.7");
-                let decision = asked_at(&documents, &address, user_agent, MADE);
-                assert_eq!(asked_at(&stored, &address, user_agent, MADE), decision, "{address} {user_agent}");
+                let address = format!("11.{second}.{third}.7");
+                let decision = asked_at(&documents, &address, user_agent, MODIFIED);
+                assert_eq!(
+                    asked_at(&stored, &address, user_agent, MODIFIED),
+                    decision,
+                    "{address} {user_agent}"
+                );
             }
         }
     }

@@ -18,7 +18,7 @@ pub(crate) const DOCUMENT: &str = r#"{
 }"#;
 
 /// When the feeds here were made: 2026-01-01.
-pub(crate) const MADE: i64 = 1_767_225_600;
+const MADE: i64 = 1_767_225_600;
 pub(crate) const DAY: i64 = 24 * 60 * 60;
 
 /// When their files were written: years after, as with publishers that never touch `creationTime`.
@@ -27,7 +27,7 @@ pub(crate) const MODIFIED: i64 = MADE + 3 * 365 * DAY;
 /// Prefixes 10.SECOND.0.0/24 to 10.SECOND.(count-1).0/24.
 pub(crate) fn jafar(second: u8, count: u8) -> String {
     let prefixes: Vec<String> =
-        (0..count).map(|third| format!(r#"{{"ipv4Prefix":"10.{second}.{third}.0/24"}}"#)).collect();
+        (0..count).map(|third| format!(r#"{{"ipv4Prefix":"11.{second}.{third}.0/24"}}"#)).collect();
     format!(
         r#"{{"formatVersion":"1.0","synctoken":"1","creationTime":"2026-01-01T00:00:00Z","prefixes":[{}]}}"#,
         prefixes.join(",")
@@ -130,7 +130,7 @@ pub(crate) fn asked_at(ruleset: &Ruleset, address: &str, user_agent: &'static st
 }
 
 pub(crate) fn identity(compiled: &Compiled, address: &str, user_agent: &'static str) -> Identity {
-    asked_at(compiled.ruleset.as_ref().unwrap(), address, user_agent, MADE).identity
+    asked_at(compiled.ruleset.as_ref().unwrap(), address, user_agent, MODIFIED).identity
 }
 
 pub(crate) fn states(compiled: &Compiled, now: i64) -> Vec<FeedState> {

@@ -1,4 +1,4 @@
-//! Where the shape of a feed comes from: the configuration, the catalog, or the file itself.
+//! The source of the shape of a feed: the configuration, the catalog, or the file itself.
 
 use crawlpike_core::Identity;
 

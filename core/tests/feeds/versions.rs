@@ -4,25 +4,26 @@ use std::collections::HashMap;
 
 use crawlpike_core::{Compiled, FeedState, Identity, NoFiles, Ruleset};
 
-use crate::fixture::{DOCUMENT, MADE, Memory, identity, jafar, said, states};
+use crate::fixture::{DOCUMENT, MODIFIED, Memory, identity, jafar, said, states};
 
 #[test]
 fn a_good_feed_proves_and_condemns() {
     let compiled = Memory::new().load();
     assert_eq!(said(&compiled), "");
-    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
-    assert_eq!(identity(&compiled, "10.1.39.255", "ABot/1.0"), Identity::Verified);
-    assert_eq!(identity(&compiled, "10.1.40.0", "ABot/1.0"), Identity::Spoofed);
-    assert_eq!(identity(&compiled, "::ffff:10.1.0.1", "ABot/1.0"), Identity::Verified);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Ok; 2]);
+    assert_eq!(identity(&compiled, "11.1.39.255", "ABot/1.0"), Identity::Verified);
+    assert_eq!(identity(&compiled, "11.1.40.0", "ABot/1.0"), Identity::Spoofed);
+    assert_eq!(identity(&compiled, "::ffff:11.1.0.1", "ABot/1.0"), Identity::Verified);
 }
 
 #[test]
-fn jafar_9_an_empty_first_feed_is_usable_and_proves_nobody() {
+fn jafar_9_a_feed_without_prefixes_counts_as_missing() {
     let mut memory = Memory::new();
     memory.put("a.json", jafar(1, 0));
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
-    assert_eq!(identity(&compiled, "10.1.0.1", "ABot/1.0"), Identity::Spoofed);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Missing, FeedState::Ok]);
+    assert_eq!(identity(&compiled, "11.1.0.1", "ABot/1.0"), Identity::Unverified);
+    assert!(said(&compiled).contains("the feed `a` is missing: it has no prefixes;"), "{}", said(&compiled));
 }
 
 #[test]
@@ -30,8 +31,8 @@ fn a_missing_feed_condemns_nobody() {
     let mut memory = Memory::new();
     memory.files.remove("a.json");
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Missing, FeedState::Ok]);
-    assert_eq!(identity(&compiled, "10.9.0.1", "ABot/1.0"), Identity::Unverified);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Missing, FeedState::Ok]);
+    assert_eq!(identity(&compiled, "11.9.0.1", "ABot/1.0"), Identity::Unverified);
     assert_eq!(
         said(&compiled),
         "c.json:5:49: warning: the feed `a` is missing: the file a.json does not exist; it verifies no client, and clients \
@@ -62,9 +63,9 @@ fn jafar_3_the_last_good_version_stays_in_force() {
         memory.load();
         memory.put("a.json", broken.clone());
         let compiled = memory.load();
-        assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok], "{broken}");
-        assert_eq!(identity(&compiled, "10.1.39.1", "ABot/1.0"), Identity::Verified, "{broken}");
-        assert_eq!(identity(&compiled, "10.9.0.1", "ABot/1.0"), Identity::Spoofed, "{broken}");
+        assert_eq!(states(&compiled, MODIFIED), [FeedState::Held, FeedState::Ok], "{broken}");
+        assert_eq!(identity(&compiled, "11.1.39.1", "ABot/1.0"), Identity::Verified, "{broken}");
+        assert_eq!(identity(&compiled, "11.9.0.1", "ABot/1.0"), Identity::Spoofed, "{broken}");
         assert!(said(&compiled).contains("the last good version stays in force"), "{}", said(&compiled));
         assert_eq!(memory.good["a.json"], jafar(1, 40).into_bytes(), "{broken}");
     }
@@ -72,8 +73,8 @@ fn jafar_3_the_last_good_version_stays_in_force() {
     memory.load();
     memory.files.remove("a.json");
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
-    assert_eq!(identity(&compiled, "10.1.39.1", "ABot/1.0"), Identity::Verified);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Held, FeedState::Ok]);
+    assert_eq!(identity(&compiled, "11.1.39.1", "ABot/1.0"), Identity::Verified);
 }
 
 #[test]
@@ -84,31 +85,31 @@ fn a_suspicious_version_is_held_until_it_is_accepted() {
     memory.put("a.json", jafar(2, 50));
     memory.put("b.json", jafar(1, 40));
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Held; 2]);
-    assert_eq!(identity(&compiled, "10.1.0.1", "ABot/1.0"), Identity::Verified);
-    assert_eq!(identity(&compiled, "10.2.0.1", "ABot/1.0"), Identity::Spoofed);
-    let told = said(&compiled);
-    assert!(told.contains("the files of `a` and `b` are swapped"), "{told}");
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Held; 2]);
+    assert_eq!(identity(&compiled, "11.1.0.1", "ABot/1.0"), Identity::Verified);
+    assert_eq!(identity(&compiled, "11.2.0.1", "ABot/1.0"), Identity::Spoofed);
+    let messages = said(&compiled);
+    assert!(messages.contains("the files of `a` and `b` are swapped"), "{messages}");
 
     memory.put("a.json", jafar(1, 4));
     memory.put("b.json", jafar(2, 50));
-    assert_eq!(states(&memory.load(), MADE), [FeedState::Held, FeedState::Ok]);
+    assert_eq!(states(&memory.load(), MODIFIED), [FeedState::Held, FeedState::Ok]);
     memory.accepted.push("a".to_string());
-    assert_eq!(states(&memory.load(), MADE), [FeedState::Ok; 2]);
+    assert_eq!(states(&memory.load(), MODIFIED), [FeedState::Ok; 2]);
     // Once let in, it is the last good one.
     memory.accepted.clear();
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
-    assert_eq!(identity(&compiled, "10.1.4.1", "ABot/1.0"), Identity::Spoofed);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Ok; 2]);
+    assert_eq!(identity(&compiled, "11.1.4.1", "ABot/1.0"), Identity::Spoofed);
 }
 
 #[test]
 fn a_first_feed_that_claims_everything_proves_nobody() {
     let mut memory = Memory::new();
-    memory.put("a.json", jafar(1, 1).replace("10.1.0.0/24", "0.0.0.0/0"));
+    memory.put("a.json", jafar(1, 1).replace("11.1.0.0/24", "0.0.0.0/0"));
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
-    assert_eq!(identity(&compiled, "10.1.0.1", "ABot/1.0"), Identity::Unverified);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Held, FeedState::Ok]);
+    assert_eq!(identity(&compiled, "11.1.0.1", "ABot/1.0"), Identity::Unverified);
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn the_limits_of_a_feed_are_those_of_the_document() {
     }
     let document = DOCUMENT.replace(r#""max_age": "7d""#, r#""limits": { "entries": 40, "nesting": 3 }"#);
     let compiled = Ruleset::compile("c.json", document.as_bytes(), &Memory::new());
-    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Ok; 2]);
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn any_number_of_lost_entries_hides_no_error() {
     let bad = r#"{"ipv4Prefix":"x"},"#.repeat(1000);
     memory.put("a.json", jafar(1, 40).replace(r#""prefixes":["#, &format!(r#""prefixes":[{bad}"#)));
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Incomplete, FeedState::Ok]);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Incomplete, FeedState::Ok]);
     assert_eq!(compiled.diagnostics.len(), 102);
     assert!(
         said(&compiled).ends_with("a.json: warning: not shown: errors 0, warnings 900\n"),
@@ -151,7 +152,7 @@ fn any_number_of_lost_entries_hides_no_error() {
         Ruleset::compile("c.json", DOCUMENT.as_bytes(), &Memory { good: HashMap::new(), ..memory.clone() });
     assert!(first.ruleset.is_none(), "{}", said(&first));
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Held, FeedState::Ok]);
     // The reason is given once.
     let reason = "is held: a.json: cannot read any of the 1000 entries";
     assert!(said(&compiled).contains(reason), "{}", said(&compiled));
@@ -165,8 +166,8 @@ fn the_command_that_accepts_a_version_can_be_run_as_it_is_printed() {
     memory.load();
     memory.put("a.json", jafar(1, 4));
     memory.put("b.json", "<html>");
-    let told = said(&memory.load());
-    let lines: Vec<&str> = told.lines().collect();
+    let messages = said(&memory.load());
+    let lines: Vec<&str> = messages.lines().collect();
     assert_eq!(
         lines,
         [
@@ -182,15 +183,21 @@ fn the_command_that_accepts_a_version_can_be_run_as_it_is_printed() {
         "feeds": [ { "name": "it's a", "format": "cidr", "source": "all.txt" } ] }"#;
     memory.put("all.txt", "0.0.0.0/0");
     let compiled = Ruleset::compile("my configs/c.json", document.as_bytes(), &memory);
-    let told = said(&compiled);
+    let messages = said(&compiled);
     let command = r"run `crawlpike compile --config 'my configs/c.json' --accept 'it'\''s a'`";
-    assert!(told.contains(command), "{told}");
-    // What lies in the document, as in Envoy, or was compiled elsewhere, is changed elsewhere.
-    let told = said(&Compiled::load("c.bin", compiled.store().unwrap()));
-    assert!(told.contains("is held: it claims 0.0.0.0/0") && !told.contains("--accept"), "{told}");
+    assert!(messages.contains(command), "{messages}");
+    // Feeds that are in the document, as in Envoy, or were compiled elsewhere, are changed elsewhere.
+    let messages = said(&Compiled::load("c.bin", compiled.store().unwrap()));
+    assert!(
+        messages.contains("is held: it covers 0.0.0.0/0") && !messages.contains("--accept"),
+        "{messages}"
+    );
     let inlined = document.replacen('{', r#"{ "files": { "all.txt": { "text": "0.0.0.0/0" } },"#, 1);
-    let told = said(&Ruleset::compile("c.json", inlined.as_bytes(), &NoFiles));
-    assert!(told.contains("is held: it claims 0.0.0.0/0") && !told.contains("--accept"), "{told}");
+    let messages = said(&Ruleset::compile("c.json", inlined.as_bytes(), &NoFiles));
+    assert!(
+        messages.contains("is held: it covers 0.0.0.0/0") && !messages.contains("--accept"),
+        "{messages}"
+    );
 }
 
 #[test]
@@ -202,24 +209,28 @@ fn a_first_version_that_covers_too_much_is_held_unless_it_proves_nobody() {
         jafar(1, 40).replace(r#""prefixes":["#, &format!(r#""prefixes":[{},"#, bad.join(","))),
     );
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Held, FeedState::Ok]);
-    assert!(said(&compiled).contains("it claims 87.2% of all IPv4 addresses; a feed"), "{}", said(&compiled));
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Held, FeedState::Ok]);
+    assert!(
+        said(&compiled).contains("it covers 87.2% of all IPv4 addresses; the limit"),
+        "{}",
+        said(&compiled)
+    );
     assert_eq!(identity(&compiled, "192.0.2.1", "ABot/1.0"), Identity::Unverified);
     // An operator may think otherwise, and is reminded of it.
     memory.accepted.push("a".to_string());
-    assert_eq!(states(&memory.load(), MADE), [FeedState::Ok; 2]);
+    assert_eq!(states(&memory.load(), MODIFIED), [FeedState::Ok; 2]);
     memory.accepted.clear();
     let compiled = memory.load();
-    assert_eq!(states(&compiled, MADE), [FeedState::Ok; 2]);
+    assert_eq!(states(&compiled, MODIFIED), [FeedState::Ok; 2]);
     assert!(
-        said(&compiled).starts_with("a.json: warning: it claims 87.2% of all IPv4 addresses; a feed"),
+        said(&compiled).starts_with("a.json: warning: it covers 87.2% of all IPv4 addresses; the limit"),
         "{}",
         said(&compiled)
     );
     // A cloud's list that proves no agent may be as large as it is.
     let mut memory = Memory { good: HashMap::new(), ..memory };
     let document = DOCUMENT.replace(r#""feeds": ["a"]"#, r#""feeds": []"#);
-    assert_eq!(states(&memory.load_document(&document), MADE), [FeedState::Ok; 2]);
+    assert_eq!(states(&memory.load_document(&document), MODIFIED), [FeedState::Ok; 2]);
     let document = DOCUMENT.replace(r#""max_age": "7d""#, r#""guard": { "cover": "90%" }"#);
-    assert_eq!(states(&memory.load_document(&document), MADE), [FeedState::Ok; 2]);
+    assert_eq!(states(&memory.load_document(&document), MODIFIED), [FeedState::Ok; 2]);
 }

@@ -3,7 +3,7 @@
 //! The property tests and the fuzz target `robots_model` compare the real matcher with this one. It shares no code with
 //! the crate on purpose.
 
-/// Whether `agent` may fetch `path`, and the line that says so.
+/// Returns true if `agent` may fetch `path`, and the line that says so.
 pub(crate) fn decide(text: &[u8], agent: &str, path: &[u8]) -> (bool, Option<u32>) {
     let groups = groups(text);
     let has = |group: &Group, token: &str| group.tokens.iter().any(|own| own.eq_ignore_ascii_case(token));
@@ -53,7 +53,7 @@ enum Item {
 fn groups(text: &[u8]) -> Vec<Group> {
     // Latin-1 keeps each octet as one character, so that the methods of strings can be used.
     let text: String = text.iter().map(|byte| char::from(*byte)).collect();
-    // A byte order mark, or part of one that is no character.
+    // A byte order mark, or part of one that is not a character.
     let is_mark = |mark: &&str| {
         let after =
             text.strip_prefix(*mark).map(|rest| rest.starts_with(|c| ('\u{80}'..='\u{BF}').contains(&c)));

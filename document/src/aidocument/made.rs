@@ -1,4 +1,4 @@
-//! How a page becomes an AIDocument.
+//! The conversion of a page to an AIDocument.
 
 use std::io::BufWriter;
 
@@ -12,23 +12,24 @@ use super::{
 };
 use crate::document::Document;
 use crate::markdown::{Heading, Image, Link};
+use crate::text::approximate_tokens;
 
-/// What people read in a minute.
+/// The words that people read in a minute.
 const WORDS_A_MINUTE: u64 = 220;
 
 /// Millionths of a US dollar that a token costs: what models of the middle class take for input.
 const MICRO_USD_A_TOKEN: u64 = 3;
 
-/// How the page was fetched. Nothing about whom it was fetched for belongs in a document.
+/// The way in which the page was fetched. Nothing about the client that it was fetched for belongs in a document.
 #[derive(Clone, Debug)]
 pub struct Fetch {
     /// When, as RFC 3339 writes it.
     pub fetched_at: Option<String>,
     /// The status of the response.
     pub status_code: Option<u16>,
-    /// What the caller asked for.
+    /// The freshness that the caller asked for.
     pub freshness_policy: FreshnessPolicy,
-    /// What happened for this call.
+    /// The part that a cache had in this call.
     pub cache: CacheStatus,
 }
 
@@ -89,7 +90,7 @@ impl Document {
 }
 
 impl AiDocument {
-    /// What identifies the content: a hash of all that does not change from call to call.
+    /// The identity of the content: a hash of all that does not change from call to call.
     pub(super) fn reference(&self) -> String {
         #[derive(Serialize)]
         struct Stable<'d> {
@@ -125,27 +126,6 @@ impl AiDocument {
         let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         format!("aidoc:sha256:{hex}")
     }
-}
-
-/// The tokens that a language model takes for a text, approximately: four ASCII characters make one, two letters of an
-/// alphabet with two bytes each, one character of all other scripts.
-pub fn approximate_tokens(text: &str) -> u64 {
-    // No more than a byte can count, and whole registers, so that many bytes are counted at a time.
-    const AT_A_TIME: usize = 192;
-    let (mut characters, mut ascii, mut more) = (0_u64, 0_u64, 0_u64);
-    for bytes in text.as_bytes().chunks(AT_A_TIME) {
-        let (mut firsts, mut ascii_here, mut more_here) = (0_u8, 0_u8, 0_u8);
-        for byte in bytes {
-            // The bytes after the first one of a character are 0x80 to 0xbf.
-            firsts += u8::from(byte.cast_signed() >= -0x40);
-            ascii_here += u8::from(byte.cast_signed() >= 0);
-            more_here += u8::from(*byte >= 0xe0);
-        }
-        characters += u64::from(firsts);
-        ascii += u64::from(ascii_here);
-        more += u64::from(more_here);
-    }
-    ascii.div_ceil(4) + (characters - ascii - more).div_ceil(2) + more
 }
 
 fn economics(output: u64, page: u64) -> Option<EconomicsInfo> {

@@ -6,7 +6,7 @@ mod read;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::made::{Fetch, approximate_tokens};
+pub use self::made::Fetch;
 pub use self::read::{ReadError, upgrade};
 use crate::markdown::{Heading, Image, Link};
 
@@ -18,19 +18,19 @@ pub const SCHEMA: &str = include_str!("../../../docs/aidocument.schema.json");
 pub struct AiDocument {
     /// The version of the form.
     pub schema: SchemaInfo,
-    /// What was fetched.
+    /// The page that was fetched.
     pub source: SourceInfo,
-    /// What happened for this call.
+    /// The circumstances of this call.
     pub cache: CacheInfo,
-    /// What the page says about itself.
+    /// The page's statements about itself.
     pub identity: IdentityInfo,
-    /// What the page is about.
+    /// The page's content.
     pub content: ContentInfo,
     /// The parts of the content.
     pub structure: StructureInfo,
     /// Numbers about the content.
     pub signals: SignalsInfo,
-    /// What the document saves, if that is known.
+    /// The savings by the document, if they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub economics: Option<EconomicsInfo>,
 }
@@ -47,7 +47,7 @@ pub struct SchemaInfo {
     pub reference: Option<String>,
 }
 
-/// What was fetched, and how.
+/// The page that was fetched, and the way in which it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceInfo {
     /// The absolute address of the page.
@@ -58,17 +58,17 @@ pub struct SourceInfo {
     /// When the page was fetched, as RFC 3339 writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetched_at: Option<String>,
-    /// Whether scripts of the page ran.
+    /// The rendering: with or without the page's scripts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub render_mode: Option<RenderMode>,
     /// The status of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
-    /// What the caller asked for.
+    /// The freshness that the caller asked for.
     pub freshness_policy: FreshnessPolicy,
 }
 
-/// Whether scripts of the page ran.
+/// The rendering of the page: with or without its scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RenderMode {
@@ -80,7 +80,7 @@ pub enum RenderMode {
     StaticAfterRenderFailure,
 }
 
-/// What the caller asked for.
+/// The freshness that the caller asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FreshnessPolicy {
@@ -90,18 +90,18 @@ pub enum FreshnessPolicy {
     ForceRefresh,
 }
 
-/// What happened for this call.
+/// The circumstances of this call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheInfo {
     /// In one word.
     pub status: CacheStatus,
-    /// Whether the origin was asked.
+    /// True if the origin was asked.
     pub origin_contacted: bool,
-    /// Whether the origin sent the page.
+    /// True if the origin sent the page.
     pub body_fetched: bool,
 }
 
-/// What happened for this call, in one word.
+/// The part that a cache had in this call, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheStatus {
@@ -127,7 +127,7 @@ impl CacheInfo {
     }
 }
 
-/// What the page says about itself.
+/// The page's statements about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdentityInfo {
     /// From `og:title`, the first `h1`, or `title`.
@@ -144,7 +144,7 @@ pub struct IdentityInfo {
     pub content_type: Option<String>,
 }
 
-/// What the page is about.
+/// The page's content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentInfo {
     /// The content, without navigation, footers and advertisements.
@@ -177,13 +177,13 @@ pub struct SignalsInfo {
     /// In minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading_time: Option<u64>,
-    /// Whether the page has JSON-LD.
+    /// True if the page has JSON-LD.
     pub has_json_ld: bool,
-    /// Whether there is a heading, the first one is of level 1 or 2, and none leaves a level out.
+    /// True if there is a heading, the first one is of level 1 or 2, and none leaves a level out.
     pub heading_hierarchy_ok: bool,
 }
 
-/// What an agent saves that reads the markdown instead of the page.
+/// The savings of an agent that reads the markdown instead of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EconomicsInfo {
     /// Tokens of the markdown, approximately.
@@ -196,7 +196,7 @@ pub struct EconomicsInfo {
     pub token_savings_percent: f64,
     /// The same in money.
     pub estimated_cost_usd: CostInfo,
-    /// What the money is computed with.
+    /// The prices that the money is computed with.
     pub pricing_basis: PricingInfo,
 }
 
@@ -211,19 +211,19 @@ pub struct CostInfo {
     pub savings: f64,
 }
 
-/// What costs are computed with.
+/// The prices that costs are computed with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PricingInfo {
     /// The price of 1,000 tokens.
     pub input_price_per_1k_usd: f64,
     /// The sort of model that has about this price.
     pub model_class: String,
-    /// What else there is to know.
+    /// Remarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Whether there is a heading, the first one is of level 1 or 2, and none leaves a level out.
+/// Returns true if there is a heading, the first one is of level 1 or 2, and none leaves a level out.
 fn is_hierarchy_ok(headings: &[Heading]) -> bool {
     let starts = headings.first().is_some_and(|first| first.level <= 2);
     starts && headings.iter().zip(headings.iter().skip(1)).all(|(one, next)| next.level <= one.level + 1)

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::markdown::{Heading, Image, Link};
 
-/// Why bytes are not a document.
+/// The reason why bytes are not a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
     message: String,
@@ -166,7 +166,7 @@ impl Version1 {
 }
 
 impl AiDocument {
-    /// Whether the parts agree with each other and with the specification.
+    /// Checks that the parts agree with each other and with the specification.
     fn check(&self) -> Result<(), ReadError> {
         let SchemaInfo { name, version, .. } = &self.schema;
         if name != "AIDocument" {

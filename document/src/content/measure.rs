@@ -1,4 +1,4 @@
-//! How much text the parts of a page have, and of what sort.
+//! The amount of text in the parts of a page, by its sort.
 
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
@@ -43,7 +43,7 @@ struct Run {
 }
 
 impl Run {
-    /// What of the run reads like prose.
+    /// The part of the run that reads like prose.
     fn prose(self) -> u32 {
         if self.text >= SHORTEST_PROSE && self.links < self.text / 2 { self.text - self.links } else { 0 }
     }
@@ -54,7 +54,7 @@ impl Run {
 struct Around {
     id: NodeId,
     end: NodeId,
-    /// Where the block that text here is a run of stands among those around.
+    /// The rank, among the blocks around, of the one that text here is a run of.
     block: usize,
     is_link: bool,
     inside: Measure,
@@ -92,7 +92,7 @@ impl Measures {
             }
             measures.end_before(id, &mut around);
             if node.tag == Tag::Text {
-                // A blank alone is no text.
+                // A blank alone is not text.
                 let text = if node.text_length() == 1 { 0 } else { node.text_length() };
                 let Some(parent) = around.last_mut() else { continue };
                 let links = if parent.is_link { text } else { 0 };

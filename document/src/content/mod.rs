@@ -1,4 +1,4 @@
-//! What a page is about: the part of the tree that holds it, and what is left out of that part.
+//! The content of a page: the part of the tree that holds it, and the nodes that are left out of that part.
 
 mod measure;
 mod root;
@@ -30,7 +30,7 @@ impl Content {
         &self.left_out
     }
 
-    /// Whether a node is left out, by itself or with an element around it.
+    /// Returns true if a node is left out, by itself or with an element around it.
     pub(crate) fn has_left_out(&self, tree: &Tree, id: NodeId) -> bool {
         let before = self.left_out.partition_point(|other| *other <= id);
         let last = before.checked_sub(1).and_then(|at| self.left_out.get(at));
@@ -46,7 +46,7 @@ impl Content {
         for (rules, shown) in
             [(Rules::All, shown), (Rules::WithoutNames, shown), (Rules::WithoutNames, shown.with_hidden())]
         {
-            // What people cannot see must not speak to agents beside what they can.
+            // Text that people cannot see must not speak to agents beside the text that they can.
             if shown.has_hidden() && has_visible_text {
                 break;
             }
@@ -149,7 +149,7 @@ impl Content {
     }
 }
 
-/// Whether a block has little else than links.
+/// Returns true if a block has little else than links.
 fn is_list_of_links(node: Node, measure: Measure) -> bool {
     let is_block = matches!(
         node.tag,

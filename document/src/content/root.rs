@@ -4,7 +4,7 @@ use super::measure::{Measure, Measures};
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
-/// What the content of a page is made of.
+/// The kind of a page's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Prose.
@@ -14,13 +14,13 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What a page is made of, once all that surely is not content is left out.
+    /// The kind of a page with this measure, once all that surely is not content is left out.
     pub(super) fn of(whole: Measure, is_article: bool) -> Self {
         let share = if is_article { 2 * LIST_SHARE } else { LIST_SHARE };
         if whole.prose < whole.text / share { Self::List } else { Self::Prose }
     }
 
-    /// What counts.
+    /// The amount that counts.
     fn weight(self, measure: Measure) -> u32 {
         match self {
             Self::Prose => measure.prose,
@@ -37,7 +37,7 @@ pub(super) fn find(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
     descend(tree, measures, kind, semantic(tree, measures, kind))
 }
 
-/// Whether an element has a class that publishing systems give to the text of an article.
+/// Returns true if an element has a class that publishing systems give to the text of an article.
 pub(super) fn has_body(tree: &Tree) -> bool {
     tree.nodes().any(|(_, node)| node.flags.has(Flags::ARTICLE_CLASS))
 }
@@ -102,6 +102,6 @@ fn descend(tree: &Tree, measures: &Measures, kind: Kind, from: NodeId) -> NodeId
     }
 }
 
-/// How much of the prose, and of the text outside of links, a child must have to be the content by itself.
+/// The share of the prose, and of the text outside of links, that a child must have to be the content by itself.
 const PROSE_TENTHS: u32 = 8;
 const TEXT_TENTHS: u32 = 6;

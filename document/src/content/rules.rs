@@ -14,7 +14,7 @@ pub(super) enum Rules {
     WithoutNames,
 }
 
-/// What of a page people see, in a browser with scripts or in one without.
+/// The view of a page: that of a browser with scripts or of one without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
     has_noscript: bool,
@@ -54,7 +54,7 @@ impl Shown {
         self.has_hidden
     }
 
-    /// Whether the element is never text of the page.
+    /// Returns true if the element is never text of the page.
     pub(super) fn is_never_content(self, node: Node) -> bool {
         node.flags.has(Flags::HIDDEN) && !self.has_hidden
             || node.flags.has(Flags::IN_HEAD)
@@ -211,7 +211,7 @@ impl Rules {
     }
 }
 
-/// Whether a button is the heading of an answer that it opens.
+/// Returns true if a button is the heading of an answer that it opens.
 fn is_question(tree: &Tree, id: NodeId, node: Node) -> bool {
     let role = || tree.attribute(node, Attribute::Role).unwrap_or_default().trim();
     if node.tag != Tag::Button && !(node.flags.has(Flags::NAMED) && role().eq_ignore_ascii_case("button")) {
@@ -221,7 +221,7 @@ fn is_question(tree: &Tree, id: NodeId, node: Node) -> bool {
     is_in_heading || tree.inside(id).any(|(_, node)| tree.text(node).trim_end().ends_with(['?', '？', '؟']))
 }
 
-/// How sure a rule is.
+/// The certainty of a rule.
 fn strength(rule: usize) -> Strength {
     match rule.checked_sub(FIRST_WORD) {
         Some(word) => words::strength(word),

@@ -28,7 +28,7 @@ pub(super) fn find(tree: &Tree, measures: &Measures, root: NodeId) -> Vec<NodeId
     if candidates.len() < FEWEST || rest < LEAST_PROSE {
         return Vec::new();
     }
-    // What follows, without teasers, becomes less from one to the next.
+    // The text that follows, without teasers, becomes less from one to the next.
     let (mut first, mut end) = (0, candidates.len());
     while first < end {
         let middle = first.midpoint(end);
@@ -88,7 +88,7 @@ fn candidates(tree: &Tree, measures: &Measures, root: NodeId) -> Vec<Teaser> {
     teasers
 }
 
-/// Where the link in a heading leads, or the one around it.
+/// The target of the link in a heading, or of the one around it.
 fn address<'t>(tree: &'t Tree<'_>, heading: NodeId) -> Option<&'t str> {
     const FURTHEST: usize = 4;
     let within = tree.inside(heading).map(|(_, node)| node).find(|node| node.tag == Tag::A);

@@ -1,8 +1,8 @@
-//! What the names that a page gives to its parts (`class`, `id`) say about them.
+//! The meaning of the names that a page gives to its parts (`class`, `id`).
 
 use self::Strength::{Strong, Talk, Weak};
 
-/// How sure a word is.
+/// The certainty of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
     /// The part may be content all the same, if it has much text.
@@ -129,7 +129,7 @@ const WORDS: [Word; COUNT] = [
 /// The number of words.
 pub(super) const COUNT: usize = 106;
 
-/// Where the words with each two first letters begin and end.
+/// The first and last of the words with each two first letters.
 const BY_LETTERS: [(u8, u8); 26 * 26] = {
     let mut ranges = [(0, 0); 26 * 26];
     let mut at = 0;
@@ -154,7 +154,7 @@ const fn place(start: Start) -> usize {
     first.wrapping_sub(b'a') as usize * 26 + second.wrapping_sub(b'a') as usize
 }
 
-/// How sure a word is, by its number.
+/// The certainty of a word, by its number.
 pub(super) fn strength(word: usize) -> Strength {
     WORDS.get(word).map_or(Weak, |(_, strength)| *strength)
 }
@@ -244,7 +244,7 @@ impl Start {
         }
     }
 
-    /// Whether one of the words that take the meaning from others has the same first letter.
+    /// Returns true if one of the words that take the meaning from others has the same first letter.
     fn may_take(self) -> bool {
         matches!(self.0.to_be_bytes(), [b'n' | b'h' | b'w' | b'i' | b's', ..])
     }

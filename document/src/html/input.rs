@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use html5gum::Reader;
 
-/// What of a page has not been read.
+/// The part of a page that has not been read.
 #[derive(Debug)]
 pub(super) struct Input<'p>(&'p [u8]);
 
@@ -20,7 +20,7 @@ impl<'p> Input<'p> {
     }
 }
 
-/// What ends a run of characters in scripts and styles, which go on for long.
+/// The bytes that end a run of characters in scripts and styles, which go on for long.
 const ENDS_OF_RAW: &[u8] = b"<\0\r";
 
 impl Reader for Input<'_> {
@@ -54,7 +54,7 @@ impl Reader for Input<'_> {
     }
 }
 
-/// Where the first of some bytes is.
+/// The position of the first of some bytes.
 ///
 /// Values and the text between two tags are too short for a call of memchr, and long enough to look at eight bytes at a
 /// time. Names, which are shorter and which more bytes can end, are not.

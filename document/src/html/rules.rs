@@ -2,7 +2,7 @@
 
 use super::Tag;
 
-/// How far up a search for an open element goes.
+/// The elements at which a search for an open element ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// To the cell, the table or the document around.
@@ -18,7 +18,7 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// Whether the search ends at an element.
+    /// Returns true if the search ends at an element.
     pub(super) fn ends_at(self, tag: Tag) -> bool {
         match tag {
             Tag::Html | Tag::Template | Tag::Table => self != Self::Select || tag == Tag::Html,
@@ -34,7 +34,7 @@ impl Scope {
     }
 }
 
-/// Where open elements are searched, and which.
+/// The range in which open elements are searched, and their names.
 type Closing = (Scope, fn(Tag) -> bool);
 
 /// The open elements that a start tag closes, each with everything inside: the outermost that a scope shows.
@@ -61,7 +61,7 @@ pub(super) fn closed_by_start(tag: Tag) -> Option<Closing> {
     })
 }
 
-/// Whether a start tag ends the paragraph that it stands in.
+/// Returns true if a start tag ends the paragraph that it stands in.
 pub(super) fn closes_paragraph(tag: Tag) -> bool {
     matches!(
         tag,
@@ -109,7 +109,7 @@ pub(super) fn closes_paragraph(tag: Tag) -> bool {
     )
 }
 
-/// How an end tag finds its element.
+/// The way in which an end tag finds its element.
 pub(super) fn scope_of_end(tag: Tag) -> Scope {
     match tag {
         Tag::Li => Scope::List,
@@ -122,12 +122,12 @@ pub(super) fn scope_of_end(tag: Tag) -> Scope {
     }
 }
 
-/// Whether an end tag finds its element only if no special element stands between: the standard's *any other end tag*.
+/// Returns true if an end tag finds its element only if no special element stands between: the standard's *any other end tag*.
 pub(super) fn stops_at_special(tag: Tag) -> bool {
     !tag.is_special() && !tag.is_formatting() && !matches!(tag, Tag::Option | Tag::Optgroup | Tag::Svg)
 }
 
-/// Whether a start tag cannot be in a drawing or a formula, and so ends it.
+/// Returns true if a start tag cannot be in a drawing or a formula, and so ends it.
 pub(super) fn leaves_foreign(tag: Tag) -> bool {
     closes_paragraph(tag) && !matches!(tag, Tag::Plaintext | Tag::Xmp)
         || matches!(
@@ -158,7 +158,7 @@ pub(super) fn leaves_foreign(tag: Tag) -> bool {
         )
 }
 
-/// Whether an element can be in `head`.
+/// Returns true if an element can be in `head`.
 pub(super) fn belongs_to_head(tag: Tag) -> bool {
     matches!(
         tag,
@@ -174,7 +174,7 @@ pub(super) fn belongs_to_head(tag: Tag) -> bool {
     )
 }
 
-/// Whether a table is made of the element, so that blanks in it are no text.
+/// Returns true if a table is made of the element, so that blanks in it are not text.
 pub(super) fn is_made_of_elements(tag: Tag) -> bool {
     matches!(
         tag,

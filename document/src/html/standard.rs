@@ -1,4 +1,4 @@
-//! What the standard says: the tokenizer against html5lib's tests, and the text of pages against html5ever.
+//! A comparison with the standard: the tokenizer with html5lib's tests, and the text of pages with html5ever.
 //!
 //! `CRAWLPIKE_CORPORA` names a directory whose pages and tests are checked as well, as `make bench-document` unpacks them.
 
@@ -172,7 +172,7 @@ fn is_left_out(tag: Tag) -> bool {
     tag.is_without_text() && tag != Tag::Noscript
 }
 
-/// A NUL, which html5ever keeps in some places, is no text.
+/// A NUL, which html5ever keeps in some places, is not text.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\0' || c == '\u{fffd}'
 }

@@ -1,4 +1,4 @@
-//! The elements that the tree and the markdown tell apart.
+//! The elements that the tree and the markdown distinguish.
 
 macro_rules! tags {
     ($($variant:ident $name:literal)*) => {
@@ -53,7 +53,7 @@ mod list {
 pub(crate) use self::list::Tag;
 
 impl Tag {
-    /// Whether the element has no content and no end tag.
+    /// Returns true if the element has no content and no end tag.
     pub(crate) fn is_void(self) -> bool {
         matches!(
             self,
@@ -88,7 +88,7 @@ impl Tag {
         })
     }
 
-    /// Whether the element changes how a run of text looks, and no more: the standard's *formatting* elements.
+    /// Returns true if the element only changes the looks of a run of text: the standard's *formatting* elements.
     pub(crate) fn is_formatting(self) -> bool {
         matches!(
             self,
@@ -109,7 +109,7 @@ impl Tag {
         )
     }
 
-    /// Whether the element stands in a line of text.
+    /// Returns true if the element stands in a line of text.
     pub(crate) fn is_inline(self) -> bool {
         self.is_formatting()
             || matches!(
@@ -152,7 +152,7 @@ impl Tag {
             )
     }
 
-    /// Whether an end tag of another element does not reach over this one: the standard's *special* elements.
+    /// Returns true if an end tag of another element does not reach over this one: the standard's *special* elements.
     pub(crate) fn is_special(self) -> bool {
         !self.is_inline()
             && !matches!(
@@ -171,7 +171,7 @@ impl Tag {
             || matches!(self, Self::Br | Self::Img | Self::Source | Self::Wbr)
     }
 
-    /// Whether the content is not for reading: programs, styles, controls, drawings.
+    /// Returns true if the content is not for reading: programs, styles, controls, drawings.
     pub(crate) fn is_without_text(self) -> bool {
         matches!(
             self,

@@ -25,7 +25,7 @@ impl<const N: usize> Name<N> {
         let end = self.length.saturating_add(more.len());
         match self.bytes.get_mut(self.length..end) {
             Some(place) => place.copy_from_slice(more),
-            // Also tells long names with different rests apart, mostly.
+            // Also distinguishes most long names with different rests.
             None => more.iter().zip(&mut self.bytes).for_each(|(byte, place)| *place ^= byte.rotate_left(1)),
         }
         self.length = end;
@@ -36,14 +36,14 @@ impl<const N: usize> Name<N> {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Tells names apart (FNV-1a).
+    /// Distinguishes names (FNV-1a).
     fn hash(&self) -> u32 {
         let kept = self.bytes.get(..self.length.min(N)).unwrap_or_default();
         kept.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
     }
 }
 
-/// A name of an element: what it means, and what tells it from others without a meaning.
+/// A name of an element: its meaning, and a number that distinguishes it from others without a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TagName {
     pub(super) tag: Tag,
@@ -57,7 +57,7 @@ impl TagName {
     /// Which counter of open elements counts this one: known elements have their own.
     pub(super) fn bucket(self) -> usize {
         match self.tag {
-            // Text is no element, and 128 is above the number of known ones.
+            // Text is not an element, and 128 is above the number of known ones.
             Tag::Other => 128 + (self.hash as usize & 127),
             tag => tag as usize,
         }
@@ -116,7 +116,7 @@ impl<'p> Token<'p> {
         TagName { tag, hash: if tag == Tag::Other { self.name.hash() } else { 0 } }
     }
 
-    /// Whether an end tag is that of the element whose content is raw text.
+    /// Returns true if an end tag is that of the element whose content is raw text.
     pub(super) fn ends(&self, raw: Tag) -> bool {
         self.is_end && self.name().tag == raw
     }
@@ -200,7 +200,7 @@ impl<'p> Token<'p> {
     }
 }
 
-/// What a class says about its element.
+/// The meaning of a class for its element.
 fn flags_of_class(class: &[u8]) -> Flags {
     const ARTICLE: [&str; 4] = ["entry-content", "post-content", "article-body", "article-content"];
     let mut flags = Flags::NONE;
@@ -213,13 +213,13 @@ fn flags_of_class(class: &[u8]) -> Flags {
     flags
 }
 
-/// Whether one of the words is among those of a value.
+/// Returns true if one of the words is among those of a value.
 fn has_word(value: &[u8], words: &[&str]) -> bool {
     let mut parts = value.split(u8::is_ascii_whitespace);
     parts.any(|part| words.iter().any(|word| part.eq_ignore_ascii_case(word.as_bytes())))
 }
 
-/// Whether an inline style hides its element.
+/// Returns true if an inline style hides its element.
 fn hides(style: &[u8]) -> bool {
     style.split(|byte| *byte == b';').any(|declaration| {
         let mut parts = declaration.splitn(2, |byte| *byte == b':').map(<[u8]>::trim_ascii);

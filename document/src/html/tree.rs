@@ -43,7 +43,7 @@ impl Node {
     }
 }
 
-/// What a start tag says about its element, beyond its name and attributes.
+/// The properties that a start tag gives its element, beyond its name and attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u8);
 
@@ -195,7 +195,7 @@ impl Tree<'_> {
             .to_owned()
     }
 
-    /// Whether an element of a heading is a mark that leads to the heading itself.
+    /// Returns true if an element of a heading is a mark that leads to the heading itself.
     pub(crate) fn is_permalink(&self, id: NodeId, node: Node) -> bool {
         if node.tag != Tag::A
             || !self.attribute(node, Attribute::Href).is_some_and(|href| href.trim_start().starts_with('#'))
@@ -212,13 +212,13 @@ pub(super) const NOTES: [&str; 2] = ["admonition", "callout"];
 
 /// Notes, warnings and the like, as generators of documentation name them.
 impl Tree<'_> {
-    /// Whether a block is a note beside the text that belongs to it.
+    /// Returns true if a block is a note beside the text that belongs to it.
     pub(crate) fn is_admonition(&self, node: Node) -> bool {
         self.class_of_admonition(node).is_some_and(|class| !Self::is_of_part(class))
             && matches!(node.tag, Tag::Div | Tag::Aside | Tag::Section | Tag::Details)
     }
 
-    /// Whether a block is the title of such a note.
+    /// Returns true if a block is the title of such a note.
     pub(crate) fn is_title_of_admonition(&self, node: Node) -> bool {
         self.class_of_admonition(node)
             .is_some_and(|class| class.contains("title") || class.contains("heading"))
@@ -232,7 +232,7 @@ impl Tree<'_> {
         classes.find(|class| NOTES.iter().any(|note| class.contains(note)))
     }
 
-    /// Whether a name is that of a part of a note: `admonition-content`, `callout__title`.
+    /// Returns true if a name is that of a part of a note: `admonition-content`, `callout__title`.
     fn is_of_part(class: &str) -> bool {
         ["title", "heading", "content", "body", "icon", "inner"].iter().any(|part| class.contains(part))
     }

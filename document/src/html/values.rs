@@ -7,7 +7,7 @@ use super::attribute::LONGEST_VALUE;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     pub(super) attribute: Attribute,
-    /// Whether the value is a copy.
+    /// True if the value is a copy.
     is_copied: bool,
     pub(super) length: u16,
     start: u32,
@@ -20,7 +20,7 @@ impl Value {
     }
 }
 
-/// What values are made of.
+/// The bytes that values are places in: the page, and copies.
 #[derive(Debug, Default)]
 pub(super) struct Values<'p> {
     page: &'p str,
@@ -80,7 +80,7 @@ impl<'p> Values<'p> {
         value.length += u16::try_from(more.len()).unwrap_or_default();
     }
 
-    /// Where bytes of the page are in it; none if they are others.
+    /// The place of bytes in the page; none if they are not part of it.
     fn place_in_page(&self, bytes: &[u8]) -> Option<usize> {
         let at = bytes.as_ptr().addr().checked_sub(self.page.as_ptr().addr())?;
         (at + bytes.len() <= self.page.len()).then_some(at)

@@ -2,13 +2,13 @@
 
 use super::escape;
 
-/// How deep lists and quotes nest in what is written; each level costs bytes in every line.
+/// The depth to which lists and quotes nest in the markdown; each level costs bytes in every line.
 const DEEPEST: usize = 10;
 
 /// The bytes of a block that is longer than nearly all.
 const LONG: usize = 16 << 10;
 
-/// What parts a block from the one before.
+/// The separation of a block from the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gap {
     None,
@@ -19,9 +19,9 @@ enum Gap {
 /// A list item or a quote.
 #[derive(Debug)]
 struct Container {
-    /// What its first line starts with, until that is written.
+    /// The start of its first line, until that is written.
     first: Option<String>,
-    /// What its other lines start with.
+    /// The start of its other lines.
     rest: String,
     has_lines: bool,
     is_item: bool,
@@ -35,7 +35,7 @@ struct List {
     has_items: bool,
 }
 
-/// What is written.
+/// The markdown as it is written.
 #[derive(Debug)]
 pub(super) struct Blocks {
     out: String,

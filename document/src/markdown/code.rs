@@ -1,10 +1,10 @@
 //! Blocks of code, and the language that they are in.
 
-use super::escape::is_invisible;
 use super::line::longest_run;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+use crate::text::is_invisible;
 
-/// How far around and inside a block its language may be named.
+/// The distance around and inside a block within which its language may be named.
 const NEAR: usize = 3;
 
 /// A block of code with its fence; none if it has no text, or only the numbers of lines.

@@ -1,6 +1,8 @@
-//! Text that must not become markup, and characters that nobody sees.
+//! Text that must not become markup.
 
-/// What text is written into.
+use crate::text::is_invisible;
+
+/// The context that text is written into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Into {
     /// A paragraph, a heading, a list.
@@ -38,7 +40,7 @@ pub(super) fn push(out: &mut String, text: &str, into: Into) {
         match character {
             '\\' | '`' | '*' | '[' | ']' => escaped(out, character),
             '_' => {
-                // Within a word it is no markup.
+                // Within a word it is not markup.
                 let is_in_word = out.chars().next_back().is_some_and(char::is_alphanumeric)
                     && after.chars().next().is_some_and(char::is_alphanumeric);
                 if is_in_word { out.push('_') } else { escaped(out, '_') }
@@ -63,17 +65,6 @@ pub(super) fn push(out: &mut String, text: &str, into: Into) {
 fn escaped(out: &mut String, character: char) {
     out.push('\\');
     out.push(character);
-}
-
-/// Whether nobody sees a character: people would not know what it says to an agent.
-pub(crate) fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-            // Directions that override the text's own; marks and isolates stay.
-            | '\u{202a}'..='\u{202e}'
-    )
 }
 
 /// Writes the lines of a block so that none starts as markup does.

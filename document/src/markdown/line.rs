@@ -1,6 +1,7 @@
 //! A run of text with its markup: emphasis, code, links, images.
 
 use super::escape::{self, Into};
+use crate::text::is_invisible;
 
 /// Markup around a part of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub(super) struct Line {
     text: String,
     begun: Vec<Begun>,
     pub(super) into: Into,
-    /// Where emphasis that just ended has its marks, if a letter cannot follow: its last character is punctuation.
+    /// The place of the marks of emphasis that just ended, if a letter cannot follow: its last character is punctuation.
     frail: Option<(usize, usize)>,
     /// The same text without markup, while somebody needs it.
     plain: String,
@@ -173,14 +174,14 @@ impl Line {
     /// Adds text; a blank at its start or end parts words.
     pub(super) fn push(&mut self, text: &str) {
         if self.captures > 0 {
-            self.plain.extend(text.chars().filter(|c| !escape::is_invisible(*c)));
+            self.plain.extend(text.chars().filter(|c| !is_invisible(*c)));
         }
         let is_blank = |c: char| c.is_whitespace();
         let rest = text.trim_start_matches(is_blank);
         if rest.len() < text.len() {
             self.blank();
         }
-        let Some(first) = rest.chars().find(|c| !escape::is_invisible(*c)) else { return };
+        let Some(first) = rest.chars().find(|c| !is_invisible(*c)) else { return };
         self.open(first);
         let body = rest.trim_end_matches(is_blank);
         escape::push(&mut self.text, body, self.into);
@@ -222,7 +223,7 @@ impl Line {
         if self.captures > 0 {
             self.plain.push_str(code);
         }
-        let is_visible = |c: &char| !escape::is_invisible(*c);
+        let is_visible = |c: &char| !is_invisible(*c);
         let mut text = String::with_capacity(code.len());
         for word in code.split_whitespace() {
             if !text.is_empty() {

@@ -9,7 +9,6 @@ mod walk;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::escape::is_invisible;
 pub(crate) use self::walk::write;
 
 /// A heading of a page.
@@ -19,7 +18,7 @@ pub struct Heading {
     pub level: u8,
     /// The text, without markup.
     pub text: Box<str>,
-    /// What the page calls the place of the heading, for a fragment.
+    /// The page's name for the place of the heading, for a fragment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Box<str>>,
 }
@@ -27,14 +26,14 @@ pub struct Heading {
 /// A link of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// Where it leads.
+    /// The target.
     pub url: Box<str>,
     /// Its text, without markup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Box<str>>,
-    /// Whether it leads to the host of the page.
+    /// True if it leads to the host of the page.
     pub internal: bool,
-    /// How the page is related to where it leads, such as `nofollow`.
+    /// The relation of the page to the target, such as `nofollow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rel: Option<Box<str>>,
 }
@@ -42,14 +41,14 @@ pub struct Link {
 /// An image of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// Where it is.
+    /// The address.
     pub url: Box<str>,
-    /// What it shows.
+    /// The text that describes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alt: Option<Box<str>>,
 }
 
-/// What one walk through the content of a page gives.
+/// The result of one walk through the content of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) markdown: String,

@@ -9,7 +9,7 @@ const MOST_SPANNED: usize = 16;
 /// A table without headers whose cells have more text than this holds parts of the page.
 const LONGEST_CELL: usize = 240;
 
-/// Whether a table holds rows of data; otherwise it arranges parts of the page.
+/// Returns true if a table holds rows of data; otherwise it arranges parts of the page.
 pub(super) fn is_data(tree: &Tree, id: NodeId, node: Node) -> bool {
     let role = tree.attribute(node, Attribute::Role).unwrap_or_default().trim();
     if role.eq_ignore_ascii_case("presentation") || role.eq_ignore_ascii_case("none") {
@@ -47,11 +47,11 @@ pub(super) fn is_data(tree: &Tree, id: NodeId, node: Node) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Table {
     text: String,
-    /// Where the cells end in `text`.
+    /// The ends of the cells in `text`.
     cells: Vec<u32>,
-    /// Where the rows end in `cells`.
+    /// The ends of the rows in `cells`.
     rows: Vec<u32>,
-    /// Whether all cells of the first row are headers.
+    /// True if all cells of the first row are headers.
     has_head: bool,
     /// The empty cells that stand for what the last cell spans.
     spanned: usize,

@@ -1,4 +1,4 @@
-//! What several tests need: documents that hold to the schema, and markdown that is read again.
+//! Parts of several tests: documents that hold to the schema, and markdown that is read again.
 
 use std::sync::LazyLock;
 

@@ -5,8 +5,8 @@
 //! that the filter exports by its name with `own_` before it takes the place of the SDK's.
 //!
 //! The SDK's traits also keep imports that the filter never calls, because a table of a trait's methods refers to all of them.
-//! Each of these imports becomes a function that traps. What the filter can ask of its host, such as no connection, can then
-//! be read off its imports.
+//! Each of these imports becomes a function that traps. Its imports then show all that
+//! the filter can ask of its host; a connection, for example, is not among them.
 
 use std::error::Error;
 use std::path::Path;
@@ -14,13 +14,13 @@ use std::{env, process};
 
 use walrus::{ModuleConfig, passes};
 
-/// What is different in each filter.
+/// The parts that differ in each filter.
 struct Filter {
     /// The file that is linked, without its extension.
     linked: &'static str,
-    /// What Envoy finds in the filter, besides [`EXPORTS`].
+    /// The names that Envoy finds in the filter, besides [`EXPORTS`].
     exports: &'static [&'static str],
-    /// What the SDK's traits can call and the filter never does, besides [`NEVER_CALLED`].
+    /// The functions that the SDK's traits can call and the filter never calls, besides [`NEVER_CALLED`].
     never_called: &'static [&'static str],
 }
 
@@ -43,7 +43,7 @@ const FILTERS: [Filter; 2] = [
     },
 ];
 
-/// What Envoy finds in each filter.
+/// The names that Envoy finds in each filter.
 const EXPORTS: [&str; 9] = [
     "_initialize",
     "memory",
@@ -56,7 +56,7 @@ const EXPORTS: [&str; 9] = [
     "proxy_on_response_headers",
 ];
 
-/// What the SDK's traits can call and no filter does.
+/// The functions that the SDK's traits can call and no filter calls.
 const NEVER_CALLED: [&str; 16] = [
     "proxy_close_stream",
     "proxy_continue_stream",

@@ -1,7 +1,7 @@
-//! Envoy's ABI of dynamic modules, as far as the module uses it: types, callbacks, and what they mean.
+//! The part of Envoy's ABI of dynamic modules that the module uses: types, callbacks, and their meanings.
 //!
 //! Released functions of the ABI stay as they are; changes come as functions of another name. So one module works with several
-//! versions of Envoy: it looks up each callback by its name, and says which are missing.
+//! versions of Envoy: it looks up each callback by its name, and reports those that are missing.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -15,8 +15,8 @@ pub(crate) type EnvoyPtr = *mut c_void;
 /// An object of the module that Envoy keeps and passes to hooks.
 pub(crate) type ModulePtr = *mut c_void;
 
-/// Bytes in the memory of Envoy or of the module. What Envoy gives is valid until the hook returns or changes what it was read
-/// from. The pointer may be null if there are no bytes.
+/// Bytes in the memory of Envoy or of the module. Those of Envoy are valid until the hook returns, or changes the object from
+/// which they were read. The pointer may be null if there are no bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Buffer {
@@ -52,22 +52,22 @@ pub(super) enum HeaderKind {
 /// The attribute `source.address`, as `ADDRESS:PORT`.
 pub(super) const SOURCE_ADDRESS: u32 = 24;
 
-/// What a metric's callback returns if it was carried out.
+/// The result of a metric's callback that was carried out.
 pub(super) const METRIC_OK: u32 = 0;
 
-/// What the callback for a request to a cluster returns if it was sent.
+/// The result of the callback for a request to a cluster, if the request was sent.
 pub(super) const CALLOUT_SENT: u32 = 0;
 
 /// The result of a request to a cluster, if it was answered.
 pub(super) const CALLOUT_ANSWERED: u32 = 0;
 
-/// How long an object of the filter state lives: as long as the request, internal redirects included.
+/// The life of an object of the filter state that lives as long as the request, internal redirects included.
 pub(super) const LIFE_OF_REQUEST: u32 = 1;
 
 /// Frees an object of the filter state.
 pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
 
-/// What hooks for the headers of a request or response return.
+/// The results of hooks for the headers of a request or response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum HeadersStatus {
@@ -77,7 +77,7 @@ pub(crate) enum HeadersStatus {
     StopAllIterationAndWatermark = 4,
 }
 
-/// What hooks for the body of a response return.
+/// The results of hooks for the body of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum BodyStatus {
@@ -130,8 +130,8 @@ macro_rules! callbacks {
                 if !missing.is_empty() {
                     return Err(missing);
                 }
-                // SAFETY: Envoy's symbols of these names are functions of these types, in every version of the ABI, and none
-                // of the required ones is null. A null function pointer is `None`.
+                // SAFETY: Envoy's symbols of these names are functions of these types, in every version of the ABI that has them,
+                // and none of the required ones is null. A null function pointer is `None`.
                 unsafe {
                     Ok(Self {
                         $($name: std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>($name),)*
@@ -148,13 +148,13 @@ macro_rules! callbacks {
 
 macro_rules! symbol {
     ($name:ident) => {
-        concat!("envoy_dynamic_module_callback_", stringify!($name), "\0")
+        const { symbol_of(concat!("envoy_dynamic_module_callback_", stringify!($name), "\0")) }
     };
 }
 
 callbacks! {
     required {
-        /// Whether messages of a level are logged.
+        /// Returns true if messages of a level are logged.
         log_enabled: fn(u32) -> bool;
         /// Writes a message to Envoy's log; from any thread.
         log: fn(u32, Buffer);
@@ -204,8 +204,8 @@ callbacks! {
         /// Deletes a scheduler.
         http_filter_config_scheduler_delete: fn(EnvoyPtr);
         /// Sends a request to a cluster: writes its number, and takes the name of the cluster, the headers, the body, and a time-out
-        /// in milliseconds. Only in the main thread. The hook for its answer may run before this returns, and does not run where
-        /// this fails.
+        /// in milliseconds. Only in the main thread. The hook for its answer may run before this returns, and does not run if this
+        /// fails.
         http_filter_config_http_callout: fn(EnvoyPtr, *mut u64, Buffer, *const Header, usize, Buffer, u64) -> u32;
         /// A scheduler for a stream, in a hook of it; the module has to delete it.
         http_filter_scheduler_new: fn(EnvoyPtr) -> EnvoyPtr;
@@ -222,7 +222,7 @@ callbacks! {
         http_filter_config_increment_counter: fn(EnvoyPtr, usize, *const Buffer, usize, u64) -> u32;
         /// Sets a gauge with the values of its labels, in a hook of a configuration. Since Envoy 1.39.
         http_filter_config_set_gauge: fn(EnvoyPtr, usize, *const Buffer, usize, u64) -> u32;
-        /// Puts an object of the module into the filter state: its key, the object, what frees it, and how long it lives. Envoy
+        /// Puts an object of the module into the filter state: its key, the object, its destructor, and its life. Envoy
         /// frees it even if it returns false. Since Envoy 1.39.
         http_set_filter_state_object: fn(EnvoyPtr, Buffer, *mut c_void, Destructor, u32) -> bool;
         /// An object of the module in the filter state by its key; null if there is none. Since Envoy 1.39.
@@ -230,9 +230,16 @@ callbacks! {
     }
 }
 
-/// A symbol of the process, by its name with a NUL at the end; null if there is none.
-fn find(symbol: &'static str) -> *mut c_void {
-    debug_assert!(symbol.ends_with('\0'));
+/// The name of a symbol, which ends with a NUL. The name of any other text is empty, and no symbol has it.
+const fn symbol_of(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(symbol) => symbol,
+        Err(_) => c"",
+    }
+}
+
+/// A symbol of the process, by its name; null if there is none.
+fn find(symbol: &CStr) -> *mut c_void {
     // SAFETY: the name ends with a NUL.
-    unsafe { libc::dlsym(libc::RTLD_DEFAULT, symbol.as_ptr().cast()) }
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, symbol.as_ptr()) }
 }

@@ -10,7 +10,7 @@ use std::ptr;
 /// Blocks of this size and more are mapped. Smaller ones would waste much of their last page.
 const LARGE: usize = 128 << 10;
 
-/// What every page is aligned to, at least.
+/// The least alignment of a page.
 const PAGE: usize = 4096;
 
 struct MapsLarge;
@@ -18,13 +18,13 @@ struct MapsLarge;
 #[global_allocator]
 static ALLOCATOR: MapsLarge = MapsLarge;
 
-/// Whether a block of this layout is a mapping.
+/// Returns true if a block of this layout is a mapping.
 const fn is_mapped(layout: Layout) -> bool {
     layout.size() >= LARGE && layout.align() <= PAGE
 }
 
-// SAFETY: a layout alone decides who has its block, so that each block goes back where it came from. A mapping is aligned to
-// pages, and belongs to nobody else.
+// SAFETY: the layout alone decides if a block is a mapping, so that each block goes back to where it came from. A mapping is
+// aligned to pages, and overlaps no other block.
 unsafe impl GlobalAlloc for MapsLarge {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !is_mapped(layout) {
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for MapsLarge {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if is_mapped(layout) {
-            // SAFETY: the block is a mapping of this size, by the caller's promise, and nobody uses it any more.
+            // SAFETY: the block is a mapping of this size, by the caller's promise, and is no longer used.
             unsafe { libc::munmap(block.cast(), layout.size()) };
         } else {
             // SAFETY: the caller's promise.
@@ -62,7 +62,7 @@ unsafe impl GlobalAlloc for MapsLarge {
         // SAFETY: the caller promises that the size is valid with this alignment.
         let new_layout = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (is_mapped(layout), is_mapped(new_layout)) {
-            // SAFETY: the block is a mapping of its size, by the caller's promise, who no longer uses it where it was.
+            // SAFETY: the block is a mapping of its size, by the caller's promise, and is no longer used at its old place.
             (true, true) => {
                 block(unsafe { libc::mremap(old.cast(), layout.size(), size, libc::MREMAP_MAYMOVE) })
             }
@@ -81,7 +81,7 @@ unsafe impl GlobalAlloc for MapsLarge {
     }
 }
 
-/// What the system has mapped; null if it has not.
+/// The block that the system has mapped; null if it has not mapped one.
 fn block(mapped: *mut libc::c_void) -> *mut u8 {
     if mapped == libc::MAP_FAILED { ptr::null_mut() } else { mapped.cast() }
 }

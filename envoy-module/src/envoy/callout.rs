@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::abi::{Buffer, CALLOUT_ANSWERED, CALLOUT_SENT, Header};
 use super::configuration::Scheduled;
+use super::kept::enterable;
 use super::stream::bytes;
 use super::{Refused, callbacks};
 
@@ -35,7 +36,7 @@ impl Scheduled<'_> {
         let headers: Vec<Header> = callout.headers.iter().map(line).collect();
         let mut id = 0;
         // SAFETY: a hook of the configuration is running in the main thread, and Envoy copies the buffers before it returns.
-        let status = unsafe {
+        let status = enterable(|| unsafe {
             (callbacks().http_filter_config_http_callout)(
                 self.configuration,
                 &raw mut id,
@@ -43,10 +44,10 @@ impl Scheduled<'_> {
                 headers.as_ptr(),
                 headers.len(),
                 Buffer::of(callout.body),
-                // What is left of a second fits.
+                // At most a minute, so it fits.
                 u64::try_from(callout.patience.as_millis()).unwrap_or(u64::MAX).max(1),
             )
-        };
+        });
         match status {
             CALLOUT_SENT => Ok(CalloutId(id)),
             _ => Err(Refused::of("http_filter_config_http_callout")),
@@ -54,7 +55,7 @@ impl Scheduled<'_> {
     }
 }
 
-/// What came of a request to a cluster.
+/// The result of a request to a cluster.
 #[derive(Debug)]
 pub(crate) struct Answer<'h> {
     pub(crate) id: CalloutId,

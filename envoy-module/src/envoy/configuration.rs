@@ -108,10 +108,10 @@ impl Scheduler {
         }
     }
 
-    /// The configuration is going. Nothing is scheduled any more.
+    /// Ends the scheduler, because Envoy drops the configuration. Nothing is scheduled any more.
     pub(crate) fn stop(&self) {
         if let Some(scheduler) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // SAFETY: it was taken, so nobody else deletes it or uses it again.
+            // SAFETY: it was taken, so nothing else deletes it or uses it again.
             unsafe { (callbacks().http_filter_config_scheduler_delete)(scheduler.0.as_ptr()) };
         }
     }
@@ -146,7 +146,7 @@ impl StreamScheduler {
 
 impl Drop for StreamScheduler {
     fn drop(&mut self) {
-        // SAFETY: nobody else deletes it.
+        // SAFETY: nothing else deletes the scheduler, which is not used again.
         unsafe { (callbacks().http_filter_scheduler_delete)(self.0.0.as_ptr()) };
     }
 }

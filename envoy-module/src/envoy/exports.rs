@@ -14,15 +14,15 @@ macro_rules! http_filter {
             type Module = $module;
 
             thread_local! {
-                static ROOM: StreamRoom<Module> = const { StreamRoom::new(None) };
+                static ROOM: StreamRoom<Module> = const { StreamRoom::new() };
             }
 
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_program_init() -> *const c_char {
+            unsafe extern "C" fn envoy_dynamic_module_on_program_init() -> *const c_char {
                 entries::program_init::<Module>()
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_config_new(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_config_new(
                 envoy: EnvoyPtr,
                 name: Buffer,
                 text: Buffer,
@@ -31,51 +31,52 @@ macro_rules! http_filter {
                 unsafe { entries::config_new::<Module>(envoy, name, text) }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_config_destroy(configuration: ModulePtr) {
-                // SAFETY: Envoy drops a configuration after its streams, and once.
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_config_destroy(configuration: ModulePtr) {
+                // SAFETY: Envoy drops a configuration once, after its streams.
                 unsafe { entries::config_destroy::<Module>(configuration) }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_new(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_new(
                 configuration: ModulePtr,
                 _: EnvoyPtr,
             ) -> ModulePtr {
-                entries::stream_new::<Module>(configuration, &ROOM)
+                // SAFETY: Envoy passes the object of a configuration that it keeps longer than the stream.
+                unsafe { entries::stream_new::<Module>(configuration, &ROOM) }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_destroy(stream: ModulePtr) {
-                // SAFETY: Envoy drops a stream after its last hook, and once.
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_destroy(stream: ModulePtr) {
+                // SAFETY: Envoy drops a stream once, in its worker, and enters no other hook of it afterwards.
                 unsafe { entries::stream_destroy::<Module>(stream, &ROOM) }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_request_headers(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_request_headers(
                 envoy: EnvoyPtr,
                 stream: ModulePtr,
                 _end: bool,
             ) -> HeadersStatus {
-                // SAFETY: a stream is in one worker, which runs one hook at a time.
+                // SAFETY: Envoy calls the hooks of a stream in its worker, between its creation and its end.
                 unsafe { entries::request_headers::<Module>(envoy, stream) }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_response_headers(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_response_headers(
                 envoy: EnvoyPtr,
                 stream: ModulePtr,
                 is_end: bool,
             ) -> HeadersStatus {
-                // SAFETY: a stream is in one worker, which runs one hook at a time.
+                // SAFETY: Envoy calls the hooks of a stream in its worker, between its creation and its end.
                 unsafe { entries::response_headers::<Module>(envoy, stream, is_end) }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_stream_complete(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_stream_complete(
                 envoy: EnvoyPtr,
                 stream: ModulePtr,
             ) {
-                // SAFETY: a stream is in one worker, which runs one hook at a time.
+                // SAFETY: Envoy calls the hooks of a stream in its worker, between its creation and its end.
                 unsafe { entries::stream_complete::<Module>(envoy, stream) }
             }
 
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_request_body(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_request_body(
                 _: EnvoyPtr,
                 _: ModulePtr,
                 _end: bool,
@@ -83,41 +84,41 @@ macro_rules! http_filter {
                 0
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_request_trailers(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_request_trailers(
                 _: EnvoyPtr,
                 _: ModulePtr,
             ) -> u32 {
                 0
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_response_body(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_response_body(
                 envoy: EnvoyPtr,
                 stream: ModulePtr,
                 is_end: bool,
             ) -> BodyStatus {
-                // SAFETY: a stream is in one worker, which runs one hook at a time.
+                // SAFETY: Envoy calls the hooks of a stream in its worker, between its creation and its end.
                 unsafe { entries::response_body::<Module>(envoy, stream, is_end) }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_response_trailers(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_response_trailers(
                 envoy: EnvoyPtr,
                 stream: ModulePtr,
             ) -> u32 {
-                // SAFETY: a stream is in one worker, which runs one hook at a time.
+                // SAFETY: Envoy calls the hooks of a stream in its worker, between its creation and its end.
                 unsafe { entries::response_trailers::<Module>(envoy, stream) };
                 0
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_scheduled(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_scheduled(
                 envoy: EnvoyPtr,
                 stream: ModulePtr,
                 _event: u64,
             ) {
-                // SAFETY: a stream is in one worker, which runs one hook at a time.
+                // SAFETY: Envoy calls the hooks of a stream in its worker, between its creation and its end.
                 unsafe { entries::stream_scheduled::<Module>(envoy, stream) }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_http_callout_done(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_http_callout_done(
                 _: EnvoyPtr,
                 _: ModulePtr,
                 _callout: u64,
@@ -129,7 +130,7 @@ macro_rules! http_filter {
             ) {
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_http_stream_headers(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_http_stream_headers(
                 _: EnvoyPtr,
                 _: ModulePtr,
                 _stream: u64,
@@ -139,7 +140,7 @@ macro_rules! http_filter {
             ) {
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_http_stream_data(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_http_stream_data(
                 _: EnvoyPtr,
                 _: ModulePtr,
                 _stream: u64,
@@ -149,7 +150,7 @@ macro_rules! http_filter {
             ) {
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_http_stream_trailers(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_http_stream_trailers(
                 _: EnvoyPtr,
                 _: ModulePtr,
                 _stream: u64,
@@ -158,14 +159,14 @@ macro_rules! http_filter {
             ) {
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_http_stream_complete(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_http_stream_complete(
                 _: EnvoyPtr,
                 _: ModulePtr,
                 _stream: u64,
             ) {
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_http_stream_reset(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_http_stream_reset(
                 _: EnvoyPtr,
                 _: ModulePtr,
                 _stream: u64,
@@ -173,20 +174,20 @@ macro_rules! http_filter {
             ) {
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_downstream_above_write_buffer_high_watermark(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_downstream_above_write_buffer_high_watermark(
                 _: EnvoyPtr,
                 _: ModulePtr,
             ) {
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_downstream_below_write_buffer_low_watermark(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_downstream_below_write_buffer_low_watermark(
                 _: EnvoyPtr,
                 _: ModulePtr,
             ) {
             }
 
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_config_scheduled(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_config_scheduled(
                 envoy: EnvoyPtr,
                 configuration: ModulePtr,
                 event: u64,
@@ -195,7 +196,7 @@ macro_rules! http_filter {
                 unsafe { entries::config_scheduled::<Module>(envoy, configuration, event) }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_config_http_callout_done(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_config_http_callout_done(
                 envoy: EnvoyPtr,
                 configuration: ModulePtr,
                 callout: u64,
@@ -219,7 +220,7 @@ macro_rules! http_filter {
                 }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_per_route_config_new(
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_per_route_config_new(
                 _name: Buffer,
                 text: Buffer,
             ) -> ModulePtr {
@@ -227,8 +228,8 @@ macro_rules! http_filter {
                 unsafe { entries::route_new::<Module>(text) }
             }
             #[unsafe(no_mangle)]
-            extern "C" fn envoy_dynamic_module_on_http_filter_per_route_config_destroy(route: ModulePtr) {
-                // SAFETY: Envoy drops a configuration after the streams that use it, and once.
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_per_route_config_destroy(route: ModulePtr) {
+                // SAFETY: Envoy drops a configuration once, after the streams that use it.
                 unsafe { entries::route_destroy::<Module>(route) }
             }
         }

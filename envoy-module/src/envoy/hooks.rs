@@ -1,4 +1,4 @@
-//! The hooks: what Envoy calls, for any [`Module`]. No panic gets out of them, because that would end Envoy.
+//! The hooks that Envoy calls, for any [`Module`]. No panic leaves them, because that would end Envoy.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
@@ -7,25 +7,37 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::LocalKey;
 
+use crawlpike_files::catch;
+
 use super::abi::{BodyStatus, Buffer, EnvoyPtr, Header, HeadersStatus, ModulePtr};
+use super::kept::{Kept, Running, enterable};
 use super::module::{Admission, Body, Head, Module};
 use super::stream::{HAS_ROUTES, bytes};
-use super::{Answer, Configuring, Scheduled, StreamHandle, callbacks, catch};
+use super::{Answer, Configuring, Scheduled, StreamHandle, callbacks};
 
-/// What Envoy keeps for a stream.
+/// The module's object for a stream.
 pub(crate) struct Stream<M: Module> {
     /// Envoy keeps the configuration longer than its streams.
-    configuration: *const M::Configuration,
+    configuration: *const Kept<M::Configuration>,
     stream: M::Stream,
 }
 
+/// The memory of a stream.
+type Memory<M> = Box<MaybeUninit<Kept<Stream<M>>>>;
+
 /// Room for the next stream of a worker: that of the last one.
-pub(crate) type StreamRoom<M> = Cell<Option<Box<MaybeUninit<Stream<M>>>>>;
+pub(crate) struct StreamRoom<M: Module>(Cell<Option<Memory<M>>>);
+
+impl<M: Module> StreamRoom<M> {
+    pub(crate) const fn new() -> Self {
+        Self(Cell::new(None))
+    }
+}
 
 /// Runs a hook. If it panics, reports that and returns `instead`.
 fn guard<M: Module, T>(instead: T, hook: impl FnOnce() -> T) -> T {
     catch(hook).unwrap_or_else(|message| {
-        // If that panics as well, nobody is left to report it to.
+        // If that panics as well, nothing is left to report it.
         let _ = catch(|| M::on_panic(&message));
         instead
     })
@@ -42,41 +54,58 @@ pub(crate) unsafe fn config_new<M: Module>(configuration: EnvoyPtr, name: Buffer
     guard::<M, _>(ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         let (handle, name, text) = unsafe { (Configuring::new(configuration), bytes(name), bytes(text)) };
-        M::configure(&handle, name, text).map_or(ptr::null_mut(), |made| Box::into_raw(Box::new(made)).cast())
+        let made = M::configure(&handle, name, text);
+        made.map_or(ptr::null_mut(), |made| Box::into_raw(Box::new(Kept::new(made))).cast())
     })
 }
 
 /// # Safety
 ///
-/// `config_new` returned the configuration, and no stream uses it.
+/// `config_new` returned the configuration, or it is null. No stream uses it, and Envoy does not use it afterwards.
 pub(crate) unsafe fn config_destroy<M: Module>(configuration: ModulePtr) {
     guard::<M, _>((), || {
-        if configuration.is_null() {
-            return;
-        }
         // SAFETY: the caller's promise.
-        let configuration = unsafe { Box::from_raw(configuration.cast::<M::Configuration>()) };
-        M::on_dropped(&configuration);
+        let stopped = unsafe { Kept::<M::Configuration>::value_of(configuration.cast_const().cast()) };
+        if let Some(stopped) = stopped {
+            M::on_dropped(stopped);
+        }
+        // SAFETY: the caller's promise. The reference above has ended.
+        drop(unsafe { Kept::<M::Configuration>::take_back(configuration) });
     });
 }
 
 /// # Safety
 ///
-/// Envoy calls in the main thread, with a configuration and what `config_new` made for it.
-pub(crate) unsafe fn config_scheduled<M: Module>(envoy: EnvoyPtr, configuration: ModulePtr, event: u64) {
+/// Envoy calls in the main thread, with a configuration and the object that `config_new` made for it.
+unsafe fn in_configuration<M: Module>(
+    envoy: EnvoyPtr,
+    configuration: ModulePtr,
+    hook: impl FnOnce(&M::Configuration, &Scheduled<'_>),
+) {
     guard::<M, _>((), || {
         // SAFETY: the caller's promise.
-        let (scheduled, configuration) =
-            unsafe { (Scheduled::new(envoy), configuration.cast::<M::Configuration>().as_ref()) };
-        if let Some(configuration) = configuration {
-            M::on_scheduled(configuration, &scheduled, event);
+        let (scheduled, running) =
+            unsafe { (Scheduled::new(envoy), Running::<M::Configuration>::start(configuration)) };
+        if let Some(running) = running {
+            hook(running.value(), &scheduled);
         }
     });
 }
 
 /// # Safety
 ///
-/// See [`config_scheduled`] and [`Answer::new`].
+/// See [`in_configuration`].
+pub(crate) unsafe fn config_scheduled<M: Module>(envoy: EnvoyPtr, configuration: ModulePtr, event: u64) {
+    let hook = |configuration: &_, scheduled: &Scheduled<'_>| {
+        M::on_scheduled(configuration, scheduled, event);
+    };
+    // SAFETY: the caller's promise.
+    unsafe { in_configuration::<M>(envoy, configuration, hook) }
+}
+
+/// # Safety
+///
+/// See [`in_configuration`] and [`Answer::new`].
 pub(crate) unsafe fn config_callout_done<M: Module>(
     envoy: EnvoyPtr,
     configuration: ModulePtr,
@@ -85,19 +114,13 @@ pub(crate) unsafe fn config_callout_done<M: Module>(
     headers: (*const Header, usize),
     body: (*const Buffer, usize),
 ) {
-    guard::<M, _>((), || {
+    let hook = |configuration: &_, scheduled: &Scheduled<'_>| {
         // SAFETY: the caller's promise.
-        let (scheduled, configuration, answer) = unsafe {
-            (
-                Scheduled::new(envoy),
-                configuration.cast::<M::Configuration>().as_ref(),
-                Answer::new(callout, result, headers, body),
-            )
-        };
-        if let Some(configuration) = configuration {
-            M::on_answer(configuration, &scheduled, &answer);
-        }
-    });
+        let answer = unsafe { Answer::new(callout, result, headers, body) };
+        M::on_answer(configuration, scheduled, &answer);
+    };
+    // SAFETY: the caller's promise.
+    unsafe { in_configuration::<M>(envoy, configuration, hook) }
 }
 
 /// # Safety
@@ -116,7 +139,7 @@ pub(crate) unsafe fn route_new<M: Module>(text: Buffer) -> ModulePtr {
 
 /// # Safety
 ///
-/// `route_new` returned the configuration, and no stream uses it.
+/// `route_new` returned the configuration, or it is null. No stream uses it, and Envoy does not use it afterwards.
 pub(crate) unsafe fn route_destroy<M: Module>(route: ModulePtr) {
     guard::<M, _>((), || {
         if !route.is_null() {
@@ -127,7 +150,11 @@ pub(crate) unsafe fn route_destroy<M: Module>(route: ModulePtr) {
 }
 
 /// A stream of the configuration. Never null, which would close the stream.
-pub(crate) fn stream_new<M: Module>(
+///
+/// # Safety
+///
+/// `config_new` returned the configuration, and Envoy keeps it longer than the stream.
+pub(crate) unsafe fn stream_new<M: Module>(
     configuration: ModulePtr,
     room: &'static LocalKey<StreamRoom<M>>,
 ) -> ModulePtr {
@@ -135,44 +162,46 @@ pub(crate) fn stream_new<M: Module>(
     guard::<M, _>(ptr::null_mut(), || {
         let stream =
             Stream::<M> { configuration: configuration.cast_const().cast(), stream: M::Stream::default() };
-        let room = room.take().unwrap_or_else(Box::new_uninit);
-        Box::into_raw(Box::write(room, stream)).cast()
+        let room = room.with(|room| room.0.take()).unwrap_or_else(Box::new_uninit);
+        Box::into_raw(Box::write(room, Kept::new(stream))).cast()
     })
 }
 
 /// # Safety
 ///
-/// `stream_new` returned the stream, and no hook uses it.
+/// `stream_new` returned the stream, or it is null. Envoy calls in its worker, and does not use it afterwards.
 pub(crate) unsafe fn stream_destroy<M: Module>(stream: ModulePtr, room: &'static LocalKey<StreamRoom<M>>) {
     guard::<M, _>((), || {
-        if !stream.is_null() {
-            let stream = stream.cast::<Stream<M>>();
-            // SAFETY: the caller's promise.
-            let emptied = unsafe {
-                ptr::drop_in_place(stream);
-                Box::from_raw(stream.cast::<MaybeUninit<Stream<M>>>())
-            };
-            room.set(Some(emptied));
-        }
+        // SAFETY: the caller's promise.
+        let Some(stream) = (unsafe { Kept::<Stream<M>>::take_back(stream) }) else { return };
+        let stream = Box::into_raw(stream);
+        // SAFETY: the pointer is of a box that nothing else uses. Of what is dropped, only the memory stays in use.
+        let emptied = unsafe {
+            ptr::drop_in_place(stream);
+            Box::from_raw(stream.cast::<MaybeUninit<Kept<Stream<M>>>>())
+        };
+        room.with(|room| room.0.set(Some(emptied)));
     });
 }
 
 /// # Safety
 ///
-/// Envoy calls a hook of a stream, with what `stream_new` returned for it; no other hook of the stream runs.
+/// Envoy calls a hook of a stream in its worker, with the object that `stream_new` returned for it. Other hooks of the stream may
+/// be running.
 unsafe fn in_stream<M: Module, T>(
     envoy: EnvoyPtr,
     stream: ModulePtr,
     instead: T,
-    hook: impl FnOnce(&M::Configuration, &mut M::Stream, &mut StreamHandle<'_>) -> T,
+    hook: impl FnOnce(&M::Configuration, &M::Stream, &mut StreamHandle<'_>) -> T,
 ) -> T {
     guard::<M, _>(None, || {
         // SAFETY: the caller's promise.
-        let (mut handle, stream) =
-            unsafe { (StreamHandle::new(envoy), stream.cast::<Stream<M>>().as_mut()?) };
-        // SAFETY: Envoy keeps the configuration longer than its streams.
-        let configuration = unsafe { stream.configuration.as_ref()? };
-        Some(hook(configuration, &mut stream.stream, &mut handle))
+        let (mut handle, running) =
+            unsafe { (StreamHandle::new(envoy), Running::<Stream<M>>::start(stream)?) };
+        let Stream { configuration, stream } = running.value();
+        // SAFETY: Envoy keeps the configuration longer than its streams, and those longer than their hooks.
+        let configuration = unsafe { Kept::value_of(*configuration)? };
+        Some(hook(configuration, stream, &mut handle))
     })
     .unwrap_or(instead)
 }
@@ -197,8 +226,8 @@ pub(crate) unsafe fn stream_scheduled<M: Module>(envoy: EnvoyPtr, stream: Module
     if unsafe { in_stream::<M, _>(envoy, stream, Admission::Continues, M::on_resumed) }
         == Admission::Continues
     {
-        // SAFETY: a hook of the stream is running, and the last one that used its handle is over.
-        unsafe { (callbacks().http_filter_continue_decoding)(envoy) };
+        // SAFETY: Envoy has entered a hook of the stream, and keeps its own object until it returns.
+        enterable(|| unsafe { (callbacks().http_filter_continue_decoding)(envoy) });
     }
 }
 
@@ -210,7 +239,7 @@ pub(crate) unsafe fn response_headers<M: Module>(
     stream: ModulePtr,
     is_end: bool,
 ) -> HeadersStatus {
-    let hook = |configuration: &_, stream: &mut _, handle: &mut StreamHandle<'_>| {
+    let hook = |configuration: &_, stream: &_, handle: &mut StreamHandle<'_>| {
         M::on_response(configuration, stream, handle, !is_end)
     };
     // SAFETY: the caller's promise.
@@ -228,7 +257,7 @@ pub(crate) unsafe fn response_body<M: Module>(
     stream: ModulePtr,
     is_end: bool,
 ) -> BodyStatus {
-    let hook = |configuration: &_, stream: &mut _, handle: &mut StreamHandle<'_>| {
+    let hook = |configuration: &_, stream: &_, handle: &mut StreamHandle<'_>| {
         M::on_response_body(configuration, stream, handle, is_end)
     };
     // SAFETY: the caller's promise.

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::abi::{Buffer, EnvoyPtr, METRIC_OK};
 use super::callbacks;
 
-/// How a metric moves.
+/// The directions in which a metric moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MetricKind {
     /// Up only.
@@ -47,7 +47,7 @@ pub(crate) struct Metrics<'h> {
 }
 
 impl Metrics<'_> {
-    /// `None` if this Envoy can't change them outside of streams.
+    /// `None` if this Envoy cannot change them outside of streams.
     ///
     /// # Safety
     ///

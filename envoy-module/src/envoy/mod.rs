@@ -1,8 +1,32 @@
-//! Envoy's dynamic modules, for any module: this folder knows nothing of Crawlpike, and has all that is `unsafe`.
+//! The bindings of Envoy's dynamic modules, for any module, with all the `unsafe` of the crate. They contain nothing of
+//! Crawlpike, which is in the other files of the crate.
 //!
 //! A module is a type that implements [`Module`], and [`http_filter!`] exports the hooks that Envoy calls. Its functions
-//! receive a handle of a configuration or of a stream. Safe code can't misuse a handle: it lives as long as Envoy's call, and
-//! what was read from it can't be used after a change.
+//! receive a handle of a configuration or of a stream. Safe code cannot misuse a handle: it lives as long as Envoy's call, and
+//! what was read from it cannot be used after a change.
+//!
+//! # Calls in which Envoy enters hooks
+//!
+//! Envoy may enter a hook of the module before a call of the module returns. So hooks share the state of a stream and of a
+//! configuration, which is in cells and locks; nothing is borrowed from a cell, and no lock is held, during such a call. An
+//! object that Envoy drops meanwhile lives until its outermost hook returns ([`kept`]). So a call that is missing here does not
+//! endanger memory, but debug builds report it as an internal error: a hook may enter another one of the same object only in
+//! the calls of the first four rows, which are made by [`kept::enterable`].
+//!
+//! | call | in the hooks | Envoy may enter before it returns |
+//! |---|---|---|
+//! | `http_send_response` | `request_headers` | nothing: Envoy sends the response when the hook has returned |
+//! | | `scheduled` | `stream_complete` and `destroy` of the stream, as the response is sent at once |
+//! | `http_filter_continue_decoding` | `scheduled`, when nothing of the stream is in use any more | the hooks for the body and trailers of the request; if the next filters answer, those of the response, `stream_complete` and `destroy` |
+//! | `http_drain_body`, `http_append_body` | `response_body`, `response_trailers` | the hooks for watermarks; if Envoy's buffer is over its limit, Envoy answers itself or resets the stream: `response_headers`, `stream_complete`, `destroy` |
+//! | `http_filter_config_http_callout` | `config_scheduled`, `config_http_callout_done` | `config_http_callout_done`, if the cluster has no host or the request fails at once |
+//! | `http_set_header`, `http_add_header`, `http_clear_route_cache` | `request_headers`, `response_headers`, `scheduled`, `response_body`, `response_trailers` | nothing |
+//! | `http_set_filter_state_bytes`, `http_set_filter_state_object`, `http_set_dynamic_metadata_string` | `request_headers`, `scheduled`, `stream_complete` | no hook; the destructor of the object, which uses no stream |
+//! | the calls that read: headers, pieces of a body, attributes, filter state, the configuration of the route | any | nothing |
+//! | `http_filter_config_scheduler_commit`, `http_filter_scheduler_commit` | any, and threads of the module | nothing: the hook is called from the event loop of the main thread or of the worker |
+//! | the calls that make and delete schedulers, define and change metrics, and log | any | nothing |
+//!
+//! The hooks for watermarks and for the request's body and trailers use no object of the module.
 
 #![expect(unsafe_code, reason = "functions and pointers of Envoy")]
 
@@ -12,10 +36,10 @@ mod callout;
 mod configuration;
 mod exports;
 mod hooks;
+mod kept;
 mod log;
 mod metrics;
 mod module;
-mod panics;
 mod redirects;
 mod stream;
 
@@ -25,10 +49,9 @@ pub(crate) use self::exports::http_filter;
 pub(crate) use self::log::{LogLevel, log};
 pub(crate) use self::metrics::{MetricId, MetricKind, MetricRefused, Metrics};
 pub(crate) use self::module::{Admission, Body, Head, Module};
-pub(crate) use self::panics::catch;
 pub(crate) use self::stream::{BodyPlace, HeaderSet, Lines, Refused, StreamHandle};
 
-/// What the exported hooks need.
+/// The items that the exported hooks use.
 pub(crate) mod entries {
     pub(crate) use super::abi::{BodyStatus, Buffer, EnvoyPtr, Header, HeadersStatus, ModulePtr};
     pub(crate) use super::hooks::*;
@@ -41,21 +64,21 @@ use self::abi::Callbacks;
 
 static CALLBACKS: OnceLock<Callbacks> = OnceLock::new();
 
-/// Envoy's functions. Every hook runs after the first one, which looked them up or refused to go on.
+/// Envoy's functions. Every hook runs after the first one, which has looked them up, or has failed.
 fn callbacks() -> &'static Callbacks {
     CALLBACKS.get_or_init(|| match Callbacks::find() {
         Ok(callbacks) => callbacks,
-        // Envoy does not load a module that can't find its callbacks, and so calls none of its other hooks.
+        // Envoy does not load a module that cannot find its callbacks, and so calls none of its other hooks.
         Err(_) => std::process::abort(),
     })
 }
 
-/// Keeps the code of this module loaded until the end of the process. Envoy unloads a module with its last configuration, and
-/// the module's threads would run into nothing.
+/// Keeps the code of this module loaded until the end of the process. Envoy unloads a module with its last configuration, but
+/// threads of the module still run then.
 fn stay_loaded() {
     let code: *const c_void = (stay_loaded as fn()) as *const c_void;
     // SAFETY: `dladdr` describes the file that has this function. The name of the file lives as long as the file is loaded.
-    // `dlopen` of a file that is loaded only counts one more user, whom nobody takes back.
+    // `dlopen` of a file that is loaded only counts one more user, which is never taken back. A `Dl_info` of zeros is valid.
     unsafe {
         let mut file: libc::Dl_info = std::mem::zeroed();
         if libc::dladdr(code, &raw mut file) != 0 && !file.dli_fname.is_null() {
@@ -73,9 +96,9 @@ fn start(module: &str) -> Option<&'static CStr> {
             Some(abi::VERSION)
         }
         Err(missing) => {
-            // There is no log that can be relied on: its callback may be one of the missing ones.
+            // The callback of the log may be one of the missing ones.
             eprintln!(
-                "{module}: this Envoy lacks what the module needs ({}): use Envoy 1.38 or later, or the Wasm filter",
+                "{module}: this Envoy lacks functions that the module needs ({}); use Envoy 1.38 or later, or the Wasm filter",
                 missing.join(", ")
             );
             None

@@ -1,19 +1,19 @@
-//! What a module is.
+//! The trait of a module.
 
 use super::{Answer, Configuring, Scheduled, StreamHandle};
 
-/// What happens to a request.
+/// The next step of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// It goes on.
     Continues,
-    /// The module has answered it.
+    /// The module has answered it, or Envoy has.
     Answered,
     /// It waits until the stream's scheduler has called [`Module::on_resumed`].
     Waits,
 }
 
-/// What happens to the head of a response.
+/// The next step of the head of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
     /// It goes on.
@@ -22,7 +22,7 @@ pub(crate) enum Head {
     Waits,
 }
 
-/// What happens to the bytes of a body.
+/// The next step of the bytes of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
     /// They go on, as they are now.
@@ -31,32 +31,33 @@ pub(crate) enum Body {
     Taken,
 }
 
-/// An HTTP filter. Whatever its functions do, they can't end Envoy: if one panics, [`Self::on_panic`] is called, and the request
+/// An HTTP filter. Its functions cannot end Envoy: if one panics, [`Self::on_panic`] is called, and the request
 /// goes on.
 pub(crate) trait Module: 'static {
-    /// What a configuration of the filter is to the module. All workers use it at the same time.
+    /// The module's object for a configuration of the filter. All workers use it at the same time.
     type Configuration: Send + Sync;
 
-    /// What a configuration for a route is to the module.
+    /// The module's object for a configuration of a route.
     type Route: Send + Sync;
 
-    /// What the module keeps for a stream.
+    /// The module's state of a stream. Hooks share it: Envoy may enter one while another one runs.
     type Stream: Default;
 
     /// Its name, for messages.
     const NAME: &'static str;
 
-    /// Makes a configuration of the filter, in the main thread. On an error, Envoy keeps the one that it has; the module has
-    /// logged why.
+    /// Makes a configuration of the filter, in the main thread. `None`: Envoy keeps the one that it has, and the module
+    /// has logged the reason.
     fn configure(configuring: &Configuring<'_>, name: &[u8], text: &[u8]) -> Option<Self::Configuration>;
 
     /// Makes a configuration for a route.
     fn configure_route(text: &[u8]) -> Option<Self::Route>;
 
-    /// What a scheduler asked for, by its number, in the main thread.
+    /// The event of a scheduler, by its number, in the main thread.
     fn on_scheduled(configuration: &Self::Configuration, scheduled: &Scheduled<'_>, event: u64);
 
-    /// What came of a request to a cluster, in the main thread.
+    /// The result of a request to a cluster is there, in the main thread. Envoy may call this before the call returns that sent
+    /// the request.
     fn on_answer(configuration: &Self::Configuration, scheduled: &Scheduled<'_>, answer: &Answer<'_>);
 
     /// Envoy drops a configuration.
@@ -65,29 +66,29 @@ pub(crate) trait Module: 'static {
     /// The headers of a request are there.
     fn on_request(
         configuration: &Self::Configuration,
-        stream: &mut Self::Stream,
+        stream: &Self::Stream,
         handle: &mut StreamHandle<'_>,
     ) -> Admission;
 
-    /// What a stream's scheduler asked for. [`Admission::Continues`] is for a request that has waited only.
+    /// The event of a stream's scheduler. [`Admission::Continues`] is for a request that has waited only.
     fn on_resumed(
         configuration: &Self::Configuration,
-        stream: &mut Self::Stream,
+        stream: &Self::Stream,
         handle: &mut StreamHandle<'_>,
     ) -> Admission;
 
-    /// The headers of a response are there; `has_body` tells whether a body or trailers follow.
+    /// The headers of a response are there; `has_body` is true if a body or trailers follow.
     fn on_response(
         configuration: &Self::Configuration,
-        stream: &mut Self::Stream,
+        stream: &Self::Stream,
         handle: &mut StreamHandle<'_>,
         has_body: bool,
     ) -> Head;
 
-    /// Bytes of the response's body are there; `is_last` tells whether they are the last ones.
+    /// Bytes of the response's body are there; `is_last` is true if they are the last ones.
     fn on_response_body(
         configuration: &Self::Configuration,
-        stream: &mut Self::Stream,
+        stream: &Self::Stream,
         handle: &mut StreamHandle<'_>,
         is_last: bool,
     ) -> Body;
@@ -95,16 +96,12 @@ pub(crate) trait Module: 'static {
     /// The body of the response is complete, and trailers follow.
     fn on_response_trailers(
         configuration: &Self::Configuration,
-        stream: &mut Self::Stream,
+        stream: &Self::Stream,
         handle: &mut StreamHandle<'_>,
     );
 
-    /// The stream ends.
-    fn on_complete(
-        configuration: &Self::Configuration,
-        stream: &mut Self::Stream,
-        handle: &mut StreamHandle<'_>,
-    );
+    /// The stream ends. Envoy may call this while another function of the stream runs.
+    fn on_complete(configuration: &Self::Configuration, stream: &Self::Stream, handle: &mut StreamHandle<'_>);
 
     /// A function of the module has panicked.
     fn on_panic(message: &str);

@@ -1,13 +1,15 @@
-//! What a stream leaves for the next one that Envoy makes of the same request, as for an internal redirect.
+//! The address that a stream leaves for the next one that Envoy makes of the same request, as for an internal redirect.
 
 use std::ffi::c_void;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::abi::{Buffer, LIFE_OF_REQUEST};
-use super::stream::{Refused, StreamHandle};
-use super::{callbacks, catch};
+use crawlpike_files::catch;
 
-/// An address as it is kept, whichever version of a module keeps it.
+use super::abi::{Buffer, LIFE_OF_REQUEST};
+use super::callbacks;
+use super::stream::{Refused, StreamHandle};
+
+/// An address as it is kept. Its form must not change: two versions of a module may be in one process.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct KeptAddress {
@@ -29,7 +31,8 @@ impl StreamHandle<'_> {
             IpAddr::V6(address) => (false, address.octets()),
         };
         let value = Box::into_raw(Box::new(KeptAddress { is_v4, octets })).cast::<c_void>();
-        // SAFETY: a hook of the stream is running. From here on the value is Envoy's, which frees it once, by `free`.
+        // SAFETY: a hook of the stream is running. From here on the value is Envoy's, which frees it once, by `free`, also if it
+        // refuses the call.
         let done =
             unsafe { keep(self.stream, Buffer::of(key(module).as_bytes()), value, free, LIFE_OF_REQUEST) };
         if done { Ok(()) } else { Err(Refused::of("http_set_filter_state_object")) }
@@ -43,7 +46,8 @@ impl StreamHandle<'_> {
         if value.is_null() {
             return None;
         }
-        // SAFETY: `keep_address` made the object under this key. Nobody frees it while the hook runs.
+        // SAFETY: `keep_address` made the object under this key, which begins with the module's name, so that no other module uses
+        // it. Envoy frees it only when the request ends or the key is set again, and the value is copied before either.
         let KeptAddress { is_v4, octets } = unsafe { *value.cast::<KeptAddress>() };
         let address = u128::from_be_bytes(octets);
         Some(match is_v4 {
@@ -58,6 +62,6 @@ fn key(module: &str) -> String {
 }
 
 unsafe extern "C" fn free(value: *mut c_void) {
-    // SAFETY: `keep_address` made the value, and Envoy calls this once. A panic does not get out.
+    // SAFETY: `keep_address` made the value, and Envoy calls this once.
     let _ = catch(|| drop(unsafe { Box::from_raw(value.cast::<KeptAddress>()) }));
 }

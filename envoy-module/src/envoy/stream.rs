@@ -10,6 +10,7 @@ use std::{mem, slice};
 use super::abi::{BodyKind, Buffer, EnvoyPtr, Header, HeaderKind, SOURCE_ADDRESS};
 use super::callbacks;
 use super::configuration::StreamScheduler;
+use super::kept::enterable;
 use super::metrics::Metrics;
 use super::module::Module;
 
@@ -42,7 +43,7 @@ pub(crate) enum HeaderSet {
     Response,
 }
 
-/// Where bytes are added to the body of a response.
+/// The place at which bytes are added to the body of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyPlace {
     /// To those that have just come, in the hook for bodies.
@@ -60,7 +61,8 @@ impl From<HeaderSet> for HeaderKind {
     }
 }
 
-/// Whether the module has ever made a configuration for a route. Envoy shows it to workers later, in whatever way orders both.
+/// True if the module has ever made a configuration for a route. Envoy shows the configuration to workers later, by a message
+/// between threads, which orders both.
 pub(super) static HAS_ROUTES: AtomicBool = AtomicBool::new(false);
 
 /// A stream, in a hook.
@@ -78,7 +80,7 @@ impl StreamHandle<'_> {
         Self { stream, hook: PhantomData }
     }
 
-    /// What calls the stream's hook for events. `None`: Envoy has none.
+    /// A scheduler, which calls the stream's hook for events. `None`: Envoy has none.
     pub(crate) fn scheduler(&self) -> Option<StreamScheduler> {
         // SAFETY: a hook of the stream is running.
         unsafe { StreamScheduler::new(self.stream) }
@@ -117,7 +119,7 @@ impl StreamHandle<'_> {
         name: &[u8],
         value: Option<&[u8]>,
     ) -> Result<(), Refused> {
-        // An empty slice has a pointer, too, so that Envoy can tell the two apart.
+        // An empty slice has a pointer, too, so that Envoy can distinguish an empty value from none.
         let value = value.map_or(Buffer::NULL, Buffer::of);
         // SAFETY: a hook of the stream is running, and Envoy copies both.
         let done =
@@ -143,14 +145,14 @@ impl StreamHandle<'_> {
         carried_out("http_add_header", done)
     }
 
-    /// The client's address, as Envoy has computed it, in its words; `None` if it has none.
+    /// The client's address as text, as Envoy has computed it; `None` if it has none.
     pub(crate) fn source_address(&self) -> Option<&[u8]> {
         let mut value = Buffer::NULL;
         // SAFETY: a hook of the stream is running, and Envoy writes the value before it returns.
         let is_there = unsafe {
             (callbacks().http_filter_get_attribute_string)(self.stream, SOURCE_ADDRESS, &raw mut value)
         };
-        // SAFETY: what Envoy has given is valid until this hook returns.
+        // SAFETY: Envoy keeps the text with the stream, which lives as long as the handle.
         is_there.then(|| unsafe { bytes(value) })
     }
 
@@ -178,13 +180,14 @@ impl StreamHandle<'_> {
         unsafe { (callbacks().http_set_dynamic_metadata_string)(self.stream, namespace, key, value) };
     }
 
-    /// Answers the request. The hook has to say so, and no other hook for headers is called.
+    /// Answers the request, which the hook then returns as its result. No other hook for headers is called, and outside of the
+    /// hook for request headers the stream may end in this call: see [`super`].
     pub(crate) fn respond(&mut self, status: u16, headers: &[(&[u8], &[u8])], body: &[u8], details: &str) {
         let line =
             |(name, value): &(&[u8], &[u8])| Header { name: Buffer::of(name), value: Buffer::of(value) };
         let headers: Vec<Header> = headers.iter().map(line).collect();
         // SAFETY: a hook of the stream is running, and Envoy copies all of them.
-        unsafe {
+        enterable(|| unsafe {
             (callbacks().http_send_response)(
                 self.stream,
                 u32::from(status),
@@ -193,7 +196,7 @@ impl StreamHandle<'_> {
                 Buffer::of(body),
                 Buffer::of(details.as_bytes()),
             );
-        }
+        });
     }
 
     /// Has Envoy choose the route again, by the headers as they are now.
@@ -216,7 +219,7 @@ impl StreamHandle<'_> {
         if !is_there {
             return Vec::new();
         }
-        // SAFETY: what Envoy has given is valid until the body is changed, which borrows the handle.
+        // SAFETY: the pieces are valid until the body is changed, which needs a `&mut` of the handle.
         pieces.into_iter().map(|piece| unsafe { bytes(piece) }).collect()
     }
 
@@ -227,8 +230,9 @@ impl StreamHandle<'_> {
     /// Envoy refuses.
     pub(crate) fn take_received(&mut self) -> Result<(), Refused> {
         // SAFETY: a hook of the stream is running.
-        let done =
-            unsafe { (callbacks().http_drain_body)(self.stream, BodyKind::ReceivedResponse, usize::MAX) };
+        let done = enterable(|| unsafe {
+            (callbacks().http_drain_body)(self.stream, BodyKind::ReceivedResponse, usize::MAX)
+        });
         carried_out("http_drain_body", done)
     }
 
@@ -243,7 +247,8 @@ impl StreamHandle<'_> {
             BodyPlace::Kept => BodyKind::BufferedResponse,
         };
         // SAFETY: a hook of the stream is running, and Envoy copies the bytes.
-        let done = unsafe { (callbacks().http_append_body)(self.stream, kind, Buffer::of(bytes)) };
+        let done =
+            enterable(|| unsafe { (callbacks().http_append_body)(self.stream, kind, Buffer::of(bytes)) });
         carried_out("http_append_body", done)
     }
 
@@ -292,11 +297,11 @@ impl Drop for Lines<'_> {
 impl<'s> Lines<'s> {
     /// The lines, as name and value; names are in lower case.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'s [u8], &'s [u8])> {
-        // SAFETY: what Envoy has given is valid until the headers are changed, which would borrow the handle.
+        // SAFETY: the lines are valid until the headers are changed, which needs a `&mut` of the handle that `'s` borrows.
         self.lines.iter().map(|line| unsafe { (bytes(line.name), bytes(line.value)) })
     }
 
-    /// The lines whose names have lengths that count. All others are passed over in a few instructions each.
+    /// The lines whose names have lengths that count. All others are skipped in a few instructions each.
     pub(crate) fn with_name_length(
         &self,
         counts: impl Fn(usize) -> bool,

@@ -11,18 +11,18 @@ pub(super) const MEDIA_TYPE: &str = "application/dns-message";
 /// No message is longer.
 pub(super) const MOST_BYTES: usize = 0xffff;
 
-/// How many aliases are followed: in a zone that is delegated by address (RFC 2317), a name has one.
+/// The most aliases that are followed: in a zone that is delegated by address (RFC 2317), a name has one.
 const MOST_ALIASES: usize = 8;
 
-/// What is asked for.
+/// A question to a resolver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Question(Query);
 
-/// What a resolver says.
+/// The records in a resolver's answer.
 #[derive(Debug)]
 pub(super) struct Records {
     records: Vec<Record>,
-    /// How long that is valid, in seconds.
+    /// The time that they are valid, in seconds.
     pub(super) life: u32,
 }
 
@@ -32,14 +32,14 @@ impl Question {
         Self(Query::query(Name::from(address), RecordType::PTR))
     }
 
-    /// The addresses of a name, of the kind of this one. `None` if it is no name.
+    /// The addresses of a name, of the kind of this one. `None` if it is not a name.
     pub(super) fn addresses_of(name: &str, like: IpAddr) -> Option<Self> {
         let kind = if like.is_ipv4() { RecordType::A } else { RecordType::AAAA };
         // From bytes: what the library reads as text cannot begin with `-`, as a label in DNS can.
         Some(Self(Query::query(Name::from_labels(name.split('.').map(str::as_bytes)).ok()?, kind)))
     }
 
-    /// The message that asks. Its number is 0, so that it can be cached: who answers is known by the connection.
+    /// The message that asks. Its number is 0, so that it can be cached: the connection shows which server answers.
     pub(super) fn message(&self) -> Option<Vec<u8>> {
         let mut message = Message::query();
         message.metadata.id = 0;
@@ -48,7 +48,7 @@ impl Question {
         message.to_vec().ok()
     }
 
-    /// What a message says. `None` if it is no answer to this, or says that there is none at the moment.
+    /// The records in a message. `None` if it is not an answer to this, or says that there is none at the moment.
     pub(super) fn answer(&self, message: &[u8]) -> Option<Records> {
         let message = Message::from_vec(message).ok()?;
         let about = &message.metadata;
@@ -82,7 +82,7 @@ impl Question {
         let wanted = of(&name).filter(|record| record.record_type() == self.0.query_type);
         let records: Vec<Record> = wanted.cloned().collect();
         let lives = records.iter().map(|record| record.ttl);
-        // What says that there is nothing says for how long (RFC 2308, 5).
+        // The record that says that there is nothing also says for how long (RFC 2308, 5).
         let absence = message.authorities.iter().filter_map(|record| match &record.data {
             RData::SOA(soa) => Some(record.ttl.min(soa.minimum)),
             _ => None,
@@ -95,7 +95,7 @@ impl Question {
 
 impl Records {
     /// The names, in lower case or not, with dots between labels and none at the end. A label with a dot or a byte that is not
-    /// ASCII makes it no name.
+    /// ASCII makes it invalid.
     pub(super) fn names(&self) -> impl Iterator<Item = String> {
         self.records.iter().filter_map(|record| match &record.data {
             RData::PTR(name) => text(&name.0),

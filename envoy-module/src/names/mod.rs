@@ -1,7 +1,7 @@
 //! Names of addresses, asked for over HTTPS (RFC 8484) through a cluster of Envoy.
 //!
 //! A worker never waits: the request that a name may verify is stopped, and its question is left here. The main thread sends it
-//! to the cluster, reads the answer, notes what came of it for all workers, and has the worker let the request go on. Envoy ends
+//! to the cluster, reads the answer, notes the result for all workers, and has the worker let the request go on. Envoy ends
 //! each question in time, so no request waits longer than that.
 
 mod message;
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crawlpike_core::metrics::OnceAMinute;
+use crawlpike_core::metrics::{Event, OnceAMinute};
 use crawlpike_core::{NameCache, NameLookup, NameLookupResult, NameOutcome};
 
 use crate::configuration::NameService;
@@ -23,17 +23,17 @@ use message::{MEDIA_TYPE, MOST_BYTES, Question};
 /// The number of the event by which questions are sent.
 pub(crate) const ASK: u64 = 1;
 
-/// How many lookups may be under way, and how many requests may wait for them. A request beyond that does not wait.
+/// The most lookups that may be under way, and the most requests that may wait for them. A request beyond that does not wait.
 const MOST_LOOKUPS: usize = 128;
 const MOST_WAITING: usize = 1024;
 
-/// What came of lookups, for all configurations and workers. `None`: there is no memory, and nothing is known.
+/// The results of lookups, for all configurations and workers. `None`: there is no memory, and nothing is known.
 static KNOWN: LazyLock<Option<Box<NameCache>>> = LazyLock::new(NameCache::empty);
 
-/// What is known of a client's name.
+/// The knowledge of a client's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Knowledge {
-    /// This came of a lookup.
+    /// A lookup had this result.
     Outcome(NameOutcome),
     /// A lookup is under way, after which the stream is scheduled.
     UnderWay,
@@ -65,25 +65,25 @@ struct Lookup {
     about: NameLookup,
     deadline: Instant,
     waiting: Vec<StreamScheduler>,
-    /// What is asked for. `None`: nothing yet.
+    /// The question that was sent. `None`: none yet.
     question: Option<Question>,
     callout: Option<CalloutId>,
     /// The names whose addresses are still to be asked for. `None`: the names themselves are.
     candidates: Option<VecDeque<String>>,
-    /// How long what was answered is valid, in seconds.
+    /// The time that the answers are valid, in seconds.
     life: u32,
-    /// Why a question about a name has no answer, if one has none.
+    /// The reason that a question about a name has no answer, if one has none.
     doubt: Option<NameLookupResult>,
 }
 
-/// What an answer leads to.
+/// The next step after an answer.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     Ask,
     Done(NameLookupResult),
 }
 
-/// What came of a lookup, if it is known.
+/// The result of a lookup, if it is known.
 pub(crate) fn outcome(lookup: &NameLookup) -> Option<NameOutcome> {
     KNOWN.as_ref()?.get(lookup, crawlpike_files::now())
 }
@@ -93,7 +93,7 @@ impl Names {
         Self { service, scheduler, lookups: Mutex::default() }
     }
 
-    /// What is known; if nothing is, has it looked up for this stream.
+    /// Returns what is known; if nothing is, starts a lookup for this stream.
     pub(crate) fn know(&self, about: &NameLookup, handle: &StreamHandle<'_>) -> Knowledge {
         if let Some(outcome) = outcome(about) {
             return Knowledge::Outcome(outcome);
@@ -106,7 +106,7 @@ impl Names {
         }
         let waiting: usize = lookups.under_way.iter().map(|lookup| lookup.waiting.len()).sum();
         if waiting >= MOST_WAITING {
-            statistics::count_name_lookup(NameLookupResult::OverLimit);
+            statistics::count_event(Event::NameLookup(NameLookupResult::OverLimit));
             return Knowledge::Nothing;
         }
         if let Some(lookup) = lookups.under_way.iter_mut().find(|lookup| lookup.about.asks_as(about)) {
@@ -114,7 +114,7 @@ impl Names {
             return Knowledge::UnderWay;
         }
         if lookups.under_way.len() >= MOST_LOOKUPS {
-            statistics::count_name_lookup(NameLookupResult::OverLimit);
+            statistics::count_event(Event::NameLookup(NameLookupResult::OverLimit));
             return Knowledge::Nothing;
         }
         let number = lookups.next;
@@ -167,7 +167,7 @@ impl Names {
         }
     }
 
-    /// Sends the question of a lookup. No lock is held while Envoy sends it.
+    /// Sends the question of a lookup. No lock is held while Envoy sends it, because Envoy may answer in the call.
     fn ask(&self, scheduled: &Scheduled<'_>, number: u64) {
         let mut lookups = self.lookups();
         let Some(lookup) = lookups.under_way.iter().find(|lookup| lookup.number == number) else { return };
@@ -217,14 +217,14 @@ impl Names {
         let sent = scheduled.call_out(&Callout { cluster, headers: &headers, body: message, patience });
         if sent.is_err() && LOGGED.is_due(crawlpike_files::now()) {
             let message = format!(
-                "crawlpike: rdns: Envoy cannot send to the cluster \"{cluster}\"; is there one of that name with a host?"
+                "crawlpike: rdns: Envoy cannot send to the cluster \"{cluster}\"; define a cluster of this name that has a host"
             );
             log(LogLevel::Warn, &message);
         }
         sent.ok()
     }
 
-    /// Notes what came of a lookup, and lets the requests go on that wait for it.
+    /// Notes the result of a lookup, and lets the requests go on that wait for it.
     fn finish(&self, number: u64, result: NameLookupResult) {
         let mut lookups = self.lookups();
         let Some(place) = lookups.under_way.iter().position(|lookup| lookup.number == number) else { return };
@@ -234,7 +234,7 @@ impl Names {
             known.put(&about, result.outcome(), now.saturating_add(life.into()), now);
         }
         drop(lookups);
-        statistics::count_name_lookup(result);
+        statistics::count_event(Event::NameLookup(result));
         for stream in waiting {
             stream.schedule();
         }
@@ -246,7 +246,7 @@ impl Names {
 }
 
 impl Lookup {
-    /// Takes the answer to its question, and says what follows.
+    /// Takes the answer to its question, and returns the next step.
     fn advance(&mut self, message: Result<Vec<u8>, NameLookupResult>) -> Next {
         let read = |message: Vec<u8>| self.question.as_ref().and_then(|question| question.answer(&message));
         let records = message.and_then(|message| read(message).ok_or(NameLookupResult::Failed));
@@ -280,7 +280,7 @@ impl Lookup {
     }
 }
 
-/// The message of DNS in an answer, or why there is none. Envoy itself answers with 504 if nobody does in time.
+/// The message of DNS in an answer, or the reason that there is none. Envoy itself answers with 504 if no server does in time.
 fn message_of(answer: &Answer<'_>) -> Result<Vec<u8>, NameLookupResult> {
     let status = answer.header(":status");
     let is_message = status == Some(b"200")

@@ -10,7 +10,7 @@ use crate::nginx::{ComplexValue, Configuration, LogLevel, Merge, MergeConfigErro
 /// The longest time of `crawlpike_rdns`. A client that waits longer has given up.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Where the mode of a location comes from.
+/// The source of the mode of a location.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum ModeSource<'c> {
     /// From the block around it, and if none sets it from the document.
@@ -33,11 +33,11 @@ pub(crate) struct LocationConf<'c> {
     site_name: Option<(String, Position)>,
     /// The number of that site. It holds for every ruleset until the next reload, because all are made of one document.
     pub(crate) site: Option<SiteId>,
-    /// How long a request waits for the name of its client's address, and where that is said. The inner `None`: it never does.
+    /// The time that a request waits for the name of its client's address, and its directive. The inner `None`: it never waits.
     rdns: Option<(Option<Duration>, Position)>,
-    /// Whether there is a `crawlpike_status`.
+    /// True if there is a `crawlpike_status`.
     status: Option<()>,
-    /// What `crawlpike_trust_header` says, and where.
+    /// The value of `crawlpike_trust_header`, and its directive.
     trust_header: Option<(bool, Position)>,
 }
 
@@ -103,7 +103,7 @@ impl<'c> LocationConf<'c> {
         set_once(&mut self.rdns, NAME, (time, configuration.position()))
     }
 
-    /// How long a request waits for the name of its client's address, if it does.
+    /// The time that a request waits for the name of its client's address, if it does.
     pub(crate) fn rdns(&self) -> Option<Duration> {
         self.rdns.as_ref().and_then(|(time, _)| *time)
     }
@@ -125,12 +125,12 @@ impl<'c> LocationConf<'c> {
         set_once(&mut self.trust_header, NAME, (is_on, configuration.position()))
     }
 
-    /// Whether an `X-Crawlpike` from outside stays where the mode is `off`.
+    /// Returns true if an `X-Crawlpike` from outside stays where the mode is `off`.
     pub(crate) fn trusts_header(&self) -> bool {
         self.trust_header.as_ref().is_some_and(|(is_on, _)| *is_on)
     }
 
-    /// Whether an `X-Crawlpike` from outside stays, whatever the request.
+    /// Returns true if an `X-Crawlpike` from outside stays, whatever the request.
     pub(crate) fn always_trusts_header(&self) -> bool {
         self.trusts_header() && matches!(self.mode, ModeSource::Fixed(Mode::Off))
     }
@@ -180,7 +180,7 @@ fn site(name: &str, ruleset: &Ruleset) -> Result<SiteId, String> {
 impl Merge for LocationConf<'_> {
     fn merge(&mut self, outer: &Self) -> Result<(), MergeConfigError> {
         if matches!(self.mode, ModeSource::Inherited) {
-            // What reads the metrics is automation, and no visitor of the site.
+            // A client that reads the metrics is automation, and not a visitor of the site.
             self.mode = if self.status.is_some() { ModeSource::Fixed(Mode::Off) } else { outer.mode };
         }
         self.deny_status = self.deny_status.or(outer.deny_status);

@@ -20,7 +20,7 @@ pub(crate) struct MainConf {
     /// Empty without `crawlpike_config`: then the module does nothing.
     pub(crate) ruleset: InForce,
     pub(crate) refresh: Refresh,
-    /// Where the directives are that may turn out to have no effect.
+    /// The places of the directives that may turn out to have no effect.
     pub(crate) usage: Usage,
 }
 
@@ -30,7 +30,7 @@ impl MainConf {
         if !self.ruleset.is_empty() {
             return Err(duplicate("crawlpike_config"));
         }
-        // Who stops a server need not wait for a ruleset, nor correct one.
+        // An operator who stops a server need not wait for a ruleset, nor correct one.
         if configuration.purpose() == Purpose::Signal {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! What the directives set.
+//! The values that the directives set.
 
 mod location;
 mod main;

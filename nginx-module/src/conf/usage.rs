@@ -1,4 +1,4 @@
-//! What nginx.conf uses: directives that have no effect, and what requests pay for only where it is used.
+//! The use of features in nginx.conf: directives that have no effect, and work that is done only if a directive needs it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use crate::nginx::{Configuration, Position, Purpose};
 
 const CONFIG: &str = "crawlpike_config";
 
-/// What only the whole configuration shows.
+/// Facts that only the whole configuration shows.
 #[derive(Debug, Default)]
 pub(crate) struct Usage {
     has_config: Cell<bool>,
@@ -15,7 +15,7 @@ pub(crate) struct Usage {
     others: RefCell<Vec<(&'static str, Position)>>,
     /// Each `crawlpike_trust_header on`, and whether the mode may be `off` anywhere in its block.
     trusted: RefCell<BTreeMap<Position, bool>>,
-    /// Whether a request may have to wait for a lookup, in any block.
+    /// True if a request may have to wait for a lookup, in any block.
     has_lookups: Cell<bool>,
 }
 
@@ -35,7 +35,7 @@ impl Usage {
         *known = *known || may_be_off;
     }
 
-    /// Whether any block trusts the header.
+    /// Returns true if any block trusts the header.
     pub(crate) fn is_header_trusted(&self) -> bool {
         !self.trusted.borrow().is_empty()
     }
@@ -45,14 +45,14 @@ impl Usage {
         self.has_lookups.set(true);
     }
 
-    /// Whether requests of any block may wait for a lookup.
+    /// Returns true if requests of any block may wait for a lookup.
     pub(crate) fn has_lookups(&self) -> bool {
         self.has_lookups.get()
     }
 
     /// Warns of the directives that have no effect.
     pub(crate) fn warn(&self, configuration: &Configuration<'_>) {
-        // Who stops a server need not know.
+        // An operator who stops a server need not know.
         if configuration.purpose() == Purpose::Signal {
             return;
         }

@@ -7,8 +7,8 @@ use ngx::core::{Pool, Status};
 use ngx::ffi::{
     NGX_HTTP_CLIENT_CLOSED_REQUEST, NGX_HTTP_CLOSE, NGX_HTTP_NOT_MODIFIED, NGX_HTTP_REQUEST_TIME_OUT,
     ngx_array_create, ngx_array_push, ngx_array_t, ngx_buf_t, ngx_chain_t, ngx_http_core_loc_conf_t,
-    ngx_http_discard_request_body, ngx_http_err_page_t, ngx_http_headers_out_t, ngx_http_output_filter,
-    ngx_http_send_header, ngx_str_t, ngx_table_elt_t, off_t,
+    ngx_http_discard_request_body, ngx_http_err_page_t, ngx_http_output_filter, ngx_http_request_t,
+    ngx_http_send_header, ngx_int_t, ngx_table_elt_t, off_t,
 };
 use ngx::http::{HTTPStatus, HttpModule, HttpModuleConfExt, NgxHttpCoreModule};
 
@@ -44,14 +44,14 @@ impl<M: ModuleTypes> Request<'_, M> {
         Answered(self.send(response).unwrap_or(Status::NGX_ERROR))
     }
 
-    /// Whether nginx answers a status in its own way: with the operator's `error_page`, or by closing the connection as for
-    /// 444.
+    /// Returns true if nginx answers a status in its own way: with the operator's `error_page`, or by closing the connection
+    /// as for 444.
     pub(crate) fn is_answered_by_nginx(&self, status: u16) -> bool {
         const CLOSING: [u32; 3] = [NGX_HTTP_REQUEST_TIME_OUT, NGX_HTTP_CLOSE, NGX_HTTP_CLIENT_CLOSED_REQUEST];
         CLOSING.contains(&u32::from(status)) || self.has_error_page(status)
     }
 
-    /// Whether the operator has an `error_page` for a status where the request is served.
+    /// Returns true if the operator has an `error_page` for a status where the request is served.
     fn has_error_page(&self, status: u16) -> bool {
         // As nginx does: no page for a page's own error, unless `recursive_error_pages` has left this unset.
         if self.is_error_page() || self.uri_changes() == 0 {
@@ -81,7 +81,7 @@ impl<M: ModuleTypes> Request<'_, M> {
         let is_carried =
             |name: &[u8]| CARRIED.iter().any(|carried| name.eq_ignore_ascii_case(carried.as_bytes()));
         self.response_header_list().withdraw(is_carried);
-        let head = self.response_head();
+        let head = self.head();
         head.cache_control.forget();
         head.expires = ptr::null_mut();
         head.accept_ranges = ptr::null_mut();
@@ -91,7 +91,7 @@ impl<M: ModuleTypes> Request<'_, M> {
     /// Removes headers of the response, and what nginx would make them of when it sends it.
     pub(crate) fn remove_response_headers(&mut self, is_unwanted: impl Fn(&[u8]) -> bool) {
         self.response_header_list().withdraw(&is_unwanted);
-        let head = self.response_head();
+        let head = self.head();
         if !head.expires.is_null() && is_unwanted(b"expires") {
             head.expires = ptr::null_mut();
         }
@@ -105,7 +105,7 @@ impl<M: ModuleTypes> Request<'_, M> {
         }
     }
 
-    /// Sends a response, and returns what nginx is to make of it. `None` if there is no memory.
+    /// Sends a response, and returns the status for nginx. `None` if there is no memory.
     fn send<'a>(
         &mut self,
         response: Response<'a, impl Iterator<Item = (&'static str, &'a str)>>,
@@ -131,20 +131,8 @@ impl<M: ModuleTypes> Request<'_, M> {
             return Some(sent);
         }
         let body = self.copy(body)?;
-        // SAFETY: a buffer may be zeroed. It points at the body in the request's pool, where the buffer is, too. The link of
-        // the chain need not outlive the call.
-        unsafe {
-            let mut buffer: ngx_buf_t = std::mem::zeroed();
-            buffer.pos = body.data;
-            buffer.last = body.data.add(body.len);
-            // An empty buffer that claims memory counts as a bug, and nginx closes the connection.
-            buffer.set_memory(u32::from(body.len > 0));
-            buffer.set_last_buf(1);
-            buffer.set_last_in_chain(1);
-            let buffer = allocate(buffer, &self.pool()).ok()?;
-            let mut chain = ngx_chain_t { buf: buffer.as_ptr(), next: ptr::null_mut() };
-            Some(Status(ngx_http_output_filter(raw, &raw mut chain)))
-        }
+        // SAFETY: the request is live, its head is out, and the body is in its pool.
+        Some(unsafe { send_bytes(raw, body.data, body.len, true, ngx_http_output_filter) })
     }
 
     /// Starts the head of a response, without the type of a body.
@@ -155,13 +143,7 @@ impl<M: ModuleTypes> Request<'_, M> {
         // An `error_page` that led here would put its own status in the place of this one.
         // SAFETY: the request is live.
         unsafe { (*self.as_ptr()).err_status = 0 };
-        let head = self.response_head();
-        head.status = usize::from(status);
-        head.status_line = ngx_str_t::empty();
-        head.content_type = ngx_str_t::empty();
-        head.content_type_len = 0;
-        head.content_type_lowcase = ptr::null_mut();
-        head.charset = ngx_str_t::empty();
+        let head = self.empty_head(usize::from(status));
         head.content_length_n = length;
         Some(())
     }
@@ -173,7 +155,7 @@ impl<M: ModuleTypes> Request<'_, M> {
             let (media_type, parameters) = value.split_once(';').unwrap_or((value, ""));
             let charset = parameters.trim_start().strip_prefix("charset=").unwrap_or("");
             let (content_type, charset) = (self.copy(value.as_bytes())?, self.copy(charset.as_bytes())?);
-            let head = self.response_head();
+            let head = self.head();
             head.content_type = content_type;
             head.content_type_len = media_type.len();
             head.charset = charset;
@@ -181,7 +163,7 @@ impl<M: ModuleTypes> Request<'_, M> {
         }
         let line = self.response_header_list().append(name, value.as_bytes()).ok()?;
         let pool = self.pool();
-        let head = self.response_head();
+        let head = self.head();
         match name {
             "Cache-Control" => head.cache_control.register(&pool, line)?,
             "ETag" => head.etag = line.as_ptr(),
@@ -191,19 +173,44 @@ impl<M: ModuleTypes> Request<'_, M> {
         Some(())
     }
 
-    fn response_head(&mut self) -> &mut ngx_http_headers_out_t {
-        // SAFETY: the request is live, and the head of its response is used through this handle, which is borrowed
-        // exclusively.
-        unsafe { &mut (*self.as_ptr()).headers_out }
-    }
-
     fn pool(&self) -> Pool {
         // SAFETY: the request is live, and so is its pool. The handle does not leave this file.
         unsafe { Pool::from_ngx_pool((*self.as_ptr()).pool) }
     }
 }
 
-/// Where nginx keeps the lines of a header that can have several: in an array, from 1.23 on in a linked list.
+/// Sends bytes through `filter` and those after it. If they are the last ones, the response is complete.
+///
+/// # Safety
+///
+/// The request is live, and its head is out. The bytes stay where they are as long as its pool. `filter` is a body filter of
+/// nginx.
+pub(super) unsafe fn send_bytes(
+    raw: *mut ngx_http_request_t,
+    data: *const u8,
+    length: usize,
+    is_last: bool,
+    filter: unsafe extern "C" fn(*mut ngx_http_request_t, *mut ngx_chain_t) -> ngx_int_t,
+) -> Status {
+    // SAFETY: the caller's promise. A buffer may be zeroed. Filters only read what is in `memory`. The link of the chain need
+    // not outlive the call.
+    unsafe {
+        let mut buffer: ngx_buf_t = std::mem::zeroed();
+        buffer.pos = data.cast_mut();
+        buffer.last = buffer.pos.add(length);
+        // An empty buffer that claims memory counts as a bug, and nginx closes the connection.
+        buffer.set_memory(u32::from(length > 0));
+        buffer.set_last_buf(u32::from(is_last));
+        buffer.set_last_in_chain(u32::from(is_last));
+        let Ok(buffer) = allocate(buffer, &Pool::from_ngx_pool((*raw).pool)) else {
+            return Status::NGX_ERROR;
+        };
+        let mut chain = ngx_chain_t { buf: buffer.as_ptr(), next: ptr::null_mut() };
+        Status(filter(raw, &raw mut chain))
+    }
+}
+
+/// The place where nginx keeps the lines of a header that can have several: an array, from 1.23 on a linked list.
 trait Lines {
     /// Makes a line the only one that nginx knows.
     fn register(&mut self, pool: &Pool, line: NonNull<ngx_table_elt_t>) -> Option<()>;

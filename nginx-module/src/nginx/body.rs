@@ -9,60 +9,77 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
-use ngx::allocator::allocate;
-use ngx::core::{Pool, Status};
-use ngx::ffi::{ngx_buf_t, ngx_chain_t, ngx_conf_t, ngx_http_request_t, ngx_int_t};
+use ngx::core::Status;
+use ngx::ffi::{ngx_chain_t, ngx_http_request_t, ngx_int_t};
 
+use super::answer::send_bytes;
 use super::module::Module;
 use super::panics::{catch, guard};
 use super::pool;
 use super::request::Request;
 use super::request_bits::{is_header_only, is_kept_alive, set_waiting};
+use super::threads;
 use super::types::{Exported, ModuleTypes};
 
 /// A body that is collected, to be converted as a whole.
 pub(crate) trait Body: Send + 'static {
-    /// What a conversion results in.
+    /// The result of a conversion.
     type Converted: Send + 'static;
 
-    /// Takes the next bytes; false if there are too many, and then takes none.
+    /// Takes the next bytes; false if there are too many. It takes all of them or, if it returns false or panics, none.
     fn push(&mut self, bytes: &[u8]) -> bool;
 
-    /// Whether the conversion would keep the event loop waiting.
+    /// Returns true if the conversion would keep the event loop waiting.
     fn is_large(&self) -> bool;
 
-    /// Converts what was collected, in any thread.
+    /// Converts the collected bytes, in any thread.
     fn convert(&self) -> Self::Converted;
+
+    /// The collected bytes.
+    fn into_bytes(self) -> Vec<u8>;
 }
 
-/// How far the response is.
+/// The result of converting a module's body.
+pub(super) type Converted<M> = <<M as ModuleTypes>::Body as Body>::Converted;
+
+/// The progress of a response.
 enum State<M: ModuleTypes> {
     /// The body is being collected.
     Collecting(M::Body),
-    /// A thread converts it. The box belongs to [`Work`] until the thread is done.
-    InThread(NonNull<Work<M>>),
+    /// A thread converts it. The thread owns the body, and returns it with [`Collected::take_back`].
+    InThread,
+    /// A thread has converted it. The error is the message of a panic.
+    Converted(M::Body, Result<Converted<M>, String>),
     /// The head is out, and all that comes passes.
     Passing,
     /// All is out: what comes is left out.
     Done,
 }
 
-/// What a thread gets.
-struct Work<M: ModuleTypes> {
-    body: M::Body,
-    result: Option<Result<<M::Body as Body>::Converted, String>>,
-}
-
-/// What is kept of a response whose body is collected.
+/// A response whose body is collected. It is in the pool of its request; only the main thread uses it.
 pub(super) struct Collected<M: ModuleTypes> {
     state: Cell<State<M>>,
 }
 
-impl<M: ModuleTypes> Drop for Collected<M> {
-    fn drop(&mut self) {
-        if let State::InThread(work) = self.state.replace(State::Done) {
-            // SAFETY: `start` leaked it from a `Box`. nginx keeps the request until the thread is done.
-            drop(unsafe { Box::from_raw(work.as_ptr()) });
+impl<M: Exported> Collected<M> {
+    /// Takes a body back from the thread that had it.
+    ///
+    /// # Safety
+    ///
+    /// This is the main thread. The request is live, and `this` is in its pool.
+    pub(super) unsafe fn take_back(
+        this: NonNull<Self>,
+        request: *mut ngx_http_request_t,
+        body: M::Body,
+        result: Result<Converted<M>, String>,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            this.as_ref().state.set(State::Converted(body, result));
+            // If another response has taken the place of this one, no filter will come to this state.
+            if !ptr::eq(*slot::<M>(request), this.as_ptr().cast()) {
+                set_waiting(request, false);
+            }
         }
     }
 }
@@ -72,25 +89,6 @@ impl<M: ModuleTypes> Drop for Collected<M> {
 pub(super) struct Next {
     pub(super) header: unsafe extern "C" fn(*mut ngx_http_request_t) -> ngx_int_t,
     pub(super) body: unsafe extern "C" fn(*mut ngx_http_request_t, *mut ngx_chain_t) -> ngx_int_t,
-}
-
-unsafe extern "C" {
-    fn threads_need(cf: *mut ngx_conf_t) -> ngx_int_t;
-    fn threads_post(
-        request: *mut ngx_http_request_t,
-        work: *mut c_void,
-        run: unsafe extern "C" fn(*mut c_void),
-    ) -> ngx_int_t;
-}
-
-/// Makes sure that workers have threads for large bodies, if this nginx has threads.
-///
-/// # Safety
-///
-/// nginx is reading the configuration `cf`.
-pub(super) unsafe fn need_threads(cf: *mut ngx_conf_t) -> Status {
-    // SAFETY: the caller's promise.
-    Status(unsafe { threads_need(cf) })
 }
 
 impl<M: Exported> Request<'_, M> {
@@ -107,7 +105,7 @@ impl<M: Exported> Request<'_, M> {
     }
 }
 
-/// Where nginx keeps a pointer for this module with a request.
+/// The place where nginx keeps a pointer for this module with a request.
 ///
 /// # Safety
 ///
@@ -140,7 +138,7 @@ pub(super) unsafe fn collected<'r, M: Exported>(
     unsafe { (*slot::<M>(request)).cast::<Collected<M>>().as_ref() }
 }
 
-/// What to send.
+/// The bytes to send.
 enum Sent {
     /// The whole body.
     Whole(Vec<u8>),
@@ -148,7 +146,7 @@ enum Sent {
     Beginning(Vec<u8>, *mut ngx_chain_t),
 }
 
-/// Takes the next part of the body. No panic leaves the calls to the module.
+/// Takes the next part of the body. After a panic in a call to the module, the body goes out as it came.
 ///
 /// # Safety
 ///
@@ -170,27 +168,28 @@ pub(super) unsafe fn filter<M: Module + Exported>(
                 consume(chain);
                 return (next.body)(raw, ptr::null_mut());
             }
-            State::InThread(work) if (*work.as_ptr()).result.is_none() => {
+            State::InThread => {
                 consume(chain);
-                collected.state.set(State::InThread(work));
+                collected.state.set(State::InThread);
                 return Status::NGX_AGAIN.into();
             }
-            State::InThread(work) => {
+            State::Converted(body, result) => {
                 set_waiting(raw, false);
-                let Work { body, result } = *Box::from_raw(work.as_ptr());
-                convert_head::<M>(raw, body, result)
+                Sent::Whole(converted::<M>(raw, body, result))
             }
-            State::Collecting(mut body) => match collect_chain(&mut body, raw, chain) {
+            State::Collecting(mut body) => match collect_chain::<M>(&mut body, raw, chain) {
                 Progress::More => {
                     collected.state.set(State::Collecting(body));
                     return Status::NGX_OK.into();
                 }
-                Progress::Complete if body.is_large() => match start::<M>(raw, body, collected) {
-                    None => return Status::NGX_AGAIN.into(),
-                    Some(body) => convert_here::<M>(raw, body),
+                Progress::Complete => match start::<M>(raw, body, collected) {
+                    Ok(()) => return Status::NGX_AGAIN.into(),
+                    Err(body) => {
+                        let result = catch(|| body.convert());
+                        Sent::Whole(converted::<M>(raw, body, result))
+                    }
                 },
-                Progress::Complete => convert_here::<M>(raw, body),
-                Progress::GivenUp(rest) => Sent::Beginning(given_up::<M>(raw, body), rest),
+                Progress::GivenUp(rest) => Sent::Beginning(unconverted::<M>(raw, body), rest),
             },
         };
         let (bytes, rest) = match sent {
@@ -202,7 +201,7 @@ pub(super) unsafe fn filter<M: Module + Exported>(
         if head == Status::NGX_ERROR || head > Status::NGX_OK || is_header_only(raw) {
             return head.into();
         }
-        let body = send_bytes(raw, bytes, rest.is_none(), next);
+        let body = keep_and_send(raw, bytes, rest.is_none(), next);
         match rest {
             Some(rest) if body != Status::NGX_ERROR => (next.body)(raw, rest),
             _ => body.into(),
@@ -210,7 +209,7 @@ pub(super) unsafe fn filter<M: Module + Exported>(
     }
 }
 
-/// How far the collection is after a chain.
+/// The progress of the collection after a chain.
 enum Progress {
     More,
     Complete,
@@ -218,11 +217,13 @@ enum Progress {
     GivenUp(*mut ngx_chain_t),
 }
 
+/// Takes what a chain has, up to the first part that is not to be taken.
+///
 /// # Safety
 ///
-/// `chain` is what nginx has passed to the body filter for this request.
-unsafe fn collect_chain(
-    body: &mut impl Body,
+/// As for [`filter`].
+unsafe fn collect_chain<M: Module + Exported>(
+    body: &mut M::Body,
     raw: *mut ngx_http_request_t,
     chain: *mut ngx_chain_t,
 ) -> Progress {
@@ -235,7 +236,8 @@ unsafe fn collect_chain(
             let is_in_memory = buffer.temporary() != 0 || buffer.memory() != 0 || buffer.mmap() != 0;
             if is_in_memory && buffer.last > buffer.pos {
                 let length = buffer.last.offset_from(buffer.pos).unsigned_abs();
-                if !body.push(std::slice::from_raw_parts(buffer.pos, length)) {
+                let bytes = std::slice::from_raw_parts(buffer.pos, length);
+                if !guard::<M, _>(false, |_| body.push(bytes)) {
                     return Progress::GivenUp(link);
                 }
                 buffer.pos = buffer.last;
@@ -252,7 +254,7 @@ unsafe fn collect_chain(
     if is_complete { Progress::Complete } else { Progress::More }
 }
 
-/// Whether an upstream has broken off: nginx then ends the connection to the client after what there is.
+/// Returns true if an upstream has broken off: nginx then ends the connection to the client after what there is.
 ///
 /// # Safety
 ///
@@ -281,89 +283,85 @@ unsafe fn consume(mut chain: *mut ngx_chain_t) {
     }
 }
 
-/// Has a thread convert the body. Gives it back if there is none.
+/// Has a thread convert the body if it is large. Gives it back if it is small or no thread is available.
 ///
 /// # Safety
 ///
-/// The request is live, and the state of its response is `collected`.
-unsafe fn start<M: ModuleTypes>(
+/// As for [`filter`].
+unsafe fn start<M: Module + Exported>(
     raw: *mut ngx_http_request_t,
     body: M::Body,
     collected: &Collected<M>,
-) -> Option<M::Body> {
-    let work = NonNull::from(Box::leak(Box::new(Work::<M> { body, result: None })));
-    // SAFETY: the work stays where it is until the state is taken, which waits for its result. nginx calls `run` once.
+) -> Result<(), M::Body> {
+    // SAFETY: the caller's promise. nginx calls nothing of the module before this returns.
     unsafe {
-        if Status(threads_post(raw, work.as_ptr().cast(), run::<M>)).is_ok() {
-            set_waiting(raw, true);
-            collected.state.set(State::InThread(work));
-            return None;
+        if !guard::<M, _>(false, |_| body.is_large()) {
+            return Err(body);
         }
-        Some(Box::from_raw(work.as_ptr()).body)
+        threads::post::<M>(raw, body, NonNull::from(collected))?;
+        set_waiting(raw, true);
+        collected.state.set(State::InThread);
+        Ok(())
     }
 }
 
-/// Runs in a thread.
-unsafe extern "C" fn run<M: ModuleTypes>(work: *mut c_void) {
-    // SAFETY: `start` passed this work, which nobody else uses until nginx has called the main thread.
-    let work = unsafe { &mut *work.cast::<Work<M>>() };
-    let converted = catch(|| work.body.convert());
-    work.result = Some(converted);
-}
-
-/// # Safety
-///
-/// As for [`filter`].
-unsafe fn convert_here<M: Module + Exported>(raw: *mut ngx_http_request_t, body: M::Body) -> Sent {
-    let result = catch(|| body.convert());
-    // SAFETY: the caller's promise.
-    unsafe { convert_head::<M>(raw, body, Some(result)) }
-}
-
-/// Has the module change the head of the response, whose body was converted.
+/// Has the module change the head of a response whose body was converted. Returns what is sent as its body.
 ///
 /// # Safety
 ///
 /// As for [`filter`].
-unsafe fn convert_head<M: Module + Exported>(
+unsafe fn converted<M: Module + Exported>(
     raw: *mut ngx_http_request_t,
     body: M::Body,
-    result: Option<Result<<M::Body as Body>::Converted, String>>,
-) -> Sent {
-    let convert = |request: &mut Request<'_, M>| match result {
-        Some(Ok(converted)) => M::on_converted(request, body, converted),
-        Some(Err(message)) => {
+    result: Result<Converted<M>, String>,
+) -> Vec<u8> {
+    let convert = |request: &mut Request<'_, M>, body: &M::Body| match result {
+        Ok(converted) => M::on_converted(request, body, converted),
+        Err(message) => {
             M::on_panic(request.main_thread(), &message);
-            M::on_unconverted(request, body)
+            M::on_unconverted(request, body);
+            None
         }
-        None => M::on_unconverted(request, body),
     };
     // SAFETY: the caller's promise.
-    Sent::Whole(unsafe { with_request::<M>(raw, convert) })
+    unsafe { with_request::<M>(raw, body, convert) }
 }
 
+/// Has the module change the head of a response that is sent as it came. Returns what was collected of its body.
+///
 /// # Safety
 ///
 /// As for [`filter`].
-unsafe fn given_up<M: Module + Exported>(raw: *mut ngx_http_request_t, body: M::Body) -> Vec<u8> {
+unsafe fn unconverted<M: Module + Exported>(raw: *mut ngx_http_request_t, body: M::Body) -> Vec<u8> {
+    let leave = |request: &mut Request<'_, M>, body: &M::Body| {
+        M::on_unconverted(request, body);
+        None
+    };
     // SAFETY: the caller's promise.
-    unsafe { with_request::<M>(raw, |request| M::on_unconverted(request, body)) }
+    unsafe { with_request::<M>(raw, body, leave) }
 }
 
-/// Has the module say what is to be sent: nothing, if it panics.
+/// Calls the module for a request. Returns the bytes that it puts in the place of the body, else those of the body.
 ///
 /// # Safety
 ///
 /// As for [`filter`].
 unsafe fn with_request<M: Module + Exported>(
     raw: *mut ngx_http_request_t,
-    call: impl FnOnce(&mut Request<'_, M>) -> Vec<u8>,
+    body: M::Body,
+    call: impl FnOnce(&mut Request<'_, M>, &M::Body) -> Option<Vec<u8>>,
 ) -> Vec<u8> {
-    // SAFETY: the caller's promise. Nothing ends the request before the call returns.
+    // SAFETY: the caller's promise. Nothing ends the request before the calls return, and the first handle is gone when the
+    // second is made.
     unsafe {
-        guard::<M, _>(Vec::new(), |main_thread| {
-            call(&mut Request::new(NonNull::new_unchecked(raw), main_thread))
-        })
+        let raw = NonNull::new_unchecked(raw);
+        let replaced =
+            guard::<M, _>(None, |main_thread| Some(call(&mut Request::new(raw, main_thread), &body)));
+        if replaced.is_none() {
+            // The head may be half changed. The length in it may be that of other bytes.
+            guard::<M, _>((), |main_thread| Request::<M>::new(raw, main_thread).set_length(None));
+        }
+        replaced.flatten().unwrap_or_else(|| guard::<M, _>(Vec::new(), |_| body.into_bytes()))
     }
 }
 
@@ -372,25 +370,14 @@ unsafe fn with_request<M: Module + Exported>(
 /// # Safety
 ///
 /// The request is live, and its head is out.
-unsafe fn send_bytes(raw: *mut ngx_http_request_t, bytes: Vec<u8>, is_whole: bool, next: Next) -> Status {
-    // SAFETY: a buffer may be zeroed. It points at bytes that stay where they are as long as the pool. The link of the chain
-    // need not outlive the call.
+unsafe fn keep_and_send(raw: *mut ngx_http_request_t, bytes: Vec<u8>, is_whole: bool, next: Next) -> Status {
+    // SAFETY: the caller's promise. The bytes stay where they are as long as the pool.
     unsafe {
         let Some(kept) = pool::keep((*raw).pool, || bytes) else { return Status::NGX_ERROR };
         let bytes = kept.as_ref();
         if bytes.is_empty() && !is_whole {
             return Status::NGX_OK;
         }
-        let mut buffer: ngx_buf_t = std::mem::zeroed();
-        buffer.pos = bytes.as_ptr().cast_mut();
-        buffer.last = buffer.pos.add(bytes.len());
-        buffer.set_memory(u32::from(!bytes.is_empty()));
-        buffer.set_last_buf(u32::from(is_whole));
-        buffer.set_last_in_chain(u32::from(is_whole));
-        let Ok(buffer) = allocate(buffer, &Pool::from_ngx_pool((*raw).pool)) else {
-            return Status::NGX_ERROR;
-        };
-        let mut chain = ngx_chain_t { buf: buffer.as_ptr(), next: ptr::null_mut() };
-        Status((next.body)(raw, &raw mut chain))
+        send_bytes(raw, bytes.as_ptr(), bytes.len(), is_whole, next.body)
     }
 }

@@ -47,7 +47,7 @@ impl ComplexValue<'_> {
     }
 }
 
-/// Where a directive is, in the words of nginx: `file:line` or `command line`.
+/// The place of a directive, in the words of nginx: `file:line` or `command line`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position(String);
 
@@ -57,7 +57,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// What nginx reads a configuration for.
+/// The purpose for which nginx reads a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// To serve requests by it.
@@ -107,7 +107,7 @@ impl<'c> Configuration<'c> {
     pub(crate) fn time_argument(&self) -> Option<Duration> {
         const IN_SECONDS: ngx_uint_t = 0;
         let mut text = *self.raw_argument()?;
-        // SAFETY: the function only reads the string. It returns a negative number for what is no time.
+        // SAFETY: the function only reads the string. It returns a negative number if that is not a time.
         let milliseconds = unsafe { ngx_parse_time(&raw mut text, IN_SECONDS) };
         u64::try_from(milliseconds).ok().map(Duration::from_millis)
     }
@@ -129,7 +129,7 @@ impl<'c> Configuration<'c> {
         }
     }
 
-    /// Whether the block whose configuration nginx has merged has a `resolver`, or one around it.
+    /// Returns true if the block whose configuration nginx has merged has a `resolver`, or one around it.
     pub(crate) fn has_resolver(&self) -> bool {
         // SAFETY: nginx merges the configurations of its core module before those of all others, and they have this type.
         unsafe {
@@ -145,7 +145,7 @@ impl<'c> Configuration<'c> {
         unsafe { WorkerUser::of(self.raw) }
     }
 
-    /// What the configuration is read for.
+    /// The purpose for which the configuration is read.
     pub(crate) fn purpose(&self) -> Purpose {
         // SAFETY: nginx sets these integers when it reads its command line, before any configuration.
         let (is_test, process) = unsafe { (ngx_test_config != 0, ngx_process) };
@@ -162,7 +162,7 @@ impl<'c> Configuration<'c> {
         }
     }
 
-    /// Where the directive is, for a message that comes later.
+    /// The place of the directive, for a message that comes later.
     pub(crate) fn position(&self) -> Position {
         // SAFETY: `conf_file` is null or the file that nginx reads.
         let file = unsafe { (*self.raw.as_ptr()).conf_file.as_ref() };
@@ -211,7 +211,7 @@ impl<'c> Configuration<'c> {
     }
 }
 
-/// Whether any argument of nginx's command line ends with these bytes.
+/// Returns true if any argument of nginx's command line ends with these bytes.
 fn has_argument_like(end: &[u8]) -> bool {
     // SAFETY: nginx keeps its arguments as C strings, with a null pointer after the last.
     unsafe {

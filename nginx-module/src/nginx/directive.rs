@@ -33,7 +33,7 @@ pub(crate) struct Directive<M: ModuleTypes> {
     pub(super) set: Setter<M>,
     /// The name of the shared memory that it asks for.
     pub(super) shared_memory: Option<&'static str>,
-    /// Whether the module answers the requests for its location.
+    /// True if the module answers the requests for its location.
     pub(super) has_content: bool,
 }
 
@@ -77,7 +77,7 @@ impl<M: ModuleTypes> Directive<M> {
         self
     }
 
-    /// Where it may be and what it takes, as nginx's `type` of a command.
+    /// The blocks that may have it, and the number of its arguments, as nginx's `type` of a command.
     pub(super) const fn flags(&self) -> ngx_uint_t {
         let mut flags = if self.has_argument { NGX_CONF_TAKE1 } else { NGX_CONF_NOARGS };
         let mut contexts = self.contexts;

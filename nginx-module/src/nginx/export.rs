@@ -37,7 +37,7 @@ macro_rules! http_module {
             #[unsafe(no_mangle)]
             static mut ngx_module_names: [*const c_char; 2] = [NAME, ptr::null()];
 
-            // Where nginx puts the module in its list.
+            // The place of the module in nginx's list.
             #[unsafe(no_mangle)]
             static mut ngx_module_order: [*const c_char; [$($next),+].len() + 2] =
                 [NAME, $( concat!($next, "\0").as_ptr().cast(), )+ ptr::null()];

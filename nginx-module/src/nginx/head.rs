@@ -34,14 +34,20 @@ impl<M: ModuleTypes> Request<'_, M> {
 
     /// Makes the response a 304.
     pub(crate) fn set_not_modified(&mut self) {
+        self.empty_head(NGX_HTTP_NOT_MODIFIED as usize);
+        self.set_length(None);
+    }
+
+    /// Sets the status of the response, and removes the type of its body.
+    pub(super) fn empty_head(&mut self, status: usize) -> &mut ngx_http_headers_out_t {
         let head = self.head();
-        head.status = NGX_HTTP_NOT_MODIFIED as usize;
+        head.status = status;
         head.status_line = ngx_str_t::empty();
         head.content_type = ngx_str_t::empty();
         head.content_type_len = 0;
         head.content_type_lowcase = ptr::null_mut();
         head.charset = ngx_str_t::empty();
-        self.set_length(None);
+        head
     }
 
     /// Replaces all lines of a header of the response, which has this name in lower case; no lines: removes it.
@@ -87,7 +93,8 @@ impl<M: ModuleTypes> Request<'_, M> {
         Ok(())
     }
 
-    fn set_length(&mut self, length: Option<u64>) {
+    /// Sets the `Content-Length` of the response, or makes it unknown.
+    pub(super) fn set_length(&mut self, length: Option<u64>) {
         let head = self.head();
         head.content_length_n = length.and_then(|length| off_t::try_from(length).ok()).unwrap_or(-1);
         // SAFETY: it is null or a header of the response.
@@ -141,7 +148,7 @@ impl<M: ModuleTypes> Request<'_, M> {
         true
     }
 
-    fn head(&mut self) -> &mut ngx_http_headers_out_t {
+    pub(super) fn head(&mut self) -> &mut ngx_http_headers_out_t {
         // SAFETY: the request is live, and the head of its response is used through this handle, which is borrowed
         // exclusively.
         unsafe { &mut (*self.as_ptr()).headers_out }

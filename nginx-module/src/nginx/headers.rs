@@ -39,7 +39,7 @@ impl HeaderName {
         self.name
     }
 
-    /// Whether this is the name, in lower case.
+    /// Returns true if this is the name, in lower case.
     pub(crate) fn is(self, lowercase: &str) -> bool {
         self.lowercase == lowercase
     }
@@ -63,7 +63,7 @@ impl<'l> Header<'l> {
         self.0.value.as_bytes()
     }
 
-    /// Whether it has this name, which is in lower case.
+    /// Returns true if it has this name, which is in lower case.
     #[inline]
     pub(crate) fn is_named(self, name: &str) -> bool {
         let Self(header) = self;
@@ -78,7 +78,7 @@ impl<'l> Header<'l> {
         unsafe { slice::from_raw_parts(header.lowcase_key, name.len()) == name.as_bytes() }
     }
 
-    /// Whether it is sent. nginx skips headers of a response whose hash is zero.
+    /// Returns true if it is sent. nginx skips headers of a response whose hash is zero.
     pub(super) fn is_sent(self) -> bool {
         self.0.hash != 0
     }
@@ -144,7 +144,7 @@ pub(super) struct HeaderList<'l> {
 /// A run of neighbouring headers that stay.
 #[derive(Clone, Copy)]
 struct Run {
-    first: *const ngx_table_elt_t,
+    first: NonNull<ngx_table_elt_t>,
     length: usize,
 }
 
@@ -160,6 +160,21 @@ impl HeaderList<'_> {
     fn iter(&self) -> Headers<'_> {
         // SAFETY: see `of`. What changes the list borrows it exclusively.
         unsafe { Headers::of(self.raw.as_ptr()) }
+    }
+
+    /// Calls a function with each header, in their order. The pointers may be written through until the list changes.
+    fn each(&mut self, mut call: impl FnMut(NonNull<ngx_table_elt_t>)) {
+        // SAFETY: see `of`. The parts of a list are chained by valid pointers and end with null, and each has `nelts` headers.
+        unsafe {
+            let mut part = &raw const (*self.raw.as_ptr()).part;
+            while !part.is_null() {
+                let first = (*part).elts.cast::<ngx_table_elt_t>();
+                for index in 0..(*part).nelts {
+                    call(NonNull::new_unchecked(first.add(index)));
+                }
+                part = (*part).next;
+            }
+        }
     }
 
     fn pool(&self) -> Result<Pool, NoRoom> {
@@ -212,18 +227,20 @@ impl HeaderList<'_> {
         Ok(())
     }
 
-    fn runs_that_stay(&self, is_unwanted: impl Fn(&[u8]) -> bool) -> Vec<Run> {
+    fn runs_that_stay(&mut self, is_unwanted: impl Fn(&[u8]) -> bool) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
-        for header in self.iter() {
-            if is_unwanted(header.name()) {
-                continue;
+        self.each(|header| {
+            // SAFETY: `each` passes a header of the list.
+            if is_unwanted(Header(unsafe { header.as_ref() }).name()) {
+                return;
             }
-            let here = ptr::from_ref(header.0);
             match runs.last_mut() {
-                Some(run) if run.first.wrapping_add(run.length) == here => run.length += 1,
-                _ => runs.push(Run { first: here, length: 1 }),
+                Some(run) if run.first.as_ptr().wrapping_add(run.length) == header.as_ptr() => {
+                    run.length += 1;
+                }
+                _ => runs.push(Run { first: header, length: 1 }),
             }
-        }
+        });
         runs
     }
 
@@ -282,37 +299,36 @@ impl HeaderList<'_> {
 
     /// The last line of a header that is sent.
     pub(super) fn last(&mut self, name: &str) -> Option<NonNull<ngx_table_elt_t>> {
-        let lines = self.iter().filter(|header| header.is_sent());
-        let line = lines.filter(|header| header.name().eq_ignore_ascii_case(name.as_bytes())).last()?;
-        // The list is borrowed exclusively, and nobody else points into it but nginx, which may write there, too.
-        Some(NonNull::from(line.0))
+        let mut last = None;
+        self.each(|line| {
+            // SAFETY: `each` passes a header of the list.
+            let header = Header(unsafe { line.as_ref() });
+            if header.is_sent() && header.name().eq_ignore_ascii_case(name.as_bytes()) {
+                last = Some(line);
+            }
+        });
+        last
     }
 
     /// Takes headers out of a response, by their names.
     pub(super) fn withdraw(&mut self, is_unwanted: impl Fn(&[u8]) -> bool) {
-        self.leave_out(self.iter().count(), is_unwanted);
+        self.leave_out(usize::MAX, is_unwanted);
     }
 
     /// Takes headers out of a response, by their names, among the first `count`.
-    fn leave_out(&mut self, mut count: usize, is_unwanted: impl Fn(&[u8]) -> bool) {
-        // SAFETY: see `of`. The parts of a list are chained by valid pointers, and each has `nelts` headers.
-        unsafe {
-            let mut part = &raw const (*self.raw.as_ptr()).part;
-            while !part.is_null() {
-                let first = (*part).elts.cast::<ngx_table_elt_t>();
-                for index in 0..(*part).nelts.min(count) {
-                    let header = first.add(index);
-                    if is_unwanted((*header).key.as_bytes()) {
-                        (*header).hash = 0;
-                    }
-                }
-                count -= (*part).nelts.min(count);
-                part = (*part).next;
+    fn leave_out(&mut self, count: usize, is_unwanted: impl Fn(&[u8]) -> bool) {
+        let mut left = count;
+        self.each(|mut header| {
+            // SAFETY: `each` passes a header of the list, of which nobody has a reference.
+            let header = unsafe { header.as_mut() };
+            if left > 0 && is_unwanted(header.key.as_bytes()) {
+                header.hash = 0;
             }
-        }
+            left = left.saturating_sub(1);
+        });
     }
 }
 
 fn part_of(run: Run, next: *mut ngx_list_part_t) -> ngx_list_part_t {
-    ngx_list_part_t { elts: run.first.cast_mut().cast(), nelts: run.length, next }
+    ngx_list_part_t { elts: run.first.as_ptr().cast(), nelts: run.length, next }
 }

@@ -1,4 +1,4 @@
-//! What nginx keeps for a module as its configuration of the `http` block.
+//! The configuration of the `http` block that nginx keeps for a module.
 
 use std::cell::{Cell, OnceCell};
 
@@ -44,7 +44,7 @@ pub(super) unsafe fn main_conf<'c, M: Exported>(holder: &impl HttpModuleConfExt)
     unsafe { Some(holder.http_main_conf_unchecked::<MainSlot<M>>(M::ngx_module())?.as_ref()) }
 }
 
-/// Whether a cycle is a real one, and not the empty one from which nginx starts.
+/// Returns true if a cycle is a real one, and not the empty one from which nginx starts.
 ///
 /// # Safety
 ///

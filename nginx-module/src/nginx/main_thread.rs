@@ -1,4 +1,4 @@
-//! What nginx offers to its main thread alone.
+//! Functions of nginx for its main thread alone.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -32,7 +32,7 @@ impl MainThread<'_> {
         unsafe { log::write(ngx_cycle_log(), level, || message.to_owned()) };
     }
 
-    /// Whether this process accepts no more requests.
+    /// Returns true if this process accepts no more requests.
     pub(super) fn is_exiting(self) -> bool {
         // SAFETY: these are plain integers, which nginx writes in this thread only.
         unsafe { ngx_exiting != 0 || ngx_quit != 0 || ngx_terminate != 0 }

@@ -27,6 +27,7 @@ mod pool;
 mod request;
 mod request_bits;
 mod thread;
+mod threads;
 mod timer;
 mod types;
 mod worker_user;

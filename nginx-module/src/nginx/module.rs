@@ -1,10 +1,10 @@
-//! What an HTTP module of nginx consists of.
+//! The parts of an HTTP module of nginx.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::answer::Answered;
-use super::body::Body;
+use super::body::Converted;
 use super::conf::{Configuration, Position};
 use super::directive::Directive;
 use super::main_thread::MainThread;
@@ -15,7 +15,7 @@ use super::types::ModuleTypes;
 /// A module: its tables, and what nginx calls. `http_module!` exports it.
 pub(crate) trait Module: ModuleTypes {
     const DIRECTIVES: &'static [Directive<Self>];
-    /// What each worker does again and again.
+    /// The work that each worker does again and again.
     const TASKS: &'static [Task<Self>];
     /// Names of variables, without the `$`, and what is to be shown.
     const VARIABLES: &'static [(&'static str, Self::Variable)];
@@ -43,7 +43,7 @@ pub(crate) trait Module: ModuleTypes {
     /// nginx has read a request, and evaluated no variable of the configuration. This is the post-read phase.
     fn on_request(request: &mut Request<'_, Self>);
 
-    /// Whether any request may have to wait for the answer to a question.
+    /// Returns true if any request may have to wait for the answer to a question.
     fn asks_questions(main: &Self::Main) -> bool;
 
     /// The pre-access phase, before nginx's own limits. Returns the question for which the request is to wait.
@@ -58,28 +58,29 @@ pub(crate) trait Module: ModuleTypes {
     /// A request for a location that has a directive with content.
     fn on_content(request: Request<'_, Self>) -> Answered;
 
-    /// Whether the module may take the place of the bodies of responses.
+    /// Returns true if the module may take the place of the bodies of responses.
     fn replaces_bodies(main: &Self::Main) -> bool;
 
     /// The response to a client's request is about to be sent, whoever made it. Returns what is to collect its body, if the
     /// module is to take the body's place. The head then waits.
     fn on_response(request: &mut Request<'_, Self>) -> Option<Self::Body>;
 
-    /// A body was converted. Changes the head of the response, and returns what is to be sent as its body.
+    /// A body was converted. Changes the head of the response, and returns what is sent as its body. `None`: the body is sent
+    /// as it came.
     fn on_converted(
         request: &mut Request<'_, Self>,
-        body: Self::Body,
-        converted: <Self::Body as Body>::Converted,
-    ) -> Vec<u8>;
+        body: &Self::Body,
+        converted: Converted<Self>,
+    ) -> Option<Vec<u8>>;
 
-    /// A body is to be sent as it came. Changes the head of the response, and returns what was collected.
-    fn on_unconverted(request: &mut Request<'_, Self>, body: Self::Body) -> Vec<u8>;
+    /// A body is to be sent as it came. Changes the head of the response.
+    fn on_unconverted(request: &mut Request<'_, Self>, body: &Self::Body);
 
     /// A client's request has ended.
     fn on_log(request: &Request<'_, Self>);
 }
 
-/// What a worker does again and again.
+/// Work that a worker does again and again.
 pub(crate) struct Task<M: ModuleTypes> {
     /// A worker starts. Returns when [`Self::run`] is to be called, if at all.
     pub(crate) start: fn(&M::Main, Worker) -> Option<Duration>,

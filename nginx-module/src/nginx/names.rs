@@ -27,22 +27,22 @@ use super::pool;
 use super::request::{Request, address_of};
 use super::types::{Exported, ModuleTypes};
 
-/// What a request waits for: whether its client's address has a name of a kind.
+/// The question that a request waits for: does its client's address have a name of a kind?
 pub(crate) trait NameQuestion: 'static {
     /// The address.
     fn address(&self) -> IpAddr;
 
-    /// How long the request waits at most.
+    /// The time that the request waits at most.
     fn patience(&self) -> Duration;
 
     /// The name as it is to be asked for, if a name of the address is of that kind.
     fn candidate(&self, name: &[u8]) -> Option<String>;
 
-    /// Whether these addresses of a candidate confirm it.
+    /// Returns true if these addresses of a candidate confirm it.
     fn is_confirmed_by(&self, addresses: &mut dyn Iterator<Item = IpAddr>) -> bool;
 }
 
-/// What DNS says. `valid_until` is in seconds since the Unix epoch.
+/// The answer of DNS. `valid_until` is in seconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameAnswer {
     /// The address has such a name, and the name has the address.
@@ -72,7 +72,7 @@ struct Waiting<M: ModuleTypes> {
     event: UnsafeCell<ngx_event_t>,
 }
 
-/// What nginx's resolver works on.
+/// A query that nginx's resolver works on.
 #[derive(Clone, Copy)]
 enum Query {
     /// The name of the address.
@@ -142,7 +142,7 @@ impl<M: ModuleTypes> Drop for Waiting<M> {
     }
 }
 
-/// Whether a location has a resolver: nginx gives those without one an empty one.
+/// Returns true if a location has a resolver: nginx gives those without one an empty one.
 ///
 /// # Safety
 ///
@@ -186,7 +186,7 @@ impl<M: Module + Exported> Request<'_, M> {
     }
 }
 
-/// Has nginx tell whether the client goes away, as its own handlers that wait do.
+/// Has nginx notice if the client goes away, as its own handlers that wait do.
 ///
 /// # Safety
 ///
@@ -286,7 +286,7 @@ impl<M: Module + Exported> Waiting<M> {
     }
 }
 
-/// What a query has ended with, other than an answer.
+/// The result of a query that ended without an answer.
 fn without_answer(state: ngx_int_t, if_there_is_none: NameAnswer) -> NameAnswer {
     match u32::try_from(state) {
         Ok(NGX_RESOLVE_NXDOMAIN) => if_there_is_none,
@@ -303,18 +303,20 @@ unsafe extern "C" fn on_name<M: Module + Exported>(query: *mut ngx_resolver_ctx_
         let waiting = &*(*query).data.cast::<Waiting<M>>();
         let (state, valid_until) = ((*query).state, (*query).valid);
         let is_known = Status(state).is_ok();
-        let candidate = is_known
-            .then(|| guard::<M, _>(None, |_| waiting.question.candidate((*query).name.as_bytes())))
-            .flatten();
+        let candidate = match is_known {
+            true => guard::<M, _>(None, |_| Some(waiting.question.candidate((*query).name.as_bytes())))
+                .ok_or(NameAnswer::Failed),
+            false => Err(without_answer(state, NameAnswer::NoName { valid_until })),
+        };
         waiting.query.set(None);
         ngx_resolve_addr_done(query);
         match candidate {
-            Some(name) => {
+            Ok(Some(name)) => {
                 waiting.valid_until.set(valid_until);
                 waiting.ask_for_addresses(&name);
             }
-            None if is_known => waiting.end(NameAnswer::Refuted { valid_until }),
-            None => waiting.end(without_answer(state, NameAnswer::NoName { valid_until })),
+            Ok(None) => waiting.end(NameAnswer::Refuted { valid_until }),
+            Err(answer) => waiting.end(answer),
         }
     }
 }

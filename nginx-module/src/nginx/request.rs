@@ -51,7 +51,7 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
         self.main_thread
     }
 
-    /// Whether this is what a client sent, and no subrequest.
+    /// Returns true if this is the request of a client, not a subrequest.
     pub(super) fn is_main(&self) -> bool {
         // SAFETY: the request is live.
         unsafe { ptr::eq((*self.as_ptr()).main, self.as_ptr()) }
@@ -236,7 +236,7 @@ impl<'r, M: Exported> Request<'r, M> {
     }
 }
 
-/// How long a port with its colon is, if this begins with one. Not all versions of nginx tell where it ends.
+/// The length of a port with its colon, if this begins with one. Not all versions of nginx say where it ends.
 fn port_length(behind_host: &[u8]) -> usize {
     let Some((b':', digits)) = behind_host.split_first() else { return 0 };
     1 + digits.iter().take_while(|byte| byte.is_ascii_digit()).count()

@@ -20,7 +20,7 @@ unsafe extern "C" {
     fn bits_set_waiting(request: *mut ngx_http_request_t, is_waiting: ngx_uint_t);
 }
 
-/// Whether the response has no body.
+/// Returns true if the response has no body.
 ///
 /// # Safety
 ///
@@ -30,7 +30,7 @@ pub(super) unsafe fn is_header_only(request: *const ngx_http_request_t) -> bool 
     unsafe { bits_header_only(request) != 0 }
 }
 
-/// Whether the client's connection stays open after the response.
+/// Returns true if the client's connection stays open after the response.
 ///
 /// # Safety
 ///
@@ -51,25 +51,25 @@ pub(super) unsafe fn set_waiting(request: *mut ngx_http_request_t, is_waiting: b
 }
 
 impl<M: ModuleTypes> Request<'_, M> {
-    /// Whether an `error_page` is being served.
+    /// Returns true if an `error_page` is being served.
     pub(super) fn is_error_page(&self) -> bool {
         // SAFETY: the request is live; C reads a field of it.
         unsafe { bits_error_page(self.as_ptr()) != 0 }
     }
 
-    /// Whether the response has no body, as for `HEAD`.
+    /// Returns true if the response has no body, as for `HEAD`.
     pub(super) fn is_header_only(&self) -> bool {
         // SAFETY: the request is live; C reads a field of it.
         unsafe { bits_header_only(self.as_ptr()) != 0 }
     }
 
-    /// Whether the client's connection is encrypted.
+    /// Returns true if the client's connection is encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
         // SAFETY: the request is live, and has a connection; C reads a field of it.
         unsafe { bits_is_encrypted(self.as_ptr()) != 0 }
     }
 
-    /// How many more internal redirects the request may have.
+    /// The number of internal redirects that the request may still have.
     pub(super) fn uri_changes(&self) -> usize {
         // SAFETY: the request is live; C reads a field of it.
         unsafe { bits_uri_changes(self.as_ptr()) }

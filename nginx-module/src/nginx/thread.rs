@@ -10,8 +10,8 @@ use super::panics::catch;
 /// The stack of such a thread, in bytes. Pages that are not touched cost nothing.
 const STACK: usize = 1 << 20;
 
-/// How long the owner waits for a thread when it is dropped: less than the time after which nginx's master kills a worker
-/// that it has told to exit.
+/// The time that the owner waits for a thread when it is dropped: less than the time after which nginx's master kills a worker
+/// that is to exit.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
 /// Work that goes on while the event loop serves requests. Dropping it waits for the end of the work, so that it does not run
@@ -40,7 +40,7 @@ impl<T: Send + 'static> Background<T> {
         Ok(Self { thread: Some(thread?) })
     }
 
-    /// Whether the work is done, so that [`Self::result`] does not wait.
+    /// Returns true if the work is done, so that [`Self::result`] does not wait.
     pub(crate) fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

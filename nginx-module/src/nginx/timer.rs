@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use ngx::ffi::{ngx_add_timer, ngx_connection_t, ngx_del_timer, ngx_event_t, ngx_log_t, ngx_msec_t};
 
-/// What nginx calls when the time has come.
+/// The function that nginx calls when a timer fires.
 pub(super) type OnAlarm = unsafe extern "C" fn(*mut ngx_event_t);
 
 /// A timer, which ends with its owner.
 #[derive(Debug, Default)]
 pub(super) struct Timer(OnceCell<NonNull<Alarm>>);
 
-/// What nginx keeps of a timer.
+/// The structures that nginx uses of a timer.
 struct Alarm {
     event: ngx_event_t,
     /// nginx's debug log names the connection of an event.
@@ -57,7 +57,7 @@ impl Timer {
 }
 
 impl Timer {
-    /// Whether an event is that of this timer.
+    /// Returns true if an event is that of this timer.
     pub(super) fn has(&self, event: *const ngx_event_t) -> bool {
         // SAFETY: the alarm stays where it is until this timer is dropped.
         self.0.get().is_some_and(|alarm| unsafe { ptr::eq(&raw const (*alarm.as_ptr()).event, event) })

@@ -16,15 +16,15 @@ pub(crate) trait ModuleTypes: PanicHandler + Sized + 'static {
     type Main: Default;
     /// Its configuration of an `http`, `server` or `location` block, in a cycle that lives for `'c`.
     type Location<'c>: Default + Merge;
-    /// What one of its variables shows.
+    /// The content of one of its variables.
     type Variable: 'static;
-    /// What it keeps of a client's request.
+    /// The state that it keeps of a client's request.
     type RequestState: 'static;
-    /// What collects the body of a response.
+    /// The collector of a response's body.
     type Body: Body;
-    /// What a request waits for in the pre-access phase.
+    /// The question that a request waits for in the pre-access phase.
     type Question: NameQuestion;
-    /// What all processes share. Any bytes are a valid value, so it has no pointers, which mean nothing in another
+    /// The memory that all processes share. Any bytes are a valid value, so it has no pointers, which mean nothing in another
     /// process.
     type Shared: FromBytes + Sync + 'static;
 }

@@ -9,7 +9,7 @@ use ngx::ffi::{NGX_GROUP, NGX_USER, ngx_conf_t, ngx_core_conf_t, ngx_gid_t, ngx_
 /// The value of `user` while the directive has not been read.
 const UNSET: ngx_uid_t = ngx_uid_t::MAX;
 
-/// How many groups a user has at most, which is the kernel's limit.
+/// The largest number of groups of a user, which is the kernel's limit.
 const MOST_GROUPS: usize = 65_536;
 
 /// The user that nginx's workers run as, and all groups of that user.

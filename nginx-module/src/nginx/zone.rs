@@ -28,7 +28,7 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    /// What the value takes, and what nginx's allocator needs beside it: a record for each page, its own head, and up to two
+    /// The room for the value and for nginx's allocator beside it: a record for each page, its own head, and up to two
     /// pages to align what it returns. A page has 64 KiB at most.
     const fn size<T>() -> usize {
         size_of::<T>() + size_of::<T>() / 32 + (256 << 10)

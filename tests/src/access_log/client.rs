@@ -1,4 +1,4 @@
-//! Who sends the requests.
+//! The clients that send the requests.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::artefacts;
 
-/// What is true of a client.
+/// The facts about a client.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
     pub(super) address: IpAddr,

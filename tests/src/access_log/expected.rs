@@ -1,4 +1,4 @@
-//! What a report must say.
+//! The expected contents of a report.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ impl Expected {
         }
     }
 
-    /// How many requests there are.
+    /// The number of requests.
     pub fn requests(&self) -> u64 {
         self.outcomes.values().map(|(requests, _)| requests).sum()
     }
@@ -93,7 +93,7 @@ fn add(sums: &mut BTreeMap<String, (u64, u64)>, key: String, bytes: u64) {
 ///
 /// # Panics
 ///
-/// Where the report lacks a key, or has an estimate in place of a number that must be exact.
+/// If the report lacks a key, or has an estimate in place of a number that must be exact.
 pub fn of_report(report: &Value) -> Expected {
     let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("not a number: {value}"));
     let text = |value: &Value| value.as_str().unwrap_or("-").to_string();

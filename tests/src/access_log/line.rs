@@ -8,7 +8,7 @@ use time::format_description::well_known::Rfc3339;
 
 use super::client::Client;
 
-/// How a request is logged.
+/// The format of a logged request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// nginx's `combined`, which has no host.

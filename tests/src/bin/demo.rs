@@ -22,7 +22,7 @@ use crawlpike_tests::process::Server;
 use crawlpike_tests::verdict::parse_dictionary;
 use serde_json::{Value, json};
 
-/// Who asks.
+/// The client.
 struct Client {
     who: &'static str,
     address: &'static str,
@@ -32,7 +32,7 @@ struct Client {
     signature: Signature,
 }
 
-/// Whether a request is signed, and how.
+/// The signature of a request, if it has one.
 #[derive(Clone, Copy)]
 enum Signature {
     None,
@@ -110,16 +110,16 @@ impl Client {
     }
 }
 
-/// What a gate did: its status, and why or who, as far as it tells.
+/// The response of a gate: its status, and the reason or the client, as far as it shows them.
 fn outcome(response: &Response) -> String {
-    let told = match Received::of(response) {
+    let received = match Received::of(response) {
         None => response.denial_reason(),
         Some(received) => received.crawlpike.and_then(|text| parse_dictionary(&text).remove("identity")),
     };
-    format!("{} {}", response.status, told.as_deref().unwrap_or("-"))
+    format!("{} {}", response.status, received.as_deref().unwrap_or("-"))
 }
 
-/// How the gates are called, and the width of their columns.
+/// The names of the gates, and the widths of their columns.
 const GATES: [(&str, usize); 3] = [("nginx", 5), ("Wasm", 4), ("native", 6)];
 
 /// All gates in front of one origin: nginx, and Envoy with the Wasm filter at one port and the native module at another.
@@ -311,7 +311,7 @@ fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// What the command line says of the clients.
+/// The decisions of the command line about the clients.
 fn explain() -> Vec<Value> {
     let mut command = Command::new(artefacts::cli());
     command.args(["explain", "--stdin", "--config"]).arg(example("crawlpike.json"));

@@ -1,4 +1,4 @@
-//! What Envoy is started with: a bootstrap, and listeners in front of an origin.
+//! The configuration that Envoy is started with: a bootstrap, and listeners in front of an origin.
 
 use crawlpike_core::metrics::{self, StatsTag};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ pub fn configuration(folder: &Folder, listener: &Listener) -> Value {
             "name": "all",
             "domains": ["*"],
             "routes": [
-                // What `cases::SERVER_ANSWERS` says.
+                // As in `cases::SERVER_ANSWERS`.
                 { "match": { "path": "/server/direct" }, "direct_response": { "status": 200 } },
                 { "match": { "path": "/server/moved" }, "redirect": { "path_redirect": "/elsewhere" } },
                 { "match": { "path": "/server/missing" }, "direct_response": { "status": 404 } },
@@ -115,7 +115,7 @@ pub fn configuration(folder: &Folder, listener: &Listener) -> Value {
 ///
 /// # Panics
 ///
-/// Where the value is something else.
+/// If the value is something else.
 pub fn manager(listener: &mut Value) -> &mut Value {
     listener.pointer_mut("/filter_chains/0/filters/0/typed_config").expect("a connection manager")
 }

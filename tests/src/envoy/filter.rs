@@ -34,7 +34,7 @@ impl Filter {
     ///
     /// # Panics
     ///
-    /// Where the document is refused.
+    /// If the document is refused.
     pub fn with(self, folder: &Folder, config: &Path) -> Value {
         match self {
             Self::Wasm => static_filter(folder, config),
@@ -46,7 +46,7 @@ impl Filter {
     ///
     /// # Panics
     ///
-    /// Where the document is refused.
+    /// If the document is refused.
     pub fn with_documents(self, folder: &Folder, config: &Path) -> Vec<Value> {
         let policies = self.with(folder, config);
         if self == Self::Native {
@@ -64,7 +64,7 @@ impl Filter {
     ///
     /// # Panics
     ///
-    /// Where the document is refused.
+    /// If the document is refused.
     pub fn write_resource(self, config: &Path, to: &Path) {
         let output = write_resource_with(config, to, &["--form", "compiled"]);
         assert!(output.status.success(), "crawlpike envoy: {}", String::from_utf8_lossy(&output.stderr));
@@ -78,7 +78,7 @@ impl Filter {
         }
     }
 
-    /// How tables name it.
+    /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wasm => "Wasm",
@@ -115,7 +115,7 @@ pub const RESOURCE: &str = "resource.json";
 ///
 /// # Panics
 ///
-/// Where the document is refused.
+/// If the document is refused.
 pub fn update_resource(folder: &Folder) {
     let output = write_resource(&folder.path().join("crawlpike.json"), &folder.path().join(RESOURCE));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -134,7 +134,7 @@ pub fn replace_configuration(folder: &Folder, configuration: &str) {
 ///
 /// # Panics
 ///
-/// Where the command can't be started.
+/// If the command can't be started.
 pub fn write_resource(config: &Path, to: &Path) -> Output {
     write_resource_with(config, to, &["--form", "document"])
 }
@@ -143,7 +143,7 @@ pub fn write_resource(config: &Path, to: &Path) -> Output {
 ///
 /// # Panics
 ///
-/// Where the command can't be started.
+/// If the command can't be started.
 pub fn write_resource_with(config: &Path, to: &Path, arguments: &[&str]) -> Output {
     write_resource_of(&artefacts::wasm(), config, to, arguments)
 }
@@ -152,7 +152,7 @@ pub fn write_resource_with(config: &Path, to: &Path, arguments: &[&str]) -> Outp
 ///
 /// # Panics
 ///
-/// Where the command can't be started.
+/// If the command can't be started.
 pub fn write_resource_of(wasm: &Path, config: &Path, to: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(artefacts::cli());
     command.args(["envoy", "--config"]).arg(config).arg("--wasm").arg(wasm);
@@ -163,7 +163,7 @@ pub fn write_resource_of(wasm: &Path, config: &Path, to: &Path, arguments: &[&st
 ///
 /// # Panics
 ///
-/// Where it refuses the configuration.
+/// If it refuses the configuration.
 pub fn static_filter(folder: &Folder, config: &Path) -> Value {
     let name = config.file_stem().expect("a file name").to_string_lossy();
     let to = folder.path().join(format!("{name}.resource.json"));
@@ -184,7 +184,7 @@ pub fn discovered_filter(resource: &Path) -> Value {
         "name": "crawlpike",
         "config_discovery": {
             "config_source": { "path_config_source": { "path": resource }, "resource_api_version": "V3" },
-            // Where the first one is refused; see examples/demo/envoy.yaml.
+            // If the first one is refused; see examples/demo/envoy.yaml.
             "default_config": {
                 "@type": HEADER_MUTATION_TYPE,
                 "mutations": { "request_mutations": [{ "remove": "x-crawlpike" }, { "remove": "x_crawlpike" }] },
@@ -198,7 +198,7 @@ pub fn discovered_filter(resource: &Path) -> Value {
 ///
 /// # Panics
 ///
-/// Where the file is something else.
+/// If the file is something else.
 pub fn read_resource(path: &Path) -> Value {
     let text = fs::read(path).expect("the resource that was written");
     let mut response: Value = serde_json::from_slice(&text).expect("a resource in JSON");
@@ -209,7 +209,7 @@ pub fn read_resource(path: &Path) -> Value {
 ///
 /// # Panics
 ///
-/// Where there is none.
+/// If there is none.
 pub fn plugin_configuration(resource: &mut Value) -> &mut Value {
     let path = match resource["typed_config"]["@type"] == MODULE_TYPE {
         true => "/typed_config/filter_config/value",

@@ -1,4 +1,5 @@
-//! What an API server accepts, apart from rules in CEL: the CRDs that projects publish, and the schemas of Kubernetes itself.
+//! The manifests that an API server accepts, apart from rules in CEL: the CRDs that projects publish, and the
+//! schemas of Kubernetes itself.
 
 use std::collections::HashMap;
 use std::env;
@@ -72,12 +73,12 @@ fn errors(validator: &Validator, value: &Value) -> Vec<String> {
     errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// What is wrong with a manifest of a CustomResourceDefinition. Where the definitions are those of an Istio before 1.30, a
+/// The errors of a manifest of a CustomResourceDefinition. If the definitions are those of an Istio before 1.30, a
 /// TrafficExtension is checked as a WasmPlugin.
 ///
 /// # Panics
 ///
-/// Where the folder has no such definition.
+/// If the folder has no such definition.
 pub fn mistakes(manifest: &Value) -> Vec<String> {
     let is_defined = |kind: &Value| DEFINITIONS.iter().any(|one| one["spec"]["names"]["kind"] == *kind);
     if manifest["kind"] == "TrafficExtension" && !is_defined(&manifest["kind"]) {
@@ -89,11 +90,11 @@ pub fn mistakes(manifest: &Value) -> Vec<String> {
     errors(&validator, &manifest["spec"])
 }
 
-/// What is wrong with a manifest of one of the kinds that Kubernetes itself has, in a version such as `1.37`.
+/// The errors of a manifest of one of the kinds of Kubernetes itself, in a version such as `1.37`.
 ///
 /// # Panics
 ///
-/// Where that version does not have the kind.
+/// If that version does not have the kind.
 pub fn core_mistakes(manifest: &Value, version: &str) -> Vec<String> {
     let folder = artefacts::kubernetes_schemas().join(format!("v{version}.0-local-strict"));
     let (kind, api_version) = (text(&manifest["kind"]).to_lowercase(), text(&manifest["apiVersion"]));

@@ -24,7 +24,7 @@ A key in **bold** is required.
 ///
 /// # Panics
 ///
-/// Where docs/book/examples.json is not that.
+/// If docs/book/examples.json is not that.
 pub fn examples() -> BTreeMap<String, Value> {
     serde_json::from_str(&super::text("docs/book/examples.json"))
         .expect("docs/book/examples.json is an object")
@@ -34,7 +34,7 @@ pub fn examples() -> BTreeMap<String, Value> {
 ///
 /// # Panics
 ///
-/// Where a key has no example, or an example has no key.
+/// If a key has no example, or an example has no key.
 pub fn page() -> String {
     let mut examples = examples();
     let mut page = HEAD.to_owned();
@@ -89,7 +89,7 @@ fn objects<'s>(schema: &'s Value, path: String, found: &mut Vec<(String, &'s Val
     }
 }
 
-/// What a value can be, in words.
+/// The possible values, in words.
 fn kind(schema: &Value) -> String {
     if let Some(values) = schema["enum"].as_array() {
         return values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ");

@@ -26,7 +26,7 @@ struct Requirement {
 /// A section of the page of requirements.
 struct Group {
     heading: String,
-    /// What it says of requirements that are not implemented, by itself.
+    /// Its own statements about requirements that are not implemented.
     open: String,
     requirements: Vec<Requirement>,
 }

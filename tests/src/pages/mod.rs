@@ -12,7 +12,7 @@ use crate::artefacts::repository;
 pub struct Page {
     /// Its path in the repository.
     pub path: &'static str,
-    /// What it has to contain.
+    /// The required contents.
     pub text: String,
 }
 
@@ -20,7 +20,7 @@ pub struct Page {
 ///
 /// # Panics
 ///
-/// Where what they are made from is missing.
+/// If what they are made from is missing.
 pub fn all() -> [Page; 2] {
     [
         Page { path: "docs/configuration.md", text: configuration::page() },

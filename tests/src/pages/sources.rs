@@ -7,24 +7,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::artefacts::repository;
+use crate::sources;
 
-/// The directories with Rust sources, in the order in which a reader wants their tests.
-const FOLDERS: [&str; 12] = [
-    "core",
-    "document",
-    "files",
-    "nginx-module",
-    "envoy-gate",
-    "envoy-wasm",
-    "envoy-filter",
-    "envoy-documents",
-    "envoy-module",
-    "cli",
-    "tests/src",
-    "tests/tests",
-];
-
-/// What names a requirement.
+/// The sources that name a requirement.
 #[derive(Debug, Default)]
 pub(super) struct Named {
     /// The test functions with the ID in their names, and the file of each.
@@ -35,11 +20,11 @@ pub(super) struct Named {
     pub(super) files: BTreeSet<String>,
 }
 
-/// What names each of the requirements.
+/// The sources that name each of the requirements.
 pub(super) fn by_requirement(ids: &[String]) -> BTreeMap<String, Named> {
     let mut named: BTreeMap<String, Named> = ids.iter().map(|id| (id.clone(), Named::default())).collect();
-    for folder in FOLDERS {
-        add_rust(&repository().join(folder), &mut named);
+    for path in sources::files_with(".", "rs") {
+        add_rust(&path, &mut named);
     }
     for entry in fs::read_dir(repository().join("tests/cases")).expect("the table of cases").flatten() {
         if entry.path().extension().is_some_and(|end| end == "json") {
@@ -49,22 +34,15 @@ pub(super) fn by_requirement(ids: &[String]) -> BTreeMap<String, Named> {
     named
 }
 
-fn add_rust(folder: &Path, named: &mut BTreeMap<String, Named>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
-            add_rust(&path, named);
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            let file = relative(&path);
-            for (id, named) in named.iter_mut() {
-                let of_id = tests_of(id, &text);
-                if of_id.is_empty() && words(&text).any(|word| word == id) {
-                    named.files.insert(file.clone());
-                }
-                named.tests.extend(of_id.into_iter().map(|test| (test, file.clone())));
-            }
+fn add_rust(path: &Path, named: &mut BTreeMap<String, Named>) {
+    let text = sources::text(path);
+    let file = path.display().to_string();
+    for (id, named) in named.iter_mut() {
+        let of_id = tests_of(id, &text);
+        if of_id.is_empty() && words(&text).any(|word| word == id) {
+            named.files.insert(file.clone());
         }
+        named.tests.extend(of_id.into_iter().map(|test| (test, file.clone())));
     }
 }
 

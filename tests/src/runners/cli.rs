@@ -74,7 +74,7 @@ fn output(command: &mut Command, input: String) -> Result<String, String> {
     let writer = child.stdin.take().map(|mut stdin| thread::spawn(move || stdin.write_all(input.as_bytes())));
     let output = child.wait_with_output().map_err(|error| error.to_string())?;
     if let Some(writer) = writer {
-        // It fails where the command ends early, which its status tells.
+        // It fails if the command ends early, which its status shows.
         let _ = writer.join();
     }
     if !output.status.success() {

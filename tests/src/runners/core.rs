@@ -41,7 +41,7 @@ pub fn answers(ruleset: &Ruleset, table: &Table) -> Vec<Result<Answer, String>> 
 ///
 /// # Panics
 ///
-/// Where the configuration is wrong.
+/// If the configuration is wrong.
 pub fn ruleset(table: &Table) -> Ruleset {
     let files = FilesBeside::new(&table.path());
     let compiled = Ruleset::compile(&table.name, table.document().as_bytes(), &files);

@@ -17,7 +17,7 @@ use crate::verdict::parse_dictionary;
 #[derive(Clone, Copy, Debug)]
 pub struct Envoy(pub Filter);
 
-/// What the filter state tells.
+/// The keys of the filter state.
 const KEYS: [&str; 7] = ["action", "identity", "agent", "feed", "service", "country", "region"];
 
 impl Runner for Envoy {

@@ -20,7 +20,7 @@ pub use self::nginx::Nginx;
 
 /// A way into Crawlpike.
 pub trait Runner {
-    /// What it is called in messages.
+    /// Its name in messages.
     fn name(&self) -> &'static str;
 
     /// The answers to all cases of all files, in their order. An error says why the case could not be put: no case is
@@ -28,37 +28,37 @@ pub trait Runner {
     fn run(&self, tables: &[Table]) -> Vec<Vec<Result<Answer, String>>>;
 }
 
-/// What a runner shows of a decision.
+/// The part of a decision that a runner shows.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// Fields of the JSON decision: all of them from the core and the command line; from a gate, those that its logs
     /// and responses show.
     pub facts: BTreeMap<String, Value>,
-    /// What went over the wire, where it did.
+    /// The request and the response, if they went over the wire.
     pub exchange: Option<Exchange>,
 }
 
-/// What became of a request that was sent to a gate.
+/// The result of a request that was sent to a gate.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// What the client received.
+    /// The response that the client received.
     pub response: Response,
     /// The `X-Crawlpike` that the origin received; `None` where the request did not reach it.
     pub at_origin: Option<Option<String>>,
 }
 
 impl Exchange {
-    /// What a response shows.
+    /// The exchange that a response shows.
     pub fn of(response: Response) -> Self {
         let at_origin = crate::origin::Received::of(&response).map(|received| received.crawlpike);
         Self { response, at_origin }
     }
 }
 
-/// The header by which a gate's access log tells cases apart.
+/// The header by which a gate's access log distinguishes cases.
 const CASE_HEADER: &str = "X-Test-Case";
 
-/// Sends the cases of a table to a gate, one after the other, each with a header that tells the client's address.
+/// Sends the cases of a table to a gate, one after the other, each with a header that has the client's address.
 fn exchange_all(table: &Table, port: u16) -> Vec<Result<Exchange, String>> {
     let send = |(number, case): (usize, &Case)| {
         let request = table

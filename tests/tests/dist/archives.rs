@@ -72,7 +72,7 @@ fn the_command_line_runs_without_any_library() {
     run(&program, &["feeds", "--config", text(&init.join("crawlpike.json"))]);
 }
 
-/// What the ELF header names a machine.
+/// The name of a machine in the ELF header.
 const MACHINES: [(&str, [u8; 2]); 2] = [("x86_64", [0x3e, 0]), ("aarch64", [0xb7, 0])];
 
 #[test]

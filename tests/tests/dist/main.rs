@@ -1,4 +1,4 @@
-//! What `make dist` left in dist/release: what users download, and can check.
+//! The contents of dist/release: the files that users download, and can check.
 
 mod archives;
 mod bill;
@@ -48,7 +48,7 @@ fn output(program: impl AsRef<Path>, arguments: &[&str]) -> Output {
     command.args(arguments).output().unwrap_or_else(|error| panic!("{}: {error}", program.as_ref().display()))
 }
 
-/// What a program prints that must succeed.
+/// The output of a program that must succeed.
 fn run(program: impl AsRef<Path>, arguments: &[&str]) -> String {
     let done = output(program.as_ref(), arguments);
     let errors = String::from_utf8_lossy(&done.stderr);
@@ -96,7 +96,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 /// The copies of feeds are ours, and each has its date.
 fn assert_feeds(folder: &Path) {
     let mut ours = files(&feeds());
-    // What a server has kept beside the feeds in this checkout is not ours.
+    // A release does not contain the files that a server has kept beside the feeds in this checkout.
     ours.retain(|file, _| file.extension().is_none_or(|extension| extension != "last-good"));
     assert_eq!(files(&folder.join("feeds")), ours);
     let index: Value = serde_json::from_slice(&fs::read(folder.join("feeds.json")).unwrap()).unwrap();
@@ -123,7 +123,7 @@ fn the_digests_are_those_of_all_files() {
         sums.lines().map(|line| line.split_once("  ").unwrap()).map(|(sum, name)| (name, sum)).collect();
     let mut expected = names();
     assert!(expected.remove("SHA256SUMS"));
-    // What the releaser adds.
+    // The files that the releaser adds.
     expected.retain(|name| !name.ends_with(".minisig") && !name.ends_with(".sig"));
     assert_eq!(listed.keys().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>(), expected);
     for (name, sum) in listed {
@@ -134,13 +134,13 @@ fn the_digests_are_those_of_all_files() {
 #[test]
 fn packing_again_gives_the_same_bytes_whatever_servers_have_kept_in_the_checkout() {
     let kept =
-        ["deploy/helm/crawlpike", "docs", "examples/envoy", "examples/nginx/minimal", "examples/update"];
+        ["packaging/helm/crawlpike", "docs", "examples/envoy", "examples/nginx/minimal", "examples/update"];
     let _kept = kept.map(|folder| {
         let mut file = tempfile::Builder::new();
         file.suffix(".last-good").tempfile_in(repository().join(folder)).unwrap()
     });
     let again = tempfile::tempdir_in(repository().join("target")).unwrap();
-    let mut build = Command::new(repository().join("release/build"));
+    let mut build = Command::new(repository().join("packaging/release/build"));
     // Cargo sets them for what it runs; the package is for Debian's nginx.
     build.env_remove("NGINX_SOURCE_DIR").env_remove("NGINX_BUILD_DIR");
     let built = build.arg(again.path().join("release")).output().unwrap();

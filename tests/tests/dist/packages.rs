@@ -104,7 +104,7 @@ fn apt_takes_the_package_from_a_signed_repository_and_refuses_a_changed_one() {
         .output()
         .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let repository_script = repository().join("release/apt-repo");
+    let repository_script = repository().join("packaging/release/apt-repo");
     let made = Command::new(repository_script)
         .env("GNUPGHOME", &keys)
         .arg(place("apt"))

@@ -30,7 +30,7 @@ fn a_jump_of_the_clock_makes_nobody_an_impostor() {
     world.all_now("identity=unverified", OF_NOBODY, GOOGLEBOT, "/");
     world.gates[0].container.wait_for_log(&["googlebot", "7d"]);
 
-    // Years before: the feed is from the future, which is no reason to doubt it.
+    // Years before: the feed is from the future, which is not a reason to doubt it.
     clock.write("now", "-3000d");
     world.reload();
     world.all("identity=verified", OF_GOOGLE, GOOGLEBOT, "/");

@@ -1,4 +1,4 @@
-//! What `docker build` sends to the engine: `.dockerignore` keeps what no program needs.
+//! The files that `docker build` sends to the engine: `.dockerignore` excludes those that no program needs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,9 +41,12 @@ fn the_context_has_all_that_programs_are_compiled_from() {
     {
         sources(&target.join(folder), &mut needed);
     }
-    // What a build leaves in the target folder is made anew.
+    // The contents of the target folder are built again.
     needed.retain(|file| !file.starts_with("target/"));
     assert!(needed.contains("nginx-module/src/lib.rs") && needed.contains("cli/src/main.rs"), "{needed:?}");
     let missing: Vec<_> = needed.iter().filter(|file| !context.contains(file.as_str())).collect();
-    assert!(missing.is_empty(), ".dockerignore keeps these files from docker/*/Dockerfile: {missing:?}");
+    assert!(
+        missing.is_empty(),
+        ".dockerignore keeps these files from packaging/docker/*/Dockerfile: {missing:?}"
+    );
 }

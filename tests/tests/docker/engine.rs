@@ -47,7 +47,7 @@ pub(crate) fn docker<S: AsRef<str>>(arguments: &[S]) -> String {
 /// The images under test, built once for all tests of the program.
 #[derive(Debug)]
 pub(crate) struct Images {
-    /// What the others begin from: this machine's release.
+    /// The base of the others: this machine's release.
     pub(crate) base: String,
     /// Stands in for Envoy's own image, which only a registry has.
     pub(crate) envoy_base: &'static str,
@@ -64,9 +64,9 @@ pub(crate) struct Images {
 pub(crate) fn images() -> &'static Images {
     static IMAGES: OnceLock<Images> = OnceLock::new();
     IMAGES.get_or_init(|| {
-        let script = artefacts::repository().join("docker/base");
-        let made = Finished::from(Command::new(script).output().expect("docker/base"));
-        assert_eq!(made.status, 0, "docker/base: {}", made.stderr);
+        let script = artefacts::repository().join("packaging/docker/base");
+        let made = Finished::from(Command::new(script).output().expect("packaging/docker/base"));
+        assert_eq!(made.status, 0, "packaging/docker/base: {}", made.stderr);
         let images = Images {
             base: made.stdout,
             envoy_base: "crawlpike-test-envoy-base",
@@ -109,7 +109,7 @@ impl Images {
     pub(crate) fn build_stage(&self, name: &str, stage: &str, tag: &str) {
         let start = Instant::now();
         let root = artefacts::repository();
-        let file = root.join("docker").join(name).join("Dockerfile").display().to_string();
+        let file = root.join("packaging/docker").join(name).join("Dockerfile").display().to_string();
         let mut words = vec!["build", "-q", "-t", tag, "-f", &file];
         if !stage.is_empty() {
             words.extend(["--target", stage]);
@@ -128,7 +128,7 @@ impl Images {
         docker(&words);
         let _ = writeln!(
             io::stderr(),
-            "docker build -f docker/{name}/Dockerfile: {} s",
+            "docker build -f packaging/docker/{name}/Dockerfile: {} s",
             start.elapsed().as_secs()
         );
     }
@@ -148,7 +148,7 @@ impl Network {
     /// One with this IPv4 prefix and, if it is not empty, this IPv6 prefix.
     pub(crate) fn new(name: &str, ipv4: &str, ipv6: &str) -> Self {
         let name = format!("crawlpike-test-{name}");
-        // What an interrupted run left would have the same prefix.
+        // The networks of an interrupted run would have the same prefix.
         try_docker(&["network", "rm", &name]);
         let mut words = vec!["network", "create", "--subnet", ipv4];
         if !ipv6.is_empty() {
@@ -207,7 +207,7 @@ impl Container {
         try_docker(&[&["exec", &self.0], command].concat())
     }
 
-    /// What it wrote to stdout and stderr.
+    /// Its stdout and stderr.
     pub(crate) fn log(&self) -> String {
         let log = try_docker(&["logs", &self.0]);
         format!("{}\n{}", log.stdout, log.stderr)

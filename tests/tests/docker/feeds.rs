@@ -58,7 +58,7 @@ fn a_poisoned_feed_changes_no_verdict() {
         world.all_now("identity=verified", OF_GOOGLE, GOOGLEBOT, "/");
         world.all_now("403", OF_NOBODY, GOOGLEBOT, "/");
     }
-    // Who knows that the new version is right can say so.
+    // An operator can accept a new version.
     world.publish("googlebot", poisons[1].1);
     let updated = world.update(&["--only", "googlebot", "--accept", "googlebot"]);
     assert_eq!(updated.status, 0, "{updated:?}");

@@ -1,4 +1,4 @@
-//! What is mounted, and an image of another nginx: if a container cannot serve as its operator wants, its log says what to
+//! Mounted files, and an image of another nginx: if a container cannot serve as its operator wants, its log says what to
 //! do, and nothing is served.
 
 use std::fs;

@@ -2,7 +2,7 @@
 
 use crate::world::{GOOGLEBOT, World};
 
-/// What a gate has counted, by action.
+/// The counts of a gate, by action.
 fn counted(page: &str, action: &str) -> u64 {
     let series = page.lines().filter(|line| {
         line.starts_with("crawlpike_requests_total{") && line.contains(&format!(r#"action="{action}""#))

@@ -18,7 +18,7 @@ fn an_upgrade_of_the_package_loses_no_request() {
     for revision in ["1", "2"] {
         let folder = packages.path().join(revision);
         fs::create_dir(&folder).unwrap();
-        let mut build = Command::new(artefacts::repository().join("nginx-module/debian/build"));
+        let mut build = Command::new(artefacts::repository().join("packaging/debian/build"));
         // Cargo sets these to the tree that the tests' own module is built with.
         build.env_remove("NGINX_SOURCE_DIR").env_remove("NGINX_BUILD_DIR");
         let built = build.env("DEB_REVISION", revision).arg(&folder).output().unwrap();

@@ -241,7 +241,7 @@ impl World {
         assert_eq!(added.status, 0, "{}", added.stderr);
     }
 
-    /// What a gate answers a client: the status, a space, the body.
+    /// The response of a gate to a client: the status, a space, the body.
     pub(crate) fn ask(&self, gate: &Gate, address: &str, agent: &str, path: &str) -> String {
         let host = if address.contains(':') { format!("[{}]", gate.ipv6) } else { gate.ipv4.to_owned() };
         let url = format!("http://{host}:8080{path}");
@@ -322,7 +322,7 @@ impl World {
         self.all("403", OF_NOBODY, GOOGLEBOT, "/");
     }
 
-    /// Tells nginx to read everything again, as its operator does. Envoy follows by itself.
+    /// Reloads nginx, as its operator does. Envoy follows by itself.
     pub(crate) fn reload(&self) {
         self.gates[0].container.signal("HUP");
     }

@@ -7,7 +7,7 @@ use crawlpike_tests::nginx::{ask, local};
 use crawlpike_tests::origin::start_echo;
 use serde_json::json;
 
-/// Who LabBot is with this X-Forwarded-For; its feed has 192.0.2.0/24 and 2001:db8::/32.
+/// The identity of LabBot with this X-Forwarded-For; its feed has 192.0.2.0/24 and 2001:db8::/32.
 fn who(gate: &Gate, forwarded_for: Option<&str>) -> String {
     identity(&gate.ask(&request(forwarded_for)))
 }
@@ -17,13 +17,13 @@ fn request(forwarded_for: Option<&str>) -> Request {
     forwarded_for.into_iter().fold(request, |request, value| request.header("X-Forwarded-For", value))
 }
 
-/// As the response tells: of what is denied here, all is spoofed.
+/// The identity that the response shows: everything denied here is spoofed.
 fn identity(response: &Response) -> String {
     match response.denial_reason() {
         Some(reason) => reason,
         None => {
-            let told = response.header("x-origin-crawlpike").unwrap_or_default();
-            told.split(", ").find_map(|member| member.strip_prefix("identity=")).unwrap_or("none").to_owned()
+            let found = response.header("x-origin-crawlpike").unwrap_or_default();
+            found.split(", ").find_map(|member| member.strip_prefix("identity=")).unwrap_or("none").to_owned()
         }
     }
 }

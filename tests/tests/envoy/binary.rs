@@ -1,4 +1,4 @@
-//! What the code of the filters asks of its host, and how large it is.
+//! The host functions that the filters use, and the size of their code.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(crate) const IMPORTS: &[&str] = &[
     "wasi_snapshot_preview1.proc_exit",
 ];
 
-/// What the host finds in the filter. Every callback costs each request, even one that does nothing.
+/// The exports of the filter. Every callback costs each request, even one that does nothing.
 pub(crate) const EXPORTS: &[&str] = &[
     "_initialize",
     "memory",
@@ -70,7 +70,7 @@ pub(crate) const IMPORTS_OF_DOCUMENTS: &[&str] = &[
     "wasi_snapshot_preview1.proc_exit",
 ];
 
-/// What the host finds in that filter.
+/// The exports of that filter.
 pub(crate) const EXPORTS_OF_DOCUMENTS: &[&str] = &[
     "_initialize",
     "memory",

@@ -118,8 +118,8 @@ fn policy() -> Folder {
 /// An example, whose services have started; `None` where there is no engine.
 fn start(example: &'static str) -> Option<Composition> {
     let compose = compose()?;
-    let script: &Path = &artefacts::repository().join("docker/base");
-    let base = checked("docker/base", &Command::new(script).output().unwrap());
+    let script: &Path = &artefacts::repository().join("packaging/docker/base");
+    let base = checked("packaging/docker/base", &Command::new(script).output().unwrap());
     make_envoy_image(&base);
     let gate = Composition { example, policy: policy(), compose, base, port: free_port() };
     checked("up", &gate.run(&["up", "--build", "--detach"]));

@@ -40,7 +40,7 @@ fn a_changed_feed_counts_when_its_resource_is_moved_there() {
 fn a_compiled_ruleset_is_taken_as_bytes() {
     let gate = start();
     let folder = gate.folder();
-    // The other way round, so that the answers tell which ruleset is in force.
+    // The other way round, so that the answers show which ruleset is in force.
     folder.write("lab.txt", "203.0.113.9\n");
     folder.write("crawlpike.json", unguarded());
     let (document, compiled) = (folder.path().join("crawlpike.json"), folder.path().join("crawlpike.bin"));

@@ -109,7 +109,7 @@ fn bodies_in_any_form_and_length(gate: Filter) {
         assert!(response.text().starts_with(MARKDOWN), "{path}: {}", response.text());
         assert_eq!(response.header("content-encoding"), None, "{path}");
     }
-    // What is over the limit goes on as it is, and whole.
+    // A page over the limit is passed on unchanged and whole.
     let large = site.page("/large", "text/markdown");
     assert_eq!((large.status, large.header("content-type")), (200, Some(HTML)));
     assert_eq!(large.text().len(), page("").len() + (3 << 20));

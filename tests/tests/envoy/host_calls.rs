@@ -1,4 +1,4 @@
-//! How often a request leaves the sandbox, counted in Envoy's own trace.
+//! The number of calls of a request from the sandbox to its host, counted in Envoy's own trace.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crawlpike_tests::lab::{DOCUMENT, lab, person, spoofed, unguarded, verified};
 use crawlpike_tests::nginx::{Folder, ask};
 use crawlpike_tests::process::wait_for;
 
-/// What the clock of a gate calls, whatever the number of requests.
+/// The calls of a gate's clock, for any number of requests.
 const OF_THE_CLOCK: [&str; 4] = [
     "proxy_increment_metric",
     "proxy_record_metric",
@@ -37,7 +37,7 @@ fn a_request_makes_only_the_calls_that_it_needs() {
     makes_only_needed_calls(lab(), &["proxy_get_property"]);
 }
 
-/// Nor is Envoy asked for the address, if X-Forwarded-For tells it.
+/// Nor is Envoy asked for the address, if X-Forwarded-For has it.
 #[test]
 fn with_trusted_hops_no_call_fetches_the_address() {
     let folder = lab();
@@ -48,7 +48,7 @@ fn with_trusted_hops_no_call_fetches_the_address() {
 fn makes_only_needed_calls(folder: Folder, for_the_address: &[&str]) {
     let gate = Gate::start(Filter::Wasm, folder);
     let both_workers = |request: &Request| (0..20).for_each(|_| drop(gate.ask(request)));
-    // What happens once, as the definition of a counter, happens before, in each worker.
+    // One-time calls, such as the definition of a counter, are over by then in each worker.
     for request in [person("/"), verified("/"), spoofed("/")] {
         both_workers(&request);
     }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 /// Makes an image in the folder.
 fn make(folder: &Folder, name: &str, wasm: &Path) -> String {
-    let mut command = Command::new(artefacts::repository().join("envoy-filter/wasm-image"));
+    let mut command = Command::new(artefacts::repository().join("packaging/wasm-image"));
     let output = command.arg(wasm).arg(folder.path().join(name)).arg("1.2.3").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -46,7 +46,7 @@ fn run(program: &str, arguments: &[&str]) -> Vec<u8> {
 #[test]
 fn the_image_holds_the_code_as_istio_and_envoy_gateway_expect_it() {
     let folder = Folder::new();
-    let told = make(&folder, "image", &artefacts::wasm());
+    let found = make(&folder, "image", &artefacts::wasm());
     let image = folder.path().join("image");
     assert_eq!(json(&fs::read(image.join("oci-layout")).unwrap()), json!({ "imageLayoutVersion": "1.0.0" }));
     let index = json(&fs::read(image.join("index.json")).unwrap());
@@ -54,7 +54,7 @@ fn the_image_holds_the_code_as_istio_and_envoy_gateway_expect_it() {
     let descriptor = &index["manifests"][0];
     assert_eq!(descriptor["mediaType"], "application/vnd.oci.image.manifest.v1+json");
     assert_eq!(descriptor["annotations"]["org.opencontainers.image.ref.name"], "1.2.3");
-    assert!(told.trim_end().ends_with(descriptor["digest"].as_str().unwrap()), "{told}");
+    assert!(found.trim_end().ends_with(descriptor["digest"].as_str().unwrap()), "{found}");
 
     let manifest = json(&blob(&image, descriptor));
     assert_eq!(manifest["annotations"]["module.wasm.image/variant"], "compat");

@@ -1,4 +1,4 @@
-//! What only a running Envoy can show. The decisions themselves are in the table of cases.
+//! Behaviour that only a running Envoy can show. The decisions themselves are in the table of cases.
 
 /// Runs each of these tests with the Wasm filter, and with the native module.
 macro_rules! for_both_gates {

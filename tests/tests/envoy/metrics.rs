@@ -83,7 +83,7 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
     assert_eq!(
         [&reloaded, &partial, &refused].map(|series| value(&gate, series)),
         [Some(0); 3],
-        "the first is no reload"
+        "the first is not a reload"
     );
     assert_eq!(value(&gate, r#"crawlpike_feed_prefixes{feed="lab"}"#), Some(2));
     let loaded = value(&gate, "crawlpike_ruleset_loaded_timestamp_seconds{}");
@@ -118,7 +118,7 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
 }
 
 /// The lines of Envoy's log that contain a text.
-fn told(gate: &Gate, text: &str) -> usize {
+fn logged(gate: &Gate, text: &str) -> usize {
     gate.folder().read("envoy.log").lines().filter(|line| line.contains(text)).count()
 }
 
@@ -140,7 +140,7 @@ fn a_feed_that_is_held_is_told_once_and_no_success() {
     wait_for("the state", || (state(&gate, "held") == Some(1)).then_some(()));
     assert_eq!((state(&gate, "ok"), value(&gate, PREFIXES)), (Some(0), Some(2)), "the last good version");
     wait_for("the new ruleset", || (gate.envoy.update_count("config_reload") == 2).then_some(()));
-    assert_eq!(told(&gate, "the feed `lab` is held: "), 1, "whatever the workers");
+    assert_eq!(logged(&gate, "the feed `lab` is held: "), 1, "whatever the workers");
     assert_eq!((value(&gate, &reloaded), value(&gate, &refused)), (Some(0), Some(0)));
 }
 
@@ -153,21 +153,21 @@ fn a_feed_that_becomes_stale_is_told_once() {
     File::options().write(true).open(folder.path().join("lab.txt")).unwrap().set_modified(modified).unwrap();
     update_resource(&folder);
     let gate = Gate::discover(folder, RESOURCE);
-    assert_eq!((gate.status(&spoofed("/")), told(&gate, "is stale")), (403, 0));
+    assert_eq!((gate.status(&spoofed("/")), logged(&gate, "is stale")), (403, 0));
     gate.envoy.wait_for_line("envoy.log", "crawlpike: the feed `lab` is stale: it is 60m ");
     wait_for("the state", || (state(&gate, "stale") == Some(1)).then_some(()));
     assert_eq!((state(&gate, "ok"), value(&gate, PREFIXES)), (Some(0), Some(0)));
     assert_eq!(gate.status(&spoofed("/")), 200, "he is unverified");
     // Each worker has looked by then.
     thread::sleep(Duration::from_secs(11));
-    assert_eq!(told(&gate, "is stale"), 1);
-    // A load tells it, once as well.
+    assert_eq!(logged(&gate, "is stale"), 1);
+    // A load reports it, once as well.
     gate.folder().write("crawlpike.json", gate.folder().read("crawlpike.json") + "\n");
     update_resource(gate.folder());
     wait_for_value(&gate, &reloads()[1], |value| value == 1);
     wait_for("the new ruleset", || (gate.envoy.update_count("config_reload") == 2).then_some(()));
     thread::sleep(Duration::from_secs(11));
-    assert_eq!(told(&gate, "is stale"), 2);
+    assert_eq!(logged(&gate, "is stale"), 2);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn the_tags_in_examples_and_docs_are_those_of_the_code() {
     let expected = format!("stats_config:\n  stats_tags:\n{tags}");
     let examples = ["demo/envoy.yaml", "envoy/static.yaml", "envoy/rate-limit.yaml"]
         .map(|file| format!("examples/{file}"));
-    for file in examples.iter().map(String::as_str).chain(["docs/envoy.md"]) {
+    for file in examples.iter().map(String::as_str).chain(["docs/envoy.md", "packaging/docker/envoy/envoy.yaml"]) {
         let text = fs::read_to_string(repository().join(file)).unwrap();
         assert!(text.contains(&expected), "{file} lacks:\n{expected}");
     }

@@ -5,7 +5,6 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
 
 use crawlpike_tests::dns::{DohServer, Reply, Zone, http_response};
 use crawlpike_tests::envoy::{
@@ -19,7 +18,7 @@ use crawlpike_tests::name_lab::{
 use crawlpike_tests::nginx::{Folder, ask, local};
 use crawlpike_tests::origin::{Origin, Received};
 use crawlpike_tests::ports::free_port;
-use crawlpike_tests::process::wait_for;
+use crawlpike_tests::process::{PATIENCE, wait_for};
 use hickory_proto::rr::Name;
 use serde_json::{Value, json};
 
@@ -76,7 +75,7 @@ impl Started {
         Self { envoy: Envoy::boot(folder, bootstrap, 2, &[]), port, _origin: origin }
     }
 
-    /// Who a client of this address is, which says that it is the agent.
+    /// The identity of a client of this address that claims to be the agent.
     pub(crate) fn identity(&self, address: &str) -> String {
         identity(&ask(self.port, &bot(address)))
     }
@@ -89,15 +88,15 @@ impl Started {
     }
 }
 
-/// The identity that the origin was told of.
+/// The identity in the header that the origin received.
 pub(crate) fn identity(response: &Response) -> String {
     assert_eq!(response.status, 200, "{response:?}");
-    let told = Received::of(response).and_then(|received| received.crawlpike).unwrap_or_default();
-    let identity = told.split(", ").find_map(|fact| fact.strip_prefix("identity="));
+    let found = Received::of(response).and_then(|received| received.crawlpike).unwrap_or_default();
+    let identity = found.split(", ").find_map(|fact| fact.strip_prefix("identity="));
     identity.unwrap_or_default().to_owned()
 }
 
-/// How often the server was asked for names of addresses.
+/// The number of times that the server was asked for names of addresses.
 pub(crate) fn name_queries(dns: &DohServer) -> usize {
     name_lab::name_queries(&dns.asked())
 }
@@ -110,7 +109,7 @@ fn a_name_that_has_the_address_verifies_the_agent() {
     for address in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "192.0.2.3", "192.0.2.4"] {
         assert_eq!(envoy.identity(address), "verified", "{address}");
     }
-    // What the site denies to unverified clients, it serves to verified ones.
+    // The site denies unverified clients and serves verified ones.
     let strict = |address| {
         let request = Request::new("GET", "/", "strict.test").agent("NameBot/1.0");
         ask(envoy.port, &from(address, request)).status
@@ -133,6 +132,44 @@ fn a_body_waits_with_its_request() {
     wait_for("both queries", || (name_queries(&dns) == 2).then_some(()));
     release.store(true, SeqCst);
     assert_eq!(clients.map(|client| client.join().unwrap()), [200, 403]);
+    envoy.assert_clean();
+}
+
+// RDNS-1
+#[test]
+fn a_request_that_is_denied_after_its_lookup_is_counted_and_logged_once() {
+    const CLIENTS: usize = 8;
+    let (dns, release) = held(zone());
+    let envoy = Started::new(dns.port(), "10s");
+    let port = envoy.port;
+    let ask = move |client: usize| {
+        let request = Request::new("GET", "/", "strict.test").agent("NameBot/1.0");
+        // Some connections end with the response, as the stream does while the module sends it.
+        let request = if client.is_multiple_of(2) { request.header("Connection", "close") } else { request };
+        ask(port, &from("192.0.2.9", request.header("X-Test-Case", client.to_string())))
+    };
+    let clients: Vec<_> = (0..CLIENTS).map(|client| thread::spawn(move || ask(client))).collect();
+    wait_for("the query", || (name_queries(&dns) == 1).then_some(()));
+    release.store(true, SeqCst);
+    for client in clients {
+        let response = client.join().unwrap();
+        assert_eq!(response.denial_reason().as_deref(), Some("unverified-agent"), "{response:?}");
+    }
+    let counts = || {
+        let page = envoy.envoy.admin("/stats/prometheus");
+        let count = page.lines().filter(|line| line.starts_with("crawlpike_requests_total{"));
+        count.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let counts = wait_for("the counts", || {
+        let counts = counts();
+        counts.first()?.ends_with(&format!("}} {CLIENTS}")).then_some(counts)
+    });
+    assert!(matches!(&*counts, [denied] if denied.contains(r#"action="deny""#)), "{counts:?}");
+    for client in 0..CLIENTS {
+        let line = envoy.envoy.wait_for_line("access.log", &format!(r#""case":"{client}""#));
+        assert!(line.contains(r#""status":403"#) && line.contains("action=deny"), "{line}");
+    }
+    assert_eq!(envoy.envoy.folder().read("access.log").lines().count(), CLIENTS);
     envoy.assert_clean();
 }
 
@@ -226,7 +263,7 @@ fn one_query_serves_all_requests_of_all_workers() {
     assert!(receiver.try_recv().is_err());
     release.store(true, SeqCst);
     for _ in 0..20 {
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)).unwrap(), "verified");
+        assert_eq!(receiver.recv_timeout(PATIENCE).unwrap(), "verified");
     }
     for _ in 0..20 {
         assert_eq!(envoy.identity("192.0.2.1"), "verified");

@@ -1,4 +1,4 @@
-//! What only the native module can do: files, routes, labels and metadata. And what it needs of its host.
+//! Features of the native module only: files, routes, labels and metadata. And its requirements on the host.
 
 use std::fs;
 use std::process::Command;
@@ -45,7 +45,7 @@ fn changed_files_are_taken_over_whole_or_refused() {
     assert_eq!(gate.status(&verified("/")), 403);
     wait_for_value(&gate, r#"crawlpike_feed_prefixes{feed="lab"}"#, 1);
 
-    // What cannot be read leaves the old ruleset in force, and the log says why.
+    // If a file cannot be read, the old ruleset stays in force, and the log has the reason.
     gate.folder().write("crawlpike.json", DOCUMENT.replace("enforce", "enforced"));
     let line = gate.envoy.wait_for_line("envoy.log", "unknown value `enforced`");
     assert!(line.contains("crawlpike.json:2:11: error: `mode`"), "{line}");
@@ -112,7 +112,7 @@ fn a_refused_configuration_says_why() {
     }
 }
 
-/// What an Envoy logs that refuses its configuration.
+/// The log of an Envoy that refuses its configuration.
 fn refused(filter: Value, change: impl FnOnce(&mut Value)) -> String {
     Envoy::refused(lab(), filter, change)
 }
@@ -244,14 +244,13 @@ fn a_host_that_lacks_what_the_module_needs_is_told_so_and_the_module_refuses() {
                 start.restype = ctypes.c_char_p\nprint(start())";
     let output = Command::new("python3").args(["-c", host]).arg(artefacts::envoy_module()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "None\n", "the version of an ABI");
-    let told = String::from_utf8_lossy(&output.stderr);
-    let start =
-        "crawlpike: this Envoy lacks what the module needs (log_enabled, log, http_get_headers_size, ";
-    assert!(told.starts_with(start), "{told}");
-    assert!(told.trim_end().ends_with("): use Envoy 1.38 or later, or the Wasm filter"), "{told}");
-    // What newer versions have is not needed.
-    assert!(!told.contains("http_filter_config_set_gauge"), "{told}");
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    let found = String::from_utf8_lossy(&output.stderr);
+    let start = "crawlpike: this Envoy lacks functions that the module needs (log_enabled, log, http_get_headers_size, ";
+    assert!(found.starts_with(start), "{found}");
+    assert!(found.trim_end().ends_with("); use Envoy 1.38 or later, or the Wasm filter"), "{found}");
+    // Functions of newer versions are not needed.
+    assert!(!found.contains("http_filter_config_set_gauge"), "{found}");
+    assert_eq!(output.status.code(), Some(0), "{found}");
 }
 
 /// Images of Envoy have the C library, and little else.
@@ -271,6 +270,6 @@ fn the_module_needs_nothing_but_the_c_library() {
     assert_eq!(others, [&"libc.so.6"], "{text}");
     let versions = text.split_whitespace().filter_map(|word| word.strip_prefix("GLIBC_2."));
     let newest = versions.filter_map(|version| version.parse::<u32>().ok()).max();
-    // What docs/envoy.md says.
+    // As in docs/envoy.md.
     assert!(newest <= Some(35), "needs glibc 2.{newest:?}");
 }

@@ -96,7 +96,7 @@ fn upgrades_and_tunnels_are_decided_like_the_rest(filter: Filter) {
     };
     assert_eq!(gate.status(&upgrade(spoofed("/"))), 403);
     assert_eq!(gate.status(&upgrade(verified("/private"))), 403);
-    // The origin is no WebSocket server, and says so.
+    // The origin is not a WebSocket server, and refuses.
     assert_ne!(gate.status(&upgrade(verified("/"))), 403);
     let connect = |address: &str, user_agent: &str| {
         let request = format!(
@@ -118,7 +118,7 @@ fn a_request_without_a_host_is_decided_for_the_default_host(filter: Filter) {
     };
     assert_eq!(old("203.0.113.9").denial_reason().as_deref(), Some("spoofed-agent"));
     assert_eq!(old("192.0.2.1").status, 200);
-    // In HTTP/1.1 it is no request; Envoy refuses it before any filter sees it.
+    // In HTTP/1.1 it is not a request; Envoy refuses it before any filter sees it.
     assert_eq!(gate.status(&Request::bare("GET", "/").agent("LabBot/1.0")), 400);
     is_sound(&gate);
 }

@@ -49,7 +49,7 @@ fn the_client_keeps_its_address(filter: Filter) {
     for path in ["/twice", "/off"] {
         assert_eq!(ask(port, &spoofed(path)).denial_reason().as_deref(), Some("spoofed-agent"), "{path}");
     }
-    // Who says that he was redirected has the address that he has.
+    // A client that claims to be redirected keeps its own address.
     let redirected = |request: Request| request.header("X-Envoy-Original-Url", "http://example.com/once");
     let mut connection = Connection::open(local(port)).unwrap();
     for _ in 0..3 {

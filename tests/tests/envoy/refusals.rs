@@ -37,7 +37,7 @@ fn gate_without(call: &str) -> Gate {
 
 #[test]
 fn a_request_for_which_the_host_refuses_a_call_passes() {
-    // Where the denial itself, or what it is decided by, is refused, the spoofed agent passes, too.
+    // If Envoy refuses the denial itself, or an input of its decision, the spoofed agent passes, too.
     for (call, status_of_spoofed) in [
         ("proxy_get_header_map_pairs", 200),
         ("proxy_get_property", 200),

@@ -56,7 +56,7 @@ fn local_replies_have_the_rules_of_the_site(filter: Filter) {
     }
     let response = ask(port, &person("/drafts/"));
     assert_eq!(response.lines("x-robots-tag"), ["noindex, nofollow", "LabBot: nosnippet"]);
-    // What a filter before ours answers, ours does not see.
+    // Our filter does not see a response of a filter before it.
     for (target, host, status) in
         [("/off", "example.com", 503), ("/", "other.test", 503), ("/guarded", "example.com", 403)]
     {

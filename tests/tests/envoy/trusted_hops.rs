@@ -9,7 +9,7 @@ use crawlpike_tests::nginx::{Folder, ask};
 use crawlpike_tests::process::wait_for;
 use serde_json::{Value, json};
 
-/// Addresses whose places a geofeed tells, so that the city in the log shows which of them the filter took.
+/// Addresses whose places a geofeed has, so that the city in the log shows which of them the filter took.
 const ADDRESSES: [&str; 8] = [
     "192.0.2.1",
     "198.51.100.2",
@@ -192,8 +192,8 @@ fn over_a_unix_socket_the_header_verifies_nobody() {
         for pretended in ["192.0.2.1", ""] {
             let request = forwarded(&[lines]).header("X-Envoy-External-Address", pretended);
             let response = connection.send(&request).unwrap();
-            let told = response.header("x-origin-crawlpike").unwrap_or_default();
-            assert!(told.contains("identity=unverified"), "{hops} hops, {pretended:?}: {response:?}");
+            let found = response.header("x-origin-crawlpike").unwrap_or_default();
+            assert!(found.contains("identity=unverified"), "{hops} hops, {pretended:?}: {response:?}");
         }
     }
 }

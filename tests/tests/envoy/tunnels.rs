@@ -33,7 +33,7 @@ fn start(filter: Filter) -> Gate {
     Gate::start_changed(filter, folder, |listener| {
         let manager = manager(listener);
         manager["upgrade_configs"] = json!([{ "upgrade_type": "CONNECT" }]);
-        // How long Envoy waits for the client to close a tunnel that is over.
+        // The time that Envoy waits for the client to close a tunnel that has ended.
         manager["delayed_close_timeout"] = "0.1s".into();
         let routes = manager
             .pointer_mut("/route_config/virtual_hosts/0/routes")
@@ -47,7 +47,7 @@ fn start(filter: Filter) -> Gate {
     })
 }
 
-/// What comes back to a client with this address that asks for a tunnel and at once for a page of the origin within.
+/// The answer to a client with this address that requests a tunnel and, at once, a page of the origin through it.
 fn connect(gate: &Gate, address: &str, user_agent: &str, target: &str, host: &str) -> String {
     let head = format!(
         "CONNECT {target} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {user_agent}\r\nX-Forwarded-For: {address}\r\n\
@@ -58,7 +58,7 @@ fn connect(gate: &Gate, address: &str, user_agent: &str, target: &str, host: &st
     send_bytes(local(gate.port), (head + within).as_bytes()).unwrap()
 }
 
-/// Whether there was a tunnel; else why not.
+/// `Ok` if there was a tunnel; otherwise the reason.
 fn verdict(answer: &str) -> Result<(), &str> {
     if answer.starts_with("HTTP/1.1 200 ") {
         assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 2, "the origin has answered within: {answer}");

@@ -13,7 +13,7 @@ use crawlpike_tests::publisher::{Authority, Publisher, VALID, respond, trust};
 
 use crate::watch::start_in;
 
-/// How many new versions the publisher has.
+/// The number of new versions of the publisher.
 const VERSIONS: usize = 5;
 
 #[test]

@@ -13,7 +13,7 @@ use crawlpike_tests::nginx::{Folder, local};
 use crawlpike_tests::process::{Server, wait_for};
 use rustix::process::Signal;
 
-/// What the command writes into its folder.
+/// The file that the command writes into its folder.
 const RESOURCE: &str = "xds/crawlpike.yaml";
 
 /// An Envoy that takes its filter from a folder, and the command that keeps the folder up to date; it ends before the

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::updater::Pod;
 use crate::{command, find, helm, mount, render, render_with};
 
-/// What the policy of the value sets decides.
+/// The decisions of the policy in the value sets.
 fn decides(port: u16, denial: u16) {
     let status = |address, agent, path| ask(port, &from(address, Request::get(path).agent(agent))).status;
     assert_eq!(status("192.0.2.1", "PartnerBot/1.0", "/"), 200);

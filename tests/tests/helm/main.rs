@@ -1,4 +1,4 @@
-//! `make test-helm`: the Helm chart in `deploy/helm/crawlpike`. Helm itself renders it, for each set of values in the chart's
+//! `make test-helm`: the Helm chart in `packaging/helm/crawlpike`. Helm itself renders it, for each set of values in the chart's
 //! folder `ci`; what it renders is checked against the definitions of Kubernetes and of the CRDs, and configures real servers.
 
 mod definitions;
@@ -17,7 +17,7 @@ use crawlpike_tests::nginx::Folder;
 use serde_json::Value;
 
 fn chart() -> PathBuf {
-    artefacts::repository().join("deploy/helm/crawlpike")
+    artefacts::repository().join("packaging/helm/crawlpike")
 }
 
 fn helm(arguments: &[&str]) -> Output {

@@ -115,7 +115,7 @@ fn the_job_publishes_the_ruleset_whatever_a_publisher_does() {
     assert!(pod.succeeds("update").contains("1 updated"));
     pod.succeeds("compile");
 
-    // What `kubectl apply --kustomize` sends.
+    // The manifests that `kubectl apply --kustomize` sends.
     let words = command(pod.container("publish"));
     assert_eq!(words[..2], ["kubectl", "apply"]);
     assert!(words.contains(&"--server-side") && words.contains(&"--kustomize=/work"), "{words:?}");

@@ -1,4 +1,4 @@
-//! Where nginx takes the client's address from.
+//! The source of the client's address in nginx.
 
 use std::net::{Ipv6Addr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! What nginx answers before the access phase: what is told of it, and how nginx.conf can have it denied.
+//! Responses of nginx before the access phase: their log lines, and the directives that deny them.
 
 use std::io;
 
@@ -21,12 +21,12 @@ impl Gate {
         let (port, status) = (free_port(), free_port());
         let http = format!(
             "{HTTP} {before}
-            log_format told '$request_uri $status $crawlpike_action $crawlpike_enforced';
+            log_format decided '$request_uri $status $crawlpike_action $crawlpike_enforced';
             server {{ listen 127.0.0.1:{status}; location / {{ crawlpike_status; }} }}
             server {{
                 listen 127.0.0.1:{port};
                 root .;
-                access_log told.log told;
+                access_log decided.log decided;
                 {server}
             }}"
         );
@@ -38,17 +38,17 @@ impl Gate {
     /// Sends a request, and gives what comes of it when nginx has logged it.
     fn ask(&self, request: &Request) -> io::Result<Response> {
         let folder = self.nginx.folder();
-        let before = folder.lines("told.log").len();
+        let before = folder.lines("decided.log").len();
         let response = Connection::open(local(self.port))?.send(request);
-        wait_for("its line", || (folder.lines("told.log").len() > before).then_some(()));
+        wait_for("its line", || (folder.lines("decided.log").len() > before).then_some(()));
         response
     }
 
     /// Sends a request, and checks its line in the log.
-    fn tells(&self, request: &Request, expected: &str) {
+    fn logs(&self, request: &Request, expected: &str) {
         // The connection may be closed without an answer.
         let _ = self.ask(request);
-        let log = self.nginx.folder().lines("told.log");
+        let log = self.nginx.folder().lines("decided.log");
         assert_eq!(log.last().map(String::as_str), Some(expected), "{request:?}: {log:?}");
     }
 
@@ -77,33 +77,33 @@ fn no_log_tells_of_a_denial_where_nginx_itself_answered() {
         location /observed { crawlpike observe; try_files /lab.txt =404; }
         location /page { error_page 410 /denied-too; return 410; }",
     );
-    gate.tells(&spoofed("/"), "/ 403 deny 1");
-    gate.tells(&verified("/"), "/ 200 allow 1");
-    gate.tells(&spoofed("/observed"), "/observed 200 deny 0");
+    gate.logs(&spoofed("/"), "/ 403 deny 1");
+    gate.logs(&verified("/"), "/ 200 allow 1");
+    gate.logs(&spoofed("/observed"), "/observed 200 deny 0");
     for (path, status) in
         [("/return", 200), ("/redirect", 302), ("/gone", 410), ("/read", 410), ("/set", 200)]
     {
-        gate.tells(&spoofed(path), &format!("{path} {status} deny 0"));
-        gate.tells(&verified(path), &format!("{path} {status} allow 0"));
+        gate.logs(&spoofed(path), &format!("{path} {status} deny 0"));
+        gate.logs(&verified(path), &format!("{path} {status} allow 0"));
         let response = gate.ask(&spoofed(path)).unwrap();
         assert_eq!(response.header("cache-control"), None, "nobody was denied: {response:?}");
     }
     assert_eq!(gate.ask(&spoofed("/set")).unwrap().text(), "1", "the access phase is still to come");
     assert_eq!(gate.ask(&spoofed("/late")).unwrap().text(), "0", "nginx answers");
     // The first one uses up the rate.
-    gate.tells(&verified("/limited"), "/limited 200 allow 1");
-    gate.tells(&verified("/limited"), "/limited 429 allow 0");
-    gate.tells(&spoofed("/limited"), "/limited 403 deny 1");
-    gate.tells(&spoofed("/limited"), "/limited 429 deny 0");
+    gate.logs(&verified("/limited"), "/limited 200 allow 1");
+    gate.logs(&verified("/limited"), "/limited 429 allow 0");
+    gate.logs(&spoofed("/limited"), "/limited 403 deny 1");
+    gate.logs(&spoofed("/limited"), "/limited 429 deny 0");
     // The access phase of the error page denies.
-    gate.tells(&spoofed("/page"), "/page 403 deny 1");
+    gate.logs(&spoofed("/page"), "/page 403 deny 1");
     assert_eq!(gate.denied_of(6.0), 3.0);
 }
 
-/// What each way to deny before a `return` has to show.
+/// The expected results of each way to deny before a `return`.
 fn denies(gate: &Gate, path: &str, status: u16) {
     let request = spoofed(path);
-    gate.tells(&request, &format!("{path} {status} deny 1"));
+    gate.logs(&request, &format!("{path} {status} deny 1"));
     let denied = gate.ask(&request).unwrap();
     assert_eq!((denied.status, denied.lines("cache-control")), (status, vec!["no-store"]), "{denied:?}");
     for request in [verified(path), person(path)] {
@@ -143,15 +143,15 @@ fn nginx_conf_can_deny_before_a_return() {
     for (path, status) in [("/", 403), ("/set", 403), ("/text", 404), ("/kept", 403)] {
         denies(&gate, path, status);
     }
-    gate.tells(&spoofed("/observed"), "/observed 200 deny 0");
-    gate.tells(&spoofed("/closed"), "/closed 444 deny 1");
+    gate.logs(&spoofed("/observed"), "/observed 200 deny 0");
+    gate.logs(&spoofed("/closed"), "/closed 444 deny 1");
     for (path, page) in [("/named", "a page"), ("/page", "our page")] {
         denies(&gate, path, 403);
         assert_eq!(gate.ask(&spoofed(path)).unwrap().text(), page, "{path}");
     }
     // Of a page for which the mode is not `off`, the module decides.
     for path in ["/guarded", "/routed"] {
-        gate.tells(&spoofed(path), &format!("{path} 403 deny 1"));
+        gate.logs(&spoofed(path), &format!("{path} 403 deny 1"));
         assert_eq!(gate.ask(&spoofed(path)).unwrap().denial_reason().as_deref(), Some("spoofed-agent"));
     }
     // Two or three of each, and the one whose connection was closed. The others were not decided about.

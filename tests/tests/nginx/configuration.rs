@@ -1,4 +1,4 @@
-//! What `nginx -t` says.
+//! The messages of `nginx -t`.
 
 mod no_effect;
 
@@ -15,7 +15,7 @@ const LOAD: &str = "crawlpike_config crawlpike.json;";
 /// Names and contents, in place of the good ones.
 type Files = Vec<(&'static str, String)>;
 
-/// Whether the configuration holds, and what nginx says.
+/// True if nginx accepts the configuration, and nginx's messages.
 fn check(folder: &Folder, http: &str) -> (bool, String) {
     let output = Nginx::check(folder, http);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -70,7 +70,7 @@ fn broken_inputs_are_refused_where_they_are_broken() {
         (
             "a token that is none",
             document(with(r#""FreeBot""#, r#""Free\tBot""#)),
-            "crawlpike.json:5:67: error: `Free\\tBot` is no agent token: ",
+            "crawlpike.json:5:67: error: `Free\\tBot` is not a valid agent token: ",
         ),
         (
             "a catalog that is not there",
@@ -78,12 +78,12 @@ fn broken_inputs_are_refused_where_they_are_broken() {
             "crawlpike.json:3:14: error: there is no file ",
         ),
         (
-            "a catalog that is no catalog",
+            "a catalog that is not one",
             vec![("crawlpike.json", catalog()), ("agents.json", r#"{ "agents": 5 }"#.into())],
             "agents.json:1:13: error: ",
         ),
         (
-            "a feed that is no JSON",
+            "a feed that is not JSON",
             vec![("crawlpike.json", jafar()), ("lab.json", "{\n  oops\n}".into())],
             "lab.json:2:3: error: not JSON",
         ),
@@ -148,7 +148,7 @@ fn every_mistake_is_told_at_once() {
     ] {
         assert!(text.contains(&format!("crawlpike.json:{reason}")), "{reason}: {text}");
     }
-    // That `lab` is no feed follows from the second.
+    // That `lab` is not a feed follows from the second.
     assert_eq!(text.matches(": error: ").count(), 5, "{text}");
 }
 
@@ -165,7 +165,7 @@ fn a_policy_that_the_workers_may_not_read_is_refused() {
         set_mode(folder.path().to_owned(), folder_mode);
         let output = Nginx::check_setup(&folder, LOAD, &of_workers);
         let text = String::from_utf8_lossy(&output.stderr);
-        // Who is not root starts workers with the own rights.
+        // Without root, the workers have the rights of the user.
         let passes = may_read || !geteuid().is_root();
         assert_eq!(output.status.success(), passes, "{text}");
         assert_eq!(text.contains("robots.txt: it is served to clients, but"), !passes, "{text}");
@@ -195,7 +195,10 @@ fn a_mistake_is_told_once() {
     folder.write("crawlpike.json", twice);
     let (_, text) = check(&folder, LOAD);
     assert!(text.contains("crawlpike.json:1:63: error: another agent has the token `a`, too"), "{text}");
-    assert!(text.contains("crawlpike.json:1:81: error: `` is no agent token: it is empty"), "{text}");
+    assert!(
+        text.contains("crawlpike.json:1:81: error: `` is not a valid agent token: it is empty"),
+        "{text}"
+    );
     assert_eq!(text.matches(": error: ").count(), 2, "{text}");
 }
 

@@ -1,4 +1,4 @@
-//! What a denied client gets, and what can't change that.
+//! The response to a denied client, and the settings that cannot change it.
 
 use crawlpike_tests::http::{Connection, Request, send_bytes};
 use crawlpike_tests::lab::{ADDRESS_HEADER, FIREFOX, HTTP, lab, lab_with_robots, person, spoofed, verified};
@@ -253,7 +253,7 @@ fn no_cache_keeps_the_page_in_a_denials_place() {
         assert_eq!(denied.lines("cache-control"), ["no-store"], "{denied:?}");
         let left: Vec<_> = FOR_CACHES.iter().filter(|name| denied.header(name).is_some()).collect();
         assert!(left.is_empty(), "{path}: {left:?} of {denied:?}");
-        // What the client has of the page is no reason to send it 304.
+        // The client's copy of the page is not a reason for 304.
         let since = spoofed(path).header("If-Modified-Since", "Sun, 06 Nov 2044 08:49:37 GMT");
         assert_eq!(ask(port, &since).status, status, "{path}");
     }
@@ -334,7 +334,7 @@ fn head_has_no_body_whatever_answers() {
 fn http_0_9_gets_the_body_alone() {
     let (folder, port) = (lab_with_robots("User-agent: *\nDisallow: /\n"), free_port());
     let _nginx = Nginx::start(folder, &format!("{HTTP} server {{ listen 127.0.0.1:{port}; {FILE} }}"));
-    // Who sends no User-Agent is automation.
+    // A client without a User-Agent is automated.
     let answer = send_bytes(local(port), b"GET /\r\n").unwrap();
     assert!(answer.starts_with('{') && answer.contains(r#""reason":"invalid-host""#), "{answer}");
     assert_eq!(send_bytes(local(port), b"GET /robots.txt\r\n").unwrap(), "User-agent: *\nDisallow: /\n");

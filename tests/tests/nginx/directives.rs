@@ -1,4 +1,4 @@
-//! Where the directives count, apart from `crawlpike` itself (see `modes`).
+//! The scope of the directives, apart from `crawlpike` itself (see `modes`).
 
 use crawlpike_tests::http::{Request, Response, send};
 use crawlpike_tests::lab::{HTTP, lab, lab_with_sites, person, spoofed, verified};
@@ -13,7 +13,7 @@ fn start(folder: Folder, before: &str, server: &str) -> (Nginx, u16) {
 
 const FILE: &str = "try_files /lab.txt =404;";
 
-/// The status of a denial, which its body has to tell, too.
+/// The status of a denial, which its body must have, too.
 fn denied(response: &Response) -> u16 {
     assert_eq!(response.denial_reason().as_deref(), Some("spoofed-agent"), "{response:?}");
     assert_eq!(response.problem().unwrap()["status"], response.status);
@@ -64,9 +64,9 @@ fn the_innermost_deny_status_counts() {
 fn a_deny_status_that_closes_the_connection() {
     let (nginx, port) = start(
         lab(),
-        "log_format told '$uri $status $crawlpike_action';",
+        "log_format decided '$uri $status $crawlpike_action';",
         &format!(
-            "access_log told.log told;
+            "access_log decided.log decided;
             error_page 403 /denied.html;
             location / {{ {FILE} }}
             location /444 {{ crawlpike_deny_status 444; {FILE} }}
@@ -77,7 +77,7 @@ fn a_deny_status_that_closes_the_connection() {
     for status in ["444", "408", "499"] {
         let target = format!("/{status}");
         assert!(send(local(port), &spoofed(&target)).is_err(), "there is no response");
-        assert_eq!(nginx.wait_for_line("told.log", &target), format!("{target} {status} deny"));
+        assert_eq!(nginx.wait_for_line("decided.log", &target), format!("{target} {status} deny"));
         assert_eq!(ask(port, &verified(&target)).status, 200);
     }
 }
@@ -163,7 +163,7 @@ fn sites() -> Folder {
 #[test]
 fn a_site_by_its_name_whatever_the_host() {
     let port = free_port();
-    // Before `crawlpike_config`, which tells which sites there are.
+    // Before `crawlpike_config`, which defines the sites.
     let http = format!(
         "server {{
             listen 127.0.0.1:{port};

@@ -1,13 +1,13 @@
 //! Documents: where the module is among nginx's filters, conditional requests, caches, and upstreams that break off.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::thread;
+use std::net::{Ipv4Addr, TcpStream};
 
 use crawlpike_tests::http::{Request, Response};
 use crawlpike_tests::nginx::{Folder, Nginx, ask};
 use crawlpike_tests::page_origin::{self, Way, numbered, numbered_path};
 use crawlpike_tests::ports::free_port;
+use crawlpike_tests::serving::{Asked, serve};
 
 const DOCUMENT: &str = r#"{
   "catalog": "none",
@@ -223,21 +223,8 @@ fn a_document_has_a_tag_of_its_own_that_leads_to_a_304() {
 }
 
 /// An origin that breaks off in the middle of each page: its path says how.
-fn start_breaking() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    let address = listener.local_addr().expect("a bound socket");
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || break_off(stream));
-        }
-    });
-    address
-}
-
-fn break_off(mut stream: TcpStream) -> std::io::Result<()> {
-    let mut head = [0; 4096];
-    let length = stream.read(&mut head)?;
-    let is_chunked = String::from_utf8_lossy(&head[..length]).contains("chunked");
+fn break_off(mut stream: &TcpStream) -> std::io::Result<()> {
+    let is_chunked = Asked::read(&mut stream)?.target.contains("chunked");
     let page = page("then wait", LARGE);
     let half = &page[..page.len() / 2];
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n")?;
@@ -249,7 +236,7 @@ fn break_off(mut stream: TcpStream) -> std::io::Result<()> {
 
 #[test]
 fn a_page_that_breaks_off_is_sent_as_far_as_it_came() {
-    let (nginx, port) = start(folder(), start_breaking().port());
+    let (nginx, port) = start(folder(), serve(break_off).port());
     for path in
         ["/broken/length", "/broken/chunked", "/broken-unbuffered/length", "/broken-unbuffered/chunked"]
     {

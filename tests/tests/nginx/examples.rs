@@ -33,7 +33,7 @@ fn start(name: &str, changes: &[(&str, &str)]) -> Example {
         assert!(text.contains(old), "examples/nginx/{name} has no {old:?}");
         text = text.replace(old, new);
     }
-    // What its reader fetches; ours is as old as the checkout.
+    // Its reader fetches this file; ours is as old as the checkout.
     let document = folder.read("crawlpike/crawlpike.json");
     if document.contains("googlebot.json") {
         folder.write(
@@ -58,8 +58,8 @@ impl Example {
     }
 }
 
-/// The identity that the origin is told; `None` where the request did not come so far.
-fn told(response: &Response) -> Option<String> {
+/// The header that the origin received; `None` if the request did not reach it.
+fn logged(response: &Response) -> Option<String> {
     Received::of(response)?.crawlpike
 }
 
@@ -67,7 +67,7 @@ fn told(response: &Response) -> Option<String> {
 fn minimal() {
     let example = start("minimal", &[ADDRESS_FROM_HEADER]);
     let google = example.get("/", "66.249.66.1", "Googlebot/2.1");
-    assert!(told(&google).unwrap().contains(r#"identity=verified, agent="Googlebot""#));
+    assert!(logged(&google).unwrap().contains(r#"identity=verified, agent="Googlebot""#));
     let reason = |target, address, user_agent| example.get(target, address, user_agent).denial_reason();
     assert_eq!(reason("/", "198.51.100.7", "Googlebot/2.1").as_deref(), Some("spoofed-agent"));
     assert_eq!(reason("/", "198.51.100.7", "GPTBot/1.2").as_deref(), Some("robots-disallowed"));
@@ -93,17 +93,17 @@ fn behind_a_cdn() {
     );
     let example = start("behind-cdn", &[cdn]);
     let verified = example.get("/", "192.0.2.7", "PartnerBot/1.0");
-    assert!(told(&verified).unwrap().contains("identity=verified"));
+    assert!(logged(&verified).unwrap().contains("identity=verified"));
     let impostor = example.get("/", "203.0.113.9", "PartnerBot/1.0");
     assert_eq!(impostor.denial_reason().as_deref(), Some("spoofed-agent"));
-    // What the client says itself stands left of what the CDN says, and does not count; the CDN's own machines do not.
+    // The client's own entries are left of the CDN's, and do not count, nor do the CDN's own machines.
     let lie = example.get("/", "192.0.2.7, 203.0.113.9", "PartnerBot/1.0");
     assert_eq!(lie.denial_reason().as_deref(), Some("spoofed-agent"));
     let through_two = example.get("/", "192.0.2.7, 198.51.100.20", "PartnerBot/1.0");
     assert_eq!(through_two.status, 200);
     assert_eq!(example.get("/", "203.0.113.9", FIREFOX).status, 200);
 
-    // Who comes from elsewhere than the CDN is who he is.
+    // A client that does not come through the CDN has its own address.
     let direct = start("behind-cdn", &[]);
     let lie = direct.get("/", "192.0.2.7", "PartnerBot/1.0");
     assert_eq!(lie.denial_reason().as_deref(), Some("spoofed-agent"));
@@ -131,7 +131,7 @@ fn aiwi_17_aiwi_18_crawlers_are_slowed_down_and_told_for_how_long() {
     for _ in 0..20 {
         assert_eq!(example.get("/", "203.0.113.9", FIREFOX).status, 200);
     }
-    // Who waits is served; and impostors did not use up the agent's rate.
+    // A request that waits is served, and impostors did not use up the agent's rate.
     let _ = example.get("/", "203.0.113.77", "PartnerBot/1.0");
     wait_for("the agent's next turn", || {
         (example.get("/", "203.0.113.77", "PartnerBot/1.0").status != 200
@@ -161,14 +161,14 @@ fn observe() {
     });
     // Two workers write it, each in its time.
     lines.sort_by_key(|line| line["identity"].to_string());
-    let told: Vec<[&str; 5]> = lines
+    let logged: Vec<[&str; 5]> = lines
         .iter()
         .map(|line| {
             ["address", "action", "enforced", "reason", "identity"].map(|key| line[key].as_str().unwrap())
         })
         .collect();
     assert_eq!(
-        told,
+        logged,
         [
             ["198.51.100.7", "deny", "0", "spoofed-agent", "spoofed"],
             ["198.51.100.7", "deny", "0", "robots-disallowed", "unverified"],

@@ -53,8 +53,8 @@ impl Gate {
         lines[own..].to_vec()
     }
 
-    /// Checks that the origin receives all header lines but forged ones, in their order, and at the end `told`.
-    fn check(&self, port: u16, request: &Request, told: Option<&str>) {
+    /// Checks that the origin receives all header lines but forged ones, in their order, and at the end `added`.
+    fn check(&self, port: u16, request: &Request, added: Option<&str>) {
         let is_relayed = |name: &str| {
             !["host", "connection"].contains(&name.to_ascii_lowercase().as_str())
                 && !is_forgery(name.as_bytes())
@@ -65,7 +65,7 @@ impl Gate {
             .filter(|(name, _)| is_relayed(name))
             .map(|(name, value)| (name.clone(), String::from_utf8_lossy(value).into_owned()))
             .collect();
-        expected.extend(told.map(|value| ("X-Crawlpike".to_owned(), value.to_owned())));
+        expected.extend(added.map(|value| ("X-Crawlpike".to_owned(), value.to_owned())));
         assert_eq!(self.relayed(port, request), expected, "{request:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What only a running nginx can show. The decisions themselves are in the table of cases.
+//! Behaviour that only a running nginx can show. The decisions themselves are in the table of cases.
 
 mod addresses;
 mod answered_before;

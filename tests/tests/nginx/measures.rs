@@ -1,4 +1,4 @@
-//! What is counted, by whom, and the page that shows it.
+//! The metrics, the processes that count them, and the page that shows them.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -167,7 +167,7 @@ fn counts_outlive_reloads() {
     let reloads = |result| move |page: &Exposition| page.sum(RELOADS, &[("result", result)]);
     let (good, bad) = (reloads("success"), reloads("failure"));
     let first = counting.page();
-    assert_eq!((good(&first), bad(&first)), (Some(0.0), Some(0.0)), "the start is no reload");
+    assert_eq!((good(&first), bad(&first)), (Some(0.0), Some(0.0)), "the start is not a reload");
     let loaded = |page: &Exposition| page.sum("crawlpike_ruleset_loaded_timestamp_seconds", &[]).unwrap();
     assert!(loaded(&first) > 1.7e9);
 
@@ -192,7 +192,7 @@ fn counts_outlive_reloads() {
     counting.nginx.folder().write("crawlpike.json", r#"{ "mood": "enforce" }"#);
     counting.nginx.reload();
     wait_for("a refusal that is counted", || (bad(&counting.page()) == Some(1.0)).then_some(()));
-    // What is wrong is no ruleset.
+    // An invalid document is not a ruleset.
     counting.nginx.folder().write("crawlpike.json", DOCUMENT);
     counting.nginx.rewrite(&format!("{HTTP} no_such_directive;"));
     counting.nginx.reload();

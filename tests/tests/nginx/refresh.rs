@@ -17,7 +17,7 @@ use crawlpike_tests::http::{self, Request};
 use crawlpike_tests::lab::{
     DOCUMENT, HTTP, from, lab, lab_with_robots, person, spoofed, unguarded, verified,
 };
-use crawlpike_tests::load::{Probe, ten_seconds};
+use crawlpike_tests::load::{Probe, during};
 use crawlpike_tests::nginx::{Folder, Nginx, Setup, ask, local};
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::proc::{children, threads};
@@ -42,19 +42,19 @@ fn lines(nginx: &Nginx, text: &str) -> Vec<String> {
     log.lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
 }
 
-fn told(nginx: &Nginx, text: &str) -> usize {
+fn logged(nginx: &Nginx, text: &str) -> usize {
     lines(nginx, text).len()
 }
 
 /// Changes something, and waits until each worker has compiled what there is then.
 fn refreshed(nginx: &Nginx, change: impl FnOnce(&Folder)) {
-    let count = || told(nginx, "crawlpike: refreshed") + told(nginx, "crawlpike: refresh failed");
+    let count = || logged(nginx, "crawlpike: refreshed") + logged(nginx, "crawlpike: refresh failed");
     let before = count();
     change(nginx.folder());
     wait_for("a refresh of every worker", || (count() >= before + WORKERS).then_some(()));
 }
 
-/// Whether the last that was told of the feed is why it is held, and each worker has refreshed since the `before`th line.
+/// True if the last line about the feed is the reason why it is held, and each worker has refreshed since the `before`th line.
 fn all_hold_because(nginx: &Nginx, before: usize, why: &str) -> bool {
     let log = nginx.folder().read("error.log");
     let since = || log.lines().skip(before);
@@ -65,7 +65,8 @@ fn all_hold_because(nginx: &Nginx, before: usize, why: &str) -> bool {
     workers.len() == WORKERS && last.is_some_and(|line| line.contains(why))
 }
 
-/// What LabBot from its own address gets, who only says that he is LabBot, and a person; of whichever worker.
+/// The statuses for LabBot from its own address, for a client that claims to be LabBot, and for a person; the same
+/// from each worker.
 fn statuses(port: u16) -> [u16; 3] {
     let once = || [verified("/"), spoofed("/"), person("/")].map(|request| ask(port, &request).status);
     let first = once();
@@ -104,7 +105,7 @@ fn changed_feeds_and_policies_count_without_a_reload() {
     unharmed(&nginx);
 }
 
-/// What somebody does to the files.
+/// A change of the files.
 type Change<'c> = dyn Fn(&Folder) + 'c;
 
 #[test]
@@ -145,12 +146,12 @@ fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
     for (name, break_it, expected) in &table {
         let before = nginx.folder().read("error.log").lines().count();
         break_it(nginx.folder());
-        // Between a file and the folder in its place there is nothing, which a worker may see and tell, too.
+        // Between a file and the folder in its place there is nothing, which a worker may see and log, too.
         wait_for(name, || all_hold_because(&nginx, before, expected).then_some(()));
         assert_eq!(statuses(port), [200, 403, 200], "{name}");
         assert_eq!(ask(port, &of_new_prefix()).status, 200, "{name}");
     }
-    // What took one step was told once, though each worker saw it, and not again when nothing had changed since.
+    // A change in one step was logged once, though each worker saw it, and not again without another change.
     for (name, _, expected) in &table[..4] {
         let lines = lines(&nginx, expected);
         assert_eq!(lines.len(), 1, "{name}: {lines:#?}");
@@ -182,9 +183,11 @@ fn a_policy_that_is_written_in_place_counts_when_it_is_whole() {
         assert_eq!(["/a", "/b"].map(|path| ask(port, &verified(path)).status), [403, 200]);
         file.write_all(line.as_bytes()).expect("a file of ours");
     }
-    wait_for("a refresh of every worker", || (told(&nginx, "crawlpike: refreshed") >= WORKERS).then_some(()));
+    wait_for("a refresh of every worker", || {
+        (logged(&nginx, "crawlpike: refreshed") >= WORKERS).then_some(())
+    });
     assert_eq!(["/a", "/b"].map(|path| ask(port, &verified(path)).status), [200, 403]);
-    assert_eq!(told(&nginx, "crawlpike: refreshed"), WORKERS);
+    assert_eq!(logged(&nginx, "crawlpike: refreshed"), WORKERS);
     unharmed(&nginx);
 }
 
@@ -192,7 +195,7 @@ fn a_policy_that_is_written_in_place_counts_when_it_is_whole() {
 fn a_policy_that_is_gone_is_refused_and_all_stays() {
     let (nginx, port) = start(lab_with_robots("User-agent: *\nDisallow: /a\n"));
     refreshed(&nginx, |folder| fs::remove_file(folder.path().join("robots.txt")).expect("a file of ours"));
-    assert_eq!(told(&nginx, "error: there is no file "), WORKERS);
+    assert_eq!(logged(&nginx, "error: there is no file "), WORKERS);
     assert_eq!(ask(port, &verified("/a")).status, 403);
     // Whatever else changes meanwhile is taken in when all is well again, and not before.
     refreshed(&nginx, |folder| {
@@ -217,7 +220,7 @@ fn a_feed_of_which_nothing_is_left_stays_in_force() {
     assert_eq!(statuses(port), [200, 403, 200]);
     // As when a file system is unmounted: the last good version is gone, too.
     refreshed(&nginx, |_| fs::rename(&feeds, &away).expect("a folder of ours"));
-    assert_eq!(told(&nginx, "error: the feed `lab` was in force, and no version of it is left"), WORKERS);
+    assert_eq!(logged(&nginx, "error: the feed `lab` was in force, and no version of it is left"), WORKERS);
     assert_eq!(statuses(port), [200, 403, 200]);
     refreshed(&nginx, |_| fs::rename(&away, &feeds).expect("a folder of ours"));
     let good = "192.0.2.0/24\n2001:db8::/32\n203.0.113.0/24\n";
@@ -225,7 +228,7 @@ fn a_feed_of_which_nothing_is_left_stays_in_force() {
     assert_eq!(statuses(port), [200, 200, 200]);
     // That version is in memory.
     refreshed(&nginx, |_| fs::rename(&feeds, &away).expect("a folder of ours"));
-    assert_eq!(told(&nginx, "lab.txt no longer exists; the last good version stays in force"), 1);
+    assert_eq!(logged(&nginx, "lab.txt no longer exists; the last good version stays in force"), 1);
     assert_eq!(statuses(port), [200, 200, 200]);
     unharmed(&nginx);
 }
@@ -236,14 +239,14 @@ fn where_no_last_good_version_can_be_written_it_is_in_memory() {
     // As in a folder that is read-only, where it can't be written for root, either.
     fs::create_dir(folder.path().join("lab.txt.last-good")).expect("a folder of ours");
     let (nginx, port) = start(folder);
-    assert_eq!(told(&nginx, "lab.txt.last-good: not a regular file"), 1);
+    assert_eq!(logged(&nginx, "lab.txt.last-good: not a regular file"), 1);
     for (broken, expected) in [
         ("203.0.113.0/24\n203.0.114.0/24\n", "held: 2 of its 2 prefixes are gone, more than 70%"),
-        ("0.0.0.0/0\n2001:db8::/32\n", "held: it claims 0.0.0.0/0, wider than `widest` allows"),
+        ("0.0.0.0/0\n2001:db8::/32\n", "held: it covers 0.0.0.0/0, wider than the limit (`widest`)"),
         ("<html>\n", "lab.txt: this is HTML, not a list of prefixes"),
     ] {
         refreshed(&nginx, |folder| _ = folder.write("lab.txt", broken));
-        assert_eq!(told(&nginx, expected), 1, "{expected}");
+        assert_eq!(logged(&nginx, expected), 1, "{expected}");
         assert_eq!(statuses(port), [200, 403, 200], "{expected}");
     }
     unharmed(&nginx);
@@ -256,7 +259,7 @@ fn a_last_good_version_that_a_worker_may_not_read_lets_no_new_one_in() {
     refreshed(&nginx, |folder| folder.remake("lab.txt.last-good", |path| symlink(path, path)));
     refreshed(&nginx, |folder| _ = folder.write("lab.txt", "203.0.113.0/24\n203.0.114.0/24\n"));
     assert!(
-        told(
+        logged(
             &nginx,
             "lab.txt.last-good: error: the last good version cannot be read, so no new one is accepted: "
         ) >= WORKERS
@@ -277,10 +280,10 @@ fn a_request_keeps_the_ruleset_with_which_it_began() {
     let origin = TcpListener::bind(local(0)).expect("a free port");
     let port = free_port();
     let http = format!(
-        "{HTTP} {REFRESH} log_format told '$crawlpike_agent $crawlpike_identity';
+        "{HTTP} {REFRESH} log_format decided '$crawlpike_agent $crawlpike_identity';
         server {{
             listen 127.0.0.1:{port};
-            access_log told.log told;
+            access_log decided.log decided;
             location / {{ proxy_pass http://{}; }}
         }}",
         origin.local_addr().expect("its address")
@@ -302,9 +305,9 @@ fn a_request_keeps_the_ruleset_with_which_it_began() {
                 folder.write("agents.json", catalog(tokens));
             });
         }
-        assert_eq!(nginx.folder().read("told.log"), "");
+        assert_eq!(nginx.folder().read("decided.log"), "");
         release.send(()).expect("the origin waits");
         assert_eq!(client.join().expect("no panic").expect("an answer").status, 204);
     });
-    assert_eq!(nginx.wait_for_line("told.log", " "), "TwoBot unverified");
+    assert_eq!(nginx.wait_for_line("decided.log", " "), "TwoBot unverified");
 }

@@ -1,4 +1,4 @@
-//! What is no whole request: nginx refuses it while it reads it, and its own answer stays.
+//! Incomplete and invalid requests: nginx refuses them while it reads them, and its own answer stays.
 
 use crawlpike_tests::http::send_bytes;
 use crawlpike_tests::lab::{FIREFOX, HTTP, lab_with_robots};
@@ -13,12 +13,12 @@ fn start() -> (Nginx, u16) {
     let folder = lab_with_robots("User-agent: *\nDisallow: /\n");
     let http = format!(
         "{HTTP}
-        log_format told '$status:$crawlpike_identity:$crawlpike_action:$crawlpike_rate_key:$http_x_crawlpike';
+        log_format decided '$status:$crawlpike_identity:$crawlpike_action:$crawlpike_rate_key:$http_x_crawlpike';
         client_header_timeout 1s;
         large_client_header_buffers 2 1k;
         server {{
             listen 127.0.0.1:{port};
-            access_log told.log told;
+            access_log decided.log decided;
             error_page 400 405 414 494 /refused;
             location = /refused {{ proxy_pass http://{echo}; }}
             location / {{ proxy_pass http://{echo}; }}
@@ -53,9 +53,9 @@ fn what_is_no_request_is_not_decided_about() {
     }
     // Whoever sends half a header has no User-Agent yet.
     let _ = send_bytes(local(port), b"GET /slow HTTP/1.1\r\nHost: example.com\r\n");
-    nginx.wait_for_line("told.log", "408:-:-:-:-");
-    let told = nginx.folder().read("told.log");
-    assert_eq!(told.matches(":-:-:-:").count(), table.len() + 1, "{told}");
+    nginx.wait_for_line("decided.log", "408:-:-:-:-");
+    let logged = nginx.folder().read("decided.log");
+    assert_eq!(logged.matches(":-:-:-:").count(), table.len() + 1, "{logged}");
     let log = nginx.folder().read("error.log");
     assert!(!log.contains("exited on signal") && !log.contains("crawlpike: denied"), "{log}");
 }

@@ -43,7 +43,7 @@ fn a_changed_feed_counts_after_a_reload() {
 fn a_compiled_ruleset_loads_in_place_of_the_document() {
     let (folder, port) = (lab(), free_port());
     compile(&folder);
-    // What the file was made of is gone.
+    // The sources of the file have been removed.
     for name in ["crawlpike.json", "lab.txt"] {
         fs::rename(folder.path().join(name), folder.path().join(name).with_extension("away")).unwrap();
     }
@@ -115,7 +115,7 @@ fn the_last_good_version_of_a_feed_stays_in_force() {
         ("", "the feed `lab` is held: it became empty, after 4 prefixes"),
         (&good[..14], "the feed `lab` is held: it shrank from 4 to 1 prefixes, by more than 50%"),
         ("404\n", "lab.txt: cannot read any of the 1 entries"),
-        ("0.0.0.0/0\n", "the feed `lab` is held: it claims 0.0.0.0/0, wider than `widest` allows"),
+        ("0.0.0.0/0\n", "the feed `lab` is held: it covers 0.0.0.0/0, wider than the limit (`widest`)"),
         (
             "203.0.113.0/24\n10.0.0.0/24\n",
             "the feed `lab` is held: 4 of its 4 prefixes are gone, more than 70%",

@@ -20,20 +20,20 @@ fn stopping_needs_no_good_document_and_reloading_checks_it() {
     // Neither does a check write, of a document that is good.
     fs::remove_file(&last_good).expect("a file of ours");
     nginx.folder().write("lab.txt", "192.0.2.0/24\n");
-    assert!(nginx.tell("reopen").status.success());
+    assert!(nginx.control("reopen").status.success());
     nginx.wait_for_line("error.log", "reopening logs");
     assert!(!last_good.exists());
 
     nginx.folder().write("crawlpike.json", "{ broken");
-    let told = |what: &str| {
-        let output = nginx.tell(what);
+    let control = |what: &str| {
+        let output = nginx.control(what);
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    let (succeeds, text) = told("reload");
+    let (succeeds, text) = control("reload");
     assert!(!succeeds && text.contains("crawlpike.json:1:3: error: "), "{text}");
     assert!(!nginx.folder().read("error.log").contains("reconfiguring"), "nothing was signalled");
-    assert_eq!(told("reopen"), (true, String::new()));
+    assert_eq!(control("reopen"), (true, String::new()));
     assert_eq!(ask(port, &verified("/")).status, 200);
-    assert_eq!(told("quit"), (true, String::new()));
+    assert_eq!(control("quit"), (true, String::new()));
     wait_for("the end of nginx", || nginx.folder().read("nginx.pid").is_empty().then_some(()));
 }

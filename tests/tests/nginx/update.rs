@@ -12,7 +12,7 @@ use crawlpike_tests::ports::free_port;
 use crawlpike_tests::process::wait_for;
 use crawlpike_tests::publisher::{Authority, Publisher, VALID, respond, trust};
 
-/// How many new versions the publisher has.
+/// The number of new versions of the publisher.
 const VERSIONS: usize = 5;
 
 #[test]

@@ -187,12 +187,12 @@ fn a_log_of_its_own_for_crawlers() {
     let port = free_port();
     let http = format!(
         "{HTTP}
-        log_format told '$uri $crawlpike_identity';
+        log_format decided '$uri $crawlpike_identity';
         server {{
             listen 127.0.0.1:{port};
             root .;
-            access_log crawlers.log told if=$crawlpike_identity;
-            access_log everybody.log told;
+            access_log crawlers.log decided if=$crawlpike_identity;
+            access_log everybody.log decided;
             location / {{ try_files /lab.txt =404; }}
         }}"
     );

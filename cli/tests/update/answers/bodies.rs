@@ -25,7 +25,7 @@ fn lies_about_the_length_are_noticed() {
     fails(&raw("Transfer-Encoding: chunked", "zz\r\n192.0.2.0/24\n"), &[], "");
     fails(&raw("Content-Length: nine", BETTER), &[], "");
     fails(&raw("Content-Length: 5\r\nContent-Length: 70", BETTER), &[], "");
-    // What is behind the length is not part of the answer.
+    // The bytes after the length are not part of the answer.
     let lab = then(|_, connection| {
         let length = BETTER.len();
         write!(connection, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{BETTER}10.0.0.0/8\n")
@@ -35,7 +35,7 @@ fn lies_about_the_length_are_noticed() {
 
 #[test]
 fn an_answer_that_is_cut_off_without_a_length_is_noticed() {
-    // Only TLS tells the end of such an answer from a broken connection.
+    // Only TLS distinguishes the end of such an answer from a broken connection.
     let lab = then(|_, connection| {
         connection.write_all(format!("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{BETTER}").as_bytes())?;
         connection.flush()?;

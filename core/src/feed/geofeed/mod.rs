@@ -268,7 +268,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
         )
     }
 
-    /// How many diagnostics there are.
+    /// The number of diagnostics.
     fn reported(&self) -> usize {
         self.diagnostics.errors() + self.diagnostics.warnings()
     }
@@ -295,7 +295,7 @@ pub(crate) fn is_region(text: &str) -> bool {
     })
 }
 
-/// Whether all of the prefix is for private use (RFC 1918, RFC 4193).
+/// Returns true if all of the prefix is for private use (RFC 1918, RFC 4193).
 fn is_private(prefix: IpNet) -> bool {
     match unmap(prefix) {
         IpNet::V4(net) => net.network().is_private() && net.broadcast().is_private(),

@@ -34,7 +34,7 @@ const KNOWN: [&str; 8] = [
      codespaces[],copilot[],dependabot[]",
 ];
 
-/// How a path leads to a value: what it means if the value does not fit.
+/// The way from a path to a value: what it means if the value does not fit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     /// By a name or an array: it should fit, so something is lost.
@@ -221,7 +221,7 @@ fn is_feed(value: &RawValue) -> bool {
     slices::member(value, "prefixes").is_some_and(|prefixes| prefixes.get().starts_with('['))
 }
 
-/// Whether a path leads to what may be an entry. Of an array, only the first item is looked at.
+/// Returns true if a path leads to what may be an entry. Of an array, only the first item is looked at.
 fn leads_to_an_entry(value: &RawValue, node: &Node) -> bool {
     if node.is_entry {
         return entries::may_be_entry(value);

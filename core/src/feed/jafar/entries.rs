@@ -27,7 +27,7 @@ fn key(prefix: IpNet) -> &'static str {
     }
 }
 
-/// Whether a value looks like an entry of some publisher.
+/// Returns true if a value looks like an entry of some publisher.
 pub(super) fn may_be_entry(value: &RawValue) -> bool {
     value.get().starts_with('"')
         || slices::members(value, &NAMES).is_some_and(|members| {

@@ -132,8 +132,8 @@ fn too_deep(most: usize) -> String {
     format!("arrays and objects are nested more than {most} levels deep")
 }
 
-/// Whether a document has keys that only the specified format has. A document without them has a shape that publishers
-/// deployed before there was a specification.
+/// Returns true if a document has keys that only the specified format has. A document without them has a shape that
+/// publishers deployed before there was a specification.
 pub(crate) fn claims_the_specified_format(json: &str) -> bool {
     let Ok(document) = slices::document(json) else {
         return true;
@@ -151,7 +151,7 @@ struct Reader<'a, 'd, S> {
     diagnostics: &'d mut Diagnostics<S>,
     /// The service of entries that name none: the key of an object round them.
     service: Option<String>,
-    /// Whether the paths of a shape lead to anything.
+    /// True if the paths of a shape lead to anything.
     is_found: bool,
 }
 
@@ -184,7 +184,7 @@ impl<S: Strictness> Reader<'_, '_, S> {
     }
 
     /// Calls `step` with each item of an array, those included that are not in memory yet, until it returns `None`; `None`
-    /// then, after an error, and for what is no array.
+    /// then, after an error, and for a value that is not an array.
     fn each_item(
         &mut self,
         array: &RawValue,

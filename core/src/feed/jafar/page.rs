@@ -74,8 +74,8 @@ fn reference(from: &str, text: &mut Vec<u8>) -> usize {
 
 /// Calls `step` with each JSON object and array in a text until it returns `None`; not with those inside others.
 pub(super) fn each_json<'a>(text: &'a str, step: &mut dyn FnMut(&'a RawValue) -> Option<()>) -> Option<()> {
-    // What looks like JSON and is not, such as a script, is read again from the next bracket. A page of nothing but
-    // brackets must not take the square of its length.
+    // Text that looks like JSON and is not, such as a script, is read again from the next bracket. A page of nothing
+    // but brackets must not take the square of its length.
     let mut budget = text.len().saturating_mul(8);
     let mut rest = text;
     while let Some(start) = rest.find(['{', '[']) {

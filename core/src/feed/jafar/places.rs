@@ -6,7 +6,8 @@ use super::thin::Cut;
 use crate::source::pages::{PAGE, Source};
 use crate::source::position::{Locator, Position};
 
-/// How often a position before the last ones is looked for. Each time takes as long as reading the document.
+/// The number of times that a position before the last ones is looked for. Each time takes as long as reading the
+/// document.
 const MOST_RETURNS: u32 = 100;
 
 /// Turns slices into positions.
@@ -38,7 +39,7 @@ pub(super) struct Parts<'a> {
     cuts: Vec<Cut>,
     /// The group that is read, and the offset of its first byte in the source.
     group: Option<((usize, usize), u64)>,
-    /// Where the last two calls ended.
+    /// The ends of the last two calls.
     last: [Counted; 2],
     returns: u32,
     page: Vec<u8>,
@@ -50,7 +51,7 @@ pub(super) struct Parts<'a> {
 struct Counted {
     offset: u64,
     position: Position,
-    /// Whether the byte before ends a line that a line feed would end, too.
+    /// True if the byte before ends a line that a line feed would end, too.
     after_return: bool,
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::json::typed::{FromJson, Node as JsonNode, Reader, of_type};
 use crate::source::quoted::Quoted;
 
-/// Where the prefixes are in a publisher's JSON: one or more paths, separated by commas.
+/// The places of the prefixes in a publisher's JSON: one or more paths, separated by commas.
 ///
 /// A path has names, separated by dots. `[]` stands for each item of an array and `*` for each key of an object. In
 /// `[KEY]`, the member KEY of the item is the service of its prefixes; so is the key that `*` stands for. A path ends at a
@@ -59,7 +59,7 @@ impl Shape {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text.
+    /// The error in the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
             return Err(format!("the shape has {} bytes; the limit is {LONGEST}", text.len()));
@@ -88,7 +88,7 @@ impl fmt::Display for Shape {
 }
 
 impl Node {
-    /// Whether the paths go on in an object.
+    /// Returns true if the paths go on in an object.
     pub(super) fn has_members(&self) -> bool {
         !self.members.is_empty() || self.any.is_some()
     }

@@ -7,7 +7,7 @@ use core::str::Utf8Error;
 
 use crate::source::pages::{PAGE, Source};
 
-/// How many bytes of an array stay in the document, and how many of its other items are read at a time.
+/// The number of bytes of an array that stay in the document, and of its other items that are read at a time.
 const KEPT: usize = 64 << 10;
 
 /// A document without most items of its long arrays.
@@ -23,12 +23,12 @@ pub(super) struct Thinned {
 pub(super) struct Cut {
     /// The offset in the text at which they would stand: that of the `]`.
     pub(super) at: usize,
-    /// Where they are in the source.
+    /// Their place in the source.
     pub(super) from: u64,
     pub(super) to: u64,
 }
 
-/// Why a document cannot be read so.
+/// The reason why a document cannot be read so.
 #[derive(Debug)]
 pub(super) enum ThinError {
     Unreadable(String),
@@ -37,7 +37,7 @@ pub(super) enum ThinError {
     Encoding(Vec<u8>, Utf8Error),
 }
 
-/// Whether a byte is inside a string of JSON.
+/// True if a byte is inside a string of JSON.
 #[derive(Clone, Copy, Debug, Default)]
 struct Strings {
     is_inside: bool,
@@ -45,7 +45,7 @@ struct Strings {
 }
 
 impl Strings {
-    /// Whether the byte is outside of strings, and no quotation mark.
+    /// Returns true if the byte is outside of strings, and no quotation mark.
     fn is_outside(&mut self, byte: u8) -> bool {
         if self.is_inside {
             match byte {

@@ -3,7 +3,7 @@
 use time::format_description::well_known::Iso8601;
 use time::{Date, OffsetDateTime, PrimitiveDateTime, Time};
 
-/// Whether a text is an ISO 8601 time in UTC, with `Z` or `+00:00`.
+/// Returns true if a text is an ISO 8601 time in UTC, with `Z` or `+00:00`.
 pub(super) fn is_utc(time: &str) -> bool {
     OffsetDateTime::parse(time, &Iso8601::PARSING).is_ok_and(|time| time.offset().is_utc())
 }

@@ -1,4 +1,4 @@
-//! What a document of an unknown shape looks like, for the message that refuses it.
+//! A description of a document of an unknown shape, for the message that refuses it.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,11 +11,11 @@ use crate::json::slices;
 use crate::source::diagnostic::Strictness;
 use crate::source::quoted::Quoted;
 
-/// How many keys a message names.
+/// The number of keys that a message names.
 const MOST_KEYS: usize = 8;
-/// How many steps a guessed path has.
+/// The number of steps of a guessed path.
 const MOST_STEPS: usize = 8;
-/// How many items of each array are looked at.
+/// The number of items of each array that are looked at.
 const MOST_ITEMS: usize = 3;
 
 impl<S: Strictness> Reader<'_, '_, S> {

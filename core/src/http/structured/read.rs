@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What was read since `start`, an earlier state of the reader.
+    /// The text that was read since `start`, an earlier state of the reader.
     fn since(&self, start: &'a [u8]) -> &'a [u8] {
         start.get(..start.len().saturating_sub(self.0.len())).unwrap_or_default()
     }
@@ -74,17 +74,12 @@ impl<'a> Reader<'a> {
         if start.first() != Some(&b';') {
             return Ok(Parameters(b""));
         }
-        let mut keys: [&[u8]; Parameters::MOST] = [b""; Parameters::MOST];
-        let mut free = keys.iter_mut();
         let mut count = 0;
-        while let Some((key, _)) = self.parameter()? {
-            *free.next().ok_or(Malformed)? = key;
+        while self.parameter()?.is_some() {
             count += 1;
-        }
-        let used = keys.get(..count).unwrap_or_default();
-        let is_repeated = |(place, key)| used.iter().take(place).any(|earlier| earlier == key);
-        if used.iter().enumerate().any(is_repeated) {
-            return Err(Malformed);
+            if count > Parameters::MOST {
+                return Err(Malformed);
+            }
         }
         Ok(Parameters(self.since(start)))
     }

@@ -12,7 +12,7 @@ use super::{Bare, InnerList, Item, Member, Parameters};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unwritable;
 
-/// What takes a text piece by piece.
+/// A receiver that takes a text piece by piece.
 pub(crate) trait Write {
     fn write(&mut self, bytes: &[u8]);
 }
@@ -41,7 +41,7 @@ impl Bare<'_> {
                 fmt::Write::write_fmt(&mut Formatted(to), format_args!("{number}"))
                     .map_err(|_| Unwritable)?;
             }
-            // What has to be escaped is, and nothing else may be.
+            // Characters that must be escaped are, and no others may be.
             Self::String(text) => {
                 to.write(b"\"");
                 to.write(text);
@@ -60,7 +60,7 @@ impl Bare<'_> {
     }
 }
 
-/// Whether base64 is as it would be written: padded, and without bits that stand for nothing.
+/// Returns true if base64 is as it would be written: padded, and without bits that stand for nothing.
 fn is_canonical(base64: &[u8]) -> bool {
     let mut chunks = base64.chunks(4);
     // The engine refuses all but the canonical form. Chunk by chunk, so that no length has to be reserved.

@@ -1,4 +1,4 @@
-//! What came of lookups, in memory that several processes share, in which any of them may be killed at any time.
+//! The results of lookups, in memory that several processes share, in which any of them may be killed at any time.
 //!
 //! As in the counters, there are no locks and no pointers. Two processes can write to one entry at the same time, so each
 //! entry has a seal over all of it: an entry whose seal is wrong is empty.
@@ -24,12 +24,12 @@ pub(super) const LONGEST: i64 = 60 * 60;
 /// The longest life of the knowledge that nothing is confirmed: whoever operates an agent may just be about to add the record.
 pub(super) const LONGEST_REFUTED: i64 = 5 * 60;
 
-/// How many bits of an entry's last word the outcome takes.
+/// The number of bits of an entry's last word that the outcome takes.
 const OUTCOME_BITS: u32 = 2;
 
 /// The outcomes of lookups, by address and domains. All zero is a valid state: nothing is known.
 ///
-/// What is confirmed is given up last, so that clients who merely claim an agent cannot drive out those that are it.
+/// Confirmed results are given up last, so that clients that merely claim an agent cannot drive out the real ones.
 #[derive(FromBytes)]
 #[repr(C)]
 pub struct NameCache {
@@ -106,7 +106,7 @@ impl NameCache {
         Self::new_box_zeroed().ok()
     }
 
-    /// What is known at `now`, in seconds since the Unix epoch.
+    /// The known outcome at `now`, in seconds since the Unix epoch.
     pub fn get(&self, lookup: &NameLookup, now: i64) -> Option<NameOutcome> {
         let wanted = key(lookup);
         let mut found = self.set(&wanted).iter().filter_map(Entry::read);

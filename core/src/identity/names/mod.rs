@@ -1,11 +1,10 @@
 //! The proof by name: forward-confirmed reverse DNS.
 //!
-//! Nothing here asks DNS. [`Ruleset::name_lookup`] says whether a lookup can help, and of whom. The host asks for the names of
+//! Nothing here asks DNS. [`Ruleset::name_lookup`] says whether a lookup can help, and for which agent. The host asks for the names of
 //! the address (PTR), then for the addresses (A, AAAA) of a name that is one of the agent's, and gives what came of it to
 //! [`crate::decide()`] as a [`NameFact`].
 
 mod cache;
-mod domains;
 #[cfg(test)]
 mod tests;
 
@@ -15,34 +14,20 @@ use alloc::sync::Arc;
 use core::net::IpAddr;
 
 pub use cache::NameCache;
-pub(crate) use domains::{Domains, domain};
 
-use super::Identity;
-use crate::decide::decision::Decision;
 use crate::http::authority::is_host_name;
-use crate::http::request::Request;
+use crate::http::domains::Domains;
 use crate::ids::AgentId;
 use crate::json::typed::json_words;
+use crate::request::{NameFact, NameOutcome};
 use crate::ruleset::data::Ruleset;
 
-/// How many names of an address are looked at, and how many addresses of a name.
+/// The largest number of names of an address, and of addresses of a name, that are looked at.
 const MOST_NAMES: usize = 8;
 const MOST_ADDRESSES: usize = 64;
 
 json_words! {
-    /// What came of a lookup.
-    pub enum NameOutcome {
-        /// A name of the address is one of the agent's, and has the address.
-        Confirmed = "confirmed",
-        /// DNS has answered, and no name of the address is one of the agent's and has the address.
-        Refuted = "refuted",
-        /// DNS has not answered, or not in time.
-        Unknown = "unknown",
-    }
-}
-
-json_words! {
-    /// How a lookup ended, for the metrics: more than decides.
+    /// The result of a lookup, for the metrics: in more detail than decisions need.
     pub enum NameLookupResult {
         /// A name of the address is one of the agent's, and has the address.
         Confirmed = "confirmed",
@@ -60,34 +45,13 @@ json_words! {
 }
 
 impl NameLookupResult {
-    /// What of it decides.
+    /// The outcome that decides.
     pub const fn outcome(self) -> NameOutcome {
         match self {
             Self::Confirmed => NameOutcome::Confirmed,
             Self::Refuted | Self::NoName => NameOutcome::Refuted,
             Self::TimedOut | Self::Failed | Self::OverLimit => NameOutcome::Unknown,
         }
-    }
-}
-
-/// What came of the lookup for an agent at an address. It says nothing about any other agent or address, nor in any other
-/// ruleset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NameFact {
-    agent: AgentId,
-    address: IpAddr,
-    /// What came of the lookup.
-    pub outcome: NameOutcome,
-}
-
-impl NameFact {
-    /// Whether it verifies the agent at the address.
-    pub(super) fn proves(&self, agent: AgentId, address: Option<IpAddr>) -> bool {
-        self.outcome == NameOutcome::Confirmed && self.is_about(agent, address)
-    }
-
-    fn is_about(&self, agent: AgentId, address: Option<IpAddr>) -> bool {
-        self.agent == agent && address.is_some_and(|address| self.address == address.to_canonical())
     }
 }
 
@@ -100,21 +64,6 @@ pub struct NameLookup {
 }
 
 impl Ruleset {
-    /// The lookup that may verify the client of this decision, unless `known` is what came of it already. `None` if none can:
-    /// the client claims no agent with names, or another proof settles who it is.
-    pub fn name_lookup(
-        &self,
-        decision: &Decision,
-        request: &impl Request,
-        known: Option<&NameFact>,
-    ) -> Option<NameLookup> {
-        let agent = decision.agent.filter(|_| decision.identity == Identity::Unverified)?;
-        let domains = self.agents.get(agent)?.domains.as_ref()?;
-        let address = request.address()?.to_canonical();
-        let is_known = known.is_some_and(|known| known.is_about(agent, Some(address)));
-        (!is_known).then(|| NameLookup { agent, address, domains: Arc::clone(domains) })
-    }
-
     /// The domains that have the names of an agent's addresses.
     pub fn domains_of(&self, token: &str) -> impl Iterator<Item = &str> {
         let agent = self.agents.iter().find(|agent| *agent.token == *token);
@@ -123,7 +72,21 @@ impl Ruleset {
 }
 
 impl NameLookup {
-    /// Whether whatever comes of one of them comes of the other, too.
+    /// The lookup of a client at `address` that claims `agent`. `None` if the agent has no names, or `known` is the outcome of
+    /// this lookup.
+    pub(crate) fn of(
+        ruleset: &Ruleset,
+        agent: AgentId,
+        address: IpAddr,
+        known: Option<&NameFact>,
+    ) -> Option<Self> {
+        let domains = ruleset.agents.get(agent)?.domains.as_ref()?;
+        let address = address.to_canonical();
+        let is_known = known.is_some_and(|known| known.is_about(agent, Some(address)));
+        (!is_known).then(|| Self { agent, address, domains: Arc::clone(domains) })
+    }
+
+    /// Returns true if whatever comes of one of them comes of the other, too.
     pub fn asks_as(&self, other: &Self) -> bool {
         self.address == other.address && self.domains == other.domains
     }
@@ -140,20 +103,21 @@ impl NameLookup {
     }
 
     fn candidate(&self, name: &[u8]) -> Option<String> {
-        // What could not be asked for again as it stands is no name: a label can have any bytes, dots among them.
+        // A name that could not be asked for again as it stands is not usable: a label can have any bytes, dots among
+        // them.
         let name = core::str::from_utf8(name).ok().filter(|name| is_host_name(name.as_bytes()))?;
         let mut name = name.strip_suffix('.').unwrap_or(name).to_owned();
         name.make_ascii_lowercase();
         self.domains.contain(&name).then_some(name)
     }
 
-    /// Whether the addresses of a candidate confirm it.
+    /// Returns true if the addresses of a candidate confirm it.
     pub fn is_confirmed_by(&self, addresses: impl Iterator<Item = IpAddr>) -> bool {
         addresses.take(MOST_ADDRESSES).any(|address| address.to_canonical() == self.address)
     }
 
-    /// What came of this lookup, for [`crate::Overrides`].
+    /// The outcome of this lookup as a fact, for [`crate::Overrides`].
     pub fn fact(&self, outcome: NameOutcome) -> NameFact {
-        NameFact { agent: self.agent, address: self.address, outcome }
+        NameFact::new(self.agent, self.address, outcome)
     }
 }

@@ -1,4 +1,4 @@
-//! Whom a lookup can verify, which names count, and what is remembered.
+//! The agents that a lookup can verify, the names that count, and the results that are remembered.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -12,9 +12,9 @@ use zerocopy::FromZeros;
 
 use super::cache::{LONGEST, LONGEST_REFUTED, NameCache, PLACES, SETS, SHORTEST};
 use super::*;
-use crate::http::request::tests::{Asked, BROWSER};
 use crate::ids::Id;
-use crate::{Decision, NoFiles, Overrides, Proof, Reason, decide};
+use crate::request::tests::{Asked, BROWSER};
+use crate::{Decision, Identity, NoFiles, Overrides, Proof, Reason, decide};
 
 const DOCUMENT: &str = r#"{
   "mode": "enforce", "catalog": "none",
@@ -77,7 +77,7 @@ fn only_those_are_looked_up_whom_it_can_verify() {
             "{address} {user_agent}"
         );
     }
-    // Where the mode is `off`, nobody looks who the client is.
+    // If the mode is `off`, the client is not identified.
     let off = Overrides { mode: Some(crate::Mode::Off), ..Overrides::default() };
     let request = asked("192.0.2.1", "NameBot/1.0");
     assert!(ruleset.name_lookup(&decide(&ruleset, &request, off), &request, None).is_none());

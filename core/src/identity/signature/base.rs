@@ -2,8 +2,8 @@
 
 use core::ops::Deref;
 
-use crate::http::request::{Request, Scheme};
 use crate::http::structured::{self, Bare, InnerList, Item, Malformed, Unwritable, Write, trimmed};
+use crate::request::{Request, Scheme};
 
 /// The most components that a signature may cover, and those of them that are members of dictionaries.
 const MOST_COMPONENTS: usize = 16;
@@ -17,7 +17,7 @@ pub(super) const INPUT: &str = "signature-input";
 pub(crate) const SIGNATURE: &str = "signature";
 pub(super) const AGENT: &str = "signature-agent";
 
-/// Why there is no signature base.
+/// The reason why there is no signature base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoBase {
     /// A component is not what RFC 9421 lets be one, or is there twice.
@@ -42,7 +42,7 @@ impl From<Unwritable> for NoBase {
     }
 }
 
-/// What a component says of the request.
+/// The part of the request that a component stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Component<'a> {
     Method,
@@ -129,10 +129,20 @@ impl<'a> Deref for Components<'a> {
     }
 }
 
+/// The spelling of the host in a `@target-uri`. RFC 9421, 2.2.2, does not say which one a signer takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HostSpelling {
+    /// In lower case, as in `@authority`.
+    LowerCase,
+    /// As the client sent it.
+    Sent,
+}
+
 /// Writes the signature base of a request for what one label of Signature-Input says.
 pub(crate) fn write(
     request: &impl Request,
     input: InnerList<'_>,
+    spelling: HostSpelling,
     to: &mut impl FnMut(&[u8]),
 ) -> Result<(), NoBase> {
     let mut room = MOST_BYTES;
@@ -148,7 +158,7 @@ pub(crate) fn write(
     for (item, component) in input.items().zip(Components::of(input)?.iter()) {
         item.write(to)?;
         to.write(b": ");
-        write_value(request, *component, to)?;
+        write_value(request, *component, spelling, to)?;
         to.write(b"\n");
     }
     to.write(b"\"@signature-params\": ");
@@ -156,7 +166,12 @@ pub(crate) fn write(
     if is_too_much { Err(NoBase::TooMuch) } else { Ok(()) }
 }
 
-fn write_value(request: &impl Request, component: Component<'_>, to: &mut impl Write) -> Result<(), NoBase> {
+fn write_value(
+    request: &impl Request,
+    component: Component<'_>,
+    spelling: HostSpelling,
+    to: &mut impl Write,
+) -> Result<(), NoBase> {
     let target = || match request.path() {
         b"" => &b"/"[..],
         target => target,
@@ -167,12 +182,12 @@ fn write_value(request: &impl Request, component: Component<'_>, to: &mut impl W
     };
     match component {
         Component::Method => to.write(request.method()),
-        Component::Authority => write_authority(request, to)?,
+        Component::Authority => write_authority(request, HostSpelling::LowerCase, to)?,
         Component::Scheme => to.write(scheme(request).as_str().as_bytes()),
         Component::TargetUri => {
             to.write(scheme(request).as_str().as_bytes());
             to.write(b"://");
-            write_authority(request, to)?;
+            write_authority(request, spelling, to)?;
             to.write(target());
         }
         Component::Path => to.write(path),
@@ -194,19 +209,27 @@ fn write_value(request: &impl Request, component: Component<'_>, to: &mut impl W
     Ok(())
 }
 
-/// Where nobody knows the scheme, it is the one that the profile asks for.
+/// If the scheme is not known, it is the one that the profile asks for.
 fn scheme(request: &impl Request) -> Scheme {
     request.scheme().unwrap_or(Scheme::Https)
 }
 
-/// The host in lower case, and the port unless it is the default of the request's own scheme (2.2.3).
-fn write_authority(request: &impl Request, to: &mut impl Write) -> Result<(), NoBase> {
+/// The host, and the port unless it is the default of the request's own scheme (2.2.3).
+fn write_authority(
+    request: &impl Request,
+    spelling: HostSpelling,
+    to: &mut impl Write,
+) -> Result<(), NoBase> {
     let authority = request.authority().filter(|authority| !authority.is_empty()).ok_or(NoBase::Missing)?;
     let default: &[u8] = match scheme(request) {
         Scheme::Http => b":80",
         Scheme::Https => b":443",
     };
     let host = authority.strip_suffix(default).or_else(|| authority.strip_suffix(b":")).unwrap_or(authority);
+    if spelling == HostSpelling::Sent {
+        to.write(host);
+        return Ok(());
+    }
     for chunk in host.chunks(CHUNK) {
         let mut lower = [0; CHUNK];
         let lower = lower.get_mut(..chunk.len()).unwrap_or_default();

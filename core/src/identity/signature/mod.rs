@@ -1,25 +1,22 @@
 //! The proof by signature: agents sign their requests (RFC 9421) in the profile of the web-bot-auth drafts, and publish
 //! their keys in directories.
 //!
-//! What costs little comes first: a request without a Signature header is asked for nothing else. Of one with it, the sizes, the
-//! tag, the times and the number of the key are looked at; only what is left of that is compared with the request, and only
-//! what is left of that is computed on the curve. A gate has a [budget](SignatureBudget) for the last two, and looks at nothing of
-//! a client that has spent it. Nothing here allocates.
+//! Cheap checks come first: a request without a Signature header is asked for nothing else. Of one with it, the sizes,
+//! the tag, the times and the number of the key are looked at; only what is left of that is compared with the request,
+//! and only what is left of that is computed on the curve. A gate has a [budget](crate::request::SignatureBudget) for
+//! the last two, and looks at nothing of a client that has spent it. Nothing here allocates.
 
 mod base;
-mod budget;
 
-use crate::http::request::Request;
 use crate::http::structured::{self, Bare, InnerList, Item, Member};
 use crate::ids::AgentId;
 use crate::json::typed::json_words;
 use crate::keys::identifier::{Identifier, Reference};
 use crate::keys::{Key, KeyDirectory, KeyRing, Thumbprint};
+use crate::request::{Client, Request};
 use base::{AGENT, Component, Components, INPUT};
-use budget::Client;
 
-pub(crate) use base::{NoBase, SIGNATURE, write as write_base};
-pub use budget::SignatureBudget;
+pub(crate) use base::{HostSpelling, NoBase, SIGNATURE, write as write_base};
 
 /// The most bytes that the three headers of signatures may have together.
 const MOST_BYTES: usize = 8 << 10;
@@ -43,7 +40,7 @@ pub(crate) const ALGORITHM: &str = "ed25519";
 const LONG_LIFE: i64 = 24 * 60 * 60;
 
 json_words! {
-    /// What came of a request's signatures.
+    /// The result of a request's signatures.
     pub enum SignatureResult {
         /// One holds, by a key of an agent of the ruleset.
         Verified = "verified",
@@ -69,7 +66,7 @@ json_words! {
 }
 
 impl SignatureResult {
-    /// What it means, for the trace of a decision.
+    /// The meaning, for the trace of a decision.
     pub const fn detail(self) -> &'static str {
         match self {
             Self::Verified => "a signature holds",
@@ -108,11 +105,11 @@ impl From<structured::Malformed> for SignatureResult {
     }
 }
 
-/// What came of a request's signatures, and whose directory the one that counts names.
+/// The result of a request's signatures, and the agent whose directory the one that counts names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Examined {
     pub(crate) result: SignatureResult,
-    /// Whether it lives longer than the profile recommends.
+    /// True if it lives longer than the profile recommends.
     pub(crate) is_long_lived: bool,
     /// Set for [`SignatureResult::Verified`] and [`SignatureResult::BadSignature`].
     pub(crate) agent: Option<AgentId>,
@@ -173,19 +170,18 @@ fn size_of_headers(request: &impl Request) -> usize {
     [SIGNATURE, INPUT, AGENT].into_iter().map(size).fold(0, usize::saturating_add)
 }
 
-/// Checks that the first two headers are dictionaries in which no label is there twice.
+/// Checks that the first two headers are dictionaries with some members, and not too many.
 fn check_headers(request: &impl Request) -> Result<(), SignatureResult> {
     for name in [SIGNATURE, INPUT] {
-        let mut labels: [&[u8]; MOST_MEMBERS] = [b""; MOST_MEMBERS];
-        let mut free = labels.iter_mut();
+        let mut count = 0;
         for member in structured::members(request.header_lines(name)) {
-            let (label, _) = member?;
-            *free.next().ok_or(SignatureResult::OverLimit)? = label;
+            member?;
+            count += 1;
+            if count > MOST_MEMBERS {
+                return Err(SignatureResult::OverLimit);
+            }
         }
-        let used = MOST_MEMBERS - free.len();
-        let labels = labels.get(..used).unwrap_or_default();
-        let is_repeated = |(place, label)| labels.iter().take(place).any(|known| known == label);
-        if labels.is_empty() || labels.iter().enumerate().any(is_repeated) {
+        if count == 0 {
             return Err(SignatureResult::Malformed);
         }
     }
@@ -204,9 +200,14 @@ impl<R: Request> Examination<'_, R> {
     fn all(&mut self) -> Result<Option<Examined>, SignatureResult> {
         check_headers(self.request)?;
         let mut best: Option<Examined> = None;
-        for input in structured::members(self.request.header_lines(INPUT)) {
+        let members = || structured::members(self.request.header_lines(INPUT));
+        for (place, input) in members().enumerate() {
             // `check_headers` has read all of them.
             let Ok((label, Member::List(input))) = input else { continue };
+            // Of a label that is there again, the last one counts.
+            if members().skip(place + 1).flatten().any(|(later, _)| later == label) {
+                continue;
+            }
             if input.parameters.get("tag") != Some(Bare::String(TAG.as_bytes())) {
                 continue;
             }
@@ -256,14 +257,15 @@ impl<R: Request> Examination<'_, R> {
         let key = directory.key(thumbprint).filter(|key| key.holds_at(now));
         let key = key.ok_or(SignatureResult::UnknownKey)?;
         let signature = self.bytes_of(label)?;
-        let result = match self.is_of(key, &signature, input)? {
+        let result = match self.is_of(key, &signature, input, &covered)? {
             true => SignatureResult::Verified,
             false => SignatureResult::BadSignature,
         };
         Ok((result, self.agent_of(directory)))
     }
 
-    /// Whether the signature covers whom the request is for, and of another signature that it covers all that this one does.
+    /// Returns true if the signature covers the host of the request, and of another signature that it covers all that
+    /// this one does.
     fn check_coverage(&self, covered: &[Component<'_>]) -> Result<(), SignatureResult> {
         let mut covers_host = false;
         for component in covered {
@@ -276,7 +278,8 @@ impl<R: Request> Examination<'_, R> {
         if covers_host { Ok(()) } else { Err(SignatureResult::NotCovered) }
     }
 
-    /// Whether a covered signature is bound to the request: the input of its label is covered, and all that it covers.
+    /// Returns true if a covered signature is bound to the request: the input of its label is covered, and all that it
+    /// covers.
     fn check_inner(&self, label: &[u8], covered: &[Component<'_>]) -> Result<(), SignatureResult> {
         let inner = structured::member(self.request.header_lines(INPUT), label)?;
         let Some(Member::List(inner)) = inner else { return Err(SignatureResult::NotCovered) };
@@ -323,13 +326,25 @@ impl<R: Request> Examination<'_, R> {
         structured::decode(text).ok_or(SignatureResult::Malformed)
     }
 
-    /// Whether the key made the signature of this request.
-    fn is_of(&self, key: &Key, signature: &[u8; 64], input: InnerList<'_>) -> Result<bool, SignatureResult> {
+    /// Returns true if the key made the signature of this request.
+    fn is_of(
+        &self,
+        key: &Key,
+        signature: &[u8; 64],
+        input: InnerList<'_>,
+        covered: &[Component<'_>],
+    ) -> Result<bool, SignatureResult> {
         let signature = ed25519_dalek::Signature::from_bytes(signature);
-        // An error says that half of the signature is out of range.
-        let Ok(mut verifier) = key.public.verify_stream(&signature) else { return Ok(false) };
-        write_base(self.request, input, &mut |bytes| verifier.update(bytes))?;
-        Ok(verifier.finalize_and_verify().is_ok())
+        let holds = |spelling| -> Result<bool, SignatureResult> {
+            // An error says that half of the signature is out of range.
+            let Ok(mut verifier) = key.public.verify_stream(&signature) else { return Ok(false) };
+            write_base(self.request, input, spelling, &mut |bytes| verifier.update(bytes))?;
+            Ok(verifier.finalize_and_verify().is_ok())
+        };
+        let has_capitals =
+            || self.request.authority().is_some_and(|host| host.iter().any(u8::is_ascii_uppercase));
+        let has_two_spellings = covered.contains(&Component::TargetUri) && has_capitals();
+        Ok(holds(HostSpelling::LowerCase)? || has_two_spellings && holds(HostSpelling::Sent)?)
     }
 
     fn agent_of(&self, directory: &KeyDirectory) -> Option<AgentId> {

@@ -112,12 +112,12 @@ impl<'a> Node<'a> {
         });
     }
 
-    /// Whether the value is a string.
+    /// Returns true if the value is a string.
     pub(crate) fn is_string(&self) -> bool {
         self.raw.get().starts_with('"')
     }
 
-    /// Whether the value is an object.
+    /// Returns true if the value is an object.
     pub(crate) fn is_object(&self) -> bool {
         self.raw.get().starts_with('{')
     }
@@ -135,7 +135,7 @@ impl Member<'_> {
     }
 }
 
-/// What reading a document needs on the way: positions in it, and the diagnostics to report to.
+/// The context of reading a document: positions in it, and the diagnostics to report to.
 #[derive(Debug)]
 pub(crate) struct Reader<'a, 'd> {
     locator: Locator<'a>,
@@ -192,7 +192,7 @@ fn shown(key: &str) -> String {
     }
 }
 
-/// What a value is, for messages.
+/// The kind of a value, for messages.
 fn kind(raw: &str) -> String {
     const LONGEST_NUMBER: usize = 24;
     let kind = match raw.bytes().next() {

@@ -7,7 +7,7 @@ use super::node::Member;
 use super::{FromJson, Node, Reader};
 use crate::source::suggestion::suggestion;
 
-/// How the fields of a [`json_object!`] are read.
+/// The way in which the fields of a [`json_object!`] are read.
 pub(crate) struct ObjectReader<'a, 'n> {
     node: &'n Node<'a>,
     members: Vec<Member<'a>>,

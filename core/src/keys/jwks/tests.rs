@@ -37,15 +37,22 @@ fn sig_7_keys_of_other_kinds_are_left_out() {
     for more in ["", r#","use":"sig""#, r#","alg":"EdDSA","nbf":1,"exp":4.5"#, r#","x5c":["a"]"#] {
         assert_eq!(messages(&format!(r#"{{"keys":[{}]}}"#, entry(1, more))), (Some(1), vec![]), "{more}");
     }
+    let milliseconds = messages(&format!(r#"{{"keys":[{}]}}"#, entry(1, r#","nbf":1735689600000"#)));
+    let warning =
+        "d:1:10: warning: `nbf` and `exp` are read in milliseconds; RFC 7519 has them in seconds [SIG-7]";
+    assert_eq!(milliseconds, (Some(1), vec![warning.into()]));
     for (key, why) in [
-        ("7", "it is no object"),
+        ("7", "it must be an object"),
         (r#"{"kty":"EC","crv":"P-256","x":"a","y":"b"}"#, r#"this one has "EC" and "P-256""#),
         (r#"{"kty":"RSA","n":"a","e":"AQAB","alg":"PS512"}"#, r#"this one has "RSA" and """#),
         (r#"{"kty":"OKP","crv":"X25519","x":"a"}"#, r#"only keys with "kty": "OKP""#),
         (r#"{"kty":"oct","k":"c2VjcmV0"}"#, r#"only keys with "kty": "OKP""#),
         (r#"{"kty":"OKP","crv":"Ed25519"}"#, "it has no `x`"),
-        (r#"{"kty":"OKP","crv":"Ed25519","x":"AAAA"}"#, "`x` is no base64url of 32 octets"),
-        (r#"{"kty":"OKP","crv":"Ed25519","x":"AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#, "a weak one"),
+        (r#"{"kty":"OKP","crv":"Ed25519","x":"AAAA"}"#, "`x` must be 32 octets in base64url"),
+        (
+            r#"{"kty":"OKP","crv":"Ed25519","x":"AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#,
+            "`x` is not a valid Ed25519 key",
+        ),
         (
             r#"{"kty":"OKP","crv":"Ed25519","x":"JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"}"#,
             "it is a test key of an RFC",
@@ -53,7 +60,7 @@ fn sig_7_keys_of_other_kinds_are_left_out() {
         (&entry(1, r#","d":"AAAA""#), "it has its private half"),
         (&entry(1, r#","use":"enc""#), r#"its `use` is not "sig""#),
         (&entry(1, r#","alg":"rsa-pss-sha512""#), "its `alg` is not"),
-        (&entry(1, r#","nbf":"soon""#), "`nbf` is no time"),
+        (&entry(1, r#","nbf":"soon""#), "`nbf` must be a time"),
         (&entry(1, r#","x":"AAAA""#), "it has two members `x`"),
     ] {
         let (keys, messages) = messages(&format!(r#"{{"keys":[{key},{}]}}"#, entry(2, "")));
@@ -75,7 +82,7 @@ fn sig_7_what_is_no_directory_is_refused() {
         ("[]", "expected one object"),
         ("{}", "expected one object"),
         (r#"{"keys":[],"keys":[]}"#, "expected one object"),
-        (r#"{"keys":{}}"#, "`keys` is no array"),
+        (r#"{"keys":{}}"#, "`keys` must be an array"),
         (r#"{"keys":[]} {}"#, "more text"),
         (&deep, "nested deeper"),
         (&long, "bytes"),

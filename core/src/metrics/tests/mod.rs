@@ -9,11 +9,13 @@ use zerocopy::FromZeros;
 
 use super::series::{LONGEST_VALUE, Name, shortened};
 use super::*;
-use crate::decide::decision::{Action, Reason};
-use crate::decide::judge::{Overrides, decide};
-use crate::http::request::tests::Asked;
-use crate::identity::{Identity, NameLookupResult, SignatureResult};
+use crate::decide::decision::Action;
+use crate::decide::judge::decide;
+use crate::identity::{Doubt, Identity, NameLookupResult, SignatureResult};
 use crate::ids::{Id, SiteId};
+use crate::reason::Reason;
+use crate::request::Overrides;
+use crate::request::tests::Asked;
 use crate::ruleset::compile::{Files, FoundFile};
 use crate::ruleset::data::Ruleset;
 use crate::user_agent::MAX_TOKEN;
@@ -125,16 +127,20 @@ fn joined_labels_are_bounded_and_come_apart_again() {
     assert_eq!(shortened(&"ż".repeat(200)).len(), LONGEST_VALUE - 1);
 }
 
-/// Counters on which seven errors, three good reloads, two partial ones, a bad one, two expired signatures and a lookup that
-/// took too long were counted.
+/// Counters of some events.
 fn counters() -> Box<Counters> {
     let counters = Counters::new_box_zeroed().unwrap();
-    (0..7).for_each(|_| counters.count_error());
-    (0..3).for_each(|_| counters.count_reload(ReloadResult::Success));
-    (0..2).for_each(|_| counters.count_reload(ReloadResult::Partial));
-    counters.count_reload(ReloadResult::Failure);
-    (0..2).for_each(|_| counters.count_signature(SignatureResult::Expired));
-    counters.count_name_lookup(NameLookupResult::TimedOut);
+    for (times, event) in [
+        (7, Event::Error),
+        (3, Event::Reload(ReloadResult::Success)),
+        (2, Event::Reload(ReloadResult::Partial)),
+        (1, Event::Reload(ReloadResult::Failure)),
+        (2, Event::Signature(SignatureResult::Expired)),
+        (1, Event::NameLookup(NameLookupResult::TimedOut)),
+        (5, Event::Doubt(Doubt::PrivateAddress)),
+    ] {
+        (0..times).for_each(|number| assert_eq!(counters.count_event(event), number == 0));
+    }
     counters
 }
 
@@ -183,6 +189,14 @@ fn the_text_is_that_of_prometheus() {
             r#"crawlpike_name_lookups_total{result="timed-out"} 1"#,
             r#"crawlpike_name_lookups_total{result="failed"} 0"#,
             r#"crawlpike_name_lookups_total{result="over-limit"} 0"#,
+            r#"crawlpike_doubts_total{doubt="private-address"} 5"#,
+            r#"crawlpike_doubts_total{doubt="6to4"} 0"#,
+            r#"crawlpike_doubts_total{doubt="teredo"} 0"#,
+            r#"crawlpike_doubts_total{doubt="unknown-address"} 0"#,
+            r#"crawlpike_doubts_total{doubt="no-feed"} 0"#,
+            r#"crawlpike_doubts_total{doubt="partial-ranges"} 0"#,
+            r#"crawlpike_doubts_total{doubt="lacking-feed"} 0"#,
+            r#"crawlpike_doubts_total{doubt="feed-state"} 0"#,
         ]
     );
     for metric in ALL {
@@ -303,7 +317,7 @@ fn a_client_that_claims_every_agent_at_every_site_blinds_nobody() {
     }
     let requests = counters.page(&ruleset, 0, 0).requests;
     for site in 0..60 {
-        // What is verified, and what claims nothing, is still counted by site.
+        // Verified requests, and those that claim nothing, are still counted by site.
         assert_eq!(requests[&format!("allow\nfalse\nallowed\nverified\nBot0x\n{site}.test")], 1);
         assert_eq!(requests[&format!("allow\nfalse\nallowed\ngeneric\n\n{site}.test")], 1);
     }

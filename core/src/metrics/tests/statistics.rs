@@ -103,7 +103,7 @@ fn stats_of_envoy_have_their_labels_in_the_name() {
     let names: Vec<&str> = tags.iter().map(|tag| tag.name).collect();
     assert_eq!(
         names,
-        ["action", "enforced", "reason", "identity", "agent", "site", "feed", "state", "result"]
+        ["action", "enforced", "reason", "identity", "agent", "site", "feed", "state", "result", "doubt"]
     );
     let regex = |name: &str| &*tags.iter().find(|tag| tag.name == name).unwrap().regex;
     assert_eq!(regex("action"), r#"^wasmcustom\.crawlpike_requests_total(\.action="([^"]*)")"#);
@@ -111,7 +111,7 @@ fn stats_of_envoy_have_their_labels_in_the_name() {
         regex("feed"),
         r#"^wasmcustom\.(?:crawlpike_feed_state\.state="[^"]*"|crawlpike_feed_prefixes|crawlpike_feed_age_seconds)(\.feed="([\s\S]*)")$"#
     );
-    // Where a free text is not last, a quote in it would end it.
+    // If a free text is not last, a quote in it would end it.
     assert_eq!(FEED_STATE.stat_name(&["a \"b\"", "ok"]), r#"crawlpike_feed_state.state="ok".feed="a "b"""#);
     for metric in ALL {
         let free = metric.labels.iter().filter(|label| matches!(**label, "site" | "feed"));

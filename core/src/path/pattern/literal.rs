@@ -46,7 +46,7 @@ impl Literal {
         false
     }
 
-    /// Whether the literal ends where the octets do.
+    /// Returns true if the literal ends where the octets do.
     fn ends(&self, octets: &mut impl NormalOctets) -> bool {
         if let Some(rest) = octets.rest() {
             return rest.ends_with(&self.octets);

@@ -22,7 +22,7 @@ mod literal;
 
 use self::literal::Part;
 
-/// Why a text is no path pattern.
+/// The reason why a text is not a path pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatternError {
     /// There is nothing.
@@ -54,13 +54,13 @@ impl core::error::Error for PatternError {}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathPattern {
-    /// What the path begins with, in normal form.
+    /// The beginning of the path, in normal form.
     prefix: Box<[u8]>,
-    /// What follows after each `*` that matters.
+    /// The text after each `*` that matters.
     parts: Box<[Part]>,
-    /// Whether the path ends where the pattern does.
+    /// True if the path ends where the pattern does.
     anchored: bool,
-    /// Whether any of `parts` differs in the query.
+    /// True if any of `parts` differs in the query.
     differs_in_query: bool,
     length: u32,
 }
@@ -109,22 +109,22 @@ impl PathPattern {
         })
     }
 
-    /// How specific the pattern is: its octets in normal form, `*` and `$` counted as one each (RFC 9309, 2.2.2).
+    /// The specificity of the pattern: its octets in normal form, `*` and `$` counted as one each (RFC 9309, 2.2.2).
     pub fn length(&self) -> u32 {
         self.length
     }
 
-    /// What every matching path begins with.
+    /// The text with which every matching path begins.
     pub fn prefix(&self) -> &[u8] {
         &self.prefix
     }
 
-    /// Whether the pattern is a plain prefix: neither a `*` nor a `$` that matters.
+    /// Returns true if the pattern is a plain prefix: neither a `*` nor a `$` that matters.
     pub fn is_prefix(&self) -> bool {
         self.parts.is_empty() && !self.anchored
     }
 
-    /// Whether a path that is longer than the pattern cannot match, however it goes on.
+    /// Returns true if a path that is longer than the pattern cannot match, however it goes on.
     pub(crate) fn is_anchored(&self) -> bool {
         self.anchored
     }
@@ -143,12 +143,12 @@ impl PathPattern {
         })
     }
 
-    /// Whether a `*` matters.
+    /// Returns true if a `*` matters.
     pub(crate) fn has_wildcard(&self) -> bool {
         !self.parts.is_empty()
     }
 
-    /// Whether the pattern matches the path, in time in proportion to the path and without allocation.
+    /// Returns true if the pattern matches the path, in time in proportion to the path and without allocation.
     pub fn matches(&self, path: RequestPath<'_>) -> bool {
         match path.octets() {
             PathOctets::Plain(octets) => self.matches_octets(octets),
@@ -177,7 +177,7 @@ impl PathPattern {
             && self.each_part(|part, is_last| part.find_watching(&mut octets, is_last))
     }
 
-    /// Whether each part is found in turn; the last one of an anchored pattern at the end.
+    /// Returns true if each part is found in turn; the last one of an anchored pattern at the end.
     fn each_part(&self, mut find: impl FnMut(&Part, bool) -> bool) -> bool {
         let Some((last, parts)) = self.parts.split_last() else { return true };
         parts.iter().all(|part| find(part, false)) && find(last, self.anchored)

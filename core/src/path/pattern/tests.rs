@@ -131,7 +131,7 @@ fn auto_18_hostile_patterns_take_two_steps_an_octet() {
         let (steps, _) = steps::of(|| pattern.matches(RequestPath::new(&path)));
         assert!(steps <= 2 * path.len(), "{steps}");
     }
-    // Where the literals differ in the query, each is looked for before it and in it.
+    // If the literals differ in the query, each is looked for before it and in it.
     let path = alloc::format!("/{}?{}", "a%3A".repeat(PATH / 8), "a:".repeat(PATH / 8));
     for pattern in ["/".to_string() + &"*a%3A".repeat(PATH / 8) + "b", "/*a%3Aa%3Aa%3Ab*%3A".to_string()] {
         let pattern = PathPattern::new(pattern.as_bytes()).unwrap();

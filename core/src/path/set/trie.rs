@@ -10,7 +10,7 @@ use crate::path::normal_form::NormalOctets;
 /// A pattern without `*`, while the trie is built.
 pub(super) struct Key<'p> {
     pub(super) octets: &'p [u8],
-    /// Whether the path ends where the pattern does.
+    /// True if the path ends where the pattern does.
     pub(super) exact: bool,
     pub(super) index: u32,
 }
@@ -93,7 +93,7 @@ impl Trie {
     }
 }
 
-/// How many octets all of the sorted keys begin with.
+/// The number of octets with which all of the sorted keys begin.
 fn common_prefix(keys: &[Key<'_>]) -> usize {
     let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
         return 0;

@@ -121,7 +121,7 @@ impl GramIndex {
         search.best
     }
 
-    /// Whether the gram may be that of an entry. Nearly all grams of a path are none.
+    /// Returns true if the gram may be that of an entry. Nearly all grams of a path are none.
     #[inline]
     fn may_have(&self, gram: u32) -> bool {
         let fraction = bucket(gram, self.bits + Self::FRACTION_BITS);
@@ -177,7 +177,7 @@ fn bucket(gram: u32, bits: u32) -> usize {
 /// Lists of grams: what a pattern matches holds all of one list, at least.
 ///
 /// Mostly that is one list, of the literals that every matching path holds. A literal that differs in the query gives two,
-/// which serve where the others are too short to be told apart by.
+/// which serve if the others are too short to differ.
 ///
 /// Octets are never zero in normal form, so a short gram can't be taken for a longer one.
 fn needed_grams(pattern: &PathPattern) -> Vec<Vec<u32>> {
@@ -193,7 +193,7 @@ fn needed_grams(pattern: &PathPattern) -> Vec<Vec<u32>> {
     }
 }
 
-/// How many octets a gram has at most.
+/// The largest number of octets of a gram.
 const GRAM: usize = 4;
 
 /// All windows of a literal, of four octets or as many as `longest`.

@@ -2,7 +2,7 @@
 //! `/private%2Fa` or `/private;x/a`, `/Special:a` as `/Special%3Aa`.
 //!
 //! Rules are compared with the path as it was sent (RFC 9309), but a server may look for the file under another one:
-//! nginx always resolves dot segments and by default merges slashes, Envoy does where it is told to. So that no rule is
+//! nginx always resolves dot segments and by default merges slashes, Envoy does if its configuration says so. So that no rule is
 //! evaded by spelling, a path that is not in resolved form is judged in that form, too, and the strictest of the
 //! judgements holds.
 //!
@@ -10,7 +10,7 @@
 //! a fragment. Whether `..` takes away an empty segment depends on what is done first: `/a//../b` is `/b` where slashes
 //! are merged first, as nginx does, and `/a/b` where dot segments are resolved first, as Envoy does. Both are judged.
 //!
-//! An encoded reserved character is not the character itself (RFC 3986, 2.2): `%2F` is no separator, and in both forms it is
+//! An encoded reserved character is not the character itself (RFC 3986, 2.2): `%2F` is not a separator, and in both forms it is
 //! none. But nginx and others decode it before they look for a file. So a path with one is judged in a third form, in which
 //! it is decoded; `?` and `#` are not, since they would end the path.
 //!
@@ -33,7 +33,7 @@ mod resolved;
 use self::resolved::Resolved;
 use crate::path::page::page_of;
 
-/// How a path is read.
+/// The way in which a path is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spelling {
     /// As it was sent.
@@ -64,7 +64,7 @@ impl Spelling {
     /// The text of a pattern in this spelling; `None` where it is the same, or too long to match any path in it.
     ///
     /// `*` is taken for any other octet, `%2A` and `%24` are left as they are, and the last segment of a pattern without `$`
-    /// is no dot segment, since it may go on.
+    /// is not a dot segment, since it may go on.
     pub(crate) fn of_pattern(self, text: &[u8]) -> Option<Vec<u8>> {
         let (body, end) = text.strip_suffix(b"$").map_or((text, &b""[..]), |body| (body, b"$"));
         if is_text_resolved(body) {
@@ -82,7 +82,7 @@ impl Spelling {
         Some([resolved.strip_prefix(slash)?, end].concat()).filter(|resolved| *resolved != text)
     }
 
-    /// Whether this spelling may differ from [`Self::SlashesFirst`].
+    /// Returns true if this spelling may differ from [`Self::SlashesFirst`].
     pub(super) fn may_differ(self, target: &[u8]) -> bool {
         let path = before_query(target);
         match self {
@@ -99,11 +99,11 @@ impl Spelling {
     }
 }
 
-/// How long a resolved path can be, in bytes. Of a longer one, the segments that fit are judged: what RFC 9110 (4.1) asks
-/// servers to support is 8000.
+/// The largest length of a resolved path, in bytes. Of a longer one, the segments that fit are judged: what RFC 9110
+/// (4.1) asks servers to support is 8000.
 pub const LONGEST: usize = 8192;
 
-/// Whether two octets in a row may begin something that is resolved.
+/// Returns true if two octets in a row may begin something that is resolved.
 #[inline]
 pub(super) fn may_be_odd(here: u8, next: u8) -> bool {
     let after_slash = (here == b'/') & ((next == b'/') | (next == b'.') | (next == b'%'));
@@ -111,13 +111,13 @@ pub(super) fn may_be_odd(here: u8, next: u8) -> bool {
     after_slash | may_be_reserved | (next == b'#') | (next == b';')
 }
 
-/// Whether a path, with its query, is the same in every spelling. What does not begin with `/` is.
+/// Returns true if a path, with its query, is the same in every spelling. One that does not begin with `/` is.
 #[cold]
 pub(super) fn is_resolved(target: &[u8]) -> bool {
     target.first() != Some(&b'/') || is_text_resolved(target)
 }
 
-/// Whether nothing in the text of a path or a pattern is spelled otherwise in a resolved form.
+/// Returns true if nothing in the text of a path or a pattern is spelled otherwise in a resolved form.
 fn is_text_resolved(text: &[u8]) -> bool {
     let path = before_query(text);
     let is_resolved_at = |at: usize| match path.get(at..).unwrap_or_default() {
@@ -129,7 +129,7 @@ fn is_text_resolved(text: &[u8]) -> bool {
         && memchr2_iter(b'/', b'%', path).all(is_resolved_at)
 }
 
-/// Whether a pattern has a dot segment. No path has one that a client sends as it should (RFC 3986, 5.2.4).
+/// Returns true if a pattern has a dot segment. No path has one that a client sends as it should (RFC 3986, 5.2.4).
 pub(crate) fn has_dot_segment(pattern: &[u8]) -> bool {
     let path = before_query(pattern);
     let begins_one = |at: usize| {
@@ -144,12 +144,12 @@ fn before_query(target: &[u8]) -> &[u8] {
     target.get(..memchr2(b'?', b'#', target).unwrap_or(target.len())).unwrap_or_default()
 }
 
-/// What is resolved.
+/// The kind of text that is resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Path,
     Pattern {
-        /// Whether a path ends where the pattern does.
+        /// True if a path ends where the pattern does.
         is_whole: bool,
     },
 }
@@ -174,7 +174,7 @@ fn first_reserved(path: &[u8], kind: Kind) -> Option<(usize, u8)> {
     memchr_iter(b'%', path).find_map(|at| Some((at, reserved(path.get(at..)?, kind)?)))
 }
 
-/// Where the first parameters of a path begin.
+/// The place at which the first parameters of a path begin.
 fn first_parameter(path: &[u8]) -> Option<usize> {
     memchr2_iter(b';', b'%', path).find(|at| begins_parameters(path.get(*at..).unwrap_or_default()))
 }
@@ -259,7 +259,7 @@ fn first_segment(text: &[u8], spelling: Spelling, kind: Kind) -> (&[u8], Option<
     }
 }
 
-/// How many dots stand before the end of the segment, where there is nothing else in it: one or two.
+/// The number of dots before the end of the segment, if there is nothing else in it: one or two.
 fn dots_before_end(text: &[u8]) -> Option<u8> {
     let mut rest = text;
     for dots in 0..=2 {

@@ -8,7 +8,7 @@ use super::{ENCODED, Kind, first_reserved};
 pub(super) struct Resolved<'r> {
     room: &'r mut [u8],
     length: usize,
-    /// How many segments did not fit, and the first of them.
+    /// The number of segments that did not fit, and the first of them.
     lost: usize,
     first_lost: &'r [u8],
     /// As of what reserved characters are decoded in the segments that are pushed, if they are.

@@ -98,7 +98,7 @@ fn parameters_are_cut_off_in_a_form_of_their_own() {
         ("/;x/private/.;", "/;x/private/.;", "/private/"),
         ("/x/..%3B/private", "/x/..;/private", "/private"),
         ("/x%2F..;/private", "/x/..;/private", "/private"),
-        // What is encoded in parameters separates nothing, as Tomcat reads it.
+        // Encoded characters in parameters separate nothing, as Tomcat reads it.
         ("/x;%2F../private", "/private", "/x/private"),
         ("/a?b;c", "/a?b;c", "/a?b;c"),
     ] {

@@ -29,10 +29,10 @@ struct HostId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct GroupId(u32);
 
-/// What a decision depends on, the purposes apart.
+/// The facts on which a decision depends, the purposes apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// Who asks.
+    /// The agent that asks.
     pub agent: NamedAgent,
     /// The host that is asked for.
     pub host: RequestHost<'a>,
@@ -42,7 +42,7 @@ pub struct Request<'a> {
     pub method: &'a [u8],
 }
 
-/// What a restriction to some purposes means for a client without any.
+/// The meaning of a restriction to some purposes for a client without any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undeclared {
     /// It has none of the allowed purposes.
@@ -51,7 +51,7 @@ pub enum Undeclared {
     Allow,
 }
 
-/// What the deciding group says.
+/// The outcome that the deciding group gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The method and every purpose are allowed.
@@ -65,7 +65,7 @@ pub enum Outcome {
 /// An outcome and where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// What is decided.
+    /// The outcome.
     pub outcome: Outcome,
     /// The first line of the deciding group.
     pub group: u32,
@@ -112,7 +112,7 @@ pub struct AutomationPreferences {
     of_all_hosts: HostScopes,
 }
 
-/// What a group permits.
+/// The permissions of a group.
 #[derive(Clone, Debug)]
 struct Permissions {
     line: u32,

@@ -27,7 +27,7 @@ impl Method {
 pub(crate) struct MethodSet(u16);
 
 impl MethodSet {
-    /// Whether the method is one of them.
+    /// Returns true if the method is one of them.
     pub(crate) fn contains(self, method: Method) -> bool {
         self.0 & method.0 != 0
     }
@@ -37,7 +37,7 @@ impl MethodSet {
         self.0 |= method.0;
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -22,11 +22,11 @@
 //!
 //! One group decides about a request; a request that is in no group is allowed. Of several, the one with an exact host
 //! takes precedence over one with a wildcard or no host; then the one with the longest matching scope; then the one that
-//! names the agent over one for all; then the later one. Between wildcard hosts, and between those and none, length is
-//! no criterion. Methods that are not listed are not allowed (`HEAD` is not implied by `GET`, and a group without
+//! names the agent over one for all; then the later one. Between wildcard hosts, and between those and none, length
+//! does not count. Methods that are not listed are not allowed (`HEAD` is not implied by `GET`, and a group without
 //! `allowed-methods` allows none); purposes are restricted if `allowed-purposes` is present.
 //!
-//! What `robots.txt` disallows stays disallowed: of the two, the more restrictive one holds.
+//! Paths that `robots.txt` disallows stay disallowed: of the two, the more restrictive one holds.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -46,11 +46,11 @@ pub(crate) use compiled::{AutomationPreferences, NamedAgent};
 pub use compiled::{Outcome, Request, Undeclared, Verdict};
 pub(crate) use methods::{Method, MethodSet};
 
-/// How many bytes a file may have.
+/// The largest number of bytes of a file.
 pub(crate) const DEFAULT_LIMIT: usize = 512 * 1024;
-/// How many bytes the line of a known directive may have.
+/// The largest number of bytes of the line of a known directive.
 pub(crate) const LONGEST_LINE: usize = 16 * 1024;
-/// How many combinations of host, agent and scope the groups of a file may have: each is compiled.
+/// The largest number of combinations of host, agent and scope of the groups of a file: each is compiled.
 pub(crate) const MOST_COMBINATIONS: usize = 1 << 18;
 
 /// An `automation-preferences.txt`, read but not yet compiled.
@@ -69,7 +69,7 @@ pub(crate) struct Group {
     pub(crate) scopes: Vec<InFile<PathRule>>,
     /// The hosts that are named.
     pub(crate) hosts: Vec<InFile<HostPattern>>,
-    /// Whether the group is for all other hosts, too.
+    /// True if the group is for all other hosts, too.
     pub(crate) any_host: bool,
     /// In lower case, `*` for all. `None`: for all agents.
     pub(crate) agents: Option<Vec<InFile<Box<str>>>>,

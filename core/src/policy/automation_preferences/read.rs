@@ -114,7 +114,7 @@ impl<S: Strictness> Reader<'_, S> {
         let Some(open) = self.open.take() else { return };
         let OpenGroup { position, scopes, hosts, any_host, agents, methods, purposes } = open;
         let any_host = any_host || hosts.is_none();
-        // What was named and dropped is not replaced by all.
+        // Names that were dropped are not replaced by all.
         let hosts = hosts.unwrap_or_default();
         let mut ignored = |requirement, what| {
             let message = format!("the group has no valid {what}; it applies to no request");

@@ -197,7 +197,7 @@ fn auto_22_a_line_over_the_limit_makes_no_group_wider() {
     assert_eq!(decide(&group(&long("host"))), None);
     assert_eq!(decide(&format!("scope: /\n{}\n", long("allowed-methods"))), Some((MethodNotAllowed, 2)));
     assert_eq!(decide(&format!("{}\nallowed-methods: GET\n", long("scope"))), None);
-    // What another line of the directive says still counts.
+    // Values in another line of the directive still count.
     assert_eq!(decide(&group(&format!("{}\nuser-agent: x", long("user-agent")))), Some((Allowed, 1)));
     assert_eq!(decide(&group(&format!("{}\nhost: h", long("host")))), Some((Allowed, 1)));
 }
@@ -244,7 +244,7 @@ fn auto_14_every_pair_of_criteria_in_both_orders() {
 
 #[test]
 fn auto_14_between_weak_hosts_the_other_criteria_decide() {
-    // AUTO-14: a longer wildcard is no stronger than a shorter one or none.
+    // AUTO-14: a longer wildcard is not stronger than a shorter one or none.
     let text = "scope: /\nhost: *.b.example\nallowed-methods: GET\n\nscope: /a\nallowed-methods: GET\n\n\
                 scope: /\nhost: *.example\nuser-agent: bot\nallowed-methods: GET\n\n";
     assert_eq!(decide(text, "bot", "GET x.b.example/a"), Some((Allowed, 5)));

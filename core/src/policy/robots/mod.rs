@@ -10,7 +10,7 @@
 //!   or else of `*`, never those of `Googlebot`. All groups of a token are one. A group without rules allows all.
 //! * Names are not guessed: `disalow` and `useragent` are unknown names. The one exception is the colon: a line of
 //!   exactly two words, the first being `user-agent`, `allow` or `disallow`, is read as if it were there.
-//! * An empty `allow` or `disallow` is no rule, a path that begins with neither `/` nor `*` matches nothing.
+//! * An empty `allow` or `disallow` has no effect, a path that begins with neither `/` nor `*` matches nothing.
 //! * At most [`DEFAULT_LIMIT`] bytes are read, or what the caller sets, in whole lines. Lines have no limit of their
 //!   own.
 //!
@@ -34,7 +34,7 @@ use crate::source::position::Position;
 use crate::source::quoted::QuotedBytes;
 use crate::source::text::{self, Expected};
 
-/// How many bytes of a file count: twice the 500 KiB that RFC 9309, 2.5, asks for at least.
+/// The number of bytes of a file that count: twice the 500 KiB that RFC 9309, 2.5, asks for at least.
 pub(crate) const DEFAULT_LIMIT: usize = 1 << 20;
 
 const DIRECTIVES: [&str; 3] = ["user-agent", "allow", "disallow"];
@@ -83,12 +83,12 @@ pub struct RobotsFile {
 /// One group as the file has it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Group {
-    /// Where its first `user-agent` line is.
+    /// The place of its first `user-agent` line.
     pub(crate) position: Option<Position>,
     /// In lower case.
     pub(crate) tokens: BTreeSet<Box<str>>,
     pub(crate) rules: Vec<Rule>,
-    /// Whether a rule has been seen, even an empty one: the next `user-agent` line begins another group.
+    /// True if a rule has been seen, even an empty one: the next `user-agent` line begins another group.
     closed: bool,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Rule {
 
 impl RobotsFile {
     /// Reads at most [`DEFAULT_LIMIT`] bytes of a file. What is odd about it goes to `diagnostics`; `None`, with an error in it,
-    /// where it is no text in lines at all.
+    /// if it is not a text of lines at all.
     pub fn parse<S: Strictness>(text: &[u8], diagnostics: &mut Diagnostics<S>) -> Option<Self> {
         Self::parse_within(text, DEFAULT_LIMIT, diagnostics)
     }
@@ -287,10 +287,10 @@ fn partial_token<S: Strictness>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupId(u32);
 
-/// What a `robots.txt` says about a path.
+/// The verdict of a `robots.txt` on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether the path may be fetched.
+    /// True if the path may be fetched.
     pub allowed: bool,
     /// The line of the rule that decided; `None` where no rule matches.
     pub line: Option<u32>,
@@ -321,7 +321,8 @@ pub struct Robots {
     tokens: Box<[(Box<str>, GroupId)]>,
 }
 
-/// What a rule says. Of equally long rules `allow` takes precedence, and of two alike the first is the one that is reported.
+/// The effect of a rule. Of equally long rules `allow` takes precedence, and of two alike the first is the one that is
+/// reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Verb {
     disallows: bool,
@@ -378,7 +379,7 @@ impl Robots {
         self.tokens.iter().find(|(_, id)| *id == group).map(|(token, _)| &**token)
     }
 
-    /// What the groups say about a path.
+    /// The verdict of the groups on a path.
     pub fn decide(&self, group: GroupId, path: RequestPath<'_>) -> Verdict {
         let selection = self.selections.get(group.0 as usize).map_or(&[][..], |sets| sets);
         let sets = selection.iter().filter_map(|set| self.sets.get(*set as usize));

@@ -1,18 +1,18 @@
-//! What the rules of a response mean for a document of it.
+//! The meaning of the rules of a response for a document of it.
 
 use super::{RobotsTag, Rule};
 
-/// What rules mean for a document: a copy of the page's text, and longer than any snippet.
+/// The meaning of rules for a document: a copy of the page's text, and longer than any snippet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OnDocuments {
-    /// Whether they forbid it to the client.
+    /// True if they forbid it to the client.
     pub(crate) is_forbidden: bool,
-    /// Whether they forbid it to some clients only.
+    /// True if they forbid it to some clients only.
     pub(crate) depends_on_agent: bool,
 }
 
 impl RobotsTag<'_> {
-    /// What the rules mean for a document. `token` is the one by which the client is known (TAG-7).
+    /// The meaning of the rules for a document. `token` is the one by which the client is known (TAG-7).
     pub(crate) fn on_documents(&self, token: Option<&str>) -> OnDocuments {
         let is_forbidden_to_all = self.global.iter().any(forbids_document);
         let mut forbidding =

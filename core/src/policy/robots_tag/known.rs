@@ -1,4 +1,4 @@
-//! The rules that are in use, by which the syntaxes are told apart and lint knows a typo.
+//! The rules that are in use. They distinguish the syntaxes, and `lint` finds typos by them.
 
 /// Rules without a value: of the drafts, of Google, Bing, Yandex, and of those who write for crawlers that train models.
 pub(super) const PLAIN: [&str; 19] = [
@@ -30,23 +30,23 @@ pub(super) const VALUED: [&str; 4] =
 /// The rule whose value is a date, which may hold commas.
 const UNAVAILABLE_AFTER: &str = "unavailable_after";
 
-/// Whether a name is that of a rule without a value.
+/// Returns true if a name is that of a rule without a value.
 pub(super) fn is_plain(name: &[u8]) -> bool {
     PLAIN.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// Whether a name is that of a rule with a value, known or to come: no product token begins with `max-`.
+/// Returns true if a name is that of a rule with a value, known or to come: no product token begins with `max-`.
 pub(super) fn is_valued(name: &[u8]) -> bool {
     const FAMILY: &[u8] = b"max-";
     is_date_rule(name) || name.get(..FAMILY.len()).is_some_and(|start| start.eq_ignore_ascii_case(FAMILY))
 }
 
-/// Whether a name is that of the rule whose value is a date.
+/// Returns true if a name is that of the rule whose value is a date.
 pub(super) fn is_date_rule(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(UNAVAILABLE_AFTER.as_bytes())
 }
 
-/// Whether a name is a product token: letters, `-` and `_` (RFC 9309, 2.2.1), and the digits of deployed ones.
+/// Returns true if a name is a product token: letters, `-` and `_` (RFC 9309, 2.2.1), and the digits of deployed ones.
 pub(super) fn is_token(name: &[u8]) -> bool {
     !name.is_empty()
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))

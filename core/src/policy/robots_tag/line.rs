@@ -1,14 +1,15 @@
-//! What a field line can hold, and what is found in it.
+//! The syntaxes of a field line, and the result of reading one.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
 use super::Rule;
 
-/// How many bytes of a field value are read: what draft-00 asks for at least. Whole members within them count.
+/// The number of bytes of a field value that are read: what draft-00 asks for at least. Whole members within them
+/// count.
 pub(super) const LIMIT: usize = 8 * 1024;
 
-/// How a field line is written.
+/// The syntax of a field line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// Rules for all and nothing else, which is the same as deployed and in draft-00.
@@ -23,16 +24,16 @@ pub enum Syntax {
     Structured,
 }
 
-/// What became of a field line.
+/// The result of reading a field line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRead<'a> {
-    /// How it is written.
+    /// The syntax.
     pub syntax: Syntax,
-    /// What lies past [`LIMIT`], with the member that does not end before it.
+    /// The text past [`LIMIT`], with the member that does not end before it.
     pub rest: Option<Rest<'a>>,
 }
 
-/// What was not read of a line, to be relayed as it came.
+/// The text of a line that was not read, to be relayed as it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rest<'a> {
     /// The token that stands earlier in the line and that these rules are for, with what parts it from them.

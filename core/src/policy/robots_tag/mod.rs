@@ -1,7 +1,7 @@
 //! Robots-Tag: what crawlers may do with a response that they may fetch (draft-illyes-repext).
 //!
 //! A field value names *rules* (`noindex`, `max-snippet:20`), each for all crawlers or for one product token. Three ways
-//! to write that are in use, and each is read; see [`Syntax`]. Which one a line is in, its content tells:
+//! to write that are in use, and each is read; see [`Syntax`]. The content of a line decides which one it is in:
 //!
 //! | written | read as |
 //! |---|---|
@@ -40,7 +40,7 @@ use self::line::Part;
 pub(crate) use self::line::{LineRead, Syntax};
 pub(crate) use self::scopes::{ReadyTag, SiteTags, UnionId};
 
-/// Who may do what: rules for all, and rules by product token.
+/// The rules of a response: rules for all, and rules by product token.
 ///
 /// ```
 /// use crawlpike_core::internals::RobotsTagSyntax;
@@ -62,7 +62,7 @@ pub struct RobotsTag<'a> {
     /// The places of tokens and rules, by their content.
     places: HashTable<Place>,
     hasher: DefaultHashBuilder,
-    /// Whether a token or a rule came again.
+    /// True if a token or a rule came again.
     repeats: bool,
 }
 
@@ -77,7 +77,7 @@ struct TokenRules<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rule<'a> {
     pub(crate) name: Cow<'a, [u8]>,
-    /// What follows a colon: `20` in `max-snippet:20`.
+    /// The text after a colon: `20` in `max-snippet:20`.
     pub(crate) value: Option<Cow<'a, [u8]>>,
 }
 
@@ -107,14 +107,14 @@ impl Rule<'_> {
     }
 }
 
-/// Whom a rule is for: all, or the token with this number.
+/// The clients that a rule is for: all, or the token with this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whom {
     All,
     Token(u32),
 }
 
-/// Where a token stands, or, with the number of a rule, one of its rules.
+/// The place of a token, or, with the number of a rule, of one of its rules.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     whom: Whom,
@@ -122,7 +122,7 @@ struct Place {
 }
 
 impl<'a> RobotsTag<'a> {
-    /// Adds what a field line says, and tells how it is written.
+    /// Adds the statements of a field line. Returns its syntax.
     pub fn add_line(&mut self, value: &'a [u8]) -> LineRead<'a> {
         let mut whom = None;
         read::line(value, &mut |part| match part {
@@ -152,7 +152,7 @@ impl<'a> RobotsTag<'a> {
         }
     }
 
-    /// Whether there is neither a rule nor a token.
+    /// Returns true if there is neither a rule nor a token.
     pub fn is_empty(&self) -> bool {
         self.global.is_empty() && self.tokens.is_empty()
     }
@@ -173,8 +173,8 @@ impl<'a> RobotsTag<'a> {
         }
     }
 
-    /// Whether the lines that were added say each thing once, and just what `whole` says; tokens without rules only
-    /// where `with_bare_tokens` asks for them.
+    /// Returns true if the lines that were added say each thing once, and just what `whole` says; tokens without rules
+    /// only where `with_bare_tokens` asks for them.
     pub(crate) fn says_once(&self, whole: &RobotsTag<'_>, with_bare_tokens: bool) -> bool {
         !self.repeats
             && self.rule_count() == whole.rule_count()
@@ -182,13 +182,14 @@ impl<'a> RobotsTag<'a> {
             && whole.contains(self)
     }
 
-    /// All that is said, each statement with whom it is for, in lower case and sorted: equal for tags that say the same.
+    /// All statements, each with its addressee, in lower case and sorted: equal for tags that say the same.
     fn statements(&self) -> Vec<Vec<u8>> {
         let mut statements = Vec::new();
         let mut state = |token: &[u8], rules: &[Rule<'_>]| {
             let token = token.to_ascii_lowercase();
             for Rule { name, value } in rules {
-                // What no token and no rule holds parts them; a rule without a value is none with an empty one.
+                // Parts that no token and no rule holds separate them; a rule without a value differs from one with an
+                // empty value.
                 let value = value.as_ref().map(|value| [b"\n", &**value].concat());
                 let rule = [&**name, value.as_deref().unwrap_or_default()].concat().to_ascii_lowercase();
                 statements.push([&*token, b"\n", &*rule].concat());
@@ -203,7 +204,7 @@ impl<'a> RobotsTag<'a> {
         statements
     }
 
-    /// Whether both say the same, in whatever order.
+    /// Returns true if both say the same, in whatever order.
     fn is_same(&self, other: &RobotsTag<'_>) -> bool {
         self.contains(other) && other.contains(self)
     }
@@ -218,7 +219,7 @@ impl<'a> RobotsTag<'a> {
                 .all(|token| self.find_token(&token.name).is_some_and(|whom| has_all(whom, &token.rules)))
     }
 
-    /// How many rules there are, each counted for all it is for.
+    /// The number of rules, each counted for all it is for.
     fn rule_count(&self) -> usize {
         self.lists().map(<[_]>::len).sum()
     }
@@ -299,7 +300,7 @@ fn content<'t, 'a>(
     }
 }
 
-/// The hash of a token, or of a rule and whom it is for, without regard to case.
+/// The hash of a token, or of a rule and its addressee, without regard to case.
 fn hash_of(hasher: &DefaultHashBuilder, token: &[u8], rule: Option<(Whom, &Rule<'_>)>) -> u64 {
     let mut hasher = hasher.build_hasher();
     let mut write = |text: &[u8]| {

@@ -7,7 +7,7 @@ use memchr::memchr2;
 use super::line::{LIMIT, LineRead, Part, Rest, Syntax};
 use super::{Rule, known, structured};
 
-/// Reads a line and tells its parts in their order.
+/// Reads a line and reports its parts in their order.
 pub(super) fn line<'a>(value: &'a [u8], tell: &mut impl FnMut(Part<'a>)) -> LineRead<'a> {
     let value = value.trim_ascii();
     structured::line(value, tell).unwrap_or_else(|| Classic::new(value).read(tell))
@@ -16,10 +16,10 @@ pub(super) fn line<'a>(value: &'a [u8], tell: &mut impl FnMut(Part<'a>)) -> Line
 /// Reads lists of rules with `;`, `token=` and `token:`, which get along with each other.
 struct Classic<'a> {
     value: &'a [u8],
-    /// Up to a byte past the limit: a separator there tells that the member before it is whole.
+    /// Up to a byte past the limit: a separator there shows that the member before it is whole.
     window: &'a [u8],
     at: usize,
-    /// Whom the next rule is for, and how that was said.
+    /// The clients that the next rule is for, and the form in which that was said.
     token: Option<(&'a [u8], &'static [u8])>,
     has_draft_00: bool,
     has_deployed: bool,
@@ -74,7 +74,7 @@ impl<'a> Classic<'a> {
         head(self.window.get(self.at..)?).map(|(name, length)| (name, self.at + length))
     }
 
-    /// Where the item that begins here ends; `None` where that is past the limit.
+    /// The end of the item that begins here; `None` if that is past the limit.
     fn end_of_item(&self, from: usize, is_draft_00: bool) -> Option<usize> {
         let mut end = self.separator_from(from)?;
         let (_, text) = parted(self.text(from, end), is_draft_00);
@@ -93,7 +93,7 @@ impl<'a> Classic<'a> {
         found.or((self.value.len() <= LIMIT).then_some(self.value.len()))
     }
 
-    /// Tells an item.
+    /// Reports an item.
     fn item(&mut self, item: &'a [u8], is_draft_00: bool, tell: &mut impl FnMut(Part<'a>)) {
         let (token, text) = parted(item, is_draft_00);
         if let Some(name) = token {
@@ -133,7 +133,8 @@ fn head(pair: &[u8]) -> Option<(&[u8], usize)> {
     is_head.then_some((name, length + 1))
 }
 
-/// Whether an item looks like the beginning of a pair, `ExampleBot=noindex`, though it stands where there are only rules.
+/// Returns true if an item looks like the beginning of a pair, `ExampleBot=noindex`, though it stands where there are
+/// only rules.
 pub(super) fn looks_like_head(item: &[u8]) -> bool {
     let Some((name, length)) = head(item) else { return false };
     let value = rule(item.get(length..).unwrap_or_default().trim_ascii());
@@ -141,7 +142,7 @@ pub(super) fn looks_like_head(item: &[u8]) -> bool {
 }
 
 /// An item as deployed, `googlebot: noindex`. A rule with a value looks alike: `max-snippet:20`. So the names of those
-/// are no tokens, and after any other name a blank or a known rule tells that it is one.
+/// are not tokens, and a blank or a known rule after any other name makes it one.
 fn token_and_rule(item: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = item.iter().position(|byte| *byte == b':')?;
     let (name, after) = (item.get(..colon)?.trim_ascii_end(), item.get(colon + 1..)?);
@@ -165,7 +166,7 @@ fn rule(text: &[u8]) -> Rule<'_> {
     Rule { name: Cow::Borrowed(name), value: value.map(Cow::Borrowed) }
 }
 
-/// Whether a text in a list is read as this rule. Where it `may_name_tokens`, it must not be taken for one.
+/// Returns true if a text in a list is read as this rule. Where it `may_name_tokens`, it must not be taken for one.
 pub(super) fn is_item(text: &[u8], expected: &Rule<'_>, may_name_tokens: bool) -> bool {
     let is_token = || text == b"*" || token_and_rule(text).is_some() || head(text).is_some();
     if text.is_empty() || text.trim_ascii().len() < text.len() || text.contains(&b';') {
@@ -181,18 +182,19 @@ pub(super) fn is_item(text: &[u8], expected: &Rule<'_>, may_name_tokens: bool) -
     }
 }
 
-/// Whether a rule may be called so: what a parameter's key may be (RFC 8941, 3.1.2), in any case.
+/// Returns true if a rule may be called so: what a parameter's key may be (RFC 8941, 3.1.2), in any case.
 pub(super) fn is_rule_name(name: &[u8]) -> bool {
     name.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'*')
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'*'))
 }
 
-/// Whether a rule's value is a date, which may hold commas.
+/// Returns true if a rule's value is a date, which may hold commas.
 pub(super) fn is_date(text: &[u8]) -> bool {
     known::is_date_rule(&rule(text).name)
 }
 
-/// Whether what follows a comma still belongs to a date: `25 Jun 2010`, `25-Jun-10` or `June 25`; no rule looks so.
+/// Returns true if what follows a comma still belongs to a date: `25 Jun 2010`, `25-Jun-10` or `June 25`; no rule looks
+/// so.
 pub(super) fn continues_date(text: &[u8]) -> bool {
     const MONTHS: [&[u8]; 12] =
         [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];

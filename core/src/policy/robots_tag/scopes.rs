@@ -26,7 +26,7 @@ use crate::sort::sort_by_key;
 /// In how many ways the scopes of a site may match together.
 const MOST_WAYS: usize = 4096;
 
-/// How many bytes the rules of all these ways may have together, each counted in every way that it is in.
+/// The largest number of bytes of the rules of all these ways together, each counted in every way that it is in.
 const MOST_BYTES: usize = 1 << 20;
 
 /// A site's rules.
@@ -166,7 +166,7 @@ impl SiteTags {
         })
     }
 
-    /// What is sent for a union.
+    /// The lines that are sent for a union.
     pub(crate) fn ready(&self, union: UnionId) -> Option<&ReadyTag> {
         self.ready.get(usize::from(union.0))
     }
@@ -202,12 +202,12 @@ fn add<'a, 'o: 'a>(sum: &mut RobotsTag<'a>, tags: &'o [RobotsTag<'static>], unio
 
 /// The unions that can hold, each with a number.
 struct Unions {
-    /// How many bytes each tag has, by [`TagId`].
+    /// The number of bytes of each tag, by [`TagId`].
     lengths: Vec<usize>,
     /// By [`UnionId`]; sorted, so that rules stay in the order of the document.
     list: Vec<Box<[TagId]>>,
     ids: BTreeMap<Box<[TagId]>, UnionId>,
-    /// What a union and one more tag make, so that it is looked for once.
+    /// The union that a union and one more tag make, so that it is looked for once.
     sums: BTreeMap<(UnionId, TagId), UnionId>,
     bytes: usize,
 }

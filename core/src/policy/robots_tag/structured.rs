@@ -25,7 +25,7 @@ pub(super) fn line<'a>(value: &'a [u8], tell: &mut impl FnMut(Part<'a>)) -> Opti
     Some(LineRead { syntax: Syntax::Structured, rest })
 }
 
-/// Whether a line would be taken for such a list.
+/// Returns true if a line would be taken for such a list.
 pub(super) fn is_list(value: &[u8]) -> bool {
     end_of_whole_members(value).is_some()
 }
@@ -47,7 +47,7 @@ fn tell_part<'a>(lexeme: Lexeme<'a>, tell: &mut impl FnMut(Part<'a>)) {
     }
 }
 
-/// Up to where the line is a list whose members are whole within the limit; `None`: it is no list.
+/// Up to where the line is a list whose members are whole within the limit; `None` if it is not a list.
 fn end_of_whole_members(value: &[u8]) -> Option<usize> {
     let is_all = value.len() <= LIMIT;
     let mut lexer = Lexer::new(value.get(..=LIMIT).unwrap_or(value));
@@ -86,7 +86,7 @@ fn end_of_whole_members(value: &[u8]) -> Option<usize> {
     (is_possible && is_certain).then_some(end)
 }
 
-/// What a list is made of.
+/// The parts of a list.
 enum Lexeme<'a> {
     Member { name: Cow<'a, [u8]>, is_quoted: bool, text: &'a [u8] },
     Parameter { key: &'a [u8], value: Value<'a>, text: &'a [u8] },
@@ -102,7 +102,7 @@ enum Value<'a> {
     String(Cow<'a, [u8]>),
 }
 
-/// Why text is no list.
+/// The reason why text is not a list.
 enum Unfit {
     /// It breaks the syntax.
     Syntax,
@@ -113,7 +113,7 @@ enum Unfit {
 struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
-    /// Whether nothing of the next member was read yet.
+    /// True if nothing of the next member was read yet.
     begins_member: bool,
 }
 

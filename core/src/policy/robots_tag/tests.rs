@@ -1,4 +1,4 @@
-//! What each syntax says, which one a line is in, and what is written.
+//! The meaning of each syntax, the detection of the syntax of a line, and the text that is written.
 
 use super::*;
 use crate::config::RobotsTagSyntax::{self, Draft00, Draft00Abnf, Structured};
@@ -134,7 +134,7 @@ fn tag_5_whole_members_within_the_limit_count() {
     }
     let long = "a".repeat(8193 - "noindex, ".len());
     assert_eq!(rest(&filled(8193)), ("noindex".to_string(), Some(long.clone())));
-    // What is cut off is still for whom it was for.
+    // A part that is cut off is still for the clients that it was for.
     assert_eq!(
         rest(&format!("Bot={}", filled(8193))),
         ("Bot=noindex".to_string(), Some(format!("Bot={long}")))
@@ -200,7 +200,7 @@ fn tag_10_lists_are_told_from_pairs() {
         "ExampleBot=max-snippet:20, max-image-preview:large"
     );
     assert_eq!(draft_00(r#"a;x="say \"\\\"""#), r#"a=x:say "\""#);
-    // What only one syntax can say is left out of the others.
+    // Rules that only one syntax can state are left out of the others.
     assert_eq!(draft_00(r#"*;x="a; b";y="c, d";noindex"#), "noindex");
     assert_eq!(written(&["noindex, two words"], Structured), "*;noindex");
     // Tokens that look like rules, and tokens without any.

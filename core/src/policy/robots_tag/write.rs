@@ -32,8 +32,8 @@ impl<'a> RobotsTag<'a> {
         lines
     }
 
-    /// What crawlers with this token have to obey, or those with none: the sum of the token's own rules and of those
-    /// for all (TAG-7), as they are deployed.
+    /// The rules that crawlers with this token have to obey, or those with none: the sum of the token's own rules and
+    /// of those for all (TAG-7), as they are deployed.
     pub fn effective(&self, token: Option<&str>) -> Vec<u8> {
         let mut sum = RobotsTag::default();
         let own = token.and_then(|token| self.tokens.iter().find(|own| own.is(token.as_bytes())));
@@ -58,7 +58,7 @@ impl<'a> RobotsTag<'a> {
             pairs.push([&token.name, &b"="[..], &list(&token.rules, false), after].concat());
         }
         let line = pairs.join(between);
-        // Odd rules can look like tokens and parameters; the global token tells that they are none.
+        // Odd rules can look like tokens and parameters; the global token shows that they are neither.
         if structured::is_list(&line) { [b"*=", &*line].concat() } else { line }
     }
 
@@ -70,7 +70,7 @@ impl<'a> RobotsTag<'a> {
         }
         line.extend(self.tokens.iter().filter_map(|token| Some(member(&item(&token.name)?, &token.rules))));
         let line = line.join(&b", "[..]);
-        // Tokens without any rule look like rules; the global token without any tells what they are.
+        // Tokens without any rule look like rules; the global token without any shows what they are.
         if line.is_empty() || structured::is_list(&line) { line } else { [b"*, ", &*line].concat() }
     }
 }

@@ -11,7 +11,7 @@ use super::headers::{
 };
 use crate::http::header_name::HeaderName;
 
-/// How the body of a response is coded.
+/// The coding of the body of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// It is as it is.
@@ -42,16 +42,16 @@ impl Coding {
     }
 }
 
-/// What was made of a page, as far as its headers tell.
+/// The result of converting a page, as far as its headers need it.
 #[derive(Clone, Copy, Debug)]
 pub struct Made<'d> {
     /// The bytes of the document.
     pub length: usize,
     /// The tokens of its markdown.
     pub tokens: u64,
-    /// What identifies the content: the same for the same page.
+    /// The identity of the content: the same for the same page.
     pub content: &'d [u8],
-    /// Whether the page forbids a document to some agents.
+    /// True if the page forbids a document to some agents.
     pub depends_on_agent: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct Made<'d> {
 pub struct Conversion {
     /// The form of the document.
     pub form: DocumentForm,
-    /// How the body of the response is coded.
+    /// The coding of the body of the response.
     pub coding: Coding,
     /// The largest page, in bytes, coded or not: a larger one is sent as it is.
     pub max_bytes: usize,
@@ -77,7 +77,7 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// The head of the response if the page is sent as it is. `depends_on_agent` tells whether it forbids a document to some
+    /// The head of the response if the page is sent as it is. `depends_on_agent` is true if it forbids a document to some
     /// agents.
     pub fn page_headers(&self, depends_on_agent: bool) -> DocumentHeaders {
         let mut names = self.varies_on.clone();
@@ -92,7 +92,7 @@ impl Conversion {
         headers
     }
 
-    /// The head of the response to a `HEAD`, for which there is no page to read: what only its body tells is left out.
+    /// The head of the response to a `HEAD`, for which there is no page to read: without what only its body has.
     pub(super) fn head_headers(&self) -> DocumentHeaders {
         let mut headers = self.page_headers(false);
         self.of_the_page.iter().for_each(|name| headers.remove(*name));

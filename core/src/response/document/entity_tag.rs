@@ -16,7 +16,7 @@ use crate::http::representation::EntityTags;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the tag of a document is made of.
+/// The parts of the tag of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// The strong tag of the page.
@@ -37,7 +37,7 @@ impl Origin {
     }
 }
 
-/// What ends the tags of documents.
+/// The end of the tags of documents.
 fn mark(form: DocumentForm, origin: Origin) -> Vec<u8> {
     let name = match form {
         DocumentForm::Markdown => "md",
@@ -46,7 +46,7 @@ fn mark(form: DocumentForm, origin: Origin) -> Vec<u8> {
     format!(";{name}={};{VERSION}\"", origin.letter()).into_bytes()
 }
 
-/// The tag of the document that is made of the page with this tag. `None` if that is no tag.
+/// The tag of the document that is made of the page with this tag. `None` if that is not a valid tag.
 pub(super) fn of_document(form: DocumentForm, page: &[u8]) -> Option<Box<[u8]>> {
     let page = page.trim_ascii();
     let (is_weak, tag) = EntityTags::new(page)
@@ -62,7 +62,7 @@ pub(super) fn of_content(form: DocumentForm, content: &[u8]) -> Box<[u8]> {
     [hash.as_bytes(), &mark(form, Origin::Generated)].concat().into()
 }
 
-/// What a request's `If-None-Match` says of documents in this form.
+/// The meaning of a request's `If-None-Match` for documents in this form.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Condition {
     /// The value for the origin: the tags of the pages.

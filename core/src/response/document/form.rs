@@ -44,18 +44,18 @@ impl DocumentForm {
     }
 }
 
-/// How much a client wants a page as it is.
+/// The weight that a client gives to the page as it is.
 fn of_html(accept: &[u8]) -> Preference {
     let of = |media_type| Preference::of(media_type, Some(accept));
     of(HTML).max(of(XHTML))
 }
 
-/// Whether a client takes a page as it is.
+/// Returns true if a client takes a page as it is.
 pub(super) fn takes_html(accept: &[u8]) -> bool {
     of_html(accept).weight > 0
 }
 
-/// Whether a client names the media type of pages, as browsers do when they ask for one.
+/// Returns true if a client names the media type of pages, as browsers do when they ask for one.
 pub(super) fn names_html(accept: &[u8]) -> bool {
     accept.windows(HTML.len()).any(|window| window.eq_ignore_ascii_case(HTML.as_bytes()))
 }
@@ -63,13 +63,14 @@ pub(super) fn names_html(accept: &[u8]) -> bool {
 const HTML: &str = "text/html";
 const XHTML: &str = "application/xhtml+xml";
 
-/// Whether HTML comes first with the full weight, which no other type can have more of. Nearly all requests are such.
+/// Returns true if HTML comes first with the full weight, which no other type can have more of. Nearly all requests are
+/// such.
 fn is_of_browser(accept: &[u8]) -> bool {
     accept.strip_prefix(HTML.as_bytes()).is_some_and(|rest| matches!(rest, [] | [b',', ..]))
         || accept == b"*/*"
 }
 
-/// Whether a `Content-Type` is that of a page.
+/// Returns true if a `Content-Type` is that of a page.
 pub(super) fn is_html(content_type: &[u8]) -> bool {
     let media_type = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
     [HTML, XHTML].iter().any(|known| media_type.eq_ignore_ascii_case(known.as_bytes()))

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::http::header_name::HeaderName;
 
-/// What to change in the head of a response.
+/// The changes to the head of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentHeaders {
     /// The status, if it becomes another one: a 304 has no body.

@@ -1,7 +1,7 @@
 //! Documents: pages in the forms that agents read, for clients that ask for them.
 //!
 //! A gate makes a [`DocumentWish`] of a request, and changes the request's headers as it says. With the head of the response,
-//! [`DocumentPlan::treat`] tells whether the page becomes a document. If so, the gate collects the page, and its headers
+//! [`DocumentPlan::treat`] decides whether the page becomes a document. If so, the gate collects the page, and its headers
 //! become those of [`Conversion`].
 
 mod conversion;

@@ -1,4 +1,4 @@
-//! What becomes of a response, where its site sends documents.
+//! The plan for a response if its site sends documents.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,13 +11,13 @@ use super::headers::{
     DocumentHeaders, ETAG, LINK, OF_THE_PAGE, USER_AGENT, VARY, vary_on,
 };
 use super::wish::{Declined, DocumentWish, has_directive};
-use crate::Ruleset;
 use crate::decide::decision::Decision;
 use crate::http::header_name::HeaderName;
 use crate::identity::acting_agent;
 use crate::path::page::{markdown_of, page_of};
 use crate::policy::robots_tag::{OnDocuments, RobotsTag};
 use crate::response::plan::{ROBOTS, RobotsRules};
+use crate::ruleset::data::Ruleset;
 use crate::ruleset::sites::SiteDocuments;
 
 /// The plan for the response to a request with a [`DocumentWish`].
@@ -30,7 +30,7 @@ pub struct DocumentPlan<'r> {
     token: Option<&'r str>,
 }
 
-/// What becomes of a response.
+/// The plan for a response.
 #[derive(Debug)]
 pub enum DocumentTreatment {
     /// It stays as it is.
@@ -53,7 +53,7 @@ impl Ruleset {
         })
     }
 
-    /// What the site's own rules mean for documents.
+    /// The meaning of the site's own rules for documents.
     pub(super) fn on_documents(&self, decision: &Decision) -> OnDocuments {
         let Some(rules) = self.robots_rules(decision).filter(RobotsRules::any) else {
             return OnDocuments::default();
@@ -70,7 +70,7 @@ impl Ruleset {
     }
 }
 
-/// What a response says that matters for documents.
+/// The statements of a response that matter for documents.
 #[derive(Debug, Default)]
 struct Head<'u> {
     content_type: Option<&'u [u8]>,
@@ -120,7 +120,7 @@ impl<'u> Head<'u> {
         self.content_type.is_some_and(is_html)
     }
 
-    /// Whether it is for this client alone, or must stay as it is (RFC 9111 5.2.2.6 and 5.2.2.7).
+    /// Returns true if it is for this client alone, or must stay as it is (RFC 9111 5.2.2.6 and 5.2.2.7).
     fn is_kept_from_documents(&self) -> bool {
         let has = |directive| self.cache_control.iter().any(|line| has_directive(line, directive));
         has("private") || has("no-transform")
@@ -137,7 +137,7 @@ const PARTIAL_CONTENT: u16 = 206;
 const NOT_MODIFIED: u16 = 304;
 
 impl DocumentPlan<'_> {
-    /// What becomes of a response with this status and these header lines, each a name and a value.
+    /// The plan for a response with this status and these header lines, each a name and a value.
     ///
     /// `target` is the path and query for which the client asked, `known` what [`RequestEdits::known`] is.
     ///
@@ -184,7 +184,7 @@ impl DocumentPlan<'_> {
         }
     }
 
-    /// How the body is coded, if a document may be made of it.
+    /// The coding of the body, if a document may be made of it.
     fn coding(&self, head: &Head<'_>, on_documents: OnDocuments) -> Option<Coding> {
         let is_permitted = !on_documents.is_forbidden
             && !head.is_kept_from_documents()
@@ -195,7 +195,7 @@ impl DocumentPlan<'_> {
     /// The headers on which the choice of the form depends.
     fn vary(&self, on_documents: OnDocuments) -> Vec<HeaderName> {
         let mut names = [ACCEPT].to_vec();
-        // A page for a client with credentials is no answer to one without that prefers a document, and the other way round.
+        // A page for a client with credentials does not answer one without that prefers a document, and the other way round.
         if self.wish.declined == Some(Declined::Credentials) {
             names.extend([AUTHORIZATION, COOKIE]);
         }

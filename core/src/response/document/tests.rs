@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::*;
-use crate::http::request::tests::Asked;
+use crate::request::tests::Asked;
 use crate::{Decision, Mode, NoFiles, Overrides, Ruleset, decide};
 
 const DOCUMENT: &str = r#"{
@@ -38,7 +38,7 @@ fn wish(ruleset: &Ruleset, request: &Asked<'_>) -> (Decision, Option<DocumentWis
 
 type Lines<'a> = &'a [(&'a str, &'a str)];
 
-/// What becomes of a response: `None` if it stays as it is.
+/// The plan for a response: `None` if it stays as it is.
 fn treated(request: &Asked<'_>, status: u16, response: Lines<'_>) -> DocumentTreatment {
     let ruleset = ruleset();
     let (decision, wish) = wish(&ruleset, request);
@@ -204,7 +204,7 @@ fn pages_tell_that_they_vary_and_where_their_markdown_is() {
     );
     let plain = Asked { host: "plain.test", ..browser("/a") };
     assert_eq!(outcome(&plain, 200, &[HTML, ("vary", "*")]), Err(Vec::new()));
-    // A 304 hardly ever tells what it is about; parts of pages do not name HTML.
+    // A 304 hardly ever has a media type; parts of pages do not name HTML.
     assert_eq!(outcome(&browser("/a"), 304, &[]), Err(["Vary: Accept".to_owned()].into()));
     assert_eq!(outcome(&asked("/a.png", &[("accept", "image/png,*/*;q=0.8")]), 304, &[]), Err(Vec::new()));
     assert_eq!(outcome(&browser("/a"), 304, &[("content-type", "image/png")]), Err(Vec::new()));
@@ -309,7 +309,7 @@ fn a_document_has_a_head_of_its_own() {
         ]
     );
     assert_eq!(texts(&conversion.page_headers(false)), ["Vary: Accept-Encoding, Accept"]);
-    // A HEAD has what the head of the page tells.
+    // A HEAD has the headers that follow from the head of the page.
     let request = Asked { method: "HEAD", ..asked("/a", &[MARKDOWN]) };
     let DocumentTreatment::Headers(head) = treated(&request, 200, &response) else {
         panic!("a HEAD has no body to convert");

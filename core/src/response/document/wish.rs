@@ -1,4 +1,4 @@
-//! What a request asks for, where its site sends documents.
+//! The wish of a request if its site sends documents.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -8,28 +8,28 @@ use alloc::vec::Vec;
 use super::entity_tag::Condition;
 use super::form::{DocumentForm, names_html, takes_html};
 use super::headers::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, COOKIE, IF_NONE_MATCH, IF_RANGE, RANGE};
-use crate::Ruleset;
 use crate::decide::decision::Decision;
 use crate::http::authority::is_host;
 use crate::http::header_name::HeaderName;
-use crate::http::request::{Request, Scheme, joined_lines};
 use crate::path::page::page_of;
+use crate::request::{Request, Scheme, joined_lines};
+use crate::ruleset::data::Ruleset;
 use crate::ruleset::sites::SiteDocuments;
 
-/// What a request asks for, where its site sends documents.
+/// The wish of a request if its site sends documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentWish {
     pub(super) preferred: Option<DocumentForm>,
-    /// Why it gets the page as it is all the same.
+    /// The reason why it gets the page as it is all the same.
     pub(super) declined: Option<Declined>,
-    /// Whether the origin is asked for a page because its markdown's own path was asked for.
+    /// True if the origin is asked for a page because its markdown's own path was asked for.
     pub(super) is_at_page: bool,
-    /// Whether it names HTML, as requests for pages do and those for their parts don't.
+    /// True if it names HTML, as requests for pages do and those for their parts don't.
     pub(super) names_html: bool,
     pub(super) is_head: bool,
 }
 
-/// Why a request that prefers a document gets the page as it is.
+/// The reason why a request that prefers a document gets the page as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Declined {
     /// It has credentials, so that the page may not be public (AIWI-21).
@@ -40,7 +40,7 @@ pub(super) enum Declined {
     Rules,
 }
 
-/// What to change in a request on its way to the origin, which knows pages only.
+/// The changes to a request on its way to the origin, which knows pages only.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct RequestEdits {
     replaced: Vec<(HeaderName, Option<Vec<u8>>)>,
@@ -56,9 +56,9 @@ impl RequestEdits {
 }
 
 impl Ruleset {
-    /// What a request asks for that was decided about. `None`: its site sends no documents, or none for such a request.
+    /// The wish of a request that was decided about. `None`: its site sends no documents, or none for such a request.
     ///
-    /// `is_at_page` tells whether the origin is asked for the page of [`Self::added_to_page`].
+    /// `is_at_page` is true if the origin is asked for the page of [`Self::added_to_page`].
     pub fn document_wish(
         &self,
         decision: &Decision,
@@ -80,7 +80,7 @@ impl Ruleset {
         Some(DocumentWish { preferred, declined, is_at_page, names_html: names_html(&accept), is_head })
     }
 
-    /// How the site of a request sends documents.
+    /// The settings of the site of a request for documents.
     pub(super) fn documents_of(&self, decision: &Decision) -> Option<SiteDocuments> {
         let documents = self.sites.get(decision.site?)?.documents?;
         (!decision.is_off() && !decision.is_answered()).then_some(documents)
@@ -104,8 +104,8 @@ impl DocumentWish {
         self.preferred.filter(|_| self.declined.is_none())
     }
 
-    /// What to change in the request: the origin has to send the page as a whole, unless the client has a document of it, and
-    /// must not refuse to send HTML.
+    /// The changes to the request: the origin has to send the page as a whole, unless the client has a document of it,
+    /// and must not refuse to send HTML.
     pub fn request_edits(self, request: &impl Request) -> RequestEdits {
         let mut edits = RequestEdits::default();
         let Some(form) = self.form() else { return edits };
@@ -127,8 +127,8 @@ impl DocumentWish {
     }
 }
 
-/// The absolute address of the page that a request asks for. `None` if the request is for no valid host, or its target is no
-/// text.
+/// The absolute address of the page that a request asks for. `None` if the host is not valid, or the target
+/// is not UTF-8.
 pub fn page_url(request: &impl Request, is_at_page: bool) -> Option<String> {
     let host = request.authority().filter(|authority| is_host(authority))?;
     let target = request.path();
@@ -137,7 +137,7 @@ pub fn page_url(request: &impl Request, is_at_page: bool) -> Option<String> {
     String::from_utf8([scheme.as_bytes(), b"://", host, path, query].concat()).ok()
 }
 
-/// Whether a line of `Cache-Control` has a directive, with a value or without.
+/// Returns true if a line of `Cache-Control` has a directive, with a value or without.
 pub(super) fn has_directive(line: &[u8], directive: &str) -> bool {
     line.split(|byte| *byte == b',').any(|part| {
         let name = part.split(|byte| *byte == b'=').next().unwrap_or_default();

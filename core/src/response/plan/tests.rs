@@ -1,5 +1,5 @@
 use super::*;
-use crate::http::request::tests::Asked;
+use crate::request::tests::Asked;
 use crate::{NoFiles, Overrides, decide};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -35,7 +35,7 @@ fn owned(lines: [&[&str]; 2]) -> [Vec<String>; 2] {
     lines.map(|lines| lines.iter().map(ToString::to_string).collect())
 }
 
-/// What a response with these lines has afterwards, and whether another pass leaves it alone.
+/// The lines of a response with these lines afterwards, and whether another pass leaves it alone.
 fn edited(host: &str, path: &str, lines: [&[&str]; 2]) -> [Vec<String>; 2] {
     let ruleset = ruleset();
     let decision = decision(&ruleset, host, path);

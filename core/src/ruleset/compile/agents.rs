@@ -13,7 +13,7 @@ use super::bindings::Binding;
 use super::drafts::AgentDraft;
 use super::feeds::Feeds;
 use crate::config::Config;
-use crate::identity::names::{Domains, domain};
+use crate::http::domains::{Domains, domain};
 use crate::ids::{AgentId, ByProduct, FeedId, Id, List, ProductId};
 use crate::policy::robots::product_token;
 use crate::ruleset::data::{Agent, LoadedFeed};
@@ -51,6 +51,7 @@ impl Compiler<'_> {
                 purposes: draft.purposes.into_iter().map(Into::into).collect(),
                 action: draft.action,
                 begins: draft.begins,
+                is_control_token: draft.is_control_token,
                 declares: self.declared_purposes(&draft.declares)?,
                 domains: self.domains(&draft.rdns),
             };
@@ -101,7 +102,7 @@ impl Products {
         })
     }
 
-    /// What a policy file has for the products that it names, by their tokens in lower case.
+    /// The entries of a policy file for the products that it names, by their tokens in lower case.
     pub(super) fn select<'f, T: Copy>(
         &self,
         named: impl Iterator<Item = (&'f str, T)>,

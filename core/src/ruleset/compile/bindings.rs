@@ -15,7 +15,7 @@ use crate::feed::{FeedFormat, Shape};
 use crate::source::position::Placed;
 use crate::source::suggestion::suggestion;
 
-/// How a name that an agent gives leads to a feed of the configuration.
+/// The way in which a name that an agent gives leads to a feed of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum By {
     /// The feed has this name.
@@ -24,7 +24,7 @@ enum By {
     Url,
 }
 
-/// What a name of a feed stands for.
+/// The meaning of a name of a feed.
 enum Meaning<'c> {
     /// A feed of the configuration, by its number there.
     Configured(usize, By),
@@ -115,7 +115,7 @@ impl<'c> KnownFeeds<'c> {
         self.catalog.feeds.iter().find(|feed| feed.urls().any(|known| known == url))?.shape.as_ref()
     }
 
-    /// What the catalog knows of a feed's URL.
+    /// The catalog's entry for a feed's URL.
     fn url(&self, feed: &FeedConfig) -> KnownUrl<'c> {
         let Some(url) = feed.url.as_deref() else { return KnownUrl::None };
         if self.urls.contains(url) {
@@ -128,7 +128,7 @@ impl<'c> KnownFeeds<'c> {
     }
 }
 
-/// What the catalog knows of a URL.
+/// The catalog's entry for a URL.
 enum KnownUrl<'c> {
     /// The feed has no URL.
     None,
@@ -290,7 +290,7 @@ impl<'c> FeedUsers<'c> {
         self.users(feed).filter(|user| user.1 == by).map(|(draft, _)| draft.token.as_str()).collect()
     }
 
-    /// What of a feed proves an agent.
+    /// The part of a feed that proves an agent.
     pub(super) fn proving(&self, feed: usize) -> Proving<'c> {
         let mut services = BTreeSet::new();
         for (draft, _) in self.users(feed) {
@@ -302,7 +302,7 @@ impl<'c> FeedUsers<'c> {
         Proving::Services(services)
     }
 
-    /// Whether two feeds prove the same agents, so that they may well be equal.
+    /// Returns true if two feeds prove the same agents, so that they may well be equal.
     pub(super) fn are_alike(&self, feed: usize, other: usize) -> bool {
         let agents = |feed: usize| self.agents.get(feed).into_iter().flat_map(BTreeMap::keys);
         agents(feed).next().is_some() && agents(feed).eq(agents(other))

@@ -20,6 +20,7 @@ pub(super) struct AgentDraft {
     pub(super) purposes: Vec<String>,
     pub(super) action: AgentAction,
     pub(super) begins: bool,
+    pub(super) is_control_token: bool,
     pub(super) declares: Vec<String>,
     pub(super) rdns: Vec<Placed<String>>,
 }
@@ -53,6 +54,7 @@ impl Compiler<'_> {
                     purposes: agent.purposes.clone(),
                     action: AgentAction::Policy,
                     begins: agent.begins,
+                    is_control_token: agent.control_token,
                     declares: agent.declares.clone(),
                     rdns: unplaced_all(&agent.rdns),
                 });
@@ -63,12 +65,12 @@ impl Compiler<'_> {
 
     fn check_token(&mut self, token: &Placed<String>) {
         if let Err(why) = check_token(token) {
-            self.own.error(token.position, None, format!("`{}` is no agent token: {why}", **token));
+            self.own.error(token.position, None, format!("`{}` is not a valid agent token: {why}", **token));
         }
     }
 }
 
-/// What the configuration says of an agent, over what the catalog says of it.
+/// The configuration of an agent, over its entry in the catalog.
 fn draft(own: &AgentConfig, known: Option<&CatalogAgent>) -> AgentDraft {
     AgentDraft {
         token: own.token.value.clone(),
@@ -86,6 +88,7 @@ fn draft(own: &AgentConfig, known: Option<&CatalogAgent>) -> AgentDraft {
             .unwrap_or_default(),
         action: own.action.unwrap_or_default(),
         begins: known.is_some_and(|known| known.begins),
+        is_control_token: known.is_some_and(|known| known.control_token),
         declares: known.map(|known| known.declares.clone()).unwrap_or_default(),
         rdns: own.rdns.clone().or_else(|| known.map(|known| unplaced_all(&known.rdns))).unwrap_or_default(),
     }

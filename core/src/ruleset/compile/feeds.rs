@@ -66,7 +66,7 @@ impl Compiler<'_> {
                 notes: content.and_then(|content| content.notes.clone()),
                 state,
                 why: why.map(Into::into),
-                usable: version.is_some(),
+                usable: content.is_some_and(|content| !content.entries.is_empty()),
                 dated,
                 max_age: config.max_age.map(|Seconds(age)| age),
                 unreadable: content.map_or(0, |content| content.unreadable),
@@ -83,7 +83,7 @@ impl Compiler<'_> {
             if let Err(error) = added {
                 return self.uncompiled(error);
             }
-            // What was just read can be read; if not, it is good again the next time.
+            // A version that was just read can be read; if not, it is good again the next time.
             if let Some(Ok(bytes)) = version.filter(|_| is_new).map(|version| version.file.into_bytes()) {
                 self.good_feeds.push((config.source.value.clone(), bytes));
             }
@@ -233,7 +233,7 @@ pub(super) struct FoundFeed<'c> {
 }
 
 impl FoundFeed<'_> {
-    /// What is required of each of its versions.
+    /// The requirements for each of its versions.
     pub(super) fn terms(&self) -> Terms<'_> {
         let Self { config, authority, shape, proving, .. } = self;
         Terms {

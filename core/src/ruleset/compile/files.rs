@@ -12,7 +12,7 @@ use crate::source::pages::Content;
 /// A file, as a host found it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundFile {
-    /// What it holds.
+    /// The content.
     pub bytes: Vec<u8>,
     /// When it was last modified, in seconds since the Unix epoch, where the host knows.
     pub modified: Option<i64>,
@@ -21,7 +21,7 @@ pub struct FoundFile {
 /// A version of a feed, as a host found it: [`FoundFile`], of which the host need not read everything beforehand.
 #[derive(Clone, Debug, Default)]
 pub struct FeedFile {
-    /// What it holds.
+    /// The content.
     pub content: Content,
     /// When it was last modified, in seconds since the Unix epoch, where the host knows.
     pub modified: Option<i64>,
@@ -40,13 +40,13 @@ impl From<FoundFile> for FeedFile {
     }
 }
 
-/// Where a document's files come from: the host reads, the core does not.
+/// The source of a document's files: the host reads, the core does not.
 pub trait Files {
     /// A file that the document names; `None` where there is no such file.
     ///
     /// # Errors
     ///
-    /// Why a file that is there can't be read, for the operator.
+    /// The reason why a file that is there cannot be read, for the operator.
     fn read(&self, path: &str) -> Result<Option<FoundFile>, String>;
 
     /// A policy that the document names. The gates serve it to their clients, so a host that may read more than they may
@@ -79,13 +79,13 @@ pub trait Files {
         self.last_good(path).map(FeedFile::from)
     }
 
-    /// Whether the operator lets the new version of a feed in, whatever its guard says.
+    /// Returns true if the operator lets the new version of a feed in, whatever its guard says.
     fn accepts(&self, feed: &str) -> bool {
         let _ = feed;
         false
     }
 
-    /// How diagnostics name the file; the host may show where it looked.
+    /// The name of the file in diagnostics; the host may show where it looked.
     fn display_name(&self, path: &str) -> String {
         path.to_string()
     }
@@ -117,7 +117,7 @@ impl<'c> KnownFiles<'c> {
         files
     }
 
-    /// Whether a file does not come from the host, so that nobody can put another one in its place there.
+    /// Returns true if a file does not come from the host, so that nobody can put another one in its place there.
     pub(super) fn is_known(&self, path: &str) -> bool {
         self.inlined.contains_key(path) || self.stored.contains_key(path)
     }

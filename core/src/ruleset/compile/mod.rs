@@ -17,14 +17,17 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::Catalog;
 use crate::config::Config;
+use crate::feed::prefix::parse_prefix;
 use crate::feed::state::FeedState;
 use crate::http::token::is_token_byte;
+use crate::identity::address::TRANSLATION_LENGTHS;
 use crate::json::typed::UpTo;
-use crate::response::denial;
+use crate::reason::problem;
 use crate::ruleset::data::{LoadedFeed, Ruleset};
 use crate::ruleset::sites::{NamedPurposes, TooManyPurposes};
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
@@ -43,7 +46,7 @@ pub use subscriptions::{Judge, Subscription, Subscriptions, Verdict};
 use agents::name_sole_agents;
 use bindings::{FeedUsers, KnownFeeds};
 
-/// What became of a configuration.
+/// The result of compiling a configuration.
 #[derive(Debug)]
 pub struct Compiled {
     /// The ruleset; `None` where any diagnostic is an error.
@@ -52,14 +55,14 @@ pub struct Compiled {
     pub diagnostics: Vec<Diagnostic>,
     /// New versions of feeds that are good, by the path of the feed: a host that gives [`Files::last_good`] keeps them.
     pub good_feeds: Vec<(String, Vec<u8>)>,
-    /// What the ruleset was made of, apart from the feeds.
+    /// The parts of which the ruleset was made, apart from the feeds.
     pub(crate) sources: Sources,
 }
 
 /// A document and the files that it names, apart from the feeds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sources {
-    /// How diagnostics name the document.
+    /// The name of the document in diagnostics.
     pub(crate) name: String,
     pub(crate) document: Vec<u8>,
     pub(crate) files: Vec<(String, FoundFile)>,
@@ -106,8 +109,8 @@ impl Compiled {
         Self { ruleset, diagnostics, good_feeds, sources: Sources { files: read, ..sources } }
     }
 
-    /// Adds a warning for each feed that is stale at `now`, in seconds since the Unix epoch: what a host that has loaded
-    /// the ruleset tells its operator.
+    /// Adds a warning for each feed that is stale at `now`, in seconds since the Unix epoch, for the operator of a host
+    /// that has loaded the ruleset.
     pub fn warn_of_stale_feeds(&mut self, name: &str, now: i64) {
         let Some(ruleset) = &self.ruleset else { return };
         let mut diagnostics = Diagnostics::new(name, Load);
@@ -129,7 +132,7 @@ impl Compiled {
 }
 
 struct Compiler<'c> {
-    /// Whether all that names others was read: only then is it said what is missing.
+    /// True if all that names others was read: only then is it said what is missing.
     is_whole: bool,
     /// About the document itself.
     own: Diagnostics,
@@ -137,7 +140,7 @@ struct Compiler<'c> {
     others: Vec<Diagnostic>,
     files: KnownFiles<'c>,
     policies: &'c mut dyn PolicyReader,
-    /// How diagnostics name the document.
+    /// The name of the document in diagnostics.
     document: String,
     /// Names of the feeds whose newest versions an operator can accept.
     acceptable: BTreeSet<String>,
@@ -216,15 +219,40 @@ impl Compiler<'_> {
             purposes,
             claims,
             keys,
-            first_expiry: feeds.loaded.iter().filter_map(LoadedFeed::expires).min(),
+            fresh_at: feeds
+                .loaded
+                .iter()
+                .filter_map(LoadedFeed::fresh_at)
+                .reduce(|one, other| one.start.max(other.start)..one.end.min(other.end)),
             feeds: feeds.loaded,
             values: feeds.values,
             table: feeds.table,
             sites,
-            denials: denial::documents(),
+            denials: problem::documents(),
             filter_state: config.filter_state.clone(),
             trusted_hops: config.trusted_hops.map(|UpTo(hops)| hops),
+            nat64: self.nat64(config),
         })
+    }
+
+    fn nat64(&mut self, config: &Config) -> Vec<Ipv6Net> {
+        let mut prefixes = Vec::new();
+        for text in &config.nat64 {
+            match parse_prefix(text) {
+                Ok(IpNet::V6(prefix)) if TRANSLATION_LENGTHS.contains(&prefix.prefix_len()) => {
+                    prefixes.push(prefix);
+                }
+                Ok(_) => {
+                    let message = format!(
+                        "`{}`: use an IPv6 prefix of 32, 40, 48, 56, 64 or 96 bits (RFC 6052)",
+                        **text
+                    );
+                    self.own.error(text.position, None, message);
+                }
+                Err(why) => self.own.error(text.position, None, format!("`{}`: {why}", **text)),
+            }
+        }
+        prefixes
     }
 
     fn too_many_purposes(&mut self, too_many: &TooManyPurposes) {
@@ -284,7 +312,7 @@ impl Compiler<'_> {
 
     fn check_purpose_header(&mut self, name: &Placed<String>) {
         if name.is_empty() || !name.bytes().all(is_token_byte) {
-            self.own.error(name.position, None, format!("`{}` is no header name", **name));
+            self.own.error(name.position, None, format!("`{}` is not a valid header name", **name));
         }
     }
 }

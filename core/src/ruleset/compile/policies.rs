@@ -1,4 +1,4 @@
-//! How the policies of a configuration are read.
+//! Reads the policies of a configuration.
 
 use alloc::vec::Vec;
 
@@ -18,7 +18,7 @@ pub(crate) trait PolicyReader {
     /// A file's automation-preferences.txt; `None`: it is refused.
     fn preferences(&mut self, file: PolicySource<'_>) -> (Option<PreferencesFile>, Vec<Diagnostic>);
 
-    /// The Robots-Tag rules of a scope; `place` tells where a part of them is in the document.
+    /// The Robots-Tag rules of a scope; `place` returns the place of a part of them in the document.
     fn robots_tag(
         &mut self,
         rules: &str,

@@ -15,9 +15,9 @@ use crate::source::diagnostic::{Diagnostics, Load};
 /// A directory of keys that is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeySubscription<'s> {
-    /// Where it is published.
+    /// The URL at which it is published.
     pub url: &'s str,
-    /// Whether that is the well-known place, at which a directory has a media type of its own.
+    /// True if that is the well-known place, at which a directory has a media type of its own.
     pub is_well_known: bool,
     /// Its file, relative to the document.
     pub source: &'s str,
@@ -31,12 +31,12 @@ pub(super) struct PublishedDirectory {
     source: String,
 }
 
-/// What is in a directory of keys.
+/// The content of a directory of keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectoryKeys {
     /// The numbers (`keyid`) of the keys that can be used.
     pub ids: Vec<String>,
-    /// How many keys cannot be used.
+    /// The number of keys that cannot be used.
     pub unusable: usize,
 }
 
@@ -50,7 +50,7 @@ impl Compiler<'_> {
         let mut urls: BTreeMap<&str, String> = BTreeMap::new();
         for entry in entries(config) {
             let Some(Location { url, .. }) = Location::of(&entry.directory) else {
-                let message = format!("`{}` is no directory of keys: use a URL with https", *entry.directory);
+                let message = format!("`{}` is not a key directory: use an https URL", *entry.directory);
                 self.own.error(entry.directory.position, "SIG-5", message);
                 continue;
             };
@@ -89,7 +89,7 @@ impl Subscriptions {
     ///
     /// # Errors
     ///
-    /// Why it is none.
+    /// The reason why the answer is not a directory.
     pub fn read_directory(url: &str, bytes: &[u8]) -> Result<DirectoryKeys, String> {
         let mut diagnostics = Diagnostics::new(url, Load);
         let keys = keys::read(bytes, &mut diagnostics);

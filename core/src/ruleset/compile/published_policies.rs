@@ -24,9 +24,9 @@ pub enum Policy {
 /// A policy that is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicySubscription<'s> {
-    /// What it is.
+    /// The kind of policy.
     pub policy: Policy,
-    /// Where it is published.
+    /// The URL at which it is published.
     pub url: &'s str,
     /// Its file, relative to the document.
     pub source: &'s str,
@@ -95,11 +95,11 @@ impl Subscriptions {
         )
     }
 
-    /// Whether an answer can be used as a policy.
+    /// Checks that an answer can be used as a policy.
     ///
     /// # Errors
     ///
-    /// Why not.
+    /// The reason why not.
     pub fn check_policy(policy: Policy, url: &str, bytes: &[u8]) -> Result<(), String> {
         let mut diagnostics = Diagnostics::new(url, Load);
         let is_usable = match policy {

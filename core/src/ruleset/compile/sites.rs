@@ -46,7 +46,7 @@ impl Compiler<'_> {
             };
             let is_given = config.name.is_some();
             let known = names.get_mut(&*name);
-            // Two names made of hosts, or of none, are told as such.
+            // The message names two names made of hosts, or of none, as such.
             if known.as_deref().is_some_and(|is_other_given| is_given || *is_other_given) {
                 self.own.error(name.position, None, format!("another site is named `{}`, too", *name));
             }
@@ -134,7 +134,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What proves to issuers of tokens who owns the domain: a line for each.
+    /// The proofs of the domain's owner for issuers of tokens: a line for each.
     fn proof(&mut self, config: &AiwebindexConfig, site: &SiteConfig) -> Option<Box<Representation>> {
         let mut lines = String::new();
         let mut known = BTreeSet::new();
@@ -143,7 +143,7 @@ impl Compiler<'_> {
                 self.own.error(
                     token.position,
                     None,
-                    format!("`{}` is no verification token: {why}", **token),
+                    format!("`{}` is not a valid verification token: {why}", **token),
                 );
             } else if !known.insert(token.as_str()) {
                 self.own.error(token.position, None, format!("the token `{}` is there twice", **token));
@@ -312,7 +312,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Where a part of a document's string is; the string's own place where it holds what JSON may have escaped.
+/// The place of a part of a document's string; the string's own place if it holds what JSON may have escaped.
 fn position_in(string: &Placed<String>, part: &[u8]) -> Option<Position> {
     let position = string.position?;
     let offset = (part.as_ptr() as usize).checked_sub(string.as_ptr() as usize)?;

@@ -24,7 +24,7 @@ use crate::json::units::Seconds;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
 use crate::source::pages::Content;
 
-/// What a configuration document says is fetched: feeds and policies that have a URL, and directories of keys.
+/// The files that a configuration document says to fetch: feeds and policies that have a URL, and directories of keys.
 pub struct Subscriptions {
     document: String,
     config: Config,
@@ -38,15 +38,15 @@ pub struct Subscriptions {
 pub struct Subscription<'s> {
     /// The name in the configuration.
     pub name: &'s str,
-    /// How it is written.
+    /// The format in which it is written.
     pub format: FeedFormat,
-    /// Where it is published.
+    /// The URL at which it is published.
     pub url: &'s str,
     /// Its file, relative to the document.
     pub source: &'s str,
     /// The most bytes that it may have.
     pub bytes: usize,
-    /// How old it may become, in seconds.
+    /// The largest age, in seconds.
     pub max_age: Option<i64>,
 }
 
@@ -59,7 +59,7 @@ pub struct Judge<'j> {
     candidates: Vec<Candidate<'j>>,
 }
 
-/// What is to be done with an answer.
+/// The use that is made of an answer.
 #[derive(Clone, Debug)]
 pub enum Verdict<'v> {
     /// It is a good version: it is to replace the file and the last good version.
@@ -70,7 +70,7 @@ pub enum Verdict<'v> {
         prefixes: usize,
         /// The number of entries that cannot be read.
         unreadable: usize,
-        /// How it differs from the last good version; `None` if there is none, or if it has the same bytes.
+        /// The differences from the last good version; `None` if there is none, or if it has the same bytes.
         change: Option<Change>,
     },
     /// The guard holds it, for this reason.
@@ -197,10 +197,11 @@ impl Judge<'_> {
             Ok(choice) => choice,
             Err(diagnostics) => return Some(Verdict::Unusable(main_reason(diagnostics).0)),
         };
+        let is_taken = version.is_some() && state != FeedState::Held;
         if let Some(version) = version {
             *slot = Candidate::of_good(terms, version);
         }
-        let good = slot.good().filter(|_| matches!(state, FeedState::Ok | FeedState::Incomplete));
+        let good = slot.good().filter(|_| is_taken);
         Some(match (good, why.unwrap_or_default()) {
             (Some(version), _) => Verdict::Good {
                 file: &version.file,

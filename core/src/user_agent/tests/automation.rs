@@ -7,7 +7,7 @@ use super::{AUTOMATION, catalog, is_automation, lines};
 use crate::path::pattern::steps;
 use crate::user_agent::{Claims, Speaker};
 
-/// Whether Chrome is automation when this is put after its User-Agent.
+/// Returns true if Chrome is automation when this is put after its User-Agent.
 fn chrome(end: &str) -> bool {
     is_automation(&format!(
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36{end}"

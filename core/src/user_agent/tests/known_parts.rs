@@ -178,7 +178,7 @@ const PRODUCTS: &[&str] = &[
     " x@foo.example",
 ];
 
-/// What comes before the words of crawlers, which also send [`PRODUCTS`].
+/// The text before the words of crawlers, which also send [`PRODUCTS`].
 const OPENINGS: &[&str] = &[
     "Mozilla/5.0 AppleWebKit/1.36 (KHTML, like Gecko;",
     "Mozilla/5.0 AppleWebKit/1.36 (KHTML, like Gecko; compatible;",

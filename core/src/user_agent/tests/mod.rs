@@ -31,12 +31,12 @@ fn catalog() -> (Vec<String>, Claims) {
     (tokens, claims)
 }
 
-/// Who speaks where no agent is known.
+/// The speaker if no agent is known.
 fn speaker(user_agent: &str) -> Speaker {
     Claims::new([]).unwrap().speaker(Some(user_agent.as_bytes()))
 }
 
-/// Whether this is automation although no agent is known.
+/// Returns true if this is automation although no agent is known.
 fn is_automation(user_agent: &str) -> bool {
     speaker(user_agent) == Speaker::Automation
 }

@@ -1,4 +1,4 @@
-//! How words and phrases are found.
+//! The search for words and phrases.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -9,7 +9,7 @@ use crate::user_agent::phrases::Phrases;
 use crate::user_agent::window_filter::WindowFilter;
 use crate::user_agent::words::{Word, continues_word, words};
 
-/// What a loop over the bytes finds.
+/// The result of a loop over the bytes.
 fn model(text: &[u8]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for at in (0..text.len()).filter(|at| continues_word(text[*at])) {

@@ -30,9 +30,9 @@ pub(super) struct Builder<'p> {
     text: Vec<u8>,
     pub(super) values: Values<'p>,
     open: Vec<Open>,
-    /// How many elements are open, by name.
+    /// The number of open elements, by name.
     counts: [u32; TagName::BUCKETS],
-    /// How many end tags will come for elements that are not open: beyond a limit, or closed before their time.
+    /// The number of end tags to come for elements that are not open: beyond a limit, or closed before their time.
     owed: [u32; TagName::BUCKETS],
     limits: Limits,
     has_body: bool,
@@ -48,7 +48,7 @@ impl<'p> Builder<'p> {
         // A page of hostile size has few bytes a node.
         let limits = Limits { nodes: limits.nodes.min(1024 + page_length / 4), ..*limits };
         let mut builder = Self {
-            // What most pages need, so that growing copies little; growing by doubling ends at the limit.
+            // Enough for most pages, so that growing copies little; growing by doubling ends at the limit.
             nodes: Vec::with_capacity(limits.nodes.div_ceil(32)),
             attributes: Vec::with_capacity(page_length / 128),
             text: Vec::with_capacity(page_length / 8),
@@ -81,7 +81,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// Whether the open elements are drawings or formulas, so that names have another meaning.
+    /// Returns true if the open elements are drawings or formulas, so that names have another meaning.
     pub(super) fn is_foreign(&self) -> bool {
         self.has_open(Tag::Svg) || self.has_open(Tag::Math)
     }

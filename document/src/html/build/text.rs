@@ -4,7 +4,7 @@ use super::super::tree::Flags;
 use super::super::{Tag, Tree, rules};
 use super::{Builder, Open, number, number_of};
 
-/// What text in the current place is.
+/// The role of text in the current place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextUse {
     /// Text in which a run of blanks is one.
@@ -110,7 +110,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Where a run of text that starts here ends: with the text, or between two characters, so that its length can be kept.
+    /// The end of a run of text that starts here: that of the text, or between two characters, so that its length can be kept.
     fn end_of_run(&self, start: usize) -> usize {
         let furthest = start.saturating_add(usize::from(u16::MAX));
         let is_start = |at: &usize| self.text.get(*at).is_none_or(|byte| !matches!(byte, 0x80..=0xbf));
@@ -119,7 +119,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether text keeps all of these bytes as they are: visible characters, with single spaces between them. It may also be
+/// Returns true if text keeps all of these bytes as they are: visible characters, with single spaces between them. It may be
 /// false for bytes that it keeps.
 fn is_kept(bytes: u64, is_after_blank: bool) -> bool {
     const ONES: u64 = u64::MAX / 0xff;

@@ -1,4 +1,4 @@
-//! What stands in a line of text: links, code, images, and the text itself.
+//! The contents of a line of text: links, code, images, and the text itself.
 
 use super::super::Image;
 use super::super::escape;
@@ -12,11 +12,11 @@ const LONGEST_CODE: usize = 1000;
 
 /// Of text for which there may be too little room, so many bytes are written at a time.
 const PIECE: usize = 256;
-/// What is kept for the ends of markup, and for the starts of lines.
+/// The bytes that are reserved for the ends of markup, and for the starts of lines.
 const ROOM_FOR_MARKS: usize = 512;
 
 impl Walk<'_> {
-    /// Whether there is no room for a run that goes on with so many bytes, each of which may need a backslash.
+    /// Returns true if there is no room for a run that goes on with so many bytes, each of which may need a backslash.
     fn is_full_with(&mut self, bytes: usize) -> bool {
         self.is_full |= self.line.len_with_ends() + 2 * bytes + ROOM_FOR_MARKS > self.blocks.room();
         self.is_full

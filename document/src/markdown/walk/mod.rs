@@ -13,7 +13,7 @@ use crate::content::Content;
 use crate::head::Head;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
-/// What ends with an element.
+/// The work at the end of an element.
 #[derive(Debug)]
 enum Ending {
     Block,
@@ -156,7 +156,7 @@ impl Walk<'_> {
         self.blocks.heading(level, markdown);
     }
 
-    /// What the page calls the place of a heading.
+    /// The page's name for the place of a heading.
     fn id_of(&self, id: NodeId, node: Node) -> Option<Box<str>> {
         let named = |node: Node| self.tree.attribute(node, Attribute::Id).filter(|id| !id.is_empty());
         let own = named(node);

@@ -1,4 +1,4 @@
-//! What nginx calls while it reads a configuration.
+//! The calls from nginx while it reads a configuration.
 
 use std::ffi::{c_char, c_void};
 use std::marker::PhantomData;
@@ -23,8 +23,8 @@ use crate::nginx::pool;
 use crate::nginx::types::Exported;
 use crate::nginx::zone::Zone;
 
-/// What nginx calls while it reads a configuration, in the form in which `ngx` describes it. The trait's own functions don't
-/// catch panics.
+/// The calls from nginx while it reads a configuration, in the form in which `ngx` describes them. The trait's own functions
+/// don't catch panics.
 struct Http<M>(PhantomData<M>);
 
 // SAFETY: `create_main_conf` makes this type.

@@ -1,4 +1,4 @@
-//! What nginx calls for a cycle: when it comes into service, when a process starts, and when a timer fires.
+//! The calls from nginx for a cycle: when it comes into service, when a process starts, and when a timer fires.
 
 use std::ptr;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::nginx::timer::{self, Timer};
 use crate::nginx::types::Exported;
 use crate::nginx::zone::Zone;
 
-/// How long a timer waits after a panic.
+/// The delay of a timer after a panic.
 const AFTER_A_PANIC: Duration = Duration::from_secs(60);
 
 /// nginx has committed to a cycle.

@@ -1,4 +1,4 @@
-//! What nginx calls for a request: variables, handlers of phases, and the header filter.
+//! The calls from nginx for a request: variables, handlers of phases, and filters.
 
 use std::ops::ControlFlow;
 use std::ptr::NonNull;
@@ -22,6 +22,7 @@ use crate::nginx::main_thread::{MainThread, MainThreadCell};
 use crate::nginx::module::Module;
 use crate::nginx::panics::guard;
 use crate::nginx::request::Request;
+use crate::nginx::threads;
 use crate::nginx::types::Exported;
 
 /// The filters that nginx calls after those of this module.
@@ -91,7 +92,7 @@ pub(super) unsafe fn add_handlers<M: Module + Exported>(
         if main.is_some_and(|main| M::replaces_bodies(&main.conf)) {
             NEXT_BODY_FILTER.set(main_thread, ngx_http_top_body_filter);
             ngx_http_top_body_filter = Some(filter_body::<M>);
-            return body::need_threads(cf);
+            return threads::need(cf);
         }
     }
     Status::NGX_OK

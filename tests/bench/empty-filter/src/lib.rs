@@ -1,5 +1,5 @@
-//! A filter of Envoy that does nothing, or, configured with `reads`, only reads what any filter has to that tells clients
-//! apart: what every Wasm filter costs.
+//! A filter of Envoy that does nothing, or, configured with `reads`, only reads the headers that any
+//! filter needs to distinguish clients: the least cost of a Wasm filter.
 
 #![forbid(unsafe_code)]
 #![expect(missing_docs, reason = "the only public item is the entry point that a macro of the SDK makes")]
@@ -38,7 +38,7 @@ impl HttpContext for Filter {
         if self.reads {
             let agent = self.get_http_request_header_bytes("user-agent");
             let address = self.get_property(vec!["source", "address"]);
-            // What is read has to be looked at, or reading it might be left out.
+            // The compiler may remove a read whose result is not used.
             if agent.is_none() && address.is_none() {
                 return Action::Pause;
             }

@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_void};
 use std::ptr;
 
-/// What Envoy gets for objects of the module that have no state: any pointer but null.
+/// The value that Envoy gets for objects of the module that have no state: any pointer but null.
 const NO_STATE: *const c_void = ptr::dangling();
 
 /// Goes on with the next filter.

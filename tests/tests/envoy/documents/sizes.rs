@@ -59,7 +59,7 @@ fn pages_of_any_size(gate: Filter) {
     has_no_errors(&site);
 }
 
-/// What reads less at once than comes at once.
+/// A client that reads less at once than arrives at once.
 fn small_buffers_change_nothing(gate: Filter) {
     let site = Site::start(gate, lab_with_sites(SITE), |listener| {
         listener["per_connection_buffer_limit_bytes"] = 4096.into();
@@ -169,7 +169,7 @@ fn a_page_for_which_wasm_has_no_room_goes_on() {
     has_no_errors(&site);
 }
 
-/// What was taken of a body is given back.
+/// The collected bytes of a body are released.
 #[test]
 fn a_page_for_which_envoy_refuses_a_call_of_wasm_is_whole() {
     let page = story(100_000);

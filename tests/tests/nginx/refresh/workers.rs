@@ -21,7 +21,7 @@ fn a_new_worker_takes_in_what_changed_since_the_last_reload() {
     wait_for("refreshes", || {
         let new = children(nginx.server().pid().as_raw_nonzero().get());
         let have_refreshed =
-            new.iter().all(|pid| told(&nginx, &format!(" {pid}#{pid}: crawlpike: refreshed")) == 1);
+            new.iter().all(|pid| logged(&nginx, &format!(" {pid}#{pid}: crawlpike: refreshed")) == 1);
         (new.len() == WORKERS && have_refreshed).then_some(())
     });
     assert_eq!(statuses(port), [200, 200, 200]);
@@ -89,7 +89,7 @@ fn a_compiled_ruleset_is_refreshed_as_long_as_its_document_is_the_same() {
     assert_eq!(statuses(port), [200, 200, 200]);
     nginx.folder().write("crawlpike.json", DOCUMENT.replace("enforce", "observe"));
     refreshed(&nginx, compile);
-    assert_eq!(told(&nginx, "the document in it has changed, which takes a reload"), WORKERS);
+    assert_eq!(logged(&nginx, "the document in it has changed; reload to use it"), WORKERS);
     refreshed(&nginx, |folder| {
         folder.write("crawlpike.bin", "");
     });
@@ -108,14 +108,14 @@ fn nginx_ends_and_reloads_while_a_ruleset_is_compiled() {
     for number in 0..4 {
         nginx.folder().write("lab.txt", large(number));
         let compiling = || is_at_work(worker(&nginx));
-        // Where it is over before it is seen, the next turn may be luckier.
-        let lines = told(&nginx, "crawlpike: refreshed");
+        // If it ends before it is seen, the next turn may see it.
+        let lines = logged(&nginx, "crawlpike: refreshed");
         wait_for("the compiling", || {
-            (compiling() || told(&nginx, "crawlpike: refreshed") > lines).then_some(())
+            (compiling() || logged(&nginx, "crawlpike: refreshed") > lines).then_some(())
         });
-        let reloads = told(&nginx, "reconfiguring");
+        let reloads = logged(&nginx, "reconfiguring");
         nginx.reload();
-        wait_for("the reload", || (told(&nginx, "reconfiguring") > reloads).then_some(()));
+        wait_for("the reload", || (logged(&nginx, "reconfiguring") > reloads).then_some(()));
         assert_eq!(ask(port, &verified("/")).status, 200);
     }
     nginx.folder().write("lab.txt", large(7));
@@ -124,7 +124,7 @@ fn nginx_ends_and_reloads_while_a_ruleset_is_compiled() {
     unharmed(&nginx);
 }
 
-/// Whether a process has had a thread beside its first for longer than a look takes.
+/// True if a process has had a second thread for longer than a look takes.
 fn is_at_work(pid: i32) -> bool {
     let before = threads(pid);
     thread::sleep(Duration::from_millis(20));
@@ -145,31 +145,24 @@ fn no_request_fails_or_sees_a_broken_feed_under_refreshes() {
         Probe { request: spoofed("/"), status: 403 },
         Probe { request: person("/"), status: 200 },
     ];
-    let over = std::sync::atomic::AtomicBool::new(false);
-    let report = thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut number = 0_u32;
-            while !over.load(std::sync::atomic::Ordering::Relaxed) {
-                number += 1;
-                let broken = ["", "<html>\n", "404\n", "192.0.2.0/2"];
-                nginx.folder().write(
-                    "lab.txt",
-                    match number % 3 {
-                        0 => broken[(number / 3) as usize % broken.len()].to_owned(),
-                        _ => format!("192.0.2.0/24\n2001:db8::/32\n198.51.100.{}\n", number % 256),
-                    },
-                );
-                // The pace of the changes, not a wait for anything.
-                thread::sleep(Duration::from_millis(500));
-            }
-        });
-        let report = ten_seconds(local(port), &probes, |_| ());
-        over.store(true, std::sync::atomic::Ordering::Relaxed);
-        report
+    let taken = || logged(&nginx, "crawlpike: refreshed") + logged(&nginx, "is held: ");
+    let report = during(local(port), &probes, || {
+        for number in 1..=12 {
+            let before = taken();
+            let broken = ["", "<html>\n", "404\n", "192.0.2.0/2"];
+            nginx.folder().write(
+                "lab.txt",
+                match number % 3 {
+                    0 => broken[number / 3 % broken.len()].to_owned(),
+                    _ => format!("192.0.2.0/24\n2001:db8::/32\n198.51.100.{number}\n"),
+                },
+            );
+            wait_for("a worker that has seen it", || (taken() > before).then_some(()));
+        }
     });
     assert!(report.failures.is_empty(), "of {} requests: {:#?}", report.requests, report.failures);
     assert!(report.requests > 0);
-    assert!(told(&nginx, "crawlpike: refreshed") > WORKERS);
-    assert!(told(&nginx, "is held: ") > 0);
+    assert!(logged(&nginx, "crawlpike: refreshed") > WORKERS);
+    assert!(logged(&nginx, "is held: ") > 0);
     unharmed(&nginx);
 }

@@ -87,7 +87,7 @@ fn jafar_12_services_are_case_sensitive_strings() {
         ["10.0.0.0/24 Bingbot", "10.0.1.0/24 bingbot", "10.0.2.0/24 Bingbot", "10.0.3.0/24"]
     );
     assert_eq!(feed.values.len(), 3);
-    // A service that is no name costs the service, not the prefix.
+    // A service that is not a name costs the service, not the prefix.
     let with_service =
         |service: &str| with_entries(&format!(r#"{{"ipv4Prefix":"10.0.0.0/24","service":{service}}}"#));
     for bad in ["7", r#""a\r\nSet-Cookie: b""#] {

@@ -1,4 +1,4 @@
-//! What exactly is signed of a request.
+//! The exact text that is signed of a request.
 
 use super::*;
 
@@ -70,5 +70,35 @@ fn sig_11_the_base_is_that_of_the_rfc() {
         ("/", "@scheme", r#""@scheme": https"#),
     ] {
         assert_eq!(base(path, component), expected, "{path}");
+    }
+}
+
+/// SIG-2.
+#[test]
+fn sig_2_a_target_uri_holds_with_the_host_in_lower_case_and_as_it_was_sent() {
+    for component in ["@target-uri", "@authority"] {
+        let components = format!("\"{component}\" \"signature-agent\";key=\"sig1\"");
+        let plan = Plan { components, ..Plan::default() };
+        let sent = Sent { authority: "Example.COM".into(), ..sent() };
+        let signed_as = |spelling| {
+            let sent = sent.clone().signed(&plan);
+            let Ok(Some(Member::List(input))) = structured::member(sent.header_lines(INPUT), b"sig1") else {
+                panic!("a list")
+            };
+            let mut base = Vec::new();
+            write_base(&sent, input, spelling, &mut |bytes| base.extend_from_slice(bytes)).unwrap();
+            let base = match (component, spelling) {
+                ("@authority", HostSpelling::Sent) => {
+                    String::from_utf8(base).unwrap().replace("example.com", "Example.COM").into_bytes()
+                }
+                _ => base,
+            };
+            let signature = STANDARD.encode(signing_key(7).sign(&base).to_bytes());
+            result(&sent.without("signature").with("signature", &format!("sig1=:{signature}:")))
+        };
+        assert_eq!(signed_as(HostSpelling::LowerCase), Some(Verified), "{component}");
+        // RFC 9421, 2.2.3, has the authority in lower case.
+        let expected = if component == "@authority" { BadSignature } else { Verified };
+        assert_eq!(signed_as(HostSpelling::Sent), Some(expected), "{component}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a signature has to be to count: its members, parameters and times, and the headers it is in.
+//! The conditions for a signature to count: its members, parameters and times, and the headers it is in.
 
 use super::*;
 
@@ -148,7 +148,9 @@ fn sig_3_the_parameters_of_the_profile_are_demanded() {
         assert_eq!(of(&id, &format!("{id};alg=\"{algorithm}\"")), Some(Unsupported), "{algorithm}");
     }
     assert_eq!(of(&id, &format!("{id};alg=\"ed25519\";nonce=\"a/b+==\"")), Some(Verified));
-    assert_eq!(of(&id, &format!("{id}{id}")), Some(Malformed), "twice");
+    let other = id.replace(&keyid(7), &keyid(9));
+    assert_eq!(of(&id, &format!("{other}{id}")), Some(Verified), "of two, the last one counts");
+    assert_eq!(of(&id, &format!("{id}{other}")), Some(UnknownKey), "of two, the last one counts");
 }
 
 /// SIG-13.
@@ -209,16 +211,21 @@ fn sig_12_headers_that_cannot_be_read_prove_nothing() {
         good.clone().without("signature").with("signature", "sig1=::"),
         good.clone().without("signature").with("signature", "sig1"),
         good.clone().without("signature").with("signature", ""),
-        // Duplicate labels, in one line and in two.
+        // Of two members with one label, the last one counts.
         good.clone().with("signature", "sig1=::"),
-        good.clone().altered("signature-input", "sig1=", "sig1=(), sig1="),
-        good.clone().with("signature-agent", "sig1=\"https://other.test\""),
         good.clone().altered("signature-input", "\"@authority\"", "\"@authority\" \"@authority\""),
         good.clone().altered("signature-input", "\"@authority\"", "\"@authority\" \"Accept\""),
         good.clone().altered("signature-input", "\"@authority\"", "\"@authority\" \"signature\""),
         good.clone().altered("signature-input", "\"@authority\"", "\"@authority\" accept"),
     ] {
         assert_eq!(result(&bad), Some(Malformed), "{:?}", bad.headers);
+    }
+    for (changed, expected) in [
+        (good.clone().altered("signature-input", "sig1=", "sig1=(), sig1="), Verified),
+        (good.clone().altered("signature", "sig1=", "sig1=::, sig1="), Verified),
+        (good.clone().with("signature-agent", "sig1=\"https://other.test\""), UnknownKey),
+    ] {
+        assert_eq!(result(&changed), Some(expected), "{:?}", changed.headers);
     }
     for component in [
         r#""@request-target""#,

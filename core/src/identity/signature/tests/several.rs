@@ -164,7 +164,7 @@ fn sig_12_what_exceeds_the_budget_is_no_forgery() {
     let expired = with_budget(sent().signed(&expired));
     let unknown = Plan { parameters: parameters(NOW, NOW + 50, 9), ..Plan::default() };
     let unknown = with_budget(sent().signed(&unknown));
-    // What costs little is refused as before, and nothing is spent on it; nor on what holds.
+    // Cheap refusals work as before, and nothing is spent on them; nor on signatures that hold.
     for _ in 0..2 * budget::MOST_OF_A_CLIENT {
         assert_eq!(result(&expired), Some(Expired));
         assert_eq!(result(&unknown), Some(UnknownKey));

@@ -31,7 +31,7 @@ fn sig_13_the_vector_of_the_rfc_holds() {
         };
         let ring = ring();
         let examination = Examination { ring: &ring, request: sent, claimed: None, comparisons: 0 };
-        examination.is_of(&key_of_the_rfc(), signature, input)
+        examination.is_of(&key_of_the_rfc(), signature, input, &[])
     };
     assert_eq!(is_right(&sent, &signature), Ok(true));
     for place in 0..64 {

@@ -1,0 +1,150 @@
+//! From a line to the decision of a configuration.
+
+use std::borrow::Cow;
+
+use crawlpike_core::{Action, Identity, Overrides, Reason, Ruleset, Step, decide_traced};
+
+use crate::changes::Changes;
+use crate::events;
+use crate::job::Job;
+use crate::line::record::Asked;
+use crate::line::{Fault, Record};
+use crate::tally::client::Client;
+use crate::tally::{Judged, Tally, name_of_unknown};
+
+/// A line that says nothing, as an example in the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Example {
+    /// The number of the source.
+    pub(crate) source: usize,
+    /// From 1.
+    pub(crate) line: u64,
+    pub(crate) fault: Fault,
+}
+
+/// The counts of one thread.
+#[derive(Debug)]
+pub(crate) struct Lane<'r> {
+    pub(crate) tally: Tally<'r>,
+    pub(crate) changes: Changes<'r>,
+    pub(crate) examples: Vec<Example>,
+    /// Lines of JSON that have not been written, if any are to be.
+    pub(crate) events: Option<Vec<u8>>,
+}
+
+impl<'r> Lane<'r> {
+    const EXAMPLES: usize = 5;
+
+    pub(crate) fn new(writes_events: bool) -> Self {
+        let events = writes_events.then(Vec::new);
+        Self { tally: Tally::new(), changes: Changes::default(), examples: Vec::new(), events }
+    }
+
+    /// Counts a line that says nothing of a request.
+    pub(crate) fn reject(&mut self, source: usize, line: u64, fault: Fault) {
+        *self.tally.faults.entry(fault).or_default() += 1;
+        // Lines come in their order, so the first ones of each kind are the examples.
+        let of_kind = self.examples.iter().filter(|example| example.fault == fault).count();
+        if of_kind < Self::EXAMPLES {
+            self.examples.push(Example { source, line, fault });
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.tally.merge(other.tally);
+        self.changes.merge(other.changes);
+        self.examples.extend(other.examples);
+        self.examples.sort_unstable_by_key(|example| (example.fault, example.source, example.line));
+        let mut kept: Vec<Example> = Vec::new();
+        for example in std::mem::take(&mut self.examples) {
+            if kept.iter().filter(|known| known.fault == example.fault).count() < Self::EXAMPLES {
+                kept.push(example);
+            }
+        }
+        self.examples = kept;
+    }
+}
+
+impl<'r> Job<'r, '_> {
+    /// Judges a line, without its end, and counts it.
+    pub(crate) fn judge_line(&self, line: &[u8], source: usize, number: u64, lane: &mut Lane<'r>) {
+        lane.tally.lines += 1;
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        match self.reader.read(line) {
+            Ok(record) => self.count(record, lane),
+            Err(fault) => lane.reject(source, number, fault),
+        }
+    }
+
+    fn count<'l>(&'l self, mut record: Record<'l>, lane: &mut Lane<'r>) {
+        if let (None, Some(host)) = (&record.authority, &self.options.default_host) {
+            record.authority = Some(Cow::Borrowed(host.as_bytes()));
+        }
+        let is_wanted = self.options.since.is_none_or(|since| record.time.is_some_and(|time| time >= since))
+            && self.options.host.as_ref().is_none_or(|host| is_host(record.authority.as_deref(), host));
+        if !is_wanted {
+            lane.tally.filtered += 1;
+            return;
+        }
+        let client = record.address.map(|address| Client::new(address, self.options.anonymize));
+        let judged = self.judge(&record, client, self.ruleset);
+        if self.options.agent.as_ref().is_some_and(|agent| !is_agent(&judged, agent)) {
+            lane.tally.filtered += 1;
+            return;
+        }
+        lane.tally.add(&judged);
+        if let Some(lines) = &mut lane.events {
+            events::write(&judged, lines);
+        }
+        if let Some(other) = self.other {
+            lane.changes.add(&judged, &self.judge(&record, client, other));
+        }
+    }
+
+    fn judge<'a>(
+        &self,
+        record: &'a Record<'a>,
+        client: Option<Client>,
+        ruleset: &'r Ruleset,
+    ) -> Judged<'a, 'r> {
+        let asked = Asked { record, purpose_header: ruleset.purpose_header(), now: self.now };
+        let mut asks_policy = false;
+        let mut note = |step| asks_policy |= matches!(step, Step::Policy(_) | Step::Place(_));
+        let decision = decide_traced(ruleset, &asked, Overrides::default(), &mut note);
+        let facts = ruleset.named(&decision);
+        let is_uncovered = facts.identity != Identity::None
+            && facts.action == Action::Allow
+            && facts.reason == Reason::Allowed
+            && !asks_policy;
+        Judged {
+            record,
+            client,
+            facts,
+            doubt: decision.doubt,
+            is_covered: !is_uncovered,
+            is_off: decision.is_off(),
+        }
+    }
+}
+
+fn is_host(authority: Option<&[u8]>, host: &str) -> bool {
+    let authority = authority.unwrap_or_default();
+    let without_port = match memchr::memrchr(b':', authority) {
+        Some(colon) if authority[colon + 1..].iter().all(u8::is_ascii_digit) => &authority[..colon],
+        _ => authority,
+    };
+    without_port.strip_suffix(b".").unwrap_or(without_port).eq_ignore_ascii_case(host.as_bytes())
+}
+
+fn is_agent(judged: &Judged<'_, '_>, agent: &str) -> bool {
+    match judged.facts.agent {
+        Some(token) => token.eq_ignore_ascii_case(agent),
+        None => {
+            judged.facts.identity == Identity::Generic
+                && name_of_unknown(judged.record.user_agent.as_deref()).eq_ignore_ascii_case(agent.as_bytes())
+        }
+    }
+}

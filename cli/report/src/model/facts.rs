@@ -1,0 +1,179 @@
+//! The headline: facts in words.
+
+use std::collections::BTreeMap;
+
+use crawlpike_core::{Action, Identity};
+
+use super::{Kind, Report, Row};
+use crate::harmless::harmless;
+use crate::numbers::{bytes, count, share, shown_time};
+
+/// The most important facts.
+pub(super) fn of(report: &Report) -> Vec<String> {
+    let mut facts: Vec<String> = private(report).into_iter().collect();
+    facts.push(requests(report));
+    facts.extend(spoofed(report));
+    facts.extend(unverified(report));
+    facts.extend(denied(report));
+    facts.extend(verified_but_denied(report));
+    facts.extend(unknown(report));
+    facts.extend(uncovered(report));
+    facts.extend(off(report));
+    facts.extend(lines(report));
+    facts
+}
+
+/// The log has the addresses of a proxy, not those of clients: all that follows is to be read with that in mind.
+fn private(report: &Report) -> Option<String> {
+    let count = count(Some(report.input.private).filter(|count| *count > 0)?);
+    Some(format!(
+        "{count} requests claim an agent from a private address, which neither verifies nor refutes the claim. If a proxy is \
+         in front, have the server log the client's real address."
+    ))
+}
+
+fn requests(report: &Report) -> String {
+    let total = &report.total;
+    let automated = share(total.automated.requests, total.all.requests);
+    let time = match (&report.first, &report.last) {
+        (Some(first), Some(last)) => format!(" from {} to {}", shown_time(first), shown_time(last)),
+        _ => String::new(),
+    };
+    match total.all.requests {
+        0 => "There are no requests to report on.".to_string(),
+        all => format!("{} requests{time}. {automated} of them are automated.", count(all)),
+    }
+}
+
+/// The three agents with the most impostors.
+fn spoofed(report: &Report) -> impl Iterator<Item = String> {
+    let of = |row: &Row| row.requests_of(Identity::Spoofed);
+    top(report.agents.iter(), of, 3).map(move |row| {
+        let all = row.all.requests;
+        format!(
+            "{} of the requests that claim {} ({} of {}) are not from its published ranges.",
+            share(of(row), all),
+            harmless(&row.name),
+            count(of(row)),
+            count(all)
+        )
+    })
+}
+
+fn unverified(report: &Report) -> Option<String> {
+    let of = |row: &Row| row.requests_of(Identity::Unverified);
+    let all: u64 = report.agents.iter().map(of).sum();
+    let most = top(report.agents.iter(), of, 1).next()?;
+    let why = most.doubts.first().map(|doubt| format!(": {}", harmless(doubt))).unwrap_or_default();
+    let name = harmless(&most.name);
+    Some(match all == of(most) {
+        true => format!("{} requests claim {name} and cannot be verified{why}.", count(all)),
+        false => format!(
+            "{} requests claim agents and cannot be verified. Most of them claim {name}{why}.",
+            count(all)
+        ),
+    })
+}
+
+fn denied(report: &Report) -> Vec<String> {
+    let total = &report.total;
+    if total.all.requests == 0 {
+        return Vec::new();
+    }
+    if total.denied.requests == 0 {
+        return vec!["The configuration denies none of these requests.".to_string()];
+    }
+    let share = share(total.denied.requests, total.automated.requests);
+    let mut facts = vec![format!(
+        "The configuration denies {share} of the automated requests: {}, with {} sent.",
+        count(total.denied.requests),
+        bytes(total.denied.bytes)
+    )];
+    let observed = total.denied.requests - total.enforced.requests;
+    if observed == total.denied.requests {
+        facts.push("The mode is `observe` for all of them: Crawlpike lets them through.".to_string());
+    } else if observed > 0 {
+        facts.push(format!(
+            "Crawlpike lets {} of them through, because the mode is `observe` there.",
+            count(observed)
+        ));
+    }
+    let mut by_cause: BTreeMap<String, u64> = BTreeMap::new();
+    for outcome in report.agents.iter().flat_map(|row| &row.outcomes).filter(|row| row.action == Action::Deny)
+    {
+        let cause = outcome.rule.clone().unwrap_or_else(|| outcome.reason.to_string());
+        *by_cause.entry(cause).or_default() += outcome.sums.requests;
+    }
+    if by_cause.len() > 1
+        && let Some((cause, requests)) = by_cause.iter().max_by_key(|(_, requests)| **requests)
+    {
+        facts.push(format!("Most denials are because of {}: {}.", harmless(cause), count(*requests)));
+    }
+    facts
+}
+
+fn verified_but_denied(report: &Report) -> Option<String> {
+    let of = |row: &Row| -> u64 {
+        let outcomes = row.outcomes.iter();
+        let denied = outcomes.filter(|row| row.action == Action::Deny && row.identity == Identity::Verified);
+        denied.map(|row| row.sums.requests).sum()
+    };
+    let all: u64 = report.agents.iter().map(of).sum();
+    let most = top(report.agents.iter(), of, 1).next()?;
+    let name = harmless(&most.name);
+    Some(match all == of(most) {
+        true => format!("{} of the denied requests are from verified {name}.", count(all)),
+        false => format!(
+            "{} of the denied requests are from verified agents, most of them from {name}.",
+            count(all)
+        ),
+    })
+}
+
+fn unknown(report: &Report) -> Option<String> {
+    let all = report.agents.iter().find(|row| row.kind == Kind::Unknown)?;
+    let most = report.unknown.agents.first()?;
+    Some(format!(
+        "{} requests are from automation that claims no known agent, most of them from {}.",
+        count(all.all.requests),
+        harmless(&most.name)
+    ))
+}
+
+fn uncovered(report: &Report) -> Option<String> {
+    let requests = report.uncovered.all.requests;
+    let most = report.uncovered.hosts.items.first().filter(|_| requests > 0)?;
+    let hosts = match &*most.value {
+        "" => String::new(),
+        host => format!(" Most of them are for {}.", harmless(host)),
+    };
+    Some(format!("No policy covers {} automated requests.{hosts}", count(requests)))
+}
+
+fn off(report: &Report) -> Option<String> {
+    let off = report.total.off;
+    (off > 0).then(|| {
+        format!(
+            "{} requests are for parts where the mode is `off`: no client is identified there.",
+            count(off)
+        )
+    })
+}
+
+fn lines(report: &Report) -> Option<String> {
+    let input = &report.input;
+    let lost = input.unreadable + input.too_long;
+    (lost > 0).then(|| format!("{} of {} lines cannot be read.", count(lost), count(input.lines)))
+}
+
+/// The rows with the most of something, and with any of it.
+fn top<'a, F: Fn(&Row) -> u64>(
+    rows: impl Iterator<Item = &'a Row>,
+    of: F,
+    most: usize,
+) -> impl Iterator<Item = &'a Row> {
+    let mut rows: Vec<&Row> = rows.filter(|row| of(row) > 0).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(of(row)));
+    rows.truncate(most);
+    rows.into_iter()
+}

@@ -1,0 +1,185 @@
+//! The counts of all requests, in memory whose bound does not depend on the log.
+
+pub(crate) mod client;
+pub(crate) mod distinct;
+pub(crate) mod frequent;
+pub(crate) mod group;
+pub(crate) mod timeline;
+mod unknown;
+
+use crawlpike_core::{Action, Doubt, Facts, Identity};
+use hashbrown::HashMap;
+
+use crate::line::{Fault, Record};
+use client::Client;
+use distinct::Distinct;
+use frequent::{Detail, Frequent};
+use group::{Group, Outcome, Sums, joined};
+use timeline::Timeline;
+pub(crate) use unknown::name as name_of_unknown;
+
+/// The columns of the timeline: the identities in their order, and then the requests that are denied.
+pub(crate) const COLUMNS: usize = Identity::ALL.len() + 1;
+/// The column of the requests that are denied.
+pub(crate) const DENIED: usize = COLUMNS - 1;
+
+/// The sender of a request, as the report groups requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Sender<'r> {
+    /// Claims this agent.
+    Agent(&'r str),
+    /// Claims none, from an address of this feed.
+    Undeclared(&'r str),
+    /// A person's browser, as far as anybody can say.
+    Person,
+}
+
+/// An impostor: the network, and the agent that is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Impostor<'r> {
+    pub(crate) network: Client,
+    pub(crate) agent: &'r str,
+}
+
+/// Sums of all requests, or of those that one thread has read.
+#[derive(Debug)]
+pub(crate) struct Tally<'r> {
+    pub(crate) lines: u64,
+    pub(crate) faults: HashMap<Fault, u64>,
+    /// Requests that the options leave out.
+    pub(crate) filtered: u64,
+    /// Requests that claim an agent from a private address.
+    pub(crate) private: u64,
+    pub(crate) without_time: u64,
+    pub(crate) without_host: u64,
+    pub(crate) groups: HashMap<Sender<'r>, Group<'r>>,
+    /// Automation that claims no known agent, by the name of its product.
+    pub(crate) unknown: Frequent<Vec<u8>, Group<'r>>,
+    /// All of it, exactly.
+    pub(crate) all_unknown: Group<'r>,
+    pub(crate) addresses: Distinct,
+    pub(crate) impostors: Frequent<Impostor<'r>>,
+    /// Automated requests that no policy was asked about.
+    pub(crate) uncovered: Sums,
+    pub(crate) uncovered_hosts: Frequent<Vec<u8>>,
+    /// Requests in places where the mode is `off`.
+    pub(crate) off: u64,
+    pub(crate) timeline: Timeline<COLUMNS>,
+    pub(crate) span: Option<(i64, i64)>,
+}
+
+/// A request and what was decided about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judged<'a, 'r> {
+    pub(crate) record: &'a Record<'a>,
+    /// The client as lists show it.
+    pub(crate) client: Option<Client>,
+    pub(crate) facts: Facts<'r>,
+    /// The reason why the claim is not called a forgery.
+    pub(crate) doubt: Option<Doubt>,
+    /// True if a policy of a site was asked, or a setting decided.
+    pub(crate) is_covered: bool,
+    pub(crate) is_off: bool,
+}
+
+impl<'r> Judged<'_, 'r> {
+    /// The sender; `None` for automation that claims no known agent.
+    pub(crate) fn sender(&self) -> Option<Sender<'r>> {
+        match (self.facts.agent, self.facts.identity, self.facts.feed) {
+            (Some(agent), ..) => Some(Sender::Agent(agent)),
+            (_, Identity::Undeclared, Some(feed)) => Some(Sender::Undeclared(feed)),
+            (_, Identity::Generic, _) => None,
+            _ => Some(Sender::Person),
+        }
+    }
+}
+
+impl<'r> Tally<'r> {
+    const UNKNOWN: usize = 256;
+    const IMPOSTORS: usize = 8_192;
+    const HOSTS: usize = 512;
+    const LONGEST_HOST: usize = 253;
+
+    pub(crate) fn new() -> Self {
+        Self {
+            lines: 0,
+            faults: HashMap::new(),
+            filtered: 0,
+            private: 0,
+            without_time: 0,
+            without_host: 0,
+            groups: HashMap::new(),
+            unknown: Frequent::new(Self::UNKNOWN),
+            all_unknown: Group::default(),
+            addresses: Distinct::default(),
+            impostors: Frequent::new(Self::IMPOSTORS),
+            uncovered: Sums::default(),
+            uncovered_hosts: Frequent::new(Self::HOSTS),
+            off: 0,
+            timeline: Timeline::new(),
+            span: None,
+        }
+    }
+
+    /// Counts a request.
+    pub(crate) fn add(&mut self, judged: &Judged<'_, 'r>) {
+        let Judged { record, client, facts, doubt, is_covered, is_off } = judged;
+        let outcome = Outcome::from(facts);
+        match judged.sender() {
+            Some(sender) => self.groups.entry(sender).or_default().add(record, *client, outcome),
+            None => {
+                self.unknown.add_with(name_of_unknown(record.user_agent.as_deref()), |group| {
+                    group.add(record, *client, outcome);
+                });
+                self.all_unknown.add(record, *client, outcome);
+            }
+        }
+        self.off += u64::from(*is_off);
+        self.private += u64::from(*doubt == Some(Doubt::PrivateAddress));
+        self.without_host += u64::from(record.authority.is_none());
+        if let Some(address) = record.address {
+            self.addresses.add(address);
+            if let (Identity::Spoofed, Some(agent)) = (facts.identity, facts.agent) {
+                self.impostors.add(&Impostor { network: Client::network_of(address), agent });
+            }
+        }
+        if !is_covered {
+            self.uncovered.add(Sums { requests: 1, bytes: record.bytes });
+            let host = record.authority.as_deref().unwrap_or_default();
+            self.uncovered_hosts.add(&host[..host.len().min(Self::LONGEST_HOST)]);
+        }
+        match record.time {
+            Some(time) => {
+                let identity = Identity::ALL.iter().position(|identity| *identity == facts.identity);
+                let denied = (facts.action == Action::Deny).then_some(DENIED);
+                self.timeline.add(time, identity.into_iter().chain(denied));
+                self.span = joined(self.span, Some((time, time)));
+            }
+            None => self.without_time += 1,
+        }
+    }
+
+    /// Adds what another thread counted.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.lines += other.lines;
+        for (fault, count) in other.faults {
+            *self.faults.entry(fault).or_default() += count;
+        }
+        self.filtered += other.filtered;
+        self.private += other.private;
+        self.without_time += other.without_time;
+        self.without_host += other.without_host;
+        for (sender, group) in other.groups {
+            self.groups.entry(sender).or_default().merge(group);
+        }
+        self.unknown.merge(other.unknown);
+        self.all_unknown.merge(other.all_unknown);
+        self.addresses.merge(other.addresses);
+        self.impostors.merge(other.impostors);
+        self.uncovered.add(other.uncovered);
+        self.uncovered_hosts.merge(other.uncovered_hosts);
+        self.off += other.off;
+        self.timeline.merge(other.timeline);
+        self.span = joined(self.span, other.span);
+    }
+}

@@ -1,0 +1,218 @@
+//! The plots, as SVG with a title, a description, and a tooltip for each bar.
+
+use std::fmt::Write;
+
+use crawlpike_core::Identity;
+
+use super::escape::Text;
+use crate::model::{Report, Row};
+use crate::numbers::{count, share};
+use crate::view::table::cut;
+
+/// The width of a plot in its own units.
+const WIDTH: f64 = 1000.0;
+/// The identities of automated clients, in the order in which bars stack.
+pub(super) const AUTOMATED: [Identity; 5] =
+    [Identity::Verified, Identity::Unverified, Identity::Spoofed, Identity::Undeclared, Identity::Generic];
+
+/// A bar of parts, each with its class and its number.
+pub(super) struct Bar {
+    pub(super) label: String,
+    pub(super) parts: Vec<(&'static str, u64)>,
+    /// The text behind the bar.
+    pub(super) note: String,
+}
+
+fn open(svg: &mut String, height: f64, id: &str, title: &str, description: &str) {
+    let _ = write!(
+        svg,
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>",
+        Text(title),
+        Text(description)
+    );
+}
+
+/// Automated requests over time: a column for each interval, and a line of those that are denied.
+pub(super) fn timeline(report: &Report) -> Option<String> {
+    const HEIGHT: f64 = 300.0;
+    const LEFT: f64 = 70.0;
+    const TOP: f64 = 12.0;
+    const BOTTOM: f64 = 264.0;
+    let intervals = &report.timeline.intervals;
+    let order: Vec<usize> = AUTOMATED
+        .iter()
+        .filter_map(|identity| report.identities.iter().position(|row| row.identity == *identity))
+        .collect();
+    let of =
+        |interval: &crate::model::Interval| -> u64 { order.iter().map(|at| interval.requests[*at]).sum() };
+    let highest =
+        intervals.iter().map(|interval| of(interval).max(interval.denied)).max().filter(|most| *most > 0)?;
+    let step = step(highest);
+    let top = highest.div_ceil(step) * step;
+    let y = |number: u64| BOTTOM - (BOTTOM - TOP) * number as f64 / top as f64;
+    let slot = (WIDTH - LEFT) / intervals.len() as f64;
+    let gap = if slot > 4.0 { 1.0 } else { 0.0 };
+
+    let mut svg = String::new();
+    let description = format!(
+        "Columns of automated requests by identity, each of {}. The highest has {}. A line shows the requests that are denied.",
+        length(report.timeline.seconds),
+        count(highest)
+    );
+    open(&mut svg, HEIGHT, "timeline", "Automated requests over time", &description);
+    for tick in (0..=top / step).map(|number| number * step) {
+        let y = y(tick);
+        let class = if tick == 0 { "base" } else { "grid" };
+        let _ = write!(
+            svg,
+            "<line class=\"{class}\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+             <text class=\"axis\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            LEFT - 8.0,
+            y + 4.0,
+            count(tick)
+        );
+    }
+    let mut line = String::new();
+    let labels = intervals.len().div_ceil(8).max(1);
+    for (number, interval) in intervals.iter().enumerate() {
+        let x = LEFT + slot * number as f64;
+        let mut below = 0;
+        let _ = write!(
+            svg,
+            "<g><title>{}: {} automated, {} denied</title>",
+            short_time(&interval.start, report.timeline.seconds),
+            count(of(interval)),
+            count(interval.denied)
+        );
+        for (at, identity) in order.iter().zip(AUTOMATED) {
+            let requests = interval.requests[*at];
+            if requests > 0 {
+                let (low, high) = (y(below), y(below + requests));
+                let _ = write!(
+                    svg,
+                    "<rect class=\"{identity}\" x=\"{:.2}\" y=\"{high:.1}\" width=\"{:.2}\" height=\"{:.1}\"/>",
+                    x + gap / 2.0,
+                    slot - gap,
+                    low - high
+                );
+                below += requests;
+            }
+        }
+        svg.push_str("</g>");
+        let _ = write!(line, "{:.1},{:.1} ", x + slot / 2.0, y(interval.denied));
+        if number % labels == 0 {
+            let _ = write!(
+                svg,
+                "<text class=\"axis\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
+                BOTTOM + 20.0,
+                short_time(&interval.start, report.timeline.seconds)
+            );
+        }
+    }
+    if intervals.len() > 1 {
+        let points = line.trim_end();
+        let _ = write!(
+            svg,
+            "<polyline class=\"halo\" points=\"{points}\"/><polyline class=\"line\" points=\"{points}\"/>"
+        );
+    }
+    svg.push_str("</svg>");
+    Some(svg)
+}
+
+/// Bars that lie below each other, the longest as long as there is room.
+pub(super) fn bars(id: &str, title: &str, description: &str, bars: &[Bar]) -> Option<String> {
+    const LEFT: f64 = 230.0;
+    const RIGHT: f64 = 170.0;
+    const ROW: f64 = 30.0;
+    const THICK: f64 = 18.0;
+    let sum = |bar: &Bar| -> u64 { bar.parts.iter().map(|(_, number)| number).sum() };
+    let longest = bars.iter().map(sum).max().filter(|longest| *longest > 0)?;
+    let scale = (WIDTH - LEFT - RIGHT) / longest as f64;
+    let mut svg = String::new();
+    open(&mut svg, ROW * bars.len() as f64 + 4.0, id, title, description);
+    for (number, bar) in bars.iter().enumerate() {
+        let y = ROW * number as f64 + 4.0;
+        let middle = y + THICK / 2.0 + 4.5;
+        let _ = write!(
+            svg,
+            "<text x=\"{}\" y=\"{middle:.1}\" text-anchor=\"end\">{}</text>",
+            LEFT - 10.0,
+            Text(&cut(&bar.label, 30))
+        );
+        let mut x = LEFT;
+        for (class, requests) in bar.parts.iter().filter(|(_, requests)| *requests > 0) {
+            let width = (*requests as f64 * scale).max(1.0);
+            let _ = write!(
+                svg,
+                "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{THICK}\">\
+                 <title>{}: {} {class} ({})</title></rect>",
+                Text(&bar.label),
+                count(*requests),
+                share(*requests, sum(bar))
+            );
+            x += width;
+        }
+        let _ = write!(
+            svg,
+            "<text class=\"axis\" x=\"{:.1}\" y=\"{middle:.1}\">{}</text>",
+            x + 8.0,
+            Text(&bar.note)
+        );
+    }
+    svg.push_str("</svg>");
+    Some(svg)
+}
+
+/// The bar of an agent.
+pub(super) fn of_agent(row: &Row) -> Bar {
+    Bar {
+        label: row.title(),
+        parts: AUTOMATED.iter().map(|identity| (identity.as_str(), row.requests_of(*identity))).collect(),
+        note: format!("{}, {} denied", count(row.all.requests), share(row.denied.requests, row.all.requests)),
+    }
+}
+
+/// The intervals of an axis, so that there are at most five: 1, 2 or 5 times a power of ten.
+fn step(highest: u64) -> u64 {
+    let mut power = 1;
+    loop {
+        for factor in [1, 2, 5] {
+            if highest.div_ceil(power * factor) <= 5 {
+                return power * factor;
+            }
+        }
+        power *= 10;
+    }
+}
+
+/// A duration in its largest unit.
+pub(super) fn length(seconds: i64) -> String {
+    let (number, unit) = match seconds {
+        0..3_600 => (seconds / 60, "minute"),
+        3_600..86_400 => (seconds / 3_600, "hour"),
+        86_400..604_800 => (seconds / 86_400, "day"),
+        _ => (seconds / 604_800, "week"),
+    };
+    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
+}
+
+/// `11-22 07:05`, or the date if intervals are that long.
+pub(super) fn short_time(time: &str, seconds: i64) -> String {
+    let range = if seconds < 86_400 { 5..16 } else { 0..10 };
+    time.get(range).unwrap_or(time).replace('T', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_has_round_numbers() {
+        for (highest, expected) in [(1, 1), (5, 1), (6, 2), (11, 5), (26, 10), (499, 100), (10_001, 5_000)] {
+            assert_eq!(step(highest), expected, "{highest}");
+            assert!(highest.div_ceil(expected) <= 5);
+        }
+    }
+}

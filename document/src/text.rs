@@ -1,0 +1,33 @@
+//! Properties of texts.
+
+/// The tokens that a language model takes for a text, approximately: four ASCII characters make one, two letters of an
+/// alphabet with two bytes each, one character of all other scripts.
+pub fn approximate_tokens(text: &str) -> u64 {
+    // No more than a byte can count, and whole registers, so that many bytes are counted at a time.
+    const AT_A_TIME: usize = 192;
+    let (mut characters, mut ascii, mut more) = (0_u64, 0_u64, 0_u64);
+    for bytes in text.as_bytes().chunks(AT_A_TIME) {
+        let (mut firsts, mut ascii_here, mut more_here) = (0_u8, 0_u8, 0_u8);
+        for byte in bytes {
+            // The bytes after the first one of a character are 0x80 to 0xbf.
+            firsts += u8::from(byte.cast_signed() >= -0x40);
+            ascii_here += u8::from(byte.cast_signed() >= 0);
+            more_here += u8::from(*byte >= 0xe0);
+        }
+        characters += u64::from(firsts);
+        ascii += u64::from(ascii_here);
+        more += u64::from(more_here);
+    }
+    ascii.div_ceil(4) + (characters - ascii - more).div_ceil(2) + more
+}
+
+/// Returns true if nobody sees a character: people would not know its meaning for an agent.
+pub(crate) fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+            // Directions that override the text's own; marks and isolates stay.
+            | '\u{202a}'..='\u{202e}'
+    )
+}

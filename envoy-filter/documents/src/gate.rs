@@ -1,0 +1,58 @@
+//! The state that all requests of a configuration share.
+
+use std::rc::Rc;
+
+use crawlpike_core::{Decision, Overrides, Ruleset};
+use crawlpike_envoy_gate::{PageRequest, on_page_head, on_page_request, on_response};
+use crawlpike_envoy_wasm::{Errors, HostStream, Refused};
+
+use crate::page::Page;
+
+/// A configuration of the filter.
+pub(crate) struct Gate {
+    ruleset: Ruleset,
+    errors: Errors,
+}
+
+/// A request that may get a document.
+pub(crate) struct Asked {
+    decision: Decision,
+    page: Box<PageRequest>,
+}
+
+impl Gate {
+    pub(crate) fn new(ruleset: Ruleset) -> Self {
+        Self { ruleset, errors: Errors::default() }
+    }
+
+    /// Prepares the request of the current stream, if its site sends documents.
+    pub(crate) fn request(&self) -> Option<Asked> {
+        let asked = on_page_request(&mut HostStream::default(), &self.ruleset, Overrides::default());
+        let (decision, page) = self.granted(asked).flatten()?;
+        Some(Asked { decision, page })
+    }
+
+    /// The page that is to be collected, if the response may become a document. Otherwise the head of the response is as it is
+    /// to be.
+    pub(crate) fn response(self: &Rc<Self>, asked: &Asked, has_body: bool) -> Option<Page> {
+        let Asked { decision, page } = asked;
+        let conversion = on_page_head(&mut HostStream::default(), &self.ruleset, decision, page, has_body);
+        let conversion = self.granted(conversion).flatten()?;
+        Some(Page::new(Rc::clone(self), *decision, conversion, page))
+    }
+
+    /// Makes the headers of the response what policies say.
+    pub(crate) fn apply_policies(&self, decision: &Decision) {
+        self.granted(on_response(&mut HostStream::default(), &self.ruleset, decision));
+    }
+
+    /// The value; an internal error is noted.
+    pub(crate) fn granted<T>(&self, result: Result<T, Refused>) -> Option<T> {
+        result.map_err(|refused| self.note(refused)).ok()
+    }
+
+    /// Notes an internal error.
+    pub(crate) fn note(&self, refused: Refused) {
+        self.errors.note(refused);
+    }
+}

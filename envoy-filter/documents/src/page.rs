@@ -1,0 +1,149 @@
+//! A page that is being collected, in the memory of the virtual machine: the limits of Envoy's buffers do not count.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crawlpike_core::{Conversion, Decision, rfc_3339};
+use crawlpike_document_gate::{Job, Outcome, PageSource};
+use crawlpike_envoy_gate::{PageRequest, Stream, change_head};
+use crawlpike_envoy_wasm::{HostStream, Refused, raw};
+
+use crate::gate::Gate;
+
+/// The most bytes that the pages of a virtual machine may have together. Its memory never shrinks, and ends at 4 GiB. A page
+/// for which there is no room goes on as it is.
+const MOST_KEPT: usize = 64 << 20;
+
+/// The details of a response that had to be sent as one of Envoy's own.
+const DETAILS: &str = "crawlpike_document";
+
+thread_local! {
+    /// The pages by the numbers of their streams. No call of the host is made while they are borrowed: Envoy may end a stream
+    /// during a call.
+    static PAGES: RefCell<BTreeMap<u32, Page>> = const { RefCell::new(BTreeMap::new()) };
+    /// The bytes of all pages.
+    static KEPT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A page of which a part has come.
+pub(crate) struct Page {
+    gate: Rc<Gate>,
+    decision: Decision,
+    job: Job,
+}
+
+/// Keeps a page until more of it comes.
+pub(crate) fn keep(stream: u32, page: Page) {
+    PAGES.with_borrow_mut(|pages| pages.insert(stream, page));
+}
+
+/// The page of a stream, which is then kept no longer.
+pub(crate) fn take(stream: u32) -> Option<Page> {
+    PAGES.with_borrow_mut(|pages| pages.remove(&stream))
+}
+
+/// Takes so many bytes of a body, which have just come. False if the response goes on: with these bytes, with all of the page,
+/// or with the document in their place.
+pub(crate) fn collect(stream: u32, size: usize, is_last: bool) -> bool {
+    let Some(mut page) = take(stream) else { return false };
+    let before = page.job.body().len();
+    let is_taken = page.collect(size, is_last).unwrap_or_else(|refused| {
+        page.gate.note(refused);
+        page.give_back(before);
+        false
+    });
+    if is_taken {
+        keep(stream, page);
+    }
+    is_taken
+}
+
+impl Page {
+    pub(crate) fn new(
+        gate: Rc<Gate>,
+        decision: Decision,
+        conversion: Box<Conversion>,
+        request: &PageRequest,
+    ) -> Self {
+        let source = PageSource {
+            url: request.url().map(str::to_owned),
+            fetched_at: raw::now().ok().and_then(rfc_3339),
+        };
+        Self { gate, decision, job: Job::new(conversion, source) }
+    }
+
+    fn collect(&mut self, size: usize, is_last: bool) -> Result<bool, Refused> {
+        if !self.push(size)? {
+            change_head(&mut HostStream::default(), &self.job.page())?;
+            // Before the bytes that have just come.
+            raw::replace_response_body(0, self.job.body())?;
+            return Ok(false);
+        }
+        if is_last {
+            let body = self.finish()?;
+            raw::replace_response_body(size, body.as_deref().unwrap_or(self.job.body()))?;
+            return Ok(false);
+        }
+        raw::replace_response_body(size, &[])?;
+        Ok(true)
+    }
+
+    /// Puts so many bytes that were taken before those that have just come.
+    fn give_back(&self, taken: usize) {
+        if let Some(taken) = self.job.body().get(..taken)
+            && let Err(refused) = raw::replace_response_body(0, taken)
+        {
+            self.gate.note(refused);
+        }
+    }
+
+    /// Copies the bytes that have just come; false if there are too many.
+    fn push(&mut self, size: usize) -> Result<bool, Refused> {
+        let kept = KEPT.get().saturating_add(size);
+        if kept > MOST_KEPT || !self.job.push(&raw::response_body(size)?) {
+            return Ok(false);
+        }
+        KEPT.set(kept);
+        Ok(true)
+    }
+
+    /// Changes the head of the response, now that its body is complete. The body, if it is not the page.
+    fn finish(&self) -> Result<Option<Vec<u8>>, Refused> {
+        let (headers, document) = match self.job.finish() {
+            Outcome::Document { headers, body } => (headers, Some(body)),
+            Outcome::Page { headers } => (headers, None),
+        };
+        change_head(&mut HostStream::default(), &headers)?;
+        Ok(document)
+    }
+
+    /// Sends the response, whose body is complete, without its trailers; false if that is refused. A filter cannot add bytes to
+    /// a body before trailers, unless Envoy's buffer has some. So this is one of Envoy's own responses, which the filters before
+    /// this one do not see.
+    pub(crate) fn reply(&self) -> bool {
+        self.gate.granted(self.send()).is_some()
+    }
+
+    fn send(&self) -> Result<(), Refused> {
+        self.gate.apply_policies(&self.decision);
+        // The body is nowhere else: if Envoy refuses to change the head, the page goes on.
+        let body = self.gate.granted(self.finish()).flatten();
+        let head = HostStream::default().response_lines()?;
+        let value = |of: &[u8]| head.lines().find(|(name, _)| *name == of).map(|(_, value)| value);
+        let status = value(b":status").and_then(|status| str::from_utf8(status).ok()?.parse().ok());
+        // Envoy itself adds what says how long the body is.
+        let lines: Vec<_> = head
+            .lines()
+            .filter(|(name, _)| !name.starts_with(b":"))
+            .filter(|(name, _)| !matches!(*name, b"content-length" | b"transfer-encoding" | b"trailer"))
+            .collect();
+        raw::respond(status.unwrap_or(200), DETAILS, &lines, body.as_deref().unwrap_or(self.job.body()))
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        KEPT.set(KEPT.get().saturating_sub(self.job.body().len()));
+    }
+}

@@ -1,0 +1,123 @@
+//! Documents: the changes of a request that may get one, and of the head of its response.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crawlpike_core::{
+    Conversion, Decision, DocumentHeaders, DocumentTreatment, DocumentWish, Overrides, Request, RequestEdits,
+    Ruleset, page_url,
+};
+
+use crate::response::replace_lines;
+use crate::stream::{Change, ChangedHeaders, HeaderLines, Stream};
+
+/// A request to a site that sends documents.
+#[derive(Debug)]
+pub struct PageRequest {
+    wish: DocumentWish,
+    /// The path and query for which the client asked.
+    target: Vec<u8>,
+    url: Option<String>,
+    /// Documents that the client has.
+    known: Vec<Box<[u8]>>,
+}
+
+/// The changes of a request before the origin gets it.
+pub(crate) struct PageEdits {
+    edits: RequestEdits,
+    /// The path of the page, if the client asked for that of its markdown.
+    path: Option<Vec<u8>>,
+}
+
+impl PageRequest {
+    /// The absolute address of the page, if it is known.
+    pub fn url(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+
+    /// Notes what a request asks for that was decided about. `None`: its site sends no documents.
+    pub(crate) fn new(
+        ruleset: &Ruleset,
+        decision: &Decision,
+        request: &impl Request,
+        overrides: Overrides,
+    ) -> Option<(Box<Self>, Box<PageEdits>)> {
+        let path = ruleset.added_to_page(request, overrides).and_then(|added| without(request.path(), added));
+        let is_at_page = path.is_some();
+        let wish = ruleset.document_wish(decision, request, is_at_page)?;
+        let mut edits = wish.request_edits(request);
+        let known = core::mem::take(&mut edits.known);
+        let url = wish.form().and_then(|_| page_url(request, is_at_page));
+        let page = Self { wish, target: request.path().into(), url, known };
+        Some((Box::new(page), Box::new(PageEdits { edits, path })))
+    }
+}
+
+impl PageEdits {
+    pub(crate) fn carry_out<S: Stream>(&self, stream: &mut S) -> Result<(), S::Error> {
+        for (name, value) in self.edits.replaced() {
+            let change = value.map_or(Change::Remove, Change::Replace);
+            stream.change(ChangedHeaders::Request, name.lowercase.as_bytes(), change)?;
+        }
+        match &self.path {
+            Some(path) => stream.change_path(path),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A target whose path lacks what was added to it.
+fn without(target: &[u8], added: &str) -> Option<Vec<u8>> {
+    let end = target.iter().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(target.len());
+    let (path, rest) = target.split_at_checked(end)?;
+    Some([path.strip_suffix(added.as_bytes())?, rest].concat())
+}
+
+/// Decides about a response by its head, and changes the head of one whose body stays. Returns the conversion if its body may
+/// become a document: the head then changes with [`change_head`].
+///
+/// # Errors
+///
+/// Envoy refuses a call.
+pub fn on_page_head<S: Stream>(
+    stream: &mut S,
+    ruleset: &Ruleset,
+    decision: &Decision,
+    page: &PageRequest,
+    has_body: bool,
+) -> Result<Option<Box<Conversion>>, S::Error> {
+    let Some(plan) = ruleset.document_plan(decision, page.wish) else { return Ok(None) };
+    let response = stream.response_lines()?;
+    let status = response.lines().find(|(name, _)| *name == b":status").map(|(_, value)| value);
+    let status = status.and_then(|status| core::str::from_utf8(status).ok()?.parse().ok()).unwrap_or(0);
+    let treatment = plan.treat(status, response.lines(), &page.target, &page.known);
+    drop(response);
+    match treatment {
+        DocumentTreatment::Unchanged => Ok(None),
+        DocumentTreatment::Headers(headers) => change_head(stream, &headers).map(|()| None),
+        DocumentTreatment::Conversion(conversion) if !has_body => {
+            change_head(stream, &conversion.page_headers(false)).map(|()| None)
+        }
+        DocumentTreatment::Conversion(conversion) => Ok(Some(conversion)),
+    }
+}
+
+/// Changes the head of a response.
+///
+/// # Errors
+///
+/// Envoy refuses a call.
+pub fn change_head<S: Stream>(stream: &mut S, headers: &DocumentHeaders) -> Result<(), S::Error> {
+    for (name, lines) in headers.replaced() {
+        replace_lines(stream, name.lowercase, lines)?;
+    }
+    match headers.status {
+        // A response without a body, whose length Envoy would take from this header.
+        Some(304) => {
+            stream.change(ChangedHeaders::Response, b":status", Change::Replace(b"304"))?;
+            stream.change(ChangedHeaders::Response, b"content-length", Change::Remove)
+        }
+        _ => Ok(()),
+    }
+}

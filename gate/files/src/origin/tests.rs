@@ -1,0 +1,175 @@
+use std::fs;
+use std::net::IpAddr;
+
+use super::*;
+
+const DOCUMENT: &str = r#"{ "catalog": "none",
+    "feeds": [ { "name": "lab", "format": "cidr", "source": "lab.txt" } ],
+    "sites": [ { "robots_txt": "robots.txt" } ] }"#;
+
+struct Lab(tempfile::TempDir);
+
+impl Lab {
+    fn new() -> Self {
+        let lab = Self(tempfile::tempdir().unwrap());
+        lab.write("crawlpike.json", DOCUMENT);
+        lab.write("lab.txt", "192.0.2.0/24\n");
+        lab.write("robots.txt", "User-agent: *\n");
+        lab
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    /// An origin whose first version is kept in a file.
+    fn loaded(&self) -> Origin {
+        let mut origin = Origin::read(&self.path("crawlpike.json")).unwrap();
+        let compiled = origin.compile();
+        assert!(compiled.ruleset.is_some(), "{:?}", compiled.diagnostics);
+        origin.keep(compiled.good_feeds).unwrap();
+        origin
+    }
+}
+
+fn is_unchanged(origin: &mut Origin) -> bool {
+    matches!(origin.look(), Look::Unchanged)
+}
+
+/// The ruleset that is compiled after a change, with the files that have changed.
+fn renewed(origin: &mut Origin) -> (Compiled, Vec<PathBuf>) {
+    assert!(matches!(origin.look(), Look::Changing));
+    match origin.look() {
+        Look::Changed { files, made } => (made, files),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn covers(compiled: &Compiled, address: &str) -> bool {
+    let address: IpAddr = address.parse().unwrap();
+    compiled.ruleset.as_ref().unwrap().lookup(address).next().is_some()
+}
+
+#[test]
+fn each_kind_of_change_is_seen_and_none_where_there_was_none() {
+    for name in ["lab.txt", "robots.txt", "lab.txt.last-good"] {
+        let lab = Lab::new();
+        let mut origin = lab.loaded();
+        assert!(is_unchanged(&mut origin), "what was just kept is not a change");
+        let content = fs::read_to_string(lab.path(name)).unwrap();
+        lab.write("new", &content);
+        fs::rename(lab.path("new"), lab.path(name)).unwrap();
+        assert_eq!(renewed(&mut origin).1, [lab.path(name)], "replaced by its like");
+        assert!(is_unchanged(&mut origin));
+        lab.write(name, "# longer\n");
+        assert_eq!(renewed(&mut origin).1, [lab.path(name)], "written to");
+        fs::remove_file(lab.path(name)).unwrap();
+        renewed(&mut origin);
+        assert!(is_unchanged(&mut origin), "gone");
+        lab.write(name, &content);
+        assert_eq!(renewed(&mut origin).1, [lab.path(name)], "there again");
+        // The document takes a reload.
+        lab.write("crawlpike.json", "{}");
+        let compiled = origin.compile();
+        assert!(compiled.ruleset.is_some_and(|ruleset| ruleset.feeds(0).count() == 1));
+        assert!(is_unchanged(&mut origin));
+    }
+}
+
+#[test]
+fn a_remembered_version_counts_until_another_is_kept_beside_the_source() {
+    let lab = Lab::new();
+    let mut origin = lab.loaded();
+    lab.write("lab.txt", "192.0.2.0/24\n203.0.113.0/24\n");
+    let compiled = origin.compile();
+    origin.remember(compiled.good_feeds);
+    assert_eq!(fs::read_to_string(lab.path("lab.txt.last-good")).unwrap(), "192.0.2.0/24\n");
+
+    lab.write("lab.txt", "");
+    let compiled = origin.compile();
+    assert!(covers(&compiled, "203.0.113.9"), "the remembered one: {:?}", compiled.diagnostics);
+    assert!(compiled.good_feeds.is_empty());
+    // Again, since it is still the last good one.
+    lab.write("lab.txt", "<html>\n");
+    assert!(covers(&origin.compile(), "203.0.113.9"));
+
+    // As `crawlpike compile --accept lab` does.
+    lab.write("lab.txt", "198.51.100.0/24\n");
+    assert!(!covers(&origin.compile(), "198.51.100.1"), "held: all has changed");
+    lab.write("lab.txt.last-good", "198.51.100.0/24\n");
+    let (compiled, files) = renewed(&mut origin);
+    assert_eq!(files, [lab.path("lab.txt.last-good")]);
+    assert!(covers(&compiled, "198.51.100.1"));
+    assert!(origin.remembered.is_empty());
+}
+
+#[test]
+fn a_feed_that_was_in_force_is_not_lost() {
+    let lab = Lab::new();
+    let mut origin = lab.loaded();
+    fs::remove_file(lab.path("lab.txt")).unwrap();
+    fs::remove_file(lab.path("lab.txt.last-good")).unwrap();
+    let (compiled, _) = renewed(&mut origin);
+    assert!(compiled.ruleset.is_none());
+    let said = compiled.diagnostics.last().unwrap().to_string();
+    assert!(said.contains("the feed `lab` was in force, and no version of it is left"), "{said}");
+    lab.write("lab.txt", "192.0.2.0/24\n");
+    assert!(renewed(&mut origin).0.ruleset.is_some());
+}
+
+#[test]
+fn without_the_last_good_version_no_new_one_is_let_in() {
+    let lab = Lab::new();
+    let mut origin = lab.loaded();
+    fs::remove_file(lab.path("lab.txt.last-good")).unwrap();
+    fs::create_dir(lab.path("lab.txt.last-good")).unwrap();
+    let (compiled, _) = renewed(&mut origin);
+    assert!(compiled.ruleset.is_none());
+    let said = compiled.diagnostics.last().unwrap().to_string();
+    let expected = "lab.txt.last-good: error: the last good version cannot be read, so no new one is accepted: \
+                    not a regular file";
+    assert!(said.ends_with(expected), "{said}");
+}
+
+#[test]
+fn what_cannot_be_compiled_is_tried_again_when_it_has_changed() {
+    let lab = Lab::new();
+    let mut origin = lab.loaded();
+    fs::remove_file(lab.path("robots.txt")).unwrap();
+    assert!(renewed(&mut origin).0.ruleset.is_none());
+    assert!(is_unchanged(&mut origin));
+    lab.write("robots.txt", "User-agent: *\n");
+    let (compiled, files) = renewed(&mut origin);
+    assert_eq!((compiled.ruleset.is_some(), files), (true, vec![lab.path("robots.txt")]));
+}
+
+#[test]
+fn a_compiled_ruleset_is_loaded_again_as_long_as_its_document_is_the_same() {
+    let lab = Lab::new();
+    let store = |document: &str| {
+        lab.write("crawlpike.json", document);
+        let words = lab.loaded().compile().store().unwrap();
+        fs::write(lab.path("crawlpike.bin"), zerocopy::IntoBytes::as_bytes(&words[..])).unwrap();
+    };
+    store(DOCUMENT);
+    let mut origin = Origin::read(&lab.path("crawlpike.bin")).unwrap();
+    assert!(origin.compile().ruleset.is_some());
+    lab.write("lab.txt", "192.0.2.0/24\n203.0.113.0/24\n");
+    assert!(is_unchanged(&mut origin), "the feeds are in it");
+    store(DOCUMENT);
+    let (compiled, files) = renewed(&mut origin);
+    assert_eq!(files, [lab.path("crawlpike.bin")]);
+    assert!(covers(&compiled, "203.0.113.9"));
+    store(&DOCUMENT.replace("robots.txt", "lab.txt"));
+    let (refused, _) = renewed(&mut origin);
+    let [why] = &refused.diagnostics[..] else { panic!("{:?}", refused.diagnostics) };
+    assert!(
+        why.to_string().ends_with("crawlpike.bin: error: the document in it has changed; reload to use it")
+    );
+    store(DOCUMENT);
+    assert!(renewed(&mut origin).0.ruleset.is_some());
+}

@@ -1,0 +1,146 @@
+//! Files that are recorded when a ruleset is made of them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use crawlpike_core::{Files, FoundFile};
+
+use crate::snapshot::State;
+use crate::{FileError, FilesBeside, Snapshot};
+
+/// The files beside a document, each recorded before it is read.
+#[derive(Debug)]
+pub struct Recording<'a> {
+    beside: &'a FilesBeside,
+    snapshot: &'a Snapshot,
+    contents: Option<&'a Contents>,
+    /// Last good versions that are in no file.
+    remembered: &'a [Remembered],
+    /// The last good versions that exist and cannot be read.
+    unreadable: RefCell<Vec<FileError>>,
+}
+
+impl<'a> Recording<'a> {
+    /// Records the states of files in `snapshot`.
+    pub fn new(beside: &'a FilesBeside, snapshot: &'a Snapshot) -> Self {
+        Self { beside, snapshot, contents: None, remembered: &[], unreadable: RefCell::default() }
+    }
+
+    /// Records the contents of the files, too.
+    #[must_use]
+    pub fn with_contents(self, contents: &'a Contents) -> Self {
+        Self { contents: Some(contents), ..self }
+    }
+
+    pub(crate) fn with_remembered(self, remembered: &'a [Remembered]) -> Self {
+        Self { remembered, ..self }
+    }
+
+    pub(crate) fn into_unreadable(self) -> Vec<FileError> {
+        self.unreadable.into_inner()
+    }
+
+    fn record(
+        &self,
+        path: &str,
+        read: impl FnOnce() -> Result<Option<FoundFile>, String>,
+    ) -> Result<Option<FoundFile>, String> {
+        self.snapshot.record(&self.beside.path(path));
+        let found = read()?;
+        if let (Some(contents), Some(file)) = (self.contents, &found) {
+            contents.newest.borrow_mut().insert(path.to_owned(), file.clone());
+        }
+        Ok(found)
+    }
+}
+
+/// A good version of a feed that is in no file.
+#[derive(Clone, Debug)]
+pub(crate) struct Remembered {
+    pub(crate) path: String,
+    pub(crate) file: Arc<FoundFile>,
+    /// The last good version in a file, whose place this one takes; one that was put there later counts more.
+    pub(crate) instead_of: State,
+}
+
+impl Remembered {
+    pub(crate) fn is_of(&self, path: &str) -> bool {
+        self.path == path
+    }
+
+    /// Returns true if it counts beside a last good version in a file with this state. A file that is gone does not replace it.
+    pub(crate) fn counts_beside(&self, file: State) -> bool {
+        file.is_err() || file == self.instead_of
+    }
+
+    pub(crate) fn file(&self) -> FoundFile {
+        FoundFile::clone(&self.file)
+    }
+}
+
+/// The contents of the files of a document, by their paths in the document.
+#[derive(Debug, Default)]
+pub struct Contents {
+    newest: RefCell<BTreeMap<String, FoundFile>>,
+    last_good: RefCell<BTreeMap<String, FoundFile>>,
+}
+
+impl Contents {
+    /// The versions that are in force, if compiling says that those in `good_feeds` are good. A file that is not there is
+    /// left out.
+    pub fn into_versions_in_force(self, good_feeds: &[(String, Vec<u8>)]) -> BTreeMap<String, FoundFile> {
+        let mut in_force = self.newest.into_inner();
+        for (path, file) in self.last_good.into_inner() {
+            let is_newest = in_force.get(&path).is_some_and(|newest| newest.bytes == file.bytes);
+            if !is_newest && good_feeds.iter().all(|(good, _)| *good != path) {
+                in_force.insert(path, file);
+            }
+        }
+        in_force
+    }
+}
+
+impl Files for Recording<'_> {
+    fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        self.record(path, || self.beside.read(path))
+    }
+
+    fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
+        self.record(path, || self.beside.read_policy(path))
+    }
+
+    fn last_good(&self, path: &str) -> Option<FoundFile> {
+        let file = self.beside.last_good_path(path);
+        // `crawlpike compile --accept` changes it.
+        self.snapshot.record(&file);
+        let state = self.snapshot.state(&file);
+        if let Some(remembered) =
+            self.remembered.iter().find(|one| one.is_of(path) && one.counts_beside(state))
+        {
+            return Some(remembered.file());
+        }
+        match self.beside.read_last_good(path) {
+            Ok(found) => {
+                if let Some(contents) = self.contents {
+                    contents.last_good.borrow_mut().insert(path.to_owned(), found.clone());
+                }
+                Some(found)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
+                self.unreadable.borrow_mut().push(FileError::reading(file, error));
+                None
+            }
+        }
+    }
+
+    fn accepts(&self, feed: &str) -> bool {
+        self.beside.accepts(feed)
+    }
+
+    fn display_name(&self, path: &str) -> String {
+        self.beside.display_name(path)
+    }
+}

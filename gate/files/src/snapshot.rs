@@ -1,0 +1,117 @@
+//! The state of files when they were read, so that changes are noticed.
+//!
+//! Files are looked at by path: that shows files that editors and `mv` replace, symbolic links that Kubernetes switches,
+//! and changes that other machines make on a network file system, none of which inotify reports.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::audience::{Permissions, Readers};
+
+/// The files that were read, as they were just before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot(RefCell<BTreeMap<PathBuf, State>>);
+
+/// The state of a path; an error if nothing is there.
+pub(crate) type State = Result<Fingerprint, io::ErrorKind>;
+
+/// The state of a path that was not read. No path has it, because looking at one is never interrupted.
+const UNREAD: State = Err(io::ErrorKind::Interrupted);
+
+/// The properties that distinguish one state of a file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint {
+    length: u64,
+    pub(crate) modified: Option<SystemTime>,
+    device: u64,
+    inode: u64,
+    /// When the inode last changed, which nobody can set: `cp -p` and `chmod` show, too.
+    changed: (i64, i64),
+    permissions: Permissions,
+}
+
+impl From<Metadata> for Fingerprint {
+    fn from(metadata: Metadata) -> Self {
+        Self {
+            length: metadata.len(),
+            modified: metadata.modified().ok(),
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            permissions: (&metadata).into(),
+        }
+    }
+}
+
+fn state_of(path: &Path) -> State {
+    fs::metadata(path).map(Fingerprint::from).map_err(|error| error.kind())
+}
+
+impl Snapshot {
+    /// Adds a file. To be called before it is read, so that a change while it is read is noticed; also for a file that is
+    /// not there, whose arrival is a change. The state that was recorded first stays.
+    pub fn record(&self, path: &Path) {
+        self.0.borrow_mut().entry(path.to_path_buf()).or_insert_with(|| state_of(path));
+    }
+
+    /// Those who may read every file of it.
+    pub fn readers(&self) -> Readers {
+        let files = self.0.borrow();
+        let present = files.values().filter_map(|state| state.as_ref().ok());
+        present.fold(Readers::EVERYBODY, |readers, file| readers.and(Readers::of(file.permissions)))
+    }
+
+    /// A file of it that not everybody may read.
+    pub fn private_file(&self) -> Option<PathBuf> {
+        let files = self.0.borrow();
+        let is_private = |file: &Fingerprint| Readers::of(file.permissions) != Readers::EVERYBODY;
+        let private = files.iter().find(|(_, state)| state.as_ref().is_ok_and(is_private));
+        private.map(|(path, _)| path.clone())
+    }
+
+    /// Records a file again that we have written ourselves, so that it does not count as changed.
+    pub(crate) fn record_again(&self, path: &Path) {
+        if let Some(state) = self.0.borrow_mut().get_mut(path) {
+            *state = state_of(path);
+        }
+    }
+
+    /// The state of a file; one that was not recorded is as one that is not there.
+    pub(crate) fn state(&self, path: &Path) -> State {
+        self.0.borrow().get(path).copied().unwrap_or(Err(io::ErrorKind::NotFound))
+    }
+
+    /// The same files as they are now.
+    #[must_use]
+    pub(crate) fn now(&self) -> Self {
+        Self(RefCell::new(self.0.borrow().keys().map(|path| (path.clone(), state_of(path))).collect()))
+    }
+
+    /// The files of this one whose state is another one there, or which are not there.
+    pub(crate) fn differing_from(&self, other: &Self) -> Vec<PathBuf> {
+        let (files, other) = (self.0.borrow(), other.0.borrow());
+        files
+            .iter()
+            .filter(|(path, state)| other.get(*path) != Some(state))
+            .map(|(path, _)| path.clone())
+            .collect()
+    }
+
+    /// Returns true if the files that both have are in the same state in both.
+    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
+        let (files, other) = (self.0.borrow(), other.0.borrow());
+        files.iter().all(|(path, state)| other.get(path).is_none_or(|there| there == state))
+    }
+
+    /// Adds the files of another one that this one does not have, so that each of them counts as changed.
+    pub(crate) fn add_as_unread(&self, other: &Self) {
+        for path in other.0.borrow().keys() {
+            self.0.borrow_mut().entry(path.clone()).or_insert(UNREAD);
+        }
+    }
+}

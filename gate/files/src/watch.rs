@@ -1,0 +1,207 @@
+//! Detects the end of a change of files.
+
+use std::mem;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::snapshot::Snapshot;
+use crate::{FileErrors, FilesBeside};
+
+/// The result of a look at the files that were read.
+#[derive(Debug)]
+pub enum Look<T> {
+    /// They are as they were.
+    Unchanged,
+    /// They have changed, and may still be changing: look again after [`Watch::SETTLING_TIME`].
+    Changing,
+    /// They had changed, and were read again.
+    Changed {
+        /// Those that had changed.
+        files: Vec<PathBuf>,
+        /// The result of reading all of them.
+        made: T,
+    },
+}
+
+/// Looks at the files that were read, and reads them again when they have changed.
+///
+/// A file that is written in place is empty at first, and then incomplete for a while. A feed's guard would hold that, but
+/// half a robots.txt is a robots.txt: so a change counts when two looks in a row have found the same, and what was read
+/// while a file changed does not count.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// The files, as they were when they were read.
+    read: Snapshot,
+    /// As they were at the last look.
+    last: Snapshot,
+}
+
+impl Watch {
+    /// The time between two looks after which a change is taken to be over.
+    pub const SETTLING_TIME: Duration = Duration::from_secs(1);
+
+    /// Looks at files that were read before.
+    pub(crate) fn new(read: Snapshot) -> Self {
+        Self { last: read.clone(), read }
+    }
+
+    /// Looks once. After a change that is over, `read` reads the files; it records each of them just before.
+    pub fn look<T>(&mut self, read: impl FnOnce(&Snapshot) -> T) -> Look<T> {
+        let before = self.observe();
+        if self.last == self.read {
+            Look::Unchanged
+        } else if self.last == before {
+            self.read_observed(read)
+        } else {
+            Look::Changing
+        }
+    }
+
+    /// Reads the files at once, changed or not, as [`Self::look`] does after a change.
+    pub fn read<T>(&mut self, read: impl FnOnce(&Snapshot) -> T) -> Look<T> {
+        self.observe();
+        self.read_observed(read)
+    }
+
+    /// Takes note of what the files are now; gives what they were at the last look.
+    fn observe(&mut self) -> Snapshot {
+        mem::replace(&mut self.last, self.read.now())
+    }
+
+    fn read_observed<T>(&mut self, read: impl FnOnce(&Snapshot) -> T) -> Look<T> {
+        let files = self.read.differing_from(&self.last);
+        let snapshot = Snapshot::default();
+        let made = read(&snapshot);
+        if snapshot.now() == snapshot && self.last.agrees_with(&snapshot) {
+            *self = Self::new(snapshot);
+            return Look::Changed { files, made };
+        }
+        // A file changed meanwhile, and may be incomplete.
+        self.read.add_as_unread(&snapshot);
+        self.last = Snapshot::default();
+        Look::Changing
+    }
+
+    /// The files as they were when they were read.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.read
+    }
+
+    /// Keeps good versions of feeds as [`FilesBeside::keep`] does. The files that it writes do not count as changed.
+    ///
+    /// # Errors
+    ///
+    /// For each file that cannot be written; the others are kept.
+    pub fn keep(&self, files: &FilesBeside, good_feeds: &[(String, Vec<u8>)]) -> Result<(), FileErrors> {
+        let kept = files.keep(good_feeds);
+        for (path, _) in good_feeds {
+            let path = files.last_good_path(path);
+            self.read.record_again(&path);
+            self.last.record_again(&path);
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Reads files into their lengths.
+    fn lengths(snapshot: &Snapshot, paths: &[&Path]) -> Vec<usize> {
+        let length = |path: &&Path| {
+            snapshot.record(path);
+            fs::read(path).unwrap().len()
+        };
+        paths.iter().map(length).collect()
+    }
+
+    fn watch(paths: &[&Path]) -> Watch {
+        let mut watch = Watch::default();
+        assert!(matches!(watch.read(|snapshot| lengths(snapshot, paths)), Look::Changed { .. }));
+        watch
+    }
+
+    /// A look that must find no change that is over.
+    fn glance(watch: &mut Watch) -> Look<()> {
+        watch.look(|_| panic!("the change is not over"))
+    }
+
+    #[test]
+    fn a_change_is_over_when_two_looks_in_a_row_found_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("robots.txt");
+        let write = |content: &str| fs::write(&path, content).unwrap();
+        write("Disallow: /\n");
+        let mut watch = watch(&[&path]);
+        assert!(matches!(glance(&mut watch), Look::Unchanged));
+        for content in ["", "D", "Disallow: ", "Disallow: /private\n"] {
+            write(content);
+            assert!(matches!(glance(&mut watch), Look::Changing), "{content}");
+        }
+        let Look::Changed { files, made } = watch.look(|snapshot| lengths(snapshot, &[&path])) else {
+            panic!("it is over")
+        };
+        assert_eq!((files, made), (vec![path.clone()], vec![19]));
+        assert!(matches!(glance(&mut watch), Look::Unchanged));
+    }
+
+    #[test]
+    fn what_changed_between_the_look_and_the_reading_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("robots.txt");
+        fs::write(&path, "a").unwrap();
+        let mut watch = watch(&[&path]);
+        fs::write(&path, "ab").unwrap();
+        assert!(matches!(glance(&mut watch), Look::Changing));
+        let emptied = watch.look(|snapshot| {
+            fs::write(&path, "").unwrap();
+            lengths(snapshot, &[&path])
+        });
+        assert!(matches!(emptied, Look::Changing));
+        assert!(matches!(glance(&mut watch), Look::Changing));
+        let read = watch.look(|snapshot| lengths(snapshot, &[&path]));
+        assert!(matches!(read, Look::Changed { made, .. } if made == [0]));
+        assert!(matches!(glance(&mut watch), Look::Unchanged));
+    }
+
+    #[test]
+    fn what_changed_while_it_was_read_does_not_count_be_it_new_or_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let (known, new) = (folder.path().join("known"), folder.path().join("new"));
+        for changing in [&known, &new] {
+            fs::write(&known, "a").unwrap();
+            fs::write(&new, "a").unwrap();
+            let mut watch = watch(&[&known]);
+            let read = watch.read(|snapshot| {
+                lengths(snapshot, &[&known, &new]);
+                fs::write(changing, "").unwrap();
+            });
+            assert!(matches!(read, Look::Changing));
+            assert!(matches!(glance(&mut watch), Look::Changing));
+            let Look::Changed { files, .. } = watch.look(|snapshot| lengths(snapshot, &[&known, &new]))
+            else {
+                panic!("it is over")
+            };
+            assert_eq!(files.len(), if changing == &new { 1 } else { 2 });
+            assert!(matches!(glance(&mut watch), Look::Unchanged));
+        }
+    }
+
+    #[test]
+    fn what_changes_while_it_is_first_read_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("robots.txt");
+        let mut watch = Watch::default();
+        let read = watch.read(|snapshot| {
+            snapshot.record(&path);
+            fs::write(&path, "a").unwrap();
+        });
+        assert!(matches!(read, Look::Changing));
+        assert!(matches!(glance(&mut watch), Look::Changing));
+        assert!(matches!(watch.look(|snapshot| lengths(snapshot, &[&path])), Look::Changed { .. }));
+    }
+}
