@@ -12,6 +12,7 @@ use hashbrown::HashMap;
 use ipnet::IpNet;
 
 use super::bindings::{FeedUsers, KnownFeeds};
+use super::exempt::Exemptions;
 use super::{Compiler, Files};
 use crate::config::FeedConfig;
 use crate::feed::guard::Proving;
@@ -34,7 +35,12 @@ pub(crate) struct Feeds {
 
 impl Compiler<'_> {
     /// Reads all feeds, chooses their versions and builds the table.
-    pub(super) fn feeds(&mut self, known: &KnownFeeds<'_>, users: &FeedUsers<'_>) -> Option<Feeds> {
+    pub(super) fn feeds(
+        &mut self,
+        known: &KnownFeeds<'_>,
+        users: &FeedUsers<'_>,
+        exemptions: &Exemptions,
+    ) -> Option<Feeds> {
         let feeds = self.distinct_feeds(known, users);
         let candidates: Vec<Candidate<'_>> = feeds.iter().map(|feed| self.candidate(feed)).collect();
         let objections: Vec<Option<String>> =
@@ -71,6 +77,7 @@ impl Compiler<'_> {
                 max_age: config.max_age.map(|Seconds(age)| age),
                 unreadable: content.map_or(0, |content| content.unreadable),
                 sole_agent: None,
+                exempts: false,
             };
             let id = match loaded.push(feed) {
                 Ok(id) => id,
@@ -86,6 +93,14 @@ impl Compiler<'_> {
             // A version that was just read can be read; if not, it is good again the next time.
             if let Some(Ok(bytes)) = version.filter(|_| is_new).map(|version| version.file.into_bytes()) {
                 self.good_feeds.push((config.source.value.clone(), bytes));
+            }
+        }
+        if exemptions.has_prefixes() {
+            let added = values
+                .intern(&FeedValue::Range { services: Box::default() })
+                .and_then(|value| exemptions.add(loaded.len(), value, &mut entries));
+            if let Err(error) = added {
+                return self.uncompiled(error);
             }
         }
         let table =

@@ -3,6 +3,7 @@
 mod agents;
 mod bindings;
 mod drafts;
+mod exempt;
 mod feeds;
 mod files;
 mod keys;
@@ -179,17 +180,21 @@ impl Compiler<'_> {
         let drafts = self.drafts(config, &catalog);
         let known = KnownFeeds::new(config, &catalog);
         let bindings = self.bindings(&drafts, &known);
-        let users = FeedUsers::new(config, &drafts, &bindings);
+        let nat64 = self.nat64(config);
+        let exemptions = self.exemptions(config, &known, &nat64);
+        let users = FeedUsers::new(config, &drafts, &bindings, exemptions.feeds());
         self.warn_of_bindings(&users, &known);
         let mut feeds = match feeds {
             Some(feeds) => feeds,
-            None => self.feeds(&known, &users)?,
+            None => self.feeds(&known, &users, &exemptions)?,
         };
+        users.mark_exempting(&mut feeds.loaded);
         self.report_states(&known, &feeds.loaded);
         let (agents, products) = self.agents(config, drafts, &bindings, &feeds)?;
         name_sole_agents(&mut feeds.loaded, &agents);
         let keys = self.keys(config, &agents);
-        let sites = self.sites(&config.sites, &products);
+        let exempt = exemptions.numbered(&feeds.loaded);
+        let sites = self.sites(&config.sites, &products, exempt.sites);
         self.check_published_policies(config);
         self.check_published_keys(config);
         self.warn_of_other_hosts(config, &sites);
@@ -231,7 +236,8 @@ impl Compiler<'_> {
             denials: problem::documents(),
             filter_state: config.filter_state.clone(),
             trusted_hops: config.trusted_hops.map(|UpTo(hops)| hops),
-            nat64: self.nat64(config),
+            nat64,
+            exempt: exempt.document,
         })
     }
 

@@ -18,7 +18,7 @@ use crate::feed::geofeed::is_region;
 use crate::http::host::HostPattern;
 use crate::http::host_index::HostIndex;
 use crate::http::representation::Representation;
-use crate::ids::{List, SiteId};
+use crate::ids::{FeedId, List, SiteId};
 use crate::path::pattern::PathPattern;
 use crate::path::rules::PathRule;
 use crate::policy::automation_preferences::Undeclared;
@@ -33,13 +33,19 @@ use crate::source::position::{Placed, Position};
 type Shared<T> = BTreeMap<String, Option<Arc<PolicyFile<T>>>>;
 
 impl Compiler<'_> {
-    pub(super) fn sites(&mut self, configs: &[Placed<SiteConfig>], products: &Products) -> Sites {
+    /// The sites; `exempt` has the feeds whose addresses each exempts.
+    pub(super) fn sites(
+        &mut self,
+        configs: &[Placed<SiteConfig>],
+        products: &Products,
+        exempt: Vec<Box<[FeedId]>>,
+    ) -> Sites {
         let mut sites = Sites::default();
         let mut hosts = BTreeMap::new();
         // Each with whether any site was given it.
         let mut names: BTreeMap<String, bool> = BTreeMap::new();
         let (mut robots, mut preferences) = (Shared::new(), Shared::new());
-        for config in configs {
+        for (config, exempt) in configs.iter().zip(exempt) {
             let name = match (&config.name, config.hosts.first()) {
                 (Some(name), _) | (None, Some(name)) => name.clone(),
                 (None, None) => Placed { value: "default".to_string(), position: None },
@@ -54,7 +60,7 @@ impl Compiler<'_> {
                 Some(is_any_given) => *is_any_given |= is_given,
                 None => _ = names.insert(name.value.clone(), is_given),
             }
-            let site = self.site(config, name.value, products, &mut robots, &mut preferences);
+            let site = self.site(config, name.value, exempt, products, &mut robots, &mut preferences);
             let id = match sites.list.push(site) {
                 Ok(id) => id,
                 Err(full) => {
@@ -97,6 +103,7 @@ impl Compiler<'_> {
         &mut self,
         config: &SiteConfig,
         name: String,
+        exempt: Box<[FeedId]>,
         products: &Products,
         robots: &mut Shared<RobotsPolicy>,
         preferences: &mut Shared<Preferences>,
@@ -121,6 +128,7 @@ impl Compiler<'_> {
                     UndeclaredPurpose::Allow => Undeclared::Allow,
                 },
             }),
+            exempt,
             geo: config.geo.iter().map(|rule| self.geo(rule)).collect(),
             modes: self.modes(&config.modes),
             enforce_percent: config.enforce_percent.0,
