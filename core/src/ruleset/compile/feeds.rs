@@ -13,6 +13,7 @@ use ipnet::IpNet;
 
 use super::bindings::{FeedUsers, KnownFeeds};
 use super::exempt::Exemptions;
+use super::misplaced::instead_of_path;
 use super::{Compiler, Files};
 use crate::config::FeedConfig;
 use crate::feed::guard::Proving;
@@ -25,6 +26,7 @@ use crate::json::units::Seconds;
 use crate::prefix_table::{Entry, PrefixTable, TableError, TableWords};
 use crate::ruleset::data::LoadedFeed;
 use crate::source::diagnostic::Diagnostic;
+use crate::source::quoted::Quoted;
 
 /// All feeds, in the form in which they are looked up.
 pub(crate) struct Feeds {
@@ -134,6 +136,10 @@ impl Compiler<'_> {
                 let message = "invalid feed name: use 1 to 64 printable ASCII characters";
                 self.own.error(name.position, None, message);
             }
+            if let Some(advice) = instead_of_path(&feed.source).filter(|_| !self.files.is_known(&feed.source))
+            {
+                self.own.error(feed.source.position, None, format!("{}: {advice}", Quoted(&feed.source)));
+            }
             let authority = self.authority(feed);
             let shape = self.shape(feed, known);
             feeds.push(FoundFeed { number, config: feed, authority, shape, proving: users.proving(number) });
@@ -151,7 +157,10 @@ impl Compiler<'_> {
             }
             Ok(None) => Err(Unavailable::Missing(file)),
             Err(why) => {
-                let diagnostic = Diagnostic::error(file, format!("cannot be read: {why}"));
+                let position = config.source.position;
+                let message = format!("can't read {file}: {why}");
+                let diagnostic =
+                    Diagnostic { position, ..Diagnostic::error(self.document.as_str(), message) };
                 Err(Unavailable::Unusable(vec![diagnostic]))
             }
         };

@@ -7,11 +7,13 @@ mod exempt;
 mod feeds;
 mod files;
 mod keys;
+mod misplaced;
 mod policies;
 mod published_keys;
 mod published_policies;
 mod sites;
 mod subscriptions;
+mod tokens;
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -33,6 +35,7 @@ use crate::ruleset::data::{LoadedFeed, Ruleset};
 use crate::ruleset::sites::{NamedPurposes, TooManyPurposes};
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
 use crate::source::position::{Placed, Position};
+use crate::source::quoted::Quoted;
 use crate::user_agent::Claims;
 
 pub(crate) use feeds::Feeds;
@@ -46,6 +49,7 @@ pub use subscriptions::{Judge, Subscription, Subscriptions, Verdict};
 
 use agents::name_sole_agents;
 use bindings::{FeedUsers, KnownFeeds};
+use misplaced::instead_of_path;
 
 /// The result of compiling a configuration.
 #[derive(Debug)]
@@ -295,6 +299,12 @@ impl Compiler<'_> {
         position: Option<Position>,
         found: Result<Option<FoundFile>, String>,
     ) -> Option<FoundFile> {
+        if !matches!(found, Ok(Some(_)))
+            && let Some(advice) = instead_of_path(path)
+        {
+            self.own.error(position, None, format!("{}: {advice}", Quoted(path)));
+            return None;
+        }
         let name = self.display_name(path);
         match found {
             Ok(Some(file)) => {

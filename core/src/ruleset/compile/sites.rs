@@ -15,7 +15,7 @@ use crate::config::{
     Config, GeoConfig, Mode, ModeConfig, RobotsTagConfig, SiteConfig, Treatments, UndeclaredPurpose,
 };
 use crate::feed::geofeed::is_region;
-use crate::http::host::HostPattern;
+use crate::http::host::{HostError, HostPattern};
 use crate::http::host_index::HostIndex;
 use crate::http::representation::Representation;
 use crate::ids::{FeedId, List, SiteId};
@@ -175,7 +175,15 @@ impl Compiler<'_> {
         hosts: &mut BTreeMap<HostPattern, SiteId>,
     ) {
         match HostPattern::new(host).map(|pattern| hosts.entry(pattern)) {
-            Err(why) => self.own.error(host.position, None, format!("`{}`: {why}", **host)),
+            Err(why) => {
+                let advice = match why {
+                    HostError::Expression => {
+                        "; in nginx, `crawlpike_site` names the site of a server or a location"
+                    }
+                    _ => "",
+                };
+                self.own.error(host.position, None, format!("`{}`: {why}{advice}", **host));
+            }
             Ok(Entry::Occupied(known)) => {
                 let (other, pattern) = (site_name(sites, *known.get()), known.key());
                 self.own.error(
@@ -340,6 +348,30 @@ mod tests {
     use alloc::vec::Vec;
 
     use crate::{NoFiles, Ruleset};
+
+    #[test]
+    fn a_host_that_is_something_else_is_named_as_such() {
+        for (host, message) in [
+            ("https://example.com/", "a host is written without scheme, port and path"),
+            ("example.com/shop", "a host is written without scheme, port and path"),
+            ("example.com:8443", "a host is written without a port; it covers all ports"),
+            (
+                ".example.com",
+                "a host does not begin with a dot; use `example.com`, and `*.example.com` for all names below it",
+            ),
+            (
+                r"~^www\\d+.example.com$",
+                "a regular expression; use names, and `*.` for all names below one; in nginx, `crawlpike_site` names the \
+                 site of a server or a location",
+            ),
+        ] {
+            let document = format!(r#"{{ "catalog": "none", "sites": [ {{ "hosts": ["{host}"] }} ] }}"#);
+            let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);
+            let said: Vec<String> = compiled.diagnostics.iter().map(ToString::to_string).collect();
+            let shown = host.replace(r"\\", r"\");
+            assert_eq!(said, [format!("c.json:1:45: error: `{shown}`: {message}")]);
+        }
+    }
 
     #[test]
     fn enforcing_without_a_site_for_other_hosts_is_a_warning() {

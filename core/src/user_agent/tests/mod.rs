@@ -28,7 +28,8 @@ fn catalog() -> (Vec<String>, Claims) {
     let catalog = Catalog::parse(bytes, &mut Diagnostics::new(name, Load)).unwrap();
     let begins: Vec<bool> = catalog.agents.iter().map(|agent| agent.begins).collect();
     let tokens: Vec<String> = catalog.agents.into_iter().map(|agent| agent.token).collect();
-    let claims = Claims::new(tokens.iter().map(String::as_str)).unwrap().counting_at_beginning(begins.into_iter());
+    let claims =
+        Claims::new(tokens.iter().map(String::as_str)).unwrap().counting_at_beginning(begins.into_iter());
     (tokens, claims)
 }
 
