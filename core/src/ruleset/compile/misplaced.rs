@@ -62,7 +62,7 @@ mod tests {
                 r#"{{ "catalog": "none", "feeds": [ {feed} ], "agents": [ {{ "token": "ABot", "feeds": ["a"] }} ] }}"#
             ))
         };
-        let place = "c.json:1:72: error: ";
+        let place = "c.json:1:77: error: ";
         assert!(
             feed("https://a.test/ip.json").starts_with(&format!("{place}\"https://a.test/ip.json\": {url}"))
         );
