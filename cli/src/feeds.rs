@@ -46,6 +46,8 @@ struct Row<'a> {
     expires: Option<i64>,
     prefixes: usize,
     agents: Vec<&'a str>,
+    /// True if clients from it are allowed whatever they say.
+    exempts: bool,
     source: &'a str,
     /// When its content last changed here.
     changed: Option<i64>,
@@ -102,6 +104,7 @@ fn row<'a>(
         expires: feed.expires,
         prefixes: feed.prefixes,
         agents: agents.collect(),
+        exempts: feed.exempts,
         source,
         changed: version.and_then(|version| version.modified),
         update,
@@ -112,6 +115,7 @@ impl Row<'_> {
     fn cells(&self) -> [String; 6] {
         let age = self.age.map_or_else(|| "-".into(), shown);
         let agents = match &self.agents[..] {
+            [] if self.exempts => "exempts clients".into(),
             [] => "no agent".into(),
             [first, second, third, others @ ..] if !others.is_empty() => {
                 format!("{first}, {second}, {third} and {} more", others.len())

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crawlpike_core::{Diagnostic, Finding, FindingValue, Ruleset};
+use crawlpike_core::{Diagnostic, ExemptInfo, Finding, FindingValue, Ruleset};
+use crawlpike_files::now;
 
 use crate::failure::Failure;
 use crate::lines::{self, Line};
@@ -15,8 +16,8 @@ use crate::source;
 
 /// Print the feeds, prefixes, services and places of an address
 ///
-/// Prints a line for each feed that has the address, the longest prefix first, and nothing for an address that is in no
-/// feed. The exit status is 0, or 2 if an argument, the configuration or a line of stdin is invalid.
+/// Prints a line for each feed that has the address, the longest prefix first, then one for each entry of `exempt`, and nothing
+/// for an address that is in none. The exit status is 0, or 2 if an argument, the configuration or a line of stdin is invalid.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -59,6 +60,21 @@ fn parse(line: &Line<'_>, content: &[u8]) -> Result<IpAddr, Diagnostic> {
 struct Looked<'r> {
     address: IpAddr,
     findings: Vec<Shown<'r>>,
+    /// The entries of `exempt` that have it.
+    exempt: Vec<ShownExempt<'r>>,
+}
+
+#[derive(Serialize)]
+struct ShownExempt<'r> {
+    prefix: String,
+    feed: Option<&'r str>,
+    site: Option<&'r str>,
+}
+
+impl<'r> From<ExemptInfo<'r>> for ShownExempt<'r> {
+    fn from(ExemptInfo { prefix, feed, site }: ExemptInfo<'r>) -> Self {
+        Self { prefix: prefix.to_string(), feed, site }
+    }
 }
 
 /// A [`Finding`] as JSON: with `service` if it comes from an IP-range feed, else with the place.
@@ -89,13 +105,18 @@ impl<'r> From<Finding<'r>> for Shown<'r> {
 }
 
 fn print(ruleset: &Ruleset, address: IpAddr, json: bool, output: &mut impl Write) -> Result<(), Failure> {
+    let exempt = ruleset.exemptions(address, now());
     if json {
+        let exempt = exempt.into_iter().map(ShownExempt::from).collect();
         let findings = ruleset.lookup(address).map(Shown::from).collect();
-        serde_json::to_writer(&mut *output, &Looked { address, findings })?;
+        serde_json::to_writer(&mut *output, &Looked { address, findings, exempt })?;
         writeln!(output)?;
     } else {
         for finding in ruleset.lookup(address) {
             writeln!(output, "{address} {finding}")?;
+        }
+        for exemption in exempt {
+            writeln!(output, "{address} exempt: {exemption}")?;
         }
     }
     Ok(())

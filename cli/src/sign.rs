@@ -11,7 +11,7 @@ use clap::Subcommand;
 use clap::builder::ValueParser;
 use crawlpike_core::Scheme;
 use crawlpike_core::sign::{
-    Headers, PublicKey, Statement, key_directory, key_id, sign_directory, sign_request,
+    Headers, PublicKey, Statement, key_directory, key_id, key_set_url, sign_directory, sign_request,
 };
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, KeypairBytes};
@@ -85,17 +85,21 @@ struct RequestArguments {
     /// The private key
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
-    /// The origin at which the key is published, such as https://agent.example
+    /// Where the key is published: the URL of a set of keys, or an origin such as https://agent.example, which stands for its
+    /// directory
     #[arg(long, value_name = "URL")]
     directory: String,
+    /// Write the URL as it is given, for verifiers that know only drafts before httpsig-protocol-01, where an origin is named
+    #[arg(long)]
+    as_given: bool,
     /// The method of the request
     #[arg(long, default_value = "GET", value_parser = ValueParser::from(|text: &str| Method::try_from(text.to_owned())))]
     method: Method,
     /// A header of the request that `--cover` names; can be repeated
     #[arg(long = "header", value_name = "NAME: VALUE", value_parser = ValueParser::from(|line: &str| header(line.as_bytes())))]
     headers: Vec<(HeaderName, Vec<u8>)>,
-    /// The components that the signature covers beside the directory, such as @authority, @method or @target-uri, or the name of a
-    /// header; can be repeated
+    /// The components that the signature covers beside the directory, such as @authority, @method or @target-uri, the name of a
+    /// header, or @query-param;name=NAME; can be repeated
     #[arg(long, value_name = "COMPONENT", default_values = ["@authority", "@method", "@path", "@query"])]
     cover: Vec<String>,
     /// The validity of the signature, in seconds
@@ -206,9 +210,9 @@ impl RequestArguments {
         let public = public(&key);
         let statement = Statement { label: &self.label, key: &public, created, expires, nonce: Some(&nonce) };
         let components: Vec<&str> = self.cover.iter().map(String::as_str).collect();
-        let signed = sign_request(&request, &self.directory, &components, &statement, |base| {
-            key.sign(base).to_bytes()
-        });
+        let directory = if self.as_given { self.directory.clone() } else { key_set_url(&self.directory) };
+        let signed =
+            sign_request(&request, &directory, &components, &statement, |base| key.sign(base).to_bytes());
         print(&signed.map_err(Failure::because)?)
     }
 }

@@ -145,6 +145,9 @@ impl Trace<'_> {
                     "          the token {token} counts only where a User-Agent begins with it [AIWI-1]"
                 )
             }
+            Step::Exempt(exemption) => {
+                writeln!(f, "exempt    {}", self.ruleset.exempt_info(exemption, facts.site))
+            }
             Step::Treatment { identity, treatment, position } => {
                 write!(f, "setting   `{identity}` is `{treatment}`")?;
                 match position {
@@ -187,7 +190,7 @@ impl Trace<'_> {
     fn agents_of(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
         let now = self.request.now();
         let feed = self.ruleset.feeds(now).find(|feed| feed.name == name);
-        match feed {
+        match &feed {
             Some(feed) if feed.state == FeedState::Stale => return writeln!(f, " (stale)"),
             Some(feed) if feed.format != FeedFormat::Geofeed => {}
             _ => return writeln!(f),
@@ -196,6 +199,7 @@ impl Trace<'_> {
         let agents: Vec<&str> =
             agents.filter(|token| self.ruleset.feeds_of(token, now).any(|feed| feed == name)).collect();
         match &*agents {
+            [] if feed.is_some_and(|feed| feed.exempts) => writeln!(f, " (a feed that exempts clients)"),
             [] => writeln!(f, " (a feed of no agent)"),
             [first, others @ ..] if others.len() > 3 => {
                 writeln!(f, " (a feed of {first} and {} other agents)", others.len())

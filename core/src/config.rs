@@ -4,6 +4,7 @@
 //! [`crate::ruleset::data`]'s, because that needs the feeds and the catalog.
 
 pub(crate) mod aiwebindex;
+mod exempt;
 mod site;
 mod words;
 
@@ -19,6 +20,7 @@ use crate::json::units::Seconds;
 use crate::source::diagnostic::Diagnostics;
 use crate::source::position::Placed;
 
+pub(crate) use exempt::{ExemptFeed, Exemption};
 pub use site::RobotsTagSyntax;
 pub(crate) use site::{GeoConfig, ModeConfig, RobotsTagConfig, SiteConfig, Treatments, UndeclaredPurpose};
 pub use words::{AgentAction, Fact, Mode, Ranges, Treatment};
@@ -54,6 +56,9 @@ json_object! {
         /// Prefixes of the network's NAT64 (RFC 6052) beside `64:ff9b::/96`. The IPv4 address within an address of theirs is
         /// the client's.
         pub nat64: Vec<Placed<String>> = { Vec::new() },
+        /// Your own monitoring, for example: prefixes, and feeds of this document. Clients from there are allowed whatever
+        /// they say.
+        pub exempt: Vec<Exemption> = { Vec::new() },
     }
     ignored {
         /// The URL or path of the JSON Schema of this document, for editors.

@@ -12,7 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::http::structured::{self, Member};
-use crate::identity::signature::{ALGORITHM, HostSpelling, NoBase, TAG, write_base};
+use crate::identity::signature::{ALGORITHM, HostSpelling, NoBase, TAG, encode_in_query, write_base};
+use crate::keys::identifier::Location;
 use crate::keys::{Base64Url, thumbprint};
 use crate::request::{Request, forward_facts};
 
@@ -69,8 +70,9 @@ pub type Headers = Vec<(&'static str, String)>;
 
 /// The headers that sign a request: `Signature-Agent`, `Signature-Input` and `Signature`.
 ///
-/// `directory` is the origin or the URL at which the key is published. The signature covers `components`, such as
-/// `@authority`, `@method` or the name of a header, and the directory.
+/// `directory` is the URL at which the key is published, as [`key_set_url`] gives it, or an origin for verifiers that know
+/// earlier drafts only. The signature covers `components`, such as `@authority`, `@method`, `@query-param;name=q` or the name of
+/// a header, and the directory.
 ///
 /// # Errors
 ///
@@ -90,7 +92,10 @@ pub fn sign_request(
     let mut covered = String::new();
     for component in components {
         // Writing to a String can't fail.
-        let _ = write!(covered, "\"{component}\" ");
+        let _ = match component.strip_prefix("@query-param;name=") {
+            Some(name) => write!(covered, "\"@query-param\";name=\"{}\" ", encoded(name)?),
+            None => write!(covered, "\"{component}\" "),
+        };
     }
     let input = format!("({covered}\"signature-agent\";key=\"{label}\"){}", parameters(statement, TAG)?);
     let input_line = format!("{label}={input}");
@@ -103,6 +108,19 @@ pub fn sign_request(
     written.map_err(|_: NoBase| SignError::Components)?;
     let signature = format!("{label}=:{}:", STANDARD.encode(sign(&base)));
     Ok([("Signature-Agent", agent), ("Signature-Input", input_line), ("Signature", signature)].into())
+}
+
+/// The URL of the set of keys that a client names in `Signature-Agent`: of an origin, that of its directory.
+pub fn key_set_url(directory: &str) -> String {
+    Location::of(directory).map_or_else(|| directory.into(), |location| location.url)
+}
+
+/// The name of a parameter of the query, as a signature states it.
+fn encoded(name: &str) -> Result<String, SignError> {
+    let mut encoded = String::new();
+    let mut append = |bytes: &[u8]| encoded.extend(bytes.iter().copied().map(char::from));
+    encode_in_query(name.as_bytes(), &mut append).map_err(|_| SignError::Components)?;
+    Ok(encoded)
 }
 
 /// The headers with which the server at `authority` proves that it has the keys of the directory that it serves, one signature

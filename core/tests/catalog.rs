@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use crawlpike_core::FeedFormat;
-use crawlpike_core::internals::{Catalog, Claims, Diagnostics, Load, ReadOptions, Tokens, read_feed};
+use crawlpike_core::internals::{
+    Catalog, Claims, Diagnostics, Load, ReadOptions, Speaker, Tokens, read_feed,
+};
 use serde_json::Value;
 use url::Url;
 
@@ -22,6 +24,16 @@ const PURPOSES: [&str; 10] = [
     "tool",
     "user-fetch",
 ];
+
+/// Names that the largest public list of AI agents has, and of which only own.toml knows.
+const NAMES_OF_AI_ROBOTS_TXT: &str = "AddSearchBot, AgentTimes, AI2Bot-DeepResearchEval, amazon-kendra, amazon-QBusiness, \
+    AmazonBuyForMe, ApifyBot, ApifyWebsiteContentCrawler, Aranet-SearchBot, Awario, bigsur.ai, Brightbot 1.0, Brightbot, \
+    BuddyBot, Channel3Bot, Claude-Code, CloudVertexBot, CragCrawler, Datenbank Crawler, Echobot Bot, FriendlyCrawler, \
+    GeistHaus-PageFetcher, Google-Firebase, GoogleAgent-Mariner, GoogleAgent-URLContext, HenkBot, iAskBot, iaskspider, \
+    iaskspider/2.0, imageSpider, Kangaroo Bot, KunatoCrawler, laion-huggingface-processor, LinerBot, \
+    MistralAI-User/1.0, Mozilla-Tabstack, MyCentralAIScraperBot, NagetBot, netEstate Imprint Crawler, NotebookLM, OpenAI, \
+    opencode, Operator, Panscient, Poggio-Citations, Querit-SearchBot, QueritBot, quillbot.com, Terra Cotta, TongyiBot, \
+    TwinAgent, UseAI, WARDBot, WRTNBot, YiyanBot, ZanistaBot";
 
 /// Domains in which customers of a cloud have names: a name in one of them proves nobody.
 const SHARED: [&str; 15] = [
@@ -291,5 +303,29 @@ fn user_agents_in_use_claim_their_agents() {
         ("RuxitSynthetic/1.0", "RuxitSynthetic"),
     ] {
         assert_eq!(claimed(user_agent), Some(token), "{user_agent}");
+    }
+}
+
+#[test]
+fn each_name_of_the_public_list_claims_an_agent() {
+    let catalog = Catalog::parse(Catalog::builtin().1, &mut Diagnostics::new("catalog", Load)).unwrap();
+    let begins: Vec<bool> = catalog.agents.iter().map(|agent| agent.begins).collect();
+    let tokens: Vec<&str> = catalog.agents.iter().map(|agent| agent.token.as_str()).collect();
+    let claims = Claims::new(tokens.iter().copied()).unwrap().counting_at_beginning(begins.into_iter());
+    let claimed = |user_agent: &str| match claims.speaker(Some(user_agent.as_bytes())) {
+        Speaker::Agent(place) => tokens.get(place).copied(),
+        _ => None,
+    };
+    for name in NAMES_OF_AI_ROBOTS_TXT.split(", ") {
+        let token = claimed(name).unwrap_or_else(|| panic!("{name} claims nobody"));
+        assert!(name.to_lowercase().starts_with(&token.to_lowercase()), "{name} claims {token}");
+    }
+    for (user_agent, expected) in [
+        ("Mozilla/5.0 (compatible; Operator/1.0)", "Operator"),
+        ("Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)", "GPTBot"),
+        ("Claude-User (claude-code/2.1.0; +https://support.anthropic.com/)", "Claude-User"),
+        ("Mozilla/5.0 (compatible; QuillBot; +https://quillbot.com)", "QuillBot"),
+    ] {
+        assert_eq!(claimed(user_agent), Some(expected), "{user_agent}");
     }
 }

@@ -29,7 +29,10 @@ fn signed(folder: &Folder, options: &[&str]) -> Done {
 fn explained(folder: &Folder, headers: &str, options: &[&str]) -> String {
     let mut arguments =
         vec!["explain", "--config", "crawlpike.json", "--ip", "192.0.2.1", "--user-agent", "Firefox"];
-    arguments.extend(["--host", "example.com", "--path", "/a?b"]);
+    if !options.contains(&"--path") {
+        arguments.extend(["--path", "/a?b"]);
+    }
+    arguments.extend(["--host", "example.com"]);
     arguments.extend(headers.lines().flat_map(|line| ["--header", line]));
     arguments.extend(options);
     let done = folder.run(&arguments);
@@ -66,6 +69,19 @@ fn a_signed_request_is_explained() {
     let plain = signed(&folder, &["--cover", "@target-uri", "http://example.com/a?b"]).stdout;
     assert!(explained(&folder, &plain, &[]).starts_with("signature bad-signature"));
     assert!(explained(&folder, &plain, &["--scheme", "http"]).starts_with("signature verified"));
+    // A parameter of the query.
+    let cover =
+        ["--cover", "@authority", "--cover", "@query-param;name=a b", "https://example.com/?c&a+b=%7e"];
+    let one = signed(&folder, &cover).stdout;
+    assert!(one.contains(r#" "@query-param";name="a%20b" "#), "{one}");
+    assert!(explained(&folder, &one, &["--path", "/x?a%20b=~"]).starts_with("signature verified"));
+    assert!(explained(&folder, &one, &["--path", "/x?a%20b=1"]).starts_with("signature bad-signature"));
+    // SIG-1: the URL of the set of keys, or what earlier drafts have.
+    let url = "https://agent.example/.well-known/http-message-signatures-directory";
+    assert!(headers.starts_with(&format!("Signature-Agent: sig1=\"{url}\"\n")), "{headers}");
+    let given = signed(&folder, &["--as-given", "https://example.com/a?b"]).stdout;
+    assert!(given.starts_with("Signature-Agent: sig1=\"https://agent.example\"\n"), "{given}");
+    assert!(explained(&folder, &given, &[]).starts_with("signature verified"));
     // Headers that the signature covers.
     let cover = ["--cover", "@authority", "--cover", "accept", "--header", "Accept: text/html"];
     let headers = signed(&folder, &[&cover[..], &["https://example.com/"]].concat()).stdout;

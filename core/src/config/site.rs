@@ -4,6 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::config::aiwebindex::AiwebindexConfig;
+use crate::config::exempt::Exemption;
 use crate::config::words::{Fact, Mode, Treatment};
 use crate::json::typed::{UpTo, json_object, json_words};
 use crate::source::position::Placed;
@@ -51,6 +52,9 @@ json_object! {
         pub undeclared_purpose: UndeclaredPurpose = { UndeclaredPurpose::Deny },
         /// Rules on places, known from geofeeds; the first that holds decides.
         pub geo: Vec<Placed<GeoConfig>> = { Vec::new() },
+        /// Prefixes, and feeds of the document, whose clients this site allows whatever they say, beside those in the document's
+        /// `exempt`.
+        pub exempt: Vec<Exemption> = { Vec::new() },
         /// The modes of parts of the site; the longest scope that matches the path counts.
         pub modes: Vec<ModeConfig> = { Vec::new() },
         /// The share of client addresses, by a stable hash, for which `enforce` enforces; the rest is observed.

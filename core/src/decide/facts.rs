@@ -152,12 +152,16 @@ impl Facts<'_> {
         }
     }
 
-    /// The key by which the client's requests are to be counted for a rate limit; `None` for people.
+    /// The key by which the client's requests are to be counted for a rate limit; `None` for people and exempt
+    /// addresses.
     ///
     /// A verified agent is one client, however many addresses it has. Anybody else is counted by address (IPv6: by
     /// /64), so that nobody can use up the rate of an agent that he merely claims to be.
     pub fn rate_key(&self, address: Option<IpAddr>) -> Option<String> {
         const SUBNET: u32 = 64;
+        if self.reason == Reason::Exempt {
+            return None;
+        }
         match (self.identity, self.agent, address.map(|address| address.to_canonical())) {
             (Identity::None, _, _) => None,
             (Identity::Verified, Some(agent), _) => Some(agent.into()),

@@ -62,7 +62,11 @@ fn decide_reading<'r, R: Request>(
     };
     trace(Step::Mode(mode, scope, spelling));
     let is_off = mode == Mode::Off;
-    let who = if is_off { Identification::PERSON } else { identify(ruleset, request, &overrides, read) };
+    let exempt = site.map_or(&ruleset.exempt, |site| &site.exempt);
+    let who = match is_off {
+        true => Identification::PERSON,
+        false => identify(ruleset, request, &overrides, exempt, read),
+    };
     if let Some(Examined { result, is_long_lived, .. }) = who.signature {
         trace(Step::Signature { result, is_long_lived });
     }
@@ -135,6 +139,10 @@ fn judge<'r, R: Request>(
     request: &AskedOnce<'_, R>,
     trace: &mut impl FnMut(Step<'r>),
 ) -> Ruling {
+    if let Some(exemption) = who.exempt {
+        trace(Step::Exempt(exemption));
+        return Ruling::new(Action::Allow, Reason::Exempt);
+    }
     let treatments = site.map_or(Treatments::DEFAULT, |site| site.treatments);
     let treated = match who.identity {
         Identity::None => return Ruling::new(Action::Allow, Reason::NotAutomated),

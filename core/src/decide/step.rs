@@ -5,7 +5,7 @@ use alloc::format;
 
 use crate::config::{AgentAction, Mode, Treatment};
 use crate::decide::decision::Action;
-use crate::identity::{Identity, SignatureResult};
+use crate::identity::{Exemption, Identity, SignatureResult};
 use crate::path::spelling::Spelling;
 use crate::policy::lines::Lines;
 use crate::policy::robots::GroupId;
@@ -35,6 +35,8 @@ pub enum Step<'r> {
     },
     /// The User-Agent has the token of this agent, but does not begin with it, so that it claims nothing (AIWI-1).
     MisplacedToken(&'r str),
+    /// The site or the document exempts the client's address, so that nothing else is asked.
+    Exempt(Exemption),
     /// The treatment of clients of this identity.
     Treatment {
         /// The identity.

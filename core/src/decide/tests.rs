@@ -21,10 +21,11 @@ const FRIENDLY: &str = "198.51.100.1";
 const ABROAD: &str = "203.0.113.1";
 const NOWHERE: &str = "8.8.4.4";
 const PRIVATE: &str = "10.0.0.5";
+const EXEMPT: &str = "198.19.0.7";
 
 /// Every step has something to deny at `strict.test`; at the same paths of `mild.test` only the later ones have.
 const DOCUMENT: &str = r#"{
-  "mode": "enforce", "catalog": "catalog", "nat64": ["2001:db8:122:344::/64"],
+  "mode": "enforce", "catalog": "catalog", "nat64": ["2001:db8:122:344::/64"], "exempt": ["198.19.0.0/24"],
   "feeds": [
     { "name": "good", "format": "cidr", "source": "good" },
     { "name": "friendly", "format": "cidr", "source": "friendly" },
@@ -144,6 +145,8 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
         // No client sends a control token.
         (GOOD, "Quiet-Extended", "strict.test/open", Spoofed, SpoofedAgent),
         (PRIVATE, "Quiet-Extended", "strict.test/open", Spoofed, SpoofedAgent),
+        // Who is exempt may say anything.
+        (EXEMPT, "BadBot", "user@strict.test/closed", Spoofed, Exempt),
         // A request of HTTP/1.0 is for all other hosts.
         (NOWHERE, "curl/8", "/", Generic, Allowed),
         // 5. Places.

@@ -20,6 +20,12 @@ pub enum HostError {
     Empty,
     /// A port was given; patterns hold for every port.
     Port,
+    /// It has a scheme or a path.
+    Url,
+    /// It has characters of a regular expression.
+    Expression,
+    /// It begins with a dot, as nginx writes a name and all names below it.
+    Dot,
     /// A `*` that is not the whole first label.
     Wildcard,
     /// Not a valid host name, or not in any form that IDNA knows.
@@ -31,6 +37,9 @@ impl fmt::Display for HostError {
         f.write_str(match self {
             Self::Empty => "the host is empty",
             Self::Port => "a host is written without a port; it covers all ports",
+            Self::Url => "a host is written without scheme, port and path",
+            Self::Expression => "a regular expression; use names, and `*.` for all names below one",
+            Self::Dot => "a host does not begin with a dot; use `example.com`, and `*.example.com` for all names below it",
             Self::Wildcard => "`*` must be the whole first label, as in `*.example.com`",
             Self::Name => "not a valid host name",
         })
@@ -79,8 +88,17 @@ impl HostPattern {
                 Ok(Self::literal(alloc::format!("[{address}]")))
             };
         }
+        if name.contains('/') {
+            return Err(HostError::Url);
+        }
+        if name.contains(['^', '$', '~', '(', ')', '|', '\\', '+', '?', '{', '}']) {
+            return Err(HostError::Expression);
+        }
         if name.contains('*') {
             return Err(HostError::Wildcard);
+        }
+        if name.starts_with('.') {
+            return Err(HostError::Dot);
         }
         if name.contains(':') {
             return Err(HostError::Port);
@@ -277,7 +295,7 @@ mod tests {
             ("::1", HostError::Port),
             ("a:b", HostError::Port),
             ("a:1:2", HostError::Port),
-            ("https://example.com:80", HostError::Port),
+            ("https://example.com:80", HostError::Url),
         ] {
             assert_eq!(HostPattern::with_any_port(text), Err(error), "{text}");
         }
@@ -295,8 +313,11 @@ mod tests {
             ("*.[::1]", HostError::Wildcard),
             ("example.com:80", HostError::Port),
             ("::1", HostError::Port),
-            ("https://example.com", HostError::Port),
-            ("example.com/a", HostError::Name),
+            ("https://example.com", HostError::Url),
+            ("example.com/a", HostError::Url),
+            (".example.com", HostError::Dot),
+            (r"^www\.example\.com$", HostError::Expression),
+            ("~example", HostError::Expression),
             ("exa mple.com", HostError::Name),
             ("a..b", HostError::Name),
             ("xn--a-ä.example", HostError::Name),

@@ -31,6 +31,15 @@ impl Ruleset {
     }
 }
 
+/// Returns true if all addresses of a prefix are translated ones.
+pub(crate) fn is_translated(nat64: &[Ipv6Net], prefix: &Ipv6Net) -> bool {
+    let is_well_known = || {
+        prefix.prefix_len() >= WELL_KNOWN.1
+            && prefix.network().octets().starts_with(&WELL_KNOWN.0.octets()[..12])
+    };
+    nat64.iter().any(|translated| translated.contains(prefix)) || is_well_known()
+}
+
 /// The IPv4 address within a translated one: behind the prefix, without the octet `u` (RFC 6052, 2.2).
 fn within(address: Ipv6Addr, length: u8) -> Ipv4Addr {
     let octets = address.octets().into_iter().enumerate().skip(usize::from(length / 8));

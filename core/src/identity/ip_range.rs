@@ -2,6 +2,8 @@
 
 use core::net::IpAddr;
 
+use ipnet::IpNet;
+
 use crate::config::Ranges as Published;
 use crate::feed::FeedFormat;
 use crate::identity::{Doubt, address};
@@ -25,6 +27,14 @@ impl From<&Match> for IpRange {
     }
 }
 
+/// An entry of `exempt` that covers the client's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exemption {
+    pub(crate) feed: FeedId,
+    /// The prefix that covers the address.
+    pub prefix: IpNet,
+}
+
 /// The entries of the feeds that are not stale for a client's address.
 pub(super) struct Ranges<'r> {
     ruleset: &'r Ruleset,
@@ -34,6 +44,13 @@ pub(super) struct Ranges<'r> {
     matches: Option<&'r [Match]>,
     /// `None`: no feed is stale.
     now: Option<i64>,
+}
+
+impl Exemption {
+    pub(crate) fn of(address: IpAddr, matched: &Match) -> Option<Self> {
+        let prefix = IpNet::new(address, matched.prefix_len).ok()?.trunc();
+        Some(Self { feed: matched.feed, prefix })
+    }
 }
 
 impl<'r> Ranges<'r> {
@@ -93,6 +110,18 @@ impl<'r> Ranges<'r> {
     /// The most specific range, whoever's it is.
     pub(super) fn any(&self) -> Option<IpRange> {
         self.first(|format| format != FeedFormat::Geofeed).map(IpRange::from)
+    }
+
+    /// The most specific entry of these feeds. A stale feed exempts nobody: what it would say today is unknown.
+    pub(super) fn exemption(&self, feeds: &[FeedId]) -> Option<Exemption> {
+        if feeds.is_empty() {
+            return None;
+        }
+        let is_stale = |feed: &LoadedFeed| self.now.is_some_and(|now| feed.is_stale(now));
+        let exempts = |matched: &&Match| {
+            feeds.contains(&matched.feed) && !self.ruleset.feeds.get(matched.feed).is_some_and(is_stale)
+        };
+        Exemption::of(self.address?, self.matches?.iter().find(exempts)?)
     }
 
     /// The value of the most specific entry of a geofeed.

@@ -7,11 +7,12 @@ mod ip_range;
 pub(crate) mod names;
 pub(crate) mod signature;
 
+pub use ip_range::Exemption;
 pub(crate) use ip_range::IpRange;
 pub use names::{NameCache, NameLookup, NameLookupResult};
 pub use signature::SignatureResult;
 
-use crate::ids::{AgentId, ValueId};
+use crate::ids::{AgentId, FeedId, ValueId};
 use crate::json::typed::json_words;
 use crate::request::{Overrides, Request};
 use crate::ruleset::data::Ruleset;
@@ -127,6 +128,8 @@ pub(crate) struct Identification {
     pub(crate) evidence: Option<Evidence>,
     /// The reason why the claim is not called a forgery, if it is unverified.
     pub(crate) doubt: Option<Doubt>,
+    /// What exempts the client from all rules.
+    pub(crate) exempt: Option<Exemption>,
     /// The place of the address, by a geofeed.
     pub(crate) place: Option<ValueId>,
     /// True if the User-Agent is that of automation.
@@ -144,6 +147,7 @@ impl Identification {
         agent: None,
         evidence: None,
         doubt: None,
+        exempt: None,
         place: None,
         is_automation: false,
         signature: None,
@@ -152,11 +156,12 @@ impl Identification {
 }
 
 /// Finds out who sent the request. The first proof that holds counts: the address, then a signature, then the address's name.
-/// `known` is what the host knows of the last two. `read` says who the User-Agent says its client is.
+/// `known` is what the host knows of the last two, `exempt` has the feeds whose addresses are exempt. `read` says who the User-Agent says its client is.
 pub(crate) fn identify(
     ruleset: &Ruleset,
     request: &impl Request,
     known: &Overrides,
+    exempt: &[FeedId],
     read: impl FnOnce(Option<&[u8]>) -> Speaker,
 ) -> Identification {
     // The first word of the table is on its way while the User-Agent is read.
@@ -175,6 +180,7 @@ pub(crate) fn identify(
         agent: claimed,
         evidence: None,
         doubt: None,
+        exempt: ranges.exemption(exempt),
         place: ranges.place(),
         is_automation: speaker != Speaker::Browser,
         signature: None,

@@ -20,8 +20,14 @@ pub(crate) struct SyntaxError {
 pub(crate) fn document(json: &str) -> Result<&RawValue, SyntaxError> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let document = raw_value(&mut deserializer).map_err(|error| {
-        let cut = if error.is_eof() { ": was the file cut off?" } else { "" };
-        SyntaxError { offset: offset(json, &error), message: format!("not JSON: {}{cut}", reason(&error)) }
+        let offset = offset(json, &error);
+        match usual_mistake(json, offset) {
+            Some((offset, mistake)) => SyntaxError { offset, message: format!("not JSON: {mistake}") },
+            None => {
+                let cut = if error.is_eof() { ": was the file cut off?" } else { "" };
+                SyntaxError { offset, message: format!("not JSON: {}{cut}", reason(&error)) }
+            }
+        }
     })?;
     deserializer.end().map_err(|error| SyntaxError {
         offset: offset(json, &error),
@@ -40,6 +46,27 @@ fn raw_value<'a>(
 fn offset(json: &str, error: &serde_json::Error) -> usize {
     let line: usize = json.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     line + error.column().saturating_sub(1)
+}
+
+/// A mistake that people often make where a text is not JSON from `offset` on, and its place.
+fn usual_mistake(json: &str, offset: usize) -> Option<(usize, &'static str)> {
+    let (before, rest) = json.split_at_checked(offset)?;
+    let before = before.trim_ascii_end();
+    let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| rest.starts_with(beginning));
+    if begins(&["}", "]"]) && before.ends_with(',') {
+        return Some((before.len() - 1, "a comma before the end of an object or an array; remove it"));
+    }
+    if begins(&["//", "/*", "#"]) {
+        return Some((offset, "JSON has no comments; remove this one"));
+    }
+    if begins(&["'", "\u{201c}", "\u{201d}", "\u{2018}"]) {
+        return Some((offset, "keys and strings have straight double quotes"));
+    }
+    let text = json.trim_ascii_start();
+    let is_key = || before.is_empty() && text.lines().next().is_some_and(|line| line.contains(':'));
+    let is_yaml = text.starts_with("---") || text.starts_with("- ") || is_key();
+    (is_yaml && !text.starts_with(['{', '[', '"']))
+        .then_some((json.len() - text.len(), "this looks like YAML; write it as JSON, which begins with `{`"))
 }
 
 /// The message without its position.
@@ -258,5 +285,32 @@ mod tests {
         assert_eq!(offset("[1,\n  x]"), Some(6));
         assert_eq!(offset("[1] [2]"), Some(4));
         assert_eq!(offset("[1] \n"), None);
+    }
+
+    #[test]
+    fn usual_mistakes_have_their_names_and_places() {
+        let said = |text| document(text).map_err(|error| (error.offset, error.message)).err().unwrap();
+        let comma = "not JSON: a comma before the end of an object or an array; remove it";
+        let comment = "not JSON: JSON has no comments; remove this one";
+        let quotes = "not JSON: keys and strings have straight double quotes";
+        let yaml = "not JSON: this looks like YAML; write it as JSON, which begins with `{`";
+        for (text, offset, message) in [
+            ("{\"a\": 1,\n}", 7, comma),
+            ("{\"a\": [1, 2 , ] }", 12, comma),
+            ("{\"a\": {\"b\": 1, } }", 13, comma),
+            ("// my document\n{}", 0, comment),
+            ("{\n  # mode\n  \"mode\": 1}", 4, comment),
+            ("{\"a\": 1 /* one */ }", 8, comment),
+            ("{\"a\": 1, // one\n \"b\": 2 }", 9, comment),
+            ("{'a': 1}", 1, quotes),
+            ("{\"a\": 'b'}", 6, quotes),
+            ("{\u{201c}a\u{201d}: 1}", 1, quotes),
+            ("mode: enforce\nsites: []\n", 0, yaml),
+            ("---\nmode: enforce\n", 0, yaml),
+            ("- a\n- b\n", 0, yaml),
+            ("{\"a\": x}", 6, "not JSON: expected value"),
+        ] {
+            assert_eq!(said(text), (offset, message.into()), "{text}");
+        }
     }
 }

@@ -53,6 +53,7 @@ mod tests {
             why: Some(why.into()),
             is_usable: true,
             age: None,
+            exempts: false,
             expires: Some(expires),
         }
     }

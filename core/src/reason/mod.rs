@@ -42,6 +42,8 @@ json_words! {
         InvalidHost = "invalid-host",
         /// The path is that of a policy that the site serves.
         Served = "served",
+        /// The configuration allows clients from the address whatever they say.
+        Exempt = "exempt",
     }
 }
 
@@ -81,6 +83,7 @@ impl Reason {
             }
             Self::InvalidHost => "The Host of the request is not a host name (RFC 9110 7.2).",
             Self::Served => "The path is that of a policy that this site serves.",
+            Self::Exempt => "This site allows clients from this address whatever they say.",
         }
     }
 }

@@ -56,6 +56,8 @@ pub struct Ruleset {
     pub(crate) trusted_hops: Option<u8>,
     /// The prefixes of translated addresses, beside the well-known one.
     pub(crate) nat64: Vec<Ipv6Net>,
+    /// The feeds whose addresses are exempt where a site does not say more. Those behind `feeds` are lists of the document.
+    pub(crate) exempt: Box<[FeedId]>,
 }
 
 /// An agent, compiled.
@@ -125,6 +127,9 @@ pub(crate) struct LoadedFeed {
     pub(crate) max_age: Option<i64>,
     /// The agent that names the feed, where it is the only one: who an undeclared client from here acts as.
     pub(crate) sole_agent: Option<AgentId>,
+    /// True if clients from it are allowed whatever they say, at any site. The document says so.
+    #[serde(skip)]
+    pub(crate) exempts: bool,
 }
 
 impl LoadedFeed {

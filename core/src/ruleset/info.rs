@@ -50,6 +50,8 @@ pub struct FeedInfo<'r> {
     pub age: Option<u64>,
     /// From when on it is stale, in seconds since the Unix epoch; `None` where it never is.
     pub expires: Option<i64>,
+    /// True if clients from it are allowed whatever they say, at any site.
+    pub exempts: bool,
 }
 
 impl FeedInfo<'_> {
@@ -73,6 +75,7 @@ impl fmt::Display for FeedInfo<'_> {
                 "clients that claim its agents from other addresses are `unverified`, not `spoofed`"
             }
             (_, _, FeedFormat::Geofeed) => "it gives no locations",
+            _ if self.exempts => "it neither exempts nor verifies any client",
             _ => "it verifies no client, and clients that claim its agents are `unverified`, not `spoofed`",
         };
         write!(f, "; {effect}")
@@ -142,6 +145,7 @@ impl LoadedFeed {
             is_usable: self.usable,
             age: None,
             expires: self.expires(),
+            exempts: self.exempts,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::hash;
 use crate::http::host::RequestHost;
 use crate::http::host_index::HostIndex;
 use crate::http::representation::Representation;
-use crate::ids::{ByProduct, List, SiteId};
+use crate::ids::{ByProduct, FeedId, List, SiteId};
 use crate::path::request::RequestPath;
 use crate::path::rules::{PathRule, PathRules};
 use crate::policy::automation_preferences::{AutomationPreferences, NamedAgent, Undeclared};
@@ -149,6 +149,8 @@ pub(crate) struct Site {
     pub(crate) treatments: Treatments,
     pub(crate) robots: Option<Arc<PolicyFile<RobotsPolicy>>>,
     pub(crate) preferences: Option<PreferencesPolicy>,
+    /// The feeds whose addresses are exempt, the document's first.
+    pub(crate) exempt: Box<[FeedId]>,
     pub(crate) geo: Vec<GeoRule>,
     pub(crate) modes: Modes,
     /// 0 to 100.
@@ -241,6 +243,7 @@ mod tests {
             treatments: Treatments::DEFAULT,
             robots: None,
             preferences: None,
+            exempt: Box::default(),
             geo: Vec::new(),
             modes: Modes::default(),
             enforce_percent,

@@ -26,6 +26,17 @@ pub(crate) fn nearest<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>)
         .map(|(_, word)| word)
 }
 
+/// Returns true if two words differ, in any ASCII case, by one letter that is missing, added or another one, or by two that are
+/// swapped. Shorter words than five letters have too many neighbours.
+pub(crate) fn differs_by_one_edit(word: &str, known: &str) -> bool {
+    const SHORTEST: usize = 5;
+    const LONGEST: usize = 64;
+    known.len() >= SHORTEST
+        && word.len().max(known.len()) <= LONGEST
+        && word.len().abs_diff(known.len()) <= 1
+        && strsim::osa_distance(&word.to_ascii_lowercase(), &known.to_ascii_lowercase()) == 1
+}
+
 /// The end of a message about an unknown word: ` (did you mean …?)`, or the list of known words if none is near.
 pub fn suggestion<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     const MOST_LISTED: usize = 20;

@@ -5,5 +5,6 @@ mod fixture;
 mod agents;
 mod ages;
 mod compiled;
+mod exempt;
 mod shapes;
 mod versions;

@@ -106,8 +106,24 @@ fn if_there<F>(file: io::Result<F>) -> Result<Option<F>, String> {
     match file {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(described(&error)),
     }
+}
+
+/// The reason why a file cannot be read: if it is a matter of rights, with the user who lacks them.
+fn described(error: &io::Error) -> String {
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        return error.to_string();
+    }
+    let uid = rustix::process::geteuid().as_raw();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then_some(name)
+    });
+    let user = name.map_or_else(|| format!("with the id {uid}"), |name| format!("`{name}`"));
+    format!("{error}; let the user {user} read it and enter its folders, or run this as another user")
 }
 
 impl Files for FilesBeside {
@@ -127,6 +143,7 @@ impl Files for FilesBeside {
         match opened.and_then(|file| Ok(read::found(file)?)) {
             Ok(file) => Ok(Some(file)),
             Err(PolicyError::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(PolicyError::System(error)) => Err(described(&error)),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -156,6 +173,15 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn who_may_not_read_a_file_is_named() {
+        let said = described(&io::Error::from(io::ErrorKind::PermissionDenied));
+        let uid = rustix::process::geteuid();
+        let user = if uid.is_root() { "the user `root` ".to_owned() } else { "the user ".to_owned() };
+        assert!(said.contains(&user) && said.contains("read it and enter its folders"), "{said}");
+        assert_eq!(described(&io::Error::other("torn")), "torn");
+    }
 
     #[test]
     fn a_version_that_cannot_be_kept_keeps_no_other_from_it() {

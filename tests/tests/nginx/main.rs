@@ -7,6 +7,7 @@ mod denials;
 mod directives;
 mod documents;
 mod examples;
+mod exempt;
 mod feed_states;
 mod headers;
 mod measures;

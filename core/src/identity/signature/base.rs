@@ -2,6 +2,7 @@
 
 use core::ops::Deref;
 
+use super::query::write_parameter;
 use crate::http::structured::{self, Bare, InnerList, Item, Malformed, Unwritable, Write, trimmed};
 use crate::request::{Request, Scheme};
 
@@ -51,6 +52,8 @@ pub(super) enum Component<'a> {
     Scheme,
     Path,
     Query,
+    /// The only parameter of the query with this name, which is encoded.
+    QueryParam(&'a [u8]),
     /// All lines of a header.
     Header(&'a str),
     /// A member of a dictionary in one of the headers of signatures.
@@ -64,6 +67,13 @@ impl<'a> Component<'a> {
         let name = core::str::from_utf8(name).map_err(|_| NoBase::Malformed)?;
         let mut parameters = item.parameters.iter();
         let (first, more) = (parameters.next(), parameters.next());
+        if name == "@query-param" {
+            return match (first, more) {
+                (Some((b"name", Bare::String(name))), None) => Ok(Self::QueryParam(name)),
+                (Some((b"name", _)) | None, None) => Err(NoBase::Malformed),
+                _ => Err(NoBase::Unsupported),
+            };
+        }
         if name.starts_with('@') {
             let component = match name {
                 "@method" => Self::Method,
@@ -194,6 +204,7 @@ fn write_value(
         // An absent query is an empty one.
         Component::Query if query.is_empty() => to.write(b"?"),
         Component::Query => to.write(query),
+        Component::QueryParam(name) => write_parameter(query, name, to)?,
         Component::Header(name) => {
             let mut lines = request.header_lines(name).map(trimmed);
             to.write(lines.next().ok_or(NoBase::Missing)?);

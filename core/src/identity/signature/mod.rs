@@ -7,6 +7,7 @@
 //! the last two, and looks at nothing of a client that has spent it. Nothing here allocates.
 
 mod base;
+mod query;
 
 use crate::http::structured::{self, Bare, InnerList, Item, Member};
 use crate::ids::AgentId;
@@ -17,6 +18,7 @@ use crate::request::{Client, Request};
 use base::{AGENT, Component, Components, INPUT};
 
 pub(crate) use base::{HostSpelling, NoBase, SIGNATURE, write as write_base};
+pub(crate) use query::encode as encode_in_query;
 
 /// The most bytes that the three headers of signatures may have together.
 const MOST_BYTES: usize = 8 << 10;

@@ -12,8 +12,10 @@ use crate::catalog::{Catalog, CatalogFeed};
 use crate::config::{Config, FeedConfig};
 use crate::feed::guard::Proving;
 use crate::feed::{FeedFormat, Shape};
+use crate::ids::{FeedId, List};
+use crate::ruleset::data::LoadedFeed;
 use crate::source::position::Placed;
-use crate::source::suggestion::suggestion;
+use crate::source::suggestion::{nearest, suggestion};
 
 /// The way in which a name that an agent gives leads to a feed of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,9 +106,21 @@ impl<'c> KnownFeeds<'c> {
         }
     }
 
-    fn names(&self) -> impl Iterator<Item = &'c str> {
-        let own = self.config.feeds.iter().map(|feed| feed.name.as_str());
-        own.chain(self.catalog.feeds.iter().map(|feed| feed.name.as_str()))
+    /// The feed that was probably meant by a name that stands for none: one of this document, or one of the catalog, with
+    /// the way to add it.
+    fn suggestion(&self, name: &str) -> String {
+        let own = || self.config.feeds.iter().map(|feed| feed.name.as_str());
+        let published = || nearest(name, self.catalog.feeds.iter().map(|feed| feed.name.as_str()));
+        match (nearest(name, own()), published().and_then(|near| self.published(near))) {
+            (None, Some(feed)) => {
+                format!(
+                    "; did you mean `{}` of the catalog? This document lacks it{}",
+                    feed.name,
+                    remedy(feed)
+                )
+            }
+            _ => suggestion(name, own()),
+        }
     }
 
     /// The shape of the list that is published at a feed's URL.
@@ -126,6 +140,14 @@ impl<'c> KnownFeeds<'c> {
             None => KnownUrl::Unknown,
         }
     }
+}
+
+/// The way to add a feed of the catalog to a document.
+fn remedy(feed: &CatalogFeed) -> String {
+    let CatalogFeed { name, url, format, .. } = feed;
+    format!(
+        r#"; add to `feeds`: {{ "name": "{name}", "format": "{format}", "source": "feeds/{name}.json", "url": "{url}" }}"#
+    )
 }
 
 /// The catalog's entry for a URL.
@@ -157,33 +179,54 @@ impl Compiler<'_> {
         for name in &draft.feeds {
             match known.meaning(name) {
                 Meaning::Configured(number, by) => {
-                    if self.is_of_ranges(name, known.config.feeds.get(number)) {
+                    if self.is_of_ranges(name, known.config.feeds.get(number), "verify an agent") {
                         binding.feeds.entry(number).or_insert(by);
                     }
                 }
                 Meaning::Lacking(published) => binding.lacking.push(published),
-                Meaning::Unknown if self.is_whole => {
-                    let suggestion = match self.own.keeps_errors() {
-                        true => suggestion(name, known.names()),
-                        false => String::new(),
-                    };
-                    self.own.error(
-                        name.position,
-                        None,
-                        format_args!("unknown feed `{}`{suggestion}", **name),
-                    );
-                }
-                Meaning::Unknown => {}
+                Meaning::Unknown => self.unknown_feed(name, known),
             }
         }
         binding
     }
 
-    fn is_of_ranges(&mut self, name: &Placed<String>, feed: Option<&FeedConfig>) -> bool {
+    /// The number of the configuration's feed that a name stands for; reports that there is none.
+    pub(super) fn named_feed(&mut self, name: &Placed<String>, known: &KnownFeeds<'_>) -> Option<usize> {
+        match known.meaning(name) {
+            Meaning::Configured(number, _) => return Some(number),
+            Meaning::Lacking(published) => {
+                let remedy = known.published(published).map_or(String::new(), remedy);
+                let message = format!("this document lacks the feed `{}` of the catalog{remedy}", **name);
+                self.own.error(name.position, None, message);
+            }
+            Meaning::Unknown => self.unknown_feed(name, known),
+        }
+        None
+    }
+
+    /// Reports a name that stands for no feed. A suggestion is a feed of this document, or says how it becomes one.
+    fn unknown_feed(&mut self, name: &Placed<String>, known: &KnownFeeds<'_>) {
+        if !self.is_whole {
+            return;
+        }
+        let suggestion = match self.own.keeps_errors() {
+            true => known.suggestion(name),
+            false => String::new(),
+        };
+        self.own.error(name.position, None, format_args!("unknown feed `{}`{suggestion}", **name));
+    }
+
+    /// Returns true if a feed says whose prefixes are; reports that another one cannot do what is wanted.
+    pub(super) fn is_of_ranges(
+        &mut self,
+        name: &Placed<String>,
+        feed: Option<&FeedConfig>,
+        purpose: &str,
+    ) -> bool {
         let is_geofeed = feed.is_some_and(|feed| feed.format == FeedFormat::Geofeed);
         if is_geofeed {
             let message = format!(
-                "the geofeed `{}` cannot verify an agent: it says where prefixes are used, not whose they are",
+                "the geofeed `{}` cannot {purpose}: it says where prefixes are used, not whose they are",
                 **name
             );
             self.own.error(name.position, None, message);
@@ -202,6 +245,11 @@ impl Compiler<'_> {
             let [named, published] = [By::Name, By::Url].map(|by| users.tokens(number, by));
             let name = &*feed.name;
             let message = match (named.is_empty() && published.is_empty(), known.url(feed)) {
+                (true, KnownUrl::None | KnownUrl::Exact | KnownUrl::Unknown)
+                    if users.exempt.contains(&number) =>
+                {
+                    continue;
+                }
                 (true, KnownUrl::None | KnownUrl::Exact) => {
                     format!("the feed `{name}` verifies no agent: no agent lists it in `feeds`")
                 }
@@ -268,17 +316,24 @@ pub(super) struct FeedUsers<'c> {
     drafts: &'c [AgentDraft],
     /// By the number of the feed: numbers of agents.
     agents: Vec<BTreeMap<usize, By>>,
+    /// Numbers of the feeds that exempt clients.
+    exempt: BTreeSet<usize>,
 }
 
 impl<'c> FeedUsers<'c> {
-    pub(super) fn new(config: &Config, drafts: &'c [AgentDraft], bindings: &[Binding<'_>]) -> Self {
+    pub(super) fn new(
+        config: &Config,
+        drafts: &'c [AgentDraft],
+        bindings: &[Binding<'_>],
+        exempt: BTreeSet<usize>,
+    ) -> Self {
         let mut agents = vec![BTreeMap::new(); config.feeds.len()];
         for (agent, binding) in bindings.iter().enumerate() {
             for (feed, by) in &binding.feeds {
                 agents.get_mut(*feed).into_iter().for_each(|users| _ = users.insert(agent, *by));
             }
         }
-        Self { drafts, agents }
+        Self { drafts, agents, exempt }
     }
 
     fn users(&self, feed: usize) -> impl Iterator<Item = (&'c AgentDraft, By)> {
@@ -290,8 +345,18 @@ impl<'c> FeedUsers<'c> {
         self.users(feed).filter(|user| user.1 == by).map(|(draft, _)| draft.token.as_str()).collect()
     }
 
-    /// The part of a feed that proves an agent.
+    /// Notes which feeds exempt clients.
+    pub(super) fn mark_exempting(&self, feeds: &mut List<FeedId, LoadedFeed>) {
+        for (feed, number) in feeds.iter_mut().zip(0..) {
+            feed.exempts = self.exempt.contains(&number);
+        }
+    }
+
+    /// The part of a feed that proves an agent, or exempts clients.
     pub(super) fn proving(&self, feed: usize) -> Proving<'c> {
+        if self.exempt.contains(&feed) {
+            return Proving::Everything;
+        }
         let mut services = BTreeSet::new();
         for (draft, _) in self.users(feed) {
             if draft.services.is_empty() {

@@ -9,7 +9,6 @@ use super::Compiler;
 use crate::catalog::{Catalog, CatalogAgent};
 use crate::config::{AgentAction, AgentConfig, Config, Ranges};
 use crate::source::position::Placed;
-use crate::user_agent::check_token;
 
 /// An agent before its feeds are looked up.
 pub(super) struct AgentDraft {
@@ -28,12 +27,12 @@ pub(super) struct AgentDraft {
 impl Compiler<'_> {
     /// The agents of the configuration and of the catalog, those of the configuration first.
     pub(super) fn drafts(&mut self, config: &Config, catalog: &Catalog) -> Vec<AgentDraft> {
+        self.check_tokens(config, catalog);
         // By their tokens in lower case; `None`: the configuration has the agent.
         let mut of_catalog: BTreeMap<String, Option<&CatalogAgent>> = BTreeMap::new();
         of_catalog.extend(catalog.agents.iter().map(|agent| (agent.token.to_ascii_lowercase(), Some(agent))));
         let mut drafts: Vec<AgentDraft> = Vec::new();
         for own in &config.agents {
-            self.check_token(&own.token);
             let known = of_catalog.insert(own.token.to_ascii_lowercase(), None);
             if known.is_some_and(|agent| agent.is_none()) {
                 self.own.error(
@@ -61,12 +60,6 @@ impl Compiler<'_> {
             }
         }
         drafts
-    }
-
-    fn check_token(&mut self, token: &Placed<String>) {
-        if let Err(why) = check_token(token) {
-            self.own.error(token.position, None, format!("`{}` is not a valid agent token: {why}", **token));
-        }
     }
 }
 

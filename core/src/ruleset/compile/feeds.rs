@@ -12,6 +12,8 @@ use hashbrown::HashMap;
 use ipnet::IpNet;
 
 use super::bindings::{FeedUsers, KnownFeeds};
+use super::exempt::Exemptions;
+use super::misplaced::instead_of_path;
 use super::{Compiler, Files};
 use crate::config::FeedConfig;
 use crate::feed::guard::Proving;
@@ -24,6 +26,7 @@ use crate::json::units::Seconds;
 use crate::prefix_table::{Entry, PrefixTable, TableError, TableWords};
 use crate::ruleset::data::LoadedFeed;
 use crate::source::diagnostic::Diagnostic;
+use crate::source::quoted::Quoted;
 
 /// All feeds, in the form in which they are looked up.
 pub(crate) struct Feeds {
@@ -34,7 +37,12 @@ pub(crate) struct Feeds {
 
 impl Compiler<'_> {
     /// Reads all feeds, chooses their versions and builds the table.
-    pub(super) fn feeds(&mut self, known: &KnownFeeds<'_>, users: &FeedUsers<'_>) -> Option<Feeds> {
+    pub(super) fn feeds(
+        &mut self,
+        known: &KnownFeeds<'_>,
+        users: &FeedUsers<'_>,
+        exemptions: &Exemptions,
+    ) -> Option<Feeds> {
         let feeds = self.distinct_feeds(known, users);
         let candidates: Vec<Candidate<'_>> = feeds.iter().map(|feed| self.candidate(feed)).collect();
         let objections: Vec<Option<String>> =
@@ -71,6 +79,7 @@ impl Compiler<'_> {
                 max_age: config.max_age.map(|Seconds(age)| age),
                 unreadable: content.map_or(0, |content| content.unreadable),
                 sole_agent: None,
+                exempts: false,
             };
             let id = match loaded.push(feed) {
                 Ok(id) => id,
@@ -86,6 +95,14 @@ impl Compiler<'_> {
             // A version that was just read can be read; if not, it is good again the next time.
             if let Some(Ok(bytes)) = version.filter(|_| is_new).map(|version| version.file.into_bytes()) {
                 self.good_feeds.push((config.source.value.clone(), bytes));
+            }
+        }
+        if exemptions.has_prefixes() {
+            let added = values
+                .intern(&FeedValue::Range { services: Box::default() })
+                .and_then(|value| exemptions.add(loaded.len(), value, &mut entries));
+            if let Err(error) = added {
+                return self.uncompiled(error);
             }
         }
         let table =
@@ -119,6 +136,10 @@ impl Compiler<'_> {
                 let message = "invalid feed name: use 1 to 64 printable ASCII characters";
                 self.own.error(name.position, None, message);
             }
+            if let Some(advice) = instead_of_path(&feed.source).filter(|_| !self.files.is_known(&feed.source))
+            {
+                self.own.error(feed.source.position, None, format!("{}: {advice}", Quoted(&feed.source)));
+            }
             let authority = self.authority(feed);
             let shape = self.shape(feed, known);
             feeds.push(FoundFeed { number, config: feed, authority, shape, proving: users.proving(number) });
@@ -136,7 +157,10 @@ impl Compiler<'_> {
             }
             Ok(None) => Err(Unavailable::Missing(file)),
             Err(why) => {
-                let diagnostic = Diagnostic::error(file, format!("cannot be read: {why}"));
+                let position = config.source.position;
+                let message = format!("can't read {file}: {why}");
+                let diagnostic =
+                    Diagnostic { position, ..Diagnostic::error(self.document.as_str(), message) };
                 Err(Unavailable::Unusable(vec![diagnostic]))
             }
         };

@@ -3,14 +3,17 @@
 mod agents;
 mod bindings;
 mod drafts;
+mod exempt;
 mod feeds;
 mod files;
 mod keys;
+mod misplaced;
 mod policies;
 mod published_keys;
 mod published_policies;
 mod sites;
 mod subscriptions;
+mod tokens;
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -32,6 +35,7 @@ use crate::ruleset::data::{LoadedFeed, Ruleset};
 use crate::ruleset::sites::{NamedPurposes, TooManyPurposes};
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
 use crate::source::position::{Placed, Position};
+use crate::source::quoted::Quoted;
 use crate::user_agent::Claims;
 
 pub(crate) use feeds::Feeds;
@@ -45,6 +49,7 @@ pub use subscriptions::{Judge, Subscription, Subscriptions, Verdict};
 
 use agents::name_sole_agents;
 use bindings::{FeedUsers, KnownFeeds};
+use misplaced::instead_of_path;
 
 /// The result of compiling a configuration.
 #[derive(Debug)]
@@ -179,17 +184,21 @@ impl Compiler<'_> {
         let drafts = self.drafts(config, &catalog);
         let known = KnownFeeds::new(config, &catalog);
         let bindings = self.bindings(&drafts, &known);
-        let users = FeedUsers::new(config, &drafts, &bindings);
+        let nat64 = self.nat64(config);
+        let exemptions = self.exemptions(config, &known, &nat64);
+        let users = FeedUsers::new(config, &drafts, &bindings, exemptions.feeds());
         self.warn_of_bindings(&users, &known);
         let mut feeds = match feeds {
             Some(feeds) => feeds,
-            None => self.feeds(&known, &users)?,
+            None => self.feeds(&known, &users, &exemptions)?,
         };
+        users.mark_exempting(&mut feeds.loaded);
         self.report_states(&known, &feeds.loaded);
         let (agents, products) = self.agents(config, drafts, &bindings, &feeds)?;
         name_sole_agents(&mut feeds.loaded, &agents);
         let keys = self.keys(config, &agents);
-        let sites = self.sites(&config.sites, &products);
+        let exempt = exemptions.numbered(&feeds.loaded);
+        let sites = self.sites(&config.sites, &products, exempt.sites);
         self.check_published_policies(config);
         self.check_published_keys(config);
         self.warn_of_other_hosts(config, &sites);
@@ -231,7 +240,8 @@ impl Compiler<'_> {
             denials: problem::documents(),
             filter_state: config.filter_state.clone(),
             trusted_hops: config.trusted_hops.map(|UpTo(hops)| hops),
-            nat64: self.nat64(config),
+            nat64,
+            exempt: exempt.document,
         })
     }
 
@@ -289,6 +299,12 @@ impl Compiler<'_> {
         position: Option<Position>,
         found: Result<Option<FoundFile>, String>,
     ) -> Option<FoundFile> {
+        if !matches!(found, Ok(Some(_)))
+            && let Some(advice) = instead_of_path(path)
+        {
+            self.own.error(position, None, format!("{}: {advice}", Quoted(path)));
+            return None;
+        }
         let name = self.display_name(path);
         match found {
             Ok(Some(file)) => {

@@ -15,10 +15,10 @@ use crate::config::{
     Config, GeoConfig, Mode, ModeConfig, RobotsTagConfig, SiteConfig, Treatments, UndeclaredPurpose,
 };
 use crate::feed::geofeed::is_region;
-use crate::http::host::HostPattern;
+use crate::http::host::{HostError, HostPattern};
 use crate::http::host_index::HostIndex;
 use crate::http::representation::Representation;
-use crate::ids::{List, SiteId};
+use crate::ids::{FeedId, List, SiteId};
 use crate::path::pattern::PathPattern;
 use crate::path::rules::PathRule;
 use crate::policy::automation_preferences::Undeclared;
@@ -33,13 +33,19 @@ use crate::source::position::{Placed, Position};
 type Shared<T> = BTreeMap<String, Option<Arc<PolicyFile<T>>>>;
 
 impl Compiler<'_> {
-    pub(super) fn sites(&mut self, configs: &[Placed<SiteConfig>], products: &Products) -> Sites {
+    /// The sites; `exempt` has the feeds whose addresses each exempts.
+    pub(super) fn sites(
+        &mut self,
+        configs: &[Placed<SiteConfig>],
+        products: &Products,
+        exempt: Vec<Box<[FeedId]>>,
+    ) -> Sites {
         let mut sites = Sites::default();
         let mut hosts = BTreeMap::new();
         // Each with whether any site was given it.
         let mut names: BTreeMap<String, bool> = BTreeMap::new();
         let (mut robots, mut preferences) = (Shared::new(), Shared::new());
-        for config in configs {
+        for (config, exempt) in configs.iter().zip(exempt) {
             let name = match (&config.name, config.hosts.first()) {
                 (Some(name), _) | (None, Some(name)) => name.clone(),
                 (None, None) => Placed { value: "default".to_string(), position: None },
@@ -54,7 +60,7 @@ impl Compiler<'_> {
                 Some(is_any_given) => *is_any_given |= is_given,
                 None => _ = names.insert(name.value.clone(), is_given),
             }
-            let site = self.site(config, name.value, products, &mut robots, &mut preferences);
+            let site = self.site(config, name.value, exempt, products, &mut robots, &mut preferences);
             let id = match sites.list.push(site) {
                 Ok(id) => id,
                 Err(full) => {
@@ -97,6 +103,7 @@ impl Compiler<'_> {
         &mut self,
         config: &SiteConfig,
         name: String,
+        exempt: Box<[FeedId]>,
         products: &Products,
         robots: &mut Shared<RobotsPolicy>,
         preferences: &mut Shared<Preferences>,
@@ -121,6 +128,7 @@ impl Compiler<'_> {
                     UndeclaredPurpose::Allow => Undeclared::Allow,
                 },
             }),
+            exempt,
             geo: config.geo.iter().map(|rule| self.geo(rule)).collect(),
             modes: self.modes(&config.modes),
             enforce_percent: config.enforce_percent.0,
@@ -167,7 +175,15 @@ impl Compiler<'_> {
         hosts: &mut BTreeMap<HostPattern, SiteId>,
     ) {
         match HostPattern::new(host).map(|pattern| hosts.entry(pattern)) {
-            Err(why) => self.own.error(host.position, None, format!("`{}`: {why}", **host)),
+            Err(why) => {
+                let advice = match why {
+                    HostError::Expression => {
+                        "; in nginx, `crawlpike_site` names the site of a server or a location"
+                    }
+                    _ => "",
+                };
+                self.own.error(host.position, None, format!("`{}`: {why}{advice}", **host));
+            }
             Ok(Entry::Occupied(known)) => {
                 let (other, pattern) = (site_name(sites, *known.get()), known.key());
                 self.own.error(
@@ -332,6 +348,30 @@ mod tests {
     use alloc::vec::Vec;
 
     use crate::{NoFiles, Ruleset};
+
+    #[test]
+    fn a_host_that_is_something_else_is_named_as_such() {
+        for (host, message) in [
+            ("https://example.com/", "a host is written without scheme, port and path"),
+            ("example.com/shop", "a host is written without scheme, port and path"),
+            ("example.com:8443", "a host is written without a port; it covers all ports"),
+            (
+                ".example.com",
+                "a host does not begin with a dot; use `example.com`, and `*.example.com` for all names below it",
+            ),
+            (
+                r"~^www\\d+.example.com$",
+                "a regular expression; use names, and `*.` for all names below one; in nginx, `crawlpike_site` names the \
+                 site of a server or a location",
+            ),
+        ] {
+            let document = format!(r#"{{ "catalog": "none", "sites": [ {{ "hosts": ["{host}"] }} ] }}"#);
+            let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);
+            let said: Vec<String> = compiled.diagnostics.iter().map(ToString::to_string).collect();
+            let shown = host.replace(r"\\", r"\");
+            assert_eq!(said, [format!("c.json:1:45: error: `{shown}`: {message}")]);
+        }
+    }
 
     #[test]
     fn enforcing_without_a_site_for_other_hosts_is_a_warning() {

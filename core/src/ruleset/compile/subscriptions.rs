@@ -97,7 +97,8 @@ impl Subscriptions {
         let agents = compiler.drafts(&config, &catalog);
         let known = KnownFeeds::new(&config, &catalog);
         let bindings = compiler.bindings(&agents, &known);
-        let users = FeedUsers::new(&config, &agents, &bindings);
+        let exempt = compiler.exemptions(&config, &known, &[]).feeds();
+        let users = FeedUsers::new(&config, &agents, &bindings, exempt);
         compiler.distinct_feeds(&known, &users);
         compiler.check_published_policies(&config);
         compiler.check_published_keys(&config);
@@ -149,7 +150,8 @@ impl Subscriptions {
         let mut compiler = Compiler::new(&self.document, own, files, &mut policies);
         let known = KnownFeeds::new(&self.config, &self.catalog);
         let bindings = compiler.bindings(&self.agents, &known);
-        let users = FeedUsers::new(&self.config, &self.agents, &bindings);
+        let exempt = compiler.exemptions(&self.config, &known, &[]).feeds();
+        let users = FeedUsers::new(&self.config, &self.agents, &bindings, exempt);
         let feeds = compiler.distinct_feeds(&known, &users);
         let (compiler, users, feeds) = (&compiler, &users, &feeds[..]);
         work(&mut Judge { compiler, users, feeds, candidates: Vec::new() })

@@ -7,11 +7,17 @@ use super::{AUTOMATION, catalog, is_automation, lines};
 use crate::path::pattern::steps;
 use crate::user_agent::{Claims, Speaker};
 
+const CHROME: &str =
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
+
 /// Returns true if Chrome is automation when this is put after its User-Agent.
 fn chrome(end: &str) -> bool {
-    is_automation(&format!(
-        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36{end}"
-    ))
+    is_automation(&format!("{CHROME}{end}"))
+}
+
+/// Returns true if this is an agent of the catalog, or automation.
+fn agent_or_automation(user_agent: &str) -> bool {
+    catalog().1.speaker(Some(user_agent.as_bytes())) != Speaker::Browser
 }
 
 #[test]
@@ -68,6 +74,82 @@ fn a_browser_does_not_say_that_it_is_compatible() {
     assert!(is_automation(
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko; Example) Chrome/140.0 Safari/537.36"
     ));
+}
+
+#[test]
+fn services_that_measure_and_watch_sites_name_themselves() {
+    for name in [
+        "(Dotcom-Monitor)",
+        "DMBrowser/2.1 (UV)",
+        "(ThousandEyes Agent)",
+        "ThousandEyes-Dragonfly-x1",
+        "Silktide",
+        "Site24x7",
+        "StatusCake",
+        "Catchpoint",
+        "Uptrends",
+        "NodePing",
+        "DareBoost",
+        "TestLocally/1.0",
+        "GTmetrix",
+        "CloudWatchSynthetics/arn:aws:synthetics:eu-west-1:1:canary:x",
+        "PTST/SpeedCurve/240101.1",
+        "GotSiteMonitor.com",
+        "www.uptimedoctor.com (username x)",
+        "NewRelicSynthetics/1.0",
+        "DatadogSynthetics",
+        "(compatible; MontasticMonitor)",
+    ] {
+        assert!(agent_or_automation(&format!("{CHROME} {name}")), "{name}");
+    }
+    for probe in [
+        "Mozilla/5.0 (X11; Linux x86_64; Rigor) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/86.0.4240.75 Safari/537.36",
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) YLT Chrome/85.0 Safari/537.36",
+        "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)",
+        "Mozilla/5.0 (compatible;Cloudflare-Healthchecks/1.0;+https://www.cloudflare.com/; healthcheck-id: a)",
+        "Mozilla/5.0 (compatible; HetrixTools Uptime Monitor Bot)",
+        "Mozilla/5.0 (compatible; PRTG Network Monitor (www.paessler.com); Windows)",
+        "Better Uptime Bot Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/88.0",
+        "Pingdom.com_bot_version_1.4_(http://www.pingdom.com/)",
+        "FreshpingBot/1.0 (+https://freshping.io/)",
+        "Checkly/1.0 (https://www.checklyhq.com)",
+        "updown.io daemon 2.11",
+        "Datadog/Synthetics",
+        "check_http/v2.3.3 (nagios-plugins 2.3.3)",
+        "Zabbix",
+        "Blackbox Exporter/0.25.0",
+        "Prometheus/2.53.0",
+        "Uptime-Kuma/1.23.16",
+        "Elastic-Heartbeat/8.15.0 (linux; amd64)",
+        "kube-probe/1.31",
+        "ELB-HealthChecker/2.0",
+        "GoogleHC/1.0",
+        "GoogleStackdriverMonitoring-UptimeChecks(https://cloud.google.com/monitoring)",
+        "Amazon-Route53-Health-Check-Service (ref 1; report http://amzn.to/1vsZADi)",
+        "Consul Health Check",
+        "Azure Traffic Manager Endpoint Monitor",
+        "Edge Health Probe",
+        "Envoy/HC",
+        "HAProxy",
+        "Apache-HttpClient/4.5.14 (Java/21)",
+        "",
+    ] {
+        assert!(is_automation(probe), "{probe}");
+    }
+}
+
+#[test]
+fn opera_is_a_whole_word() {
+    assert!(is_automation("Mozilla/5.0 (compatible; Operator/1.0)"));
+    assert!(is_automation("Mozilla/5.0 (Operating-System-Check)"));
+    for person in [
+        "Opera/9.80 (Windows NT 6.1) Presto/2.12.388 Version/12.18",
+        "Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1; en) Opera 8.50",
+        "Mozilla/5.0 (Windows NT 5.1; U; en) Opera 8.51",
+        "Opera/9.80 (J2ME/MIDP; Opera Mini/7.1.32052/29.3709; U; en) Presto/2.8.119 Version/11.10",
+    ] {
+        assert!(!is_automation(person), "{person}");
+    }
 }
 
 #[test]

@@ -26,8 +26,10 @@ fn lines(list: &str) -> impl Iterator<Item = &str> {
 fn catalog() -> (Vec<String>, Claims) {
     let (name, bytes) = Catalog::builtin();
     let catalog = Catalog::parse(bytes, &mut Diagnostics::new(name, Load)).unwrap();
+    let begins: Vec<bool> = catalog.agents.iter().map(|agent| agent.begins).collect();
     let tokens: Vec<String> = catalog.agents.into_iter().map(|agent| agent.token).collect();
-    let claims = Claims::new(tokens.iter().map(String::as_str)).unwrap();
+    let claims =
+        Claims::new(tokens.iter().map(String::as_str)).unwrap().counting_at_beginning(begins.into_iter());
     (tokens, claims)
 }
 

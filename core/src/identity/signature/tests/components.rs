@@ -73,6 +73,93 @@ fn sig_11_the_base_is_that_of_the_rfc() {
     }
 }
 
+/// SIG-14.
+#[test]
+fn sig_14_a_parameter_of_the_query_is_encoded_in_one_way() {
+    let base = |query: &str, name: &str| {
+        let sent = Sent { path: format!("/a{query}"), ..sent() }
+            .with("signature-input", &format!("s=(\"@query-param\";name=\"{name}\")"));
+        let base = base_of(&sent, "s").map(|base| String::from_utf8(base).unwrap());
+        base.map(|base| base.lines().next().unwrap().split_once("\": ").unwrap().1.to_owned())
+    };
+    // The examples of RFC 9421, 2.2.8.
+    let first = "?param=value&foo=bar&baz=batman&qux=";
+    let second = "?var=this%20is%20a%20big%0Amultiline%20value&bar=with+plus+whitespace&fa%C3%A7ade%22%3A%20=something";
+    for (query, name, expected) in [
+        (first, "baz", "batman"),
+        (first, "qux", ""),
+        (first, "param", "value"),
+        (second, "var", "this%20is%20a%20big%0Amultiline%20value"),
+        (second, "bar", "with%20plus%20whitespace"),
+        (second, "fa%C3%A7ade%22%3A%20", "something"),
+        // Whatever the client encodes.
+        ("?b=1&%61=%7e%zz*", "a", "%7E%25zz*"),
+        ("?&&a", "a", ""),
+        ("?a=b=c", "a", "b%3Dc"),
+        ("?=x", "", "x"),
+        ("?a=%C3%A9", "a", "%C3%A9"),
+    ] {
+        assert_eq!(base(query, name).as_deref(), Ok(expected), "{query} {name}");
+    }
+    for (query, name, expected) in [
+        ("", "a", NoBase::Missing),
+        ("?b=1", "a", NoBase::Missing),
+        ("?A=1", "a", NoBase::Missing),
+        ("?a=1&b=2&%61=3", "a", NoBase::Malformed),
+        ("?a=%ff", "a", NoBase::Unsupported),
+        ("?a=%C3", "a", NoBase::Unsupported),
+        (&format!("?a={}", "b".repeat(8 << 10)), "a", NoBase::TooMuch),
+    ] {
+        assert_eq!(base(query, name), Err(expected), "{query:.20} {name}");
+    }
+}
+
+/// SIG-14.
+#[test]
+fn sig_14_signers_may_cover_parameters_of_the_query() {
+    let covered = |parameters: &str| {
+        let components = format!(r#""@authority" {parameters} "signature-agent";key="sig1""#);
+        let plan = Plan { components, ..Plan::default() };
+        Sent { path: "/a?q=x%20y&page=2&page=3&r=1".into(), ..sent() }.signed(&plan)
+    };
+    let sent = covered(r#""@query-param";name="q" "@query-param";name="r""#);
+    assert_eq!(result(&sent), Some(Verified));
+    for (path, expected) in [
+        ("/b?r=1&q=x+y", Verified),
+        ("/a?q=x%20z&r=1", BadSignature),
+        ("/a?q=x%20y&r=1&q=x%20y", Malformed),
+        ("/a?q=x%20y", NotCovered),
+    ] {
+        assert_eq!(result(&Sent { path: path.into(), ..sent.clone() }), Some(expected), "{path}");
+    }
+    for (parameters, expected) in [
+        (r#""@query-param";name="page""#, Malformed),
+        (r#""@query-param";name="q" "@query-param";name="q""#, Malformed),
+        (r#""@query-param""#, Malformed),
+        (r#""@query-param";name=q"#, Malformed),
+        (r#""@query-param";name="q";req"#, Unsupported),
+    ] {
+        assert_eq!(result(&covered(parameters)), Some(expected), "{parameters}");
+    }
+}
+
+/// SIG-1, SIG-5.
+#[test]
+fn sig_1_a_value_is_an_origin_or_the_url_of_a_key_set() {
+    let well_known = format!("{DIRECTORY}/.well-known/http-message-signatures-directory");
+    for (agent, expected) in [
+        (format!("sig1=\"{DIRECTORY}\""), Verified),
+        (format!("sig1=\"{well_known}\""), Verified),
+        (format!("sig1=\"{DIRECTORY}\";type=directory"), Verified),
+        (format!("sig1=\"{well_known}\";type=jwks_uri"), Verified),
+        (format!("sig1=\"{well_known}\";new"), NotCovered),
+        (format!("sig1=\"{DIRECTORY}/other\""), UnknownKey),
+    ] {
+        let plan = Plan { agent: Some(agent.clone()), ..Plan::default() };
+        assert_eq!(result(&sent().signed(&plan)), Some(expected), "{agent}");
+    }
+}
+
 /// SIG-2.
 #[test]
 fn sig_2_a_target_uri_holds_with_the_host_in_lower_case_and_as_it_was_sent() {

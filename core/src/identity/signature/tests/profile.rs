@@ -230,8 +230,8 @@ fn sig_12_headers_that_cannot_be_read_prove_nothing() {
     for component in [
         r#""@request-target""#,
         r#""@status""#,
-        r#""@query-param";name="a""#,
         r#""@new""#,
+        r#""@query-param";name="c";req"#,
         r#""@method";req"#,
         r#""accept";sf"#,
         r#""accept";req"#,
