@@ -51,6 +51,11 @@ pub fn lab_with_robots(robots: &str) -> Folder {
     folder
 }
 
+/// The same with one site for all hosts, which denies clients that cannot be verified, such as those of this machine.
+pub fn strict_lab() -> Folder {
+    lab_with_sites(r#"{ "unverified": "deny" }"#)
+}
+
 /// The document whose feed may change in any way.
 pub fn unguarded() -> String {
     DOCUMENT.replace(r#""name": "lab","#, r#""name": "lab", "guard": "off","#)

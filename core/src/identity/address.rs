@@ -43,8 +43,10 @@ pub(crate) fn doubt(address: IpAddr) -> Option<Doubt> {
         IpAddr::V4(v4) => {
             let [first, second, ..] = v4.octets();
             let is_carrier_nat = first == 100 && second & 0xc0 == 64;
-            let is_local = v4.is_private() || v4.is_loopback() || v4.is_link_local() || first == 0;
-            (is_local || is_carrier_nat).then_some(Doubt::PrivateAddress)
+            let is_local = v4.is_private() || v4.is_loopback() || v4.is_link_local();
+            // "This network", multicast and reserved addresses (RFC 6890): no packet comes from there.
+            let is_nobodys = first == 0 || first >= 224;
+            (is_local || is_carrier_nat || is_nobodys).then_some(Doubt::PrivateAddress)
         }
         IpAddr::V6(v6) => match v6.segments() {
             [0x2002, ..] => Some(Doubt::SixToFour),
@@ -53,7 +55,7 @@ pub(crate) fn doubt(address: IpAddr) -> Option<Doubt> {
             [0x64, 0xff9b, 1, ..] => Some(Doubt::PrivateAddress),
             _ => {
                 let is_local = v6.is_loopback() || v6.is_unicast_link_local() || v6.is_unique_local();
-                (is_local || v6.is_unspecified()).then_some(Doubt::PrivateAddress)
+                (is_local || v6.is_unspecified() || v6.is_multicast()).then_some(Doubt::PrivateAddress)
             }
         },
     }
@@ -94,6 +96,9 @@ mod tests {
             ("100.127.255.255", private),
             ("100.128.0.0", None),
             ("0.0.0.0", private),
+            ("223.255.255.255", None),
+            ("224.0.0.1", private),
+            ("255.255.255.255", private),
             ("8.8.8.8", None),
             ("::", private),
             ("::1", private),
@@ -101,6 +106,7 @@ mod tests {
             ("febf::1", private),
             ("fc00::1", private),
             ("fdff::1", private),
+            ("ff02::1", private),
             ("64:ff9b:1::1", private),
             ("2002:c000:204::1", Some(Doubt::SixToFour)),
             ("2001::1", Some(Doubt::Teredo)),

@@ -149,7 +149,7 @@ fn a_feed_that_becomes_stale_is_told_once() {
     let folder = lab();
     let document = document().replace(r#""name": "lab","#, r#""name": "lab", "max_age": "1h","#);
     folder.write("crawlpike.json", document);
-    let modified = SystemTime::now() - Duration::from_secs(3600 - 12);
+    let modified = SystemTime::now() - Duration::from_secs(3600 - 45);
     File::options().write(true).open(folder.path().join("lab.txt")).unwrap().set_modified(modified).unwrap();
     update_resource(&folder);
     let gate = Gate::discover(folder, RESOURCE);

@@ -3,7 +3,7 @@
 use std::net::{Ipv6Addr, SocketAddr};
 
 use crawlpike_tests::http::{Connection, Request, send};
-use crawlpike_tests::lab::{HTTP, from, lab};
+use crawlpike_tests::lab::{HTTP, from, lab, strict_lab};
 use crawlpike_tests::nginx::{Nginx, ask};
 use crawlpike_tests::ports::free_port;
 
@@ -20,20 +20,20 @@ fn lab_bot() -> Request {
 fn the_address_of_a_v4_connection() {
     let port = free_port();
     let http = format!("crawlpike_config crawlpike.json; {}", site(&format!("127.0.0.1:{port}")));
-    let at_home = lab();
+    let at_home = strict_lab();
     at_home.write("lab.txt", "127.0.0.1\n");
     let nginx = Nginx::start(at_home, &http);
     assert_eq!(ask(port, &lab_bot()).status, 200);
     drop(nginx);
-    let _nginx = Nginx::start(lab(), &http);
-    assert_eq!(ask(port, &lab_bot()).denial_reason().as_deref(), Some("spoofed-agent"));
+    let _nginx = Nginx::start(strict_lab(), &http);
+    assert_eq!(ask(port, &lab_bot()).denial_reason().as_deref(), Some("unverified-agent"));
 }
 
 #[test]
 fn the_address_of_a_v6_connection() {
     let (yes, no) = (free_port(), free_port());
     let listen = |port| SocketAddr::from((Ipv6Addr::LOCALHOST, port));
-    let folder = lab();
+    let folder = strict_lab();
     folder.write("lab.txt", "::1\n");
     let both = site(&listen(yes).to_string()) + &site(&format!("127.0.0.1:{no}"));
     let _nginx = Nginx::start(folder, &format!("crawlpike_config crawlpike.json; {both}"));
@@ -44,7 +44,7 @@ fn the_address_of_a_v6_connection() {
 #[test]
 fn a_v4_client_of_a_dual_stack_socket() {
     let port = free_port();
-    let folder = lab();
+    let folder = strict_lab();
     // The kernel gives ::ffff:127.0.0.1.
     folder.write("lab.txt", "127.0.0.1\n");
     let http = format!("crawlpike_config crawlpike.json; {}", site(&format!("[::]:{port} ipv6only=off")));
@@ -56,7 +56,7 @@ fn a_v4_client_of_a_dual_stack_socket() {
 #[test]
 fn the_address_that_realip_finds() {
     let port = free_port();
-    let _nginx = Nginx::start(lab(), &(HTTP.to_owned() + &site(&format!("127.0.0.1:{port}"))));
+    let _nginx = Nginx::start(strict_lab(), &(HTTP.to_owned() + &site(&format!("127.0.0.1:{port}"))));
     for (address, status) in [
         ("192.0.2.1", 200),
         ("2001:db8::7", 200),
@@ -89,7 +89,7 @@ fn realip_of_a_location_counts_there() {
             location / {{ try_files /lab.txt =404; }}
         }}"
     );
-    let _nginx = Nginx::start(lab(), &http);
+    let _nginx = Nginx::start(strict_lab(), &http);
     let request = |target| from("192.0.2.1", Request::get(target).agent("LabBot/1.0"));
     assert_eq!(ask(port, &request("/inside")).status, 200);
     assert_eq!(ask(port, &request("/outside")).status, 403);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crawlpike_tests::http::{Connection, Request};
-use crawlpike_tests::lab::{FIREFOX, HTTP, VERIFIED, lab, lab_with_robots, lab_with_sites};
+use crawlpike_tests::lab::{FIREFOX, HTTP, VERIFIED, lab, lab_with_robots, lab_with_sites, strict_lab};
 use crawlpike_tests::nginx::{Folder, Nginx, local};
 use crawlpike_tests::origin::start_echo;
 use crawlpike_tests::ports::free_port;
@@ -316,9 +316,7 @@ fn the_address_of_the_proxy_protocol() {
         server {{ listen 127.0.0.1:{used} proxy_protocol; real_ip_header proxy_protocol; {FILE} }}
         server {{ listen 127.0.0.1:{unused} proxy_protocol; {FILE} }}"
     );
-    let folder = lab();
-    folder.write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n");
-    let _nginx = Nginx::start(folder, &http);
+    let _nginx = Nginx::start(strict_lab(), &http);
     let status = |port: u16, proxied: &str| {
         let mut connection = Connection::open(local(port)).unwrap();
         // Headers do not count here.
