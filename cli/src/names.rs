@@ -65,7 +65,7 @@ fn outcome(lookup: &NameLookup, resolvers: &[SocketAddr], lines: &mut Vec<String
         })
         .collect();
     if names.is_empty() {
-        lines.push("the address has none".to_owned());
+        lines.push("the address has no name".to_owned());
     }
     let mut result = NameOutcome::Refuted;
     for name in &names {

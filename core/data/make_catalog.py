@@ -103,7 +103,7 @@ def make_feeds(exported, own):
     for entry in own:
         name = entry["name"]
         if name in amended:
-            raise Faulty(f"own.toml: the feed {name} is there twice")
+            raise Faulty(f"own.toml: duplicate feed {name}")
         amended.add(name)
         feed = by_name.setdefault(name, {})
         if "url" in entry and entry["url"] == feed.get("url"):
@@ -124,7 +124,7 @@ def make_agents(exported, own):
         for token in entry["tokens"]:
             folded = token.lower()
             if folded in amended:
-                raise Faulty(f"own.toml: the agent {token} is there twice")
+                raise Faulty(f"own.toml: duplicate agent {token}")
             amended.add(folded)
             agent = agents.setdefault(folded, {"token": token})
             if agent["token"] != token:

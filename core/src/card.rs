@@ -57,7 +57,7 @@ fn read(bytes: &[u8], diagnostics: &mut Diagnostics) -> Option<AgentCard> {
         diagnostics.error(
             None,
             None,
-            format!("the card has {} bytes; {MOST_BYTES} are allowed", bytes.len()),
+            format!("the card has {} bytes; the limit is {MOST_BYTES}", bytes.len()),
         );
         return None;
     }
@@ -140,7 +140,7 @@ impl<'a> Reader<'a, '_> {
         };
         for (name, again) in names.iter().zip(repeated) {
             if let Some(again) = again {
-                self.error(again, &format!("`{name}` is there twice"));
+                self.error(again, &format!("duplicate key `{name}`"));
             }
         }
         Some(values)
@@ -248,11 +248,11 @@ mod tests {
             ("<html>", "c: error: this is HTML, not JSON"),
             ("[]", "c:1:1: error: the card must be an object"),
             (&deep, "c:1:17: error: nested deeper than 16 levels"),
-            (&long, "c: error: the card has 65544 bytes; 65536 are allowed"),
+            (&long, "c: error: the card has 65544 bytes; the limit is 65536"),
             (r#"{"web_bot_auth":[]}"#, "c:1:17: error: `web_bot_auth` must be an object"),
             (r#"{"client_id":7}"#, "c:1:14: error: `client_id` must be a string"),
-            (r#"{"client_name":"A","client_name":"B"}"#, "c:1:34: error: `client_name` is there twice"),
-            (r#"{"purpose":"a","purpose":"b"}"#, "c:1:26: error: `purpose` is there twice"),
+            (r#"{"client_name":"A","client_name":"B"}"#, "c:1:34: error: duplicate key `client_name`"),
+            (r#"{"purpose":"a","purpose":"b"}"#, "c:1:26: error: duplicate key `purpose`"),
             (
                 r#"{"jwks_uri":"http://a.test/k"}"#,
                 r#"c:1:13: error: `jwks_uri` is "http://a.test/k", not the URL"#,
@@ -267,7 +267,7 @@ mod tests {
             ),
             (
                 r#"{"rfc9309-product-token":"a\u0000b"}"#,
-                r#"c:1:26: error: "a\0b" is not a valid agent token: '\0' can't be"#,
+                r#"c:1:26: error: "a\0b" is not a valid agent token: '\0' is not allowed"#,
             ),
             (r#"{"rfc9309-product-token":"\ud800"}"#, "`rfc9309-product-token` must be a string"),
         ] {

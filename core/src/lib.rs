@@ -59,13 +59,16 @@ pub use feed::{FeedFormat, Shape};
 pub use http::date::rfc_3339;
 pub use http::header_name::HeaderName;
 pub use http::token::is_token_byte;
+pub use identity::doubts::DoubtInfo;
 pub use identity::{
     Doubt, Exemption, Identity, NameCache, NameLookup, NameLookupResult, Proof, SignatureResult,
 };
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
 pub use reason::{Reason, Rule};
-pub use request::{NameFact, NameOutcome, Overrides, Request, Scheme, SignatureBudget, joined_lines};
+pub use request::{
+    NameFact, NameOutcome, Overrides, PlainRequest, Request, Scheme, SignatureBudget, joined_lines,
+};
 pub use response::document::{
     Coding, Conversion, DocumentForm, DocumentHeaders, DocumentPlan, DocumentTreatment, DocumentWish, Made,
     RequestEdits, page_url,
@@ -77,7 +80,6 @@ pub use ruleset::compile::{
     PolicySubscription, Subscription, Subscriptions, Verdict,
 };
 pub use ruleset::data::Ruleset;
-pub use ruleset::doubt::DoubtInfo;
 pub use ruleset::exempt::ExemptInfo;
 pub use ruleset::info::{AgentInfo, FeedInfo, Finding, FindingValue};
 pub use ruleset::stored::{StoredError, is_stored};

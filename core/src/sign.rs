@@ -56,9 +56,9 @@ pub enum SignError {
 impl fmt::Display for SignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Label => "the label has to begin with a lower-case letter or `*`, then those, digits, `_`, `-`, `.` or `*`",
-            Self::Text => "the directory, the nonce and the components may only have printable ASCII characters, and no `\"` or `\\`",
-            Self::Components => "a component is not supported, is there twice, or is not in the request",
+            Self::Label => "the label must start with a lower-case letter or `*`; lower-case letters, digits, `_`, `-`, `.` and `*` may follow",
+            Self::Text => "the directory, the nonce and the components must be printable ASCII without `\"` and `\\`",
+            Self::Components => "a component is not supported, occurs twice, or is not in the request",
         })
     }
 }

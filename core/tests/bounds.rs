@@ -35,7 +35,7 @@ const BOMBS: &[Bomb] = &[
     Bomb {
         name: "agents with one token",
         size: 30_000,
-        refused: Some("another agent has the token `agent`"),
+        refused: Some("duplicate token `agent`"),
         document: |n| format!(r#"{{ "agents": [{}] }}"#, list(n, |_| r#"{"token":"agent"}"#.into())),
     },
     Bomb {
@@ -142,7 +142,7 @@ const BOMBS: &[Bomb] = &[
     Bomb {
         name: "sites with one host",
         size: 20_000,
-        refused: Some("has the host `h.test`, too"),
+        refused: Some("duplicate host `h.test`"),
         document: |n| format!(r#"{{ "sites": [{}] }}"#, list(n, |_| r#"{"hosts":["h.test"]}"#.into())),
     },
     Bomb {

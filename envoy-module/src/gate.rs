@@ -10,7 +10,7 @@ use crawlpike_envoy_gate::{
 
 use crate::configuration::Configuration;
 use crate::document::Page;
-use crate::envoy::{Admission, Head, Refused, StreamHandle};
+use crate::envoy::{Admission, Head, OtherModule, Refused, StreamHandle};
 use crate::errors;
 use crate::module::Crawlpike;
 use crate::names::{self, Knowledge};
@@ -97,8 +97,15 @@ fn decide(
     unknown: UnknownName,
 ) -> Result<Admission, NameLookup> {
     let memory = Memory::of(loaded);
-    let route = handle.route::<Crawlpike>();
-    let overrides = route.map_or_else(Overrides::default, |route: &Route| route.overrides(&loaded.ruleset));
+    let overrides = match handle.route::<Crawlpike>() {
+        Ok(route) => route.map_or_else(Overrides::default, |route: &Route| route.overrides(&loaded.ruleset)),
+        Err(OtherModule) => {
+            errors::note(
+                &"a route has a configuration of another module for this filter; using that of the filter",
+            );
+            Overrides::default()
+        }
+    };
     let overrides = Overrides { name, ..overrides };
     let count = |decision: &Decision| {
         let decided = Decided { loaded: Arc::clone(loaded), decision: *decision, page: None };

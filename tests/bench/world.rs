@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crawlpike_core::internals::parse_prefix;
 use crawlpike_core::{Decision, Identity};
-use crawlpike_core::{Overrides, Request, Ruleset, Scheme, decide};
+use crawlpike_core::{Overrides, PlainRequest, Ruleset, Scheme, decide};
 use crawlpike_files::FilesBeside;
 use crawlpike_tests::artefacts::{compile_ruleset, feeds};
 use crawlpike_tests::nginx::Folder;
@@ -202,7 +202,15 @@ impl World {
     }
 
     fn decide(&self, client: &Client) -> Decision {
-        decide(&self.ruleset, client, Overrides::default())
+        let request = PlainRequest {
+            address: Some(client.address),
+            scheme: Some(Scheme::Https),
+            authority: Some(b"example.com"),
+            user_agent: Some(client.user_agent.as_bytes()),
+            now: crawlpike_files::now(),
+            ..PlainRequest::default()
+        };
+        decide(&self.ruleset, &request, Overrides::default())
     }
 }
 
@@ -266,39 +274,5 @@ impl Client {
         });
         let _ = write!(text, "X-Forwarded-For: {}\r\n\r\n", self.address);
         text
-    }
-}
-
-impl Request for Client {
-    fn address(&self) -> Option<IpAddr> {
-        Some(self.address)
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        Some(Scheme::Https)
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        Some(b"example.com")
-    }
-
-    fn method(&self) -> &[u8] {
-        b"GET"
-    }
-
-    fn path(&self) -> &[u8] {
-        b"/"
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        Some(self.user_agent.as_bytes())
-    }
-
-    fn now(&self) -> i64 {
-        crawlpike_files::now()
-    }
-
-    fn header_lines<'r>(&'r self, _: &str) -> impl Iterator<Item = &'r [u8]> {
-        std::iter::empty()
     }
 }

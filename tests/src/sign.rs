@@ -1,9 +1,7 @@
 //! Requests of the table that are signed: with a key that stands for an agent's, and the time of the run.
 
-use std::net::IpAddr;
-
 use crawlpike_core::sign::{PublicKey, Statement, key_directory, sign_request};
-use crawlpike_core::{Request, Scheme};
+use crawlpike_core::{PlainRequest, Request, Scheme};
 use ed25519_dalek::{Signer, SigningKey};
 use serde::Deserialize;
 
@@ -96,49 +94,21 @@ impl CaseRequest {
     /// If it can't be signed like that.
     pub fn sign(&mut self) {
         let Some(sign) = &self.sign else { return };
-        let headers = headers(&Signed { case: self, sign }, sign);
+        let names: Vec<String> = self.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+        let values = self.headers.iter().map(|(_, value)| value.as_bytes());
+        let lines: Vec<(&str, &[u8])> = names.iter().map(String::as_str).zip(values).collect();
+        let request = PlainRequest {
+            address: Some(self.ip),
+            // Without TLS, as the gates are reached.
+            scheme: Some(Scheme::Http),
+            authority: Some(sign.host.as_ref().unwrap_or(&self.host).as_bytes()),
+            method: self.method.as_bytes(),
+            path: sign.path.as_ref().unwrap_or(&self.path).as_bytes(),
+            headers: &lines,
+            now: crawlpike_files::now(),
+            ..PlainRequest::default()
+        };
+        let headers = headers(&request, sign);
         self.headers.extend(headers.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    }
-}
-
-/// The request that is signed.
-struct Signed<'c> {
-    case: &'c CaseRequest,
-    sign: &'c Sign,
-}
-
-impl Request for Signed<'_> {
-    fn address(&self) -> Option<IpAddr> {
-        Some(self.case.ip)
-    }
-
-    /// Without TLS, as the gates are reached.
-    fn scheme(&self) -> Option<Scheme> {
-        Some(Scheme::Http)
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        Some(self.sign.host.as_ref().unwrap_or(&self.case.host).as_bytes())
-    }
-
-    fn method(&self) -> &[u8] {
-        self.case.method.as_bytes()
-    }
-
-    fn path(&self) -> &[u8] {
-        self.sign.path.as_ref().unwrap_or(&self.case.path).as_bytes()
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        None
-    }
-
-    fn now(&self) -> i64 {
-        crawlpike_files::now()
-    }
-
-    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
-        let headers = self.case.headers.iter();
-        headers.filter(move |(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_bytes())
     }
 }

@@ -7,7 +7,6 @@ use crawlpike_core::{Action, Identity, Overrides, Reason, Ruleset, Step, decide_
 use crate::changes::Changes;
 use crate::events;
 use crate::job::Job;
-use crate::line::record::Asked;
 use crate::line::{Fault, Record};
 use crate::tally::client::Client;
 use crate::tally::{Judged, Tally, name_of_unknown};
@@ -110,7 +109,8 @@ impl<'r> Job<'r, '_> {
         client: Option<Client>,
         ruleset: &'r Ruleset,
     ) -> Judged<'a, 'r> {
-        let asked = Asked { record, purpose_header: ruleset.purpose_header(), now: self.now };
+        let purpose = record.purpose.as_deref().map(|value| (ruleset.purpose_header(), value));
+        let asked = record.request(purpose.as_slice(), self.now);
         let mut asks_policy = false;
         let mut note = |step| asks_policy |= matches!(step, Step::Policy(_) | Step::Place(_));
         let decision = decide_traced(ruleset, &asked, Overrides::default(), &mut note);

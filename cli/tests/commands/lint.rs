@@ -123,7 +123,7 @@ fn a_configuration_is_checked_with_its_files() {
     folder
         .run(&["lint", "--format", "config", "hosts.json"])
         .ends(0)
-        .says("hosts.json:1:11: warning: no site is for other hosts");
+        .says("hosts.json:1:11: warning: no site applies to other hosts");
 }
 
 /// The diagnostics of `lint` for a document that is refused, without the document's name.
@@ -186,11 +186,11 @@ fn an_error_has_a_position_and_is_reported_once() {
         ),
         (
             r#"{ "sites": [ { "hosts": ["a.test"] }, { "hosts": ["a.test"] } ] }"#,
-            &["1:51: error: the site `a.test` has the host `a.test`, too"],
+            &["1:51: error: duplicate host `a.test`; the site `a.test` has it already"],
         ),
         (
             r#"{ "sites": [ { "hosts": ["a.test"] }, { "name": "a.test", "hosts": ["b.test"] } ] }"#,
-            &["1:49: error: another site is named `a.test`, too"],
+            &["1:49: error: duplicate site name `a.test`"],
         ),
         (
             r#"{ "sites": [ { "geo": [ { "action": "deny" } ] } ] }"#,

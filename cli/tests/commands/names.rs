@@ -55,7 +55,7 @@ fn a_name_that_has_the_address_verifies_the_agent() {
 fn a_name_that_does_not_verify_is_shown_with_its_reason() {
     let zone = |name: &str| Zone::default().name("192.0.2.1", name);
     for (zone, expected) in [
-        (Zone::default(), "the address has none"),
+        (Zone::default(), "the address has no name"),
         (zone("a.notcrawl.example.org."), "a.notcrawl.example.org: not one of the agent's"),
         (
             zone("a.crawl.example.org."),

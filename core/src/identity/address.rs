@@ -11,9 +11,6 @@ use crate::ruleset::data::Ruleset;
 /// The well-known prefix of translated addresses (RFC 6052, 2.1).
 const WELL_KNOWN: (Ipv6Addr, u8) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
 
-/// The lengths that a prefix of translated addresses can have (RFC 6052, 2.2).
-pub(crate) const TRANSLATION_LENGTHS: [u8; 6] = [32, 40, 48, 56, 64, 96];
-
 impl Ruleset {
     /// The address that counts as the client's: the IPv4 address within one that NAT64 translates to.
     pub(crate) fn client_address(&self, request: &impl Request) -> Option<IpAddr> {

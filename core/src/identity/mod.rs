@@ -3,6 +3,7 @@
 //! A proof is a kind of [`Evidence`]: an IP range, a signature or a name; each has a file or a directory of its own here.
 
 pub(crate) mod address;
+pub(crate) mod doubts;
 mod ip_range;
 pub(crate) mod names;
 pub(crate) mod signature;

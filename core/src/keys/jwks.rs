@@ -1,6 +1,6 @@
 //! Reading a directory of keys: a JSON Web Key Set (RFC 7517, 5).
 //!
-//! Keys that can't be used are left out, each with a diagnostic. So is a key whose private half everybody knows.
+//! Keys that can't be used are left out, each with a diagnostic. So is a key whose private half is public.
 
 use alloc::format;
 use alloc::string::String;
@@ -36,7 +36,7 @@ const TEST_KEYS: [&str; 2] =
 /// Reads a directory. `None` after an error that says why it is none.
 pub(crate) fn read<S: Strictness>(bytes: &[u8], diagnostics: &mut Diagnostics<S>) -> Option<Vec<Key>> {
     if bytes.len() > MOST_BYTES {
-        let message = format!("the directory has {} bytes; {MOST_BYTES} are allowed", bytes.len());
+        let message = format!("the directory has {} bytes; the limit is {MOST_BYTES}", bytes.len());
         diagnostics.error(None, "SIG-7", message);
         return None;
     }
@@ -73,7 +73,7 @@ pub(crate) fn read<S: Strictness>(bytes: &[u8], diagnostics: &mut Diagnostics<S>
         return reader.refuse(position, "not a key directory: `keys` must be an array");
     }
     if count > MOST_KEYS {
-        let message = format!("{count} keys; the first {MOST_KEYS} count");
+        let message = format!("{count} keys; only the first {MOST_KEYS} are used");
         reader.diagnostics.lost(None, "SIG-7", message);
     }
     Some(keys)
@@ -103,7 +103,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
         let position = self.at(raw);
         let FoundKey { key, kid, has_milliseconds } = key;
         if keys.iter().any(|known| known.thumbprint == key.thumbprint) {
-            self.diagnostics.lint_error(position, "SIG-7", "the key is there twice");
+            self.diagnostics.lint_error(position, "SIG-7", "duplicate key");
             return;
         }
         let print = Base64Url(&key.thumbprint);
@@ -151,7 +151,7 @@ fn key(raw: &RawValue) -> Result<FoundKey, String> {
         ));
     }
     if private.is_some() {
-        return Err("it has its private half `d`, so it is known to everybody; replace it".into());
+        return Err("it contains its private half `d`, which is now public; replace the key".into());
     }
     if text(usage).is_some_and(|usage| usage != "sig") {
         return Err(r#"its `use` is not "sig""#.into());
@@ -162,7 +162,7 @@ fn key(raw: &RawValue) -> Result<FoundKey, String> {
     }
     let x = x.ok_or("it has no `x`")?;
     if TEST_KEYS.contains(&x.trim_end_matches('=')) {
-        return Err("it is a test key of an RFC, whose private half everybody knows".into());
+        return Err("it is a test key of an RFC, whose private half is public; replace the key".into());
     }
     let mut public = [0; 33];
     let length = BASE64URL.decode_slice(&x, &mut public);

@@ -10,7 +10,7 @@ use crate::policy::robots::{RobotsFile, Rule};
 use crate::source::diagnostic::{Diagnostics, Lint};
 use crate::source::position::{Placed, Position};
 
-/// Groups of an `automation-preferences.txt` that never decide or permit nothing, and values that are there twice.
+/// Groups of an `automation-preferences.txt` that never decide or permit nothing, and duplicate values.
 pub(super) fn groups(file: &PreferencesFile, diagnostics: &mut Diagnostics<Lint>) {
     for group in &file.groups {
         duplicates(&group.scopes, "scope", "AUTO-11", diagnostics);

@@ -15,7 +15,7 @@ pub(super) fn groups(file: &RobotsFile, diagnostics: &mut Diagnostics<Lint>) {
     for group in &file.groups {
         let Group { position, tokens, rules, .. } = group;
         if tokens.is_empty() {
-            let message = "the group names no agent; it applies to nobody";
+            let message = "the group names no agent; it applies to no client";
             diagnostics.lint_error(*position, "ROB-1", message);
         } else if rules.is_empty() {
             diagnostics.lint_warning(*position, "ROB-1", "the group has no rules; it allows everything");

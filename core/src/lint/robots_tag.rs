@@ -22,7 +22,7 @@ pub(super) fn fields(text: &[u8], diagnostics: &mut Diagnostics<Lint>) {
                 "in `Robots-Tag` a token stands before `=`, and `;` before the next one: `noindex; ExampleBot=nosnippet`"
             }
             (Name::XRobotsTag, Syntax::Draft00 | Syntax::Mixed | Syntax::Structured) => {
-                "the crawlers of today read `X-Robots-Tag` as `noindex, nosnippet` or, for one token, `ExampleBot: noindex`"
+                "current crawlers read `X-Robots-Tag` as `noindex, nosnippet` or, for one token, `ExampleBot: noindex`"
             }
             _ => continue,
         };

@@ -40,7 +40,7 @@ fn what_is_wrong_with_a_robots_txt_is_said_where_it_is() {
             "r:8:1: error: not a `name: value` line; ignoring it [ROB-4]",
             "r:10:1: warning: no effect: line 9 allows the same path [ROB-2]",
             "r:11:1: warning: no effect: line 9 allows the same path [ROB-2]",
-            "r:12:1: error: the group names no agent; it applies to nobody [ROB-1]",
+            "r:12:1: error: the group names no agent; it applies to no client [ROB-1]",
             "r:12:13: error: no product token in \"?\"; the line names no agent [ROB-1]",
             "r:14:1: warning: the group has no rules; it allows everything [ROB-1]",
         ]

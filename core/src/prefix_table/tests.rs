@@ -210,7 +210,7 @@ fn large_tables_agree_with_the_model() {
     agrees_with_model(&varied());
 }
 
-/// JAFAR-18: so many that they are dealt into buckets before they are sorted; a third of them is there twice.
+/// JAFAR-18: so many that they are dealt into buckets before they are sorted; a third of them are duplicates.
 #[test]
 fn of_a_hundred_thousand_entries_each_is_found() {
     let bits = |n: u32| n.wrapping_mul(0x9E37_79B1);

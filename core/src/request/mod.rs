@@ -7,6 +7,7 @@
 pub(crate) mod budget;
 mod name_fact;
 mod overrides;
+mod plain;
 
 use alloc::borrow::Cow;
 use core::net::IpAddr;
@@ -17,6 +18,7 @@ pub(crate) use budget::Client;
 pub use budget::SignatureBudget;
 pub use name_fact::{NameFact, NameOutcome};
 pub use overrides::Overrides;
+pub use plain::PlainRequest;
 
 json_words! {
     /// The scheme of a request's target URI.

@@ -4,7 +4,6 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
 
@@ -13,9 +12,7 @@ use ipnet::IpNet;
 use crate::config::{AgentAction, Ranges};
 use crate::feed::state::{Age, FeedState};
 use crate::feed::{FeedFormat, FeedValue};
-use crate::identity::address;
 use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
-use crate::ruleset::doubt::DoubtInfo;
 use crate::source::quoted::Quoted;
 
 /// An agent of a [`Ruleset`], for display.
@@ -150,7 +147,7 @@ impl LoadedFeed {
     }
 
     /// The state at `now`.
-    fn at(&self, now: i64) -> FeedInfo<'_> {
+    pub(crate) fn at(&self, now: i64) -> FeedInfo<'_> {
         // Clocks differ a little.
         let age = self.dated.map(|dated| now.saturating_sub(dated).max(0));
         let ahead = self.dated.map_or(0, |dated| dated.saturating_sub(now));
@@ -217,33 +214,11 @@ impl Ruleset {
         keys.filter(|key| key.holds_at(now)).count()
     }
 
-    /// The reasons why a client that claims this agent from an address in none of its ranges is not called spoofed at
-    /// `now`, in seconds since the Unix epoch; none if it is. Without an address, those that hold for every client.
-    pub fn doubts<'r>(&'r self, token: &str, address: Option<IpAddr>, now: i64) -> Vec<DoubtInfo<'r>> {
-        let Some(agent) = self.agent(token).filter(|agent| !agent.is_control_token) else {
-            return Vec::new();
-        };
-        let address = address.map(|address| self.untranslated(address));
-        let of_address =
-            address.and_then(|address| Some(DoubtInfo::Address(address, address::doubt(address)?)));
-        let mut doubts: Vec<DoubtInfo<'r>> = of_address.into_iter().collect();
-        if agent.ranges == Ranges::Partial {
-            doubts.push(DoubtInfo::PartialRanges);
-        }
-        doubts.extend(agent.lacking_feeds.iter().map(|name| DoubtInfo::LackingFeed(name)));
-        let uncertain = self.loaded_feeds_of(agent).filter(|feed| !feed.is_whole() || !feed.is_in_force(now));
-        doubts.extend(uncertain.map(|feed| DoubtInfo::Feed(feed.at(now))));
-        if doubts.is_empty() && agent.feeds.is_empty() {
-            doubts.push(DoubtInfo::NoFeed);
-        }
-        doubts
-    }
-
-    fn agent(&self, token: &str) -> Option<&Agent> {
+    pub(crate) fn agent(&self, token: &str) -> Option<&Agent> {
         self.agents.iter().find(|agent| *agent.token == *token)
     }
 
-    fn loaded_feeds_of<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r LoadedFeed> {
+    pub(crate) fn loaded_feeds_of<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r LoadedFeed> {
         agent.feeds.iter().filter_map(|id| self.feeds.get(*id))
     }
 

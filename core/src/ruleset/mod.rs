@@ -2,7 +2,6 @@
 
 pub(crate) mod compile;
 pub(crate) mod data;
-pub(crate) mod doubt;
 pub(crate) mod exempt;
 pub(crate) mod info;
 pub(crate) mod sites;

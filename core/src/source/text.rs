@@ -36,7 +36,7 @@ pub(crate) fn is_no_page<S: Strictness>(
     let is_page = text.trim_ascii_start().starts_with('<');
     if is_page {
         let message = format!(
-            "this is HTML, not {}: the server sent a web page (an error? a login?), check the URL",
+            "this is HTML, not {}: the server sent a web page, such as an error or a login; check the URL",
             expected.what
         );
         diagnostics.error(None, expected.requirement, message);

@@ -26,7 +26,7 @@ impl fmt::Display for TokenError {
             Self::Empty => f.write_str("it is empty"),
             Self::TooLong => write!(f, "it is longer than {MAX_TOKEN} bytes"),
             Self::Character(char) => {
-                write!(f, "{char:?} can't be in a token; use printable ASCII without quotes")
+                write!(f, "{char:?} is not allowed in a token; use printable ASCII without quotes")
             }
             Self::Space => f.write_str("it begins or ends with a space; remove it"),
             Self::NoWord => f.write_str("it has no letter or digit"),

@@ -2,7 +2,7 @@
 
 use crawlpike_core::{Compiled, FeedState, Identity, NoFiles, Overrides, Ruleset, decide};
 
-use crate::fixture::{Asked, DOCUMENT, MODIFIED, Memory, identity, jafar, said, states};
+use crate::fixture::{DOCUMENT, MODIFIED, Memory, identity, jafar, request_at, said, states};
 
 #[test]
 fn jafar_23_a_feed_that_cannot_be_read_whole_proves_and_condemns_nobody() {
@@ -118,7 +118,7 @@ fn jafar_18_each_service_of_a_prefix_proves() {
         );
         // The service that proved the agent; of a client without a claim, the first one.
         for (user_agent, service) in [("ABot/1.0", "EC2"), ("curl/8", "AMAZON")] {
-            let request = Asked { address: "11.1.0.7".parse().unwrap(), user_agent, now: MODIFIED };
+            let request = request_at("11.1.0.7", user_agent, MODIFIED);
             let decision = decide(ruleset, &request, Overrides::default());
             assert_eq!(ruleset.describe(&decision, &request).service, Some(service));
         }
@@ -139,21 +139,21 @@ fn a_feed_that_proves_no_agent_or_unexpected_ones_is_pointed_out() {
         (
             gptbot("https://example.com/gptbot.json"),
             "",
-            Some("verifies no agent: no agent lists it in `feeds`, and the catalog does not know its `url`"),
+            Some("verifies no agent: no agent lists it in `feeds`, and its `url` is not in the catalog"),
         ),
         (gptbot("https://example.com/gptbot.json"), r#"{ "token": "GPTBot", "feeds": ["openai"] }"#, None),
         (
             gptbot("http://openai.com/gptbot.json/"),
             "",
             Some(
-                "verifies no agent: the catalog does not know its `url`; did you mean https://openai.com/gptbot.json?",
+                "verifies no agent: its `url` is not in the catalog; did you mean https://openai.com/gptbot.json?",
             ),
         ),
         (
             gptbot("https://www.OpenAI.com/gptbot.json"),
             r#"{ "token": "X", "feeds": ["openai"] }"#,
             Some(
-                "verifies only agents that list it: the catalog does not know its `url`; did you mean https://openai.com/gptbot.json?",
+                "verifies only agents that list it: its `url` is not in the catalog; did you mean https://openai.com/gptbot.json?",
             ),
         ),
         // The old URL is as good as the new one.

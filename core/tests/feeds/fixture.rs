@@ -1,10 +1,10 @@
 //! A configuration with two feeds, files in memory, and requests.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 
 use crawlpike_core::{
-    Compiled, Decision, FeedState, Files, FoundFile, Identity, Overrides, Request, Ruleset, Scheme, decide,
+    Compiled, Decision, FeedState, Files, FoundFile, Identity, Overrides, PlainRequest, Ruleset, Scheme,
+    decide,
 };
 
 pub(crate) const DOCUMENT: &str = r#"{
@@ -84,49 +84,19 @@ impl Files for Memory {
     }
 }
 
-/// A request for `/`.
-pub(crate) struct Asked {
-    pub(crate) address: IpAddr,
-    pub(crate) user_agent: &'static str,
-    pub(crate) now: i64,
-}
-
-impl Request for Asked {
-    fn address(&self) -> Option<IpAddr> {
-        Some(self.address)
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        Some(Scheme::Https)
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        None
-    }
-
-    fn method(&self) -> &[u8] {
-        b"GET"
-    }
-
-    fn path(&self) -> &[u8] {
-        b"/"
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        Some(self.user_agent.as_bytes())
-    }
-
-    fn now(&self) -> i64 {
-        self.now
-    }
-
-    fn header_lines<'r>(&'r self, _: &str) -> impl Iterator<Item = &'r [u8]> {
-        std::iter::empty()
-    }
-}
-
 pub(crate) fn asked_at(ruleset: &Ruleset, address: &str, user_agent: &'static str, now: i64) -> Decision {
-    decide(ruleset, &Asked { address: address.parse().unwrap(), user_agent, now }, Overrides::default())
+    decide(ruleset, &request_at(address, user_agent, now), Overrides::default())
+}
+
+/// A request for `/`.
+pub(crate) fn request_at<'a>(address: &str, user_agent: &'a str, now: i64) -> PlainRequest<'a> {
+    PlainRequest {
+        address: Some(address.parse().unwrap()),
+        scheme: Some(Scheme::Https),
+        user_agent: Some(user_agent.as_bytes()),
+        now,
+        ..PlainRequest::default()
+    }
 }
 
 pub(crate) fn identity(compiled: &Compiled, address: &str, user_agent: &'static str) -> Identity {

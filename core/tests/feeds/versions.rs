@@ -174,8 +174,8 @@ fn the_command_that_accepts_a_version_can_be_run_as_it_is_printed() {
             "c.json:5:49: warning: the feed `a` is held: it shrank from 40 to 4 prefixes, by more than 50%; the last \
              good version stays in force; if the new version is right, run `crawlpike compile --config c.json --accept a`",
             // No operator can accept what can't be read.
-            "c.json:6:49: warning: the feed `b` is held: b.json: this is HTML, not JSON: the server sent a web page (an \
-             error? a login?), check the URL; the last good version stays in force",
+            "c.json:6:49: warning: the feed `b` is held: b.json: this is HTML, not JSON: the server sent a web page, such as \
+             an error or a login; check the URL; the last good version stays in force",
         ]
     );
     // Names that a shell would take apart are quoted; a first version can be accepted, too.

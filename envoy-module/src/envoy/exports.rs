@@ -32,7 +32,7 @@ macro_rules! http_filter {
             }
             #[unsafe(no_mangle)]
             unsafe extern "C" fn envoy_dynamic_module_on_http_filter_config_destroy(configuration: ModulePtr) {
-                // SAFETY: Envoy drops a configuration once, after its streams.
+                // SAFETY: Envoy drops a configuration once, after its streams and its hooks.
                 unsafe { entries::config_destroy::<Module>(configuration) }
             }
             #[unsafe(no_mangle)]

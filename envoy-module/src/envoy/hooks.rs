@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread::LocalKey;
 
 use crawlpike_files::catch;
@@ -12,8 +11,8 @@ use crawlpike_files::catch;
 use super::abi::{BodyStatus, Buffer, EnvoyPtr, Header, HeadersStatus, ModulePtr};
 use super::kept::{Kept, Running, enterable};
 use super::module::{Admission, Body, Head, Module};
-use super::stream::{HAS_ROUTES, bytes};
-use super::{Answer, Configuring, Scheduled, StreamHandle, callbacks};
+use super::stream::bytes;
+use super::{Answer, Configuring, Scheduled, StreamHandle, callbacks, routes};
 
 /// The module's object for a stream.
 pub(crate) struct Stream<M: Module> {
@@ -130,9 +129,9 @@ pub(crate) unsafe fn route_new<M: Module>(text: Buffer) -> ModulePtr {
     let route = guard::<M, _>(None, || {
         // SAFETY: the caller's promise.
         let text = unsafe { bytes(text) };
-        let made = M::configure_route(text)?;
-        HAS_ROUTES.store(true, Relaxed);
-        Some(Box::into_raw(Box::new(made)).cast())
+        let made = Box::into_raw(Box::new(M::configure_route(text)?)).cast();
+        routes::add(made);
+        Some(made)
     });
     route.unwrap_or(ptr::null_mut())
 }
@@ -142,8 +141,8 @@ pub(crate) unsafe fn route_new<M: Module>(text: Buffer) -> ModulePtr {
 /// `route_new` returned the configuration, or it is null. No stream uses it, and Envoy does not use it afterwards.
 pub(crate) unsafe fn route_destroy<M: Module>(route: ModulePtr) {
     guard::<M, _>((), || {
-        if !route.is_null() {
-            // SAFETY: the caller's promise.
+        if routes::remove(route) {
+            // SAFETY: `route_new` made the object, as it was known, and the caller promises that nothing uses it.
             drop(unsafe { Box::from_raw(route.cast::<M::Route>()) });
         }
     });

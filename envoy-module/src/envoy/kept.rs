@@ -38,8 +38,8 @@ impl<T> Kept<T> {
     ///
     /// # Safety
     ///
-    /// The pointer is null, or comes from `Box::<Kept<T>>::into_raw`. Envoy calls in the thread of the object's hooks, and does
-    /// not use the pointer afterwards.
+    /// The pointer is null, or comes from `Box::<Kept<T>>::into_raw`. Envoy calls in the thread of the object's hooks, or in
+    /// another one after they have ended, and does not use the pointer afterwards.
     pub(super) unsafe fn take_back(kept: ModulePtr) -> Option<Box<Self>> {
         let kept = NonNull::new(kept.cast::<Self>())?;
         // SAFETY: the caller's promise. The reference ends before the box is made.
@@ -47,6 +47,7 @@ impl<T> Kept<T> {
             let kept = kept.as_ref();
             let is_running = kept.running.get() != 0;
             kept.is_dropped.set(is_running);
+            check_entered(kept.running.get());
             is_running
         };
         // SAFETY: the caller's promise. No hook is running, so nothing else uses the object.
@@ -71,7 +72,8 @@ impl<T> Running<T> {
         let kept = NonNull::new(kept.cast::<Kept<T>>())?;
         // SAFETY: the caller's promise.
         let running = unsafe { &kept.as_ref().running };
-        let call = EnterableCall::suspend(running.get());
+        check_entered(running.get());
+        let call = EnterableCall::suspend();
         running.set(running.get() + 1);
         Some(Self { kept, call })
     }
@@ -114,6 +116,17 @@ pub(super) fn enterable<T>(call: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Checks that Envoy may enter a hook of an object of which so many are running, or drop the object.
+fn check_entered(running: u32) {
+    #[cfg(debug_assertions)]
+    assert!(
+        running == 0 || IS_ENTERABLE.get(),
+        "Envoy entered a hook of an object with {running} running hooks, during a call that should enter none"
+    );
+    #[cfg(not(debug_assertions))]
+    let _ = running;
+}
+
 /// The call of the outer hook, during an inner one. Release builds keep nothing.
 struct EnterableCall {
     #[cfg(debug_assertions)]
@@ -121,27 +134,74 @@ struct EnterableCall {
 }
 
 impl EnterableCall {
-    /// Checks that Envoy may enter a hook of an object of which so many are running.
-    fn suspend(running: u32) -> Self {
+    fn suspend() -> Self {
         #[cfg(debug_assertions)]
         {
-            let was_enterable = IS_ENTERABLE.get();
-            assert!(
-                running == 0 || was_enterable,
-                "Envoy entered a hook of an object with {running} running hooks, during a call that should enter none"
-            );
-            IS_ENTERABLE.set(false);
-            Self { was_enterable }
+            Self { was_enterable: IS_ENTERABLE.replace(false) }
         }
         #[cfg(not(debug_assertions))]
-        {
-            let _ = running;
-            Self {}
-        }
+        Self {}
     }
 
     fn resume(&self) {
         #[cfg(debug_assertions)]
         IS_ENTERABLE.set(self.was_enterable);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::rc::{Rc, Weak};
+
+    use super::*;
+
+    /// An object that Envoy keeps, and a witness of its life.
+    fn kept() -> (ModulePtr, Weak<u8>) {
+        let value = Rc::new(7);
+        let witness = Rc::downgrade(&value);
+        (Box::into_raw(Box::new(Kept::new(value))).cast(), witness)
+    }
+
+    fn start(object: ModulePtr) -> Running<Rc<u8>> {
+        // SAFETY: the object is of `kept`, and was not taken back.
+        unsafe { Running::start(object) }.expect("not null")
+    }
+
+    fn drop_it(object: ModulePtr) {
+        // SAFETY: the object is of `kept`, and no hook begins afterwards.
+        drop(unsafe { Kept::<Rc<u8>>::take_back(object) });
+    }
+
+    #[test]
+    fn an_object_that_is_dropped_in_a_hook_lives_until_the_outermost_hook_ends() {
+        let (object, witness) = kept();
+        let outer = start(object);
+        enterable(|| {
+            let inner = start(object);
+            enterable(|| drop_it(object));
+            assert_eq!(**inner.value(), 7);
+        });
+        assert_eq!((**outer.value(), witness.strong_count()), (7, 1));
+        drop(outer);
+        assert_eq!(witness.strong_count(), 0);
+    }
+
+    #[test]
+    fn a_hook_inside_of_a_hook_is_reported_outside_of_the_calls_that_may_enter_one() {
+        let (object, witness) = kept();
+        let outer = start(object);
+        let fails = |call: &dyn Fn()| catch_unwind(AssertUnwindSafe(call)).is_err();
+        assert!(fails(&|| drop(start(object))));
+        enterable(|| {
+            let inner = start(object);
+            // The call of the outer hook does not count for the inner one, but does again afterwards.
+            assert!(fails(&|| drop(start(object))));
+            drop(inner);
+            drop(start(object));
+        });
+        assert!(fails(&|| drop_it(object)));
+        drop(outer);
+        assert_eq!(witness.strong_count(), 0);
     }
 }

@@ -41,6 +41,7 @@ mod log;
 mod metrics;
 mod module;
 mod redirects;
+mod routes;
 mod stream;
 
 pub(crate) use self::callout::{Answer, Callout, CalloutId};
@@ -49,7 +50,7 @@ pub(crate) use self::exports::http_filter;
 pub(crate) use self::log::{LogLevel, log};
 pub(crate) use self::metrics::{MetricId, MetricKind, MetricRefused, Metrics};
 pub(crate) use self::module::{Admission, Body, Head, Module};
-pub(crate) use self::stream::{BodyPlace, HeaderSet, Lines, Refused, StreamHandle};
+pub(crate) use self::stream::{BodyPlace, HeaderSet, Lines, OtherModule, Refused, StreamHandle};
 
 /// The items that the exported hooks use.
 pub(crate) mod entries {

@@ -3,16 +3,14 @@
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::{mem, slice};
 
 use super::abi::{BodyKind, Buffer, EnvoyPtr, Header, HeaderKind, SOURCE_ADDRESS};
-use super::callbacks;
 use super::configuration::StreamScheduler;
 use super::kept::enterable;
 use super::metrics::Metrics;
 use super::module::Module;
+use super::{callbacks, routes};
 
 /// A call that Envoy did not carry out.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +59,9 @@ impl From<HeaderSet> for HeaderKind {
     }
 }
 
-/// True if the module has ever made a configuration for a route. Envoy shows the configuration to workers later, by a message
-/// between threads, which orders both.
-pub(super) static HAS_ROUTES: AtomicBool = AtomicBool::new(false);
+/// The route has a configuration that is not of this module.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OtherModule;
 
 /// A stream, in a hook.
 #[derive(Debug)]
@@ -253,15 +251,24 @@ impl StreamHandle<'_> {
     }
 
     /// The configuration of the module for the route; `None` if there is none.
-    pub(crate) fn route<M: Module>(&self) -> Option<&M::Route> {
-        if !HAS_ROUTES.load(Relaxed) {
-            return None;
+    ///
+    /// # Errors
+    ///
+    /// The configuration is of another module, or of another file of this one.
+    pub(crate) fn route<M: Module>(&self) -> Result<Option<&M::Route>, OtherModule> {
+        if !routes::ever_existed() {
+            return Ok(None);
         }
-        // SAFETY: a hook of the stream is running. Envoy has such an object from the hook for routes of this module alone, and
-        // keeps it as long as the route, which the stream holds.
-        unsafe {
-            (callbacks().get_most_specific_route_config)(self.stream).cast_const().cast::<M::Route>().as_ref()
+        // SAFETY: a hook of the stream is running.
+        let route = unsafe { (callbacks().get_most_specific_route_config)(self.stream) };
+        if route.is_null() {
+            return Ok(None);
         }
+        if !routes::has(route) {
+            return Err(OtherModule);
+        }
+        // SAFETY: `route_new` of this file made the object. Envoy keeps it as long as the route, which the stream holds.
+        Ok(unsafe { route.cast_const().cast::<M::Route>().as_ref() })
     }
 
     /// The metrics of the stream's configuration.

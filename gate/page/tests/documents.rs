@@ -1,57 +1,15 @@
 //! From a request to the document that answers it, by the same calls that a gate makes.
 
-use std::net::IpAddr;
-
 use crawlpike_core::{
-    DocumentHeaders, DocumentTreatment, NoFiles, Overrides, Request, Ruleset, Scheme, decide, page_url,
-    rfc_3339,
+    DocumentHeaders, DocumentTreatment, NoFiles, Overrides, PlainRequest, Request, Ruleset, Scheme, decide,
+    page_url, rfc_3339,
 };
 use crawlpike_document_gate::{Job, Outcome, PageSource};
 
 const PAGE: &str = "<title>Bread</title><nav><a href=/>Home</a></nav><main><p>Mix flour and <a href=/water>water</a>.</main>";
 const MARKDOWN: &str = "# Bread\n\nMix flour and [water](https://example.com/water).\n";
 
-struct Asked<'a> {
-    path: &'a str,
-    user_agent: &'a str,
-    headers: &'a [(&'a str, &'a str)],
-}
-
-impl Request for Asked<'_> {
-    fn address(&self) -> Option<IpAddr> {
-        Some([203, 0, 113, 77].into())
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        Some(Scheme::Https)
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        Some(b"example.com")
-    }
-
-    fn method(&self) -> &[u8] {
-        b"GET"
-    }
-
-    fn path(&self) -> &[u8] {
-        self.path.as_bytes()
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        Some(self.user_agent.as_bytes())
-    }
-
-    fn now(&self) -> i64 {
-        1_778_675_696
-    }
-
-    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
-        self.headers.iter().filter(move |(key, _)| *key == name).map(|(_, value)| value.as_bytes())
-    }
-}
-
-fn job(request: &Asked<'_>, response: &[(&str, &str)]) -> Job {
+fn job(request: &PlainRequest<'_>, response: &[(&str, &str)]) -> Job {
     let document = br#"{ "catalog": "none", "agents": [ { "token": "ExampleBot" } ],
         "sites": [ { "hosts": ["example.com"], "max_document_bytes": 100000,
                      "aiwebindex": { "document": { "md_paths": true } } } ] }"#;
@@ -69,15 +27,24 @@ fn job(request: &Asked<'_>, response: &[(&str, &str)]) -> Job {
     Job::new(conversion, source)
 }
 
-fn asked<'a>(path: &'a str, accept: &'a [(&'a str, &'a str)]) -> Asked<'a> {
-    Asked { path, user_agent: "OtherBot/1.0 (+https://bot.example/)", headers: accept }
+fn asked<'a>(path: &'a str, headers: &'a [(&'a str, &'a [u8])]) -> PlainRequest<'a> {
+    PlainRequest {
+        address: Some([203, 0, 113, 77].into()),
+        scheme: Some(Scheme::Https),
+        authority: Some(b"example.com"),
+        path: path.as_bytes(),
+        user_agent: Some(b"OtherBot/1.0 (+https://bot.example/)"),
+        headers,
+        now: 1_778_675_696,
+        ..PlainRequest::default()
+    }
 }
 
-const MARKDOWN_ASKED: &[(&str, &str)] = &[("accept", "text/markdown")];
-const DOCUMENT_ASKED: &[(&str, &str)] = &[("accept", "application/vnd.aiwebindex+json")];
+const MARKDOWN_ASKED: &[(&str, &[u8])] = &[("accept", b"text/markdown")];
+const DOCUMENT_ASKED: &[(&str, &[u8])] = &[("accept", b"application/vnd.aiwebindex+json")];
 const HTML: (&str, &str) = ("content-type", "text/html");
 
-fn finished(request: &Asked<'_>, page: &[u8]) -> Outcome {
+fn finished(request: &PlainRequest<'_>, page: &[u8]) -> Outcome {
     let mut job = job(request, &[HTML]);
     for part in page.chunks(7) {
         assert!(job.push(part));
@@ -110,7 +77,7 @@ fn a_page_becomes_its_markdown() {
         }
         // A client that has it gets a 304, whatever the form of the others that it has.
         let etag = line(&headers, "etag").unwrap();
-        let known = [MARKDOWN_ASKED[0], ("if-none-match", &etag)];
+        let known = [MARKDOWN_ASKED[0], ("if-none-match", etag.as_bytes())];
         let Outcome::Document { headers, .. } = finished(&asked(path, &known), PAGE.as_bytes()) else {
             panic!()
         };
@@ -122,13 +89,13 @@ fn a_page_becomes_its_markdown() {
 fn aiwi_20_a_document_names_no_client() {
     let headers = [
         DOCUMENT_ASKED[0],
-        ("x-forwarded-for", "203.0.113.77"),
-        ("from", "alice@example.org"),
-        ("referer", "https://elsewhere.example/alice"),
-        ("automation-purpose", "purpose-of-alice"),
+        ("x-forwarded-for", &b"203.0.113.77"[..]),
+        ("from", b"alice@example.org"),
+        ("referer", b"https://elsewhere.example/alice"),
+        ("automation-purpose", b"purpose-of-alice"),
     ];
-    let request =
-        Asked { user_agent: "alice-reader/1.0 (+https://alice.example/)", ..asked("/bread", &headers) };
+    let user_agent = Some(&b"alice-reader/1.0 (+https://alice.example/)"[..]);
+    let request = PlainRequest { user_agent, ..asked("/bread", &headers) };
     let Outcome::Document { headers, body } = finished(&request, PAGE.as_bytes()) else {
         panic!("no document")
     };
@@ -155,7 +122,7 @@ fn tag_8_a_page_can_forbid_documents() {
         ("<head><meta name=robots content='nofollow'></head>", false),
         ("<head></head><body><meta name=robots content='noindex'>", false),
     ] {
-        let request = Asked { user_agent: "ExampleBot/1.0", ..asked("/a", MARKDOWN_ASKED) };
+        let request = PlainRequest { user_agent: Some(b"ExampleBot/1.0"), ..asked("/a", MARKDOWN_ASKED) };
         let page = format!("{meta}{PAGE}");
         let outcome = finished(&request, page.as_bytes());
         assert_eq!(matches!(outcome, Outcome::Page { .. }), is_forbidden, "{meta}");

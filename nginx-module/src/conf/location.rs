@@ -152,8 +152,7 @@ impl<'c> LocationConf<'c> {
         }
         if let Some((Some(_), position)) = &self.rdns {
             if !configuration.has_resolver() {
-                let message =
-                    "\"crawlpike_rdns\" directive needs a \"resolver\" in each of its blocks, or around it";
+                let message = "\"crawlpike_rdns\" directive requires a \"resolver\" in the same block or an enclosing one";
                 return Err((position.clone(), message.to_owned()));
             }
             main.usage.note_lookups();

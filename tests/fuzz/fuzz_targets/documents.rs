@@ -2,11 +2,10 @@
 //! each in a line. What is asked for is what `Accept` names, and tags of documents lead back to those of pages.
 #![no_main]
 
-use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use crawlpike_core::{
-    DocumentForm, DocumentTreatment, Made, NoFiles, Overrides, Request, Ruleset, Scheme, decide, page_url,
+    DocumentForm, DocumentTreatment, Made, NoFiles, Overrides, PlainRequest, Ruleset, decide, page_url,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -16,57 +15,28 @@ static RULESET: LazyLock<Ruleset> = LazyLock::new(|| {
     Ruleset::compile("c", document, &NoFiles).ruleset.expect("a valid document")
 });
 
-struct Asked<'b>(Vec<&'b [u8]>);
-
-impl Request for Asked<'_> {
-    fn address(&self) -> Option<IpAddr> {
-        None
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        None
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        Some(b"example.com")
-    }
-
-    fn method(&self) -> &[u8] {
-        b"GET"
-    }
-
-    fn path(&self) -> &[u8] {
-        self.0.get(2).copied().unwrap_or(b"/")
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        Some(b"A/1.0")
-    }
-
-    fn now(&self) -> i64 {
-        0
-    }
-
-    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
-        let at = match name {
-            "accept" => 0,
-            "if-none-match" => 1,
-            _ => usize::MAX,
-        };
-        self.0.get(at).copied().into_iter()
+fn asked<'a>(path: &'a [u8], headers: &'a [(&'a str, &'a [u8])]) -> PlainRequest<'a> {
+    PlainRequest {
+        authority: Some(b"example.com"),
+        path,
+        user_agent: Some(b"A/1.0"),
+        headers,
+        ..PlainRequest::default()
     }
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let request = Asked(bytes.split(|byte| *byte == b'\n').collect());
+    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    let headers: Vec<_> = ["accept", "if-none-match"].into_iter().zip(lines.iter().copied()).collect();
+    let request = asked(lines.get(2).copied().unwrap_or(b"/"), &headers);
     let decision = decide(&RULESET, &request, Overrides::default());
     let added = RULESET.added_to_page(&request, Overrides::default());
     assert!(
-        added.is_none_or(|added| request.path().windows(added.len()).any(|part| part == added.as_bytes()))
+        added.is_none_or(|added| request.path.windows(added.len()).any(|part| part == added.as_bytes()))
     );
     let wish = RULESET.document_wish(&decision, &request, added.is_some()).expect("the site sends documents");
     if let (Some(form), None) = (wish.form(), added) {
-        let accept = request.0[0].to_ascii_lowercase();
+        let accept = lines[0].to_ascii_lowercase();
         let names = |text: &str| accept.windows(text.len()).any(|part| part == text.as_bytes());
         assert!(names(form.media_type()) || names("/*"), "{}", accept.escape_ascii());
     }
@@ -76,9 +46,9 @@ fuzz_target!(|bytes: &[u8]| {
     let plan = RULESET.document_plan(&decision, wish).expect("the same site");
     let names =
         ["etag", "vary", "cache-control", "content-encoding", "x-robots-tag", "content-length", "link"];
-    let head = names.iter().map(|name| name.as_bytes()).zip(request.0.iter().skip(3).copied());
+    let head = names.iter().map(|name| name.as_bytes()).zip(lines.iter().skip(3).copied());
     let head = head.chain([(&b"content-type"[..], &b"text/html"[..])]);
-    if let DocumentTreatment::Conversion(conversion) = plan.treat(200, head, request.path(), &edits.known) {
+    if let DocumentTreatment::Conversion(conversion) = plan.treat(200, head, request.path, &edits.known) {
         let made = Made { length: 1, tokens: 1, content: bytes, depends_on_agent: false };
         let headers = conversion.document_headers(&made);
         let etag =
@@ -86,8 +56,9 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(etag.starts_with(b"W/\"") && etag.ends_with(b"\""));
         // The client that has it asks for the page's tag, or knows that of the document.
         let accept = conversion.form.media_type().as_bytes();
-        let path = if conversion.form == DocumentForm::Markdown { request.path() } else { b"/" };
-        let again = Asked(vec![accept, &etag, path]);
+        let path = if conversion.form == DocumentForm::Markdown { request.path } else { b"/" };
+        let headers = [("accept", accept), ("if-none-match", &*etag)];
+        let again = asked(path, &headers);
         let edits =
             RULESET.document_wish(&decision, &again, false).expect("the same site").request_edits(&again);
         let leads_back =

@@ -2,53 +2,21 @@
 //! stands, in a domain of the agent. A slower check by labels agrees.
 #![no_main]
 
-use std::net::IpAddr;
 use std::sync::LazyLock;
 
-use crawlpike_core::{NameLookup, NoFiles, Overrides, Request, Ruleset, Scheme, decide};
+use crawlpike_core::{NameLookup, NoFiles, Overrides, PlainRequest, Ruleset, decide};
 use libfuzzer_sys::fuzz_target;
-
-struct Bot;
-
-impl Request for Bot {
-    fn address(&self) -> Option<IpAddr> {
-        Some([192, 0, 2, 1].into())
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        None
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        None
-    }
-
-    fn method(&self) -> &[u8] {
-        b"GET"
-    }
-
-    fn path(&self) -> &[u8] {
-        b"/"
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        Some(b"NameBot/1.0")
-    }
-
-    fn now(&self) -> i64 {
-        0
-    }
-
-    fn header_lines<'r>(&'r self, _: &str) -> impl Iterator<Item = &'r [u8]> {
-        std::iter::empty()
-    }
-}
 
 static LOOKUP: LazyLock<NameLookup> = LazyLock::new(|| {
     let document = br#"{ "catalog": "none", "agents": [ { "token": "NameBot", "rdns": ["a.b", "c.d.e"] } ] }"#;
     let ruleset = Ruleset::compile("c.json", document, &NoFiles).ruleset.expect("a valid document");
-    let decision = decide(&ruleset, &Bot, Overrides::default());
-    ruleset.name_lookup(&decision, &Bot, None).expect("an agent with domains")
+    let bot = PlainRequest {
+        address: Some([192, 0, 2, 1].into()),
+        user_agent: Some(b"NameBot/1.0"),
+        ..PlainRequest::default()
+    };
+    let decision = decide(&ruleset, &bot, Overrides::default());
+    ruleset.name_lookup(&decision, &bot, None).expect("an agent with domains")
 });
 
 /// The labels that count, one by one.

@@ -2,48 +2,7 @@
 
 use std::net::IpAddr;
 
-use crawlpike_core::{Overrides, Request, Ruleset, Scheme, decide};
-
-/// A request from an address, which claims an agent or not.
-struct Asked<'a> {
-    address: IpAddr,
-    text: &'a [u8],
-    now: i64,
-}
-
-impl Request for Asked<'_> {
-    fn address(&self) -> Option<IpAddr> {
-        Some(self.address)
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        Some(Scheme::Https)
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        Some(b"example.com")
-    }
-
-    fn method(&self) -> &[u8] {
-        b"GET"
-    }
-
-    fn path(&self) -> &[u8] {
-        b"/private/a?b"
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        Some(self.text)
-    }
-
-    fn now(&self) -> i64 {
-        self.now
-    }
-
-    fn header_lines<'r>(&'r self, _: &str) -> impl Iterator<Item = &'r [u8]> {
-        std::iter::empty()
-    }
-}
+use crawlpike_core::{Overrides, PlainRequest, Ruleset, Scheme, decide};
 
 /// Addresses inside and outside the feeds of the seeds.
 pub const ADDRESSES: [&str; 7] =
@@ -58,7 +17,15 @@ pub fn said(ruleset: &Ruleset, more_addresses: impl Iterator<Item = IpAddr>) -> 
             said += &format!("{finding}\n");
         }
         for (text, now) in [("ABot/1.0", 0), ("BBot", i64::MAX), ("curl/8", 1), ("Mozilla/5.0", -1)] {
-            let request = Asked { address, text: text.as_bytes(), now };
+            let request = PlainRequest {
+                address: Some(address),
+                scheme: Some(Scheme::Https),
+                authority: Some(b"example.com"),
+                path: b"/private/a?b",
+                user_agent: Some(text.as_bytes()),
+                now,
+                ..PlainRequest::default()
+            };
             let decision = decide(ruleset, &request, Overrides::default());
             said += &format!("{:?}\n", ruleset.describe(&decision, &request));
             said += &format!("{:?}\n", ruleset.reply(&decision, &request, None));

@@ -2,67 +2,24 @@
 //! result is the same twice, and nothing holds that no key has signed.
 #![no_main]
 
-use std::net::IpAddr;
-
-use crawlpike_core::{Identity, NoFiles, Overrides, Request, Ruleset, Scheme, SignatureResult, decide, lint};
+use crawlpike_core::{Identity, NoFiles, Overrides, PlainRequest, Ruleset, Scheme, SignatureResult, decide, lint};
 use libfuzzer_sys::fuzz_target;
 
-struct Input<'a>(Vec<(&'static str, &'a [u8])>);
-
-impl<'a> Input<'a> {
-    fn new(data: &'a [u8]) -> Self {
-        let line = |line: &'a [u8]| {
-            let (first, rest) = line.split_first()?;
-            let name = match first {
-                b'i' => "signature-input",
-                b's' => "signature",
-                b'a' => "signature-agent",
-                b'p' => "path",
-                b'h' => "host",
-                _ => "accept",
-            };
-            Some((name, rest))
+/// The lines of headers; `host` and `path` are those of the request.
+fn headers(data: &[u8]) -> Vec<(&'static str, &[u8])> {
+    let lines = data.split(|byte| *byte == b'\n').filter_map(<[u8]>::split_first);
+    let named = lines.map(|(first, rest)| {
+        let name = match first {
+            b'i' => "signature-input",
+            b's' => "signature",
+            b'a' => "signature-agent",
+            b'p' => "path",
+            b'h' => "host",
+            _ => "accept",
         };
-        Self(data.split(|byte| *byte == b'\n').filter_map(line).collect())
-    }
-
-    fn first(&self, name: &str) -> &[u8] {
-        self.header_lines(name).next().unwrap_or_default()
-    }
-}
-
-impl Request for Input<'_> {
-    fn address(&self) -> Option<IpAddr> {
-        None
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        Some(Scheme::Https)
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        Some(self.first("host"))
-    }
-
-    fn method(&self) -> &[u8] {
-        b"GET"
-    }
-
-    fn path(&self) -> &[u8] {
-        self.first("path")
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        None
-    }
-
-    fn now(&self) -> i64 {
-        1_800_000_000
-    }
-
-    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
-        self.0.iter().filter(move |(known, _)| *known == name).map(|(_, value)| *value)
-    }
+        (name, rest)
+    });
+    named.collect()
 }
 
 /// An agent with a key whose private half nobody has kept.
@@ -76,7 +33,16 @@ thread_local! {
 }
 
 fuzz_target!(|data: &[u8]| {
-    let request = Input::new(data);
+    let headers = headers(data);
+    let first = |name| headers.iter().find(|(known, _)| *known == name).map_or(&b""[..], |(_, value)| *value);
+    let request = PlainRequest {
+        scheme: Some(Scheme::Https),
+        authority: Some(first("host")),
+        path: first("path"),
+        headers: &headers,
+        now: 1_800_000_000,
+        ..PlainRequest::default()
+    };
     RULESET.with(|ruleset| {
         let decision = decide(ruleset, &request, Overrides::default());
         assert_eq!(decision, decide(ruleset, &request, Overrides::default()));

@@ -4,7 +4,9 @@ use std::fs;
 use std::process::Command;
 
 use crawlpike_tests::artefacts;
-use crawlpike_tests::envoy::{Envoy, Filter, Gate, Listener, manager, native_filter};
+use crawlpike_tests::envoy::{
+    Envoy, Filter, Gate, Listener, bootstrap, configuration, manager, native_filter,
+};
 use crawlpike_tests::lab::{DOCUMENT, lab, lab_with_sites, person, spoofed, unguarded, verified};
 use crawlpike_tests::nginx::ask;
 use crawlpike_tests::origin::Origin;
@@ -118,9 +120,13 @@ fn refused(filter: Value, change: impl FnOnce(&mut Value)) -> String {
 }
 
 fn route_config(configuration: &Value) -> Value {
+    route_config_of("crawlpike_envoy", configuration)
+}
+
+fn route_config_of(module: &str, configuration: &Value) -> Value {
     json!({ "crawlpike": {
         "@type": "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute",
-        "dynamic_module_config": { "name": "crawlpike_envoy" },
+        "dynamic_module_config": { "name": module },
         "per_route_config_name": "crawlpike",
         "filter_config": { "@type": "type.googleapis.com/google.protobuf.StringValue", "value": configuration.to_string() },
     } })
@@ -159,6 +165,28 @@ fn a_route_has_a_mode_and_a_site_of_its_own() {
     let without = gate(json!({ "site": "nowhere.test", "mode": "enforce" }));
     assert_eq!((without.status(&verified("/api/")), without.status(&spoofed("/api/"))), (200, 403));
     without.envoy.wait_for_line("envoy.log", "a route names the site \"nowhere.test\"");
+}
+
+/// Envoy passes the filter whatever object the other module has made.
+#[test]
+fn a_route_of_another_module_is_an_error_and_harms_nobody() {
+    let (folder, origin) = (lab(), Origin::start());
+    // It has the same hooks, and other objects.
+    fs::copy(artefacts::envoy_module(), folder.path().join("libanother.so")).unwrap();
+    let (port, filter) = (free_port(), Filter::Native.with(&folder, &folder.path().join("crawlpike.json")));
+    let mut listener = configuration(&folder, &Listener { port, filter, access_log: "access.log".into() });
+    let off = json!({ "mode": "off" });
+    *route_of(&mut listener) = route_config_of("another", &off);
+    let routes = manager(&mut listener).pointer_mut("/route_config/virtual_hosts/0/routes").unwrap();
+    let mut own = routes[0].clone();
+    own["match"]["prefix"] = "/own/".into();
+    own["typed_per_filter_config"] = route_config(&off);
+    routes.as_array_mut().unwrap().insert(0, own);
+    let modules = format!("LD_LIBRARY_PATH={}", folder.path().display());
+    let envoy = Envoy::boot(folder, bootstrap(&[listener], origin.port()), 2, &["env", &modules]);
+    let statuses = ["/own/", "/api/", "/"].map(|path| ask(port, &spoofed(path)).status);
+    assert_eq!(statuses, [200, 403, 403]);
+    envoy.wait_for_line("envoy.log", "a route has a configuration of another module");
 }
 
 #[test]

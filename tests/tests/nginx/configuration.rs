@@ -194,7 +194,10 @@ fn a_mistake_is_told_once() {
     let twice = r#"{ "catalog": "none", "agents": [ { "token": "A" }, { "token": "a" }, { "token": "" } ] }"#;
     folder.write("crawlpike.json", twice);
     let (_, text) = check(&folder, LOAD);
-    assert!(text.contains("crawlpike.json:1:63: error: another agent has the token `a`, too"), "{text}");
+    assert!(
+        text.contains("crawlpike.json:1:63: error: duplicate token `a`; another agent has it already"),
+        "{text}"
+    );
     assert!(
         text.contains("crawlpike.json:1:81: error: `` is not a valid agent token: it is empty"),
         "{text}"
@@ -216,7 +219,7 @@ fn hosts_that_are_under_no_policy_are_a_warning() {
     let folder = lab_with_sites(r#"{ "hosts": ["example.com"] }"#);
     let (passes, text) = check(&folder, LOAD);
     assert!(passes, "{text}");
-    assert!(text.contains("[warn]") && text.contains("warning: no site is for other hosts"), "{text}");
+    assert!(text.contains("[warn]") && text.contains("warning: no site applies to other hosts"), "{text}");
 }
 
 #[test]

@@ -201,7 +201,8 @@ fn a_lookup_needs_a_resolver_and_a_time() {
         assert_eq!(output.status.success(), !text.contains("[emerg]"), "{text}");
         text
     };
-    let needs = "\"crawlpike_rdns\" directive needs a \"resolver\" in each of its blocks, or around it in ";
+    let needs =
+        "\"crawlpike_rdns\" directive requires a \"resolver\" in the same block or an enclosing one in ";
     for http in [
         "crawlpike_rdns 1s; server { listen 1; }",
         "crawlpike_rdns 1s; server { listen 1; resolver 127.0.0.1; } server { listen 2; }",

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 
-use crawlpike_core::{Request, Scheme};
+use crawlpike_core::{PlainRequest, Scheme};
 
 /// A text of a line: borrowed, unless the log escaped a part of it.
 pub(crate) type Text<'l> = Cow<'l, [u8]>;
@@ -33,47 +33,19 @@ pub struct Record<'l> {
     pub bytes: u64,
 }
 
-/// A record with the values that the log lacks, as the core asks for it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
-    pub(crate) record: &'a Record<'a>,
-    /// The name of the header with the purposes.
-    pub(crate) purpose_header: &'a str,
-    /// The time at which feeds are judged.
-    pub(crate) now: i64,
-}
-
-impl Request for Asked<'_> {
-    fn address(&self) -> Option<IpAddr> {
-        self.record.address
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        self.record.scheme
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        self.record.authority.as_deref()
-    }
-
-    fn method(&self) -> &[u8] {
-        &self.record.method
-    }
-
-    fn path(&self) -> &[u8] {
-        &self.record.target
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        self.record.user_agent.as_deref()
-    }
-
-    fn now(&self) -> i64 {
-        self.now
-    }
-
-    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
-        let purpose = self.record.purpose.as_deref();
-        purpose.filter(|_| name == self.purpose_header).into_iter()
+impl Record<'_> {
+    /// The request for the core, with these headers.
+    pub(crate) fn request<'r>(&'r self, headers: &'r [(&'r str, &'r [u8])], now: i64) -> PlainRequest<'r> {
+        PlainRequest {
+            address: self.address,
+            scheme: self.scheme,
+            authority: self.authority.as_deref(),
+            method: &self.method,
+            path: &self.target,
+            user_agent: self.user_agent.as_deref(),
+            headers,
+            now,
+            signature_budget: None,
+        }
     }
 }

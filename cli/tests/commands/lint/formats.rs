@@ -56,7 +56,7 @@ fn robots_tags_are_checked_line_by_line() {
             "tags.txt:1:38: error: \"A B=noindex\" is neither a rule nor a token with rules, such as `ExampleBot=noindex` [TAG-1]",
             "tags.txt:2:15: warning: duplicate rule, first at 1:13; merging them [TAG-3]",
             "tags.txt:2:24: warning: the rule \"max-snippet\" needs a value [TAG-4]",
-            "tags.txt:3:15: warning: the crawlers of today read `X-Robots-Tag` as `noindex, nosnippet` or, for one token, `ExampleBot: noindex` [TAG-2]",
+            "tags.txt:3:15: warning: current crawlers read `X-Robots-Tag` as `noindex, nosnippet` or, for one token, `ExampleBot: noindex` [TAG-2]",
             "tags.txt:3:38: warning: the rule \"nofollow\" has no value [TAG-4]",
         ],
         "{}",

@@ -204,7 +204,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
     }
 
     /// `Some(None)` for a blank field, `None` for a bad one.
-    #[expect(clippy::option_option, reason = "bad and blank are two things")]
+    #[expect(clippy::option_option, reason = "a bad field differs from a blank one")]
     fn country(&mut self, field: Option<&Field<'a>>) -> Option<Option<[u8; 2]>> {
         let Some(field) = field.filter(|field| !field.text.is_empty()) else { return Some(None) };
         let code: Option<[u8; 2]> = field.text.to_ascii_uppercase().into_bytes().try_into().ok();
@@ -237,7 +237,7 @@ impl<'a, S: Strictness> Reader<'a, '_, S> {
     }
 
     /// `Some(None)` for a blank field, `None` for a bad one.
-    #[expect(clippy::option_option, reason = "bad and blank are two things")]
+    #[expect(clippy::option_option, reason = "a bad field differs from a blank one")]
     fn region(&mut self, field: Option<&Field<'a>>) -> Option<Option<Box<str>>> {
         let Some(field) = field.filter(|field| !field.text.is_empty()) else { return Some(None) };
         if is_region(&field.text) {

@@ -21,7 +21,7 @@ pub(super) const AGENT: &str = "signature-agent";
 /// The reason why there is no signature base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoBase {
-    /// A component is not what RFC 9421 lets be one, or is there twice.
+    /// A component is not what RFC 9421 lets be one, or occurs twice.
     Malformed,
     /// A component, or a parameter of one, that is not implemented.
     Unsupported,

@@ -73,18 +73,17 @@ impl SignatureResult {
         match self {
             Self::Verified => "a signature holds",
             Self::BadSignature => "a signature names a known key and does not match the request",
-            Self::UnknownKey => "no known directory that the signature covers has its key",
+            Self::UnknownKey => "the key is not in a known directory that the signature covers",
             Self::Expired => "the signature has expired",
             Self::NotYetValid => "the signature was created in the future",
             Self::NotCovered => {
-                "the signature covers too little: it needs `@authority` or `@target-uri`, and the member of \
-                 Signature-Agent; and the request needs everything that it covers"
+                "the signature covers too little: it must cover `@authority` or `@target-uri`, and its member of Signature-Agent, and the request must have all components that it covers"
             }
             Self::Malformed => {
                 "the headers of the signature cannot be read, or lack `created`, `expires`, `keyid` or the signature"
             }
             Self::Unsupported => "the signature has an algorithm or a component that is not supported",
-            Self::OverLimit => "the request has more or longer signatures than are looked at",
+            Self::OverLimit => "the request has more signatures, or longer ones, than the limit",
             Self::OverBudget => "not verified: too many signatures that did not hold came in the same second",
         }
     }

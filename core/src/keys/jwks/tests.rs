@@ -57,7 +57,7 @@ fn sig_7_keys_of_other_kinds_are_left_out() {
             r#"{"kty":"OKP","crv":"Ed25519","x":"JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"}"#,
             "it is a test key of an RFC",
         ),
-        (&entry(1, r#","d":"AAAA""#), "it has its private half"),
+        (&entry(1, r#","d":"AAAA""#), "it contains its private half"),
         (&entry(1, r#","use":"enc""#), r#"its `use` is not "sig""#),
         (&entry(1, r#","alg":"rsa-pss-sha512""#), "its `alg` is not"),
         (&entry(1, r#","nbf":"soon""#), "`nbf` must be a time"),
@@ -100,7 +100,7 @@ fn sig_7_the_number_of_keys_is_bounded() {
     let keys: Vec<String> = (0..=u8::try_from(MOST_KEYS).unwrap()).map(|seed| entry(seed, "")).collect();
     let (count, messages) = messages(&format!(r#"{{"keys":[{}]}}"#, keys.join(",")));
     assert_eq!(count, Some(MOST_KEYS));
-    assert_eq!(messages, ["d: warning: 101 keys; the first 100 count [SIG-7]"]);
+    assert_eq!(messages, ["d: warning: 101 keys; only the first 100 are used [SIG-7]"]);
 }
 
 /// SIG-3.
@@ -113,5 +113,5 @@ fn sig_3_publishers_are_told_of_other_ids() {
     let messages: Vec<String> = diagnostics.items().iter().map(ToString::to_string).collect();
     assert!(messages[0].starts_with("d:1:10: error: `kid` is \"k1"), "{messages:?}");
     assert!(messages[1].contains("warning: the key has no `kid`; add \"kid\": \""), "{messages:?}");
-    assert!(messages[2].contains("error: the key is there twice"), "{messages:?}");
+    assert!(messages[2].contains("error: duplicate key"), "{messages:?}");
 }

@@ -61,7 +61,7 @@ impl PathSet {
         let mut seen = BTreeSet::new();
         for (index, pattern) in (0..NONE).zip(patterns) {
             if pattern.has_wildcard() {
-                // A pattern that is there twice would be tried twice, and only its first place matters.
+                // A pattern that occurs twice would be tried twice, and only its first place matters.
                 if seen.insert(pattern) {
                     wildcards.push((index, pattern.clone()));
                 }

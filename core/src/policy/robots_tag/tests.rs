@@ -244,7 +244,7 @@ fn the_rules_of_a_site_are_checked_where_they_stand() {
             "c.json:3:45: warning: unknown rule \"noidnex\" (did you mean `noindex`?); relaying it [TAG-4]",
             "c.json:3:54: error: \"two words\" is neither a rule nor a token with rules, such as `ExampleBot=noindex` [TAG-1]",
             "c.json:3:78: error: no rule; write, for example, \"noindex, nosnippet; ExampleBot=noindex\" [TAG-1]",
-            "c.json:3:92: error: 'é' can't stand in a header field: the rules are of printable ASCII [TAG-1]",
+            "c.json:3:92: error: 'é' is not allowed in a header field; use printable ASCII [TAG-1]",
         ]
     );
     // A value that only a list can carry, where a list is not what is sent.

@@ -17,7 +17,7 @@ impl<'a> RobotsTag<'a> {
         }
     }
 
-    /// The values of the `X-Robots-Tag` lines for the crawlers of today: one for all, and one for each token that has
+    /// The values of the `X-Robots-Tag` lines for current crawlers: one for all, and one for each token that has
     /// rules, because there is no way to say that a token has none.
     pub fn deployed_lines(&self) -> Vec<Box<[u8]>> {
         let mut lines = Vec::new();

@@ -254,13 +254,13 @@ impl Compiler<'_> {
                     format!("the feed `{name}` verifies no agent: no agent lists it in `feeds`")
                 }
                 (true, KnownUrl::Unknown) => format!(
-                    "the feed `{name}` verifies no agent: no agent lists it in `feeds`, and the catalog does not know its `url`"
+                    "the feed `{name}` verifies no agent: no agent lists it in `feeds`, and its `url` is not in the catalog"
                 ),
                 (true, KnownUrl::Near(url)) => format!(
-                    "the feed `{name}` verifies no agent: the catalog does not know its `url`; did you mean {url}?"
+                    "the feed `{name}` verifies no agent: its `url` is not in the catalog; did you mean {url}?"
                 ),
                 (false, KnownUrl::Near(url)) => format!(
-                    "the feed `{name}` verifies only agents that list it: the catalog does not know its `url`; did you mean {url}?"
+                    "the feed `{name}` verifies only agents that list it: its `url` is not in the catalog; did you mean {url}?"
                 ),
                 (false, _) => {
                     let Some(url) = feed.url.as_deref().filter(|_| !published.is_empty()) else { continue };

@@ -38,7 +38,7 @@ impl Compiler<'_> {
                 self.own.error(
                     own.token.position,
                     None,
-                    format!("another agent has the token `{}`, too", *own.token),
+                    format!("duplicate token `{}`; another agent has it already", *own.token),
                 );
             }
             drafts.push(draft(own, known.flatten()));

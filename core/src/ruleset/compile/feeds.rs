@@ -118,7 +118,7 @@ impl Compiler<'_> {
         None
     }
 
-    /// The feeds of the configuration; a name that is there twice counts once.
+    /// The feeds of the configuration; a name that occurs twice counts once.
     pub(super) fn distinct_feeds<'c>(
         &mut self,
         known: &KnownFeeds<'c>,

@@ -28,7 +28,6 @@ use crate::config::Config;
 use crate::feed::prefix::parse_prefix;
 use crate::feed::state::FeedState;
 use crate::http::token::is_token_byte;
-use crate::identity::address::TRANSLATION_LENGTHS;
 use crate::json::typed::UpTo;
 use crate::reason::problem;
 use crate::ruleset::data::{LoadedFeed, Ruleset};
@@ -246,10 +245,12 @@ impl Compiler<'_> {
     }
 
     fn nat64(&mut self, config: &Config) -> Vec<Ipv6Net> {
+        /// The lengths that a prefix of translated addresses can have (RFC 6052, 2.2).
+        const LENGTHS: [u8; 6] = [32, 40, 48, 56, 64, 96];
         let mut prefixes = Vec::new();
         for text in &config.nat64 {
             match parse_prefix(text) {
-                Ok(IpNet::V6(prefix)) if TRANSLATION_LENGTHS.contains(&prefix.prefix_len()) => {
+                Ok(IpNet::V6(prefix)) if LENGTHS.contains(&prefix.prefix_len()) => {
                     prefixes.push(prefix);
                 }
                 Ok(_) => {

@@ -54,7 +54,7 @@ impl Compiler<'_> {
             let known = names.get_mut(&*name);
             // The message names two names made of hosts, or of none, as such.
             if known.as_deref().is_some_and(|is_other_given| is_given || *is_other_given) {
-                self.own.error(name.position, None, format!("another site is named `{}`, too", *name));
+                self.own.error(name.position, None, format!("duplicate site name `{}`", *name));
             }
             match known {
                 Some(is_any_given) => *is_any_given |= is_given,
@@ -78,7 +78,7 @@ impl Compiler<'_> {
                     Some(other) => {
                         let other = site_name(&sites.list, other);
                         let message = format!(
-                            "the site `{other}` has no hosts, either, and only one can be the default"
+                            "the site `{other}` has no `hosts` either; only one site can be the default"
                         );
                         self.own.error(config.position, None, message);
                     }
@@ -93,8 +93,8 @@ impl Compiler<'_> {
     /// A host that no site names is under no policy file, which is hardly meant where others are enforced.
     pub(super) fn warn_of_other_hosts(&mut self, config: &Config, sites: &Sites) {
         if *config.mode == Mode::Enforce && !sites.list.is_empty() && sites.default.is_none() {
-            let message = "no site is for other hosts, so no policy applies to a request with a Host that no site names; \
-                           add a site without `hosts`";
+            let message =
+                "no site applies to other hosts: requests for them get no policy; add a site without `hosts`";
             self.own.warning(config.mode.position, None, message);
         }
     }
@@ -154,7 +154,7 @@ impl Compiler<'_> {
                     format!("`{}` is not a valid verification token: {why}", **token),
                 );
             } else if !known.insert(token.as_str()) {
-                self.own.error(token.position, None, format!("the token `{}` is there twice", **token));
+                self.own.error(token.position, None, format!("duplicate token `{}`", **token));
             }
             lines.push_str(&format!("aiwi-verify={}\n", **token));
         }
@@ -189,7 +189,7 @@ impl Compiler<'_> {
                 self.own.error(
                     host.position,
                     None,
-                    format!("the site `{other}` has the host `{pattern}`, too"),
+                    format!("duplicate host `{pattern}`; the site `{other}` has it already"),
                 );
             }
             Ok(Entry::Vacant(new)) => _ = new.insert(id),
@@ -272,7 +272,11 @@ impl Compiler<'_> {
         for code in &config.country {
             match <[u8; 2]>::try_from(code.to_ascii_uppercase().as_bytes()) {
                 Ok(letters) if letters.iter().all(u8::is_ascii_uppercase) => rule.countries.push(letters),
-                _ => self.bad_code(code.position, code, "a country is two letters (ISO 3166-1), as `PL`"),
+                _ => self.bad_code(
+                    code.position,
+                    code,
+                    "a country is a two-letter ISO 3166-1 code, such as `PL`",
+                ),
             }
         }
         for code in &config.region {
@@ -280,7 +284,7 @@ impl Compiler<'_> {
             if is_region(&upper) {
                 rule.regions.push(upper.into());
             } else {
-                self.bad_code(code.position, code, "a region is written as in ISO 3166-2, as `US-CA`");
+                self.bad_code(code.position, code, "a region is an ISO 3166-2 code, such as `US-CA`");
             }
         }
         rule
@@ -299,8 +303,7 @@ impl Compiler<'_> {
                 self.own.error(scope.position, None, format!("`{}`: {why}", **scope));
             }
             if let Some(odd) = rules.chars().find(|character| !matches!(character, ' '..='~')) {
-                let message =
-                    format!("{odd:?} can't stand in a header field: the rules are of printable ASCII");
+                let message = format!("{odd:?} is not allowed in a header field; use printable ASCII");
                 self.own.error(rules.position, "TAG-1", message);
                 continue;
             }
@@ -383,7 +386,7 @@ mod tests {
         };
         let named = r#"{ "hosts": ["a.test"] }"#;
         let [warning] = &warnings("enforce", named)[..] else { panic!("one warning") };
-        assert!(warning.starts_with("c.json:1:11: warning: no site is for other hosts"), "{warning}");
+        assert!(warning.starts_with("c.json:1:11: warning: no site applies to other hosts"), "{warning}");
         for (mode, sites) in [
             ("observe", named),
             ("enforce", ""),

@@ -81,7 +81,7 @@ fn jafar_1_anything_but_one_object_is_refused() {
         ),
         (
             "<!DOCTYPE html>\n<title>404</title>",
-            "f: error: this is HTML, not JSON: the server sent a web page (an error? a login?), check the URL [JAFAR-1]",
+            "f: error: this is HTML, not JSON: the server sent a web page, such as an error or a login; check the URL [JAFAR-1]",
         ),
         (
             "{\"\\ud800\": 1, \"prefixes\": []}",

@@ -1,9 +1,12 @@
 //! Reasons why a claim without a proof is not called a forgery, in words.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
 
-use crate::identity::Doubt;
+use super::{Doubt, address};
+use crate::config::Ranges;
+use crate::ruleset::data::Ruleset;
 use crate::ruleset::info::FeedInfo;
 
 /// A [`Doubt`] with what is behind it, for display.
@@ -44,5 +47,29 @@ impl fmt::Display for DoubtInfo<'_> {
                 why.iter().try_for_each(|why| write!(f, ": {why}"))
             }
         }
+    }
+}
+
+impl Ruleset {
+    /// The reasons why a client that claims this agent from an address in none of its ranges is not called spoofed at
+    /// `now`, in seconds since the Unix epoch; none if it is. Without an address, those that hold for every client.
+    pub fn doubts<'r>(&'r self, token: &str, address: Option<IpAddr>, now: i64) -> Vec<DoubtInfo<'r>> {
+        let Some(agent) = self.agent(token).filter(|agent| !agent.is_control_token) else {
+            return Vec::new();
+        };
+        let address = address.map(|address| self.untranslated(address));
+        let of_address =
+            address.and_then(|address| Some(DoubtInfo::Address(address, address::doubt(address)?)));
+        let mut doubts: Vec<DoubtInfo<'r>> = of_address.into_iter().collect();
+        if agent.ranges == Ranges::Partial {
+            doubts.push(DoubtInfo::PartialRanges);
+        }
+        doubts.extend(agent.lacking_feeds.iter().map(|name| DoubtInfo::LackingFeed(name)));
+        let uncertain = self.loaded_feeds_of(agent).filter(|feed| !feed.is_whole() || !feed.is_in_force(now));
+        doubts.extend(uncertain.map(|feed| DoubtInfo::Feed(feed.at(now))));
+        if doubts.is_empty() && agent.feeds.is_empty() {
+            doubts.push(DoubtInfo::NoFeed);
+        }
+        doubts
     }
 }
