@@ -16,6 +16,7 @@ use crawlpike_files::{FilesBeside, Snapshot, Watch};
 use serde_json::{Value, json};
 
 use crate::clock;
+pub(crate) use crate::envoy::configuration::values;
 use crate::envoy::configuration::{Configuration, Form};
 use crate::envoy::resource::{Code, Format, Syntax, patch, resource, version};
 use crate::failure::{Failure, say};

@@ -3,6 +3,9 @@
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crawlpike_core::Diagnostic;
 
 /// The exit status of a command that could not do its work; clap's for invalid arguments, too.
 pub(crate) const UNUSABLE: u8 = 2;
@@ -47,6 +50,27 @@ impl Failure {
             Self::Stream(error) => say(format_args!("crawlpike: error: {error}")),
         }
         ExitCode::from(UNUSABLE)
+    }
+}
+
+/// True if what is alike is not summed up.
+static IS_VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Sums up nothing from now on.
+pub(crate) fn be_verbose() {
+    IS_VERBOSE.store(true, Ordering::Relaxed);
+}
+
+/// Returns true if what is alike is not summed up.
+pub(crate) fn is_verbose() -> bool {
+    IS_VERBOSE.load(Ordering::Relaxed)
+}
+
+/// Writes diagnostics to stderr: a line for each cause, or all of them.
+pub(crate) fn say_all(diagnostics: &[Diagnostic]) {
+    match is_verbose() {
+        true => diagnostics.iter().for_each(say),
+        false => Diagnostic::by_cause(diagnostics).iter().for_each(say),
     }
 }
 

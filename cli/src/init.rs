@@ -88,6 +88,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// When the newest of the feeds that come with the program was fetched.
+pub(crate) fn newest_copy() -> Option<SystemTime> {
+    Shipped::read().ok()?.newest()
+}
+
 /// Writes a new file, which was modified at `time` if that is given.
 fn create(path: &Path, content: &[u8], time: Option<SystemTime>) -> Result<(), Failure> {
     let created = File::create_new(path).and_then(|mut file| {

@@ -6,10 +6,14 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use crawlpike_core::lint::{self, FeedStrictness};
-use crawlpike_core::{Diagnostic, FeedFormat, Severity, Shape};
+use crawlpike_core::{Cause, Diagnostic, FeedFormat, Severity, Shape};
 use crawlpike_files::{FilesBeside, is_compiled};
 
-use crate::failure::{Failure, UNUSABLE, say};
+use crate::doctor::finding::Gravity;
+use crate::doctor::situation::Situation;
+use crate::doctor::{clock, rights};
+use crate::failure::{Failure, UNUSABLE, say_all};
+use crate::nginx_conf::NginxConf;
 use crate::source;
 
 /// Check configurations, feeds and policies
@@ -17,12 +21,16 @@ use crate::source;
 /// Prints diagnostics to stderr, as FILE:LINE:COLUMN: error|warning: MESSAGE, or with --json to stdout, one object per line.
 /// The exit status is 0 if there is no error, 1 if there is one, and 2 if a file cannot be read.
 ///
+/// A configuration is checked as it is on this machine: also for feeds that are stale by now, for files with times in the future, and for
+/// files that the user of the server cannot read.
+///
 /// Feeds are checked strictly, for their publishers. JSON without formatVersion and synctoken, the form that was in use
 /// before the specification, is checked leniently, and so is JSON of another shape.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   crawlpike lint --format config crawlpike.json
+  crawlpike lint --format config --as-user www-data crawlpike.json
   crawlpike lint --format robots robots.txt
   crawlpike lint --format jafar googlebot.json gptbot.json
   crawlpike lint --format jafar --shape 'data.ranges[].cidr' ranges.json
@@ -44,6 +52,10 @@ pub(crate) struct Arguments {
     /// Print diagnostics to stdout as JSON, one object per line
     #[arg(long)]
     json: bool,
+    /// For config: the user who has to be able to read all files [default: that of nginx's configuration, if it uses the
+    /// document]
+    #[arg(long, value_name = "USER")]
+    as_user: Option<String>,
     /// The files to check
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -89,28 +101,54 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.shape.is_some() && !matches!(arguments.format, Format::Jafar) {
         return Err(Failure::because("--shape is for jafar"));
     }
+    if arguments.as_user.is_some() && !matches!(arguments.format, Format::Config) {
+        return Err(Failure::because("--as-user is for config"));
+    }
     let mut output = io::stdout().lock();
     let mut status = 0;
     for path in &arguments.files {
         let (diagnostics, worst) = match crawlpike_files::read_file(path) {
             Ok(content) => {
-                let diagnostics = check(arguments, path, &content);
+                let mut diagnostics = check(arguments, path, &content);
+                if matches!(arguments.format, Format::Config) {
+                    diagnostics.extend(beyond_the_document(arguments, path, &diagnostics)?);
+                }
                 let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
                 (diagnostics, u8::from(has_errors))
             }
             Err(error) => (vec![source::unreadable(path, error)], UNUSABLE),
         };
         status = status.max(worst);
+        if !arguments.json {
+            say_all(&diagnostics);
+            continue;
+        }
         for diagnostic in &diagnostics {
-            if arguments.json {
-                serde_json::to_writer(&mut output, diagnostic)?;
-                writeln!(output)?;
-            } else {
-                say(diagnostic);
-            }
+            serde_json::to_writer(&mut output, diagnostic)?;
+            writeln!(output)?;
         }
     }
     Ok(ExitCode::from(status))
+}
+
+/// What only this machine shows: feeds that are stale by now, times in the future, and files that the server cannot read.
+fn beyond_the_document(
+    arguments: &Arguments,
+    path: &Path,
+    known: &[Diagnostic],
+) -> Result<Vec<Diagnostic>, Failure> {
+    let situation = Situation::read(path, NginxConf::usual(), arguments.as_user.as_deref())?;
+    let diagnostics = situation.compiled.iter().flat_map(|compiled| &compiled.diagnostics);
+    let is_of_now = |one: &&Diagnostic| matches!(one.cause, Some(Cause::OldFeed | Cause::FutureFeed));
+    let stale = diagnostics.filter(is_of_now).filter(|one| !known.contains(one)).cloned();
+    let found = clock::check(&situation).into_iter().chain(rights::check(&situation));
+    let found = found.filter(|finding| finding.gravity > Gravity::Note).map(|finding| {
+        let place = finding.place.unwrap_or_else(|| path.display().to_string());
+        let remedy = finding.remedy.map(|remedy| format!("; {remedy}")).unwrap_or_default();
+        let message = format!("{}{remedy}", finding.what);
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(place, message) }
+    });
+    Ok(stale.chain(found).collect())
 }
 
 fn check(arguments: &Arguments, path: &Path, content: &[u8]) -> Vec<Diagnostic> {

@@ -10,6 +10,7 @@ mod clock;
 mod compile;
 mod completions;
 mod dns;
+mod doctor;
 mod envoy;
 mod explain;
 mod failure;
@@ -22,6 +23,7 @@ mod lint;
 mod lookup;
 mod man;
 mod names;
+mod nginx_conf;
 mod publish;
 mod random;
 mod report;
@@ -42,6 +44,9 @@ use clap::{Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "crawlpike", version)]
 struct Arguments {
+    /// Print all warnings and errors, also those that others sum up
+    #[arg(short, long, global = true)]
+    verbose: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -53,6 +58,7 @@ enum Command {
     Agents(agents::Arguments),
     Feeds(feeds::Arguments),
     Lint(lint::Arguments),
+    Doctor(doctor::Arguments),
     Lookup(lookup::Arguments),
     Update(update::Arguments),
     Compile(compile::Arguments),
@@ -69,7 +75,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
+    let arguments = Arguments::parse();
+    if arguments.verbose {
+        failure::be_verbose();
+    }
+    let done = match arguments.command {
         Command::Init(arguments) => init::run(&arguments),
         Command::Agents(arguments) => agents::run(&arguments),
         Command::Feeds(arguments) => feeds::run(&arguments),
@@ -77,6 +87,7 @@ fn main() -> ExitCode {
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Lookup(arguments) => lookup::run(&arguments),
         Command::Update(arguments) => update::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -7,16 +7,21 @@ use std::process::ExitCode;
 use std::thread;
 
 use crawlpike_report::{
-    Job, LineReader, Options, Report, Source, parse_time, sources, write_csv, write_html, write_json,
+    Job, LineReader, Options, Report, Source, Stop, parse_time, sources, write_csv, write_html, write_json,
     write_text,
 };
 use rustix::termios::tcgetwinsize;
+use signal_hook::consts::SIGINT;
+use signal_hook::flag::{register, register_conditional_shutdown};
 
 use crate::failure::{Failure, UNUSABLE, say};
 use crate::source;
 
 /// The exit status if the other configuration changes a decision.
 const CHANGED: u8 = 1;
+
+/// The exit status after SIGINT, as shells have it: 128 and the number of the signal.
+const INTERRUPTED: u8 = 130;
 
 /// Report what a configuration would have done to the requests of access logs
 ///
@@ -28,8 +33,10 @@ const CHANGED: u8 = 1;
 ///
 /// Feeds and policies count as they are now, also for old requests.
 ///
-/// The exit status is 0, or 1 if --diff finds a change, or 2 if an argument, a configuration or a log cannot be read. A
-/// report is printed all the same if some logs can be read.
+/// After SIGINT (Ctrl-C), it prints the report of what it has read until then, marked as partial; a second one ends it at once.
+///
+/// The exit status is 0, or 1 if --diff finds a change, or 2 if an argument, a configuration or a log cannot be read, or 130 after
+/// SIGINT. A report is printed all the same if some logs can be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -131,6 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         sources: &logs,
         now: crawlpike_files::now(),
         threads: arguments.threads.unwrap_or_else(cores),
+        stop: stop_on_interrupt()?,
     };
     let mut events = arguments.events.then(|| BufWriter::new(io::stdout()));
     let report = job.run(events.as_mut().map(|events| events as &mut (dyn Write + Send)))?;
@@ -156,13 +164,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         written
             .map_err(|error| Failure::because(format_args!("cannot write {}: {error}", path.display())))?;
     }
-    Ok(if has_failed {
+    Ok(if report.is_partial() {
+        say("crawlpike: interrupted; the report has only what had been read until then");
+        ExitCode::from(INTERRUPTED)
+    } else if has_failed {
         ExitCode::from(UNUSABLE)
     } else if report.has_changes() {
         ExitCode::from(CHANGED)
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// A flag that SIGINT sets. A second SIGINT ends the process.
+fn stop_on_interrupt() -> Result<Stop, Failure> {
+    let stop = Stop::default();
+    register_conditional_shutdown(SIGINT, INTERRUPTED.into(), stop.flag())?;
+    register(SIGINT, stop.flag())?;
+    Ok(stop)
 }
 
 /// The logs behind the paths, and whether a folder cannot be read.

@@ -6,7 +6,7 @@ use std::path::Path;
 use crawlpike_core::{Compiled, Diagnostic, Files, Ruleset, suggestion};
 use crawlpike_files::{FileErrors, FilesBeside, Replaced, Snapshot};
 
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, say, say_all};
 
 /// Reads a file, whole; a failure is reported as a diagnostic.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -62,9 +62,7 @@ pub(crate) fn files_to_deliver(path: &Path) -> FilesBeside {
 pub(crate) fn compile(path: &Path, files: &dyn Files) -> Result<Compiled, Failure> {
     let compiled =
         crawlpike_files::compile(path, files).map_err(|error| report_no_configuration(path, error))?;
-    for diagnostic in &compiled.diagnostics {
-        say(diagnostic);
-    }
+    say_all(&compiled.diagnostics);
     if compiled.ruleset.is_some() { Ok(compiled) } else { Err(Failure::Reported) }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use arc_swap::ArcSwap;
 use crawlpike_core::metrics::{Event, ReloadResult};
-use crawlpike_core::{Compiled, NoFiles, Ruleset, Severity, is_stored};
+use crawlpike_core::{Compiled, Diagnostic, NoFiles, Ruleset, Severity, is_stored};
 use crawlpike_files::{Look, Origin};
 
 use crate::clock;
@@ -193,7 +193,7 @@ impl Drop for Source {
 
 /// Logs the diagnostics about files for which `is_new` returns true.
 fn report(compiled: &Compiled, is_new: impl Fn(&str) -> bool) {
-    for diagnostic in compiled.diagnostics.iter().filter(|diagnostic| is_new(&diagnostic.file)) {
+    for diagnostic in Diagnostic::by_cause(&compiled.diagnostics).iter().filter(|one| is_new(&one.file)) {
         let level = match diagnostic.severity {
             Severity::Error => LogLevel::Error,
             Severity::Warning => LogLevel::Warn,

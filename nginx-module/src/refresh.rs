@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crawlpike_core::metrics::{Event, ReloadResult};
-use crawlpike_core::{Compiled, Severity};
+use crawlpike_core::{Compiled, Diagnostic, Severity};
 use crawlpike_files::{Look, Origin, Watch};
 
 use crate::counters::{count_event, report_bug};
@@ -147,16 +147,18 @@ fn take(
     let feeds = ruleset.iter().flat_map(|ruleset| ruleset.feeds(since));
     let known: Vec<String> =
         feeds.filter(|feed| !is_news(feed, main_thread)).map(|feed| feed.heading()).collect();
-    for diagnostic in &diagnostics {
-        // The others have been logged before, the states of feeds perhaps by another worker.
+    // The others have been logged before, the states of feeds perhaps by another worker.
+    let is_new = |diagnostic: &Diagnostic| {
         let is_known = known.iter().any(|heading| diagnostic.message.starts_with(heading));
-        if !is_known && (diagnostic.file == document || changed.contains(&diagnostic.file)) {
-            let level = match diagnostic.severity {
-                Severity::Error => LogLevel::ERROR,
-                Severity::Warning => LogLevel::WARN,
-            };
-            main_thread.log(level, &format!("crawlpike: {diagnostic}"));
-        }
+        !is_known && (diagnostic.file == document || changed.contains(&diagnostic.file))
+    };
+    let news: Vec<Diagnostic> = diagnostics.into_iter().filter(is_new).collect();
+    for diagnostic in Diagnostic::by_cause(&news) {
+        let level = match diagnostic.severity {
+            Severity::Error => LogLevel::ERROR,
+            Severity::Warning => LogLevel::WARN,
+        };
+        main_thread.log(level, &format!("crawlpike: {diagnostic}"));
     }
     let changed = changed.join(", ");
     count_event(main_thread, Event::Reload(ReloadResult::of(ruleset.as_ref(), since)));

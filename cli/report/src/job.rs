@@ -2,7 +2,7 @@
 
 use crawlpike_core::Ruleset;
 
-use crate::input::Source;
+use crate::input::{Source, Stop};
 use crate::line::LineReader;
 
 /// Which requests count, and how they are shown.
@@ -37,4 +37,6 @@ pub struct Job<'r, 'o> {
     pub now: i64,
     /// The number of threads that judge lines.
     pub threads: usize,
+    /// Ends the reading; the report then has what was read before.
+    pub stop: Stop,
 }

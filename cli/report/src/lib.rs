@@ -19,7 +19,7 @@ mod run;
 mod tally;
 mod view;
 
-pub use input::{Source, sources};
+pub use input::{Source, Stop, sources};
 pub use job::{Job, Options};
 pub use line::{Fault, LineReader, Record};
 pub use model::Report;

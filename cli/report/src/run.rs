@@ -42,7 +42,7 @@ impl Job<'_, '_> {
                 written.push(lines);
             }
             let writer = events.map(|events| scope.spawn(move || write_all(events, &written)));
-            let files = self.feed(inputs, &used);
+            let (files, is_partial) = self.feed(inputs, &used);
             let mut sum = Lane::new(false);
             for worker in workers {
                 sum.merge(worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic)));
@@ -50,34 +50,47 @@ impl Job<'_, '_> {
             if let Some(writer) = writer {
                 writer.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?;
             }
-            Ok(Report::new(self, sum, files))
+            Ok(Report::new(self, sum, files, is_partial))
         })
     }
 
-    /// Reads the sources and gives each thread a chunk in turn. So what a thread counts does not depend on its speed.
-    fn feed(&self, inputs: Vec<SyncSender<Work>>, used: &Receiver<Vec<u8>>) -> Vec<File> {
+    /// Reads the sources and gives each thread a chunk in turn. So what a thread counts does not depend on its speed. The flag
+    /// is true if it was stopped before the end.
+    fn feed(&self, inputs: Vec<SyncSender<Work>>, used: &Receiver<Vec<u8>>) -> (Vec<File>, bool) {
         let mut turn = inputs.iter().cycle();
         let mut files = Vec::new();
         for (number, source) in self.sources.iter().enumerate() {
+            if self.stop.is_set() {
+                return (files, true);
+            }
             let read = Arc::new(AtomicU64::new(0));
             let mut file = File { name: source.name(), bytes: 0, lines: 0, error: None };
-            match input::open(source, Arc::clone(&read)) {
+            match input::open(source, Arc::clone(&read), self.stop.clone()) {
                 Ok(log) => {
                     let mut chunks = Chunks::new(log);
-                    while let Some(chunk) = next(&mut chunks, used, &mut file) {
+                    while let Some(mut chunk) = next(&mut chunks, used, &mut file) {
+                        if self.stop.is_set() {
+                            // The line in which the reading ended counts for nothing.
+                            let whole = memchr::memrchr(b'\n', &chunk.bytes).map_or(0, |end| end + 1);
+                            chunk.bytes.truncate(whole);
+                        }
                         // Nobody takes it if the events cannot be written, and that is reported.
                         if turn.next().is_none_or(|input| input.send((number, chunk)).is_err()) {
-                            return files;
+                            return (files, false);
                         }
                     }
                     file.lines = chunks.lines();
+                    if self.stop.is_set() {
+                        // A compressed file that ends too soon is no fault of the file.
+                        file.error = None;
+                    }
                 }
                 Err(error) => file.error = Some(error.to_string()),
             }
             file.bytes = read.load(Ordering::Relaxed);
             files.push(file);
         }
-        files
+        (files, self.stop.is_set())
     }
 }
 

@@ -69,6 +69,17 @@ pub(super) fn read(
     Ok(Configuration { value, ruleset, prefixes, warnings: diagnostics.len(), good_feeds })
 }
 
+/// The texts by which a resource in JSON has the configuration as it is now, one for each form that can be made.
+pub(crate) fn values(config: &Path) -> Vec<String> {
+    let (files, snapshot, contents) = (FilesBeside::new(config), Snapshot::default(), Contents::default());
+    let recording = Recording::new(&files, &snapshot).with_contents(&contents);
+    let Ok(compiled) = crawlpike_files::compile(config, &recording) else { return Vec::new() };
+    let stored = compiled.store().map(|words| BASE64_STANDARD.encode(words.as_bytes()));
+    let document =
+        document(config, contents, &compiled).ok().map(|document| Value::from(document).to_string());
+    stored.into_iter().chain(document).collect()
+}
+
 fn any(kind: &str, value: String) -> Value {
     json!({ "@type": format!("type.googleapis.com/google.protobuf.{kind}"), "value": value })
 }

@@ -65,6 +65,11 @@ impl Shipped {
         Some(Copy { bytes, fetched: UNIX_EPOCH + Duration::from_secs(fetched.try_into().ok()?) })
     }
 
+    /// When the newest copy was fetched, which is before the program was made.
+    pub(super) fn newest(&self) -> Option<SystemTime> {
+        self.feeds.iter().filter_map(|feed| Some(self.copy(&feed.name)?.fetched)).max()
+    }
+
     /// The day on which the oldest copy was fetched, such as `2026-09-02`.
     pub(super) fn day(&self) -> &str {
         let days = self.feeds.iter().filter_map(|feed| feed.fetched.get(..10));

@@ -1,5 +1,6 @@
 //! `crawlpike update`: keeps published files current: feeds, policies and directories of keys.
 
+mod failures;
 mod keep;
 mod keys;
 mod notify;
@@ -25,7 +26,7 @@ use crawlpike_files::{FilesBeside, Recording, Snapshot, Watch, is_compiled};
 use serde::Serialize;
 use signal_hook::consts::SIGHUP;
 
-use crate::failure::{Failure, UNUSABLE, say};
+use crate::failure::{Failure, UNUSABLE, say_all};
 use crate::http::{Client, Contact, TimeLimits};
 use crate::source;
 use crate::update::report::Reporter;
@@ -122,13 +123,18 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize)]
 pub(crate) struct Remembered {
     /// When the publisher was last reached.
-    asked: Option<i64>,
+    pub(crate) asked: Option<i64>,
     /// When the publisher last said what is current.
     current: Option<i64>,
     /// From when on to ask again.
     due: i64,
     /// The reason why the last attempt failed.
     pub(crate) error: Option<String>,
+}
+
+/// The file with the saved state of a configuration, which each run writes.
+pub(crate) fn state_file(config: &Path) -> PathBuf {
+    state::default_path(config)
 }
 
 /// The saved states of the feeds of a configuration, by their names.
@@ -203,7 +209,7 @@ impl Arguments {
         }
         let read = Subscriptions::read(&shown, &document, &Recording::new(&files, snapshot));
         let subscriptions = read.map_err(|diagnostics| {
-            diagnostics.iter().for_each(say);
+            say_all(&diagnostics);
             Failure::Reported
         })?;
         for (option, name) in self
@@ -231,7 +237,9 @@ impl Arguments {
         }
         let files = self.files();
         let round = self.as_round(subscriptions, client, &files);
-        let all_current = round.run(locked, reporter, stopped).map_err(Failure::because)?;
+        let done = round.run(locked, reporter, stopped);
+        reporter.end_round();
+        let all_current = done.map_err(Failure::because)?;
         Ok(Done { all_current, is_delivered: self.dry_run || self.deliver(locked, reporter)? })
     }
 

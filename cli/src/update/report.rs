@@ -8,8 +8,9 @@ use crawlpike_core::{Addresses, Change, Country, FeedFormat};
 use serde_json::{Value, json};
 
 use crate::clock;
-use crate::failure::say;
+use crate::failure::{is_verbose, say};
 use crate::http::Redirect;
+use crate::update::failures::Failures;
 use crate::update::keep::Kept;
 use crate::update::subject::{Kind, Subject};
 
@@ -82,11 +83,12 @@ pub(super) struct Reporter {
     pub(super) moved: u8,
     /// The number of feeds for each outcome, and that of subjects of each kind, by their words.
     counts: BTreeMap<&'static str, usize>,
+    failures: Failures,
 }
 
 impl Reporter {
     pub(super) fn new(config: String, json: bool, dry_run: bool, dated: bool, moved: u8) -> Self {
-        Self { config, json, dry_run, dated, moved, counts: BTreeMap::new() }
+        Self { config, json, dry_run, dated, moved, counts: BTreeMap::new(), failures: Failures::default() }
     }
 
     /// Reports about a feed.
@@ -114,18 +116,32 @@ impl Reporter {
                 );
             }
             Outcome::Failed(why) => {
-                self.say("error", format_args!("the {kind} `{name}` is not updated: {why}; {unchanged}"));
+                let line = format!("the {kind} `{name}` is not updated: {why}; {unchanged}");
+                self.fail(report, why, line);
             }
             Outcome::Waiting(why) => {
                 let due = clock::rfc3339(report.due);
-                self.say(
-                    "error",
-                    format_args!(
-                        "the {kind} `{name}` was not updated: {why}; the next attempt is due at {due}"
-                    ),
-                );
+                let line =
+                    format!("the {kind} `{name}` was not updated: {why}; the next attempt is due at {due}");
+                self.fail(report, why, line);
             }
             _ => {}
+        }
+    }
+
+    /// Reports a failure at once, or when it is known which others are alike.
+    fn fail(&mut self, report: &Report<'_>, why: &str, line: String) {
+        if is_verbose() {
+            self.say("error", line);
+        } else {
+            self.failures.add(report, why, line);
+        }
+    }
+
+    /// Reports the failures of a round that is over, one line for each cause.
+    pub(super) fn end_round(&mut self) {
+        for line in std::mem::take(&mut self.failures).into_lines() {
+            self.say("error", line);
         }
     }
 

@@ -66,7 +66,7 @@ fn a_new_configuration_works_and_denies_nobody() {
     let catalog: Value = serde_json::from_str(include_str!("../../../core/data/catalog.json")).unwrap();
     assert_eq!(document["feeds"].as_array().unwrap().len(), catalog["feeds"].as_array().unwrap().len());
     // Nothing is wrong with it but that most feeds have not been fetched yet, and, in later years, that the copies are old.
-    let done = folder.run(&["lint", "--format", "config", &config]);
+    let done = folder.run(&["lint", "--format", "config", "--verbose", &config]);
     done.ends(0);
     let feeds = document["feeds"].as_array().unwrap();
     let copies = feeds.iter().filter(|feed| feed["max_age"] == "180d").count();
@@ -93,6 +93,21 @@ fn a_new_configuration_works_and_denies_nobody() {
     };
     let others = done.stderr.lines().filter(|line| !is_expected(line));
     assert!(others.clone().all(|line| line.contains(" is stale: ")), "{}", others.collect::<String>());
+
+    // Without details, that is one line, in each command.
+    let (unfetched, unsigned) = (feeds.len() - copies, signing.len());
+    let expected = format!(
+        "{config}: warning: {unfetched} feeds and {unsigned} key directories have never been fetched, and verify no client: run `crawlpike update`"
+    );
+    for command in
+        ["lint --format config", "feeds --config", "agents --config", "explain --ip 192.0.2.1 --config"]
+    {
+        let done = folder.run(&command.split(' ').chain([&*config]).collect::<Vec<_>>());
+        let lines = done.ends(0).stderr.lines().filter(|line| !line.contains("stale"));
+        assert_eq!(lines.collect::<Vec<_>>(), [&*expected], "{command}");
+    }
+    let verbose = folder.run(&["-v", "explain", "--ip", "192.0.2.1", "--config", &config]);
+    assert_eq!(verbose.stderr.matches(" is missing: the file ").count(), unfetched, "{}", verbose.stderr);
 
     // The copies verify their agents until they are older than that.
     let copy = folder.path("new/crawlpike/feeds/openai-gptbot.json");

@@ -1,5 +1,9 @@
 mod formats;
 
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime};
+
 use serde_json::Value;
 
 use crate::fixture::Folder;
@@ -64,7 +68,7 @@ fn files_as_publishers_deploy_them_are_checked_leniently() {
     let folder = Folder::new();
     let feeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/data/feeds");
     let mut files = 0;
-    for entry in std::fs::read_dir(feeds).unwrap() {
+    for entry in fs::read_dir(feeds).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "json") {
             let done =
@@ -302,4 +306,44 @@ fn policies_of_a_configuration_are_read_strictly_by_lint_only() {
         .ends(1)
         .says("robots.txt:2:1: error: unknown name \"Disalow\"");
     folder.run(&["explain", "--config", "crawlpike.json", "--ip", "192.0.2.1"]).ends(0).says_only("");
+}
+
+#[test]
+fn a_configuration_is_checked_for_what_only_this_machine_shows() {
+    let folder = Folder::new();
+    folder.write(
+        "crawlpike.json",
+        r#"{ "feeds": [ { "name": "partners", "format": "cidr", "source": "partners.txt", "max_age": "7d" } ],
+  "agents": [ { "token": "PartnerProbe", "feeds": ["partners"] } ] }"#,
+    );
+    folder.write("partners.txt", "192.0.2.0/24\n");
+    fs::set_permissions(folder.path("."), Permissions::from_mode(0o755)).unwrap();
+    let lint = |arguments: &[&str]| {
+        folder.run(&[&["lint", "--format", "config"], arguments, &["crawlpike.json"]].concat())
+    };
+    lint(&[]).ends(0).says_only("");
+    lint(&["--as-user", "nobody"]).ends(0).says_only("");
+
+    let day = Duration::from_secs(86_400);
+    let set_time = |time| {
+        File::options().append(true).open(folder.path("partners.txt")).unwrap().set_modified(time).unwrap()
+    };
+    set_time(SystemTime::now() - 8 * day);
+    lint(&[]).ends(0).says_only("crawlpike.json: warning: the feed `partners` is stale: it is 8d old, over its `max_age` of 7d; it verifies no client, and clients that claim its agents are `unverified`, not `spoofed`\n");
+    set_time(SystemTime::now() + day / 24);
+    lint(&[]).ends(0).says("partners.txt: warning: the time of the file is in the future (");
+    set_time(SystemTime::now() + 2 * day);
+    lint(&[]).ends(0).says("the feed `partners` is stale: its date is ");
+    let json = lint(&["--json"]);
+    assert_eq!(json.ends(0).stdout.lines().count(), 2, "{json:?}");
+
+    set_time(SystemTime::now());
+    fs::set_permissions(folder.path("partners.txt"), Permissions::from_mode(0o600)).unwrap();
+    let path = folder.path("partners.txt").display().to_string();
+    lint(&["--as-user", "nobody"])
+        .ends(0)
+        .says("partners.txt: warning: the user `nobody` may not read the file ")
+        .says(&format!("; chmod o+r {path}\n"));
+    lint(&["--as-user", "no such user"]).ends(2).says("--as-user: no user is named");
+    folder.run(&["lint", "--format", "robots", "--as-user", "nobody", "partners.txt"]).ends(2);
 }

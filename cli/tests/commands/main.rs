@@ -5,6 +5,7 @@ mod aiwebindex_verify;
 mod begin;
 mod compile;
 mod completions;
+mod doctor;
 #[path = "../shared/done.rs"]
 mod done;
 mod envoy;

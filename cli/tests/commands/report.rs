@@ -6,6 +6,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::fixture::{Done, Folder, GOOGLEBOT};
@@ -279,4 +280,45 @@ fn the_number_of_threads_changes_no_number() {
         report
     };
     assert_eq!(report("1"), report("7"));
+}
+
+#[test]
+fn an_interrupted_report_has_what_was_read_and_says_so() {
+    // Much more than a pipe holds.
+    const LINES: usize = 40_000;
+    let folder = folder();
+    let text = line("192.0.2.1", "/a", "curl/8.5.0").repeat(LINES);
+    for (form, words) in
+        [(&["--json"][..], "\"partial\":true"), (&[], "- This report is partial: it was interrupted")]
+    {
+        let arguments = [&["report", "--config", "crawlpike.json", "--threads", "1", "-"], form].concat();
+        let mut child = folder.command(&arguments).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(text.as_bytes()).unwrap();
+        // Not a whole line, and not the end.
+        pipe.write_all(b"192.0.2.1 - - [22/Nov").unwrap();
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let done = Done::from(child.wait_with_output().unwrap());
+        done.ends(130)
+            .prints(words)
+            .says("crawlpike: interrupted; the report has only what had been read until then\n");
+        if form.is_empty() {
+            continue;
+        }
+        let report = json(&done);
+        let requests = report["total"]["requests"].as_u64().unwrap() as usize;
+        assert!((LINES / 2..=LINES).contains(&requests), "{requests}");
+        assert_eq!(
+            (&report["input"]["unreadable"], &report["input"]["files"][0]["error"]),
+            (&0.into(), &Value::Null)
+        );
+        drop(pipe);
+    }
+}
+
+#[test]
+fn a_report_that_nobody_interrupts_is_whole() {
+    let folder = folder();
+    folder.write("access.log", log());
+    assert_eq!(json(&report(&folder, &["--json"]))["partial"], false);
 }

@@ -114,3 +114,21 @@ fn a_hundred_publishers_are_asked_in_one_run_and_none_waits_for_another() {
         assert_eq!(lab.publisher.asked().len(), if counts.starts_with("99") { 99 } else { 0 });
     }
 }
+
+#[test]
+fn failures_for_one_cause_are_one_line() {
+    let lab = Lab::new(says(&[], GOOD));
+    let feed = |number: u8| json!({ "name": format!("feed{number}"), "source": format!("{number}.txt"), "url": format!("https://host{number}.invalid/") });
+    lab.configure(&(1..=4).map(feed).collect::<Vec<_>>());
+    let done = lab.update(&["--jobs", "1"]);
+    done.ends(1).says("crawlpike.json: error: 4 feeds are not updated, all for one cause, which is of `feed1`: the name host1.invalid cannot be resolved;");
+    assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
+    let done = lab.update(&["--jobs", "1", "--verbose"]);
+    assert_eq!(done.ends(1).stderr.matches(" is not updated: the name host").count(), 4, "{done:?}");
+    // A few have a line each.
+    lab.configure(&[feed(1), feed(2)]);
+    lab.update(&[])
+        .ends(1)
+        .says("the feed `feed1` is not updated: ")
+        .says("the feed `feed2` is not updated: ");
+}

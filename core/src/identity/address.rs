@@ -46,6 +46,14 @@ fn within(address: Ipv6Addr, length: u8) -> Ipv4Addr {
     within.into()
 }
 
+impl Doubt {
+    /// The reason why an address says nothing of a claim, whatever feeds there are; `None` if a client on the Internet can
+    /// have it.
+    pub fn of(address: IpAddr) -> Option<Self> {
+        doubt(address.to_canonical())
+    }
+}
+
 /// The reason why an address says nothing of a claim: no client on the Internet has it, or others relay for it.
 pub(crate) fn doubt(address: IpAddr) -> Option<Doubt> {
     match address {

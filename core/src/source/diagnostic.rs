@@ -9,6 +9,7 @@ use core::marker::PhantomData;
 use serde::Serialize;
 
 use crate::sort::sort_by_key;
+use crate::source::cause::Cause;
 use crate::source::position::Position;
 
 /// The severity of a [`Diagnostic`].
@@ -44,6 +45,9 @@ pub struct Diagnostic {
     pub requirement: Option<&'static str>,
     /// The error and the advice.
     pub message: String,
+    /// The cause that others can have, too.
+    #[serde(skip)]
+    pub cause: Option<Cause>,
 }
 
 impl Diagnostic {
@@ -55,6 +59,7 @@ impl Diagnostic {
             position: None,
             requirement: None,
             message: bounded(message.into(), Log::LONGEST),
+            cause: None,
         }
     }
 }
@@ -185,6 +190,7 @@ impl Log {
         position: Option<Position>,
         requirement: Option<&'static str>,
         message: &dyn fmt::Display,
+        cause: Option<Cause>,
     ) {
         let alike = match severity {
             Severity::Error => &mut self.errors,
@@ -193,7 +199,7 @@ impl Log {
         *alike += 1;
         if *alike <= Log::KEPT {
             let (file, message) = (self.file.clone(), bounded(message.to_string(), Self::LONGEST));
-            self.items.push(Diagnostic { severity, file, position, requirement, message });
+            self.items.push(Diagnostic { severity, file, position, requirement, message, cause });
         }
     }
 
@@ -207,6 +213,7 @@ impl Log {
             position: None,
             requirement: None,
             message: format!("not shown: errors {errors}, warnings {warnings}"),
+            cause: None,
         })
     }
 }
@@ -238,7 +245,7 @@ impl<S: Strictness> Diagnostics<S> {
         requirement: impl Into<Option<&'static str>>,
         message: impl fmt::Display,
     ) {
-        self.log.push(Severity::Error, position.into(), requirement.into(), &message);
+        self.log.push(Severity::Error, position.into(), requirement.into(), &message, None);
     }
 
     /// The source is usable, but its owner should know.
@@ -248,7 +255,18 @@ impl<S: Strictness> Diagnostics<S> {
         requirement: impl Into<Option<&'static str>>,
         message: impl fmt::Display,
     ) {
-        self.log.push(Severity::Warning, position.into(), requirement.into(), &message);
+        self.log.push(Severity::Warning, position.into(), requirement.into(), &message, None);
+    }
+
+    /// As [`Self::warning`], if many warnings can have this cause.
+    pub(crate) fn warning_because(
+        &mut self,
+        cause: Option<Cause>,
+        position: impl Into<Option<Position>>,
+        requirement: impl Into<Option<&'static str>>,
+        message: impl fmt::Display,
+    ) {
+        self.log.push(Severity::Warning, position.into(), requirement.into(), &message, cause);
     }
 
     /// One entry is ignored: a warning on loading, an error in lint.
@@ -258,7 +276,7 @@ impl<S: Strictness> Diagnostics<S> {
         requirement: impl Into<Option<&'static str>>,
         message: impl fmt::Display,
     ) {
-        self.log.push(Self::SEVERITY_OF_LOSSES, position.into(), requirement.into(), &message);
+        self.log.push(Self::SEVERITY_OF_LOSSES, position.into(), requirement.into(), &message, None);
     }
 
     /// Breaks the specification, but nothing is lost: reported in lint only, as an error unless it is lenient.
@@ -270,7 +288,7 @@ impl<S: Strictness> Diagnostics<S> {
         message: impl fmt::Display,
     ) {
         if S::IS_LINT {
-            self.log.push(Self::SEVERITY_OF_LOSSES, position.into(), requirement.into(), &message);
+            self.log.push(Self::SEVERITY_OF_LOSSES, position.into(), requirement.into(), &message, None);
         }
     }
 
@@ -296,8 +314,8 @@ impl<S: Strictness> Diagnostics<S> {
     pub(crate) fn absorb<T>(&mut self, part: Diagnostics<T>) {
         let Log { items, errors, warnings, .. } = part.log;
         let (known_errors, known_warnings) = (self.log.errors, self.log.warnings);
-        for Diagnostic { severity, position, requirement, message, .. } in items {
-            self.log.push(severity, position, requirement, &message);
+        for Diagnostic { severity, position, requirement, message, cause, .. } in items {
+            self.log.push(severity, position, requirement, &message, cause);
         }
         // Those that the part did not keep count, too.
         self.log.errors = known_errors + errors;

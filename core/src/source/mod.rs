@@ -1,6 +1,8 @@
 //! Sources as bytes: their encoding, positions in them, and what there is to report about them.
 
+pub(crate) mod by_cause;
 pub(crate) mod byte_order_mark;
+pub(crate) mod cause;
 pub(crate) mod diagnostic;
 pub(crate) mod lines;
 pub(crate) mod pages;

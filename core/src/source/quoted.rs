@@ -10,6 +10,20 @@ pub(crate) struct Quoted<'a>(pub &'a str);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QuotedBytes<'a>(pub &'a [u8]);
 
+/// An argument of a command, quoted where a shell would change it.
+#[derive(Clone, Copy, Debug)]
+pub struct Argument<'a>(pub &'a str);
+
+impl fmt::Display for Argument<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
+        match !self.0.is_empty() && self.0.bytes().all(is_plain) {
+            true => f.write_str(self.0),
+            false => write!(f, "'{}'", self.0.replace('\'', "'\\''")),
+        }
+    }
+}
+
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         QuotedBytes(self.0.as_bytes()).fmt(f)

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crawlpike_core::Decision;
-use crawlpike_core::Severity;
+use crawlpike_core::{Diagnostic, Severity};
 use crawlpike_core::metrics::{Event, ReloadResult};
 use crawlpike_envoy_wasm::configuration::{self, Configuration};
 use crawlpike_envoy_wasm::{keep_address, keep_address_for_redirects, metrics, raw, tick_every};
@@ -61,7 +61,7 @@ impl RootContext for Plugin {
         let result = ReloadResult::of(compiled.ruleset.as_ref(), loaded_at);
         let load = shared::note_load(&self.name, fingerprint, compiled.ruleset.is_none(), loaded_at);
         if !matches!(load, Ok(Load::Known)) {
-            for diagnostic in &compiled.diagnostics {
+            for diagnostic in Diagnostic::by_cause(&compiled.diagnostics) {
                 match diagnostic.severity {
                     Severity::Error => log::error!("crawlpike: {diagnostic}"),
                     Severity::Warning => log::warn!("crawlpike: {diagnostic}"),

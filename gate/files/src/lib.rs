@@ -6,6 +6,7 @@
 //! part of it that looks for changes. [`replace`] writes files that others read meanwhile. [`catch`] keeps panics from the server.
 //! Unix only.
 
+mod access;
 mod audience;
 mod beside;
 mod error;
@@ -24,6 +25,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crawlpike_core::{Compiled, Files, Ruleset};
 
+pub use access::{Obstacle, obstacle};
 pub use audience::{Audience, Readers, User};
 pub use beside::FilesBeside;
 pub use error::{FileError, FileErrors};

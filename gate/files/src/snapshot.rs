@@ -66,6 +66,13 @@ impl Snapshot {
         present.fold(Readers::EVERYBODY, |readers, file| readers.and(Readers::of(file.permissions)))
     }
 
+    /// The files of it that are there, with the times when they were last modified.
+    pub fn present(&self) -> Vec<(PathBuf, Option<SystemTime>)> {
+        let files = self.0.borrow();
+        let present = files.iter().filter_map(|(path, state)| Some((path, state.as_ref().ok()?)));
+        present.map(|(path, file)| (path.clone(), file.modified)).collect()
+    }
+
     /// A file of it that not everybody may read.
     pub fn private_file(&self) -> Option<PathBuf> {
         let files = self.0.borrow();

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use crawlpike_core::{Compiled, Ruleset, Severity};
+use crawlpike_core::{Compiled, Diagnostic, Ruleset, Severity};
 use crawlpike_files::{Audience, Origin, User};
 
 use super::{Usage, duplicate, invalid, set_once};
@@ -79,7 +79,7 @@ fn usable(
     origin: &mut Origin,
     configuration: &Configuration<'_>,
 ) -> Result<Ruleset, String> {
-    for diagnostic in &compiled.diagnostics {
+    for diagnostic in Diagnostic::by_cause(&compiled.diagnostics) {
         match diagnostic.severity {
             Severity::Error => configuration.error(&diagnostic.to_string()),
             Severity::Warning => configuration.warn(&diagnostic.to_string()),

@@ -3,7 +3,9 @@
 mod chunks;
 mod open;
 mod sources;
+mod stop;
 
 pub(crate) use chunks::{Chunk, Chunks};
 pub(crate) use open::open;
 pub use sources::{Source, sources};
+pub use stop::Stop;

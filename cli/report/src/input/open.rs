@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,6 +11,7 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::sources::Source;
+use super::stop::{Stop, Stoppable};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -22,18 +24,17 @@ const BUFFER: usize = 128 << 10;
 /// # Errors
 ///
 /// If it cannot be opened, or its first bytes cannot be read.
-pub(crate) fn open(source: &Source, read: Arc<AtomicU64>) -> io::Result<Box<dyn Read + Send>> {
-    match source {
-        Source::Stdin => decompressed(Counted { inner: io::stdin(), read }),
-        Source::File(path) => {
-            let file = File::open(path)?;
-            // A folder opens, and fails only when it is read.
-            if file.metadata()?.is_dir() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
-            decompressed(Counted { inner: file, read })
-        }
+pub(crate) fn open(source: &Source, read: Arc<AtomicU64>, stop: Stop) -> io::Result<Box<dyn Read + Send>> {
+    let file = match source {
+        // Without the buffer of the standard library, whose bytes a wait for more would not see.
+        Source::Stdin => File::from(io::stdin().as_fd().try_clone_to_owned()?),
+        Source::File(path) => File::open(path)?,
+    };
+    // A folder opens, and fails only when it is read.
+    if file.metadata()?.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
     }
+    decompressed(Counted { inner: Stoppable::new(file, stop)?, read })
 }
 
 /// The text of a log, whatever it is compressed with.

@@ -10,7 +10,7 @@ use crate::numbers::{bytes, count, share, shown_time};
 
 /// The most important facts.
 pub(super) fn of(report: &Report) -> Vec<String> {
-    let mut facts: Vec<String> = private(report).into_iter().collect();
+    let mut facts: Vec<String> = partial(report).into_iter().chain(private(report)).collect();
     facts.push(requests(report));
     facts.extend(spoofed(report));
     facts.extend(unverified(report));
@@ -21,6 +21,11 @@ pub(super) fn of(report: &Report) -> Vec<String> {
     facts.extend(off(report));
     facts.extend(lines(report));
     facts
+}
+
+fn partial(report: &Report) -> Option<String> {
+    let text = "This report is partial: it was interrupted, and has only what had been read until then.";
+    report.partial.then(|| text.to_string())
 }
 
 /// The log has the addresses of a proxy, not those of clients: all that follows is to be read with that in mind.

@@ -25,6 +25,8 @@ pub struct Report {
     pub(crate) version: u32,
     /// When the report was made, and as of when feeds were judged.
     pub(crate) generated: String,
+    /// True if the logs were not read to their ends, because somebody interrupted it.
+    pub(crate) partial: bool,
     pub(crate) mode: Mode,
     pub(crate) input: Input,
     pub(crate) first: Option<String>,
@@ -167,7 +169,7 @@ impl Report {
     const INTERVALS: usize = 200;
 
     /// Makes the report of what was counted.
-    pub(crate) fn new(job: &Job<'_, '_>, lane: Lane<'_>, files: Vec<File>) -> Self {
+    pub(crate) fn new(job: &Job<'_, '_>, lane: Lane<'_>, files: Vec<File>, is_partial: bool) -> Self {
         let Lane { tally, changes, examples, .. } = lane;
         let examples = examples.iter().map(|example| ExampleRow {
             file: files.get(example.source).map(|file| file.name.clone()).unwrap_or_default(),
@@ -248,6 +250,7 @@ impl Report {
         let mut report = Self {
             version: Self::VERSION,
             generated: moment::text(job.now),
+            partial: is_partial,
             mode: job.ruleset.mode(),
             input,
             first: span.map(|(first, _)| moment::text(first)),
@@ -277,6 +280,11 @@ impl Report {
         let mut denials: Vec<_> = denials.into_iter().collect();
         denials.sort_by_key(|(_, requests)| std::cmp::Reverse(*requests));
         denials
+    }
+
+    /// Returns true if somebody interrupted it before the logs were read.
+    pub fn is_partial(&self) -> bool {
+        self.partial
     }
 
     /// The logs that could not be read, or not to their ends, with the reasons.

@@ -6,7 +6,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt;
 
 use hashbrown::HashMap;
 use ipnet::IpNet;
@@ -25,8 +24,9 @@ use crate::ids::{FeedId, List, ValueId};
 use crate::json::units::Seconds;
 use crate::prefix_table::{Entry, PrefixTable, TableError, TableWords};
 use crate::ruleset::data::LoadedFeed;
+use crate::source::cause::Cause;
 use crate::source::diagnostic::Diagnostic;
-use crate::source::quoted::Quoted;
+use crate::source::quoted::{Argument, Quoted};
 
 /// All feeds, in the form in which they are looked up.
 pub(crate) struct Feeds {
@@ -224,7 +224,8 @@ impl Compiler<'_> {
             return;
         }
         for feed in loaded.iter() {
-            let position = known.configured(&feed.name).and_then(|config| config.source.position);
+            let configured = known.configured(&feed.name);
+            let position = configured.and_then(|config| config.source.position);
             if feed.state != FeedState::Ok {
                 let mut message = feed.at_load().to_string();
                 if self.acceptable.contains(&*feed.name) {
@@ -233,7 +234,11 @@ impl Compiler<'_> {
                         "; if the new version is right, run `crawlpike compile --config {document} --accept {name}`"
                     );
                 }
-                self.own.warning(position, None, message);
+                // A file that is there has a date.
+                let is_absent = feed.state == FeedState::Missing && feed.dated.is_none();
+                let is_fetched = is_absent && configured.is_some_and(|config| config.url.is_some());
+                let cause = is_fetched.then_some(Cause::UnfetchedFeed);
+                self.own.warning_because(cause, position, None, message);
             }
             if feed.usable && feed.dated.is_none() && feed.max_age.is_some() {
                 let message = format!(
@@ -266,19 +271,6 @@ impl FoundFeed<'_> {
             options: ReadOptions { bounds: config.limits, authority, shape: *shape },
             guard: &config.guard,
             proving,
-        }
-    }
-}
-
-/// An argument of a command, quoted where a shell would change it.
-struct Argument<'a>(&'a str);
-
-impl fmt::Display for Argument<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
-        match !self.0.is_empty() && self.0.bytes().all(is_plain) {
-            true => f.write_str(self.0),
-            false => write!(f, "'{}'", self.0.replace('\'', "'\\''")),
         }
     }
 }

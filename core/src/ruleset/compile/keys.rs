@@ -12,6 +12,7 @@ use crate::json::units::Seconds;
 use crate::keys::identifier::{Identifier, Reference};
 use crate::keys::{self, Key, KeyRing};
 use crate::ruleset::data::Agent;
+use crate::source::cause::Cause;
 
 impl Compiler<'_> {
     /// Reads the directories of all agents.
@@ -50,7 +51,7 @@ impl Compiler<'_> {
                 "the file {name} does not exist, so no signature by a key of {} is verified; fetch it with `crawlpike update`",
                 *entry.directory
             );
-            self.own.warning(position, "SIG-7", message);
+            self.own.warning_because(Some(Cause::UnfetchedKeys), position, "SIG-7", message);
             return Vec::new();
         }
         let Some(file) = self.must_be_there(path, position, found) else { return Vec::new() };

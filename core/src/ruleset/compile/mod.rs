@@ -32,6 +32,7 @@ use crate::json::typed::UpTo;
 use crate::reason::problem;
 use crate::ruleset::data::{LoadedFeed, Ruleset};
 use crate::ruleset::sites::{NamedPurposes, TooManyPurposes};
+use crate::source::cause::Cause;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
 use crate::source::position::{Placed, Position};
 use crate::source::quoted::Quoted;
@@ -119,7 +120,9 @@ impl Compiled {
         let Some(ruleset) = &self.ruleset else { return };
         let mut diagnostics = Diagnostics::new(name, Load);
         for feed in ruleset.feeds(now).filter(|feed| feed.state == FeedState::Stale) {
-            diagnostics.warning(None, None, feed.to_string());
+            let is_of_the_future = feed.expires.is_some_and(|expires| expires > now);
+            let cause = if is_of_the_future { Cause::FutureFeed } else { Cause::OldFeed };
+            diagnostics.warning_because(Some(cause), None, None, feed.to_string());
         }
         self.diagnostics.extend(diagnostics.into_items());
     }

@@ -74,7 +74,8 @@ pub(super) fn timeline(report: &Report) -> Option<String> {
         );
     }
     let mut line = String::new();
-    let labels = intervals.len().div_ceil(8).max(1);
+    let label = |at: usize| short_time(&intervals[at].start, report.timeline.seconds);
+    let longest = (0..intervals.len()).map(|at| text_width(&label(at))).fold(0.0, f64::max);
     for (number, interval) in intervals.iter().enumerate() {
         let x = LEFT + slot * number as f64;
         let mut below = 0;
@@ -101,14 +102,10 @@ pub(super) fn timeline(report: &Report) -> Option<String> {
         }
         svg.push_str("</g>");
         let _ = write!(line, "{:.1},{:.1} ", x + slot / 2.0, y(interval.denied));
-        if number % labels == 0 {
-            let _ = write!(
-                svg,
-                "<text class=\"axis\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
-                BOTTOM + 20.0,
-                short_time(&interval.start, report.timeline.seconds)
-            );
-        }
+    }
+    for (at, x) in labels(intervals.len(), LEFT, longest) {
+        let _ =
+            write!(svg, "<text class=\"axis\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>", BOTTOM + 20.0, label(at));
     }
     if intervals.len() > 1 {
         let points = line.trim_end();
@@ -121,15 +118,39 @@ pub(super) fn timeline(report: &Report) -> Option<String> {
     Some(svg)
 }
 
+/// The room that a text of an axis takes, in the widest of the usual fonts.
+fn text_width(text: &str) -> f64 {
+    const CHARACTER: f64 = 12.0 * 0.64;
+    CHARACTER * text.chars().count() as f64
+}
+
+/// The intervals that have a label, at most eight or so, each with the place where its label begins. A label that would leave
+/// the plot stands at the end of it, or not at all if there is another one.
+fn labels(intervals: usize, left: f64, width: f64) -> Vec<(usize, f64)> {
+    let slot = (WIDTH - left) / intervals as f64;
+    let mut places: Vec<(usize, f64)> = Vec::new();
+    for at in (0..intervals).step_by(intervals.div_ceil(8).max(1)) {
+        let x = (left + slot * at as f64).min(WIDTH - width);
+        let is_free = places.last().is_none_or(|(_, before)| before + width <= x);
+        places.extend(is_free.then_some((at, x)));
+    }
+    places
+}
+
 /// Bars that lie below each other, the longest as long as there is room.
 pub(super) fn bars(id: &str, title: &str, description: &str, bars: &[Bar]) -> Option<String> {
     const LEFT: f64 = 230.0;
-    const RIGHT: f64 = 170.0;
+    const GAP: f64 = 8.0;
+    const LONGEST_NOTE: usize = 50;
     const ROW: f64 = 30.0;
     const THICK: f64 = 18.0;
     let sum = |bar: &Bar| -> u64 { bar.parts.iter().map(|(_, number)| number).sum() };
     let longest = bars.iter().map(sum).max().filter(|longest| *longest > 0)?;
-    let scale = (WIDTH - LEFT - RIGHT) / longest as f64;
+    let note = |bar: &Bar| cut(&bar.note, LONGEST_NOTE);
+    let right = bars.iter().map(|bar| text_width(&note(bar))).fold(0.0, f64::max) + GAP;
+    // A part of a bar is at least 1 wide.
+    let thin = bars.iter().map(|bar| bar.parts.len()).max().unwrap_or_default() as f64;
+    let scale = (WIDTH - LEFT - right - thin) / longest as f64;
     let mut svg = String::new();
     open(&mut svg, ROW * bars.len() as f64 + 4.0, id, title, description);
     for (number, bar) in bars.iter().enumerate() {
@@ -139,7 +160,7 @@ pub(super) fn bars(id: &str, title: &str, description: &str, bars: &[Bar]) -> Op
             svg,
             "<text x=\"{}\" y=\"{middle:.1}\" text-anchor=\"end\">{}</text>",
             LEFT - 10.0,
-            Text(&cut(&bar.label, 30))
+            Text(&cut(&bar.label, 26))
         );
         let mut x = LEFT;
         for (class, requests) in bar.parts.iter().filter(|(_, requests)| *requests > 0) {
@@ -157,8 +178,8 @@ pub(super) fn bars(id: &str, title: &str, description: &str, bars: &[Bar]) -> Op
         let _ = write!(
             svg,
             "<text class=\"axis\" x=\"{:.1}\" y=\"{middle:.1}\">{}</text>",
-            x + 8.0,
-            Text(&bar.note)
+            x + GAP,
+            Text(&note(bar))
         );
     }
     svg.push_str("</svg>");
@@ -207,6 +228,36 @@ pub(super) fn short_time(time: &str, seconds: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_label_of_the_time_is_cut_off_or_upon_another() {
+        for text in ["11-22 07:05", "2026-11-22"] {
+            let width = text_width(text);
+            for intervals in 1..=400 {
+                let places = labels(intervals, 70.0, width);
+                assert!(!places.is_empty() && places.len() <= 8);
+                assert!(places.iter().all(|(_, x)| x + width <= WIDTH), "{intervals}: {places:?}");
+                assert!(places.windows(2).all(|two| two[0].1 + width <= two[1].1), "{intervals}: {places:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_note_of_a_bar_is_cut_off() {
+        let bar = |number, note: &str| Bar {
+            label: "a".into(),
+            parts: vec![("denied", number)],
+            note: note.into(),
+        };
+        let notes =
+            ["12,345,678 as a-very-long-name-of-an-external-agent", "1", "1,234, purpose-not-allowed"];
+        let svg = bars("i", "t", "d", &notes.map(|note| bar(1 + note.len() as u64, note))).unwrap();
+        for text in svg.split("<text class=\"axis\" x=\"").skip(1) {
+            let (x, rest) = text.split_once('"').unwrap();
+            let note = rest.split_once('>').unwrap().1.split_once('<').unwrap().0;
+            assert!(x.parse::<f64>().unwrap() + text_width(note) <= WIDTH, "{text}");
+        }
+    }
 
     #[test]
     fn an_axis_has_round_numbers() {
