@@ -6,4 +6,5 @@ mod agents;
 mod ages;
 mod compiled;
 mod shapes;
+mod special;
 mod versions;
