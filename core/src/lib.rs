@@ -72,7 +72,7 @@ pub use response::document::{
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;
 pub use ruleset::compile::{
-    Compiled, DirectoryKeys, FeedFile, Files, FoundFile, Judge, KeySubscription, NoFiles, Policy,
+    Compiled, DirectoryKeys, FeedFile, Files, FoundFile, GoodFeed, Judge, KeySubscription, NoFiles, Policy,
     PolicySubscription, Subscription, Subscriptions, Verdict,
 };
 pub use ruleset::data::Ruleset;

@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use ipnet::IpNet;
 
 use super::bindings::{FeedUsers, KnownFeeds};
-use super::{Compiler, Files};
+use super::{Compiler, Files, GoodFeed};
 use crate::config::FeedConfig;
 use crate::feed::guard::Proving;
 use crate::feed::prefix::{parse_prefix, unmap};
@@ -87,7 +87,11 @@ impl Compiler<'_> {
             }
             // A version that was just read can be read; if not, it is good again the next time.
             if let Some(Ok(bytes)) = version.filter(|_| is_new).map(|version| version.file.into_bytes()) {
-                self.good_feeds.push((config.source.value.clone(), bytes));
+                self.good_feeds.push(GoodFeed {
+                    path: config.source.value.clone(),
+                    bytes,
+                    is_accepted: self.files.accepts(&config.name),
+                });
             }
         }
         let table =
@@ -146,7 +150,20 @@ impl Compiler<'_> {
             let current_at = found.current_at();
             (found.content, current_at)
         });
-        Candidate::new(terms, newest, last_good)
+        self.with_earlier(Candidate::new(terms, newest, last_good), feed)
+    }
+
+    /// Adds the version before the changes of the last days to the versions of a feed, if the newest one must be compared with it.
+    pub(super) fn with_earlier<'c>(
+        &self,
+        candidate: Candidate<'c>,
+        feed: &'c FoundFeed<'c>,
+    ) -> Candidate<'c> {
+        if !candidate.is_changed() {
+            return candidate;
+        }
+        let earlier = self.files.earlier_good_feed(&feed.config.source);
+        candidate.with_earlier(earlier.map(|found| found.content))
     }
 
     pub(super) fn objection(
