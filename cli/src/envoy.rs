@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::mpsc::Receiver;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use crawlpike_core::Ruleset;
+use crawlpike_core::{GoodFeed, Ruleset};
 use crawlpike_files::{FilesBeside, Snapshot, Watch};
 use serde_json::{Value, json};
 
@@ -143,7 +143,7 @@ struct Made {
     version: String,
     prefixes: usize,
     warnings: usize,
-    good_feeds: Vec<(String, Vec<u8>)>,
+    good_feeds: Vec<GoodFeed>,
     /// `None` once it is in force.
     loaded: Option<Loaded>,
 }

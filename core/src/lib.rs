@@ -54,6 +54,7 @@ pub use decide::recent_headers::RecentHeaders;
 pub use decide::step::{PolicyVerdict, Step};
 pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery};
 pub use feed::change::{Addresses, Change, Country};
+pub use feed::special::special_purpose;
 pub use feed::state::FeedState;
 pub use feed::{FeedFormat, Shape};
 pub use http::date::rfc_3339;
@@ -76,7 +77,7 @@ pub use response::document::{
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;
 pub use ruleset::compile::{
-    Compiled, DirectoryKeys, FeedFile, Files, FoundFile, Judge, KeySubscription, NoFiles, Policy,
+    Compiled, DirectoryKeys, FeedFile, Files, FoundFile, GoodFeed, Judge, KeySubscription, NoFiles, Policy,
     PolicySubscription, Subscription, Subscriptions, Verdict,
 };
 pub use ruleset::data::Ruleset;

@@ -33,7 +33,7 @@ impl Files for Folder {
 }
 
 fn list(second: u8, count: u8) -> String {
-    (0..count).map(|third| format!("10.{second}.{third}.0/24\n")).collect()
+    (0..count).map(|third| format!("20.{second}.{third}.0/24\n")).collect()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use zerocopy::IntoBytes;
 
-use crawlpike_core::{Compiled, FoundFile, NoFiles, Ruleset};
+use crawlpike_core::{Compiled, FoundFile, GoodFeed, NoFiles, Ruleset};
 use crawlpike_files::{Contents, FilesBeside, Recording, Snapshot, is_compiled};
 
 use crate::failure::{Failure, say};
@@ -34,7 +34,7 @@ pub(super) struct Configuration {
     /// The number of warnings.
     pub(super) warnings: usize,
     /// [`Compiled::good_feeds`].
-    pub(super) good_feeds: Vec<(String, Vec<u8>)>,
+    pub(super) good_feeds: Vec<GoodFeed>,
 }
 
 /// Compiles the configuration at `config`, and puts it into a form that the filter takes. Each file is recorded before it

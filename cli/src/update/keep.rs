@@ -136,7 +136,7 @@ impl Round<'_> {
         kept.is_new = self.put(subject, content)?;
         if matches!(subject.kind, Kind::Feed(_))
             && !self.dry_run
-            && let Err(error) = self.files.keep_one(subject.source, content)
+            && let Err(error) = self.files.keep_one(subject.source, content, self.accepts(subject.name))
         {
             kept.warnings.push(error.to_string());
         }
@@ -162,7 +162,6 @@ impl Round<'_> {
             let old = PagedFile::open(&path);
             return Ok(!old.is_ok_and(|old| Source::Pages(&old).has_the_bytes_of(content).unwrap_or(false)));
         }
-        self.files.remove_unfinished(subject.source);
         put(&path, content).map_err(|why| Setback::Own(format!("cannot write {}: {why}", subject.source)))
     }
 

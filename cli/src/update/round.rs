@@ -67,6 +67,9 @@ impl Round<'_> {
         locked.state.feeds.retain(|name, _| is_known("feed", name));
         locked.state.policies.retain(|name, _| is_known("policy", name));
         locked.state.directories.retain(|name, _| is_known("directory", name));
+        if !self.dry_run {
+            self.files.remove_unfinished(known.iter().map(|subject| subject.source));
+        }
         let mut asked = Vec::new();
         for subject in self.selected() {
             match self.plan(&subject, locked.state.entry(&subject)) {
@@ -160,7 +163,7 @@ impl Round<'_> {
         })
     }
 
-    fn accepts(&self, name: &str) -> bool {
+    pub(super) fn accepts(&self, name: &str) -> bool {
         self.accepted.iter().any(|accepted| accepted == name)
     }
 

@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use crate::feed::entries::{Entries, MOST_VALUES, Place};
 use crate::feed::extent::Coverage;
 use crate::feed::prefix::unmap;
+use crate::feed::special;
 use crate::feed::{Feed, FeedBounds, FeedFormat, FeedValue, ReadOptions};
 use crate::sort::sort_by_key;
 use crate::source::diagnostic::{Diagnostics, Strictness};
@@ -29,8 +30,8 @@ pub(crate) enum Added {
     New,
     /// The feed already has the prefix.
     Duplicate(Duplicate),
-    /// The prefix is outside the publisher's authority, which was reported.
-    Outside,
+    /// The publisher cannot claim the prefix, which was reported.
+    Refused,
 }
 
 /// An entry whose prefix occurred again.
@@ -47,6 +48,8 @@ pub(crate) struct FeedBuilder {
     pub(crate) feed: Feed,
     format: FeedFormat,
     authority: Option<Coverage>,
+    /// True if special-purpose prefixes are left out. Locations verify nobody, whatever their prefixes are.
+    is_published: bool,
     /// Places of the entries, by prefix: much less memory than a second copy of the prefixes would take, and the table is
     /// what the cache holds while a feed is read.
     places: HashTable<Place>,
@@ -68,6 +71,7 @@ impl FeedBuilder {
             bounds: options.bounds,
             feed: Feed { entries: Entries::with_capacity(expected), ..Feed::default() },
             format,
+            is_published: options.is_published && format != FeedFormat::Geofeed,
             authority: (!options.authority.is_empty()).then(|| Coverage::of_prefixes(authority)),
             places: HashTable::with_capacity(expected),
             hasher: DefaultHashBuilder::default(),
@@ -122,7 +126,16 @@ impl FeedBuilder {
         if self.authority.as_ref().is_some_and(|authority| !authority.covers(prefix)) {
             let message = format!("{prefix} is outside `authority`; the entry is ignored");
             diagnostics.warning(position(), "GEO-15", message);
-            return Some(Added::Outside);
+            return Some(Added::Refused);
+        }
+        if self.is_published
+            && let Some(purpose) = special::not_to_be_published(&prefix)
+        {
+            self.feed.special = self.feed.special.saturating_add(1);
+            let message =
+                format!("{prefix} is special-purpose ({purpose}); in a feed with a `url` it verifies nobody");
+            diagnostics.warning(position(), None, message);
+            return Some(Added::Refused);
         }
         let Self { feed: Feed { entries, .. }, places, hasher, .. } = self;
         let hash = hasher.hash_one(prefix);

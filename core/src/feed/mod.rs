@@ -20,6 +20,7 @@ mod jafar;
 mod paged_tests;
 pub(crate) mod prefix;
 mod read;
+pub(crate) mod special;
 pub(crate) mod state;
 pub(crate) mod versions;
 
@@ -74,4 +75,7 @@ pub struct Feed {
     /// The number of entries that could not be read completely; 0 in a geofeed. They may stand for any address, so a feed
     /// with such entries condemns nobody.
     pub unreadable: usize,
+    /// The number of entries that were left out because their prefixes are special-purpose. No client on the Internet has
+    /// such an address to itself, so the feed condemns as before.
+    pub special: usize,
 }

@@ -43,6 +43,9 @@ pub struct ReadOptions<'a> {
     pub bounds: FeedBounds,
     /// The prefixes for which the publisher may speak (RFC 8805 3.2); entries outside are ignored. Empty: all.
     pub authority: &'a [IpNet],
+    /// True if the feed comes from a URL: its publisher cannot claim special-purpose addresses, so entries with them are
+    /// left out.
+    pub is_published: bool,
     /// The paths of the prefixes in JSON; `None` if the file has the shape of the format or of a known publisher.
     pub shape: Option<&'a Shape>,
 }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use crate::feed::change::Change;
 use crate::feed::extent::Extent;
-use crate::feed::guard::{Guard, Proving};
+use crate::feed::guard::{Guard, Limits, Proving};
 use crate::feed::state::FeedState;
 use crate::feed::{Feed, FeedFormat, ReadOptions, read};
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
@@ -100,6 +100,8 @@ pub struct Candidate<'a> {
     newest: Result<Version, Unavailable>,
     /// `None` if there is none, or if the newest version has the same bytes.
     last_good: Option<Version>,
+    /// The version that was good before the changes of the last days, if the newest one is to be compared with it.
+    earlier: Option<Content>,
     /// True if the newest version is the last good one.
     is_known: bool,
 }
@@ -132,12 +134,12 @@ impl<'a> Candidate<'a> {
         let last_good = last_good
             .filter(|_| !is_known)
             .and_then(|(file, current_at)| Version::read(file, current_at, terms.name, &terms).ok());
-        Self { terms, newest, last_good, is_known }
+        Self { terms, newest, last_good, earlier: None, is_known }
     }
 
     /// A feed whose only version is known to be good.
     pub(crate) fn of_good(terms: Terms<'a>, version: Version) -> Self {
-        Self { terms, newest: Ok(version), last_good: None, is_known: true }
+        Self { terms, newest: Ok(version), last_good: None, earlier: None, is_known: true }
     }
 
     /// The same feed without its newest version, unless there is no other good one: what was good before counts as the last
@@ -145,7 +147,8 @@ impl<'a> Candidate<'a> {
     pub(crate) fn without_newest(self) -> Self {
         let Self { terms, newest, last_good, .. } = self;
         let last_good = last_good.or(newest.ok());
-        Self { terms, newest: Err(Unavailable::Missing(String::new())), last_good, is_known: false }
+        let newest = Err(Unavailable::Missing(String::new()));
+        Self { terms, newest, last_good, earlier: None, is_known: false }
     }
 
     /// The same feed with another newest version, such as a fetcher has. What was good before counts as the last good
@@ -158,7 +161,17 @@ impl<'a> Candidate<'a> {
             (Ok(newest), Some(good)) => newest.file.is_same_as(&good.file),
             _ => false,
         };
-        Self { terms, newest, last_good: last_good.filter(|_| !is_known), is_known }
+        Self { terms, newest, last_good: last_good.filter(|_| !is_known), earlier: None, is_known }
+    }
+
+    /// The same feed with the version that was good before the changes of the last days.
+    pub(crate) fn with_earlier(self, earlier: Option<Content>) -> Self {
+        Self { earlier, ..self }
+    }
+
+    /// Returns true if the newest version is another one than the last good version.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.newest.is_ok() && self.last_good.is_some()
     }
 
     /// The feed's name.
@@ -201,11 +214,21 @@ impl<'a> Candidate<'a> {
             let went_back = good.content.created.zip(new.content.created).filter(|(good, new)| new < good);
             let objection = match went_back {
                 Some(_) => "its creationTime is earlier than that of the last good version".into(),
-                None => limits.objection_to_change(new_extent, good_extent)?,
+                None => limits
+                    .objection_to_change(new_extent, good_extent)
+                    .or_else(|| self.objection_since(limits, new_extent))?,
             };
             let alike = alike(new_extent, good_extent, others);
             Some(alike.map_or(objection, |other| self.mix_up(other)))
         })
+    }
+
+    /// The limit that the changes of the last days exceed together.
+    fn objection_since(&self, limits: &Limits, new: Extent<'_>) -> Option<String> {
+        let earlier = self.earlier.clone()?;
+        let earlier = Version::read(earlier, None, self.terms.name, &self.terms).ok()?;
+        let objection = limits.objection_to_change(new, earlier.extent())?;
+        Some(format!("since the changes of the last days began, {objection}"))
     }
 
     /// The objection to a newest version that looks like another feed.
@@ -227,7 +250,7 @@ impl<'a> Candidate<'a> {
     ///
     /// The reason why the newest version is unusable, if there is no other one.
     pub fn choose(self, objection: Option<String>) -> Result<Choice, Vec<Diagnostic>> {
-        let Self { terms, newest, last_good, is_known } = self;
+        let Self { terms, newest, last_good, is_known, .. } = self;
         let has_good = last_good.is_some();
         let instead = |state, why, warnings| Choice {
             version: last_good,

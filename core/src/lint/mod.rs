@@ -48,7 +48,7 @@ pub fn feed(
         FeedStrictness::Strict => false,
         FeedStrictness::Lenient => true,
     };
-    let options = ReadOptions { shape, ..ReadOptions::default() };
+    let options = ReadOptions { shape, is_published: true, ..ReadOptions::default() };
     match is_lenient {
         true => feed_as(format, bytes, &options, Diagnostics::new(name, LenientLint)),
         false => feed_as(format, bytes, &options, Diagnostics::new(name, Lint)),

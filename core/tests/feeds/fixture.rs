@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crawlpike_core::{
-    Compiled, Decision, FeedState, Files, FoundFile, Identity, Overrides, PlainRequest, Ruleset, Scheme,
+    Compiled, Decision, FeedFile, FeedState, Files, FoundFile, Identity, Overrides, PlainRequest, Ruleset, Scheme,
     decide,
 };
 
@@ -39,6 +39,10 @@ pub(crate) fn jafar(second: u8, count: u8) -> String {
 pub(crate) struct Memory {
     pub(crate) files: HashMap<String, String>,
     pub(crate) good: HashMap<String, Vec<u8>>,
+    /// The versions that were good before the changes of the last days.
+    pub(crate) earlier: HashMap<String, Vec<u8>>,
+    /// True if some days pass between any two versions.
+    pub(crate) is_some_days_later: bool,
     pub(crate) accepted: Vec<String>,
 }
 
@@ -62,8 +66,12 @@ impl Memory {
     /// As [`Self::load`], with another document.
     pub(crate) fn load_document(&mut self, document: &str) -> Compiled {
         let compiled = Ruleset::compile("c.json", document.as_bytes(), self);
-        for (path, bytes) in &compiled.good_feeds {
-            self.good.insert(path.clone(), bytes.clone());
+        for good in &compiled.good_feeds {
+            let former = self.good.insert(good.path.clone(), good.bytes.clone());
+            match former.filter(|_| !good.is_accepted && !self.is_some_days_later) {
+                Some(former) => _ = self.earlier.entry(good.path.clone()).or_insert(former),
+                None => _ = self.earlier.remove(&good.path),
+            }
         }
         compiled
     }
@@ -77,6 +85,11 @@ impl Files for Memory {
 
     fn last_good(&self, path: &str) -> Option<FoundFile> {
         self.good.get(path).map(|bytes| FoundFile { bytes: bytes.clone(), modified: Some(MODIFIED - DAY) })
+    }
+
+    fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
+        let bytes = self.earlier.get(path)?.clone();
+        Some(FoundFile { bytes, modified: None }.into())
     }
 
     fn accepts(&self, feed: &str) -> bool {

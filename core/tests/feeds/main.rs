@@ -7,4 +7,5 @@ mod ages;
 mod compiled;
 mod exempt;
 mod shapes;
+mod special;
 mod versions;

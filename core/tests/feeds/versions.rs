@@ -234,3 +234,38 @@ fn a_first_version_that_covers_too_much_is_held_unless_it_proves_nobody() {
     let document = DOCUMENT.replace(r#""max_age": "7d""#, r#""guard": { "cover": "90%" }"#);
     assert_eq!(states(&memory.load_document(&document), MODIFIED), [FeedState::Ok; 2]);
 }
+
+#[test]
+fn many_small_changes_are_one_large_change() {
+    // 240 prefixes that fall to 1, by half each time.
+    let counts = [240, 120, 60, 30, 15, 8, 4, 2, 1];
+    let shrink = |is_some_days_later: bool| {
+        let mut memory = Memory { is_some_days_later, ..Memory::new() };
+        let states = counts.map(|count| {
+            memory.put("a.json", jafar(1, count));
+            let compiled = memory.load();
+            (states(&compiled, MODIFIED)[0], said(&compiled))
+        });
+        (memory, states)
+    };
+    let (mut memory, in_a_row) = shrink(false);
+    let held = in_a_row.iter().filter(|(state, _)| *state == FeedState::Held).count();
+    assert_eq!(held, counts.len() - 2, "{in_a_row:?}");
+    let why = "the feed `a` is held: since the changes of the last days began, it shrank from 240 to 60 prefixes, \
+               by more than 50%";
+    assert!(in_a_row[2].1.contains(why), "{}", in_a_row[2].1);
+    // What the operator accepts is what later versions are compared with.
+    memory.accepted = vec!["a".into()];
+    assert_eq!(states(&memory.load(), MODIFIED)[0], FeedState::Ok);
+    memory.accepted.clear();
+    memory.put("a.json", jafar(1, 2));
+    assert_eq!(states(&memory.load(), MODIFIED)[0], FeedState::Ok);
+
+    // A list that shrinks by a third in some days is let shrink.
+    let mut memory = Memory { is_some_days_later: true, ..Memory::new() };
+    for count in [240, 170, 125, 90, 65, 47, 34, 25] {
+        memory.put("a.json", jafar(1, count));
+        let compiled = memory.load();
+        assert_eq!(states(&compiled, MODIFIED)[0], FeedState::Ok, "{count}: {}", said(&compiled));
+    }
+}

@@ -1,18 +1,32 @@
 //! The files beside a configuration document.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crawlpike_core::{FeedFile, Files, FoundFile, Source};
+use crawlpike_core::{FeedFile, Files, FoundFile, GoodFeed, Source};
 
 use crate::error::{FileError, FileErrors};
 use crate::policy::{self, PolicyError};
-use crate::replace::{remove_unfinished, replace_beside};
-use crate::{Audience, read};
+use crate::read::{self, PagedFile, holds};
+use crate::replace::replace_beside;
+use crate::unfinished::remove_unfinished;
+use crate::{Audience, now};
 
 /// The suffix of the file with the last good version of a feed.
 const LAST_GOOD: &str = ".last-good";
+
+/// The suffix of the file with the version of a feed that was good before the changes of the last days.
+const EARLIER_GOOD: &str = ".earlier-good";
+
+/// For how many seconds that version counts. The next change after them begins anew.
+pub(crate) const LAST_DAYS: i64 = 3 * 24 * 60 * 60;
+
+/// Returns true if a time, in seconds since the Unix epoch, is one of the last days. One in the future says nothing.
+pub(crate) fn is_of_the_last_days(time: i64) -> bool {
+    (0..LAST_DAYS).contains(&now().saturating_sub(time))
+}
 
 /// The files beside a configuration document.
 ///
@@ -63,19 +77,31 @@ impl FilesBeside {
     /// # Errors
     ///
     /// For each file that cannot be written; the others are kept.
-    pub fn keep(&self, good_feeds: &[(String, Vec<u8>)]) -> Result<(), FileErrors> {
-        let keep = |(path, bytes): &(String, Vec<u8>)| self.keep_one(path, &**bytes).err();
+    pub fn keep(&self, good_feeds: &[GoodFeed]) -> Result<(), FileErrors> {
+        let keep = |good: &GoodFeed| self.keep_one(&good.path, &*good.bytes, good.is_accepted).err();
         FileErrors::check(good_feeds.iter().filter_map(keep).collect())
     }
 
-    /// Keeps the good version of one feed beside its source.
+    /// Keeps the good version of one feed beside its source. If it is the first change in some days, the version before is kept,
+    /// too. Nothing that was good before counts beside a version that the operator accepted.
     ///
     /// # Errors
     ///
-    /// If the file cannot be written.
-    pub fn keep_one<'a>(&self, path: &str, bytes: impl Into<Source<'a>>) -> Result<(), FileError> {
-        let (source, path) = (self.path(path), self.last_good_path(path));
-        replace_beside(&source, &path, bytes.into()).map_err(|error| FileError::writing(path, error))
+    /// If a file cannot be written.
+    pub fn keep_one<'a>(
+        &self,
+        path: &str,
+        bytes: impl Into<Source<'a>>,
+        is_accepted: bool,
+    ) -> Result<(), FileError> {
+        let bytes = bytes.into();
+        let (source, last_good) = (self.path(path), self.last_good_path(path));
+        if is_accepted || !holds(&last_good, bytes).unwrap_or(false) {
+            let earlier = self.earlier_good_path(path);
+            keep_earlier(&source, &last_good, &earlier, is_accepted)
+                .map_err(|error| FileError::writing(earlier, error))?;
+        }
+        replace_beside(&source, &last_good, bytes).map_err(|error| FileError::writing(last_good, error))
     }
 
     /// The location of a file that the document names.
@@ -85,20 +111,59 @@ impl FilesBeside {
 
     /// The location of the last good version of a feed.
     pub(crate) fn last_good_path(&self, path: &str) -> PathBuf {
+        self.path_with(path, LAST_GOOD)
+    }
+
+    /// The location of the version of a feed that was good before the changes of the last days.
+    pub(crate) fn earlier_good_path(&self, path: &str) -> PathBuf {
+        self.path_with(path, EARLIER_GOOD)
+    }
+
+    fn path_with(&self, path: &str, suffix: &str) -> PathBuf {
         let mut name = OsString::from(self.path(path));
-        name.push(LAST_GOOD);
+        name.push(suffix);
         name.into()
     }
 
-    /// Removes the files that killed processes have left while they replaced a feed, or its last good version.
-    pub fn remove_unfinished(&self, path: &str) {
-        remove_unfinished(&self.path(path));
-        remove_unfinished(&self.last_good_path(path));
+    /// Removes the files that killed processes have left while they replaced these files, or what is kept of them.
+    pub fn remove_unfinished<'p>(&self, paths: impl IntoIterator<Item = &'p str>) {
+        let all = |path| [self.path(path), self.last_good_path(path), self.earlier_good_path(path)];
+        remove_unfinished(paths.into_iter().flat_map(all));
     }
 
     pub(crate) fn read_last_good(&self, path: &str) -> io::Result<FoundFile> {
         read::find(&self.last_good_path(path))
     }
+
+    /// When the changes of the last days began; `None` if there were none.
+    pub(crate) fn earlier_good_since(&self, path: &str) -> Option<i64> {
+        modified(&self.earlier_good_path(path)).filter(|since| is_of_the_last_days(*since))
+    }
+
+    /// Reads the version before the changes of the last days, if there were any.
+    pub(crate) fn read_earlier_good(&self, path: &str) -> io::Result<FoundFile> {
+        self.earlier_good_since(path).ok_or(io::ErrorKind::NotFound)?;
+        read::find(&self.earlier_good_path(path))
+    }
+}
+
+/// Keeps the last good version as the one before the changes of the last days, if such changes begin now; keeps none if the
+/// next good version has none before it.
+fn keep_earlier(source: &Path, last_good: &Path, earlier: &Path, is_accepted: bool) -> io::Result<()> {
+    let before = if is_accepted { None } else { PagedFile::open(last_good).ok() };
+    match before {
+        Some(_) if modified(earlier).is_some_and(is_of_the_last_days) => Ok(()),
+        Some(before) => replace_beside(source, earlier, Source::Pages(&before)),
+        None => match fs::remove_file(earlier) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// The modification of a file, in seconds since the Unix epoch.
+fn modified(path: &Path) -> Option<i64> {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).ok().map(crate::seconds)
 }
 
 /// A file that may be missing.
@@ -159,6 +224,16 @@ impl Files for FilesBeside {
         }
     }
 
+    fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
+        match self.is_paged {
+            true => {
+                self.earlier_good_since(path)?;
+                read::find_feed(&self.earlier_good_path(path)).ok()
+            }
+            false => self.read_earlier_good(path).ok().map(FeedFile::from),
+        }
+    }
+
     fn accepts(&self, feed: &str) -> bool {
         self.accepted.iter().any(|accepted| accepted == feed)
     }
@@ -189,12 +264,48 @@ mod tests {
         fs::create_dir(folder.path().join("a.last-good")).unwrap();
         let feeds = ["a", "b"].map(|name| {
             fs::write(folder.path().join(name), "192.0.2.0/24\n").unwrap();
-            (name.to_owned(), b"192.0.2.0/24\n".to_vec())
+            GoodFeed { path: name.to_owned(), bytes: b"192.0.2.0/24\n".to_vec(), is_accepted: false }
         });
         let errors = FilesBeside::new(&folder.path().join("crawlpike.json")).keep(&feeds).unwrap_err();
         let [error] = errors.errors() else { panic!("{errors}") };
         assert_eq!(error.path(), folder.path().join("a.last-good"));
         assert!(errors.to_string().ends_with("/a.last-good: not a regular file"), "{errors}");
         assert_eq!(fs::read(folder.path().join("b.last-good")).unwrap(), b"192.0.2.0/24\n");
+    }
+
+    #[test]
+    fn the_version_before_the_changes_of_the_last_days_is_kept_beside_the_last_good_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = FilesBeside::new(&folder.path().join("crawlpike.json"));
+        fs::write(folder.path().join("a"), "").unwrap();
+        let keep = |text: &str, is_accepted| files.keep_one("a", text.as_bytes(), is_accepted).unwrap();
+        let read = |suffix: &str| fs::read_to_string(folder.path().join(format!("a{suffix}"))).ok();
+        let age = |days: u64| {
+            let file = fs::File::open(folder.path().join("a.earlier-good")).unwrap();
+            let by = std::time::Duration::from_secs(days * 24 * 60 * 60);
+            file.set_modified(std::time::SystemTime::now() - by).unwrap();
+        };
+        for (version, earlier) in [("1", None), ("2", Some("1")), ("3", Some("1")), ("3", Some("1"))] {
+            keep(version, false);
+            assert_eq!(
+                (read(".last-good").as_deref(), read(".earlier-good").as_deref()),
+                (Some(version), earlier)
+            );
+        }
+        assert!(files.earlier_good_feed("a").is_some());
+        age(3);
+        assert!(files.earlier_good_feed("a").is_none(), "it is of some days ago");
+        keep("3", false);
+        assert_eq!(read(".earlier-good").as_deref(), Some("1"), "nothing is new");
+        keep("4", false);
+        assert_eq!(read(".earlier-good").as_deref(), Some("3"));
+        keep("5", false);
+        assert_eq!(read(".earlier-good").as_deref(), Some("3"));
+        keep("5", true);
+        assert_eq!((read(".last-good").as_deref(), read(".earlier-good")), (Some("5"), None), "accepted");
+        keep("6", false);
+        fs::remove_file(folder.path().join("a.last-good")).unwrap();
+        keep("7", false);
+        assert_eq!(read(".earlier-good"), None, "the operator begins anew");
     }
 }

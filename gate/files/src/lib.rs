@@ -17,6 +17,7 @@ mod read;
 mod recording;
 mod replace;
 mod snapshot;
+mod unfinished;
 mod watch;
 
 use std::io;

@@ -4,10 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawlpike_core::{Compiled, Diagnostic, FoundFile, Ruleset};
+use crawlpike_core::{Compiled, Diagnostic, FoundFile, GoodFeed, Ruleset};
 
+use crate::beside::is_of_the_last_days;
 use crate::read::{document, words};
-use crate::recording::Remembered;
+use crate::recording::{Earlier, Remembered};
 use crate::snapshot::Snapshot;
 use crate::{Audience, FileError, FileErrors, FilesBeside, Look, Recording, Watch, now};
 
@@ -190,7 +191,7 @@ impl Origin {
     /// # Errors
     ///
     /// For each file that cannot be written.
-    pub fn keep(&mut self, good_feeds: Vec<(String, Vec<u8>)>) -> Result<(), FileErrors> {
+    pub fn keep(&mut self, good_feeds: Vec<GoodFeed>) -> Result<(), FileErrors> {
         let kept = self.watch.keep(&self.files, &good_feeds);
         if kept.is_err() {
             self.remember(good_feeds);
@@ -200,17 +201,30 @@ impl Origin {
 
     /// Remembers [`Compiled::good_feeds`], for hosts that cannot or do not write files. They are the last good versions until
     /// others are written beside the sources.
-    pub fn remember(&mut self, good_feeds: Vec<(String, Vec<u8>)>) {
-        for (path, bytes) in good_feeds {
+    pub fn remember(&mut self, good_feeds: Vec<GoodFeed>) {
+        for GoodFeed { path, bytes, .. } in good_feeds {
             let source = self.watch.snapshot().state(&self.files.path(&path));
             let modified = source.ok().and_then(|file| file.modified).map(crate::seconds);
             let instead_of = self.watch.snapshot().state(&self.files.last_good_path(&path));
+            let earlier = self.earlier_of(&path);
             self.remembered.retain(|other| other.path != path);
             self.remembered.push(Remembered {
                 path,
                 file: Arc::new(FoundFile { bytes, modified }),
                 instead_of,
+                earlier,
             });
+        }
+    }
+
+    /// The version before the changes of the last days, now that the last good one is replaced.
+    fn earlier_of(&self, path: &str) -> Option<Earlier> {
+        let former = self.remembered.iter().find(|one| one.is_of(path));
+        let known = former.and_then(|former| former.earlier.as_ref());
+        match known {
+            Some(known) if is_of_the_last_days(known.since) => Some(known.clone()),
+            None if self.files.earlier_good_since(path).is_some() => None,
+            _ => Some(Earlier { file: former.map(|former| Arc::clone(&former.file)), since: now() }),
         }
     }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use crawlpike_core::{Files, FoundFile};
+use crawlpike_core::{FeedFile, Files, FoundFile, GoodFeed};
 
+use crate::beside::is_of_the_last_days;
 use crate::snapshot::State;
 use crate::{FileError, FilesBeside, Snapshot};
 
@@ -63,6 +64,17 @@ pub(crate) struct Remembered {
     pub(crate) file: Arc<FoundFile>,
     /// The last good version in a file, whose place this one takes; one that was put there later counts more.
     pub(crate) instead_of: State,
+    /// The version before the changes of the last days; `None`: the one in a file.
+    pub(crate) earlier: Option<Earlier>,
+}
+
+/// The version of a feed before the changes of the last days, which is in no file of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Earlier {
+    /// `None`: the last good version in a file.
+    pub(crate) file: Option<Arc<FoundFile>>,
+    /// When these changes began, in seconds since the Unix epoch.
+    pub(crate) since: i64,
 }
 
 impl Remembered {
@@ -90,11 +102,11 @@ pub struct Contents {
 impl Contents {
     /// The versions that are in force, if compiling says that those in `good_feeds` are good. A file that is not there is
     /// left out.
-    pub fn into_versions_in_force(self, good_feeds: &[(String, Vec<u8>)]) -> BTreeMap<String, FoundFile> {
+    pub fn into_versions_in_force(self, good_feeds: &[GoodFeed]) -> BTreeMap<String, FoundFile> {
         let mut in_force = self.newest.into_inner();
         for (path, file) in self.last_good.into_inner() {
             let is_newest = in_force.get(&path).is_some_and(|newest| newest.bytes == file.bytes);
-            if !is_newest && good_feeds.iter().all(|(good, _)| *good != path) {
+            if !is_newest && good_feeds.iter().all(|good| good.path != path) {
                 in_force.insert(path, file);
             }
         }
@@ -128,6 +140,27 @@ impl Files for Recording<'_> {
                 }
                 Some(found)
             }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
+                self.unreadable.borrow_mut().push(FileError::reading(file, error));
+                None
+            }
+        }
+    }
+
+    fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
+        let state = self.snapshot.state(&self.beside.last_good_path(path));
+        let remembered = self.remembered.iter().find(|one| one.is_of(path) && one.counts_beside(state));
+        let (file, read) = match remembered.and_then(|one| one.earlier.as_ref()) {
+            Some(Earlier { since, .. }) if !is_of_the_last_days(*since) => return None,
+            Some(Earlier { file: Some(file), .. }) => return Some(FoundFile::clone(file).into()),
+            Some(Earlier { file: None, .. }) => {
+                (self.beside.last_good_path(path), self.beside.read_last_good(path))
+            }
+            None => (self.beside.earlier_good_path(path), self.beside.read_earlier_good(path)),
+        };
+        match read {
+            Ok(found) => Some(found.into()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
                 self.unreadable.borrow_mut().push(FileError::reading(file, error));

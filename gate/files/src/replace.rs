@@ -1,12 +1,10 @@
 //! Files that are replaced in one step: whoever reads one sees the old one or the new one, whole.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crawlpike_core::Source;
 use rustix::fs::{Gid, Uid, fchown};
@@ -14,6 +12,7 @@ use rustix::process::geteuid;
 
 use crate::audience::{Permissions, Readers};
 use crate::read::holds;
+use crate::unfinished::create_beside;
 
 /// The outcome of writing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,33 +57,6 @@ pub fn replace<'a>(path: &Path, bytes: impl Into<Source<'a>>, readers: Readers) 
     Ok(Replaced::Written { is_restricted })
 }
 
-/// The ending of a file that is not finished yet.
-const UNFINISHED: &str = ".tmp";
-
-/// The number of random characters before it.
-const RANDOM: usize = 6;
-
-/// Removes the files that killed processes have left while they replaced this file, if they are older than an hour. Files
-/// that cannot be removed do no harm.
-pub(crate) fn remove_unfinished(path: &Path) {
-    const HOUR: Duration = Duration::from_secs(3600);
-    let Some(name) = path.file_name() else { return };
-    let is_of_path = |other: &OsStr| {
-        let random = other.as_bytes().strip_prefix(name.as_bytes()).and_then(|rest| rest.strip_prefix(b"."));
-        let random = random.and_then(|rest| rest.strip_suffix(UNFINISHED.as_bytes()));
-        random.is_some_and(|random| random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric))
-    };
-    let is_old = |entry: &fs::DirEntry| {
-        let modified = entry.metadata().and_then(|metadata| metadata.modified()).ok();
-        modified.and_then(|modified| modified.elapsed().ok()).is_some_and(|age| age > HOUR)
-    };
-    for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
-        if is_of_path(&entry.file_name()) && is_old(&entry) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
 /// Sets the modification of a file to `now`: its content is known to be current, and feeds age from then on.
 ///
 /// # Errors
@@ -119,16 +91,7 @@ fn write_whole(
     bytes: Source<'_>,
     prepare: impl FnOnce(&File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    let mut prefix = OsString::from(name);
-    prefix.push(".");
-    // Less what the umask takes away. nginx's master, which is root, has no umask when it reloads.
-    let create = |path: &Path| File::options().write(true).create_new(true).mode(0o644).open(path);
-    let unfinished = tempfile::Builder::new()
-        .prefix(&prefix)
-        .rand_bytes(RANDOM)
-        .suffix(UNFINISHED)
-        .make_in(folder_of(path), create)?;
+    let unfinished = create_beside(path)?;
     let mut file = unfinished.as_file();
     prepare(file)?;
     bytes.each_page(|page| file.write_all(page).map_err(WriteError::Write)).map_err(WriteError::into_io)?;
@@ -158,13 +121,6 @@ impl WriteError {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
 /// Sets the owner, the group and the mode of a file, independent of the umask. If the group cannot be set, the group of the
 /// process gets no rights. If the owner cannot be set, the file stays ours.
 fn permit(file: &File, Permissions { uid, gid, mode }: Permissions) -> io::Result<()> {
@@ -178,6 +134,7 @@ fn permit(file: &File, Permissions { uid, gid, mode }: Permissions) -> io::Resul
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
     use std::sync::{Mutex, MutexGuard, PoisonError};
     use std::thread;
 
@@ -317,26 +274,6 @@ mod tests {
             }
         });
         assert_eq!(names(folder.path()), ["feed"]);
-    }
-
-    #[test]
-    fn only_what_was_never_finished_is_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, age: u64| {
-            let modified = SystemTime::now() - Duration::from_secs(age);
-            File::create(folder.path().join(name)).unwrap().set_modified(modified).unwrap();
-        };
-        write("feed.aB3dE6.tmp", 4000);
-        for name in
-            ["feed", "feed.tmp", "feed.last-good.aB3dE6.tmp", "feed.aB3dE67.tmp", "my.feed.aB3dE6.tmp"]
-        {
-            write(name, 4000);
-        }
-        write("feed.fresh6.tmp", 60);
-        remove_unfinished(&folder.path().join("feed"));
-        assert_eq!(names(folder.path()).len(), 6);
-        assert!(!folder.path().join("feed.aB3dE6.tmp").exists());
-        remove_unfinished(&folder.path().join("no/where"));
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::mem;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crawlpike_core::GoodFeed;
+
 use crate::snapshot::Snapshot;
 use crate::{FileErrors, FilesBeside};
 
@@ -92,10 +94,10 @@ impl Watch {
     /// # Errors
     ///
     /// For each file that cannot be written; the others are kept.
-    pub fn keep(&self, files: &FilesBeside, good_feeds: &[(String, Vec<u8>)]) -> Result<(), FileErrors> {
+    pub fn keep(&self, files: &FilesBeside, good_feeds: &[GoodFeed]) -> Result<(), FileErrors> {
         let kept = files.keep(good_feeds);
-        for (path, _) in good_feeds {
-            let path = files.last_good_path(path);
+        for good in good_feeds {
+            let path = files.last_good_path(&good.path);
             self.read.record_again(&path);
             self.last.record_again(&path);
         }

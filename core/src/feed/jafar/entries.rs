@@ -185,7 +185,7 @@ impl<S: Strictness> Reader<'_, '_, S> {
             return self.lose(raw, "JAFAR-12", "more services than can be counted");
         };
         match builder.add(prefix, value, &mut position, diagnostics)? {
-            Added::New | Added::Outside => {}
+            Added::New | Added::Refused => {}
             Added::Duplicate(first) if first.value == value => {
                 diagnostics.lint_warning(position(), "JAFAR-18", format_args!("{prefix} is a duplicate"));
             }

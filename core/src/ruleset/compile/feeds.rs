@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use hashbrown::HashMap;
 use ipnet::IpNet;
@@ -13,10 +14,11 @@ use ipnet::IpNet;
 use super::bindings::{FeedUsers, KnownFeeds};
 use super::exempt::Exemptions;
 use super::misplaced::instead_of_path;
-use super::{Compiler, Files};
+use super::{Compiler, Files, GoodFeed};
 use crate::config::FeedConfig;
 use crate::feed::guard::Proving;
 use crate::feed::prefix::{parse_prefix, unmap};
+use crate::feed::special::without_special;
 use crate::feed::state::FeedState;
 use crate::feed::versions::{Candidate, Choice, Terms, Unavailable, Version};
 use crate::feed::{Feed, FeedFormat, FeedValue, ReadOptions, Shape};
@@ -50,8 +52,8 @@ impl Compiler<'_> {
         let mut values = Values::default();
         let mut entries = Vec::new();
         let mut loaded = List::new();
-        for ((FoundFeed { config, .. }, candidate), objection) in feeds.iter().zip(candidates).zip(objections)
-        {
+        for ((feed, candidate), objection) in feeds.iter().zip(candidates).zip(objections) {
+            let (config, is_published) = (feed.config, feed.is_published());
             let is_objected_to = objection.is_some();
             let Choice { version, is_new, state, why, warnings } = match candidate.choose(objection) {
                 Ok(choice) => choice,
@@ -88,13 +90,17 @@ impl Compiler<'_> {
                     return None;
                 }
             };
-            let added = content.map_or(Ok(()), |content| values.add(content, id, &mut entries));
+            let added = content.map_or(Ok(()), |content| values.add(content, id, is_published, &mut entries));
             if let Err(error) = added {
                 return self.uncompiled(error);
             }
             // A version that was just read can be read; if not, it is good again the next time.
             if let Some(Ok(bytes)) = version.filter(|_| is_new).map(|version| version.file.into_bytes()) {
-                self.good_feeds.push((config.source.value.clone(), bytes));
+                self.good_feeds.push(GoodFeed {
+                    path: config.source.value.clone(),
+                    bytes,
+                    is_accepted: self.files.accepts(&config.name),
+                });
             }
         }
         if exemptions.has_prefixes() {
@@ -168,7 +174,20 @@ impl Compiler<'_> {
             let current_at = found.current_at();
             (found.content, current_at)
         });
-        Candidate::new(terms, newest, last_good)
+        self.with_earlier(Candidate::new(terms, newest, last_good), feed)
+    }
+
+    /// Adds the version before the changes of the last days to the versions of a feed, if the newest one must be compared with it.
+    pub(super) fn with_earlier<'c>(
+        &self,
+        candidate: Candidate<'c>,
+        feed: &'c FoundFeed<'c>,
+    ) -> Candidate<'c> {
+        if !candidate.is_changed() {
+            return candidate;
+        }
+        let earlier = self.files.earlier_good_feed(&feed.config.source);
+        candidate.with_earlier(earlier.map(|found| found.content))
     }
 
     pub(super) fn objection(
@@ -262,13 +281,23 @@ pub(super) struct FoundFeed<'c> {
 }
 
 impl FoundFeed<'_> {
+    /// Returns true if the feed has a URL, and is not a list that the operator keeps by hand.
+    fn is_published(&self) -> bool {
+        self.config.url.is_some()
+    }
+
     /// The requirements for each of its versions.
     pub(super) fn terms(&self) -> Terms<'_> {
         let Self { config, authority, shape, proving, .. } = self;
         Terms {
             name: &config.name,
             format: config.format,
-            options: ReadOptions { bounds: config.limits, authority, shape: *shape },
+            options: ReadOptions {
+                bounds: config.limits,
+                authority,
+                is_published: self.is_published(),
+                shape: *shape,
+            },
             guard: &config.guard,
             proving,
         }
@@ -289,13 +318,31 @@ struct Values {
 }
 
 impl Values {
-    /// Adds a feed's values, and its entries with the values' new numbers.
-    fn add(&mut self, feed: &Feed, id: FeedId, entries: &mut Vec<Entry>) -> Result<(), TableError> {
+    /// Adds a feed's values, and its entries with the values' new numbers. Those of a feed from a URL have no special-purpose
+    /// addresses.
+    fn add(
+        &mut self,
+        feed: &Feed,
+        id: FeedId,
+        is_published: bool,
+        entries: &mut Vec<Entry>,
+    ) -> Result<(), TableError> {
         let ids = feed.values.iter().map(|value| self.intern(value)).collect::<Result<Box<[_]>, _>>()?;
+        let is_of_ranges = !feed.values.iter().any(|value| matches!(value, FeedValue::Place { .. }));
+        let (mut wide, is_limited) = (Vec::new(), is_published && is_of_ranges);
         entries.reserve(feed.entries.len());
         for (prefix, value) in feed.entries.iter() {
             let value = usize::try_from(value).ok().and_then(|value| ids.get(value)).copied();
-            entries.push(Entry { prefix, feed: id, value: value.ok_or(TableError::Inconsistent)? });
+            let entry = Entry { prefix, feed: id, value: value.ok_or(TableError::Inconsistent)? };
+            match is_limited.then(|| without_special(&prefix)).flatten() {
+                Some(parts) => wide.push((entry, parts)),
+                None => entries.push(entry),
+            }
+        }
+        // Of entries with the same prefix the first counts, so those of the longest prefix come first.
+        wide.sort_by_key(|(entry, _)| Reverse(entry.prefix.prefix_len()));
+        for (entry, parts) in wide {
+            entries.extend(parts.into_iter().map(|prefix| Entry { prefix, ..entry }));
         }
         Ok(())
     }
@@ -321,9 +368,9 @@ mod tests {
         let prefix: IpNet = "192.0.2.0/24".parse().unwrap();
         feed.entries.push(prefix, 1);
         let (mut values, mut entries) = (Values::default(), Vec::new());
-        assert_eq!(values.add(&feed, FeedId::new(0), &mut entries), Ok(()));
+        assert_eq!(values.add(&feed, FeedId::new(0), false, &mut entries), Ok(()));
         assert_eq!(entries, [Entry { prefix, feed: FeedId::new(0), value: ValueId::new(1) }]);
         feed.entries.push(prefix, 2);
-        assert_eq!(values.add(&feed, FeedId::new(1), &mut entries), Err(TableError::Inconsistent));
+        assert_eq!(values.add(&feed, FeedId::new(1), false, &mut entries), Err(TableError::Inconsistent));
     }
 }

@@ -34,6 +34,17 @@ impl FeedFile {
     }
 }
 
+/// A new version of a feed that is good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoodFeed {
+    /// The path of the feed.
+    pub path: String,
+    /// The content.
+    pub bytes: Vec<u8>,
+    /// True if the operator accepts it, whatever was good before.
+    pub is_accepted: bool,
+}
+
 impl From<FoundFile> for FeedFile {
     fn from(FoundFile { bytes, modified }: FoundFile) -> Self {
         Self { content: bytes.into(), modified }
@@ -77,6 +88,13 @@ pub trait Files {
     /// As [`Self::last_good`], for a host that does not want large ones in memory.
     fn last_good_feed(&self, path: &str) -> Option<FeedFile> {
         self.last_good(path).map(FeedFile::from)
+    }
+
+    /// The version of a feed that was good before the changes of the last days, for a host that keeps it. The guard compares new
+    /// versions with this one, too, so that many small changes in a row count as the large one that they are.
+    fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
+        let _ = path;
+        None
     }
 
     /// Returns true if the operator lets the new version of a feed in, whatever its guard says.
@@ -159,6 +177,10 @@ impl Files for KnownFiles<'_> {
 
     fn last_good_feed(&self, path: &str) -> Option<FeedFile> {
         self.beyond.last_good_feed(path)
+    }
+
+    fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
+        self.beyond.earlier_good_feed(path)
     }
 
     fn accepts(&self, feed: &str) -> bool {

@@ -40,7 +40,7 @@ use crate::user_agent::Claims;
 
 pub(crate) use feeds::Feeds;
 pub(crate) use files::KnownFiles;
-pub use files::{FeedFile, Files, FoundFile, NoFiles};
+pub use files::{FeedFile, Files, FoundFile, GoodFeed, NoFiles};
 use policies::Lenient;
 pub(crate) use policies::{PolicyReader, PolicySource};
 pub use published_keys::{DirectoryKeys, KeySubscription};
@@ -58,8 +58,8 @@ pub struct Compiled {
     pub ruleset: Option<Ruleset>,
     /// All that is to be said, in the order of the files.
     pub diagnostics: Vec<Diagnostic>,
-    /// New versions of feeds that are good, by the path of the feed: a host that gives [`Files::last_good`] keeps them.
-    pub good_feeds: Vec<(String, Vec<u8>)>,
+    /// New versions of feeds that are good: a host that gives [`Files::last_good`] keeps them.
+    pub good_feeds: Vec<GoodFeed>,
     /// The parts of which the ruleset was made, apart from the feeds.
     pub(crate) sources: Sources,
 }
@@ -153,7 +153,7 @@ struct Compiler<'c> {
     acceptable: BTreeSet<String>,
     /// The files that were read, apart from the feeds.
     read: Vec<(String, FoundFile)>,
-    good_feeds: Vec<(String, Vec<u8>)>,
+    good_feeds: Vec<GoodFeed>,
 }
 
 impl<'c> Compiler<'c> {

@@ -187,7 +187,7 @@ impl Judge<'_> {
         let known = mem::replace(slot, none()).without_newest();
         let newest = Version::read(answer, Some(now), url, &terms).map_err(Unavailable::Unusable);
         let is_feed = newest.is_ok();
-        *slot = known.renewed(newest);
+        *slot = compiler.with_earlier(known.renewed(newest), feed);
         let objection = match slot.became_empty() && !compiler.files.accepts(name) {
             true => Some("it has no prefixes [JAFAR-24]".into()),
             false => compiler.objection(place, candidates, feeds, users),

@@ -173,3 +173,30 @@ fn a_compiled_ruleset_is_loaded_again_as_long_as_its_document_is_the_same() {
     store(DOCUMENT);
     assert!(renewed(&mut origin).0.ruleset.is_some());
 }
+
+#[test]
+fn many_small_changes_are_one_large_change_for_a_host_that_writes_nothing() {
+    let list = |count: u8| -> String { (0..count).map(|third| format!("20.0.{third}.0/24\n")).collect() };
+    let lab = Lab::new();
+    lab.write("lab.txt", &list(240));
+    let mut origin = lab.loaded();
+    let mut held = 0;
+    for count in [120, 60, 30, 15, 8, 4, 2, 1] {
+        lab.write("lab.txt", &list(count));
+        let compiled = origin.compile();
+        held += usize::from(compiled.good_feeds.is_empty());
+        origin.remember(compiled.good_feeds);
+    }
+    assert_eq!(held, 7);
+    assert!(covers(&origin.compile(), "20.0.119.1") && !lab.path("lab.txt.earlier-good").exists());
+    // After some days it is let shrink further.
+    let remembered = origin.remembered.first_mut().unwrap();
+    remembered.earlier.as_mut().unwrap().since -= 3 * 24 * 60 * 60;
+    lab.write("lab.txt", &list(100));
+    for count in [100, 60, 50] {
+        lab.write("lab.txt", &list(count));
+        let compiled = origin.compile();
+        assert_eq!(compiled.good_feeds.is_empty(), count < 60, "{count}: {:?}", compiled.diagnostics);
+        origin.remember(compiled.good_feeds);
+    }
+}
