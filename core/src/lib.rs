@@ -59,7 +59,10 @@ pub use feed::{FeedFormat, Shape};
 pub use http::date::rfc_3339;
 pub use http::header_name::HeaderName;
 pub use http::token::is_token_byte;
-pub use identity::{Doubt, Identity, NameCache, NameLookup, NameLookupResult, Proof, SignatureResult};
+pub use identity::{
+    Doubt, Identity, NameCache, NameDesk, NameLookup, NameLookupResult, NamePlaces, NameShares, NameStage,
+    Proof, SignatureResult,
+};
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
 pub use reason::{Reason, Rule};

@@ -8,7 +8,7 @@ pub(crate) mod names;
 pub(crate) mod signature;
 
 pub(crate) use ip_range::IpRange;
-pub use names::{NameCache, NameLookup, NameLookupResult};
+pub use names::{NameCache, NameDesk, NameLookup, NameLookupResult, NamePlaces, NameShares, NameStage};
 pub use signature::SignatureResult;
 
 use crate::ids::{AgentId, ValueId};
@@ -71,10 +71,19 @@ json_words! {
         LackingFeed = "lacking-feed",
         /// A feed of the agent is missing, stale, held or incomplete.
         FeedState = "feed-state",
+        /// Too many signatures that did not hold came in the same second, so that the request's was not examined.
+        SignatureNotExamined = "signature-not-examined",
+        /// Too many lookups were under way, or the zone has not answered before, so that the address's name was not looked up.
+        NameNotLookedUp = "name-not-looked-up",
     }
 }
 
 impl Doubt {
+    /// Returns true if the same request may be verified a second later.
+    pub const fn is_passing(self) -> bool {
+        matches!(self, Self::SignatureNotExamined | Self::NameNotLookedUp)
+    }
+
     /// The remedy, for the log of a gate, if the operator of the server has one.
     pub const fn advice(self) -> Option<&'static str> {
         match self {
@@ -127,6 +136,8 @@ pub(crate) struct Identification {
     pub(crate) evidence: Option<Evidence>,
     /// The reason why the claim is not called a forgery, if it is unverified.
     pub(crate) doubt: Option<Doubt>,
+    /// True if the claim is a forgery unless what was not examined verifies it.
+    pub(crate) is_refuted_else: bool,
     /// The place of the address, by a geofeed.
     pub(crate) place: Option<ValueId>,
     /// True if the User-Agent is that of automation.
@@ -144,6 +155,7 @@ impl Identification {
         agent: None,
         evidence: None,
         doubt: None,
+        is_refuted_else: false,
         place: None,
         is_automation: false,
         signature: None,
@@ -175,6 +187,7 @@ pub(crate) fn identify(
         agent: claimed,
         evidence: None,
         doubt: None,
+        is_refuted_else: false,
         place: ranges.place(),
         is_automation: speaker != Speaker::Browser,
         signature: None,
@@ -187,7 +200,7 @@ pub(crate) fn identify(
     }
     let examined = match known.is_unsigned {
         true => None,
-        false => signature::examine(&ruleset.keys, request, claimed),
+        false => signature::examine(&ruleset.keys, request, claimed, address),
     };
     let unsigned = Identification { signature: examined, ..unsigned };
     if let Some(Examined { result, agent: agent @ Some(_), .. }) = examined {
@@ -205,14 +218,28 @@ pub(crate) fn identify(
             ..unsigned
         };
     }
+    // What is not examined may be anybody's signature, whatever the User-Agent claims.
+    let unexamined = examined
+        .filter(|examined| examined.result == SignatureResult::OverBudget)
+        .map(|_| Doubt::SignatureNotExamined);
     if let Some(agent) = agent {
         let is_named = || known.name.zip(claimed).is_some_and(|(name, id)| name.proves(id, address));
+        let is_unasked = || known.name.zip(claimed).is_some_and(|(name, id)| name.is_unasked(id, address));
+        let unasked = || is_unasked().then_some(Doubt::NameNotLookedUp);
         let (identity, evidence, doubt) = match ranges.doubt(agent) {
+            None if unexamined.is_some() => {
+                let unsigned = Identification { is_refuted_else: true, ..unsigned };
+                return Identification { identity: Identity::Unverified, doubt: unexamined, ..unsigned };
+            }
             None => (Identity::Spoofed, None, None),
             Some(_) if is_named() => (Identity::Verified, Some(Evidence::Name), None),
-            doubt => (Identity::Unverified, None, doubt),
+            Some(doubt) => (Identity::Unverified, None, unexamined.or_else(unasked).or(Some(doubt))),
         };
         return Identification { identity, evidence, doubt, ..unsigned };
+    }
+    if unexamined.is_some() {
+        let unsigned = Identification { is_automation: true, ..unsigned };
+        return Identification { identity: Identity::Unverified, doubt: unexamined, ..unsigned };
     }
     match ranges.any() {
         Some(range) => {
