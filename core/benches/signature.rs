@@ -70,8 +70,8 @@ impl Request for Client {
         NOW
     }
 
-    fn signature_budget(&self) -> Option<&SignatureBudget> {
-        self.budget.as_ref()
+    fn with_signature_budget<T>(&self, call: impl FnOnce(&SignatureBudget) -> T) -> Option<T> {
+        self.budget.as_ref().map(call)
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

@@ -63,7 +63,6 @@ pub(crate) fn request(
     };
     match names.know(&lookup, handle) {
         Knowledge::Outcome(outcome) => admit(&loaded, streaming, handle, Some(lookup.fact(outcome))),
-        Knowledge::Nothing => admit(&loaded, streaming, handle, None),
         Knowledge::UnderWay => {
             streaming.waiting.set(Some(Waiting { loaded, lookup }));
             Admission::Waits

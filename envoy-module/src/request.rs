@@ -1,6 +1,7 @@
 //! A stream in the native module, for `crawlpike-envoy-gate`.
 
 use std::cell::{Cell, OnceCell};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::IpAddr;
 
 use crawlpike_core::{HeaderName, HeaderNames, NameLengths, Request, Scheme, SignatureBudget};
@@ -199,9 +200,11 @@ impl Request for NativeRequest<'_, '_> {
         crawlpike_files::now()
     }
 
-    fn signature_budget(&self) -> Option<&SignatureBudget> {
+    fn with_signature_budget<T>(&self, call: impl FnOnce(&SignatureBudget) -> T) -> Option<T> {
         static OF_ALL_WORKERS: SignatureBudget = SignatureBudget::new();
-        Some(&OF_ALL_WORKERS)
+        // The standard library's random keys of a hash are the system's.
+        OF_ALL_WORKERS.seed(|| RandomState::new().build_hasher().finish());
+        Some(call(&OF_ALL_WORKERS))
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

@@ -1,7 +1,10 @@
-//! Memory that all processes share: the counters, and the known names. And the bugs that are counted there.
+//! Memory that all processes share: the counters, the known names, and the budget for signatures. And the bugs that are counted
+//! there.
 
-use crawlpike_core::NameCache;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use crawlpike_core::metrics::{Counters, Event, OnceAMinute};
+use crawlpike_core::{NameCache, SignatureBudget};
 use zerocopy::FromBytes;
 
 use crate::nginx::{LogLevel, MainThread};
@@ -15,11 +18,25 @@ pub(crate) const SHARED_MEMORY: &str = concat!("crawlpike_", env!("CARGO_PKG_VER
 pub(crate) struct Shared {
     counters: Counters,
     names: NameCache,
+    signatures: SignatureBudget,
 }
 
 /// Calls a function with what is known of names, if the configuration in service has `crawlpike_config`.
 pub(crate) fn with_names<T>(main_thread: MainThread<'_>, call: impl FnOnce(&NameCache) -> T) -> Option<T> {
     main_thread.with_shared(|shared: &Shared| call(&shared.names))
+}
+
+/// Calls a function with the budget for signatures, if the configuration in service has `crawlpike_config`. All workers share it,
+/// and a reload keeps it.
+pub(crate) fn with_signature_budget<T>(
+    main_thread: MainThread<'_>,
+    call: impl FnOnce(&SignatureBudget) -> T,
+) -> Option<T> {
+    main_thread.with_shared(|shared: &Shared| {
+        // The standard library's random keys of a hash are the system's.
+        shared.signatures.seed(|| RandomState::new().build_hasher().finish());
+        call(&shared.signatures)
+    })
 }
 
 /// Calls a function with the counters, if the configuration in service has `crawlpike_config`.

@@ -12,6 +12,7 @@ use crawlpike_core::{
 };
 
 use crate::conf::{LocationConf, MainConf, ModeSource};
+use crate::counters::with_signature_budget;
 use crate::documents;
 use crate::module::Request;
 use crate::nginx::{Answered, HeaderName, LogLevel, NoRoom, Response};
@@ -62,9 +63,8 @@ impl crawlpike_core::Request for Request<'_> {
         self.main_thread().now()
     }
 
-    fn signature_budget(&self) -> Option<&SignatureBudget> {
-        static OF_THIS_WORKER: SignatureBudget = SignatureBudget::new();
-        Some(&OF_THIS_WORKER)
+    fn with_signature_budget<T>(&self, call: impl FnOnce(&SignatureBudget) -> T) -> Option<T> {
+        with_signature_budget(self.main_thread(), call)
     }
 
     fn header_lines<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {

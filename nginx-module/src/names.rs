@@ -1,12 +1,12 @@
 //! Clients that only the name of their address can verify: which requests wait for DNS, and what comes of it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use crawlpike_core::metrics::Event;
-use crawlpike_core::{NameLookup, NameLookupResult};
+use crawlpike_core::{NameDesk, NameLookup, NameLookupResult, NameShares, NameStage};
 
 use crate::conf::LocationConf;
 use crate::counters::{count_event, with_names};
@@ -14,27 +14,42 @@ use crate::gate;
 use crate::module::Request;
 use crate::nginx::{NameAnswer, NameQuestion};
 
-/// The number of requests of a worker that wait at the same time. A request beyond that does not wait.
-const MOST_WAITING: usize = 128;
-
-/// The number of requests of this worker that wait now.
-static WAITING: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// The lookups of this worker: only its main thread asks.
+    static DESK: RefCell<NameDesk> = RefCell::new(NameDesk::new(RandomState::new().build_hasher().finish()));
+}
 
 /// A place among the requests that wait.
 #[derive(Debug)]
-struct Place(());
+struct Place {
+    shares: NameShares,
+    /// The question that was asked last.
+    stage: Cell<NameStage>,
+}
 
 impl Place {
-    fn take() -> Option<Self> {
-        let is_taken = WAITING.fetch_add(1, Relaxed) < MOST_WAITING;
-        let place = Self(());
-        is_taken.then_some(place)
+    fn take(lookup: &NameLookup, now: i64) -> Result<Self, NameLookupResult> {
+        let shares = NameShares::of(lookup);
+        DESK.with_borrow_mut(|desk| desk.take(shares, now))
+            .map(|()| Self { shares, stage: Cell::new(NameStage::Name) })
+    }
+
+    /// Notes that the addresses of a name are asked for now.
+    fn advance(&self) {
+        if self.stage.replace(NameStage::Addresses) == NameStage::Name {
+            DESK.with_borrow_mut(|desk| desk.advance(self.shares));
+        }
+    }
+
+    fn note(&self, result: NameLookupResult, now: i64) {
+        DESK.with_borrow_mut(|desk| desk.note(self.shares, self.stage.get(), result, now));
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        WAITING.fetch_sub(1, Relaxed);
+        // When the process ends, the desk may be gone.
+        let _ = DESK.try_with(|desk| desk.borrow_mut().give_back(self.shares, self.stage.get()));
     }
 }
 
@@ -57,7 +72,13 @@ impl NameQuestion for Question {
     }
 
     fn candidate(&self, name: &[u8]) -> Option<String> {
-        self.lookup.candidates([name].into_iter()).next()
+        let candidate = self.lookup.candidates([name].into_iter()).next();
+        if candidate.is_some()
+            && let Some(place) = &*self.place.borrow()
+        {
+            place.advance();
+        }
+        candidate
     }
 
     fn is_confirmed_by(&self, addresses: &mut dyn Iterator<Item = IpAddr>) -> bool {
@@ -76,18 +97,18 @@ pub(crate) fn question(request: &Request<'_>) -> Option<Question> {
         state.name.set(Some(lookup.fact(outcome)));
         return None;
     }
-    let Some(place) = Place::take() else {
-        let result = NameLookupResult::OverLimit;
-        count_event(main_thread, Event::NameLookup(result));
-        state.name.set(Some(lookup.fact(result.outcome())));
-        return None;
-    };
-    Some(Question { lookup, patience, place: RefCell::new(Some(place)) })
+    match Place::take(&lookup, main_thread.now()) {
+        Ok(place) => Some(Question { lookup, patience, place: RefCell::new(Some(place)) }),
+        Err(result) => {
+            count_event(main_thread, Event::NameLookup(result));
+            state.name.set(Some(lookup.fact(result.outcome())));
+            None
+        }
+    }
 }
 
 /// Notes what came of a lookup, for this request and for the next ones.
 pub(crate) fn on_answer(request: &Request<'_>, question: &Question, answer: NameAnswer) {
-    drop(question.place.take());
     let (result, valid_until) = match answer {
         NameAnswer::Confirmed { valid_until } => (NameLookupResult::Confirmed, valid_until),
         NameAnswer::Refuted { valid_until } => (NameLookupResult::Refuted, valid_until),
@@ -95,6 +116,9 @@ pub(crate) fn on_answer(request: &Request<'_>, question: &Question, answer: Name
         NameAnswer::TimedOut => (NameLookupResult::TimedOut, 0),
         NameAnswer::Failed => (NameLookupResult::Failed, 0),
     };
+    if let Some(place) = question.place.take() {
+        place.note(result, request.main_thread().now());
+    }
     let outcome = result.outcome();
     let (lookup, main_thread) = (&question.lookup, request.main_thread());
     count_event(main_thread, Event::NameLookup(result));

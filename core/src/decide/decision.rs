@@ -8,7 +8,7 @@ use crate::identity::{Doubt, Evidence, Identity, Proof, SignatureResult};
 use crate::ids::{AgentId, SiteId, ValueId};
 use crate::json::typed::json_words;
 use crate::policy::robots_tag::UnionId;
-use crate::reason::Reason;
+use crate::reason::{Reason, UNAVAILABLE};
 
 json_words! {
     /// The action for the request.
@@ -76,7 +76,13 @@ impl Decision {
 
     /// The status of a denial; `None` where the request goes on.
     pub fn status(&self) -> Option<u16> {
-        (self.action == Action::Deny).then_some(self.reason.status())
+        let status = if self.is_passing() { UNAVAILABLE } else { self.reason.status() };
+        (self.action == Action::Deny).then_some(status)
+    }
+
+    /// Returns true if it denies a client that may be verified a second later.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.reason == Reason::UnverifiedAgent && self.doubt.is_some_and(Doubt::is_passing)
     }
 
     /// The details of the gate's response for a proxy's access log: `crawlpike_denied[robots-disallowed]`,

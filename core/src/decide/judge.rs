@@ -1,6 +1,6 @@
 //! The decision: a pure function of the ruleset and the request.
 
-use crate::config::{AgentAction, Mode, Treatments};
+use crate::config::{AgentAction, Mode, Treatment, Treatments};
 use crate::decide::asked_once::AskedOnce;
 use crate::decide::decision::{Action, Decision};
 use crate::decide::policies;
@@ -155,6 +155,10 @@ fn judge<'r, R: Request>(
             Some((treatments.spoofed, Reason::BadSignature))
         }
         Identity::Spoofed => Some((treatments.spoofed, Reason::SpoofedAgent)),
+        // What would deny it if nothing were doubtful holds as long as the doubt does.
+        Identity::Unverified if who.is_refuted_else && treatments.spoofed.value == Treatment::Deny => {
+            Some((treatments.spoofed, Reason::UnverifiedAgent))
+        }
         Identity::Unverified => Some((treatments.unverified, Reason::UnverifiedAgent)),
         Identity::Verified | Identity::Generic => None,
     };

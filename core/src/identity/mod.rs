@@ -10,7 +10,7 @@ pub(crate) mod signature;
 
 pub use ip_range::Exemption;
 pub(crate) use ip_range::IpRange;
-pub use names::{NameCache, NameLookup, NameLookupResult};
+pub use names::{NameCache, NameDesk, NameLookup, NameLookupResult, NamePlaces, NameShares, NameStage};
 pub use signature::SignatureResult;
 
 use crate::ids::{AgentId, FeedId, ValueId};
@@ -73,10 +73,19 @@ json_words! {
         LackingFeed = "lacking-feed",
         /// A feed of the agent is missing, stale, held or incomplete.
         FeedState = "feed-state",
+        /// Too many signatures that did not hold came in the same second, so that the request's was not examined.
+        SignatureNotExamined = "signature-not-examined",
+        /// Too many lookups were under way, or the zone has not answered before, so that the address's name was not looked up.
+        NameNotLookedUp = "name-not-looked-up",
     }
 }
 
 impl Doubt {
+    /// Returns true if the same request may be verified a second later.
+    pub const fn is_passing(self) -> bool {
+        matches!(self, Self::SignatureNotExamined | Self::NameNotLookedUp)
+    }
+
     /// The remedy, for the log of a gate, if the operator of the server has one.
     pub const fn advice(self) -> Option<&'static str> {
         match self {
@@ -131,6 +140,8 @@ pub(crate) struct Identification {
     pub(crate) doubt: Option<Doubt>,
     /// What exempts the client from all rules.
     pub(crate) exempt: Option<Exemption>,
+    /// True if the claim is a forgery unless what was not examined verifies it.
+    pub(crate) is_refuted_else: bool,
     /// The place of the address, by a geofeed.
     pub(crate) place: Option<ValueId>,
     /// True if the User-Agent is that of automation.
@@ -149,6 +160,7 @@ impl Identification {
         evidence: None,
         doubt: None,
         exempt: None,
+        is_refuted_else: false,
         place: None,
         is_automation: false,
         signature: None,
@@ -182,6 +194,7 @@ pub(crate) fn identify(
         evidence: None,
         doubt: None,
         exempt: ranges.exemption(exempt),
+        is_refuted_else: false,
         place: ranges.place(),
         is_automation: speaker != Speaker::Browser,
         signature: None,
@@ -194,7 +207,7 @@ pub(crate) fn identify(
     }
     let examined = match known.is_unsigned {
         true => None,
-        false => signature::examine(&ruleset.keys, request, claimed),
+        false => signature::examine(&ruleset.keys, request, claimed, address),
     };
     let unsigned = Identification { signature: examined, ..unsigned };
     if let Some(Examined { result, agent: agent @ Some(_), .. }) = examined {
@@ -212,14 +225,28 @@ pub(crate) fn identify(
             ..unsigned
         };
     }
+    // What is not examined may be anybody's signature, whatever the User-Agent claims.
+    let unexamined = examined
+        .filter(|examined| examined.result == SignatureResult::OverBudget)
+        .map(|_| Doubt::SignatureNotExamined);
     if let Some(agent) = agent {
         let is_named = || known.name.zip(claimed).is_some_and(|(name, id)| name.proves(id, address));
+        let is_unasked = || known.name.zip(claimed).is_some_and(|(name, id)| name.is_unasked(id, address));
+        let unasked = || is_unasked().then_some(Doubt::NameNotLookedUp);
         let (identity, evidence, doubt) = match ranges.doubt(agent) {
+            None if unexamined.is_some() => {
+                let unsigned = Identification { is_refuted_else: true, ..unsigned };
+                return Identification { identity: Identity::Unverified, doubt: unexamined, ..unsigned };
+            }
             None => (Identity::Spoofed, None, None),
             Some(_) if is_named() => (Identity::Verified, Some(Evidence::Name), None),
-            doubt => (Identity::Unverified, None, doubt),
+            Some(doubt) => (Identity::Unverified, None, unexamined.or_else(unasked).or(Some(doubt))),
         };
         return Identification { identity, evidence, doubt, ..unsigned };
+    }
+    if unexamined.is_some() {
+        let unsigned = Identification { is_automation: true, ..unsigned };
+        return Identification { identity: Identity::Unverified, doubt: unexamined, ..unsigned };
     }
     match ranges.any() {
         Some(range) => {

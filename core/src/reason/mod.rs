@@ -91,6 +91,9 @@ impl Reason {
 /// The status of denials, in whose place an operator may have put another one.
 pub(crate) const FORBIDDEN: u16 = 403;
 
+/// The status of denials that a gate may not repeat a second later.
+pub(crate) const UNAVAILABLE: u16 = 503;
+
 /// The line of a policy that decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Rule<'r> {

@@ -14,8 +14,8 @@ use core::net::IpAddr;
 
 use crate::json::typed::json_words;
 
-pub(crate) use budget::Client;
 pub use budget::SignatureBudget;
+pub(crate) use budget::{Holding, Network};
 pub use name_fact::{NameFact, NameOutcome};
 pub use overrides::Overrides;
 pub use plain::PlainRequest;
@@ -59,8 +59,8 @@ pub trait Request {
     /// The time, in seconds since the Unix epoch; asked for only where a feed can become stale.
     fn now(&self) -> i64;
 
-    /// The worker's budget for signatures that may not hold. `None`: all are examined.
-    fn signature_budget(&self) -> Option<&SignatureBudget> {
+    /// Calls a function with the gate's budget for signatures that may not hold. `None`: it has none, and all are examined.
+    fn with_signature_budget<T>(&self, _call: impl FnOnce(&SignatureBudget) -> T) -> Option<T> {
         None
     }
 
@@ -100,8 +100,11 @@ macro_rules! forward_facts {
             self.$field.now()
         }
 
-        fn signature_budget(&self) -> Option<&$crate::request::SignatureBudget> {
-            self.$field.signature_budget()
+        fn with_signature_budget<T>(
+            &self,
+            call: impl FnOnce(&$crate::request::SignatureBudget) -> T,
+        ) -> Option<T> {
+            self.$field.with_signature_budget(call)
         }
     };
 }

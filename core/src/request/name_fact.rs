@@ -14,6 +14,8 @@ json_words! {
         Refuted = "refuted",
         /// DNS has not answered, or not in time.
         Unknown = "unknown",
+        /// DNS was not asked.
+        Unasked = "unasked",
     }
 }
 
@@ -36,6 +38,11 @@ impl NameFact {
     /// Returns true if it verifies the agent at the address.
     pub(crate) fn proves(&self, agent: AgentId, address: Option<IpAddr>) -> bool {
         self.outcome == NameOutcome::Confirmed && self.is_about(agent, address)
+    }
+
+    /// Returns true if DNS was not asked for the name of this agent at this address.
+    pub(crate) fn is_unasked(&self, agent: AgentId, address: Option<IpAddr>) -> bool {
+        self.outcome == NameOutcome::Unasked && self.is_about(agent, address)
     }
 
     /// Returns true if the lookup was for this agent at this address.

@@ -14,6 +14,9 @@ use crate::ruleset::data::Ruleset;
 /// the file, and a new policy is enforced at once: who obeys it should see it soon.
 const POLICY_LIFETIME: &str = "max-age=3600";
 
+/// What is denied only because too much came in this second is worth another try after this time, in seconds.
+const RETRY_AFTER: &str = "1";
+
 /// A response that a gate sends itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply<'r> {
@@ -23,6 +26,8 @@ pub struct Reply<'r> {
     pub content_type: Option<&'static str>,
     /// The `Cache-Control`, where one is sent.
     pub cache_control: Option<&'static str>,
+    /// The `Retry-After`, if the same request may have another answer then.
+    pub retry_after: Option<&'static str>,
     /// The `Vary`, where the request's headers chose the body.
     pub vary: Option<&'static str>,
     /// The `ETag`.
@@ -39,6 +44,7 @@ impl Reply<'_> {
         let headers = [
             ("Content-Type", self.content_type),
             ("Cache-Control", self.cache_control),
+            ("Retry-After", self.retry_after),
             ("Vary", self.vary),
             ("ETag", self.etag),
             ("Last-Modified", self.last_modified.as_deref()),
@@ -68,7 +74,8 @@ impl Ruleset {
                 let usual = decision.status()?;
                 let status = status.filter(|_| usual == FORBIDDEN).unwrap_or(usual);
                 let document = problem::body(&self.denials, decision.reason, rule, status);
-                Some(Reply::denial(document, status))
+                let retry_after = decision.is_passing().then_some(RETRY_AFTER);
+                Some(Reply { retry_after, ..Reply::denial(document, status) })
             }
         }
     }
@@ -108,6 +115,7 @@ impl<'r> Reply<'r> {
             status,
             content_type: None,
             cache_control: None,
+            retry_after: None,
             vary: None,
             etag: None,
             last_modified: None,

@@ -5,6 +5,7 @@
 //! unless the headers have it.
 
 use std::cell::{Cell, OnceCell};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::IpAddr;
 
 use crawlpike_core::{HeaderNames, Request, Scheme, SignatureBudget};
@@ -183,9 +184,12 @@ impl Request for HostRequest<'_> {
         self.granted(raw::now()).unwrap_or_default()
     }
 
-    fn signature_budget(&self) -> Option<&SignatureBudget> {
+    fn with_signature_budget<T>(&self, call: impl FnOnce(&SignatureBudget) -> T) -> Option<T> {
+        // A new configuration keeps the virtual machine, and so this.
         static OF_THIS_WORKER: SignatureBudget = SignatureBudget::new();
-        Some(&OF_THIS_WORKER)
+        // The standard library's random keys of a hash are the host's.
+        OF_THIS_WORKER.seed(|| RandomState::new().build_hasher().finish());
+        Some(call(&OF_THIS_WORKER))
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

@@ -7,11 +7,14 @@
 mod message;
 
 use std::collections::VecDeque;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crawlpike_core::metrics::{Event, OnceAMinute};
-use crawlpike_core::{NameCache, NameLookup, NameLookupResult, NameOutcome};
+use crawlpike_core::{
+    NameCache, NameDesk, NameLookup, NameLookupResult, NameOutcome, NamePlaces, NameShares, NameStage,
+};
 
 use crate::configuration::NameService;
 use crate::envoy::{
@@ -23,8 +26,7 @@ use message::{MEDIA_TYPE, MOST_BYTES, Question};
 /// The number of the event by which questions are sent.
 pub(crate) const ASK: u64 = 1;
 
-/// The most lookups that may be under way, and the most requests that may wait for them. A request beyond that does not wait.
-const MOST_LOOKUPS: usize = 128;
+/// The most requests that may wait for lookups. A request beyond that does not wait.
 const MOST_WAITING: usize = 1024;
 
 /// The results of lookups, for all configurations and workers. `None`: there is no memory, and nothing is known.
@@ -33,12 +35,10 @@ static KNOWN: LazyLock<Option<Box<NameCache>>> = LazyLock::new(NameCache::empty)
 /// The knowledge of a client's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Knowledge {
-    /// A lookup had this result.
+    /// A lookup had this result, or cannot be made now.
     Outcome(NameOutcome),
     /// A lookup is under way, after which the stream is scheduled.
     UnderWay,
-    /// Too many are under way.
-    Nothing,
 }
 
 /// The lookups of one configuration.
@@ -49,9 +49,12 @@ pub(crate) struct Names {
     lookups: Mutex<Lookups>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Lookups {
     under_way: Vec<Lookup>,
+    desk: NameDesk,
+    /// The requests that wait, several for some lookups.
+    waiting: NamePlaces,
     /// The number of the next one.
     next: u64,
     /// The one whose question is being sent: Envoy can answer before its number is known.
@@ -90,7 +93,14 @@ pub(crate) fn outcome(lookup: &NameLookup) -> Option<NameOutcome> {
 
 impl Names {
     pub(crate) fn new(service: NameService, scheduler: Arc<Scheduler>) -> Self {
-        Self { service, scheduler, lookups: Mutex::default() }
+        let lookups = Lookups {
+            under_way: Vec::new(),
+            desk: NameDesk::new(RandomState::new().build_hasher().finish()),
+            waiting: NamePlaces::new(MOST_WAITING),
+            next: 0,
+            sending: None,
+        };
+        Self { service, scheduler, lookups: Mutex::new(lookups) }
     }
 
     /// Returns what is known; if nothing is, starts a lookup for this stream.
@@ -98,24 +108,27 @@ impl Names {
         if let Some(outcome) = outcome(about) {
             return Knowledge::Outcome(outcome);
         }
-        let Some(stream) = handle.scheduler() else { return Knowledge::Nothing };
+        let Some(stream) = handle.scheduler() else { return Knowledge::Outcome(NameOutcome::Unknown) };
         let mut lookups = self.lookups();
         // It may have ended meanwhile.
         if let Some(outcome) = outcome(about) {
             return Knowledge::Outcome(outcome);
         }
-        let waiting: usize = lookups.under_way.iter().map(|lookup| lookup.waiting.len()).sum();
-        if waiting >= MOST_WAITING {
-            statistics::count_event(Event::NameLookup(NameLookupResult::OverLimit));
-            return Knowledge::Nothing;
+        let shares = NameShares::of(about);
+        let not_asked = |result: NameLookupResult| {
+            statistics::count_event(Event::NameLookup(result));
+            Knowledge::Outcome(result.outcome())
+        };
+        if !lookups.waiting.take(shares) {
+            return not_asked(NameLookupResult::OverLimit);
         }
         if let Some(lookup) = lookups.under_way.iter_mut().find(|lookup| lookup.about.asks_as(about)) {
             lookup.waiting.push(stream);
             return Knowledge::UnderWay;
         }
-        if lookups.under_way.len() >= MOST_LOOKUPS {
-            statistics::count_event(Event::NameLookup(NameLookupResult::OverLimit));
-            return Knowledge::Nothing;
+        if let Err(result) = lookups.desk.take(shares, crawlpike_files::now()) {
+            lookups.waiting.give_back(shares);
+            return not_asked(result);
         }
         let number = lookups.next;
         lookups.next += 1;
@@ -159,7 +172,12 @@ impl Names {
         };
         let Some(lookup) = lookups.under_way.iter_mut().find(is_meant) else { return };
         lookup.callout = None;
-        let (number, next) = (lookup.number, lookup.advance(message));
+        let (number, had_names, shares) =
+            (lookup.number, lookup.candidates.is_some(), NameShares::of(&lookup.about));
+        let next = lookup.advance(message);
+        if !had_names && lookup.candidates.is_some() {
+            lookups.desk.advance(shares);
+        }
         drop(lookups);
         match next {
             Next::Ask => self.ask(scheduled, number),
@@ -228,9 +246,13 @@ impl Names {
     fn finish(&self, number: u64, result: NameLookupResult) {
         let mut lookups = self.lookups();
         let Some(place) = lookups.under_way.iter().position(|lookup| lookup.number == number) else { return };
-        let Lookup { about, waiting, life, .. } = lookups.under_way.swap_remove(place);
+        let Lookup { about, waiting, life, candidates, .. } = lookups.under_way.swap_remove(place);
+        let (shares, now) = (NameShares::of(&about), crawlpike_files::now());
+        let stage = if candidates.is_some() { NameStage::Addresses } else { NameStage::Name };
+        lookups.desk.give_back(shares, stage);
+        lookups.desk.note(shares, stage, result, now);
+        waiting.iter().for_each(|_| lookups.waiting.give_back(shares));
         if let Some(known) = KNOWN.as_ref() {
-            let now = crawlpike_files::now();
             known.put(&about, result.outcome(), now.saturating_add(life.into()), now);
         }
         drop(lookups);

@@ -7,7 +7,7 @@ use crawlpike_tests::artefacts;
 use wasmparser::{Parser, Payload};
 
 /// Every function that the filter may call: those that it calls itself or through the SDK, and what Rust's standard library
-/// needs for `RUST_BACKTRACE`, messages and `abort`. A new one is a decision, because hosts other than Envoy may lack it. The
+/// needs for `RUST_BACKTRACE`, messages, `abort`, and the random key of the budget for signatures. A new one is a decision, because hosts other than Envoy may lack it. The
 /// filter can open no connection, because no function here does.
 pub(crate) const IMPORTS: &[&str] = &[
     "env.proxy_add_header_map_value",
@@ -33,6 +33,7 @@ pub(crate) const IMPORTS: &[&str] = &[
     "wasi_snapshot_preview1.environ_sizes_get",
     "wasi_snapshot_preview1.fd_write",
     "wasi_snapshot_preview1.proc_exit",
+    "wasi_snapshot_preview1.random_get",
 ];
 
 /// The exports of the filter. Every callback costs each request, even one that does nothing.

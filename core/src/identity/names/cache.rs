@@ -119,6 +119,8 @@ impl NameCache {
             NameOutcome::Confirmed => LONGEST,
             NameOutcome::Refuted => LONGEST_REFUTED,
             NameOutcome::Unknown => SHORTEST,
+            // Nothing came of it.
+            NameOutcome::Unasked => return,
         };
         let life = valid_until.saturating_sub(now).clamp(SHORTEST, longest);
         let key = key(lookup);

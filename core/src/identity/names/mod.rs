@@ -5,6 +5,9 @@
 //! [`crate::decide()`] as a [`NameFact`].
 
 mod cache;
+mod desk;
+#[cfg(test)]
+mod desk_tests;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +17,7 @@ use alloc::sync::Arc;
 use core::net::IpAddr;
 
 pub use cache::NameCache;
+pub use desk::{NameDesk, NamePlaces, NameShares, NameStage};
 
 use crate::http::authority::is_host_name;
 use crate::http::domains::Domains;
@@ -39,8 +43,10 @@ json_words! {
         TimedOut = "timed-out",
         /// DNS has answered that it failed, or cannot be asked, or its answer cannot be read.
         Failed = "failed",
-        /// Nobody asked: too many were waiting.
+        /// Not asked: too many lookups were under way, of all clients, or of the network or for the domains.
         OverLimit = "over-limit",
+        /// Not asked: the zone has not answered lately.
+        BackedOff = "backed-off",
     }
 }
 
@@ -50,7 +56,8 @@ impl NameLookupResult {
         match self {
             Self::Confirmed => NameOutcome::Confirmed,
             Self::Refuted | Self::NoName => NameOutcome::Refuted,
-            Self::TimedOut | Self::Failed | Self::OverLimit => NameOutcome::Unknown,
+            Self::TimedOut | Self::Failed => NameOutcome::Unknown,
+            Self::OverLimit | Self::BackedOff => NameOutcome::Unasked,
         }
     }
 }

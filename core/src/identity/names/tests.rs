@@ -94,7 +94,7 @@ fn a_name_verifies_one_agent_at_one_address_and_the_lack_of_it_condemns_nobody()
     assert_eq!((decision.identity, decision.proof()), (Identity::Verified, Some(Proof::Rdns)));
     assert_eq!(decision.reason, Reason::AgentAllowed);
     assert!(ruleset.name_lookup(&decision, &request, Some(&confirmed)).is_none());
-    for outcome in [NameOutcome::Refuted, NameOutcome::Unknown] {
+    for outcome in [NameOutcome::Refuted, NameOutcome::Unknown, NameOutcome::Unasked] {
         let fact = lookup.fact(outcome);
         let decision = decided(&ruleset, &request, Some(fact));
         assert_eq!((decision.identity, decision.proof()), (Identity::Unverified, None), "{outcome}");

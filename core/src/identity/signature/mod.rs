@@ -4,17 +4,21 @@
 //! Cheap checks come first: a request without a Signature header is asked for nothing else. Of one with it, the sizes,
 //! the tag, the times and the number of the key are looked at; only what is left of that is compared with the request,
 //! and only what is left of that is computed on the curve. A gate has a [budget](crate::request::SignatureBudget) for
-//! the last two, and looks at nothing of a client that has spent it. Nothing here allocates.
+//! the last two. Where a client's network has spent its share of it, nothing is looked at but whether the request has what each
+//! signature of the profile has. Nothing here allocates.
 
 mod base;
 mod query;
 
+use core::net::IpAddr;
+
+use crate::hash;
 use crate::http::structured::{self, Bare, InnerList, Item, Member};
 use crate::ids::AgentId;
 use crate::json::typed::json_words;
 use crate::keys::identifier::{Identifier, Reference};
 use crate::keys::{Key, KeyDirectory, KeyRing, Thumbprint};
-use crate::request::{Client, Request};
+use crate::request::{Holding, Network, Request};
 use base::{AGENT, Component, Components, INPUT};
 
 pub(crate) use base::{HostSpelling, NoBase, SIGNATURE, write as write_base};
@@ -62,7 +66,7 @@ json_words! {
         Unsupported = "unsupported",
         /// There are more or longer signatures than are looked at.
         OverLimit = "over-limit",
-        /// Too many that did not hold came before it in this second, so that nobody examined it.
+        /// Too many that did not hold came before it in this second, so that it was not examined.
         OverBudget = "over-budget",
     }
 }
@@ -132,35 +136,52 @@ impl Examined {
 }
 
 /// Examines the signatures of a request. Of a directory that several agents have, the agent is the `claimed` one, or else the
-/// first. `None` where there is no signature of the profile.
+/// first. `address` is the client's. `None` where there is no signature of the profile.
 #[inline]
-pub(super) fn examine(ring: &KeyRing, request: &impl Request, claimed: Option<AgentId>) -> Option<Examined> {
+pub(super) fn examine(
+    ring: &KeyRing,
+    request: &impl Request,
+    claimed: Option<AgentId>,
+    address: Option<IpAddr>,
+) -> Option<Examined> {
     // For nearly every request, this is all, if its host has not said so before.
     if ring.is_empty() || request.header(SIGNATURE).is_none() {
         return None;
     }
-    examine_signed(ring, request, claimed)
+    examine_signed(ring, request, claimed, address)
 }
 
 #[cold]
 #[inline(never)]
-fn examine_signed(ring: &KeyRing, request: &impl Request, claimed: Option<AgentId>) -> Option<Examined> {
-    let (budget, client, now) = (request.signature_budget(), Client::of(request.address()), request.now());
-    if budget.is_some_and(|budget| !budget.allows(client, now)) {
-        return Some(Examined::failed(SignatureResult::OverBudget));
+fn examine_signed(
+    ring: &KeyRing,
+    request: &impl Request,
+    claimed: Option<AgentId>,
+    address: Option<IpAddr>,
+) -> Option<Examined> {
+    let (network, now) = (Network::of(address), request.now());
+    if request.with_signature_budget(|budget| budget.allows(network, now)) == Some(false) {
+        return may_have_profile(request).then_some(Examined::failed(SignatureResult::OverBudget));
     }
     let size = size_of_headers(request);
-    let mut examination = Examination { ring, request, claimed, comparisons: 0 };
+    let mut examination = Examination { ring, request, claimed, comparisons: 0, holding: None };
     let examined = match size {
         ..=MOST_BYTES => examination.all().unwrap_or_else(|result| Some(Examined::failed(result))),
         _ => Some(Examined::failed(SignatureResult::OverLimit)),
     };
-    let holds = examined.is_some_and(|examined| examined.result == SignatureResult::Verified);
     let is_costly = examination.comparisons > 0 || (LONG..=MOST_BYTES).contains(&size);
-    if let Some(budget) = budget.filter(|_| holds || is_costly) {
-        budget.note(client, now, holds);
-    }
+    match examination.holding {
+        Some(holding) => request.with_signature_budget(|budget| budget.note_good(network, holding, now)),
+        None if is_costly => request.with_signature_budget(|budget| budget.note_bad(network, now)),
+        None => None,
+    };
     examined
+}
+
+/// Returns true if the request has what each request with a signature of the profile has: a directory, and the tag somewhere.
+fn may_have_profile(request: &impl Request) -> bool {
+    let has_tag = |line: &[u8]| line.windows(TAG.len()).any(|part| part == TAG.as_bytes());
+    request.header(AGENT).is_some() && request.header_lines(INPUT).any(has_tag)
 }
 
 /// The bytes of the three headers.
@@ -194,6 +215,8 @@ struct Examination<'a, R> {
     request: &'a R,
     claimed: Option<AgentId>,
     comparisons: usize,
+    /// The one that holds.
+    holding: Option<Holding>,
 }
 
 impl<R: Request> Examination<'_, R> {
@@ -240,6 +263,10 @@ impl<R: Request> Examination<'_, R> {
         }
         self.comparisons += 1;
         let (result, agent) = self.compare(label, input, thumbprint, now)?;
+        if result == SignatureResult::Verified {
+            let hash = hash::of_bytes(&self.bytes_of(label)?);
+            self.holding = Some(Holding { hash, created });
+        }
         Ok(Examined { result, is_long_lived: expires.saturating_sub(created) > LONG_LIFE, agent })
     }
 

@@ -189,6 +189,7 @@ fn the_text_is_that_of_prometheus() {
             r#"crawlpike_name_lookups_total{result="timed-out"} 1"#,
             r#"crawlpike_name_lookups_total{result="failed"} 0"#,
             r#"crawlpike_name_lookups_total{result="over-limit"} 0"#,
+            r#"crawlpike_name_lookups_total{result="backed-off"} 0"#,
             r#"crawlpike_doubts_total{doubt="private-address"} 5"#,
             r#"crawlpike_doubts_total{doubt="6to4"} 0"#,
             r#"crawlpike_doubts_total{doubt="teredo"} 0"#,
@@ -197,6 +198,8 @@ fn the_text_is_that_of_prometheus() {
             r#"crawlpike_doubts_total{doubt="partial-ranges"} 0"#,
             r#"crawlpike_doubts_total{doubt="lacking-feed"} 0"#,
             r#"crawlpike_doubts_total{doubt="feed-state"} 0"#,
+            r#"crawlpike_doubts_total{doubt="signature-not-examined"} 0"#,
+            r#"crawlpike_doubts_total{doubt="name-not-looked-up"} 0"#,
         ]
     );
     for metric in ALL {

@@ -66,13 +66,18 @@ impl Request for Sent {
         self.now
     }
 
-    fn signature_budget(&self) -> Option<&SignatureBudget> {
-        self.budget.as_deref()
+    fn with_signature_budget<T>(&self, call: impl FnOnce(&SignatureBudget) -> T) -> Option<T> {
+        self.budget.as_deref().map(call)
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
         self.headers.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_bytes())
     }
+}
+
+/// Examines the signatures of a request whose client has no address.
+fn examine(ring: &KeyRing, sent: &Sent, claimed: Option<AgentId>) -> Option<Examined> {
+    super::examine(ring, sent, claimed, None)
 }
 
 fn agent(number: usize) -> AgentId {

@@ -32,7 +32,8 @@ fn sig_10_each_signature_is_judged_by_itself() {
     };
     let sent = sent().signed(&first_forged).signed(&forged).signed(&third);
     let ring = ring();
-    let mut examination = Examination { ring: &ring, request: &sent, claimed: None, comparisons: 0 };
+    let mut examination =
+        Examination { ring: &ring, request: &sent, claimed: None, comparisons: 0, holding: None };
     for input in structured::members(sent.header_lines(INPUT)) {
         let (label, Member::List(input)) = input.unwrap() else { panic!("a list") };
         let expected = if label == b"third" { Err(OverLimit) } else { Ok(BadSignature) };
@@ -165,24 +166,31 @@ fn sig_12_what_exceeds_the_budget_is_no_forgery() {
     let unknown = Plan { parameters: parameters(NOW, NOW + 50, 9), ..Plan::default() };
     let unknown = with_budget(sent().signed(&unknown));
     // Cheap refusals work as before, and nothing is spent on them; nor on signatures that hold.
-    for _ in 0..2 * budget::MOST_OF_A_CLIENT {
+    for _ in 0..2 * budget::ALONE {
         assert_eq!(result(&expired), Some(Expired));
         assert_eq!(result(&unknown), Some(UnknownKey));
         assert_eq!(result(&good), Some(Verified));
     }
     let long = unknown.clone().with("signature-agent", &format!("x=\"{}\"", "a".repeat(LONG)));
     assert_eq!(result(&long), Some(UnknownKey));
+    for _ in 0..budget::ALONE % 2 {
+        assert_eq!(result(&forged), Some(BadSignature));
+    }
     assert_eq!(result(&forged), Some(BadSignature));
-    for _ in 0..budget::MOST_OF_A_CLIENT / 2 - 1 {
+    for _ in 0..budget::ALONE / 2 - 1 {
         assert_eq!(result(&forged), Some(BadSignature));
         assert_eq!(result(&uncovered), Some(NotCovered));
     }
-    for _ in 0..2 * budget::MOST_OF_A_CLIENT {
+    for _ in 0..2 * budget::ALONE {
         for sent in [&forged, &uncovered, &good, &expired, &unknown] {
             let examined = examine(&ring(), sent, None).unwrap();
             assert_eq!((examined.result, examined.agent), (OverBudget, None));
         }
     }
+    // What is not of the profile has nothing to do with it: servers of the Fediverse sign in another form.
+    let mut other = good.clone();
+    other.headers.retain(|(name, _)| name != AGENT);
+    assert_eq!(result(&other), None);
     let later = |sent: &Sent| Sent { now: NOW + 1, ..sent.clone() };
     assert_eq!(result(&later(&good)), Some(Verified));
     assert_eq!(result(&later(&forged)), Some(BadSignature));

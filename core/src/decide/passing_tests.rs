@@ -1,0 +1,155 @@
+//! Doubts that pass: the gate has not examined the signature, or not looked up the name, that may verify the client.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+use crate::request::budget::ALONE;
+use crate::request::tests::BROWSER;
+use crate::request::{NameFact, NameOutcome, Network, Overrides, Request, Scheme, SignatureBudget};
+use crate::sign::key_directory;
+use crate::{Doubt, Identity, NoFiles, Reason, Ruleset, decide};
+
+const NOW: i64 = 1_800_000_000;
+const ADDRESS: IpAddr = IpAddr::V4(core::net::Ipv4Addr::new(192, 0, 2, 1));
+
+/// A request of a client whose network has spent its share of the budget.
+struct Late<'a> {
+    host: &'a str,
+    path: &'a str,
+    user_agent: &'a str,
+    is_signed: bool,
+    budget: SignatureBudget,
+}
+
+impl<'a> Late<'a> {
+    fn new(host: &'a str, user_agent: &'a str, is_signed: bool) -> Self {
+        let budget = SignatureBudget::new();
+        (0..ALONE).for_each(|_| budget.note_bad(Network::of(Some(ADDRESS)), NOW));
+        Self { host, path: "/", user_agent, is_signed, budget }
+    }
+}
+
+impl Request for Late<'_> {
+    fn address(&self) -> Option<IpAddr> {
+        Some(ADDRESS)
+    }
+
+    fn scheme(&self) -> Option<Scheme> {
+        Some(Scheme::Https)
+    }
+
+    fn authority(&self) -> Option<&[u8]> {
+        Some(self.host.as_bytes())
+    }
+
+    fn method(&self) -> &[u8] {
+        b"GET"
+    }
+
+    fn path(&self) -> &[u8] {
+        self.path.as_bytes()
+    }
+
+    fn user_agent(&self) -> Option<&[u8]> {
+        Some(self.user_agent.as_bytes())
+    }
+
+    fn now(&self) -> i64 {
+        NOW
+    }
+
+    fn with_signature_budget<T>(&self, call: impl FnOnce(&SignatureBudget) -> T) -> Option<T> {
+        Some(call(&self.budget))
+    }
+
+    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
+        let value: &[u8] = match name {
+            "signature" => b"s=:AAAA:",
+            "signature-input" => b"s=(\"@authority\");tag=\"web-bot-auth\"",
+            "signature-agent" => b"\"https://signer.test\"",
+            _ => b"",
+        };
+        (self.is_signed && !value.is_empty()).then_some(value).into_iter()
+    }
+}
+
+fn ruleset() -> Ruleset {
+    let keys = key_directory(&[[1; 32]]);
+    let document = format!(
+        r#"{{ "mode": "enforce", "catalog": "none",
+        "feeds": [ {{ "name": "f", "format": "cidr", "source": "f" }} ],
+        "agents": [ {{ "token": "SigningBot", "keys": [ {{ "directory": "https://signer.test", "source": "k" }} ] }},
+                    {{ "token": "RangeBot", "feeds": ["f"] }}, {{ "token": "NameBot", "rdns": ["crawl.example.com"] }} ],
+        "sites": [ {{ "hosts": ["strict.test"], "unverified": "deny", "spoofed": "policy" }},
+                   {{ "hosts": ["kind.test"], "spoofed": "policy" }}, {{ "robots_txt": "r" }} ],
+        "files": {{ "f": {{ "text": "198.51.100.0/24\n" }}, "k": {{ "text": {keys:?} }},
+                    "r": {{ "text": "User-agent: *\nDisallow: /closed\n" }} }} }}"#
+    );
+    let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);
+    compiled.ruleset.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
+}
+
+/// The identity, the doubt, the reason, and of a denial the status and its Retry-After.
+type Outcome = (Identity, Option<Doubt>, Reason, Option<(u16, Option<String>)>);
+
+fn outcome(request: &Late<'_>, name: Option<NameFact>) -> Outcome {
+    let ruleset = ruleset();
+    let decision = decide(&ruleset, request, Overrides { name, ..Overrides::default() });
+    // The status that an operator puts in the place of 403 is for those who are denied for good.
+    let reply = ruleset.reply(&decision, request, Some(451));
+    let reply = reply.map(|reply| {
+        let header =
+            |wanted| reply.headers().find(|(name, _)| *name == wanted).map(|(_, value)| value.into());
+        assert_eq!(header("Cache-Control").as_deref(), Some("no-store"));
+        assert!(String::from_utf8_lossy(&reply.body).contains(&format!("\"status\":{}", reply.status)));
+        (reply.status, header("Retry-After"))
+    });
+    (decision.identity, decision.doubt, decision.reason, reply)
+}
+
+// SIG-12
+#[test]
+fn a_signature_that_is_not_examined_is_a_doubt_and_its_denial_passes() {
+    use Doubt::SignatureNotExamined;
+    let doubt = Some(SignatureNotExamined);
+    let later = Some((503, Some("1".into())));
+    for (host, user_agent, reason, reply) in [
+        ("strict.test", BROWSER, Reason::UnverifiedAgent, later.clone()),
+        ("strict.test", "SigningBot/1.0", Reason::UnverifiedAgent, later.clone()),
+        ("strict.test", "curl/8", Reason::UnverifiedAgent, later.clone()),
+        ("other.test", BROWSER, Reason::Allowed, None),
+        ("other.test", "SigningBot/1.0", Reason::Allowed, None),
+        // Without the signature it is a forgery: a site that denies those denies this one for now.
+        ("other.test", "RangeBot/1.0", Reason::UnverifiedAgent, later),
+        ("kind.test", "RangeBot/1.0", Reason::Allowed, None),
+    ] {
+        let found = outcome(&Late::new(host, user_agent, true), None);
+        assert_eq!(found, (Identity::Unverified, doubt, reason, reply), "{host} {user_agent}");
+    }
+    // What is denied whoever it is, is so for good.
+    let closed = Late { path: "/closed", ..Late::new("other.test", BROWSER, true) };
+    assert_eq!(outcome(&closed, None).2, Reason::RobotsDisallowed);
+    assert_eq!(outcome(&closed, None).3, Some((451, None)));
+    // Those who do not sign have nothing to do with it.
+    let found = outcome(&Late::new("strict.test", BROWSER, false), None);
+    assert_eq!((found.0, found.1), (Identity::None, None));
+    let found = outcome(&Late::new("other.test", "RangeBot/1.0", false), None);
+    assert_eq!(found, (Identity::Spoofed, None, Reason::SpoofedAgent, Some((451, None))));
+}
+
+// RDNS-1
+#[test]
+fn a_name_that_is_not_looked_up_is_a_doubt_and_its_denial_passes() {
+    let (ruleset, request) = (ruleset(), Late::new("strict.test", "NameBot/1.0", false));
+    let decision = decide(&ruleset, &request, Overrides::default());
+    let lookup = ruleset.name_lookup(&decision, &request, None).unwrap();
+    let found: Vec<_> = [NameOutcome::Unasked, NameOutcome::Refuted, NameOutcome::Unknown]
+        .map(|known| outcome(&request, Some(lookup.fact(known))))
+        .map(|(identity, doubt, _, reply)| (identity, doubt, reply))
+        .into();
+    let denied = (Identity::Unverified, Some(Doubt::NoFeed), Some((451, None)));
+    let passing = (Identity::Unverified, Some(Doubt::NameNotLookedUp), Some((503, Some("1".into()))));
+    assert_eq!(found, [passing, denied.clone(), denied]);
+}
