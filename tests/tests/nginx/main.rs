@@ -8,6 +8,7 @@ mod directives;
 mod documents;
 mod examples;
 mod feed_states;
+mod floods;
 mod headers;
 mod measures;
 mod memory;
