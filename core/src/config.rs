@@ -53,6 +53,10 @@ json_object! {
         /// then takes the client's address from `X-Forwarded-For`, which costs less than to ask Envoy. Left out: it
         /// asks. The other gates have the address anyway.
         pub trusted_hops: Option<UpTo<100>> = { None },
+        /// The most bytes that all pages that are being made into documents may hold: in a worker of nginx, in a virtual machine
+        /// of the Wasm filter, in an Envoy with the native module. A page beyond it is sent as it is. In nginx, the directive
+        /// `crawlpike_document_memory` takes precedence.
+        pub document_memory: usize = { DOCUMENT_MEMORY },
         /// Prefixes of the network's NAT64 (RFC 6052) beside `64:ff9b::/96`. The IPv4 address within an address of theirs is
         /// the client's.
         pub nat64: Vec<Placed<String>> = { Vec::new() },
@@ -65,6 +69,10 @@ json_object! {
         "$schema": String,
     }
 }
+
+/// 64 MiB: with two workers a quarter of a machine with 512 MB. It lets two pages of the largest default size be converted at
+/// the same time.
+const DOCUMENT_MEMORY: usize = 64 << 20;
 
 json_object! {
     /// A file in the document.

@@ -5,14 +5,19 @@
 
 use std::cell::Cell;
 
-use crawlpike_core::{Conversion, DocumentHeaders, rfc_3339};
-use crawlpike_document_gate::{Job, Outcome, PageSource};
+use crawlpike_core::metrics::DocumentOutcome;
+use crawlpike_core::{Conversion, DocumentHeaders, Ruleset, rfc_3339};
+use crawlpike_document_gate::{Held, Job, Memory, Outcome, PageSource};
 use crawlpike_envoy_gate::{PageRequest, change_head};
 use crawlpike_files::catch;
 
 use crate::envoy::{Body, BodyPlace, Refused, StreamHandle};
 use crate::errors;
 use crate::request::HostStream;
+use crate::statistics;
+
+/// The memory that the pages of all workers hold.
+static HELD: Memory = Memory::new();
 
 /// A page that is being collected.
 #[derive(Debug)]
@@ -22,22 +27,28 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    pub(crate) fn new(conversion: Box<Conversion>, request: &PageRequest) -> Self {
+    pub(crate) fn new(conversion: Box<Conversion>, request: &PageRequest, ruleset: &Ruleset) -> Self {
         let url = request.url().map(str::to_owned);
         let source = PageSource { url, fetched_at: rfc_3339(crawlpike_files::now()) };
-        Self { job: Box::new(Job::new(conversion, source)) }
+        let share = HELD.share(ruleset.document_memory());
+        Self { job: Box::new(Job::new(conversion, source, share)) }
     }
 
     /// The changes of the head and the document, now that the page is complete. `None`: the page goes on.
-    fn finish(&self) -> (DocumentHeaders, Option<Vec<u8>>) {
-        match catch(|| self.job.finish()) {
-            Ok(Outcome::Document { headers, body }) => (headers, Some(body)),
-            Ok(Outcome::Page { headers }) => (headers, None),
+    fn finish(&self) -> (DocumentHeaders, Option<Held>) {
+        // Envoy ends a stream in the thread that does this.
+        let (headers, document, event) = match catch(|| self.job.finish(&|| true)) {
+            Ok(Outcome::Document { headers, body }) => {
+                (headers, Some(body), self.job.event(DocumentOutcome::Made))
+            }
+            Ok(Outcome::Page { headers, reason }) => (headers, None, self.job.event(reason)),
             Err(message) => {
                 errors::note(&message);
-                (self.job.page(), None)
+                (self.job.page(), None, self.job.refused())
             }
-        }
+        };
+        statistics::count_event(event);
+        (headers, document)
     }
 
     /// Lets the response go on, now that its body is complete.
@@ -45,7 +56,7 @@ impl Page {
         let (headers, document) = self.finish();
         let changed = change_head(&mut HostStream::new(handle), &headers);
         match document {
-            Some(document) if changed.is_ok() => handle.append(place, &document)?,
+            Some(document) if changed.is_ok() => handle.append(place, document.as_ref())?,
             // With a head that is not that of a document, the page goes on.
             _ => handle.append(place, self.job.body())?,
         }
@@ -69,6 +80,7 @@ fn take(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>, is_last: bool)
     let received = handle.received().concat();
     handle.take_received()?;
     if !collected.job.push(&received) {
+        statistics::count_event(collected.job.refused());
         let changed = change_head(&mut HostStream::new(handle), &collected.job.page());
         handle.append(BodyPlace::Received, collected.job.body())?;
         handle.append(BodyPlace::Received, &received)?;
@@ -88,5 +100,12 @@ pub(crate) fn complete(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>)
         && let Err(refused) = page.send(handle, BodyPlace::Kept)
     {
         errors::note(&refused);
+    }
+}
+
+/// The stream has ended. If its page was not complete, the client or the origin has left.
+pub(crate) fn end(page: &Cell<Option<Page>>) {
+    if let Some(page) = page.take() {
+        statistics::count_event(page.job.event(DocumentOutcome::Gone));
     }
 }

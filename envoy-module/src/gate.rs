@@ -9,7 +9,7 @@ use crawlpike_envoy_gate::{
 };
 
 use crate::configuration::Configuration;
-use crate::document::Page;
+use crate::document::{self, Page};
 use crate::envoy::{Admission, Head, OtherModule, Refused, StreamHandle};
 use crate::errors;
 use crate::module::Crawlpike;
@@ -145,6 +145,7 @@ pub(crate) fn response(streaming: &Streaming, handle: &mut StreamHandle<'_>, has
     panic_if_asked(handle, "x-panic-in-response");
     // Envoy can answer a request that waits, as when it takes too long.
     streaming.waiting.take();
+    document::end(&streaming.page);
     let Some(decided) = streaming.decided.take() else { return Head::Continues };
     match edit_response(&decided, handle, has_body) {
         Ok(Some(page)) => {
@@ -168,7 +169,7 @@ fn edit_response(
     on_response(stream, &loaded.ruleset, decision)?;
     let Some(request) = page else { return Ok(None) };
     let conversion = on_page_head(stream, &loaded.ruleset, decision, request, has_body)?;
-    Ok(conversion.map(|conversion| Page::new(conversion, request)))
+    Ok(conversion.map(|conversion| Page::new(conversion, request, &loaded.ruleset)))
 }
 
 /// Without a response, either the client is gone, or Envoy starts the request again for an internal redirect: the stream that it

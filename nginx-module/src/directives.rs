@@ -27,6 +27,7 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
     })
     .with_shared_memory(SHARED_MEMORY),
     Directive::main(c"crawlpike_refresh", MainConf::set_refresh),
+    Directive::main(c"crawlpike_document_memory", MainConf::set_document_memory),
     Directive::location(c"crawlpike", EVERYWHERE, |location, cf| location.set_mode(cf)),
     Directive::location(c"crawlpike_deny_status", EVERYWHERE, |location, cf| location.set_deny_status(cf)),
     Directive::location(c"crawlpike_log_level", EVERYWHERE, |location, cf| location.set_log_level(cf)),

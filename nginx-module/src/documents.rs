@@ -2,16 +2,21 @@
 
 use std::iter;
 
+use crawlpike_core::metrics::DocumentOutcome;
 use crawlpike_core::{Decision, DocumentHeaders, DocumentTreatment, HeaderName as Name, page_url, rfc_3339};
-use crawlpike_document_gate::{Job, Outcome, PageSource};
+use crawlpike_document_gate::{Held, Job, Memory, Outcome, PageSource};
 
+use crate::counters::count_event;
 use crate::gate;
 use crate::module::Request;
-use crate::nginx::{Body, HeaderName};
+use crate::nginx::{Body, HeaderName, MainThread};
 use crate::state::{AskedDocument, RequestState};
 
 /// From how many bytes on a page is converted in a thread: smaller ones take less than a millisecond.
 const LARGE: usize = 64 << 10;
+
+/// The memory that the pages of this worker hold.
+static HELD: Memory = Memory::new();
 
 /// The headers of a request that are changed.
 const CHANGED: [HeaderName; 4] = [
@@ -27,6 +32,7 @@ pub(crate) struct PageBody(Job);
 
 impl Body for PageBody {
     type Converted = Outcome;
+    type Bytes = Held;
 
     fn push(&mut self, bytes: &[u8]) -> bool {
         #[cfg(feature = "panic-for-tests")]
@@ -38,13 +44,13 @@ impl Body for PageBody {
         self.0.body().len() > LARGE
     }
 
-    fn convert(&self) -> Outcome {
+    fn convert(&self, is_wanted: &dyn Fn() -> bool) -> Outcome {
         #[cfg(feature = "panic-for-tests")]
         panic_if_asked(self.0.body(), "panic while it is converted");
-        self.0.finish()
+        self.0.finish(is_wanted)
     }
 
-    fn into_bytes(self) -> Vec<u8> {
+    fn into_bytes(self) -> Held {
         self.0.into_body()
     }
 }
@@ -101,26 +107,35 @@ pub(crate) fn on_response(
         DocumentTreatment::Conversion(conversion) => {
             let url = page_url(request, state.is_at_page.get());
             let source = PageSource { url, fetched_at: rfc_3339(request.main_thread().now()) };
-            Some(PageBody(Job::new(conversion, source)))
+            let most = request.main_conf().and_then(|main| main.document_memory);
+            let share = HELD.share(most.unwrap_or(state.ruleset.document_memory()));
+            Some(PageBody(Job::new(conversion, source, share)))
         }
     }
 }
 
 /// Makes the head of the response that of the document, which is returned, or of the page.
-pub(crate) fn on_converted(request: &mut Request<'_>, outcome: Outcome) -> Option<Vec<u8>> {
-    let (headers, document) = match outcome {
-        Outcome::Document { headers, body } => (headers, Some(body)),
-        Outcome::Page { headers } => (headers, None),
+pub(crate) fn on_converted(request: &mut Request<'_>, body: &PageBody, outcome: Outcome) -> Option<Held> {
+    let (headers, document, outcome) = match outcome {
+        Outcome::Document { headers, body } => (headers, Some(body), DocumentOutcome::Made),
+        Outcome::Page { headers, reason } => (headers, None, reason),
     };
     edit(request, &headers);
     #[cfg(feature = "panic-for-tests")]
-    panic_if_asked(document.as_deref().unwrap_or_default(), "panic while its head is changed");
+    panic_if_asked(document.as_ref().map_or(&[], AsRef::as_ref), "panic while its head is changed");
+    count_event(request.main_thread(), body.0.event(outcome));
     document
 }
 
 /// Makes the head of the response that of a page that is sent as it is.
 pub(crate) fn on_unconverted(request: &mut Request<'_>, body: &PageBody) {
     edit(request, &body.0.page());
+    count_event(request.main_thread(), body.0.refused());
+}
+
+/// The client has left.
+pub(crate) fn on_abandoned(main_thread: MainThread<'_>, body: &PageBody) {
+    count_event(main_thread, body.0.event(DocumentOutcome::Gone));
 }
 
 #[cfg(feature = "panic-for-tests")]

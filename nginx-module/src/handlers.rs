@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crawlpike_core::metrics::{Event, ReloadResult};
-use crawlpike_document_gate::Outcome;
+use crawlpike_document_gate::{Held, Outcome};
 
 use crate::conf::{LocationConf, MainConf};
 use crate::counters;
@@ -96,12 +96,16 @@ impl Module for Crawlpike {
         response::on_response(request)
     }
 
-    fn on_converted(request: &mut Request<'_>, _: &PageBody, outcome: Outcome) -> Option<Vec<u8>> {
-        documents::on_converted(request, outcome)
+    fn on_converted(request: &mut Request<'_>, body: &PageBody, outcome: Outcome) -> Option<Held> {
+        documents::on_converted(request, body, outcome)
     }
 
     fn on_unconverted(request: &mut Request<'_>, body: &PageBody) {
         documents::on_unconverted(request, body);
+    }
+
+    fn on_abandoned(main_thread: MainThread<'_>, body: &PageBody) {
+        documents::on_abandoned(main_thread, body);
     }
 
     fn on_log(request: &Request<'_>) {

@@ -1,10 +1,13 @@
 //! The events that a gate counts beside requests.
 
-use super::{DOUBTS, ERRORS, Metric, NAME_LOOKUPS, RELOADS, ReloadResult, SIGNATURES};
+use super::{
+    DOCUMENTS, DOUBTS, DocumentOutcome, ERRORS, Metric, NAME_LOOKUPS, RELOADS, ReloadResult, SIGNATURES,
+};
 use crate::decide::decision::Decision;
 use crate::identity::{Doubt, NameLookupResult, SignatureResult};
+use crate::response::document::DocumentForm;
 
-/// An event that a gate counts, in a metric with one label at most.
+/// An event that a gate counts, in a metric with a few series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// An internal error; the request at hand passed undecided.
@@ -17,6 +20,27 @@ pub enum Event {
     NameLookup(NameLookupResult),
     /// A claim without a proof that is not called a forgery.
     Doubt(Doubt),
+    /// A page that was to become a document.
+    Document(DocumentForm, DocumentOutcome),
+}
+
+/// The values of an event's labels.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EventLabels {
+    None,
+    One([&'static str; 1]),
+    Two([&'static str; 2]),
+}
+
+impl EventLabels {
+    /// The values, in the order of the metric's labels.
+    pub(super) fn as_slice(&self) -> &[&'static str] {
+        match self {
+            Self::None => &[],
+            Self::One(values) => values,
+            Self::Two(values) => values,
+        }
+    }
 }
 
 impl Event {
@@ -25,7 +49,8 @@ impl Event {
         + ReloadResult::ALL.len()
         + SignatureResult::ALL.len()
         + NameLookupResult::ALL.len()
-        + Doubt::ALL.len();
+        + Doubt::ALL.len()
+        + DocumentForm::ALL.len() * DocumentOutcome::ALL.len();
 
     /// Every event, in the order of their places.
     pub(super) fn all() -> impl Iterator<Item = Self> {
@@ -33,7 +58,12 @@ impl Event {
         let signatures = SignatureResult::ALL.iter().copied().map(Self::Signature);
         let lookups = NameLookupResult::ALL.iter().copied().map(Self::NameLookup);
         let doubts = Doubt::ALL.iter().copied().map(Self::Doubt);
-        core::iter::once(Self::Error).chain(reloads).chain(signatures).chain(lookups).chain(doubts)
+        let outcomes = |form: DocumentForm| {
+            DocumentOutcome::ALL.iter().map(move |outcome| Self::Document(form, *outcome))
+        };
+        let documents = DocumentForm::ALL.into_iter().flat_map(outcomes);
+        let without_documents = core::iter::once(Self::Error).chain(reloads).chain(signatures);
+        without_documents.chain(lookups).chain(doubts).chain(documents)
     }
 
     /// The place among [`Self::COUNT`].
@@ -41,12 +71,16 @@ impl Event {
         const SIGNATURES: usize = 1 + ReloadResult::ALL.len();
         const LOOKUPS: usize = SIGNATURES + SignatureResult::ALL.len();
         const DOUBTS: usize = LOOKUPS + NameLookupResult::ALL.len();
+        const DOCUMENTS: usize = DOUBTS + Doubt::ALL.len();
         match self {
             Self::Error => 0,
             Self::Reload(result) => 1 + result as usize,
             Self::Signature(result) => SIGNATURES + result as usize,
             Self::NameLookup(result) => LOOKUPS + result as usize,
             Self::Doubt(doubt) => DOUBTS + doubt as usize,
+            Self::Document(form, outcome) => {
+                DOCUMENTS + form as usize * DocumentOutcome::ALL.len() + outcome as usize
+            }
         }
     }
 
@@ -72,17 +106,19 @@ impl Event {
             Self::Signature(_) => SIGNATURES,
             Self::NameLookup(_) => NAME_LOOKUPS,
             Self::Doubt(_) => DOUBTS,
+            Self::Document(..) => DOCUMENTS,
         }
     }
 
-    /// The value of the metric's label, if it has one.
-    pub(super) fn label(self) -> Option<&'static str> {
+    /// The values of the metric's labels.
+    pub(super) fn labels(self) -> EventLabels {
         match self {
-            Self::Error => None,
-            Self::Reload(result) => Some(result.as_str()),
-            Self::Signature(result) => Some(result.as_str()),
-            Self::NameLookup(result) => Some(result.as_str()),
-            Self::Doubt(doubt) => Some(doubt.as_str()),
+            Self::Error => EventLabels::None,
+            Self::Reload(result) => EventLabels::One([result.as_str()]),
+            Self::Signature(result) => EventLabels::One([result.as_str()]),
+            Self::NameLookup(result) => EventLabels::One([result.as_str()]),
+            Self::Doubt(doubt) => EventLabels::One([doubt.as_str()]),
+            Self::Document(form, outcome) => EventLabels::Two([form.as_str(), outcome.as_str()]),
         }
     }
 }
@@ -94,5 +130,12 @@ mod tests {
     #[test]
     fn each_event_has_a_place_of_its_own() {
         assert!(Event::all().map(Event::place).eq(0..Event::COUNT));
+    }
+
+    #[test]
+    fn each_event_has_a_value_for_each_label() {
+        for event in Event::all() {
+            assert_eq!(event.labels().as_slice().len(), event.metric().labels.len(), "{event:?}");
+        }
     }
 }

@@ -131,8 +131,16 @@ pub const DOUBTS: Metric = Metric {
     help: "Claims of an agent that are neither verified nor spoofed, by the reason.",
 };
 
+/// Pages that were to become documents.
+pub const DOCUMENTS: Metric = Metric {
+    name: "crawlpike_documents_total",
+    kind: Kind::Counter,
+    labels: &["form", "outcome"],
+    help: "Pages that were collected to become documents, by the form that was asked for and the outcome.",
+};
+
 /// Every metric.
-pub const ALL: [Metric; 10] = [
+pub const ALL: [Metric; 11] = [
     REQUESTS,
     FEED_STATE,
     FEED_PREFIXES,
@@ -143,6 +151,7 @@ pub const ALL: [Metric; 10] = [
     SIGNATURES,
     NAME_LOOKUPS,
     DOUBTS,
+    DOCUMENTS,
 ];
 
 json_words! {
@@ -154,6 +163,24 @@ json_words! {
         Partial = "partial",
         /// The new one was refused, and the one before stayed in force.
         Failure = "failure",
+    }
+}
+
+json_words! {
+    /// The label `outcome` of [`DOCUMENTS`]: a document, or why there is none.
+    pub enum DocumentOutcome {
+        /// The document was sent, or the client has it.
+        Made = "made",
+        /// The page goes out as it is, because other pages hold the memory for documents.
+        Busy = "busy",
+        /// The page goes out as it is: it is larger than the site's limit, or over a limit of the converter.
+        TooLarge = "too-large",
+        /// The page goes out as it is, because its meta elements permit no document.
+        Forbidden = "forbidden",
+        /// The page goes out as far as it came: it broke off, is not in its coding, is empty, or cannot be converted.
+        Broken = "broken",
+        /// Nothing is sent: the client left before the document was made.
+        Gone = "gone",
     }
 }
 

@@ -9,7 +9,7 @@ use core::fmt::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::{
-    DOUBTS, ERRORS, Event, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric, NAME_LOOKUPS, RELOADS,
+    DOCUMENTS, DOUBTS, ERRORS, Event, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric, NAME_LOOKUPS, RELOADS,
     REQUESTS, RULESET_LOADED, SIGNATURES,
 };
 use crate::feed::state::FeedState;
@@ -149,9 +149,9 @@ impl Page<'_> {
             (FEED_AGE, ages.collect()),
             (RULESET_LOADED, vec![Sample::new([], loaded)]),
         ];
-        state.into_iter().chain([ERRORS, RELOADS, SIGNATURES, NAME_LOOKUPS, DOUBTS].map(|metric| {
+        state.into_iter().chain([ERRORS, RELOADS, SIGNATURES, NAME_LOOKUPS, DOUBTS, DOCUMENTS].map(|metric| {
             let events = self.events.iter().filter(|(event, _)| event.metric() == metric);
-            let sample = |(event, count): &(Event, u64)| Sample::new(event.label().as_slice(), *count);
+            let sample = |(event, count): &(Event, u64)| Sample::new(event.labels().as_slice(), *count);
             (metric, events.map(sample).collect())
         }))
     }

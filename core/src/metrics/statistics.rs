@@ -120,7 +120,7 @@ impl<S: Statistics> ProxyMetrics<S> {
     ///
     /// The proxy refuses.
     pub fn count_event(&self, event: Event) -> Result<(), S::Error> {
-        self.statistics.increment(self.define(&event.metric(), event.label().as_slice())?)
+        self.statistics.increment(self.define(&event.metric(), event.labels().as_slice())?)
     }
 
     /// Shows a ruleset that was just loaded, at `now` in seconds since the Unix epoch, and from now on the counters that
@@ -131,7 +131,7 @@ impl<S: Statistics> ProxyMetrics<S> {
     /// The proxy refuses.
     pub fn show(&self, loaded: InForce<'_>, now: i64) -> Result<(), S::Error> {
         for event in Event::all().filter(|event| matches!(event, Event::Error | Event::Reload(_))) {
-            self.define(&event.metric(), event.label().as_slice())?;
+            self.define(&event.metric(), event.labels().as_slice())?;
         }
         let InForce { source, version, ruleset } = loaded;
         self.set(&RULESET_LOADED, &[], now.max(0).cast_unsigned())?;

@@ -54,6 +54,7 @@ pub struct Ruleset {
     pub(crate) denials: Box<[Box<[u8]>]>,
     pub(crate) filter_state: Vec<Fact>,
     pub(crate) trusted_hops: Option<u8>,
+    pub(crate) document_memory: usize,
     /// The prefixes of translated addresses, beside the well-known one.
     pub(crate) nat64: Vec<Ipv6Net>,
     /// The feeds whose addresses are exempt where a site does not say more. Those behind `feeds` are lists of the document.

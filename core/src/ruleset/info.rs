@@ -233,6 +233,11 @@ impl Ruleset {
         self.trusted_hops
     }
 
+    /// The most bytes that all pages may hold that are being made into documents.
+    pub fn document_memory(&self) -> usize {
+        self.document_memory
+    }
+
     /// Returns true if any feed can become stale.
     pub fn has_age_limits(&self) -> bool {
         self.feeds.iter().any(|feed| feed.max_age.is_some())

@@ -88,6 +88,6 @@ impl HttpContext for Stream {
 impl Drop for Stream {
     /// Envoy deletes the context.
     fn drop(&mut self) {
-        drop(page::take(self.id));
+        page::end(self.id);
     }
 }

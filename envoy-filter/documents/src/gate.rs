@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use crawlpike_core::metrics::Event;
 use crawlpike_core::{Decision, Overrides, Ruleset};
 use crawlpike_envoy_gate::{PageRequest, on_page_head, on_page_request, on_response};
-use crawlpike_envoy_wasm::{Errors, HostStream, Refused};
+use crawlpike_envoy_wasm::{Errors, HostStream, Refused, metrics};
 
 use crate::page::Page;
 
@@ -44,6 +45,16 @@ impl Gate {
     /// Makes the headers of the response what policies say.
     pub(crate) fn apply_policies(&self, decision: &Decision) {
         self.granted(on_response(&mut HostStream::default(), &self.ruleset, decision));
+    }
+
+    /// The most bytes that all pages may hold.
+    pub(crate) fn document_memory(&self) -> usize {
+        self.ruleset.document_memory()
+    }
+
+    /// Counts an event.
+    pub(crate) fn count(&self, event: Event) {
+        self.granted(metrics::count_event(event));
     }
 
     /// The value; an internal error is noted.

@@ -1,19 +1,19 @@
 //! A page that is being collected, in the memory of the virtual machine: the limits of Envoy's buffers do not count.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crawlpike_core::metrics::DocumentOutcome;
 use crawlpike_core::{Conversion, Decision, rfc_3339};
-use crawlpike_document_gate::{Job, Outcome, PageSource};
+use crawlpike_document_gate::{Held, Job, Memory, Outcome, PageSource};
 use crawlpike_envoy_gate::{PageRequest, Stream, change_head};
 use crawlpike_envoy_wasm::{HostStream, Refused, raw};
 
 use crate::gate::Gate;
 
-/// The most bytes that the pages of a virtual machine may have together. Its memory never shrinks, and ends at 4 GiB. A page
-/// for which there is no room goes on as it is.
-const MOST_KEPT: usize = 64 << 20;
+/// The memory that the pages of a virtual machine hold. Its own memory never shrinks.
+static HELD: Memory = Memory::new();
 
 /// The details of a response that had to be sent as one of Envoy's own.
 const DETAILS: &str = "crawlpike_document";
@@ -22,8 +22,6 @@ thread_local! {
     /// The pages by the numbers of their streams. No call of the host is made while they are borrowed: Envoy may end a stream
     /// during a call.
     static PAGES: RefCell<BTreeMap<u32, Page>> = const { RefCell::new(BTreeMap::new()) };
-    /// The bytes of all pages.
-    static KEPT: Cell<usize> = const { Cell::new(0) };
 }
 
 /// A page of which a part has come.
@@ -41,6 +39,13 @@ pub(crate) fn keep(stream: u32, page: Page) {
 /// The page of a stream, which is then kept no longer.
 pub(crate) fn take(stream: u32) -> Option<Page> {
     PAGES.with_borrow_mut(|pages| pages.remove(&stream))
+}
+
+/// The stream has ended. If its page was not complete, the client or the origin has left.
+pub(crate) fn end(stream: u32) {
+    if let Some(page) = take(stream) {
+        page.gate.count(page.job.event(DocumentOutcome::Gone));
+    }
 }
 
 /// Takes so many bytes of a body, which have just come. False if the response goes on: with these bytes, with all of the page,
@@ -70,11 +75,13 @@ impl Page {
             url: request.url().map(str::to_owned),
             fetched_at: raw::now().ok().and_then(rfc_3339),
         };
-        Self { gate, decision, job: Job::new(conversion, source) }
+        let share = HELD.share(gate.document_memory());
+        Self { gate, decision, job: Job::new(conversion, source, share) }
     }
 
     fn collect(&mut self, size: usize, is_last: bool) -> Result<bool, Refused> {
-        if !self.push(size)? {
+        if !self.job.push(&raw::response_body(size)?) {
+            self.gate.count(self.job.refused());
             change_head(&mut HostStream::default(), &self.job.page())?;
             // Before the bytes that have just come.
             raw::replace_response_body(0, self.job.body())?;
@@ -82,7 +89,7 @@ impl Page {
         }
         if is_last {
             let body = self.finish()?;
-            raw::replace_response_body(size, body.as_deref().unwrap_or(self.job.body()))?;
+            raw::replace_response_body(size, body.as_ref().map_or(self.job.body(), AsRef::as_ref))?;
             return Ok(false);
         }
         raw::replace_response_body(size, &[])?;
@@ -98,22 +105,14 @@ impl Page {
         }
     }
 
-    /// Copies the bytes that have just come; false if there are too many.
-    fn push(&mut self, size: usize) -> Result<bool, Refused> {
-        let kept = KEPT.get().saturating_add(size);
-        if kept > MOST_KEPT || !self.job.push(&raw::response_body(size)?) {
-            return Ok(false);
-        }
-        KEPT.set(kept);
-        Ok(true)
-    }
-
     /// Changes the head of the response, now that its body is complete. The body, if it is not the page.
-    fn finish(&self) -> Result<Option<Vec<u8>>, Refused> {
-        let (headers, document) = match self.job.finish() {
-            Outcome::Document { headers, body } => (headers, Some(body)),
-            Outcome::Page { headers } => (headers, None),
+    fn finish(&self) -> Result<Option<Held>, Refused> {
+        // Nothing else runs in a virtual machine meanwhile.
+        let (headers, document, outcome) = match self.job.finish(&|| true) {
+            Outcome::Document { headers, body } => (headers, Some(body), DocumentOutcome::Made),
+            Outcome::Page { headers, reason } => (headers, None, reason),
         };
+        self.gate.count(self.job.event(outcome));
         change_head(&mut HostStream::default(), &headers)?;
         Ok(document)
     }
@@ -138,12 +137,6 @@ impl Page {
             .filter(|(name, _)| !name.starts_with(b":"))
             .filter(|(name, _)| !matches!(*name, b"content-length" | b"transfer-encoding" | b"trailer"))
             .collect();
-        raw::respond(status.unwrap_or(200), DETAILS, &lines, body.as_deref().unwrap_or(self.job.body()))
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        KEPT.set(KEPT.get().saturating_sub(self.job.body().len()));
+        raw::respond(status.unwrap_or(200), DETAILS, &lines, body.as_ref().map_or(self.job.body(), AsRef::as_ref))
     }
 }

@@ -30,31 +30,41 @@ pub enum Look<T> {
 /// A file that is written in place is empty at first, and then incomplete for a while. A feed's guard would hold that, but
 /// half a robots.txt is a robots.txt: so a change counts when two looks in a row have found the same, and what was read
 /// while a file changed does not count.
+///
+/// A program that writes a file all the time cannot postpone this for ever: see [`Watch::PATIENCE`].
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// The files, as they were when they were read.
     read: Snapshot,
     /// As they were at the last look.
     last: Snapshot,
+    /// The number of looks in a row that found a change that was not over.
+    changing: u32,
 }
 
 impl Watch {
     /// The time between two looks after which a change is taken to be over.
     pub const SETTLING_TIME: Duration = Duration::from_secs(1);
 
+    /// After so many looks in a row that found a change that was not over, the files are read as they are, and what is made of
+    /// them counts. A file that changes during its own reading is still refused.
+    pub const PATIENCE: u32 = 10;
+
     /// Looks at files that were read before.
     pub(crate) fn new(read: Snapshot) -> Self {
-        Self { last: read.clone(), read }
+        Self { last: read.clone(), read, changing: 0 }
     }
 
     /// Looks once. After a change that is over, `read` reads the files; it records each of them just before.
     pub fn look<T>(&mut self, read: impl FnOnce(&Snapshot) -> T) -> Look<T> {
         let before = self.observe();
         if self.last == self.read {
+            self.changing = 0;
             Look::Unchanged
-        } else if self.last == before {
+        } else if self.last == before || self.changing >= Self::PATIENCE {
             self.read_observed(read)
         } else {
+            self.changing += 1;
             Look::Changing
         }
     }
@@ -74,13 +84,15 @@ impl Watch {
         let files = self.read.differing_from(&self.last);
         let snapshot = Snapshot::default();
         let made = read(&snapshot);
-        if snapshot.now() == snapshot && self.last.agrees_with(&snapshot) {
+        let is_whole = snapshot.now() == snapshot && self.last.agrees_with(&snapshot);
+        if is_whole || self.changing >= Self::PATIENCE {
             *self = Self::new(snapshot);
             return Look::Changed { files, made };
         }
         // A file changed meanwhile, and may be incomplete.
         self.read.add_as_unread(&snapshot);
         self.last = Snapshot::default();
+        self.changing += 1;
         Look::Changing
     }
 
@@ -148,6 +160,42 @@ mod tests {
             panic!("it is over")
         };
         assert_eq!((files, made), (vec![path.clone()], vec![19]));
+        assert!(matches!(glance(&mut watch), Look::Unchanged));
+    }
+
+    #[test]
+    fn a_change_that_never_ends_is_read_after_ten_looks_and_again_after_ten_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let (busy, policy) = (folder.path().join("busy"), folder.path().join("robots.txt"));
+        let mut length = 0;
+        let mut write_more = || {
+            length += 1;
+            fs::write(&busy, "x".repeat(length)).unwrap();
+            length
+        };
+        write_more();
+        fs::write(&policy, "old").unwrap();
+        let mut watch = watch(&[&busy, &policy]);
+        fs::write(&policy, "newer").unwrap();
+        for _ in 0..2 {
+            for look in 0..Watch::PATIENCE {
+                write_more();
+                assert!(matches!(glance(&mut watch), Look::Changing), "{look}");
+            }
+            let at_the_look = write_more();
+            let read = watch.look(|snapshot| {
+                let made = lengths(snapshot, &[&busy, &policy]);
+                // The file changes while others are read, too.
+                write_more();
+                made
+            });
+            let Look::Changed { files, made } = read else { panic!("it waits for ever") };
+            assert_eq!(made, [at_the_look, 5]);
+            assert!(files.contains(&busy));
+        }
+        // When it is quiet at last, that counts as any change that is over.
+        assert!(matches!(glance(&mut watch), Look::Changing));
+        assert!(matches!(watch.look(|snapshot| lengths(snapshot, &[&busy])), Look::Changed { .. }));
         assert!(matches!(glance(&mut watch), Look::Unchanged));
     }
 

@@ -1,25 +1,58 @@
 //! Bodies without their content coding.
 
-use std::borrow::Cow;
 use std::io::Read;
 
 use brotli_decompressor::Decompressor;
 use crawlpike_core::Coding;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
+use crate::memory::{Held, NoRoom, Share};
+
 /// The number of bytes that are decoded at once.
 const STEP: usize = 16 << 10;
 
-/// The body without its coding. `None` if it is not in this coding, or larger than `most` without it.
-pub(crate) fn decoded(body: &[u8], coding: Coding, most: usize) -> Option<Cow<'_, [u8]>> {
+/// The reason why a body could not be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undecoded {
+    /// It is not in this coding.
+    Broken,
+    /// There is no room for it.
+    NoRoom(NoRoom),
+}
+
+/// The body without its coding.
+pub(crate) enum Decoded<'b> {
+    /// It has none.
+    AsItCame(&'b [u8]),
+    /// Another one.
+    Other(Held),
+}
+
+impl AsRef<[u8]> for Decoded<'_> {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::AsItCame(bytes) => bytes,
+            Self::Other(held) => held.as_ref(),
+        }
+    }
+}
+
+/// The body without its coding, of at most `most` bytes, which it claims in `share`.
+pub(crate) fn decoded(
+    body: &[u8],
+    coding: Coding,
+    most: usize,
+    share: Share,
+) -> Result<Decoded<'_>, Undecoded> {
     let decoded = match coding {
-        Coding::Identity => return (body.len() <= most).then_some(Cow::Borrowed(body)),
-        Coding::Gzip => read_all(MultiGzDecoder::new(body), most),
-        Coding::Deflate if is_zlib(body) => read_all(ZlibDecoder::new(body), most),
-        Coding::Deflate => read_all(DeflateDecoder::new(body), most),
-        Coding::Brotli => read_all(Decompressor::new(body, STEP), most),
+        Coding::Identity if body.len() <= most => return Ok(Decoded::AsItCame(body)),
+        Coding::Identity => return Err(Undecoded::NoRoom(NoRoom::Page)),
+        Coding::Gzip => read_all(MultiGzDecoder::new(body), most, share),
+        Coding::Deflate if is_zlib(body) => read_all(ZlibDecoder::new(body), most, share),
+        Coding::Deflate => read_all(DeflateDecoder::new(body), most, share),
+        Coding::Brotli => read_all(Decompressor::new(body, STEP), most, share),
     };
-    decoded.map(Cow::Owned)
+    decoded.map(Decoded::Other)
 }
 
 /// Returns true if a body begins as zlib's format does (RFC 1950 2.2). Some servers send bare deflate instead.
@@ -28,11 +61,16 @@ fn is_zlib(body: &[u8]) -> bool {
     method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]) % 31 == 0
 }
 
-fn read_all(reader: impl Read, most: usize) -> Option<Vec<u8>> {
-    let mut decoded = Vec::new();
-    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-    reader.take(limit).read_to_end(&mut decoded).ok()?;
-    (decoded.len() <= most).then_some(decoded)
+fn read_all(mut reader: impl Read, most: usize, share: Share) -> Result<Held, Undecoded> {
+    let mut decoded = Held::new(share);
+    let mut step = vec![0; STEP];
+    loop {
+        let length = reader.read(&mut step).map_err(|_| Undecoded::Broken)?;
+        match step.get(..length) {
+            None | Some([]) => return Ok(decoded),
+            Some(bytes) => decoded.push(bytes, most).map_err(Undecoded::NoRoom)?,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -43,6 +81,16 @@ mod tests {
     use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
     use super::*;
+    use crate::memory::Memory;
+
+    static MEMORY: Memory = Memory::new();
+
+    fn decoded(body: &[u8], coding: Coding, most: usize) -> Result<Vec<u8>, Undecoded> {
+        let decoded = super::decoded(body, coding, most, MEMORY.share(usize::MAX));
+        decoded.map(|decoded| decoded.as_ref().to_vec())
+    }
+
+    const TOO_LARGE: Result<Vec<u8>, Undecoded> = Err(Undecoded::NoRoom(NoRoom::Page));
 
     const TEXT: &[u8] = b"<p>Text text text text text text text text text text.</p>";
 
@@ -81,17 +129,17 @@ mod tests {
             (Coding::Deflate, deflate(TEXT)),
             (Coding::Brotli, brotli(TEXT)),
         ] {
-            assert_eq!(decoded(&body, coding, TEXT.len()).as_deref(), Some(TEXT), "{coding:?}");
-            assert_eq!(decoded(&body, coding, TEXT.len() - 1), None, "{coding:?}");
+            assert_eq!(decoded(&body, coding, TEXT.len()).as_deref(), Ok(TEXT), "{coding:?}");
+            assert_eq!(decoded(&body, coding, TEXT.len() - 1), TOO_LARGE, "{coding:?}");
             if coding != Coding::Identity {
                 for end in 0..body.len() {
                     let cut = decoded(&body[..end], coding, TEXT.len());
-                    assert!(cut.is_none_or(|cut| cut.len() < TEXT.len()), "{coding:?} cut at {end}");
+                    assert!(cut.map_or(true, |cut| cut.len() < TEXT.len()), "{coding:?} cut at {end}");
                 }
             }
         }
         for coding in [Coding::Gzip, Coding::Brotli] {
-            assert_eq!(decoded(TEXT, coding, 1 << 20), None, "{coding:?}");
+            assert_eq!(decoded(TEXT, coding, 1 << 20), Err(Undecoded::Broken), "{coding:?}");
         }
     }
 
@@ -100,7 +148,9 @@ mod tests {
         let zeros = vec![0; 4 << 20];
         for (coding, bomb) in [(Coding::Gzip, gzip(&zeros)), (Coding::Brotli, brotli(&zeros))] {
             assert!(bomb.len() < 64 << 10);
-            assert_eq!(decoded(&bomb, coding, 64 << 10), None);
+            assert_eq!(decoded(&bomb, coding, 64 << 10), TOO_LARGE);
+            let little = super::decoded(&bomb, coding, 8 << 20, MEMORY.share(64 << 10));
+            assert!(matches!(little, Err(Undecoded::NoRoom(NoRoom::All))));
         }
     }
 }

@@ -1,10 +1,12 @@
 //! A page on its way to a document.
 
+use crawlpike_core::metrics::{DocumentOutcome, Event};
 use crawlpike_core::{Conversion, DocumentForm, DocumentHeaders, Made};
 use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
 use crawlpike_document::{Document, Limits, read};
 
-use crate::coding::decoded;
+use crate::coding::{Undecoded, decoded};
+use crate::memory::{CONVERSION_FACTOR, Held, LEAST, NoRoom, Share};
 
 /// The origin of a page.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +22,9 @@ pub struct PageSource {
 pub struct Job {
     conversion: Box<Conversion>,
     source: PageSource,
-    body: Vec<u8>,
+    body: Held,
+    /// The reason why the page is to be sent as it is, once [`Self::push`] has refused bytes.
+    refusal: Option<DocumentOutcome>,
 }
 
 /// The result of a job.
@@ -31,39 +35,57 @@ pub enum Outcome {
         /// The changes to the head.
         headers: DocumentHeaders,
         /// The document; empty if the status becomes 304.
-        body: Vec<u8>,
+        body: Held,
     },
     /// The page is sent as it is.
     Page {
         /// The changes to the head.
         headers: DocumentHeaders,
+        /// The reason, for metrics.
+        reason: DocumentOutcome,
     },
 }
 
+impl From<NoRoom> for DocumentOutcome {
+    fn from(no_room: NoRoom) -> Self {
+        match no_room {
+            NoRoom::Page => Self::TooLarge,
+            NoRoom::All => Self::Busy,
+        }
+    }
+}
+
+impl From<Undecoded> for DocumentOutcome {
+    fn from(undecoded: Undecoded) -> Self {
+        match undecoded {
+            Undecoded::Broken => Self::Broken,
+            Undecoded::NoRoom(no_room) => no_room.into(),
+        }
+    }
+}
+
 impl Job {
-    /// A job without a body.
-    pub fn new(conversion: Box<Conversion>, source: PageSource) -> Self {
-        Self { conversion, source, body: Vec::new() }
+    /// A job without a body. All memory that it takes is claimed in `share`.
+    pub fn new(conversion: Box<Conversion>, source: PageSource, share: Share) -> Self {
+        Self { conversion, source, body: Held::new(share), refusal: None }
     }
 
-    /// Takes the next bytes of the body, as they came; false if there would be more than the limit, and then takes none. The
+    /// Takes the next bytes of the body, as they came; false if there would be more than a limit, and then takes none. The
     /// page is then to be sent as it is, with [`Self::page`].
     #[must_use]
     pub fn push(&mut self, bytes: &[u8]) -> bool {
-        let fits = bytes.len() <= self.conversion.max_bytes.saturating_sub(self.body.len());
-        if fits {
-            self.body.extend_from_slice(bytes);
-        }
-        fits
+        let pushed = self.body.push(bytes, self.conversion.max_bytes);
+        self.refusal = pushed.err().map(DocumentOutcome::from);
+        pushed.is_ok()
     }
 
     /// The collected part of the body.
     pub fn body(&self) -> &[u8] {
-        &self.body
+        self.body.as_ref()
     }
 
     /// The same, without the job.
-    pub fn into_body(self) -> Vec<u8> {
+    pub fn into_body(self) -> Held {
         self.body
     }
 
@@ -72,32 +94,61 @@ impl Job {
         self.conversion.page_headers(false)
     }
 
-    /// The result, when the body is complete.
-    pub fn finish(&self) -> Outcome {
+    /// The event to count if the job is ended without a result: [`Self::push`] has refused bytes, or the page broke off.
+    pub fn refused(&self) -> Event {
+        self.event(self.refusal.unwrap_or(DocumentOutcome::Broken))
+    }
+
+    /// The event to count for an outcome.
+    pub fn event(&self, outcome: DocumentOutcome) -> Event {
+        Event::Document(self.conversion.form, outcome)
+    }
+
+    /// The result, when the body is complete. If `is_wanted` returns false meanwhile, nobody waits for it any more, and it need
+    /// not be made. It is called in the thread that calls this.
+    pub fn finish(&self, is_wanted: &dyn Fn() -> bool) -> Outcome {
+        self.made(is_wanted).unwrap_or_else(|reason| Outcome::Page { headers: self.page(), reason })
+    }
+
+    fn made(&self, is_wanted: &dyn Fn() -> bool) -> Result<Outcome, DocumentOutcome> {
         let conversion = &*self.conversion;
-        let Some(html) =
-            decoded(&self.body, conversion.coding, conversion.max_bytes).filter(|html| !html.is_empty())
-        else {
-            return Outcome::Page { headers: self.page() };
-        };
+        let share = || self.body.share().another();
+        let go_on = || if is_wanted() { Ok(()) } else { Err(DocumentOutcome::Gone) };
+        let html = decoded(self.body(), conversion.coding, conversion.max_bytes, share())?;
+        if html.as_ref().is_empty() {
+            return Err(DocumentOutcome::Broken);
+        }
+        go_on()?;
+        // In force until the document is there, which is a part of what the conversion takes.
+        let mut conversion_share = share();
+        if !conversion_share.claim(html.as_ref().len().saturating_mul(CONVERSION_FACTOR).max(LEAST)) {
+            return Err(DocumentOutcome::Busy);
+        }
         let limits = Limits { bytes: conversion.max_bytes, ..Limits::default() };
         // The bytes are as the origin sent them. Only names of encodings matter in this header, which are ASCII.
         let content_type = String::from_utf8_lossy(&conversion.content_type);
-        let document = read(&html, &limits, Some(&content_type), self.source.url.as_deref());
+        let document = read(html.as_ref(), &limits, Some(&content_type), self.source.url.as_deref());
         drop(html);
+        go_on()?;
         let depends_on_agent = document.forbids_some();
-        let as_page = Outcome::Page { headers: conversion.page_headers(depends_on_agent) };
+        let as_page =
+            |reason| Outcome::Page { headers: conversion.page_headers(depends_on_agent), reason };
         // Nobody knows the contents of the part that a document lacks.
-        if document.is_cut() || document.is_forbidden(conversion.token.as_deref().as_slice()) {
-            return as_page;
+        if document.is_cut() {
+            return Ok(as_page(DocumentOutcome::TooLarge));
+        }
+        if document.is_forbidden(conversion.token.as_deref().as_slice()) {
+            return Ok(as_page(DocumentOutcome::Forbidden));
         }
         let tokens = document.markdown_tokens();
-        let Some((body, reference)) = self.written(document) else { return as_page };
+        let Some((body, reference)) = self.written(document) else {
+            return Ok(as_page(DocumentOutcome::Broken));
+        };
         let content = reference.as_deref().map_or(&*body, str::as_bytes);
         let headers =
             conversion.document_headers(&Made { length: body.len(), tokens, content, depends_on_agent });
         let body = if headers.status.is_some() { Vec::new() } else { body };
-        Outcome::Document { headers, body }
+        Ok(Outcome::Document { headers, body: Held::existing(body, &mut conversion_share) })
     }
 
     /// The bytes of the document, and what identifies its content if these bytes do not.

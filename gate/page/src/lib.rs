@@ -1,4 +1,5 @@
 //! Pages that become documents, for all gates: a [`Job`] collects the body of a response, decodes it, and has it converted.
+//! [`Memory`] bounds what all of them hold.
 //!
 //! No policy and no call of a server belongs here; a job is independent of the request, so that another thread can finish it.
 //! `crawlpike-core` decides which response becomes a document and changes its headers, `crawlpike-document` converts HTML, and
@@ -10,5 +11,7 @@
 
 mod coding;
 mod job;
+mod memory;
 
 pub use job::{Job, Outcome, PageSource};
+pub use memory::{CONVERSION_FACTOR, Held, Memory, Share};

@@ -1,15 +1,29 @@
 //! From a request to the document that answers it, by the same calls that a gate makes.
 
 use crawlpike_core::{
-    DocumentHeaders, DocumentTreatment, NoFiles, Overrides, PlainRequest, Request, Ruleset, Scheme, decide,
+    DocumentForm, DocumentHeaders, DocumentTreatment, NoFiles, Overrides, PlainRequest, Request, Ruleset, Scheme, decide,
     page_url, rfc_3339,
 };
-use crawlpike_document_gate::{Job, Outcome, PageSource};
+use crawlpike_core::metrics::{DocumentOutcome, Event};
+use crawlpike_document_gate::{Job, Memory, Outcome, PageSource};
 
 const PAGE: &str = "<title>Bread</title><nav><a href=/>Home</a></nav><main><p>Mix flour and <a href=/water>water</a>.</main>";
 const MARKDOWN: &str = "# Bread\n\nMix flour and [water](https://example.com/water).\n";
 
+/// More than any page here takes.
+const ENOUGH: usize = 64 << 20;
+
 fn job(request: &PlainRequest<'_>, response: &[(&str, &str)]) -> Job {
+    static MEMORY: Memory = Memory::new();
+    job_within(&MEMORY, ENOUGH, request, response)
+}
+
+fn job_within(
+    memory: &'static Memory,
+    most: usize,
+    request: &PlainRequest<'_>,
+    response: &[(&str, &str)],
+) -> Job {
     let document = br#"{ "catalog": "none", "agents": [ { "token": "ExampleBot" } ],
         "sites": [ { "hosts": ["example.com"], "max_document_bytes": 100000,
                      "aiwebindex": { "document": { "md_paths": true } } } ] }"#;
@@ -24,7 +38,7 @@ fn job(request: &PlainRequest<'_>, response: &[(&str, &str)]) -> Job {
         panic!("no document")
     };
     let source = PageSource { url: page_url(request, is_at_page), fetched_at: rfc_3339(request.now()) };
-    Job::new(conversion, source)
+    Job::new(conversion, source, memory.share(most))
 }
 
 fn asked<'a>(path: &'a str, headers: &'a [(&'a str, &'a [u8])]) -> PlainRequest<'a> {
@@ -50,7 +64,7 @@ fn finished(request: &PlainRequest<'_>, page: &[u8]) -> Outcome {
         assert!(job.push(part));
     }
     assert_eq!(job.body(), page);
-    job.finish()
+    job.finish(&|| true)
 }
 
 fn line(headers: &DocumentHeaders, name: &str) -> Option<String> {
@@ -65,7 +79,7 @@ fn a_page_becomes_its_markdown() {
         else {
             panic!("no document")
         };
-        assert_eq!(String::from_utf8(body).unwrap(), MARKDOWN);
+        assert_eq!(String::from_utf8(body.as_ref().to_vec()).unwrap(), MARKDOWN);
         assert_eq!(headers.status, None);
         for (name, value) in [
             ("content-type", "text/markdown; charset=utf-8"),
@@ -99,7 +113,7 @@ fn aiwi_20_a_document_names_no_client() {
     let Outcome::Document { headers, body } = finished(&request, PAGE.as_bytes()) else {
         panic!("no document")
     };
-    let text = String::from_utf8(body).unwrap();
+    let text = String::from_utf8(body.as_ref().to_vec()).unwrap();
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["source"]["url"], "https://example.com/bread");
     assert_eq!(document["source"]["fetched_at"], "2026-05-13T12:34:56Z");
@@ -126,7 +140,7 @@ fn tag_8_a_page_can_forbid_documents() {
         let page = format!("{meta}{PAGE}");
         let outcome = finished(&request, page.as_bytes());
         assert_eq!(matches!(outcome, Outcome::Page { .. }), is_forbidden, "{meta}");
-        let (Outcome::Page { headers } | Outcome::Document { headers, .. }) = outcome;
+        let (Outcome::Page { headers, .. } | Outcome::Document { headers, .. }) = outcome;
         let vary = if meta.contains("bot content='noindex'") && !meta.contains("robot") {
             "Accept, User-Agent"
         } else {
@@ -144,10 +158,56 @@ fn what_makes_no_document_is_sent_as_it_is() {
     assert!(matches!(finished(&asked("/", MARKDOWN_ASKED), nested.as_bytes()), Outcome::Page { .. }));
     let mut broken = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-encoding", "gzip")]);
     assert!(broken.push(PAGE.as_bytes()));
-    assert!(matches!(broken.finish(), Outcome::Page { .. }));
+    assert!(matches!(broken.finish(&|| true), Outcome::Page { .. }));
     let mut large = job(&asked("/", MARKDOWN_ASKED), &[HTML]);
     assert!(large.push(&[b'a'; 100_000]));
     assert!(!large.push(b"b") && large.push(b""));
     assert_eq!((large.body().len(), line(&large.page(), "vary").as_deref()), (100_000, Some("Accept")));
-    assert_eq!(large.into_body().len(), 100_000);
+    assert_eq!(large.into_body().as_ref().len(), 100_000);
+}
+
+#[test]
+fn each_outcome_has_its_reason() {
+    static MEMORY: Memory = Memory::new();
+    let reason = |most: usize, page: &[u8], is_wanted: bool| {
+        let mut job = job_within(&MEMORY, most, &asked("/", MARKDOWN_ASKED), &[HTML]);
+        if !job.push(page) {
+            return job.refused();
+        }
+        match job.finish(&|| is_wanted) {
+            Outcome::Document { .. } => job.event(DocumentOutcome::Made),
+            Outcome::Page { reason, .. } => job.event(reason),
+        }
+    };
+    let forbidden = format!("<head><meta name=robots content=nosnippet></head>{PAGE}");
+    let nested = "<div>".repeat(1000) + PAGE;
+    for (most, page, is_wanted, outcome) in [
+        (ENOUGH, PAGE, true, DocumentOutcome::Made),
+        (ENOUGH, PAGE, false, DocumentOutcome::Gone),
+        (ENOUGH, "", true, DocumentOutcome::Broken),
+        (ENOUGH, &forbidden, true, DocumentOutcome::Forbidden),
+        (ENOUGH, &nested, true, DocumentOutcome::TooLarge),
+        (ENOUGH, &"a".repeat(100_001), true, DocumentOutcome::TooLarge),
+        // Room to collect it, but not to convert it.
+        (10_000, &"a".repeat(5_000), true, DocumentOutcome::Busy),
+        // No room to collect it.
+        (4_000, PAGE, true, DocumentOutcome::Busy),
+    ] {
+        assert_eq!(reason(most, page.as_bytes(), is_wanted), Event::Document(DocumentForm::Markdown, outcome));
+    }
+    assert_eq!(MEMORY.held(), 0);
+}
+
+#[test]
+fn a_document_holds_its_own_bytes_and_no_others() {
+    static MEMORY: Memory = Memory::new();
+    let page = PAGE.repeat(100);
+    let mut job = job_within(&MEMORY, ENOUGH, &asked("/", MARKDOWN_ASKED), &[HTML]);
+    assert!(job.push(page.as_bytes()));
+    assert!(MEMORY.held() >= page.len());
+    let Outcome::Document { body, .. } = job.finish(&|| true) else { panic!("no document") };
+    drop(job);
+    assert_eq!(MEMORY.held(), body.as_ref().len());
+    drop(body);
+    assert_eq!(MEMORY.held(), 0);
 }

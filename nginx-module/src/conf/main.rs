@@ -20,6 +20,8 @@ pub(crate) struct MainConf {
     /// Empty without `crawlpike_config`: then the module does nothing.
     pub(crate) ruleset: InForce,
     pub(crate) refresh: Refresh,
+    /// The value of `crawlpike_document_memory`, in bytes. `None`: that of the document.
+    pub(crate) document_memory: Option<usize>,
     /// The places of the directives that may turn out to have no effect.
     pub(crate) usage: Usage,
 }
@@ -70,6 +72,14 @@ impl MainConf {
             }
         };
         set_once(&mut self.refresh.interval, NAME, interval)
+    }
+
+    /// `crawlpike_document_memory SIZE;`
+    pub(crate) fn set_document_memory(&mut self, configuration: &Configuration<'_>) -> Result<(), String> {
+        const NAME: &str = "crawlpike_document_memory";
+        let size = configuration.size_argument();
+        let size = size.ok_or_else(|| invalid(NAME, &configuration.argument(), "a size such as \"64m\""))?;
+        set_once(&mut self.document_memory, NAME, size)
     }
 }
 

@@ -3,14 +3,15 @@
 //! The module is a filter after those that make a page (`sub_filter`, SSI) and before those that compress it. If it wants the
 //! body of a response, the head waits: the filter collects the body, has it converted, and sends head and body then. A large
 //! body is converted in nginx's thread pool, so that the event loop goes on. If the body has to be sent as it came, what was
-//! collected goes out first, and the rest passes.
+//! collected goes out first, and the rest passes. If the client leaves, the body goes at once, unless a thread has it.
 
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use ngx::core::Status;
-use ngx::ffi::{ngx_chain_t, ngx_http_request_t, ngx_int_t};
+use ngx::ffi::{ngx_chain_t, ngx_http_cleanup_add, ngx_http_request_t, ngx_int_t};
 
 use super::answer::send_bytes;
 use super::module::Module;
@@ -18,13 +19,15 @@ use super::panics::{catch, guard};
 use super::pool;
 use super::request::Request;
 use super::request_bits::{is_header_only, is_kept_alive, set_waiting};
-use super::threads;
+use super::threads::{self, Returned, Work};
 use super::types::{Exported, ModuleTypes};
 
 /// A body that is collected, to be converted as a whole.
 pub(crate) trait Body: Send + 'static {
     /// The result of a conversion.
     type Converted: Send + 'static;
+    /// The bytes to send.
+    type Bytes: AsRef<[u8]> + Send + 'static;
 
     /// Takes the next bytes; false if there are too many. It takes all of them or, if it returns false or panics, none.
     fn push(&mut self, bytes: &[u8]) -> bool;
@@ -32,36 +35,41 @@ pub(crate) trait Body: Send + 'static {
     /// Returns true if the conversion would keep the event loop waiting.
     fn is_large(&self) -> bool;
 
-    /// Converts the collected bytes, in any thread.
-    fn convert(&self) -> Self::Converted;
+    /// Converts the collected bytes, in any thread. Once `is_wanted` returns false, nobody looks at the result.
+    fn convert(&self, is_wanted: &dyn Fn() -> bool) -> Self::Converted;
 
     /// The collected bytes.
-    fn into_bytes(self) -> Vec<u8>;
+    fn into_bytes(self) -> Self::Bytes;
 }
 
 /// The result of converting a module's body.
 pub(super) type Converted<M> = <<M as ModuleTypes>::Body as Body>::Converted;
 
+/// The bytes to send in the place of a module's body.
+pub(super) type Bytes<M> = <<M as ModuleTypes>::Body as Body>::Bytes;
+
 /// The progress of a response.
-enum State<M: ModuleTypes> {
+enum State<M: Exported> {
     /// The body is being collected.
     Collecting(M::Body),
-    /// A thread converts it. The thread owns the body, and returns it with [`Collected::take_back`].
-    InThread,
+    /// A thread converts it, or will. The work has the body, and returns it with [`Collected::take_back`].
+    InThread(Arc<Work<M>>),
     /// A thread has converted it. The error is the message of a panic.
     Converted(M::Body, Result<Converted<M>, String>),
     /// The head is out, and all that comes passes.
     Passing,
     /// All is out: what comes is left out.
     Done,
+    /// The client has left, before all was out.
+    Gone,
 }
 
 /// A response whose body is collected. It is in the pool of its request; only the main thread uses it.
-pub(super) struct Collected<M: ModuleTypes> {
+pub(super) struct Collected<M: Exported> {
     state: Cell<State<M>>,
 }
 
-impl<M: Exported> Collected<M> {
+impl<M: Module + Exported> Collected<M> {
     /// Takes a body back from the thread that had it.
     ///
     /// # Safety
@@ -70,16 +78,54 @@ impl<M: Exported> Collected<M> {
     pub(super) unsafe fn take_back(
         this: NonNull<Self>,
         request: *mut ngx_http_request_t,
-        body: M::Body,
-        result: Result<Converted<M>, String>,
+        returned: Returned<M>,
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            this.as_ref().state.set(State::Converted(body, result));
+            let state = match returned {
+                Returned::Converted(body, result) => State::Converted(body, result),
+                Returned::Unwanted(body) => {
+                    abandoned::<M>(body);
+                    State::Gone
+                }
+            };
+            this.as_ref().state.set(state);
             // If another response has taken the place of this one, no filter will come to this state.
             if !ptr::eq(*slot::<M>(request), this.as_ptr().cast()) {
                 set_waiting(request, false);
             }
+        }
+    }
+}
+
+/// Ends a body for which nobody waits any more. `None`: it has ended before.
+///
+/// # Safety
+///
+/// This is the main thread.
+unsafe fn abandoned<M: Module + Exported>(body: Option<M::Body>) {
+    let Some(body) = body else { return };
+    // SAFETY: the caller's promise.
+    unsafe { guard::<M, _>((), |main_thread| M::on_abandoned(main_thread, &body)) };
+}
+
+/// nginx ends a request: because all is out, or because the client has left. In that case, nginx calls this at once, although it
+/// keeps the request until a thread that has the body returns it.
+unsafe extern "C" fn on_end<M: Module + Exported>(collected: *mut c_void) {
+    // SAFETY: nginx calls this in its main thread, before it destroys the pool of the request, in which this is. `done` was not
+    // called for a work in this state, because it puts another one in its place.
+    unsafe {
+        let Collected { state } = &*collected.cast::<Collected<M>>();
+        match state.replace(State::Gone) {
+            State::Collecting(body) | State::Converted(body, _) => abandoned::<M>(Some(body)),
+            State::InThread(work) => {
+                // If a thread has it, `take_back` ends it.
+                abandoned::<M>(work.abandon());
+                state.set(State::InThread(work));
+            }
+            State::Passing => state.set(State::Passing),
+            State::Done => state.set(State::Done),
+            State::Gone => {}
         }
     }
 }
@@ -91,14 +137,20 @@ pub(super) struct Next {
     pub(super) body: unsafe extern "C" fn(*mut ngx_http_request_t, *mut ngx_chain_t) -> ngx_int_t,
 }
 
-impl<M: Exported> Request<'_, M> {
+impl<M: Module + Exported> Request<'_, M> {
     /// Starts to collect the body of the response. False if there is no memory.
     pub(super) fn collect(&mut self, body: M::Body) -> bool {
         let collected = Collected::<M> { state: Cell::new(State::Collecting(body)) };
         self.set_filter_need_in_memory();
-        // SAFETY: the request is live, and so is its pool.
+        // SAFETY: the request is live, and so is its pool. nginx calls a handler of its own list before it destroys the pool.
         unsafe {
+            let cleanup = ngx_http_cleanup_add(self.as_ptr(), 0);
+            if cleanup.is_null() {
+                return false;
+            }
             let Some(kept) = pool::keep((*self.as_ptr()).pool, || collected) else { return false };
+            (*cleanup).data = kept.as_ptr().cast();
+            (*cleanup).handler = Some(on_end::<M>);
             *slot::<M>(self.as_ptr()) = kept.as_ptr().cast();
         }
         true
@@ -139,11 +191,11 @@ pub(super) unsafe fn collected<'r, M: Exported>(
 }
 
 /// The bytes to send.
-enum Sent {
+enum Sent<M: Exported> {
     /// The whole body.
-    Whole(Vec<u8>),
+    Whole(Bytes<M>),
     /// Its beginning; the rest passes, of which this is the first part.
-    Beginning(Vec<u8>, *mut ngx_chain_t),
+    Beginning(Bytes<M>, *mut ngx_chain_t),
 }
 
 /// Takes the next part of the body. After a panic in a call to the module, the body goes out as it came.
@@ -159,7 +211,7 @@ pub(super) unsafe fn filter<M: Module + Exported>(
 ) -> ngx_int_t {
     // SAFETY: the caller's promise, for all of this function.
     unsafe {
-        let sent = match collected.state.replace(State::Done) {
+        let sent: Option<Sent<M>> = match collected.state.replace(State::Done) {
             State::Passing => {
                 collected.state.set(State::Passing);
                 return (next.body)(raw, chain);
@@ -168,14 +220,19 @@ pub(super) unsafe fn filter<M: Module + Exported>(
                 consume(chain);
                 return (next.body)(raw, ptr::null_mut());
             }
-            State::InThread => {
+            State::InThread(work) => {
                 consume(chain);
-                collected.state.set(State::InThread);
+                collected.state.set(State::InThread(work));
                 return Status::NGX_AGAIN.into();
+            }
+            State::Gone => {
+                collected.state.set(State::Gone);
+                set_waiting(raw, false);
+                return Status::NGX_ERROR.into();
             }
             State::Converted(body, result) => {
                 set_waiting(raw, false);
-                Sent::Whole(converted::<M>(raw, body, result))
+                converted::<M>(raw, body, result).map(Sent::Whole)
             }
             State::Collecting(mut body) => match collect_chain::<M>(&mut body, raw, chain) {
                 Progress::More => {
@@ -185,16 +242,19 @@ pub(super) unsafe fn filter<M: Module + Exported>(
                 Progress::Complete => match start::<M>(raw, body, collected) {
                     Ok(()) => return Status::NGX_AGAIN.into(),
                     Err(body) => {
-                        let result = catch(|| body.convert());
-                        Sent::Whole(converted::<M>(raw, body, result))
+                        let result = catch(|| body.convert(&|| true));
+                        converted::<M>(raw, body, result).map(Sent::Whole)
                     }
                 },
-                Progress::GivenUp(rest) => Sent::Beginning(unconverted::<M>(raw, body), rest),
+                Progress::GivenUp(rest) => {
+                    unconverted::<M>(raw, body).map(|bytes| Sent::Beginning(bytes, rest))
+                }
             },
         };
         let (bytes, rest) = match sent {
-            Sent::Whole(bytes) => (bytes, None),
-            Sent::Beginning(bytes, rest) => (bytes, Some(rest)),
+            Some(Sent::Whole(bytes)) => (bytes, None),
+            Some(Sent::Beginning(bytes, rest)) => (bytes, Some(rest)),
+            None => return Status::NGX_ERROR.into(),
         };
         collected.state.set(if rest.is_none() { State::Done } else { State::Passing });
         let head = Status((next.header)(raw));
@@ -298,9 +358,9 @@ unsafe fn start<M: Module + Exported>(
         if !guard::<M, _>(false, |_| body.is_large()) {
             return Err(body);
         }
-        threads::post::<M>(raw, body, NonNull::from(collected))?;
+        let work = threads::post::<M>(raw, body, NonNull::from(collected))?;
         set_waiting(raw, true);
-        collected.state.set(State::InThread);
+        collected.state.set(State::InThread(work));
         Ok(())
     }
 }
@@ -314,7 +374,7 @@ unsafe fn converted<M: Module + Exported>(
     raw: *mut ngx_http_request_t,
     body: M::Body,
     result: Result<Converted<M>, String>,
-) -> Vec<u8> {
+) -> Option<Bytes<M>> {
     let convert = |request: &mut Request<'_, M>, body: &M::Body| match result {
         Ok(converted) => M::on_converted(request, body, converted),
         Err(message) => {
@@ -332,7 +392,10 @@ unsafe fn converted<M: Module + Exported>(
 /// # Safety
 ///
 /// As for [`filter`].
-unsafe fn unconverted<M: Module + Exported>(raw: *mut ngx_http_request_t, body: M::Body) -> Vec<u8> {
+unsafe fn unconverted<M: Module + Exported>(
+    raw: *mut ngx_http_request_t,
+    body: M::Body,
+) -> Option<Bytes<M>> {
     let leave = |request: &mut Request<'_, M>, body: &M::Body| {
         M::on_unconverted(request, body);
         None
@@ -341,7 +404,8 @@ unsafe fn unconverted<M: Module + Exported>(raw: *mut ngx_http_request_t, body: 
     unsafe { with_request::<M>(raw, body, leave) }
 }
 
-/// Calls the module for a request. Returns the bytes that it puts in the place of the body, else those of the body.
+/// Calls the module for a request. Returns the bytes that it puts in the place of the body, else those of the body. `None` if there
+/// are none of either, after a panic.
 ///
 /// # Safety
 ///
@@ -349,8 +413,8 @@ unsafe fn unconverted<M: Module + Exported>(raw: *mut ngx_http_request_t, body: 
 unsafe fn with_request<M: Module + Exported>(
     raw: *mut ngx_http_request_t,
     body: M::Body,
-    call: impl FnOnce(&mut Request<'_, M>, &M::Body) -> Option<Vec<u8>>,
-) -> Vec<u8> {
+    call: impl FnOnce(&mut Request<'_, M>, &M::Body) -> Option<Bytes<M>>,
+) -> Option<Bytes<M>> {
     // SAFETY: the caller's promise. Nothing ends the request before the calls return, and the first handle is gone when the
     // second is made.
     unsafe {
@@ -361,7 +425,7 @@ unsafe fn with_request<M: Module + Exported>(
             // The head may be half changed. The length in it may be that of other bytes.
             guard::<M, _>((), |main_thread| Request::<M>::new(raw, main_thread).set_length(None));
         }
-        replaced.flatten().unwrap_or_else(|| guard::<M, _>(Vec::new(), |_| body.into_bytes()))
+        replaced.flatten().or_else(|| guard::<M, _>(None, |_| Some(body.into_bytes())))
     }
 }
 
@@ -370,11 +434,16 @@ unsafe fn with_request<M: Module + Exported>(
 /// # Safety
 ///
 /// The request is live, and its head is out.
-unsafe fn keep_and_send(raw: *mut ngx_http_request_t, bytes: Vec<u8>, is_whole: bool, next: Next) -> Status {
+unsafe fn keep_and_send(
+    raw: *mut ngx_http_request_t,
+    bytes: impl AsRef<[u8]> + 'static,
+    is_whole: bool,
+    next: Next,
+) -> Status {
     // SAFETY: the caller's promise. The bytes stay where they are as long as the pool.
     unsafe {
         let Some(kept) = pool::keep((*raw).pool, || bytes) else { return Status::NGX_ERROR };
-        let bytes = kept.as_ref();
+        let bytes = kept.as_ref().as_ref();
         if bytes.is_empty() && !is_whole {
             return Status::NGX_OK;
         }

@@ -14,7 +14,7 @@ use ngx::core::{Pool, Status};
 use ngx::ffi::{
     NGX_INVALID_FILE, NGX_PROCESS_SIGNALLER, ngx_argv, ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t,
     ngx_http_compile_complex_value, ngx_http_compile_complex_value_t, ngx_http_complex_value_t,
-    ngx_http_core_loc_conf_t, ngx_parse_time, ngx_process, ngx_str_t, ngx_test_config, ngx_uint_t,
+    ngx_http_core_loc_conf_t, ngx_parse_offset, ngx_parse_time, ngx_process, ngx_str_t, ngx_test_config, ngx_uint_t,
 };
 use ngx::http::{HttpModule, HttpModuleConfExt, NgxHttpCoreModule};
 
@@ -110,6 +110,14 @@ impl<'c> Configuration<'c> {
         // SAFETY: the function only reads the string. It returns a negative number if that is not a time.
         let milliseconds = unsafe { ngx_parse_time(&raw mut text, IN_SECONDS) };
         u64::try_from(milliseconds).ok().map(Duration::from_millis)
+    }
+
+    /// The size that the first argument is, in nginx's syntax such as `64m`.
+    pub(crate) fn size_argument(&self) -> Option<usize> {
+        let mut text = *self.raw_argument()?;
+        // SAFETY: the function only reads the string. It returns a negative number if that is not a size.
+        let bytes = unsafe { ngx_parse_offset(&raw mut text) };
+        usize::try_from(bytes).ok()
     }
 
     /// Compiles the first argument, which has variables. `None` if nginx refuses it; it has logged why.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::answer::Answered;
-use super::body::Converted;
+use super::body::{Bytes, Converted};
 use super::conf::{Configuration, Position};
 use super::directive::Directive;
 use super::main_thread::MainThread;
@@ -71,10 +71,13 @@ pub(crate) trait Module: ModuleTypes {
         request: &mut Request<'_, Self>,
         body: &Self::Body,
         converted: Converted<Self>,
-    ) -> Option<Vec<u8>>;
+    ) -> Option<Bytes<Self>>;
 
     /// A body is to be sent as it came. Changes the head of the response.
     fn on_unconverted(request: &mut Request<'_, Self>, body: &Self::Body);
+
+    /// The client has left before its response was made.
+    fn on_abandoned(main_thread: MainThread<'_>, body: &Self::Body);
 
     /// A client's request has ended.
     fn on_log(request: &Request<'_, Self>);

@@ -19,9 +19,9 @@
 
 typedef struct {
     ngx_http_request_t *request;
-    void *work;
-    void (*run)(void *work);
-    void (*done)(ngx_http_request_t *r, void *work);
+    const void *work;
+    void (*run)(const void *work);
+    void (*done)(ngx_http_request_t *r, const void *work);
 } threads_work_t;
 
 /* In a thread: it may use the work, and nothing else. */
@@ -70,8 +70,8 @@ ngx_int_t threads_need(ngx_conf_t *cf) {
  * Calls run() in a thread, then done() and the write handler of the request in the main thread. The request lives at least
  * that long. NGX_DECLINED: neither is called, because there is no pool, or no room in its queue.
  */
-ngx_int_t threads_post(ngx_http_request_t *r, void *data, void (*run)(void *work),
-                       void (*done)(ngx_http_request_t *r, void *work)) {
+ngx_int_t threads_post(ngx_http_request_t *r, const void *data, void (*run)(const void *work),
+                       void (*done)(ngx_http_request_t *r, const void *work)) {
     ngx_str_t name = ngx_string("default");
     ngx_thread_pool_t *pool = ngx_thread_pool_get((ngx_cycle_t *) ngx_cycle, &name);
     ngx_thread_task_t *task;
@@ -108,8 +108,8 @@ ngx_int_t threads_need(ngx_conf_t *cf) {
     return NGX_OK;
 }
 
-ngx_int_t threads_post(ngx_http_request_t *r, void *data, void (*run)(void *work),
-                       void (*done)(ngx_http_request_t *r, void *work)) {
+ngx_int_t threads_post(ngx_http_request_t *r, const void *data, void (*run)(const void *work),
+                       void (*done)(ngx_http_request_t *r, const void *work)) {
     return NGX_DECLINED;
 }
 

@@ -9,6 +9,7 @@ mod documents;
 mod examples;
 mod exempt;
 mod feed_states;
+mod floods;
 mod headers;
 mod measures;
 mod memory;

@@ -7,7 +7,10 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
+use std::panic;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -310,4 +313,25 @@ fn a_request_keeps_the_ruleset_with_which_it_began() {
         assert_eq!(client.join().expect("no panic").expect("an answer").status, 204);
     });
     assert_eq!(nginx.wait_for_line("decided.log", " "), "TwoBot unverified");
+}
+
+/// Writing atomically, so that each version is whole.
+#[test]
+fn a_file_that_is_written_all_the_time_postpones_no_refresh_for_ever() {
+    let (nginx, port) = start(lab_with_robots("User-agent: *\nDisallow:\n"));
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in (0_u64..).take_while(|_| !is_done.load(Relaxed)) {
+                nginx.folder().write("lab.txt", format!("192.0.2.0/24\n2001:db8::/32\n# version {number}\n"));
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        nginx.folder().write("robots.txt", "User-agent: *\nDisallow: /\n");
+        let denied = || (ask(port, &verified("/")).status == 403).then_some(());
+        let found = panic::catch_unwind(|| wait_for("the policy, beside a file that never rests", denied));
+        is_done.store(true, Relaxed);
+        found.unwrap();
+    });
+    unharmed(&nginx);
 }

@@ -16,6 +16,7 @@ use crate::ids::{Id, SiteId};
 use crate::reason::Reason;
 use crate::request::Overrides;
 use crate::request::tests::Asked;
+use crate::response::document::DocumentForm;
 use crate::ruleset::compile::{Files, FoundFile};
 use crate::ruleset::data::Ruleset;
 use crate::user_agent::MAX_TOKEN;
@@ -138,6 +139,7 @@ fn counters() -> Box<Counters> {
         (2, Event::Signature(SignatureResult::Expired)),
         (1, Event::NameLookup(NameLookupResult::TimedOut)),
         (5, Event::Doubt(Doubt::PrivateAddress)),
+        (1, Event::Document(DocumentForm::AiDocument, DocumentOutcome::Busy)),
     ] {
         (0..times).for_each(|number| assert_eq!(counters.count_event(event), number == 0));
     }
@@ -200,6 +202,18 @@ fn the_text_is_that_of_prometheus() {
             r#"crawlpike_doubts_total{doubt="feed-state"} 0"#,
             r#"crawlpike_doubts_total{doubt="signature-not-examined"} 0"#,
             r#"crawlpike_doubts_total{doubt="name-not-looked-up"} 0"#,
+            r#"crawlpike_documents_total{form="markdown",outcome="made"} 0"#,
+            r#"crawlpike_documents_total{form="markdown",outcome="busy"} 0"#,
+            r#"crawlpike_documents_total{form="markdown",outcome="too-large"} 0"#,
+            r#"crawlpike_documents_total{form="markdown",outcome="forbidden"} 0"#,
+            r#"crawlpike_documents_total{form="markdown",outcome="broken"} 0"#,
+            r#"crawlpike_documents_total{form="markdown",outcome="gone"} 0"#,
+            r#"crawlpike_documents_total{form="aidocument",outcome="made"} 0"#,
+            r#"crawlpike_documents_total{form="aidocument",outcome="busy"} 1"#,
+            r#"crawlpike_documents_total{form="aidocument",outcome="too-large"} 0"#,
+            r#"crawlpike_documents_total{form="aidocument",outcome="forbidden"} 0"#,
+            r#"crawlpike_documents_total{form="aidocument",outcome="broken"} 0"#,
+            r#"crawlpike_documents_total{form="aidocument",outcome="gone"} 0"#,
         ]
     );
     for metric in ALL {

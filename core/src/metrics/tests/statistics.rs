@@ -103,7 +103,10 @@ fn stats_of_envoy_have_their_labels_in_the_name() {
     let names: Vec<&str> = tags.iter().map(|tag| tag.name).collect();
     assert_eq!(
         names,
-        ["action", "enforced", "reason", "identity", "agent", "site", "feed", "state", "result", "doubt"]
+        [
+            "action", "enforced", "reason", "identity", "agent", "site", "feed", "state", "result", "doubt",
+            "form", "outcome"
+        ]
     );
     let regex = |name: &str| &*tags.iter().find(|tag| tag.name == name).unwrap().regex;
     assert_eq!(regex("action"), r#"^wasmcustom\.crawlpike_requests_total(\.action="([^"]*)")"#);

@@ -15,6 +15,14 @@ impl DocumentForm {
     /// Every form. Of forms that a client wants alike, it gets the first.
     pub const ALL: [Self; 2] = [Self::Markdown, Self::AiDocument];
 
+    /// The name in metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::AiDocument => "aidocument",
+        }
+    }
+
     /// The media type, without parameters.
     pub const fn media_type(self) -> &'static str {
         match self {

@@ -242,6 +242,7 @@ impl Compiler<'_> {
             denials: problem::documents(),
             filter_state: config.filter_state.clone(),
             trusted_hops: config.trusted_hops.map(|UpTo(hops)| hops),
+            document_memory: config.document_memory,
             nat64,
             exempt: exempt.document,
         })

@@ -1,0 +1,189 @@
+//! The memory that pages hold while documents are made of them, and its bound.
+//!
+//! A page holds memory while it is collected, while it waits, while it is converted, and what is sent of it as long as the server
+//! keeps that. All of it is claimed before it is allocated. What is claimed is given back when its owner is dropped, so a
+//! client that leaves gives back what its page has.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A conversion takes at most so many bytes for each byte of HTML: the tests of `crawlpike-document` hold the worst pages that are
+/// known to that.
+pub const CONVERSION_FACTOR: usize = 12;
+
+/// The least memory that a buffer or a conversion asks for.
+pub(crate) const LEAST: usize = 4 << 10;
+
+/// The memory that pages hold together: those of a worker, or of a process with several. No lock is needed, because each claim is
+/// one number.
+#[derive(Debug)]
+pub struct Memory {
+    held: AtomicUsize,
+}
+
+impl Memory {
+    /// Memory of which nothing is held.
+    pub const fn new() -> Self {
+        Self { held: AtomicUsize::new(0) }
+    }
+
+    /// The bytes that are held.
+    pub fn held(&self) -> usize {
+        self.held.load(Relaxed)
+    }
+
+    /// An empty share for a page, of at most `most` bytes for all pages together.
+    pub const fn share(&'static self, most: usize) -> Share {
+        Share { memory: self, most, held: 0 }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The memory of one owner. It is given back when this is dropped.
+#[derive(Debug)]
+pub struct Share {
+    memory: &'static Memory,
+    most: usize,
+    held: usize,
+}
+
+impl Share {
+    /// Claims more bytes; false if there would be more than all pages may hold.
+    #[must_use]
+    pub(crate) fn claim(&mut self, bytes: usize) -> bool {
+        let with_more = |held: usize| held.checked_add(bytes).filter(|sum| *sum <= self.most);
+        let is_granted = self.memory.held.fetch_update(Relaxed, Relaxed, with_more).is_ok();
+        if is_granted {
+            self.held += bytes;
+        }
+        is_granted
+    }
+
+    /// An empty share of the same memory.
+    pub(crate) const fn another(&self) -> Self {
+        self.memory.share(self.most)
+    }
+
+    /// Another share, of so many bytes of this one.
+    fn split(&mut self, bytes: usize) -> Self {
+        let bytes = bytes.min(self.held);
+        self.held -= bytes;
+        Self { held: bytes, ..self.another() }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.memory.held.fetch_sub(self.held, Relaxed);
+    }
+}
+
+/// Bytes with their share of the memory.
+#[derive(Debug)]
+pub struct Held {
+    bytes: Vec<u8>,
+    share: Share,
+}
+
+/// The reason why bytes are not added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoRoom {
+    /// There would be more than the limit for one page.
+    Page,
+    /// There would be more than the limit for all pages.
+    All,
+}
+
+impl Held {
+    /// No bytes yet.
+    pub(crate) const fn new(share: Share) -> Self {
+        Self { bytes: Vec::new(), share }
+    }
+
+    /// Bytes that exist already, in memory that another owner has claimed.
+    pub(crate) fn existing(mut bytes: Vec<u8>, of: &mut Share) -> Self {
+        bytes.shrink_to_fit();
+        let share = of.split(bytes.len());
+        Self { bytes, share }
+    }
+
+    /// Adds bytes, up to `most` in all. It adds all of them or none.
+    pub(crate) fn push(&mut self, bytes: &[u8], most: usize) -> Result<(), NoRoom> {
+        let length = self.bytes.len().saturating_add(bytes.len());
+        if length > most {
+            return Err(NoRoom::Page);
+        }
+        let room = self.bytes.capacity();
+        if length > room {
+            let wanted = room.saturating_mul(2).min(most).max(length).max(LEAST);
+            if !self.share.claim(wanted - room) {
+                return Err(NoRoom::All);
+            }
+            self.bytes.reserve_exact(wanted - self.bytes.len());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// The share that they have.
+    pub(crate) fn share(&self) -> &Share {
+        &self.share
+    }
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_claimed_is_never_more_than_the_limit_and_all_comes_back() {
+        static MEMORY: Memory = Memory::new();
+        let mut first = Held::new(MEMORY.share(100_000));
+        assert_eq!(first.push(&[1; 50_000], 60_000), Ok(()));
+        assert!((50_000..=60_000).contains(&MEMORY.held()));
+        assert_eq!(first.push(&[1; 20_000], 60_000), Err(NoRoom::Page));
+        let mut second = Held::new(MEMORY.share(100_000));
+        assert_eq!(second.push(&[2; 60_000], 60_000), Err(NoRoom::All));
+        assert_eq!(second.as_ref(), b"");
+        assert_eq!(second.push(&[2; 30_000], 60_000), Ok(()));
+        assert_eq!((first.as_ref().len(), second.as_ref().len()), (50_000, 30_000));
+        assert!(MEMORY.held() <= 100_000);
+        drop(first);
+        assert_eq!(second.push(&[2; 30_000], 60_000), Ok(()));
+        assert!(second.as_ref().iter().all(|byte| *byte == 2));
+        drop(second);
+        assert_eq!(MEMORY.held(), 0);
+    }
+
+    #[test]
+    fn a_claim_is_all_or_nothing_in_each_thread() {
+        static MEMORY: Memory = Memory::new();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..1_000 {
+                        let mut share = MEMORY.share(25);
+                        if share.claim(10) {
+                            assert!(MEMORY.held() <= 25);
+                        }
+                        let _ = share.claim(10);
+                        drop(share.split(5));
+                    }
+                });
+            }
+        });
+        assert_eq!(MEMORY.held(), 0);
+        assert!(!MEMORY.share(25).claim(usize::MAX));
+    }
+}
