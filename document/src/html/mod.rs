@@ -2,7 +2,9 @@
 
 pub(crate) mod attribute;
 mod build;
+mod compose;
 mod input;
+mod parts;
 mod reader;
 mod rules;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use html5gum::{Emitter, Error, State, Tokenizer};
 use super::build::Builder;
 use super::input::Input;
 use super::token::Token;
-use super::{Tag, Tree};
+use super::{Tag, Tree, compose};
 use crate::Limits;
 
 /// Reads a page.
@@ -16,11 +16,40 @@ pub(crate) fn parse<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
         raw: None,
         is_self_closing: false,
         is_line_end_ignored: false,
+        comment: Comment::default(),
         tree: None,
     };
     // The one token that comes out is the tree.
     let mut tokens = Tokenizer::new_with_emitter(Input::new(page), reader);
-    tokens.next().and_then(Result::ok).unwrap_or_default()
+    let tree = tokens.next().and_then(Result::ok).unwrap_or_default();
+    if tree.parts.is_in_order() { tree } else { compose::composed(tree, limits) }
+}
+
+/// The first bytes of a comment: enough for those that have a meaning.
+#[derive(Debug, Default)]
+struct Comment {
+    bytes: [u8; 3],
+    length: usize,
+}
+
+impl Comment {
+    fn push(&mut self, more: &[u8]) {
+        for byte in more.iter().take(self.bytes.len()) {
+            if let Some(place) = self.bytes.get_mut(self.length) {
+                *place = *byte;
+            }
+            self.length += 1;
+        }
+    }
+
+    /// True for the end of what React streams in, false for its start.
+    fn is_end_of_boundary(&self) -> Option<bool> {
+        match self.bytes.get(..self.length)? {
+            b"$" | b"$?" | b"$!" | b"$~" | b"&" => Some(false),
+            b"/$" | b"/&" => Some(true),
+            _ => None,
+        }
+    }
 }
 
 struct Reader<'p> {
@@ -31,6 +60,8 @@ struct Reader<'p> {
     is_self_closing: bool,
     /// A line end here belongs to the source, not to the text: it follows `<pre>`.
     is_line_end_ignored: bool,
+    /// The start of the comment that is being read.
+    comment: Comment,
     tree: Option<Tree<'p>>,
 }
 
@@ -57,6 +88,9 @@ impl<'p> Emitter for Reader<'p> {
         if std::mem::take(&mut self.is_line_end_ignored) {
             characters = characters.strip_prefix(b"\n").unwrap_or(characters);
         }
+        if self.raw == Some(Tag::Script) {
+            self.builder.parts.read_script(characters, &self.builder.values);
+        }
         self.builder.text(characters);
     }
 
@@ -69,7 +103,9 @@ impl<'p> Emitter for Reader<'p> {
         self.token.begin(true, &self.builder.values);
     }
 
-    fn init_comment(&mut self) {}
+    fn init_comment(&mut self) {
+        self.comment = Comment::default();
+    }
 
     fn emit_current_tag(&mut self) -> Option<State> {
         self.is_line_end_ignored = false;
@@ -101,7 +137,11 @@ impl<'p> Emitter for Reader<'p> {
         Some(state)
     }
 
-    fn emit_current_comment(&mut self) {}
+    fn emit_current_comment(&mut self) {
+        if let Some(is_end) = self.comment.is_end_of_boundary() {
+            self.builder.boundary(is_end);
+        }
+    }
 
     fn emit_current_doctype(&mut self) {}
 
@@ -115,7 +155,9 @@ impl<'p> Emitter for Reader<'p> {
         self.token.push_name(name);
     }
 
-    fn push_comment(&mut self, _: &[u8]) {}
+    fn push_comment(&mut self, more: &[u8]) {
+        self.comment.push(more);
+    }
 
     fn push_doctype_name(&mut self, _: &[u8]) {}
 

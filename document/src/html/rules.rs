@@ -15,12 +15,15 @@ pub(super) enum Scope {
     Table,
     /// To a select, or the document around.
     Select,
+    /// To the document around.
+    All,
 }
 
 impl Scope {
     /// Returns true if the search ends at an element.
     pub(super) fn ends_at(self, tag: Tag) -> bool {
         match tag {
+            _ if self == Self::All => tag == Tag::Html,
             Tag::Html | Tag::Template | Tag::Table => self != Self::Select || tag == Tag::Html,
             Tag::Td | Tag::Th | Tag::Caption => matches!(self, Self::Usual | Self::List | Self::Button),
             Tag::Marquee | Tag::Object | Tag::ForeignObject | Tag::Svg => {
@@ -114,6 +117,7 @@ pub(super) fn scope_of_end(tag: Tag) -> Scope {
     match tag {
         Tag::Li => Scope::List,
         Tag::P => Scope::Button,
+        Tag::Template => Scope::All,
         Tag::Option | Tag::Optgroup | Tag::Select => Scope::Select,
         Tag::Table | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Tr | Tag::Td | Tag::Th | Tag::Caption => {
             Scope::Table

@@ -30,7 +30,7 @@ macro_rules! tags {
 #[expect(non_upper_case_globals, reason = "the names of variants serve as names of constants to match on")]
 mod list {
     tags! {
-        A "a" Abbr "abbr" Address "address" Area "area" Article "article" Aside "aside" Audio "audio" B "b"
+        A "a" Abbr "abbr" Address "address" Annotation "annotation" AnnotationXml "annotation-xml" Area "area" Article "article" Aside "aside" Audio "audio" B "b"
         Base "base" Bdi "bdi" Bdo "bdo" Big "big" Blockquote "blockquote" Body "body" Br "br" Button "button"
         Canvas "canvas" Caption "caption" Center "center" Cite "cite" Code "code" Col "col" Colgroup "colgroup"
         Data "data" Datalist "datalist" Dd "dd" Del "del" Details "details" Dfn "dfn" Dialog "dialog" Dir "dir"
@@ -117,6 +117,8 @@ impl Tag {
                 Self::Text
                     | Self::Other
                     | Self::Abbr
+                    | Self::Annotation
+                    | Self::AnnotationXml
                     | Self::Bdi
                     | Self::Bdo
                     | Self::Br

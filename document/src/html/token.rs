@@ -73,7 +73,7 @@ pub(super) struct Token<'p> {
     /// The attribute whose value is being read.
     attribute: Option<Attribute>,
     /// The attributes that the tag has had; of those with one name, the first counts.
-    seen: u32,
+    seen: u64,
     /// The attributes that are kept, and the bytes of copied values before theirs.
     pub(super) attributes: Vec<Value>,
     copied_before: usize,
@@ -135,7 +135,7 @@ impl<'p> Token<'p> {
         let attribute = Attribute::named(self.attribute_name.known());
         self.attribute_name.length = 0;
         let Some(attribute) = attribute else { return };
-        let bit = 1 << attribute as u32;
+        let bit = 1_u64 << attribute as u32;
         if self.is_end || self.seen & bit != 0 {
             return;
         }

@@ -5,12 +5,13 @@
 
 use std::ops::Range;
 
+use super::parts::Parts;
 use super::values::{Value, Values};
 use super::{Attribute, Tag};
 use crate::html::attribute::LONGEST_VALUE;
 
 /// The number of a node; its content has the numbers after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub(crate) u32);
 
 impl NodeId {
@@ -82,6 +83,7 @@ pub(crate) struct Tree<'p> {
     pub(super) attributes: Vec<Value>,
     pub(super) text: String,
     pub(super) values: Values<'p>,
+    pub(super) parts: Parts,
     /// The page has more than the limits permit: elements or text beyond them are missing.
     pub(crate) is_cut: bool,
 }

@@ -7,6 +7,7 @@ mod text;
 
 use self::text::TextUse;
 use super::attribute::Attribute;
+use super::parts::{Boundary, Parts};
 use super::rules::{self, Scope};
 use super::token::TagName;
 use super::tree::{Flags, Node};
@@ -29,6 +30,7 @@ pub(super) struct Builder<'p> {
     attributes: Vec<Value>,
     text: Vec<u8>,
     pub(super) values: Values<'p>,
+    pub(super) parts: Parts,
     open: Vec<Open>,
     /// The number of open elements, by name.
     counts: [u32; TagName::BUCKETS],
@@ -53,6 +55,7 @@ impl<'p> Builder<'p> {
             attributes: Vec::with_capacity(page_length / 128),
             text: Vec::with_capacity(page_length / 8),
             values: Values::of(page),
+            parts: Parts::default(),
             open: Vec::new(),
             counts: [0; TagName::BUCKETS],
             owed: [0; TagName::BUCKETS],
@@ -77,6 +80,7 @@ impl<'p> Builder<'p> {
             attributes: std::mem::take(&mut self.attributes),
             text: text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
             values: std::mem::take(&mut self.values),
+            parts: std::mem::take(&mut self.parts),
             is_cut: self.is_cut,
         }
     }
@@ -169,9 +173,40 @@ impl<'p> Builder<'p> {
             Tag::Script => !self.is_json_ld(attributes),
             Tag::Title => !flags.has(Flags::IN_HEAD) || is_foreign,
             Tag::Noscript | Tag::Head | Tag::Rp => false,
+            Tag::Template => !self.is_shadow(attributes),
             _ => tag.is_without_text(),
         };
-        self.push(name, flags, attributes, !is_left_out)
+        // What a template holds is no part of the page, but the template may keep a place in it.
+        let is_place = tag == Tag::Template && is_left_out && self.is_place(attributes);
+        let is_kept = is_place && self.add_leaf(tag, flags, attributes);
+        self.push(name, flags, attributes, !is_left_out) || is_kept
+    }
+
+    /// Returns true if a template holds what its parent shows.
+    fn is_shadow(&mut self, attributes: &[Value]) -> bool {
+        let is_shadow = attributes.iter().any(|value| value.attribute == Attribute::ShadowRootMode);
+        self.parts.has_shadows |= is_shadow;
+        is_shadow
+    }
+
+    /// Returns true if a template has an id. Notes which part goes where if its attributes say so.
+    fn is_place(&mut self, attributes: &[Value]) -> bool {
+        let get = |attribute| {
+            let value = attributes.iter().find(|value| value.attribute == attribute)?;
+            self.values.place(self.values.in_page(*value)?)
+        };
+        let target = get(Attribute::DataBid).or_else(|| get(Attribute::DataPid));
+        let segment = get(Attribute::DataSid);
+        let is_place = get(Attribute::Id).is_some();
+        self.parts.add(target, segment);
+        is_place
+    }
+
+    /// Takes a comment that begins or ends what stands in for a part.
+    pub(super) fn boundary(&mut self, is_end: bool) {
+        let at = NodeId(number(self.nodes.len()));
+        let Some(parent) = self.current().node else { return };
+        self.parts.boundaries.push(Boundary { at, parent, is_end });
     }
 
     fn is_json_ld(&self, attributes: &[Value]) -> bool {
