@@ -1,6 +1,7 @@
 //! The content of a page: the part of the tree that holds it, and the nodes that are left out of that part.
 
 mod measure;
+mod notes;
 mod root;
 mod rules;
 mod teasers;

@@ -1,7 +1,9 @@
 //! Which parts of a page are not its content, by what they are and how they are named.
 
 use super::measure::Measures;
+use super::notes;
 use super::words::{self, Strength};
+use crate::html::notes::Note;
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 use crate::memo::Memo;
@@ -113,7 +115,8 @@ impl Rules {
         shown: Shown,
         is_article: bool,
     ) -> Vec<NodeId> {
-        let suspects = self.suspects(tree, shown);
+        let notes = notes::find(tree, measures, shown);
+        let suspects = self.suspects(tree, shown, &notes);
         let all = measures.get(Tree::ROOT);
         let whole = all.prose;
         let limit = |rule| limit(rule, whole, is_article);
@@ -153,7 +156,7 @@ impl Rules {
     }
 
     /// The elements that rules speak against.
-    fn suspects(self, tree: &Tree, shown: Shown) -> Vec<Suspect> {
+    fn suspects(self, tree: &Tree, shown: Shown, notes: &[NodeId]) -> Vec<Suspect> {
         let mut suspects = Vec::new();
         let mut names = Memo::new(words::against);
         let mut skip_to = Tree::ROOT;
@@ -163,6 +166,9 @@ impl Rules {
             }
             if shown.is_never_content(node) {
                 skip_to = node.end;
+                continue;
+            }
+            if notes::has(notes, id) {
                 continue;
             }
             let hits = self.against(tree, id, node, &mut names);
@@ -179,7 +185,7 @@ impl Rules {
             node.tag,
             Tag::Body | Tag::Html | Tag::Article | Tag::Main | Tag::Pre | Tag::Code | Tag::Table | Tag::Tbody
         );
-        if is_exempt || tree.is_admonition(node) {
+        if is_exempt || is_note(tree, node) {
             return 0;
         }
         if is_question(tree, id, node) {
@@ -209,6 +215,12 @@ impl Rules {
         }
         hits
     }
+}
+
+/// Returns true if the page calls a block a note, which is not an alert about the page itself.
+fn is_note(tree: &Tree, node: Node) -> bool {
+    let is_it = |note: Note| note.is_named && note.kind != Some("Alert");
+    node.tag != Tag::Aside && tree.note(node).is_some_and(is_it)
 }
 
 /// Returns true if a button is the heading of an answer that it opens.

@@ -28,7 +28,7 @@ mod list {
         Alt "alt" AriaControls "aria-controls" AriaHidden "aria-hidden" AriaLabel "aria-label"
         AriaLabelledby "aria-labelledby" Charset "charset" Checked "checked" Class "class" Colspan "colspan"
         Content "content" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
-        DataSid "data-sid" DataSrc "data-src" Disabled "disabled" Encoding "encoding" Hidden "hidden" Href "href"
+        DataSid "data-sid" DataSrc "data-src" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Href "href"
         HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Lang "lang" Name "name" Property "property" Rel "rel"
         Role "role" Rowspan "rowspan" ShadowRootMode "shadowrootmode" Slot "slot" Src "src" Start "start"
         Style "style" Title "title" Type "type"

@@ -1,7 +1,8 @@
 //! The tag that is being read: its name and the attributes that matter, within limits.
 
 use super::attribute::{LONGEST_NAME, LONGEST_VALUE};
-use super::tree::{Flags, NOTES};
+use super::notes;
+use super::tree::Flags;
 use super::values::{Value, Values};
 use super::{Attribute, Tag};
 use crate::memo::Memo;
@@ -171,6 +172,7 @@ impl<'p> Token<'p> {
                 let flags = values.in_page(*value).map(|text| self.classes.get(text));
                 (true, flags.unwrap_or_else(|| flags_of_class(text)).with(Flags::NAMED))
             }
+            Attribute::Role if notes::is_role_of_note(text) => (true, Flags::NAMED.with(Flags::NOTE)),
             Attribute::Id | Attribute::Role => (true, Flags::NAMED),
             Attribute::Itemprop if has_word(text, &["articlebody"]) => (true, Flags::ARTICLE_BODY),
             _ => (true, Flags::NONE),
@@ -204,7 +206,7 @@ impl<'p> Token<'p> {
 fn flags_of_class(class: &[u8]) -> Flags {
     const ARTICLE: [&str; 4] = ["entry-content", "post-content", "article-body", "article-content"];
     let mut flags = Flags::NONE;
-    if class.windows(4).any(|window| NOTES.iter().any(|note| note.as_bytes().starts_with(window))) {
+    if notes::may_be_note(class) {
         flags.add(Flags::NOTE);
     }
     if has_word(class, &ARTICLE) {

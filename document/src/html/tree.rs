@@ -208,34 +208,3 @@ impl Tree<'_> {
         text.trim().chars().count() <= 2 && !text.chars().any(char::is_alphanumeric)
     }
 }
-
-/// The words in a class that name a note.
-pub(super) const NOTES: [&str; 2] = ["admonition", "callout"];
-
-/// Notes, warnings and the like, as generators of documentation name them.
-impl Tree<'_> {
-    /// Returns true if a block is a note beside the text that belongs to it.
-    pub(crate) fn is_admonition(&self, node: Node) -> bool {
-        self.class_of_admonition(node).is_some_and(|class| !Self::is_of_part(class))
-            && matches!(node.tag, Tag::Div | Tag::Aside | Tag::Section | Tag::Details)
-    }
-
-    /// Returns true if a block is the title of such a note.
-    pub(crate) fn is_title_of_admonition(&self, node: Node) -> bool {
-        self.class_of_admonition(node)
-            .is_some_and(|class| class.contains("title") || class.contains("heading"))
-    }
-
-    fn class_of_admonition(&self, node: Node) -> Option<&str> {
-        if !node.flags.has(Flags::NOTE) {
-            return None;
-        }
-        let mut classes = self.attribute(node, Attribute::Class)?.split_ascii_whitespace();
-        classes.find(|class| NOTES.iter().any(|note| class.contains(note)))
-    }
-
-    /// Returns true if a name is that of a part of a note: `admonition-content`, `callout__title`.
-    fn is_of_part(class: &str) -> bool {
-        ["title", "heading", "content", "body", "icon", "inner"].iter().any(|part| class.contains(part))
-    }
-}

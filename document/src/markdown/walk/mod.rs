@@ -35,6 +35,8 @@ enum Ending {
 struct Walk<'p> {
     tree: &'p Tree<'p>,
     addresses: &'p Addresses,
+    /// The element that holds the content.
+    root: NodeId,
     blocks: Blocks,
     line: Line,
     /// The elements that the walk is in and that end with something, with where they end.
@@ -65,6 +67,7 @@ pub(crate) fn write(
     let mut walk = Walk {
         tree,
         addresses,
+        root: content.root,
         blocks: Blocks::new(room),
         line: Line::new(),
         endings: Vec::new(),
@@ -325,7 +328,7 @@ impl Walk<'_> {
                 self.blocks.begin_item();
                 Ending::Item
             }
-            Tag::Blockquote => {
+            Tag::Blockquote if self.tree.note(node).is_none() => {
                 self.blocks.begin_quote();
                 Ending::Quote
             }
@@ -352,16 +355,32 @@ impl Walk<'_> {
                 self.line.begin(Mark::Emphasis);
                 Ending::Label
             }
-            _ if self.tree.is_admonition(node) => {
-                self.blocks.begin_quote();
-                Ending::Quote
-            }
-            _ if self.tree.is_title_of_admonition(node) => {
-                self.line.begin(Mark::Strong);
-                Ending::Label
-            }
-            _ => Ending::Block,
+            _ => self.part(id, node),
         };
         self.ends_with(node, ending)
+    }
+
+    /// A block whose meaning its names give.
+    fn part(&mut self, id: NodeId, node: Node) -> Ending {
+        if let Some(note) = self.tree.note(node).filter(|_| id != self.root) {
+            self.blocks.begin_quote();
+            if let Some(kind) = self.tree.kind_to_name(id, note) {
+                self.label(kind);
+            }
+            return Ending::Quote;
+        }
+        if self.tree.is_title_of_note(node) {
+            self.line.begin(Mark::Strong);
+            return Ending::Label;
+        }
+        Ending::Block
+    }
+
+    /// Writes a line that names what follows.
+    fn label(&mut self, text: &str) {
+        self.line.begin(Mark::Strong);
+        self.line.push(text);
+        self.line.end();
+        self.flush();
     }
 }
