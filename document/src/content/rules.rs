@@ -1,5 +1,6 @@
 //! Which parts of a page are not its content, by what they are and how they are named.
 
+use super::evidence::{self, Doubtful};
 use super::measure::Measures;
 use super::notes;
 use super::words::{self, Strength};
@@ -68,7 +69,7 @@ impl Shown {
 const ENOUGH_NOSCRIPT: u64 = 250;
 
 /// The rules that speak against an element, one bit each: those about elements, then those about words.
-type Hits = u128;
+pub(super) type Hits = u128;
 
 /// The rule about an element's sort or role, by its bit and how sure it is.
 const ELEMENTS: [(&[Tag], Strength); 9] = [
@@ -90,10 +91,16 @@ const _: () = assert!(COUNT <= Hits::BITS as usize);
 
 /// An element that rules speak against.
 #[derive(Clone, Copy, Debug)]
-struct Suspect {
-    id: NodeId,
-    hits: Hits,
+pub(super) struct Suspect {
+    pub(super) id: NodeId,
+    pub(super) hits: Hits,
 }
+
+/// The rules about words that also name parts of the content.
+const DOUBTFUL: Doubtful = Doubtful {
+    leading: words::of_strength(Strength::Leading) << FIRST_WORD,
+    talk: words::of_strength(Strength::Talk) << FIRST_WORD,
+};
 
 /// The part of all prose that a rule which is not sure may leave out with one element, and the part of all text outside of
 /// links that it may leave out with all.
@@ -116,7 +123,8 @@ impl Rules {
         is_article: bool,
     ) -> Vec<NodeId> {
         let notes = notes::find(tree, measures, shown);
-        let suspects = self.suspects(tree, shown, &notes);
+        let mut suspects = self.suspects(tree, shown, &notes);
+        evidence::weigh(tree, measures, DOUBTFUL, &mut suspects);
         let all = measures.get(Tree::ROOT);
         let whole = all.prose;
         let limit = |rule| limit(rule, whole, is_article);
@@ -129,7 +137,7 @@ impl Rules {
                 if suspect.id >= *end && prose <= limit(rule) {
                     *taken += match strength(rule) {
                         Strength::Weak => measures.get(suspect.id).plain(),
-                        Strength::Strong | Strength::Talk => prose,
+                        Strength::Strong | Strength::Leading | Strength::Talk => prose,
                     };
                     *end = tree.node(suspect.id).end;
                 }
@@ -138,7 +146,7 @@ impl Rules {
         let allowed = taken.iter().enumerate().fold(0, |allowed, (rule, taken)| {
             let most = match strength(rule) {
                 Strength::Weak => all.plain() / WEAK_SHARE_OF_ALL,
-                Strength::Strong | Strength::Talk => limit(rule),
+                Strength::Strong | Strength::Leading | Strength::Talk => limit(rule),
             };
             if *taken <= most { allowed | 1 << rule } else { allowed }
         });
