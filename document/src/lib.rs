@@ -34,6 +34,7 @@
 mod addresses;
 pub mod aidocument;
 mod content;
+mod css;
 mod document;
 mod encoding;
 mod head;

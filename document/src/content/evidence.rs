@@ -37,9 +37,8 @@ pub(super) fn weigh(tree: &Tree, measures: &Measures, doubtful: Doubtful, suspec
         if hits & doubtful.talk != 0 {
             let end = tree.node(suspect.id).end;
             let inside = suspects.iter().skip(at + 1).take_while(|other| other.id < end).take(MOST_LOOKED_AT);
-            let mut comments = inside.filter(|other| {
-                other.hits & doubtful.talk != 0 && measures.get(other.id).prose > 0
-            });
+            let mut comments =
+                inside.filter(|other| other.hits & doubtful.talk != 0 && measures.get(other.id).prose > 0);
             let has_alike = alike.get(&name(tree, suspect.id)).is_some_and(|count| *count > 1);
             if !has_alike && comments.next().is_none() && !has(tree, suspect.id, Tag::Form) {
                 hits &= !doubtful.talk;

@@ -90,7 +90,15 @@ fn outermost(tree: &Tree, measures: &Measures, id: NodeId) -> NodeId {
 fn is_block_of_text(tag: Tag) -> bool {
     matches!(
         tag,
-        Tag::P | Tag::Ul | Tag::Ol | Tag::Dl | Tag::Pre | Tag::Table | Tag::Blockquote | Tag::Figure | Tag::Text
+        Tag::P
+            | Tag::Ul
+            | Tag::Ol
+            | Tag::Dl
+            | Tag::Pre
+            | Tag::Table
+            | Tag::Blockquote
+            | Tag::Figure
+            | Tag::Text
     )
 }
 

@@ -6,6 +6,7 @@ use super::notes;
 use super::words::{self, Strength};
 use crate::html::notes::Note;
 use crate::html::tree::Flags;
+use crate::html::view::is_for_listeners;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 use crate::memo::Memo;
 
@@ -196,7 +197,7 @@ impl Rules {
         if is_exempt || is_note(tree, node) {
             return 0;
         }
-        if is_question(tree, id, node) {
+        if is_question(tree, id, node) || is_spoken_label(tree, node) {
             return 0;
         }
         let mut hits = 0;
@@ -229,6 +230,12 @@ impl Rules {
 fn is_note(tree: &Tree, node: Node) -> bool {
     let is_it = |note: Note| note.is_named && note.kind != Some("Alert");
     node.tag != Tag::Aside && tree.note(node).is_some_and(is_it)
+}
+
+/// Returns true if an element is a label for those who cannot see an icon.
+fn is_spoken_label(tree: &Tree, node: Node) -> bool {
+    let class = || tree.attribute(node, Attribute::Class).unwrap_or_default();
+    node.tag.is_inline() && node.tag != Tag::A && node.flags.has(Flags::NAMED) && is_for_listeners(class())
 }
 
 /// Returns true if a button is the heading of an answer that it opens.

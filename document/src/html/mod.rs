@@ -14,6 +14,7 @@ pub(crate) mod tag;
 mod token;
 pub(crate) mod tree;
 mod values;
+pub(crate) mod view;
 
 pub(crate) use self::attribute::Attribute;
 pub(crate) use self::reader::parse;

@@ -55,15 +55,18 @@ pub(super) fn may_be_note(class: &[u8]) -> bool {
 /// Returns true if a role names a note.
 pub(super) fn is_role_of_note(role: &[u8]) -> bool {
     let role = role.trim_ascii();
-    let starts = |name: &str| role.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
+    let starts =
+        |name: &str| role.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
     role.eq_ignore_ascii_case(b"alert") || role.eq_ignore_ascii_case(b"note") || starts("doc-")
 }
 
 impl Tree<'_> {
     /// The note that a block is, if it is one.
     pub(crate) fn note(&self, node: Node) -> Option<Note> {
-        let is_block =
-            matches!(node.tag, Tag::Div | Tag::Aside | Tag::Section | Tag::Details | Tag::P | Tag::Blockquote);
+        let is_block = matches!(
+            node.tag,
+            Tag::Div | Tag::Aside | Tag::Section | Tag::Details | Tag::P | Tag::Blockquote
+        );
         let is_aside = node.tag == Tag::Aside;
         if !is_block || !is_aside && !node.flags.has(Flags::NOTE) {
             return None;
@@ -133,7 +136,8 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
 }
 
 fn kind_in(name: &str) -> Option<&'static str> {
-    let kind = |word: &str| KINDS.iter().find(|(named, _)| word.eq_ignore_ascii_case(named)).map(|(_, kind)| *kind);
+    let kind =
+        |word: &str| KINDS.iter().find(|(named, _)| word.eq_ignore_ascii_case(named)).map(|(_, kind)| *kind);
     // The last word is the most precise one: `alert-danger`.
     words(name).filter_map(kind).last()
 }

@@ -24,19 +24,48 @@ pub(super) struct Boundary {
     pub(super) is_end: bool,
 }
 
-/// All of them.
+/// A style sheet in the page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OwnSheet {
+    pub(super) place: Place,
+    /// It counts on all screens, and with scripts.
+    pub(super) is_always: bool,
+}
+
+/// All of them, and what decides which of them people see.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub(super) moves: Vec<Move>,
     pub(super) boundaries: Vec<Boundary>,
     /// A `template` holds what its parent shows.
     pub(super) has_shadows: bool,
+    pub(super) styles: Vec<OwnSheet>,
+    /// A sheet of the page imports others.
+    pub(super) has_imports: bool,
+    /// An element has declarations of its own that may hide its text.
+    pub(super) has_styled: bool,
+    /// There are parts that tabs or buttons show.
+    pub(super) has_panels: bool,
 }
 
 impl Parts {
     /// Returns true if all parts stand where they are shown.
     pub(super) fn is_in_order(&self) -> bool {
         self.moves.is_empty() && !self.has_shadows
+    }
+
+    /// Returns true if nothing but attributes decides what people see.
+    pub(super) fn is_plain(&self) -> bool {
+        self.styles.is_empty() && !self.has_styled && !self.has_panels
+    }
+
+    /// Adds a piece of a style sheet, which may go on from the last one.
+    pub(super) fn add_style(&mut self, piece: Option<Place>, begins: bool, is_always: bool) {
+        let Some(place) = piece else { return };
+        match self.styles.last_mut().filter(|_| !begins) {
+            Some(last) => last.place = last.place.to(place),
+            None => self.styles.push(OwnSheet { place, is_always }),
+        }
     }
 
     /// Reads the calls in a script that put parts in their places. No script is run.

@@ -5,7 +5,7 @@ use html5gum::{Emitter, Error, State, Tokenizer};
 use super::build::Builder;
 use super::input::Input;
 use super::token::Token;
-use super::{Tag, Tree, compose};
+use super::{Tag, Tree, compose, view};
 use crate::Limits;
 
 /// Reads a page.
@@ -16,13 +16,18 @@ pub(crate) fn parse<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
         raw: None,
         is_self_closing: false,
         is_line_end_ignored: false,
+        begins_style: false,
         comment: Comment::default(),
         tree: None,
     };
     // The one token that comes out is the tree.
     let mut tokens = Tokenizer::new_with_emitter(Input::new(page), reader);
     let tree = tokens.next().and_then(Result::ok).unwrap_or_default();
-    if tree.parts.is_in_order() { tree } else { compose::composed(tree, limits) }
+    let mut tree = if tree.parts.is_in_order() { tree } else { compose::composed(tree, limits) };
+    if !tree.parts.is_plain() {
+        view::view(&mut tree);
+    }
+    tree
 }
 
 /// The first bytes of a comment: enough for those that have a meaning.
@@ -60,6 +65,8 @@ struct Reader<'p> {
     is_self_closing: bool,
     /// A line end here belongs to the source, not to the text: it follows `<pre>`.
     is_line_end_ignored: bool,
+    /// The next characters are the first ones of a style sheet.
+    begins_style: bool,
     /// The start of the comment that is being read.
     comment: Comment,
     tree: Option<Tree<'p>>,
@@ -90,6 +97,9 @@ impl<'p> Emitter for Reader<'p> {
         }
         if self.raw == Some(Tag::Script) {
             self.builder.parts.read_script(characters, &self.builder.values);
+        }
+        if self.raw == Some(Tag::Style) {
+            self.builder.style(characters, std::mem::take(&mut self.begins_style));
         }
         self.builder.text(characters);
     }
@@ -134,6 +144,7 @@ impl<'p> Emitter for Reader<'p> {
             }
         };
         self.raw = Some(name.tag);
+        self.begins_style = name.tag == Tag::Style;
         Some(state)
     }
 

@@ -14,6 +14,14 @@ macro_rules! tags {
         }
 
         impl Tag {
+            /// The name of the element; empty for those without a meaning.
+            pub(crate) fn name(self) -> &'static str {
+                match self {
+                    Self::Text | Self::Other => "",
+                    $(Self::$variant => $name,)*
+                }
+            }
+
             /// The element with this name in lower case.
             pub(crate) fn named(name: &[u8]) -> Self {
                 // Names of one length are few, so this is a jump and a comparison or two.
@@ -127,6 +135,7 @@ impl Tag {
                     | Self::Del
                     | Self::Dfn
                     | Self::Img
+                    | Self::Input
                     | Self::Ins
                     | Self::Kbd
                     | Self::Label

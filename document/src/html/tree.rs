@@ -62,6 +62,10 @@ impl Flags {
     pub(crate) const ARTICLE_BODY: Self = Self(16);
     /// The element has a class that publishing systems give to the text of an article.
     pub(crate) const ARTICLE_CLASS: Self = Self(32);
+    /// The element is what a tab shows.
+    pub(crate) const PANEL: Self = Self(128);
+    /// The element has declarations of its own that may hide its text.
+    pub(crate) const STYLED: Self = Self(64);
 
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
@@ -69,6 +73,10 @@ impl Flags {
 
     pub(crate) fn add(&mut self, flag: Self) {
         *self = self.with(flag);
+    }
+
+    pub(crate) fn set(&mut self, flag: Self, is_set: bool) {
+        self.0 = if is_set { self.0 | flag.0 } else { self.0 & !flag.0 };
     }
 
     pub(crate) const fn with(self, flag: Self) -> Self {
@@ -84,6 +92,8 @@ pub(crate) struct Tree<'p> {
     pub(super) text: String,
     pub(super) values: Values<'p>,
     pub(super) parts: Parts,
+    /// The panels that tabs show, in document order, each with the element that names it.
+    pub(super) tabs: Vec<(NodeId, NodeId)>,
     /// The page has more than the limits permit: elements or text beyond them are missing.
     pub(crate) is_cut: bool,
 }
@@ -155,6 +165,21 @@ impl Tree<'_> {
         let attributes = self.attributes.get(start..start + usize::from(node.length))?;
         let value = attributes.iter().find(|value| value.attribute == attribute)?;
         self.values.text(*value)
+    }
+
+    /// The text of the tab that shows a panel, or what the panel calls itself.
+    pub(crate) fn name_of_panel(&self, id: NodeId, node: Node) -> Option<String> {
+        const LONGEST: usize = 120;
+        const MOST_NODES: usize = 64;
+        let at = self.tabs.binary_search_by_key(&id, |(panel, _)| *panel).ok();
+        let tab = at.and_then(|at| self.tabs.get(at)).map(|(_, tab)| *tab);
+        let text = tab.map(|tab| {
+            let texts = self.inside(tab).take(MOST_NODES).map(|(_, node)| self.text(node));
+            texts.flat_map(str::chars).take(LONGEST).collect::<String>()
+        });
+        let label = || self.attribute(node, Attribute::AriaLabel).map(str::to_owned);
+        let text = text.filter(|text| !text.trim().is_empty()).or_else(label)?;
+        Some(text.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
     }
 
     /// The value of an attribute that is an address, without the blanks around it, unless it may have been cut.

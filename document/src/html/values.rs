@@ -27,6 +27,13 @@ pub(super) struct Place {
     end: u32,
 }
 
+impl Place {
+    /// The bytes from the start of this place to the end of another.
+    pub(super) fn to(self, other: Self) -> Self {
+        Self { start: self.start, end: other.end }
+    }
+}
+
 /// The bytes that values are places in: the page, and copies.
 #[derive(Debug, Default)]
 pub(super) struct Values<'p> {

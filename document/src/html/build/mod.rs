@@ -42,6 +42,8 @@ pub(super) struct Builder<'p> {
     /// Blanks at this place have no effect.
     is_after_blank: bool,
     text_use: TextUse,
+    /// The style sheet that is being read counts on all screens.
+    style_counts: bool,
 }
 
 impl<'p> Builder<'p> {
@@ -64,6 +66,7 @@ impl<'p> Builder<'p> {
             is_cut: false,
             is_after_blank: true,
             text_use: TextUse::Flowing,
+            style_counts: true,
         };
         builder.push(TagName::of(Tag::Html), Flags::NONE, &[], true);
         builder
@@ -81,6 +84,7 @@ impl<'p> Builder<'p> {
             text: text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
             values: std::mem::take(&mut self.values),
             parts: std::mem::take(&mut self.parts),
+            tabs: Vec::new(),
             is_cut: self.is_cut,
         }
     }
@@ -111,6 +115,9 @@ impl<'p> Builder<'p> {
         is_self_closing: bool,
     ) -> bool {
         let tag = name.tag;
+        self.parts.has_styled |= flags.has(Flags::STYLED);
+        self.parts.has_panels |= attributes.iter().any(|value| value.attribute == Attribute::AriaControls)
+            || flags.has(Flags::PANEL);
         match tag {
             Tag::Html => {
                 if let Some(root) = self.nodes.first_mut().filter(|root| root.length == 0) {
@@ -161,19 +168,32 @@ impl<'p> Builder<'p> {
         if tag.is_void() {
             let is_kept = matches!(tag, Tag::Img | Tag::Br | Tag::Hr)
                 || matches!(tag, Tag::Meta | Tag::Link | Tag::Base) && flags.has(Flags::IN_HEAD);
+            let is_kept = is_kept || tag == Tag::Input && self.is_task(attributes);
             if tag == Tag::Img {
                 self.is_after_blank = false;
             }
             return is_kept && self.add_leaf(tag, flags, attributes);
         }
         if is_self_closing && (is_foreign || tag == Tag::Svg) {
-            return false;
+            return tag == Tag::Svg
+                && self.has_open(Tag::Table)
+                && has_name(attributes)
+                && self.add_leaf(tag, flags, attributes);
         }
         let is_left_out = match tag {
             Tag::Script => !self.is_json_ld(attributes),
+            // The name of a drawing.
+            Tag::Title if self.current().name.tag == Tag::Svg => false,
+            _ if self.has_open(Tag::Svg) => true,
+            // In a cell it may be all that the cell says.
+            Tag::Svg => !self.has_open(Tag::Table),
             Tag::Title => !flags.has(Flags::IN_HEAD) || is_foreign,
             Tag::Noscript | Tag::Head | Tag::Rp => false,
             Tag::Template => !self.is_shadow(attributes),
+            Tag::Style => {
+                self.style_counts = !self.has_open(Tag::Noscript) && self.is_for_screens(attributes);
+                true
+            }
             _ => tag.is_without_text(),
         };
         // What a template holds is no part of the page, but the template may keep a place in it.
@@ -207,6 +227,31 @@ impl<'p> Builder<'p> {
         let at = NodeId(number(self.nodes.len()));
         let Some(parent) = self.current().node else { return };
         self.parts.boundaries.push(Boundary { at, parent, is_end });
+    }
+
+    /// Returns true if a control shows the state of a task, which nobody can change.
+    fn is_task(&self, attributes: &[Value]) -> bool {
+        let get = |attribute| attributes.iter().find(|value| value.attribute == attribute);
+        let kind = get(Attribute::Type).map(|value| self.values.bytes(*value)).unwrap_or_default();
+        kind.trim_ascii().eq_ignore_ascii_case(b"checkbox") && get(Attribute::Disabled).is_some()
+    }
+
+    /// Returns true if a style sheet counts on all screens.
+    fn is_for_screens(&self, attributes: &[Value]) -> bool {
+        let media = attributes.iter().find(|value| value.attribute == Attribute::Media);
+        media.is_none_or(|media| {
+            let media = self.values.bytes(*media).trim_ascii();
+            [&b""[..], b"all", b"screen"].into_iter().any(|one| media.eq_ignore_ascii_case(one))
+        })
+    }
+
+    /// Takes characters of a style sheet. Nobody knows which elements those in templates are about.
+    pub(super) fn style(&mut self, characters: &[u8], begins: bool) {
+        if self.has_open(Tag::Template) {
+            return;
+        }
+        self.parts.has_imports |= memchr::memmem::find(characters, b"@import").is_some();
+        self.parts.add_style(self.values.place(characters), begins, self.style_counts);
     }
 
     fn is_json_ld(&self, attributes: &[Value]) -> bool {
@@ -390,6 +435,11 @@ impl<'p> Builder<'p> {
         self.open.truncate(at);
         self.see_text_use();
     }
+}
+
+/// Returns true if a drawing has a name.
+fn has_name(attributes: &[Value]) -> bool {
+    attributes.iter().any(|value| matches!(value.attribute, Attribute::AriaLabel | Attribute::Title))
 }
 
 impl TagName {

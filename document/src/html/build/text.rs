@@ -24,6 +24,7 @@ impl Builder<'_> {
         };
         self.text_use = match self.open.last() {
             Some(Open { node: None, .. }) | None => TextUse::LeftOut,
+            Some(open) if open.name.tag == Tag::Svg => TextUse::LeftOut,
             Some(_) if is_preformatted() => TextUse::Preformatted,
             Some(_) => TextUse::Flowing,
         };

@@ -8,7 +8,6 @@ mod streamed;
 
 use self::shadows::Shadows;
 use self::streamed::Streamed;
-use super::parts::Parts;
 use super::tree::Node;
 use super::{NodeId, Tag, Tree};
 use crate::Limits;
@@ -43,7 +42,7 @@ pub(super) fn composed<'p>(tree: Tree<'p>, limits: &Limits) -> Tree<'p> {
         walk.all();
         (walk.nodes, walk.is_cut)
     };
-    Tree { nodes, parts: Parts::default(), is_cut: tree.is_cut || is_cut, ..tree }
+    Tree { nodes, is_cut: tree.is_cut || is_cut, ..tree }
 }
 
 struct Walk<'t, 'p> {

@@ -11,6 +11,7 @@ use super::{Heading, Image, Link, Written, code};
 use crate::addresses::{Address, Addresses};
 use crate::content::Content;
 use crate::head::Head;
+use crate::html::view::is_panel;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// The work at the end of an element.
@@ -25,7 +26,8 @@ enum Ending {
     Quote,
     Label,
     Row,
-    Cell { is_header: bool, span: usize },
+    RowGroup,
+    Cell { id: NodeId, is_header: bool, columns: usize, rows: usize },
     Table,
     Caption,
     Figure,
@@ -235,15 +237,16 @@ impl Walk<'_> {
                     table.end_row();
                 }
             }
-            Ending::Cell { is_header, span } => {
-                let text = self.line.take();
+            Ending::RowGroup => {
                 if let Some(table) = &mut self.table {
-                    table.add_cell(&text, is_header, span);
+                    table.end_group();
                 }
             }
+            Ending::Cell { id, is_header, columns, rows } => self.end_cell(id, is_header, columns, rows),
             Ending::Table => {
                 let rest = self.line.take();
                 self.line.into = Into::Block;
+                self.is_full |= self.table.as_ref().is_some_and(|table| table.is_cut);
                 let table = self.table.take().map(Table::finish).unwrap_or_default();
                 self.blocks.verbatim(&table);
                 self.blocks.paragraph(&rest);
@@ -294,10 +297,19 @@ impl Walk<'_> {
             }
             Tag::Rp => return Inside::Skip,
             Tag::Sup => self.superscript(id),
+            Tag::Math => return self.formula(id),
+            Tag::Annotation | Tag::AnnotationXml => return Inside::Skip,
+            Tag::Input => self.checkbox(node),
+            // In a heading it opens what follows.
+            Tag::Button if self.is_in_heading() => {}
             tag if tag.is_inline() => {}
             _ => return self.block(id, node),
         }
         Inside::Walk
+    }
+
+    fn is_in_heading(&self) -> bool {
+        self.endings.iter().any(|(_, ending)| matches!(ending, Ending::Heading { .. }))
     }
 
     fn block(&mut self, id: NodeId, node: Node) -> Inside {
@@ -305,7 +317,7 @@ impl Walk<'_> {
             return Inside::Skip;
         }
         if self.line.into == Into::Cell {
-            return self.in_table(node);
+            return self.in_table(id, node);
         }
         self.flush();
         let ending = match node.tag {
@@ -368,6 +380,11 @@ impl Walk<'_> {
                 self.label(kind);
             }
             return Ending::Quote;
+        }
+        if is_panel(node)
+            && let Some(name) = self.tree.name_of_panel(id, node)
+        {
+            self.label(&name);
         }
         if self.tree.is_title_of_note(node) {
             self.line.begin(Mark::Strong);
