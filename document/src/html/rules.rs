@@ -178,6 +178,30 @@ pub(super) fn belongs_to_head(tag: Tag) -> bool {
     )
 }
 
+/// Returns true if an element of `head` says something about the page.
+pub(super) fn states_something(tag: Tag) -> bool {
+    matches!(tag, Tag::Base | Tag::Link | Tag::Meta | Tag::Title)
+}
+
+/// Returns true if an element is content for sure, so that `head` has ended although nobody says so.
+pub(super) fn is_of_body(tag: Tag) -> bool {
+    tag.heading_level().is_some()
+        || matches!(
+            tag,
+            Tag::Article
+                | Tag::Footer
+                | Tag::Form
+                | Tag::Header
+                | Tag::Main
+                | Tag::Nav
+                | Tag::Ol
+                | Tag::P
+                | Tag::Section
+                | Tag::Table
+                | Tag::Ul
+        )
+}
+
 /// Returns true if a table is made of the element, so that blanks in it are not text.
 pub(super) fn is_made_of_elements(tag: Tag) -> bool {
     matches!(

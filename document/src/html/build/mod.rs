@@ -38,6 +38,8 @@ pub(super) struct Builder<'p> {
     owed: [u32; TagName::BUCKETS],
     limits: Limits,
     has_body: bool,
+    /// The page has begun its `head`, and has not ended it.
+    is_in_head: bool,
     is_cut: bool,
     /// Blanks at this place have no effect.
     is_after_blank: bool,
@@ -63,6 +65,7 @@ impl<'p> Builder<'p> {
             owed: [0; TagName::BUCKETS],
             limits,
             has_body: false,
+            is_in_head: false,
             is_cut: false,
             is_after_blank: true,
             text_use: TextUse::Flowing,
@@ -128,14 +131,21 @@ impl<'p> Builder<'p> {
                 }
                 return false;
             }
-            Tag::Head => return false,
-            Tag::Body if self.has_body => return false,
+            Tag::Head => {
+                self.is_in_head |= !self.has_body;
+                return false;
+            }
             Tag::Body => {
+                self.is_in_head = false;
+                if self.has_body {
+                    return false;
+                }
                 self.open_body(flags, attributes);
                 return true;
             }
             _ => {}
         }
+        self.is_in_head &= !rules::is_of_body(tag);
         if !self.has_body {
             let is_in_head_element =
                 self.open.iter().any(|open| matches!(open.name.tag, Tag::Template | Tag::Svg));
@@ -144,6 +154,9 @@ impl<'p> Builder<'p> {
             } else if !is_in_head_element {
                 self.open_body(Flags::NONE, &[]);
             }
+        } else if self.is_in_head && rules::states_something(tag) && !self.is_foreign() {
+            // An element that does not belong there has ended `head`, but its author does not know.
+            flags.add(Flags::IN_HEAD);
         }
         let is_foreign = self.is_foreign();
         if is_foreign && rules::leaves_foreign(tag) && !self.has_open(Tag::ForeignObject) {
@@ -323,6 +336,7 @@ impl<'p> Builder<'p> {
     pub(super) fn end(&mut self, name: TagName) {
         let tag = name.tag;
         if matches!(tag, Tag::Html | Tag::Body | Tag::Head) {
+            self.is_in_head &= tag != Tag::Head;
             return;
         }
         if tag == Tag::Br {

@@ -83,7 +83,7 @@ pub(crate) fn write(
         images: Vec::with_capacity(count(&|node| node.tag == Tag::Img)),
         is_full: false,
     };
-    let title_node = walk.title(content, head.title.as_deref());
+    let title_node = walk.title(content, head);
     let title_length = walk.blocks.len();
     let mut left_out = content.left_out().iter().copied().peekable();
     let mut skip_to = content.root;
@@ -126,17 +126,19 @@ enum Inside {
 
 impl Walk<'_> {
     /// Writes the title, and gives the element of the content that says the same.
-    fn title(&mut self, content: &Content, title: Option<&str>) -> Option<NodeId> {
+    fn title(&mut self, content: &Content, head: &Head) -> Option<NodeId> {
         let words = |text: &str| {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
         };
-        let title = title?;
+        let title = head.title.as_deref()?;
         let wanted = words(title);
         let first = self
             .tree
             .inside(content.root)
             .find(|(id, node)| node.tag == Tag::H1 && !content.has_left_out(self.tree, *id));
-        let said = first.and_then(|(id, node)| {
+        // That of the page may stand outside of its content.
+        let outside = || head.heading.map(|id| (id, self.tree.node(id)));
+        let said = first.or_else(outside).and_then(|(id, node)| {
             let text = self.tree.heading_text(id);
             let found = words(&text);
             let is_same = !found.is_empty() && (wanted.contains(&found) || found.contains(&wanted));
@@ -150,7 +152,11 @@ impl Walk<'_> {
         self.line.push(&text);
         let markdown = self.line.take();
         let text = self.line.end_capture(from);
-        self.add_heading(1, &markdown, text, id);
+        match node {
+            Some(_) => self.add_heading(1, &markdown, text, id),
+            // A title is not a heading of the page.
+            None => self.blocks.heading(1, &markdown),
+        }
         node
     }
 
