@@ -40,6 +40,8 @@ pub(super) struct Parts {
     /// A `template` holds what its parent shows.
     pub(super) has_shadows: bool,
     pub(super) styles: Vec<OwnSheet>,
+    /// A browser runs a script of the page.
+    pub(super) has_scripts: bool,
     /// A sheet of the page imports others.
     pub(super) has_imports: bool,
     /// An element has declarations of its own that may hide its text.

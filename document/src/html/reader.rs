@@ -8,8 +8,18 @@ use super::token::Token;
 use super::{Tag, Tree, compose, view};
 use crate::Limits;
 
-/// Reads a page.
+/// Reads a page, as people see it.
 pub(crate) fn parse<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
+    let tree = tree_of(page, limits);
+    let mut tree = if tree.parts.is_in_order() { tree } else { compose::composed(tree, limits) };
+    if !tree.parts.is_plain() {
+        view::view(&mut tree);
+    }
+    tree
+}
+
+/// Reads a page, as its source has it.
+pub(super) fn tree_of<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
     let reader = Reader {
         builder: Builder::new(page, limits),
         token: Token::new(),
@@ -22,12 +32,7 @@ pub(crate) fn parse<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
     };
     // The one token that comes out is the tree.
     let mut tokens = Tokenizer::new_with_emitter(Input::new(page), reader);
-    let tree = tokens.next().and_then(Result::ok).unwrap_or_default();
-    let mut tree = if tree.parts.is_in_order() { tree } else { compose::composed(tree, limits) };
-    if !tree.parts.is_plain() {
-        view::view(&mut tree);
-    }
-    tree
+    tokens.next().and_then(Result::ok).unwrap_or_default()
 }
 
 /// The first bytes of a comment: enough for those that have a meaning.

@@ -99,6 +99,11 @@ pub(crate) struct Tree<'p> {
 }
 
 impl Tree<'_> {
+    /// Returns true if the page has scripts that a browser runs.
+    pub(crate) fn has_scripts(&self) -> bool {
+        self.parts.has_scripts
+    }
+
     /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()

@@ -194,7 +194,11 @@ impl<'p> Builder<'p> {
                 && self.add_leaf(tag, flags, attributes);
         }
         let is_left_out = match tag {
-            Tag::Script => !self.is_json_ld(attributes),
+            Tag::Script => {
+                let is_data = self.is_json_ld(attributes);
+                self.parts.has_scripts |= !is_data;
+                !is_data
+            }
             // The name of a drawing.
             Tag::Title if self.current().name.tag == Tag::Svg => false,
             _ if self.has_open(Tag::Svg) => true,
