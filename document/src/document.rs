@@ -6,6 +6,7 @@ use crate::head::Head;
 use crate::limits::Limits;
 use crate::markdown::{self, Heading, Image, Link, Written};
 use crate::text::approximate_tokens;
+use crate::thin::{TextAmount, is_thin};
 use crate::{encoding, html};
 
 /// The bytes of a page, as they come.
@@ -55,7 +56,9 @@ pub fn read(bytes: &[u8], limits: &Limits, content_type: Option<&str>, url: Opti
     let addresses = Addresses::new(url, head.base.as_deref());
     let content = Content::of(&tree, head.content_type() == Some("article"));
     let written = markdown::write(&tree, &content, &addresses, &head, room);
-    Document { is_cut: is_cut || written.is_cut, page_tokens, head, addresses, written }
+    let amount = content.amount(&tree);
+    let is_thin = is_thin(amount, tree.has_scripts(), &written.markdown);
+    Document { is_cut: is_cut || written.is_cut, page_tokens, head, addresses, written, amount, is_thin }
 }
 
 /// A page, read.
@@ -67,6 +70,8 @@ pub struct Document {
     pub(crate) addresses: Addresses,
     pub(crate) written: Written,
     is_cut: bool,
+    amount: TextAmount,
+    is_thin: bool,
 }
 
 impl Document {
@@ -109,6 +114,16 @@ impl Document {
     /// Returns true if the page forbids a document to some robots by their product tokens, whatever it says to all.
     pub fn forbids_some(&self) -> bool {
         self.head.forbids_some()
+    }
+
+    /// The text of the page, and how much of it is in the document.
+    pub fn text_amount(&self) -> TextAmount {
+        self.amount
+    }
+
+    /// Returns true if implausibly little text is left: a script loads the content, or the page asks for consent first.
+    pub fn is_thin(&self) -> bool {
+        self.is_thin
     }
 
     /// Returns true if the page has more than its limits permit, so that the document lacks a part.

@@ -1,11 +1,15 @@
-//! The encoding of a page, found as browsers find it: byte order mark, then header, then `meta` in the first bytes.
+//! The encoding of a page, found as browsers find it: byte order mark, then header, then what the page says in its first
+//! bytes, then what it says later.
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 /// The length of the part that is searched for a `meta` element with the encoding: the same as in browsers.
 const PRESCAN: usize = 1024;
+
+/// The bytes of a `meta` element that are read.
+const LONGEST_TAG: usize = 1024;
 
 /// The characters of a page.
 pub(crate) fn decode<'p>(page: &'p [u8], content_type: Option<&str>) -> Cow<'p, str> {
@@ -13,11 +17,23 @@ pub(crate) fn decode<'p>(page: &'p [u8], content_type: Option<&str>) -> Cow<'p, 
         let rest = page.get(mark..).unwrap_or_default();
         return encoding.decode_without_bom_handling(rest).0;
     }
-    let named = content_type.and_then(|value| charset(value.as_bytes())).or_else(|| prescan(page));
-    // A page that does not say is UTF-8 if it can be, which today's pages mostly are.
-    let encoding =
-        named.unwrap_or_else(|| if std::str::from_utf8(page).is_ok() { UTF_8 } else { WINDOWS_1252 });
-    encoding.decode_without_bom_handling(page).0
+    let start = page.get(..PRESCAN).unwrap_or(page);
+    let named = content_type
+        .and_then(|value| charset(value.as_bytes()))
+        .or_else(|| of_xml(start))
+        .or_else(|| prescan(start));
+    if let Some(encoding) = named {
+        return encoding.decode_without_bom_handling(page).0;
+    }
+    // A page that does not say, or says it late, is UTF-8 if it can be, which today's pages mostly are.
+    let is_utf_8 = std::str::from_utf8(page).is_ok();
+    match prescan(page).filter(|encoding| !is_utf_8 || *encoding == ISO_2022_JP) {
+        Some(late) => late
+            .decode_without_bom_handling_and_without_replacement(page)
+            .unwrap_or_else(|| WINDOWS_1252.decode_without_bom_handling(page).0),
+        None if is_utf_8 => UTF_8.decode_without_bom_handling(page).0,
+        None => WINDOWS_1252.decode_without_bom_handling(page).0,
+    }
 }
 
 /// The encoding that a `Content-Type` names.
@@ -39,30 +55,51 @@ fn charset(content_type: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// The encoding that a `meta` element at the start of a page names.
+/// The encoding that an XML declaration names, or shows by its zeros.
+fn of_xml(page: &[u8]) -> Option<&'static Encoding> {
+    if page.starts_with(b"<\0?\0x\0") {
+        return Some(UTF_16LE);
+    }
+    if page.starts_with(b"\0<\0?\0x") {
+        return Some(UTF_16BE);
+    }
+    let declaration = page.strip_prefix(b"<?xml")?.split(|byte| *byte == b'>').next()?;
+    let at = declaration.windows(ENCODING.len()).position(|window| window == ENCODING)?;
+    let value = declaration.get(at + ENCODING.len()..)?.trim_ascii_start().strip_prefix(b"=")?;
+    let (quote, value) = value.trim_ascii_start().split_first()?;
+    let label = value.split(|byte| byte == quote).next().filter(|_| matches!(quote, b'"' | b'\''))?;
+    Encoding::for_label(label).map(as_found)
+}
+
+const ENCODING: &[u8] = b"encoding";
+
+/// The encoding in which a page is that names one in ASCII.
+fn as_found(encoding: &'static Encoding) -> &'static Encoding {
+    match encoding {
+        _ if encoding == UTF_16BE || encoding == UTF_16LE => UTF_8,
+        _ if encoding == X_USER_DEFINED => WINDOWS_1252,
+        _ => encoding,
+    }
+}
+
+/// The encoding that a `meta` element in a part of a page names.
 fn prescan(page: &[u8]) -> Option<&'static Encoding> {
-    let mut rest = page.get(..PRESCAN).unwrap_or(page);
+    let mut rest = page;
     while let Some(at) = rest.iter().position(|byte| *byte == b'<') {
         rest = rest.get(at + 1..)?;
         if let Some(comment) = rest.strip_prefix(b"!--") {
-            let end = comment.windows(3).position(|window| window == b"-->")?;
+            let end = memchr::memmem::find(comment, b"-->")?;
             rest = comment.get(end..)?;
             continue;
         }
         let is_meta = rest.get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"meta"))
             && rest.get(4).is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b'/');
         if is_meta {
-            let tag = rest.split(|byte| *byte == b'>').next().unwrap_or_default();
+            let tag = rest.get(..LONGEST_TAG).unwrap_or(rest);
+            let tag = tag.split(|byte| *byte == b'>').next().unwrap_or_default();
             // Either `charset=…`, or `content="text/html; charset=…"`.
             if let Some(encoding) = charset(tag) {
-                // The text up to here is ASCII, so the encoding is neither of these.
-                let is_misnamed = encoding == UTF_16BE || encoding == UTF_16LE;
-                let is_private = encoding == X_USER_DEFINED;
-                return Some(match (is_misnamed, is_private) {
-                    (true, _) => UTF_8,
-                    (_, true) => WINDOWS_1252,
-                    _ => encoding,
-                });
+                return Some(as_found(encoding));
             }
         }
     }
@@ -85,6 +122,39 @@ mod tests {
         let with_mark = [b"\xef\xbb\xbf<meta charset=windows-1251>", "Привет".as_bytes()].concat();
         assert!(decode(&with_mark, Some("text/html; charset=koi8-r")).ends_with("Привет"));
         assert_eq!(decode(b"\xff\xfeh\0i\0", None), "hi");
+    }
+
+    #[test]
+    fn a_page_may_name_its_encoding_late_or_in_its_declaration() {
+        // "nihongo" in Shift_JIS and in ISO-2022-JP.
+        let japanese = b"\x93\xfa\x96{\x8c\xea";
+        let early = format!("<title>x</title><!-- {} -->", "x".repeat(2000));
+        let late = [early.as_bytes(), b"<meta charset=shift_jis><p>", japanese].concat();
+        assert!(decode(&late, None).ends_with("日本語"));
+        // Bytes that are not in the encoding which comes late are in none that anybody knows.
+        let wrong = [&late[..], b"\x80\xff\xff"].concat();
+        assert!(!decode(&wrong, None).contains('\u{fffd}'));
+        // What is valid UTF-8 is not what a page says at its end.
+        let utf_8 = [early.as_bytes(), b"<meta charset=shift_jis><p>", "日本語".as_bytes()].concat();
+        assert!(decode(&utf_8, None).ends_with("日本語"));
+        let escapes = [early.as_bytes(), b"<meta charset=iso-2022-jp><p>\x1b$BF|K\\8l\x1b(B"].concat();
+        assert!(decode(&escapes, None).ends_with("日本語"));
+        let declared = [&b"<?xml version='1.0' encoding=\"Shift_JIS\"?><html>"[..], japanese].concat();
+        assert!(decode(&declared, Some("application/xhtml+xml")).ends_with("日本語"));
+        assert!(decode(&declared, Some("text/html; charset=utf-8")).contains('\u{fffd}'));
+        // Of two, the first one counts; text in another encoding further on stays in it.
+        let changing =
+            [&b"<meta charset=utf-8>"[..], "日本語".as_bytes(), b"<meta charset=shift_jis>", japanese]
+                .concat();
+        assert!(decode(&changing, None).contains("日本語"));
+    }
+
+    #[test]
+    fn tags_without_end_are_searched_once() {
+        let page = [&b"\xff"[..], &b"<meta ".repeat(300_000)].concat();
+        assert!(decode(&page, None).starts_with('\u{ff}'));
+        let page = [&b"\xff"[..], &b"<!--<meta charset=".repeat(100_000)].concat();
+        assert!(decode(&page, None).starts_with('\u{ff}'));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::html::tree::Flags;
-use crate::html::{Attribute, Node, Tag, Tree};
+use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// The bytes of JSON-LD that are read in a page.
 const MOST_JSON_LD: usize = 256 << 10;
@@ -12,6 +12,8 @@ const MOST_JSON_LD: usize = 256 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Head {
     pub(crate) title: Option<String>,
+    /// The first heading of level 1 that people see.
+    pub(crate) heading: Option<NodeId>,
     pub(crate) description: Option<String>,
     pub(crate) language: Option<String>,
     /// As the page has it.
@@ -41,6 +43,7 @@ impl Head {
                 }
                 Tag::H1 if found.h1.is_none() && !node.flags.has(Flags::HIDDEN) => {
                     found.h1 = text(&tree.heading_text(id));
+                    head.heading = found.h1.is_some().then_some(id);
                 }
                 Tag::Title if node.flags.has(Flags::IN_HEAD) => keep(&mut found.title, &tree.all_text(id)),
                 Tag::Meta if node.flags.has(Flags::IN_HEAD) => head.read_meta(tree, node, &mut found),

@@ -34,6 +34,7 @@
 mod addresses;
 pub mod aidocument;
 mod content;
+mod css;
 mod document;
 mod encoding;
 mod head;
@@ -42,8 +43,10 @@ mod limits;
 mod markdown;
 mod memo;
 mod text;
+mod thin;
 
 pub use self::document::{Document, Page, read};
 pub use self::limits::Limits;
 pub use self::markdown::{Heading, Image, Link};
 pub use self::text::approximate_tokens;
+pub use self::thin::TextAmount;

@@ -1,6 +1,8 @@
 //! The content of a page: the part of the tree that holds it, and the nodes that are left out of that part.
 
+mod evidence;
 mod measure;
+mod notes;
 mod root;
 mod rules;
 mod teasers;
@@ -9,7 +11,9 @@ mod words;
 use self::measure::{Measure, Measures};
 use self::root::Kind;
 use self::rules::{Rules, Shown};
+use crate::html::tree::Flags;
 use crate::html::{Node, NodeId, Tag, Tree};
+use crate::thin::TextAmount;
 
 /// The part of a page that is its content.
 #[derive(Debug)]
@@ -73,6 +77,33 @@ impl Content {
             }
         }
         Self { root: Tree::ROOT, left_out }
+    }
+
+    /// The text of the page, and the part of it that is in the content.
+    pub(crate) fn amount(&self, tree: &Tree) -> TextAmount {
+        let mut amount = TextAmount::default();
+        let end = tree.node(self.root).end;
+        let mut left_out = self.left_out.iter().copied().peekable();
+        let (mut head_to, mut skip_to) = (Tree::ROOT, self.root);
+        for (id, node) in tree.nodes() {
+            while left_out.next_if(|other| *other < id).is_some() {}
+            if left_out.peek() == Some(&id) {
+                skip_to = skip_to.max(node.end);
+            }
+            if node.flags.has(Flags::IN_HEAD) || node.tag == Tag::Script {
+                head_to = head_to.max(node.end);
+            }
+            // A blank alone is not text.
+            let text = node.text_length() as usize;
+            if id < head_to || text < 2 {
+                continue;
+            }
+            amount.seen += text;
+            if id >= skip_to && id < end {
+                amount.kept += text;
+            }
+        }
+        amount
     }
 
     fn has_text(&self, tree: &Tree) -> bool {

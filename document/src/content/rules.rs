@@ -1,8 +1,12 @@
 //! Which parts of a page are not its content, by what they are and how they are named.
 
+use super::evidence::{self, Doubtful};
 use super::measure::Measures;
+use super::notes;
 use super::words::{self, Strength};
+use crate::html::notes::Note;
 use crate::html::tree::Flags;
+use crate::html::view::is_for_listeners;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 use crate::memo::Memo;
 
@@ -66,7 +70,7 @@ impl Shown {
 const ENOUGH_NOSCRIPT: u64 = 250;
 
 /// The rules that speak against an element, one bit each: those about elements, then those about words.
-type Hits = u128;
+pub(super) type Hits = u128;
 
 /// The rule about an element's sort or role, by its bit and how sure it is.
 const ELEMENTS: [(&[Tag], Strength); 9] = [
@@ -88,10 +92,16 @@ const _: () = assert!(COUNT <= Hits::BITS as usize);
 
 /// An element that rules speak against.
 #[derive(Clone, Copy, Debug)]
-struct Suspect {
-    id: NodeId,
-    hits: Hits,
+pub(super) struct Suspect {
+    pub(super) id: NodeId,
+    pub(super) hits: Hits,
 }
+
+/// The rules about words that also name parts of the content.
+const DOUBTFUL: Doubtful = Doubtful {
+    leading: words::of_strength(Strength::Leading) << FIRST_WORD,
+    talk: words::of_strength(Strength::Talk) << FIRST_WORD,
+};
 
 /// The part of all prose that a rule which is not sure may leave out with one element, and the part of all text outside of
 /// links that it may leave out with all.
@@ -113,7 +123,9 @@ impl Rules {
         shown: Shown,
         is_article: bool,
     ) -> Vec<NodeId> {
-        let suspects = self.suspects(tree, shown);
+        let notes = notes::find(tree, measures, shown);
+        let mut suspects = self.suspects(tree, shown, &notes);
+        evidence::weigh(tree, measures, DOUBTFUL, &mut suspects);
         let all = measures.get(Tree::ROOT);
         let whole = all.prose;
         let limit = |rule| limit(rule, whole, is_article);
@@ -126,7 +138,7 @@ impl Rules {
                 if suspect.id >= *end && prose <= limit(rule) {
                     *taken += match strength(rule) {
                         Strength::Weak => measures.get(suspect.id).plain(),
-                        Strength::Strong | Strength::Talk => prose,
+                        Strength::Strong | Strength::Leading | Strength::Talk => prose,
                     };
                     *end = tree.node(suspect.id).end;
                 }
@@ -135,7 +147,7 @@ impl Rules {
         let allowed = taken.iter().enumerate().fold(0, |allowed, (rule, taken)| {
             let most = match strength(rule) {
                 Strength::Weak => all.plain() / WEAK_SHARE_OF_ALL,
-                Strength::Strong | Strength::Talk => limit(rule),
+                Strength::Strong | Strength::Leading | Strength::Talk => limit(rule),
             };
             if *taken <= most { allowed | 1 << rule } else { allowed }
         });
@@ -153,7 +165,7 @@ impl Rules {
     }
 
     /// The elements that rules speak against.
-    fn suspects(self, tree: &Tree, shown: Shown) -> Vec<Suspect> {
+    fn suspects(self, tree: &Tree, shown: Shown, notes: &[NodeId]) -> Vec<Suspect> {
         let mut suspects = Vec::new();
         let mut names = Memo::new(words::against);
         let mut skip_to = Tree::ROOT;
@@ -163,6 +175,9 @@ impl Rules {
             }
             if shown.is_never_content(node) {
                 skip_to = node.end;
+                continue;
+            }
+            if notes::has(notes, id) {
                 continue;
             }
             let hits = self.against(tree, id, node, &mut names);
@@ -179,10 +194,10 @@ impl Rules {
             node.tag,
             Tag::Body | Tag::Html | Tag::Article | Tag::Main | Tag::Pre | Tag::Code | Tag::Table | Tag::Tbody
         );
-        if is_exempt || tree.is_admonition(node) {
+        if is_exempt || is_note(tree, node) {
             return 0;
         }
-        if is_question(tree, id, node) {
+        if is_question(tree, id, node) || is_spoken_label(tree, node) {
             return 0;
         }
         let mut hits = 0;
@@ -209,6 +224,18 @@ impl Rules {
         }
         hits
     }
+}
+
+/// Returns true if the page calls a block a note, which is not an alert about the page itself.
+fn is_note(tree: &Tree, node: Node) -> bool {
+    let is_it = |note: Note| note.is_named && note.kind != Some("Alert");
+    node.tag != Tag::Aside && tree.note(node).is_some_and(is_it)
+}
+
+/// Returns true if an element is a label for those who cannot see an icon.
+fn is_spoken_label(tree: &Tree, node: Node) -> bool {
+    let class = || tree.attribute(node, Attribute::Class).unwrap_or_default();
+    node.tag.is_inline() && node.tag != Tag::A && node.flags.has(Flags::NAMED) && is_for_listeners(class())
 }
 
 /// Returns true if a button is the heading of an answer that it opens.

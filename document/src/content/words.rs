@@ -1,6 +1,6 @@
 //! The meaning of the names that a page gives to its parts (`class`, `id`).
 
-use self::Strength::{Strong, Talk, Weak};
+use self::Strength::{Leading, Strong, Talk, Weak};
 
 /// The certainty of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,6 +9,8 @@ pub(super) enum Strength {
     Weak,
     /// The part is not content.
     Strong,
+    /// The part is not content if it leads elsewhere.
+    Leading,
     /// The part is what readers say about the content, and may be much more than the content itself.
     Talk,
 }
@@ -80,12 +82,12 @@ const WORDS: [Word; COUNT] = [
     ("prev.", Weak),
     ("print.", Weak),
     ("printonly", Weak),
-    ("promo", Strong),
+    ("promo", Leading),
     ("pubdate", Weak),
     ("rail.", Weak),
     ("recirc", Strong),
     ("recommend", Weak),
-    ("related", Strong),
+    ("related", Leading),
     ("remark", Weak),
     ("replies", Talk),
     ("respond", Weak),
@@ -94,8 +96,8 @@ const WORDS: [Word; COUNT] = [
     ("rss.", Strong),
     ("screenreader", Weak),
     ("scrollto", Strong),
-    ("share", Strong),
-    ("sharing", Strong),
+    ("share", Leading),
+    ("sharing", Leading),
     ("shoutbox", Strong),
     ("sidebar", Strong),
     ("signin", Strong),
@@ -107,7 +109,7 @@ const WORDS: [Word; COUNT] = [
     ("social", Strong),
     ("sponsor", Strong),
     ("sr.", Weak),
-    ("subscri", Strong),
+    ("subscri", Leading),
     ("syndication", Strong),
     ("taboola", Strong),
     ("tag.", Weak),
@@ -157,6 +159,19 @@ const fn place(start: Start) -> usize {
 /// The certainty of a word, by its number.
 pub(super) fn strength(word: usize) -> Strength {
     WORDS.get(word).map_or(Weak, |(_, strength)| *strength)
+}
+
+/// The words of a strength, a bit each.
+pub(super) const fn of_strength(wanted: Strength) -> u128 {
+    let (mut words, mut at) = (0, 0);
+    while at < COUNT {
+        #[expect(clippy::indexing_slicing, reason = "within the bounds that the loop checks")]
+        if WORDS[at].1 as u8 == wanted as u8 {
+            words |= 1 << at;
+        }
+        at += 1;
+    }
+    words
 }
 
 /// Words that take the meaning from the one after them, as in `has-sidebar`.
@@ -307,7 +322,8 @@ mod tests {
 
     #[test]
     fn words_are_found_in_names_of_every_style() {
-        for names in ["sidebar", "left-sidebar_2", "x relatedPosts", "AD", "site-nav", "main-Footer"] {
+        assert_eq!(against("x relatedPosts"), Some(Strength::Leading));
+        for names in ["sidebar", "left-sidebar_2", "AD", "site-nav", "main-Footer"] {
             assert_eq!(against(names), Some(Strength::Strong), "{names}");
         }
         assert_eq!(against("postComments"), Some(Strength::Talk));

@@ -25,17 +25,20 @@ macro_rules! attributes {
 #[expect(non_upper_case_globals, reason = "the names of variants serve as names of constants to match on")]
 mod list {
     attributes! {
-        Alt "alt" AriaHidden "aria-hidden" Charset "charset" Class "class" Colspan "colspan" Content "content"
-        DataLang "data-lang" DataLanguage "data-language" DataSrc "data-src" Hidden "hidden" Href "href"
-        HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Lang "lang" Name "name" Property "property" Rel "rel"
-        Role "role" Src "src" Start "start" Style "style" Type "type"
+        Alt "alt" AriaControls "aria-controls" AriaHidden "aria-hidden" AriaLabel "aria-label"
+        AriaLabelledby "aria-labelledby" Charset "charset" Checked "checked" Class "class" Colspan "colspan"
+        Content "content" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
+        DataSid "data-sid" DataSrc "data-src" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Href "href"
+        HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Lang "lang" Media "media" Name "name" Property "property" Rel "rel"
+        Role "role" Rowspan "rowspan" ShadowRootMode "shadowrootmode" Slot "slot" Src "src" Start "start"
+        Style "style" Title "title" Type "type"
     }
 }
 
 pub(crate) use self::list::Attribute;
 
 /// The longest name of an attribute that matters.
-pub(super) const LONGEST_NAME: usize = 13;
+pub(super) const LONGEST_NAME: usize = 15;
 
 /// The bytes of a value that are kept. An address that is as long counts as absent, since it may have been cut.
 pub(crate) const LONGEST_VALUE: usize = 8 << 10;

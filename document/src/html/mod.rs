@@ -2,7 +2,10 @@
 
 pub(crate) mod attribute;
 mod build;
+mod compose;
 mod input;
+pub(crate) mod notes;
+mod parts;
 mod reader;
 mod rules;
 #[cfg(test)]
@@ -11,6 +14,7 @@ pub(crate) mod tag;
 mod token;
 pub(crate) mod tree;
 mod values;
+pub(crate) mod view;
 
 pub(crate) use self::attribute::Attribute;
 pub(crate) use self::reader::parse;

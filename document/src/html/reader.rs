@@ -5,22 +5,61 @@ use html5gum::{Emitter, Error, State, Tokenizer};
 use super::build::Builder;
 use super::input::Input;
 use super::token::Token;
-use super::{Tag, Tree};
+use super::{Tag, Tree, compose, view};
 use crate::Limits;
 
-/// Reads a page.
+/// Reads a page, as people see it.
 pub(crate) fn parse<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
+    let tree = tree_of(page, limits);
+    let mut tree = if tree.parts.is_in_order() { tree } else { compose::composed(tree, limits) };
+    if !tree.parts.is_plain() {
+        view::view(&mut tree);
+    }
+    tree
+}
+
+/// Reads a page, as its source has it.
+pub(super) fn tree_of<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
     let reader = Reader {
         builder: Builder::new(page, limits),
         token: Token::new(),
         raw: None,
         is_self_closing: false,
         is_line_end_ignored: false,
+        begins_style: false,
+        comment: Comment::default(),
         tree: None,
     };
     // The one token that comes out is the tree.
     let mut tokens = Tokenizer::new_with_emitter(Input::new(page), reader);
     tokens.next().and_then(Result::ok).unwrap_or_default()
+}
+
+/// The first bytes of a comment: enough for those that have a meaning.
+#[derive(Debug, Default)]
+struct Comment {
+    bytes: [u8; 3],
+    length: usize,
+}
+
+impl Comment {
+    fn push(&mut self, more: &[u8]) {
+        for byte in more.iter().take(self.bytes.len()) {
+            if let Some(place) = self.bytes.get_mut(self.length) {
+                *place = *byte;
+            }
+            self.length += 1;
+        }
+    }
+
+    /// True for the end of what React streams in, false for its start.
+    fn is_end_of_boundary(&self) -> Option<bool> {
+        match self.bytes.get(..self.length)? {
+            b"$" | b"$?" | b"$!" | b"$~" | b"&" => Some(false),
+            b"/$" | b"/&" => Some(true),
+            _ => None,
+        }
+    }
 }
 
 struct Reader<'p> {
@@ -31,6 +70,10 @@ struct Reader<'p> {
     is_self_closing: bool,
     /// A line end here belongs to the source, not to the text: it follows `<pre>`.
     is_line_end_ignored: bool,
+    /// The next characters are the first ones of a style sheet.
+    begins_style: bool,
+    /// The start of the comment that is being read.
+    comment: Comment,
     tree: Option<Tree<'p>>,
 }
 
@@ -57,6 +100,12 @@ impl<'p> Emitter for Reader<'p> {
         if std::mem::take(&mut self.is_line_end_ignored) {
             characters = characters.strip_prefix(b"\n").unwrap_or(characters);
         }
+        if self.raw == Some(Tag::Script) {
+            self.builder.parts.read_script(characters, &self.builder.values);
+        }
+        if self.raw == Some(Tag::Style) {
+            self.builder.style(characters, std::mem::take(&mut self.begins_style));
+        }
         self.builder.text(characters);
     }
 
@@ -69,7 +118,9 @@ impl<'p> Emitter for Reader<'p> {
         self.token.begin(true, &self.builder.values);
     }
 
-    fn init_comment(&mut self) {}
+    fn init_comment(&mut self) {
+        self.comment = Comment::default();
+    }
 
     fn emit_current_tag(&mut self) -> Option<State> {
         self.is_line_end_ignored = false;
@@ -98,10 +149,15 @@ impl<'p> Emitter for Reader<'p> {
             }
         };
         self.raw = Some(name.tag);
+        self.begins_style = name.tag == Tag::Style;
         Some(state)
     }
 
-    fn emit_current_comment(&mut self) {}
+    fn emit_current_comment(&mut self) {
+        if let Some(is_end) = self.comment.is_end_of_boundary() {
+            self.builder.boundary(is_end);
+        }
+    }
 
     fn emit_current_doctype(&mut self) {}
 
@@ -115,7 +171,9 @@ impl<'p> Emitter for Reader<'p> {
         self.token.push_name(name);
     }
 
-    fn push_comment(&mut self, _: &[u8]) {}
+    fn push_comment(&mut self, more: &[u8]) {
+        self.comment.push(more);
+    }
 
     fn push_doctype_name(&mut self, _: &[u8]) {}
 

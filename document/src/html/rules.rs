@@ -15,12 +15,15 @@ pub(super) enum Scope {
     Table,
     /// To a select, or the document around.
     Select,
+    /// To the document around.
+    All,
 }
 
 impl Scope {
     /// Returns true if the search ends at an element.
     pub(super) fn ends_at(self, tag: Tag) -> bool {
         match tag {
+            _ if self == Self::All => tag == Tag::Html,
             Tag::Html | Tag::Template | Tag::Table => self != Self::Select || tag == Tag::Html,
             Tag::Td | Tag::Th | Tag::Caption => matches!(self, Self::Usual | Self::List | Self::Button),
             Tag::Marquee | Tag::Object | Tag::ForeignObject | Tag::Svg => {
@@ -114,6 +117,7 @@ pub(super) fn scope_of_end(tag: Tag) -> Scope {
     match tag {
         Tag::Li => Scope::List,
         Tag::P => Scope::Button,
+        Tag::Template => Scope::All,
         Tag::Option | Tag::Optgroup | Tag::Select => Scope::Select,
         Tag::Table | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Tr | Tag::Td | Tag::Th | Tag::Caption => {
             Scope::Table
@@ -172,6 +176,30 @@ pub(super) fn belongs_to_head(tag: Tag) -> bool {
             | Tag::Template
             | Tag::Title
     )
+}
+
+/// Returns true if an element of `head` says something about the page.
+pub(super) fn states_something(tag: Tag) -> bool {
+    matches!(tag, Tag::Base | Tag::Link | Tag::Meta | Tag::Title)
+}
+
+/// Returns true if an element is content for sure, so that `head` has ended although nobody says so.
+pub(super) fn is_of_body(tag: Tag) -> bool {
+    tag.heading_level().is_some()
+        || matches!(
+            tag,
+            Tag::Article
+                | Tag::Footer
+                | Tag::Form
+                | Tag::Header
+                | Tag::Main
+                | Tag::Nav
+                | Tag::Ol
+                | Tag::P
+                | Tag::Section
+                | Tag::Table
+                | Tag::Ul
+        )
 }
 
 /// Returns true if a table is made of the element, so that blanks in it are not text.

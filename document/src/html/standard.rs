@@ -13,7 +13,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::input::Input;
-use super::{Tag, Tree, parse};
+use super::reader::tree_of as parse;
+use super::{Tag, Tree};
 use crate::{Limits, encoding};
 
 /// The files with an ending in a folder of this crate's tests, and in all folders of the corpora.

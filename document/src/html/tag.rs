@@ -14,6 +14,14 @@ macro_rules! tags {
         }
 
         impl Tag {
+            /// The name of the element; empty for those without a meaning.
+            pub(crate) fn name(self) -> &'static str {
+                match self {
+                    Self::Text | Self::Other => "",
+                    $(Self::$variant => $name,)*
+                }
+            }
+
             /// The element with this name in lower case.
             pub(crate) fn named(name: &[u8]) -> Self {
                 // Names of one length are few, so this is a jump and a comparison or two.
@@ -30,7 +38,7 @@ macro_rules! tags {
 #[expect(non_upper_case_globals, reason = "the names of variants serve as names of constants to match on")]
 mod list {
     tags! {
-        A "a" Abbr "abbr" Address "address" Area "area" Article "article" Aside "aside" Audio "audio" B "b"
+        A "a" Abbr "abbr" Address "address" Annotation "annotation" AnnotationXml "annotation-xml" Area "area" Article "article" Aside "aside" Audio "audio" B "b"
         Base "base" Bdi "bdi" Bdo "bdo" Big "big" Blockquote "blockquote" Body "body" Br "br" Button "button"
         Canvas "canvas" Caption "caption" Center "center" Cite "cite" Code "code" Col "col" Colgroup "colgroup"
         Data "data" Datalist "datalist" Dd "dd" Del "del" Details "details" Dfn "dfn" Dialog "dialog" Dir "dir"
@@ -117,6 +125,8 @@ impl Tag {
                 Self::Text
                     | Self::Other
                     | Self::Abbr
+                    | Self::Annotation
+                    | Self::AnnotationXml
                     | Self::Bdi
                     | Self::Bdo
                     | Self::Br
@@ -125,6 +135,7 @@ impl Tag {
                     | Self::Del
                     | Self::Dfn
                     | Self::Img
+                    | Self::Input
                     | Self::Ins
                     | Self::Kbd
                     | Self::Label

@@ -1,9 +1,11 @@
 //! The tag that is being read: its name and the attributes that matter, within limits.
 
 use super::attribute::{LONGEST_NAME, LONGEST_VALUE};
-use super::tree::{Flags, NOTES};
+use super::notes;
+use super::tree::Flags;
 use super::values::{Value, Values};
 use super::{Attribute, Tag};
+use crate::css::Style;
 use crate::memo::Memo;
 
 /// The bytes of an element's name that are kept; the longest known one has 13.
@@ -73,12 +75,13 @@ pub(super) struct Token<'p> {
     /// The attribute whose value is being read.
     attribute: Option<Attribute>,
     /// The attributes that the tag has had; of those with one name, the first counts.
-    seen: u32,
+    seen: u64,
     /// The attributes that are kept, and the bytes of copied values before theirs.
     pub(super) attributes: Vec<Value>,
     copied_before: usize,
     pub(super) flags: Flags,
     classes: Memo<'p, Flags>,
+    styles: Memo<'p, Flags>,
 }
 
 impl<'p> Token<'p> {
@@ -93,6 +96,7 @@ impl<'p> Token<'p> {
             copied_before: 0,
             flags: Flags::NONE,
             classes: Memo::new(flags_of_class),
+            styles: Memo::new(flags_of_style),
         }
     }
 
@@ -135,7 +139,7 @@ impl<'p> Token<'p> {
         let attribute = Attribute::named(self.attribute_name.known());
         self.attribute_name.length = 0;
         let Some(attribute) = attribute else { return };
-        let bit = 1 << attribute as u32;
+        let bit = 1_u64 << attribute as u32;
         if self.is_end || self.seen & bit != 0 {
             return;
         }
@@ -166,11 +170,19 @@ impl<'p> Token<'p> {
             Attribute::AriaHidden => {
                 (false, if text.eq_ignore_ascii_case(b"true") { Flags::HIDDEN } else { Flags::NONE })
             }
-            Attribute::Style => (false, if hides(text) { Flags::HIDDEN } else { Flags::NONE }),
+            Attribute::Style => {
+                let flags = values.in_page(*value).map(|text| self.styles.get(text));
+                let flags = flags.unwrap_or_else(|| flags_of_style(text));
+                (flags.has(Flags::STYLED), flags)
+            }
             Attribute::Class => {
                 let flags = values.in_page(*value).map(|text| self.classes.get(text));
                 (true, flags.unwrap_or_else(|| flags_of_class(text)).with(Flags::NAMED))
             }
+            Attribute::Role if text.trim_ascii().eq_ignore_ascii_case(b"tabpanel") => {
+                (true, Flags::NAMED.with(Flags::PANEL))
+            }
+            Attribute::Role if notes::is_role_of_note(text) => (true, Flags::NAMED.with(Flags::NOTE)),
             Attribute::Id | Attribute::Role => (true, Flags::NAMED),
             Attribute::Itemprop if has_word(text, &["articlebody"]) => (true, Flags::ARTICLE_BODY),
             _ => (true, Flags::NONE),
@@ -204,7 +216,7 @@ impl<'p> Token<'p> {
 fn flags_of_class(class: &[u8]) -> Flags {
     const ARTICLE: [&str; 4] = ["entry-content", "post-content", "article-body", "article-content"];
     let mut flags = Flags::NONE;
-    if class.windows(4).any(|window| NOTES.iter().any(|note| note.as_bytes().starts_with(window))) {
+    if notes::may_be_note(class) {
         flags.add(Flags::NOTE);
     }
     if has_word(class, &ARTICLE) {
@@ -219,15 +231,8 @@ fn has_word(value: &[u8], words: &[&str]) -> bool {
     parts.any(|part| words.iter().any(|word| part.eq_ignore_ascii_case(word.as_bytes())))
 }
 
-/// Returns true if an inline style hides its element.
-fn hides(style: &[u8]) -> bool {
-    style.split(|byte| *byte == b';').any(|declaration| {
-        let mut parts = declaration.splitn(2, |byte| *byte == b':').map(<[u8]>::trim_ascii);
-        let (Some(property), Some(value)) = (parts.next(), parts.next()) else { return false };
-        let value = value.split(|byte| *byte == b'!').next().unwrap_or_default().trim_ascii();
-        let is = |name: &str, hiding: &str| {
-            property.eq_ignore_ascii_case(name.as_bytes()) && value.eq_ignore_ascii_case(hiding.as_bytes())
-        };
-        is("display", "none") || is("visibility", "hidden")
-    })
+/// The meaning of declarations for their element: whether they may hide its text.
+fn flags_of_style(style: &[u8]) -> Flags {
+    let may_hide = !Style::of(&String::from_utf8_lossy(style)).is_empty();
+    if may_hide { Flags::STYLED } else { Flags::NONE }
 }

@@ -5,12 +5,13 @@
 
 use std::ops::Range;
 
+use super::parts::Parts;
 use super::values::{Value, Values};
 use super::{Attribute, Tag};
 use crate::html::attribute::LONGEST_VALUE;
 
 /// The number of a node; its content has the numbers after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub(crate) u32);
 
 impl NodeId {
@@ -61,6 +62,10 @@ impl Flags {
     pub(crate) const ARTICLE_BODY: Self = Self(16);
     /// The element has a class that publishing systems give to the text of an article.
     pub(crate) const ARTICLE_CLASS: Self = Self(32);
+    /// The element is what a tab shows.
+    pub(crate) const PANEL: Self = Self(128);
+    /// The element has declarations of its own that may hide its text.
+    pub(crate) const STYLED: Self = Self(64);
 
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
@@ -68,6 +73,10 @@ impl Flags {
 
     pub(crate) fn add(&mut self, flag: Self) {
         *self = self.with(flag);
+    }
+
+    pub(crate) fn set(&mut self, flag: Self, is_set: bool) {
+        self.0 = if is_set { self.0 | flag.0 } else { self.0 & !flag.0 };
     }
 
     pub(crate) const fn with(self, flag: Self) -> Self {
@@ -82,11 +91,19 @@ pub(crate) struct Tree<'p> {
     pub(super) attributes: Vec<Value>,
     pub(super) text: String,
     pub(super) values: Values<'p>,
+    pub(super) parts: Parts,
+    /// The panels that tabs show, in document order, each with the element that names it.
+    pub(super) tabs: Vec<(NodeId, NodeId)>,
     /// The page has more than the limits permit: elements or text beyond them are missing.
     pub(crate) is_cut: bool,
 }
 
 impl Tree<'_> {
+    /// Returns true if the page has scripts that a browser runs.
+    pub(crate) fn has_scripts(&self) -> bool {
+        self.parts.has_scripts
+    }
+
     /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
@@ -155,6 +172,21 @@ impl Tree<'_> {
         self.values.text(*value)
     }
 
+    /// The text of the tab that shows a panel, or what the panel calls itself.
+    pub(crate) fn name_of_panel(&self, id: NodeId, node: Node) -> Option<String> {
+        const LONGEST: usize = 120;
+        const MOST_NODES: usize = 64;
+        let at = self.tabs.binary_search_by_key(&id, |(panel, _)| *panel).ok();
+        let tab = at.and_then(|at| self.tabs.get(at)).map(|(_, tab)| *tab);
+        let text = tab.map(|tab| {
+            let texts = self.inside(tab).take(MOST_NODES).map(|(_, node)| self.text(node));
+            texts.flat_map(str::chars).take(LONGEST).collect::<String>()
+        });
+        let label = || self.attribute(node, Attribute::AriaLabel).map(str::to_owned);
+        let text = text.filter(|text| !text.trim().is_empty()).or_else(label)?;
+        Some(text.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
+    }
+
     /// The value of an attribute that is an address, without the blanks around it, unless it may have been cut.
     pub(crate) fn address(&self, node: Node, attribute: Attribute) -> Option<&str> {
         let value = self.attribute(node, attribute).filter(|value| value.len() < LONGEST_VALUE - 3)?;
@@ -204,36 +236,5 @@ impl Tree<'_> {
         }
         let text = self.all_text(id);
         text.trim().chars().count() <= 2 && !text.chars().any(char::is_alphanumeric)
-    }
-}
-
-/// The words in a class that name a note.
-pub(super) const NOTES: [&str; 2] = ["admonition", "callout"];
-
-/// Notes, warnings and the like, as generators of documentation name them.
-impl Tree<'_> {
-    /// Returns true if a block is a note beside the text that belongs to it.
-    pub(crate) fn is_admonition(&self, node: Node) -> bool {
-        self.class_of_admonition(node).is_some_and(|class| !Self::is_of_part(class))
-            && matches!(node.tag, Tag::Div | Tag::Aside | Tag::Section | Tag::Details)
-    }
-
-    /// Returns true if a block is the title of such a note.
-    pub(crate) fn is_title_of_admonition(&self, node: Node) -> bool {
-        self.class_of_admonition(node)
-            .is_some_and(|class| class.contains("title") || class.contains("heading"))
-    }
-
-    fn class_of_admonition(&self, node: Node) -> Option<&str> {
-        if !node.flags.has(Flags::NOTE) {
-            return None;
-        }
-        let mut classes = self.attribute(node, Attribute::Class)?.split_ascii_whitespace();
-        classes.find(|class| NOTES.iter().any(|note| class.contains(note)))
-    }
-
-    /// Returns true if a name is that of a part of a note: `admonition-content`, `callout__title`.
-    fn is_of_part(class: &str) -> bool {
-        ["title", "heading", "content", "body", "icon", "inner"].iter().any(|part| class.contains(part))
     }
 }

@@ -20,6 +20,20 @@ impl Value {
     }
 }
 
+/// The bytes of a page from one place to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    start: u32,
+    end: u32,
+}
+
+impl Place {
+    /// The bytes from the start of this place to the end of another.
+    pub(super) fn to(self, other: Self) -> Self {
+        Self { start: self.start, end: other.end }
+    }
+}
+
 /// The bytes that values are places in: the page, and copies.
 #[derive(Debug, Default)]
 pub(super) struct Values<'p> {
@@ -84,6 +98,17 @@ impl<'p> Values<'p> {
     fn place_in_page(&self, bytes: &[u8]) -> Option<usize> {
         let at = bytes.as_ptr().addr().checked_sub(self.page.as_ptr().addr())?;
         (at + bytes.len() <= self.page.len()).then_some(at)
+    }
+
+    /// Bytes as a place in the page; none if they are not part of it.
+    pub(super) fn place(&self, bytes: &[u8]) -> Option<Place> {
+        let start = self.place_in_page(bytes)?;
+        Some(Place { start: number(start), end: number(start + bytes.len()) })
+    }
+
+    /// The text at a place in the page.
+    pub(super) fn at(&self, place: Place) -> &'p str {
+        self.page.get(place.start as usize..place.end as usize).unwrap_or_default()
     }
 
     /// Shortens the value that came last.

@@ -1,5 +1,9 @@
 //! Tables: which hold data, and how those are written.
 
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use std::ops::Range;
+
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// More columns than this are not read as columns.
@@ -43,12 +47,29 @@ pub(super) fn is_data(tree: &Tree, id: NodeId, node: Node) -> bool {
     rows >= 2 && most_cells >= 2 && (has_headers || !has_blocks || longest <= LONGEST_CELL)
 }
 
+/// The bytes of repeated cells, and their number, that a table has beside as many as it has of its own.
+const ROOM_FOR_REPEATED: usize = 16 << 10;
+const MOST_REPEATED: usize = 2048;
+
+/// A cell by its number in `ends`; none if it is empty.
+type Cell = Option<NonZeroU32>;
+
+/// A cell that goes on in the next rows.
+#[derive(Clone, Copy, Debug)]
+struct Falling {
+    column: usize,
+    cell: Cell,
+    rows: usize,
+}
+
 /// The rows of a table, as far as they have been read.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     text: String,
     /// The ends of the cells in `text`.
-    cells: Vec<u32>,
+    ends: Vec<u32>,
+    /// The cells in the order of the rows; a cell that spans several rows is in each of them.
+    cells: Vec<Cell>,
     /// The ends of the rows in `cells`.
     rows: Vec<u32>,
     /// True if all cells of the first row are headers.
@@ -56,6 +77,15 @@ pub(super) struct Table {
     /// The empty cells that stand for what the last cell spans.
     spanned: usize,
     spanned_in_row: usize,
+    /// The cells that go on in the row that is being read, by their columns.
+    falling: VecDeque<Falling>,
+    /// Those that go on in the next row.
+    next: VecDeque<Falling>,
+    has_own_cells: bool,
+    repeated: usize,
+    repeated_bytes: usize,
+    /// Cells go on in more rows than can be written.
+    pub(super) is_cut: bool,
 }
 
 impl Table {
@@ -64,46 +94,102 @@ impl Table {
         self.cells.len() - self.rows.last().map_or(0, |end| *end as usize)
     }
 
-    pub(super) fn add_cell(&mut self, text: &str, is_header: bool, span: usize) {
+    pub(super) fn add_cell(&mut self, text: &str, is_header: bool, columns: usize, rows: usize) {
         if self.rows.is_empty() {
-            self.has_head = is_header && (self.has_head || self.cells.is_empty());
+            self.has_head = is_header && (self.has_head || self.ends.is_empty());
         }
+        self.has_own_cells = true;
+        for _ in 0..std::mem::take(&mut self.spanned) {
+            self.cells.push(None);
+        }
+        self.repeat_until(false);
         if self.cells_in_row() >= WIDEST {
             // Nothing is lost: the last column has it.
             self.text.push(' ');
             self.text.push_str(text);
-            if let Some(end) = self.cells.last_mut() {
+            if let Some(end) = self.ends.last_mut() {
                 *end = number(self.text.len());
             }
             return;
         }
-        for _ in 0..std::mem::take(&mut self.spanned) {
-            self.cells.push(number(self.text.len()));
-        }
         self.text.push_str(text);
-        self.cells.push(number(self.text.len()));
-        self.spanned = span.saturating_sub(1).min(MOST_SPANNED - self.spanned_in_row);
+        self.ends.push(number(self.text.len()));
+        let cell = NonZeroU32::new(number(self.ends.len()));
+        let column = self.cells_in_row();
+        self.cells.push(cell);
+        self.spanned = columns.saturating_sub(1).min(MOST_SPANNED - self.spanned_in_row);
         self.spanned_in_row += self.spanned;
+        if rows > 1 {
+            self.next.push_back(Falling { column, cell, rows: rows - 1 });
+            for spanned in 1..=self.spanned {
+                self.next.push_back(Falling { column: column + spanned, cell: None, rows: rows - 1 });
+            }
+        }
+    }
+
+    /// Repeats the cells that go on here; at the end of the row all that are left.
+    fn repeat_until(&mut self, is_end: bool) {
+        while let Some(falling) = self.falling.front().copied() {
+            let column = self.cells_in_row();
+            if falling.column > column && !is_end || column >= WIDEST {
+                return;
+            }
+            self.falling.pop_front();
+            for _ in column..falling.column.min(WIDEST) {
+                self.cells.push(None);
+            }
+            let bytes = self.range(falling.cell).len();
+            let has_room = self.repeated < MOST_REPEATED + 2 * self.ends.len()
+                && self.repeated_bytes + bytes <= ROOM_FOR_REPEATED + self.text.len();
+            if !has_room {
+                self.is_cut = true;
+                return;
+            }
+            self.repeated += 1;
+            self.repeated_bytes += bytes;
+            self.cells.push(falling.cell);
+            if falling.rows > 1 {
+                self.next.push_back(Falling { rows: falling.rows - 1, ..falling });
+            }
+        }
     }
 
     pub(super) fn end_row(&mut self) {
+        if self.has_own_cells {
+            for _ in 0..std::mem::take(&mut self.spanned).min(self.falling.len()) {
+                self.cells.push(None);
+            }
+            self.repeat_until(true);
+            self.rows.push(number(self.cells.len()));
+        } else {
+            // A row of nothing but what goes on says nothing of its own.
+            let falling = self.falling.drain(..).filter(|falling| falling.rows > 1);
+            self.next.extend(falling.map(|falling| Falling { rows: falling.rows - 1, ..falling }));
+        }
         self.spanned = 0;
         self.spanned_in_row = 0;
-        if self.cells_in_row() > 0 {
-            self.rows.push(number(self.cells.len()));
-        }
+        self.has_own_cells = false;
+        self.falling.clear();
+        std::mem::swap(&mut self.falling, &mut self.next);
+    }
+
+    /// Ends a group of rows, in which cells end, too.
+    pub(super) fn end_group(&mut self) {
+        self.falling.clear();
+        self.next.clear();
+    }
+
+    /// The place of a cell's text.
+    fn range(&self, cell: Cell) -> Range<usize> {
+        let Some(last) = cell.map(|cell| cell.get() as usize - 1) else { return 0..0 };
+        let end = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
+        last.checked_sub(1).map_or(0, end)..end(last)
     }
 
     /// The texts of the cells from one number to another.
     fn texts(&self, start: u32, end: u32) -> impl Iterator<Item = &str> {
-        let ends = self.cells.get(start as usize..end as usize).unwrap_or_default();
-        let before = (start as usize).checked_sub(1).and_then(|last| self.cells.get(last));
-        let mut from = before.copied().unwrap_or(0) as usize;
-        ends.iter().map(move |end| {
-            let text = self.text.get(from..*end as usize).unwrap_or_default().trim();
-            from = *end as usize;
-            text
-        })
+        let cells = self.cells.get(start as usize..end as usize).unwrap_or_default();
+        cells.iter().map(|cell| self.text.get(self.range(*cell)).unwrap_or_default().trim())
     }
 
     /// The table in markdown.
@@ -118,7 +204,8 @@ impl Table {
             return String::new();
         }
         let columns = rows.clone().map(|(start, end)| end - start).max().unwrap_or(0) as usize;
-        let mut out = String::with_capacity(self.text.len() + 4 * self.cells.len() + 16);
+        let mut out =
+            String::with_capacity(self.text.len() + self.repeated_bytes + 4 * self.cells.len() + 16);
         // Without headers the first row is an empty one, since markdown has no table without.
         let head = if self.has_head { rows.next() } else { None };
         let names = head.into_iter().flat_map(|(start, end)| self.texts(*start, *end));

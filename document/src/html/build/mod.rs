@@ -7,6 +7,7 @@ mod text;
 
 use self::text::TextUse;
 use super::attribute::Attribute;
+use super::parts::{Boundary, Parts};
 use super::rules::{self, Scope};
 use super::token::TagName;
 use super::tree::{Flags, Node};
@@ -29,6 +30,7 @@ pub(super) struct Builder<'p> {
     attributes: Vec<Value>,
     text: Vec<u8>,
     pub(super) values: Values<'p>,
+    pub(super) parts: Parts,
     open: Vec<Open>,
     /// The number of open elements, by name.
     counts: [u32; TagName::BUCKETS],
@@ -36,10 +38,14 @@ pub(super) struct Builder<'p> {
     owed: [u32; TagName::BUCKETS],
     limits: Limits,
     has_body: bool,
+    /// The page has begun its `head`, and has not ended it.
+    is_in_head: bool,
     is_cut: bool,
     /// Blanks at this place have no effect.
     is_after_blank: bool,
     text_use: TextUse,
+    /// The style sheet that is being read counts on all screens.
+    style_counts: bool,
 }
 
 impl<'p> Builder<'p> {
@@ -53,14 +59,17 @@ impl<'p> Builder<'p> {
             attributes: Vec::with_capacity(page_length / 128),
             text: Vec::with_capacity(page_length / 8),
             values: Values::of(page),
+            parts: Parts::default(),
             open: Vec::new(),
             counts: [0; TagName::BUCKETS],
             owed: [0; TagName::BUCKETS],
             limits,
             has_body: false,
+            is_in_head: false,
             is_cut: false,
             is_after_blank: true,
             text_use: TextUse::Flowing,
+            style_counts: true,
         };
         builder.push(TagName::of(Tag::Html), Flags::NONE, &[], true);
         builder
@@ -77,6 +86,8 @@ impl<'p> Builder<'p> {
             attributes: std::mem::take(&mut self.attributes),
             text: text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
             values: std::mem::take(&mut self.values),
+            parts: std::mem::take(&mut self.parts),
+            tabs: Vec::new(),
             is_cut: self.is_cut,
         }
     }
@@ -107,6 +118,9 @@ impl<'p> Builder<'p> {
         is_self_closing: bool,
     ) -> bool {
         let tag = name.tag;
+        self.parts.has_styled |= flags.has(Flags::STYLED);
+        self.parts.has_panels |= attributes.iter().any(|value| value.attribute == Attribute::AriaControls)
+            || flags.has(Flags::PANEL);
         match tag {
             Tag::Html => {
                 if let Some(root) = self.nodes.first_mut().filter(|root| root.length == 0) {
@@ -117,14 +131,21 @@ impl<'p> Builder<'p> {
                 }
                 return false;
             }
-            Tag::Head => return false,
-            Tag::Body if self.has_body => return false,
+            Tag::Head => {
+                self.is_in_head |= !self.has_body;
+                return false;
+            }
             Tag::Body => {
+                self.is_in_head = false;
+                if self.has_body {
+                    return false;
+                }
                 self.open_body(flags, attributes);
                 return true;
             }
             _ => {}
         }
+        self.is_in_head &= !rules::is_of_body(tag);
         if !self.has_body {
             let is_in_head_element =
                 self.open.iter().any(|open| matches!(open.name.tag, Tag::Template | Tag::Svg));
@@ -133,6 +154,9 @@ impl<'p> Builder<'p> {
             } else if !is_in_head_element {
                 self.open_body(Flags::NONE, &[]);
             }
+        } else if self.is_in_head && rules::states_something(tag) && !self.is_foreign() {
+            // An element that does not belong there has ended `head`, but its author does not know.
+            flags.add(Flags::IN_HEAD);
         }
         let is_foreign = self.is_foreign();
         if is_foreign && rules::leaves_foreign(tag) && !self.has_open(Tag::ForeignObject) {
@@ -157,21 +181,94 @@ impl<'p> Builder<'p> {
         if tag.is_void() {
             let is_kept = matches!(tag, Tag::Img | Tag::Br | Tag::Hr)
                 || matches!(tag, Tag::Meta | Tag::Link | Tag::Base) && flags.has(Flags::IN_HEAD);
+            let is_kept = is_kept || tag == Tag::Input && self.is_task(attributes);
             if tag == Tag::Img {
                 self.is_after_blank = false;
             }
             return is_kept && self.add_leaf(tag, flags, attributes);
         }
         if is_self_closing && (is_foreign || tag == Tag::Svg) {
-            return false;
+            return tag == Tag::Svg
+                && self.has_open(Tag::Table)
+                && has_name(attributes)
+                && self.add_leaf(tag, flags, attributes);
         }
         let is_left_out = match tag {
-            Tag::Script => !self.is_json_ld(attributes),
+            Tag::Script => {
+                let is_data = self.is_json_ld(attributes);
+                self.parts.has_scripts |= !is_data;
+                !is_data
+            }
+            // The name of a drawing.
+            Tag::Title if self.current().name.tag == Tag::Svg => false,
+            _ if self.has_open(Tag::Svg) => true,
+            // In a cell it may be all that the cell says.
+            Tag::Svg => !self.has_open(Tag::Table),
             Tag::Title => !flags.has(Flags::IN_HEAD) || is_foreign,
             Tag::Noscript | Tag::Head | Tag::Rp => false,
+            Tag::Template => !self.is_shadow(attributes),
+            Tag::Style => {
+                self.style_counts = !self.has_open(Tag::Noscript) && self.is_for_screens(attributes);
+                true
+            }
             _ => tag.is_without_text(),
         };
-        self.push(name, flags, attributes, !is_left_out)
+        // What a template holds is no part of the page, but the template may keep a place in it.
+        let is_place = tag == Tag::Template && is_left_out && self.is_place(attributes);
+        let is_kept = is_place && self.add_leaf(tag, flags, attributes);
+        self.push(name, flags, attributes, !is_left_out) || is_kept
+    }
+
+    /// Returns true if a template holds what its parent shows.
+    fn is_shadow(&mut self, attributes: &[Value]) -> bool {
+        let is_shadow = attributes.iter().any(|value| value.attribute == Attribute::ShadowRootMode);
+        self.parts.has_shadows |= is_shadow;
+        is_shadow
+    }
+
+    /// Returns true if a template has an id. Notes which part goes where if its attributes say so.
+    fn is_place(&mut self, attributes: &[Value]) -> bool {
+        let get = |attribute| {
+            let value = attributes.iter().find(|value| value.attribute == attribute)?;
+            self.values.place(self.values.in_page(*value)?)
+        };
+        let target = get(Attribute::DataBid).or_else(|| get(Attribute::DataPid));
+        let segment = get(Attribute::DataSid);
+        let is_place = get(Attribute::Id).is_some();
+        self.parts.add(target, segment);
+        is_place
+    }
+
+    /// Takes a comment that begins or ends what stands in for a part.
+    pub(super) fn boundary(&mut self, is_end: bool) {
+        let at = NodeId(number(self.nodes.len()));
+        let Some(parent) = self.current().node else { return };
+        self.parts.boundaries.push(Boundary { at, parent, is_end });
+    }
+
+    /// Returns true if a control shows the state of a task, which nobody can change.
+    fn is_task(&self, attributes: &[Value]) -> bool {
+        let get = |attribute| attributes.iter().find(|value| value.attribute == attribute);
+        let kind = get(Attribute::Type).map(|value| self.values.bytes(*value)).unwrap_or_default();
+        kind.trim_ascii().eq_ignore_ascii_case(b"checkbox") && get(Attribute::Disabled).is_some()
+    }
+
+    /// Returns true if a style sheet counts on all screens.
+    fn is_for_screens(&self, attributes: &[Value]) -> bool {
+        let media = attributes.iter().find(|value| value.attribute == Attribute::Media);
+        media.is_none_or(|media| {
+            let media = self.values.bytes(*media).trim_ascii();
+            [&b""[..], b"all", b"screen"].into_iter().any(|one| media.eq_ignore_ascii_case(one))
+        })
+    }
+
+    /// Takes characters of a style sheet. Nobody knows which elements those in templates are about.
+    pub(super) fn style(&mut self, characters: &[u8], begins: bool) {
+        if self.has_open(Tag::Template) {
+            return;
+        }
+        self.parts.has_imports |= memchr::memmem::find(characters, b"@import").is_some();
+        self.parts.add_style(self.values.place(characters), begins, self.style_counts);
     }
 
     fn is_json_ld(&self, attributes: &[Value]) -> bool {
@@ -243,6 +340,7 @@ impl<'p> Builder<'p> {
     pub(super) fn end(&mut self, name: TagName) {
         let tag = name.tag;
         if matches!(tag, Tag::Html | Tag::Body | Tag::Head) {
+            self.is_in_head &= tag != Tag::Head;
             return;
         }
         if tag == Tag::Br {
@@ -355,6 +453,11 @@ impl<'p> Builder<'p> {
         self.open.truncate(at);
         self.see_text_use();
     }
+}
+
+/// Returns true if a drawing has a name.
+fn has_name(attributes: &[Value]) -> bool {
+    attributes.iter().any(|value| matches!(value.attribute, Attribute::AriaLabel | Attribute::Title))
 }
 
 impl TagName {

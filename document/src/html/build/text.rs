@@ -24,6 +24,7 @@ impl Builder<'_> {
         };
         self.text_use = match self.open.last() {
             Some(Open { node: None, .. }) | None => TextUse::LeftOut,
+            Some(open) if open.name.tag == Tag::Svg => TextUse::LeftOut,
             Some(_) if is_preformatted() => TextUse::Preformatted,
             Some(_) => TextUse::Flowing,
         };
@@ -90,7 +91,13 @@ impl Builder<'_> {
         let parent = self.current().node.unwrap_or(Tree::ROOT);
         while start < self.text.len() {
             let length = self.text.len() - start;
-            let last = self.nodes.last_mut().filter(|last| last.tag == Tag::Text && last.parent == parent);
+            // What stands in for a part ends where the part ends.
+            let is_parted =
+                self.parts.boundaries.last().is_some_and(|last| last.at.index() == self.nodes.len());
+            let last = self
+                .nodes
+                .last_mut()
+                .filter(|last| last.tag == Tag::Text && last.parent == parent && !is_parted);
             let joined =
                 last.and_then(|last| Some((u16::try_from(length).ok()?.checked_add(last.length)?, last)));
             if let Some((joined, last)) = joined {

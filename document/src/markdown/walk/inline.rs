@@ -46,8 +46,7 @@ impl Walk<'_> {
     pub(super) fn link(&mut self, id: NodeId, node: Node) -> Inside {
         let Some(address) = self.tree.address(node, Attribute::Href) else { return Inside::Walk };
         // A mark behind a heading that leads to the heading.
-        let is_in_heading = self.endings.iter().any(|(_, ending)| matches!(ending, Ending::Heading { .. }));
-        if is_in_heading && self.tree.is_permalink(id, node) {
+        if self.is_in_heading() && self.tree.is_permalink(id, node) {
             return Inside::Skip;
         }
         let Some(address) = self.addresses.resolve(address).filter(|_| !self.line.is_in_link()) else {
@@ -78,6 +77,30 @@ impl Walk<'_> {
             self.line.push_code(&text);
         }
         Inside::Skip
+    }
+
+    /// A formula, once: as its author wrote it in TeX, if the page says how.
+    pub(super) fn formula(&mut self, id: NodeId) -> Inside {
+        let is_tex = |node: Node| {
+            let encoding = self.tree.attribute(node, Attribute::Encoding).unwrap_or_default();
+            node.tag == Tag::Annotation && encoding.to_ascii_lowercase().contains("tex")
+        };
+        let Some((annotation, _)) = self.tree.inside(id).find(|(_, node)| is_tex(*node)) else {
+            return Inside::Walk;
+        };
+        let tex = self.tree.all_text(annotation);
+        if !self.is_full_with(tex.len()) && !tex.trim().is_empty() {
+            self.line.push_markup("$");
+            self.line.push_code(tex.trim());
+            self.line.push_markup("$");
+        }
+        Inside::Skip
+    }
+
+    /// The state of a task.
+    pub(super) fn checkbox(&mut self, node: Node) {
+        let is_done = self.tree.attribute(node, Attribute::Checked).is_some();
+        self.line.push_markup(if is_done { "[x] " } else { "[ ] " });
     }
 
     /// A power or the number of a note is not a further digit.

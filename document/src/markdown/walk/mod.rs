@@ -11,6 +11,7 @@ use super::{Heading, Image, Link, Written, code};
 use crate::addresses::{Address, Addresses};
 use crate::content::Content;
 use crate::head::Head;
+use crate::html::view::is_panel;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// The work at the end of an element.
@@ -25,7 +26,8 @@ enum Ending {
     Quote,
     Label,
     Row,
-    Cell { is_header: bool, span: usize },
+    RowGroup,
+    Cell { id: NodeId, is_header: bool, columns: usize, rows: usize },
     Table,
     Caption,
     Figure,
@@ -35,6 +37,8 @@ enum Ending {
 struct Walk<'p> {
     tree: &'p Tree<'p>,
     addresses: &'p Addresses,
+    /// The element that holds the content.
+    root: NodeId,
     blocks: Blocks,
     line: Line,
     /// The elements that the walk is in and that end with something, with where they end.
@@ -65,6 +69,7 @@ pub(crate) fn write(
     let mut walk = Walk {
         tree,
         addresses,
+        root: content.root,
         blocks: Blocks::new(room),
         line: Line::new(),
         endings: Vec::new(),
@@ -78,7 +83,7 @@ pub(crate) fn write(
         images: Vec::with_capacity(count(&|node| node.tag == Tag::Img)),
         is_full: false,
     };
-    let title_node = walk.title(content, head.title.as_deref());
+    let title_node = walk.title(content, head);
     let title_length = walk.blocks.len();
     let mut left_out = content.left_out().iter().copied().peekable();
     let mut skip_to = content.root;
@@ -121,17 +126,19 @@ enum Inside {
 
 impl Walk<'_> {
     /// Writes the title, and gives the element of the content that says the same.
-    fn title(&mut self, content: &Content, title: Option<&str>) -> Option<NodeId> {
+    fn title(&mut self, content: &Content, head: &Head) -> Option<NodeId> {
         let words = |text: &str| {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
         };
-        let title = title?;
+        let title = head.title.as_deref()?;
         let wanted = words(title);
         let first = self
             .tree
             .inside(content.root)
             .find(|(id, node)| node.tag == Tag::H1 && !content.has_left_out(self.tree, *id));
-        let said = first.and_then(|(id, node)| {
+        // That of the page may stand outside of its content.
+        let outside = || head.heading.map(|id| (id, self.tree.node(id)));
+        let said = first.or_else(outside).and_then(|(id, node)| {
             let text = self.tree.heading_text(id);
             let found = words(&text);
             let is_same = !found.is_empty() && (wanted.contains(&found) || found.contains(&wanted));
@@ -145,7 +152,11 @@ impl Walk<'_> {
         self.line.push(&text);
         let markdown = self.line.take();
         let text = self.line.end_capture(from);
-        self.add_heading(1, &markdown, text, id);
+        match node {
+            Some(_) => self.add_heading(1, &markdown, text, id),
+            // A title is not a heading of the page.
+            None => self.blocks.heading(1, &markdown),
+        }
         node
     }
 
@@ -232,15 +243,16 @@ impl Walk<'_> {
                     table.end_row();
                 }
             }
-            Ending::Cell { is_header, span } => {
-                let text = self.line.take();
+            Ending::RowGroup => {
                 if let Some(table) = &mut self.table {
-                    table.add_cell(&text, is_header, span);
+                    table.end_group();
                 }
             }
+            Ending::Cell { id, is_header, columns, rows } => self.end_cell(id, is_header, columns, rows),
             Ending::Table => {
                 let rest = self.line.take();
                 self.line.into = Into::Block;
+                self.is_full |= self.table.as_ref().is_some_and(|table| table.is_cut);
                 let table = self.table.take().map(Table::finish).unwrap_or_default();
                 self.blocks.verbatim(&table);
                 self.blocks.paragraph(&rest);
@@ -291,10 +303,19 @@ impl Walk<'_> {
             }
             Tag::Rp => return Inside::Skip,
             Tag::Sup => self.superscript(id),
+            Tag::Math => return self.formula(id),
+            Tag::Annotation | Tag::AnnotationXml => return Inside::Skip,
+            Tag::Input => self.checkbox(node),
+            // In a heading it opens what follows.
+            Tag::Button if self.is_in_heading() => {}
             tag if tag.is_inline() => {}
             _ => return self.block(id, node),
         }
         Inside::Walk
+    }
+
+    fn is_in_heading(&self) -> bool {
+        self.endings.iter().any(|(_, ending)| matches!(ending, Ending::Heading { .. }))
     }
 
     fn block(&mut self, id: NodeId, node: Node) -> Inside {
@@ -302,7 +323,7 @@ impl Walk<'_> {
             return Inside::Skip;
         }
         if self.line.into == Into::Cell {
-            return self.in_table(node);
+            return self.in_table(id, node);
         }
         self.flush();
         let ending = match node.tag {
@@ -325,7 +346,7 @@ impl Walk<'_> {
                 self.blocks.begin_item();
                 Ending::Item
             }
-            Tag::Blockquote => {
+            Tag::Blockquote if self.tree.note(node).is_none() => {
                 self.blocks.begin_quote();
                 Ending::Quote
             }
@@ -352,16 +373,37 @@ impl Walk<'_> {
                 self.line.begin(Mark::Emphasis);
                 Ending::Label
             }
-            _ if self.tree.is_admonition(node) => {
-                self.blocks.begin_quote();
-                Ending::Quote
-            }
-            _ if self.tree.is_title_of_admonition(node) => {
-                self.line.begin(Mark::Strong);
-                Ending::Label
-            }
-            _ => Ending::Block,
+            _ => self.part(id, node),
         };
         self.ends_with(node, ending)
+    }
+
+    /// A block whose meaning its names give.
+    fn part(&mut self, id: NodeId, node: Node) -> Ending {
+        if let Some(note) = self.tree.note(node).filter(|_| id != self.root) {
+            self.blocks.begin_quote();
+            if let Some(kind) = self.tree.kind_to_name(id, note) {
+                self.label(kind);
+            }
+            return Ending::Quote;
+        }
+        if is_panel(node)
+            && let Some(name) = self.tree.name_of_panel(id, node)
+        {
+            self.label(&name);
+        }
+        if self.tree.is_title_of_note(node) {
+            self.line.begin(Mark::Strong);
+            return Ending::Label;
+        }
+        Ending::Block
+    }
+
+    /// Writes a line that names what follows.
+    fn label(&mut self, text: &str) {
+        self.line.begin(Mark::Strong);
+        self.line.push(text);
+        self.line.end();
+        self.flush();
     }
 }

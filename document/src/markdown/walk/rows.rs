@@ -3,11 +3,15 @@
 use super::super::escape::Into;
 use super::super::line::Mark;
 use super::{Ending, Inside, Walk};
-use crate::html::{Attribute, Node, Tag};
+use crate::html::tree::Flags;
+use crate::html::{Attribute, Node, NodeId, Tag};
+
+/// The nodes of a cell in which a name of an icon is looked for.
+const MOST_LOOKED_AT: usize = 64;
 
 impl Walk<'_> {
     /// A block in a table of data.
-    pub(super) fn in_table(&mut self, node: Node) -> Inside {
+    pub(super) fn in_table(&mut self, id: NodeId, node: Node) -> Inside {
         let ending = match node.tag {
             Tag::Tr => {
                 self.outside_of_cells();
@@ -15,9 +19,20 @@ impl Walk<'_> {
             }
             Tag::Td | Tag::Th => {
                 self.outside_of_cells();
-                let span =
-                    self.tree.attribute(node, Attribute::Colspan).and_then(|span| span.trim().parse().ok());
-                Ending::Cell { is_header: node.tag == Tag::Th, span: span.unwrap_or(1) }
+                let span = |attribute| {
+                    let span = self.tree.attribute(node, attribute)?;
+                    span.trim().parse::<usize>().ok()
+                };
+                // To the end of the group.
+                const ALL: usize = 65534;
+                let rows =
+                    span(Attribute::Rowspan).map_or(1, |rows| if rows == 0 { ALL } else { rows.min(ALL) });
+                let columns = span(Attribute::Colspan).unwrap_or(1);
+                Ending::Cell { id, is_header: node.tag == Tag::Th, columns, rows }
+            }
+            Tag::Thead | Tag::Tbody | Tag::Tfoot => {
+                self.flush();
+                Ending::RowGroup
             }
             Tag::Caption => {
                 self.outside_of_cells();
@@ -31,6 +46,35 @@ impl Walk<'_> {
             }
         };
         self.ends_with(node, ending)
+    }
+
+    pub(super) fn end_cell(&mut self, id: NodeId, is_header: bool, columns: usize, rows: usize) {
+        let mut text = self.line.take();
+        if text.is_empty()
+            && let Some(name) = self.name_of_icon(id)
+        {
+            self.line.push(&name);
+            text = self.line.take();
+        }
+        if let Some(table) = &mut self.table {
+            table.add_cell(&text, is_header, columns, rows);
+        }
+    }
+
+    /// The name of an icon that is all that a cell has.
+    fn name_of_icon(&self, id: NodeId) -> Option<String> {
+        let get = |node, attribute| {
+            let name = self.tree.attribute(node, attribute).map(str::trim).filter(|name| !name.is_empty())?;
+            Some(name.to_owned())
+        };
+        self.tree.inside(id).take(MOST_LOOKED_AT).find_map(|(id, node)| match node.tag {
+            Tag::Text => None,
+            _ if node.flags.has(Flags::HIDDEN) => None,
+            Tag::Title => Some(self.tree.all_text(id).trim().to_owned()).filter(|title| !title.is_empty()),
+            _ => get(node, Attribute::AriaLabel)
+                .or_else(|| get(node, Attribute::Alt))
+                .or_else(|| get(node, Attribute::Title)),
+        })
     }
 
     /// Text in a table that is in no cell goes before the table.

@@ -1,0 +1,71 @@
+//! What a part holds, for words that also name parts of the content: `related-work`, `share-price`, `comment-policy`.
+
+use std::collections::HashMap;
+
+use super::measure::Measures;
+use super::rules::{Hits, Suspect};
+use crate::html::{Attribute, NodeId, Tag, Tree};
+
+/// The elements in a part, and the suspects in it, that are looked at.
+const MOST_LOOKED_AT: usize = 256;
+/// A part with a button and less text outside of links than this is for clicking.
+const LEAST_TEXT: u32 = 100;
+/// One part in so many of the text is in links if a part leads elsewhere.
+const SHARE_OF_LINKS: u32 = 4;
+
+/// The rules that need evidence, as sets of bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Doubtful {
+    /// Words for parts that lead elsewhere.
+    pub(super) leading: Hits,
+    /// Words for what readers say.
+    pub(super) talk: Hits,
+}
+
+/// Takes back the rules that what a part holds does not bear out.
+pub(super) fn weigh(tree: &Tree, measures: &Measures, doubtful: Doubtful, suspects: &mut Vec<Suspect>) {
+    let mut alike: HashMap<(NodeId, &str), u32> = HashMap::new();
+    for suspect in suspects.iter().filter(|suspect| suspect.hits & doubtful.talk != 0) {
+        *alike.entry(name(tree, suspect.id)).or_default() += 1;
+    }
+    for at in 0..suspects.len() {
+        let Some(suspect) = suspects.get(at).copied() else { continue };
+        let mut hits = suspect.hits;
+        if hits & doubtful.leading != 0 && !leads_elsewhere(tree, measures, suspect.id) {
+            hits &= !doubtful.leading;
+        }
+        if hits & doubtful.talk != 0 {
+            let end = tree.node(suspect.id).end;
+            let inside = suspects.iter().skip(at + 1).take_while(|other| other.id < end).take(MOST_LOOKED_AT);
+            let mut comments =
+                inside.filter(|other| other.hits & doubtful.talk != 0 && measures.get(other.id).prose > 0);
+            let has_alike = alike.get(&name(tree, suspect.id)).is_some_and(|count| *count > 1);
+            if !has_alike && comments.next().is_none() && !has(tree, suspect.id, Tag::Form) {
+                hits &= !doubtful.talk;
+            }
+        }
+        if let Some(suspect) = suspects.get_mut(at) {
+            suspect.hits = hits;
+        }
+    }
+    suspects.retain(|suspect| suspect.hits != 0);
+}
+
+/// Returns true if a part is there for its links or its form.
+fn leads_elsewhere(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    let measure = measures.get(id);
+    let is_short = measure.plain() < LEAST_TEXT;
+    measure.links >= measure.text / SHARE_OF_LINKS && measure.links > 0
+        || has(tree, id, Tag::Form)
+        || is_short && has(tree, id, Tag::Button)
+}
+
+fn has(tree: &Tree, id: NodeId, tag: Tag) -> bool {
+    tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| node.tag == tag)
+}
+
+/// The name of an element among its siblings.
+fn name<'t>(tree: &'t Tree, id: NodeId) -> (NodeId, &'t str) {
+    let node = tree.node(id);
+    (node.parent, tree.attribute(node, Attribute::Class).unwrap_or_default())
+}

@@ -1,0 +1,108 @@
+//! Notes that stand in the text: by what they hold and where they are, not by their names.
+
+use std::collections::HashMap;
+
+use super::measure::Measures;
+use super::rules::Shown;
+use crate::html::{NodeId, Tag, Tree};
+
+/// The text outside of links that a block beside a note has at least.
+const LEAST_TEXT: u32 = 20;
+/// The elements in a note that are looked at.
+const MOST_LOOKED_AT: usize = 256;
+
+/// A part that may be a note in the text.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    id: NodeId,
+    is_named: bool,
+    /// The part itself, or the element around that holds nothing else.
+    outer: NodeId,
+}
+
+/// The notes that stand in the text, in document order.
+pub(super) fn find(tree: &Tree, measures: &Measures, shown: Shown) -> Vec<NodeId> {
+    let candidates = candidates(tree, measures, shown);
+    if candidates.is_empty() {
+        return Vec::new();
+    }
+    let mut text: HashMap<NodeId, Option<(NodeId, NodeId)>> =
+        candidates.iter().map(|one| (tree.node(one.outer).parent, None)).collect();
+    for (id, node) in tree.nodes().filter(|(_, node)| is_block_of_text(node.tag)) {
+        let Some(blocks) = text.get_mut(&node.parent) else { continue };
+        let measure = measures.get(id);
+        if measure.plain() >= LEAST_TEXT && measure.links <= measure.text / 2 {
+            *blocks = Some((blocks.map_or(id, |(first, _)| first), id));
+        }
+    }
+    let mut notes: Vec<NodeId> = Vec::new();
+    for one in candidates {
+        let parent = tree.node(one.outer).parent;
+        let blocks = text.get(&parent).copied().flatten();
+        let is_beside = blocks.is_some_and(|(first, last)| first < one.outer || last > one.outer);
+        // What nobody calls a note and what ends the text is about the author or the site.
+        let is_before = blocks.is_some_and(|(_, last)| last > one.outer);
+        let is_in_note = notes.binary_search(&parent).is_ok();
+        if is_in_note || is_before || one.is_named && is_beside {
+            notes.push(one.id);
+        }
+    }
+    notes
+}
+
+fn candidates(tree: &Tree, measures: &Measures, shown: Shown) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    let mut skip_to = Tree::ROOT;
+    for (id, node) in tree.nodes() {
+        if id < skip_to || node.tag == Tag::Text {
+            continue;
+        }
+        if shown.is_never_content(node) {
+            skip_to = node.end;
+            continue;
+        }
+        let Some(note) = tree.note(node) else { continue };
+        let measure = measures.get(id);
+        let has_controls =
+            || tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| matches!(node.tag, Tag::Form | Tag::Nav));
+        if measure.text > 0 && measure.links <= measure.text / 2 && !has_controls() {
+            candidates.push(Candidate { id, is_named: note.is_named, outer: outermost(tree, measures, id) });
+        }
+    }
+    candidates
+}
+
+/// The outermost element that holds nothing but this one.
+fn outermost(tree: &Tree, measures: &Measures, id: NodeId) -> NodeId {
+    const MOST: usize = 3;
+    let text = measures.get(id).text;
+    let mut outer = id;
+    for _ in 0..MOST {
+        let parent = tree.node(outer).parent;
+        if parent == Tree::ROOT || tree.node(parent).tag == Tag::Body || measures.get(parent).text != text {
+            break;
+        }
+        outer = parent;
+    }
+    outer
+}
+
+fn is_block_of_text(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::P
+            | Tag::Ul
+            | Tag::Ol
+            | Tag::Dl
+            | Tag::Pre
+            | Tag::Table
+            | Tag::Blockquote
+            | Tag::Figure
+            | Tag::Text
+    )
+}
+
+/// Returns true if an element is among these.
+pub(super) fn has(notes: &[NodeId], id: NodeId) -> bool {
+    notes.binary_search(&id).is_ok()
+}

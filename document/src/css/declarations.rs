@@ -1,0 +1,135 @@
+//! Declarations: names, values and `!important`, with escapes and comments read as browsers read them.
+
+use super::look::Look;
+
+/// The declarations of one block.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Style {
+    pub(crate) usual: Look,
+    pub(crate) important: Look,
+}
+
+/// The bytes of a declaration that are read; what hides is shorter.
+const LONGEST: usize = 512;
+
+impl Style {
+    /// Reads declarations: the value of a `style` attribute, or what is between the braces of a rule.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut style = Self::default();
+        let mut rest = text.as_bytes();
+        let mut declaration = String::new();
+        while !rest.is_empty() {
+            declaration.clear();
+            rest = read(rest, &mut declaration);
+            let Some((name, value)) = declaration.split_once(':') else { continue };
+            let (value, is_important) = match value.split_once('!') {
+                Some((value, important)) => (value, important.trim() == "important"),
+                None => (value, false),
+            };
+            let look = if is_important { &mut style.important } else { &mut style.usual };
+            look.take(name.trim(), value.trim());
+        }
+        style
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.usual.is_empty() && self.important.is_empty()
+    }
+
+    /// Returns true if the declarations show what others hide.
+    pub(super) fn may_show(&self) -> bool {
+        self.usual.may_show() || self.important.may_show()
+    }
+
+    /// Adds declarations that count more.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.usual.add(&other.usual);
+        self.important.add(&other.important);
+    }
+
+    /// The result of all declarations.
+    pub(crate) fn look(&self) -> Look {
+        let mut look = self.usual;
+        look.add(&self.important);
+        look
+    }
+}
+
+/// Writes the next declaration in lower case, without comments and with one space for each run of blanks; gives what follows.
+fn read<'t>(text: &'t [u8], out: &mut String) -> &'t [u8] {
+    let mut rest = text;
+    // The open brackets and the quote that a semicolon does not end.
+    let (mut depth, mut quote) = (0_usize, None);
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        let character = match *byte {
+            b'\\' => {
+                let (character, after) = escaped(rest);
+                rest = after;
+                character
+            }
+            other if Some(other) == quote => {
+                quote = None;
+                '"'
+            }
+            _ if quote.is_some() => continue,
+            other @ (b'"' | b'\'') => {
+                quote = Some(other);
+                continue;
+            }
+            b'/' if rest.first() == Some(&b'*') => {
+                rest = after_comment(rest);
+                ' '
+            }
+            b';' if depth == 0 => return rest,
+            b'}' if depth == 0 => return rest,
+            other @ (b'(' | b'[' | b'{') => {
+                depth += 1;
+                char::from(other)
+            }
+            other @ (b')' | b']' | b'}') => {
+                depth = depth.saturating_sub(1);
+                // A nested rule ends like a declaration.
+                if other == b'}' && depth == 0 {
+                    out.clear();
+                    return rest;
+                }
+                char::from(other)
+            }
+            other if other.is_ascii_whitespace() => ' ',
+            other if other.is_ascii() => char::from(other.to_ascii_lowercase()),
+            _ => '\u{fffd}',
+        };
+        let is_blank_again = character == ' ' && (out.is_empty() || out.ends_with(' '));
+        if !is_blank_again && out.len() < LONGEST {
+            out.push(character);
+        }
+    }
+    rest
+}
+
+/// The text after a comment whose first slash is read.
+pub(super) fn after_comment(text: &[u8]) -> &[u8] {
+    let inside = text.get(1..).unwrap_or_default();
+    memchr::memmem::find(inside, b"*/").and_then(|end| inside.get(end + 2..)).unwrap_or_default()
+}
+
+/// The character of an escape whose backslash is read, if it can be part of a name, and the text after it.
+pub(super) fn escaped(text: &[u8]) -> (char, &[u8]) {
+    const MOST_DIGITS: usize = 6;
+    let digits = text.iter().take(MOST_DIGITS).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let (code, mut rest) = text.split_at_checked(digits).unwrap_or_default();
+    let character = if digits == 0 {
+        let (first, after) = text.split_first().unwrap_or((&b' ', &[]));
+        rest = after;
+        char::from(*first)
+    } else {
+        // A blank ends the digits.
+        rest = rest.strip_prefix(b" ").unwrap_or(rest);
+        let code = std::str::from_utf8(code).ok().and_then(|code| u32::from_str_radix(code, 16).ok());
+        code.and_then(char::from_u32).unwrap_or('\u{fffd}')
+    };
+    // An escaped `;` or `:` is part of a name, and no known name has one.
+    let is_plain = character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+    (if is_plain { character.to_ascii_lowercase() } else { '\u{fffd}' }, rest)
+}

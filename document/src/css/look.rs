@@ -1,0 +1,206 @@
+//! What declarations make of an element's text.
+
+use super::color::Color;
+use super::value::{Length, arguments, words};
+
+/// What people see of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    Shown,
+    /// Nothing.
+    Hidden,
+    /// Nothing, in the way that pages use for text which a screen reader reads.
+    Clipped,
+}
+
+/// The size of letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FontSize {
+    Zero,
+    Some,
+}
+
+macro_rules! properties {
+    ($($name:ident)*) => {
+        properties! { @ 0; $($name)* }
+    };
+    (@ $bit:expr; $name:ident $($rest:ident)*) => {
+        const $name: u32 = 1 << ($bit);
+        properties! { @ $bit + 1; $($rest)* }
+    };
+    (@ $bit:expr;) => {};
+}
+
+properties! {
+    DISPLAY VISIBILITY OPACITY FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN INDENT CLIP CLIP_PATH WIDTH HEIGHT MOST_WIDTH
+    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION
+}
+
+/// Declarations about one element: of each property whether it is declared, and whether its value is one that hides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Look {
+    declared: u32,
+    hiding: u32,
+    pub(crate) color: Option<Color>,
+    pub(crate) background: Option<Color>,
+}
+
+impl Look {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds declarations that count more.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.hiding = self.hiding & !other.declared | other.hiding;
+        self.declared |= other.declared;
+        self.color = other.color.or(self.color);
+        self.background = other.background.or(self.background);
+    }
+
+    fn declare(&mut self, property: u32, hides: bool) {
+        self.add(&Self { declared: property, hiding: if hides { property } else { 0 }, ..Self::default() });
+    }
+
+    /// Takes a declaration in lower case.
+    pub(super) fn take(&mut self, name: &str, value: &str) {
+        let length = || Length::of(value);
+        let is_far = || length().is_some_and(Length::is_far);
+        let is_tiny = || length().is_some_and(Length::is_tiny);
+        let is = |wanted: &[&str]| wanted.contains(&value);
+        match name {
+            "display" => self.declare(DISPLAY, is(&["none"])),
+            "visibility" => self.declare(VISIBILITY, is(&["hidden", "collapse"])),
+            "content-visibility" => self.declare(CONTENT, is(&["hidden"])),
+            "opacity" => self.declare(OPACITY, length().is_some_and(|length| length.number <= 0.02)),
+            "filter" => self.declare(OPACITY, is_zero(arguments(value, "opacity"))),
+            "font-size" => self.font_size(value),
+            "font" => {
+                let size = value
+                    .split([' ', '/'])
+                    .find(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
+                self.font_size(size.unwrap_or("medium"));
+            }
+            "position" => self.declare(POSITION, is(&["absolute", "fixed"])),
+            "left" | "inset-inline-start" => self.declare(LEFT, is_far()),
+            "right" | "inset-inline-end" => self.declare(RIGHT, is_far()),
+            "top" | "inset" | "inset-block-start" => self.declare(TOP, is_far()),
+            "bottom" | "inset-block-end" => self.declare(BOTTOM, is_far()),
+            "margin-left" | "margin-top" | "margin" | "margin-inline-start" => {
+                self.declare(
+                    MARGIN,
+                    words(value).filter_map(Length::of).any(|length| length.number < 0.0 && length.is_far()),
+                );
+            }
+            "text-indent" => self.declare(INDENT, is_far()),
+            "clip" => {
+                let inside = arguments(value, "rect");
+                self.declare(
+                    CLIP,
+                    inside.is_some_and(|inside| words(inside).filter_map(Length::of).all(Length::is_tiny)),
+                );
+            }
+            "clip-path" | "-webkit-clip-path" => self.declare(CLIP_PATH, clips_all(value)),
+            "width" | "inline-size" => self.declare(WIDTH, is_tiny()),
+            "height" | "block-size" => self.declare(HEIGHT, is_tiny()),
+            "max-width" => self.declare(MOST_WIDTH, is_tiny()),
+            "max-height" => self.declare(MOST_HEIGHT, is_tiny()),
+            "overflow" | "overflow-x" | "overflow-y" => {
+                self.declare(OVERFLOW, value.starts_with("hidden") || value.starts_with("clip"));
+            }
+            "transform" | "-webkit-transform" | "translate" | "scale" => {
+                self.declare(TRANSFORM, moves_away(name, value))
+            }
+            "color" | "-webkit-text-fill-color" => self.color = Some(Color::of(value)),
+            "background" | "background-color" => self.background = Some(Color::of(value)),
+            "background-image" if value != "none" => self.background = Some(Color::Unknown),
+            "background-clip" | "-webkit-background-clip" => self.declare(TEXT_BACKGROUND, is(&["text"])),
+            "animation" | "animation-name" | "-webkit-animation" | "transition" => {
+                self.declare(ANIMATION, !is(&["none"]));
+            }
+            _ => {}
+        }
+    }
+
+    fn font_size(&mut self, value: &str) {
+        match Length::of(value) {
+            // Of the size around.
+            Some(Length { number, unit: "em" | "%" }) if number > 0.0 => {}
+            Some(length) => self.declare(FONT, length.is_tiny()),
+            None if matches!(value, "inherit" | "unset" | "smaller" | "larger") => {}
+            None => self.declare(FONT, false),
+        }
+    }
+
+    fn hides(&self, property: u32) -> bool {
+        self.hiding & property != 0
+    }
+
+    /// What people see of the element, by all but colours and the size of letters.
+    pub(crate) fn sight(&self) -> Sight {
+        let is_animated = self.hides(ANIMATION);
+        if self.hides(DISPLAY | CONTENT) || self.hides(VISIBILITY | OPACITY) && !is_animated {
+            return Sight::Hidden;
+        }
+        let is_off_page = self.hides(POSITION) && self.hides(LEFT | RIGHT | TOP | BOTTOM);
+        let is_cut =
+            self.hides(OVERFLOW) && self.hides(WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT) && !is_animated;
+        let is_clipped = self.hides(POSITION) && self.hides(CLIP) || self.hides(CLIP_PATH);
+        if is_off_page || is_cut || is_clipped {
+            return Sight::Clipped;
+        }
+        let is_moved = self.hides(TRANSFORM) && !is_animated;
+        if self.hides(INDENT | MARGIN) || is_moved { Sight::Hidden } else { Sight::Shown }
+    }
+
+    /// The size of letters, if it is not that around.
+    pub(crate) fn font(&self) -> Option<FontSize> {
+        let size = if self.hides(FONT) { FontSize::Zero } else { FontSize::Some };
+        (self.declared & FONT != 0).then_some(size)
+    }
+
+    /// Returns true if the background shows through the letters.
+    pub(crate) fn has_background_in_text(&self) -> bool {
+        self.hides(TEXT_BACKGROUND)
+    }
+
+    /// Returns true if declarations like these show what others hide.
+    pub(super) fn may_show(&self) -> bool {
+        const SHOWING: u32 = DISPLAY
+            | VISIBILITY
+            | OPACITY
+            | MOST_HEIGHT
+            | HEIGHT
+            | LEFT
+            | TOP
+            | TRANSFORM
+            | POSITION
+            | CLIP
+            | CONTENT;
+        self.declared & !self.hiding & SHOWING != 0
+    }
+}
+
+fn is_zero(arguments: Option<&str>) -> bool {
+    arguments.and_then(|inside| Length::of(inside.trim())).is_some_and(|length| length.number <= 0.0)
+}
+
+fn clips_all(value: &str) -> bool {
+    let numbers = |function| arguments(value, function).map(|inside| words(inside).filter_map(Length::of));
+    let inset = numbers("inset").and_then(|mut numbers| numbers.next());
+    inset.is_some_and(|length| length.unit == "%" && length.number >= 50.0)
+        || ["circle", "ellipse"].into_iter().any(|function| is_zero(arguments(value, function)))
+        || numbers("polygon").is_some_and(|mut numbers| numbers.all(|length| length.number <= 0.0))
+}
+
+fn moves_away(name: &str, value: &str) -> bool {
+    if name == "scale" {
+        return is_zero(Some(value));
+    }
+    let scales = ["scale", "scale3d", "scalex", "scaley"];
+    let moves = ["translate", "translatex", "translatey", "translate3d"];
+    let is_far = |inside: &str| words(inside).filter_map(Length::of).any(Length::is_far);
+    scales.into_iter().any(|function| is_zero(arguments(value, function)))
+        || moves.into_iter().filter_map(|function| arguments(value, function)).any(is_far)
+        || name == "translate" && is_far(value)
+}

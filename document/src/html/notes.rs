@@ -1,0 +1,147 @@
+//! Notes, warnings and the like, as pages name them.
+
+use super::tree::{Flags, Node};
+use super::{Attribute, NodeId, Tag, Tree};
+
+/// The kinds of notes, by the words in classes and roles that name them.
+const KINDS: [(&str, &str); 23] = [
+    ("alert", "Alert"),
+    ("attention", "Attention"),
+    ("bug", "Bug"),
+    ("caution", "Caution"),
+    ("danger", "Danger"),
+    ("deprecated", "Deprecated"),
+    ("error", "Error"),
+    ("example", "Example"),
+    ("failure", "Failure"),
+    ("hint", "Hint"),
+    ("important", "Important"),
+    ("info", "Info"),
+    ("information", "Info"),
+    ("note", "Note"),
+    ("notice", "Notice"),
+    ("question", "Question"),
+    ("seealso", "See also"),
+    ("success", "Success"),
+    ("summary", "Summary"),
+    ("tip", "Tip"),
+    ("todo", "To do"),
+    ("warn", "Warning"),
+    ("warning", "Warning"),
+];
+
+/// Words that name a note without its kind.
+const PLAIN: [&str; 5] = ["admonition", "callout", "footnote", "endnote", "quote"];
+
+/// The names of parts of a note: `admonition-content`, `callout__title`.
+const PARTS: [&str; 10] =
+    ["title", "heading", "content", "body", "icon", "inner", "link", "label", "text", "list"];
+
+/// A note beside the text that belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// True if the page names it as a note, by more than the element.
+    pub(crate) is_named: bool,
+    /// What it is, if the page says so.
+    pub(crate) kind: Option<&'static str>,
+}
+
+/// Returns true if a class may name a note.
+pub(super) fn may_be_note(class: &[u8]) -> bool {
+    const STARTS: [&[u8]; 5] = [b"admo", b"call", b"aler", b"cust", b"hint"];
+    class.windows(4).any(|window| STARTS.contains(&window))
+}
+
+/// Returns true if a role names a note.
+pub(super) fn is_role_of_note(role: &[u8]) -> bool {
+    let role = role.trim_ascii();
+    let starts =
+        |name: &str| role.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
+    role.eq_ignore_ascii_case(b"alert") || role.eq_ignore_ascii_case(b"note") || starts("doc-")
+}
+
+impl Tree<'_> {
+    /// The note that a block is, if it is one.
+    pub(crate) fn note(&self, node: Node) -> Option<Note> {
+        let is_block = matches!(
+            node.tag,
+            Tag::Div | Tag::Aside | Tag::Section | Tag::Details | Tag::P | Tag::Blockquote
+        );
+        let is_aside = node.tag == Tag::Aside;
+        if !is_block || !is_aside && !node.flags.has(Flags::NOTE) {
+            return None;
+        }
+        let class = self.attribute(node, Attribute::Class).unwrap_or_default();
+        let role = self.attribute(node, Attribute::Role).unwrap_or_default().trim();
+        let sort = self.attribute(node, Attribute::EpubType).unwrap_or_default();
+        let names = || class.split_ascii_whitespace().chain(sort.split_ascii_whitespace());
+        let is_container = |name: &str| {
+            let has = |word: &str| words(name).any(|other| other.eq_ignore_ascii_case(word));
+            let is_one = name.contains("admonition") || name.contains("callout");
+            let is_one = is_one || has("alert") || has("hint") || name == "custom-block";
+            let is_named_aside = is_aside && (kind_in(name).is_some() || PLAIN.into_iter().any(has));
+            (is_one || is_named_aside) && !is_of_part(name)
+        };
+        let role_kind = match role.to_ascii_lowercase().as_str() {
+            "alert" => Some(Some("Alert")),
+            "note" => Some(Some("Note")),
+            "doc-tip" => Some(Some("Tip")),
+            "doc-notice" => Some(Some("Notice")),
+            "doc-footnote" | "doc-endnote" | "doc-example" | "doc-pullquote" | "doc-qna" => Some(None),
+            _ => None,
+        };
+        let is_named = role_kind.is_some() || names().any(is_container);
+        if !is_named && !is_aside {
+            return None;
+        }
+        // `alert alert-danger` is a danger.
+        let by_name = names().filter_map(kind_in).min_by_key(|kind| *kind == "Alert");
+        let kind = by_name.filter(|_| is_named).or(role_kind.flatten());
+        Some(Note { is_named, kind })
+    }
+
+    /// The kind of a note, unless its text begins with that word.
+    pub(crate) fn kind_to_name(&self, id: NodeId, note: Note) -> Option<&'static str> {
+        const FIRST_NODES: usize = 64;
+        let kind = note.kind?;
+        let visible = self.inside(id).take(FIRST_NODES);
+        let mut skip_to = id;
+        let mut start = String::new();
+        for (id, node) in visible {
+            if id >= skip_to && node.flags.has(Flags::HIDDEN) {
+                skip_to = node.end;
+            }
+            if id >= skip_to && start.len() < kind.len() {
+                let text = self.text(node).trim_start_matches(|c: char| !c.is_alphanumeric());
+                start.extend(text.chars().take(kind.len()));
+            }
+        }
+        let is_said = start.get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind));
+        (!is_said).then_some(kind)
+    }
+
+    /// Returns true if a block is the title of a note.
+    pub(crate) fn is_title_of_note(&self, node: Node) -> bool {
+        let class = || self.attribute(node, Attribute::Class).unwrap_or_default();
+        let is_one = |name: &str| {
+            (name.contains("admonition") || name.contains("callout") || name.contains("alert"))
+                && (name.contains("title") || name.contains("heading"))
+        };
+        node.flags.has(Flags::NOTE) && class().split_ascii_whitespace().any(is_one)
+    }
+}
+
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(['-', '_']).filter(|word| !word.is_empty())
+}
+
+fn kind_in(name: &str) -> Option<&'static str> {
+    let kind =
+        |word: &str| KINDS.iter().find(|(named, _)| word.eq_ignore_ascii_case(named)).map(|(_, kind)| *kind);
+    // The last word is the most precise one: `alert-danger`.
+    words(name).filter_map(kind).last()
+}
+
+fn is_of_part(name: &str) -> bool {
+    words(name).any(|word| PARTS.iter().any(|part| word.eq_ignore_ascii_case(part)))
+}

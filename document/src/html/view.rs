@@ -1,0 +1,244 @@
+//! What people see of a page: what its declarations hide is marked, and what they can open is not.
+
+use std::collections::HashMap;
+
+use super::tree::{Flags, Node};
+use super::{Attribute, NodeId, Tag, Tree};
+use crate::css::{Color, FontSize, Look, Name, Sheet, Sight, Style};
+
+/// The most text that only a screen reader reads and that is kept: a label.
+const LONGEST_LABEL: usize = 80;
+/// The nodes in which such text is looked for.
+const MOST_LOOKED_AT: usize = 64;
+/// The names of an element that are compared with rules.
+const MOST_NAMES: usize = 64;
+
+/// The parts of a page that people can open, and the elements that name them.
+#[derive(Debug, Default)]
+struct Openable<'t> {
+    /// By the ids of the parts: the element that opens it.
+    controls: HashMap<&'t str, NodeId>,
+    /// The elements by the ids with which parts name them.
+    names: HashMap<&'t str, Option<NodeId>>,
+}
+
+/// Marks what people cannot see; gives the parts with names, each with the element that names it.
+pub(super) fn view(tree: &mut Tree<'_>) {
+    let mut sheet = Sheet::default();
+    for style in &tree.parts.styles {
+        sheet.read(tree.values.at(style.place), style.is_always);
+    }
+    let (marks, tabs) = {
+        let openable = Openable::of(tree);
+        let marks =
+            Marks { tree, sheet: &sheet, openable: &openable, marks: Vec::new(), around: Vec::new() }.all();
+        (marks, openable.tabs(tree))
+    };
+    for (id, is_hidden) in marks {
+        if let Some(node) = tree.nodes.get_mut(id.index()) {
+            node.flags.set(Flags::HIDDEN, is_hidden);
+        }
+    }
+    tree.tabs = tabs;
+    tree.is_cut |= sheet.is_cut;
+}
+
+impl<'t> Openable<'t> {
+    fn of(tree: &'t Tree<'_>) -> Self {
+        let mut openable = Self::default();
+        if !tree.parts.has_panels {
+            return openable;
+        }
+        for (id, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
+            let get = |attribute| tree.attribute(node, attribute).unwrap_or_default();
+            for name in get(Attribute::AriaControls).split_ascii_whitespace() {
+                openable.controls.entry(name).or_insert(id);
+            }
+            if is_panel(node)
+                && let Some(name) = get(Attribute::AriaLabelledby).split_ascii_whitespace().next()
+            {
+                openable.names.insert(name, None);
+            }
+        }
+        for (id, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
+            if let Some(name) = tree.attribute(node, Attribute::Id)
+                && let Some(first @ None) = openable.names.get_mut(name)
+            {
+                *first = Some(id);
+            }
+        }
+        openable
+    }
+
+    /// Returns true if people can open a part: a tab, an answer, what follows "read more".
+    fn has(&self, tree: &Tree<'_>, node: Node) -> bool {
+        let id = || tree.attribute(node, Attribute::Id).unwrap_or_default();
+        tree.parts.has_panels && (is_panel(node) || self.controls.contains_key(id()))
+    }
+
+    /// The panels and the elements that name them, in document order.
+    fn tabs(&self, tree: &Tree<'_>) -> Vec<(NodeId, NodeId)> {
+        if !tree.parts.has_panels {
+            return Vec::new();
+        }
+        let panels = tree.nodes().filter(|(_, node)| is_panel(*node));
+        let named = panels.filter_map(|(id, node)| {
+            let get = |attribute| tree.attribute(node, attribute).unwrap_or_default();
+            let label = get(Attribute::AriaLabelledby).split_ascii_whitespace().next();
+            let label = label.and_then(|label| self.names.get(label).copied().flatten());
+            let control = || self.controls.get(get(Attribute::Id)).copied();
+            Some((id, label.or_else(control)?))
+        });
+        named.collect()
+    }
+}
+
+/// Returns true if an element is what a tab shows.
+pub(crate) fn is_panel(node: Node) -> bool {
+    node.flags.has(Flags::PANEL)
+}
+
+/// What an element gives to those in it.
+#[derive(Clone, Copy, Debug)]
+struct Around {
+    end: NodeId,
+    font: FontSize,
+    color: Option<Color>,
+    background: Option<Color>,
+}
+
+/// The walk that finds what is hidden.
+struct Marks<'t, 'p> {
+    tree: &'t Tree<'p>,
+    sheet: &'t Sheet,
+    openable: &'t Openable<'t>,
+    marks: Vec<(NodeId, bool)>,
+    around: Vec<Around>,
+}
+
+impl Marks<'_, '_> {
+    fn all(mut self) -> Vec<(NodeId, bool)> {
+        // Where an outer sheet may give another background, none is white for sure.
+        let background = (!self.has_outer_sheet()).then_some(Color::WHITE);
+        let page = Around { end: NodeId(u32::MAX), font: FontSize::Some, color: None, background };
+        let mut skip_to = Tree::ROOT;
+        for (id, node) in self.tree.nodes() {
+            if id < skip_to {
+                continue;
+            }
+            while self.around.pop_if(|around| around.end <= id).is_some() {}
+            let around = self.around.last().copied().unwrap_or(page);
+            if node.tag == Tag::Text {
+                let is_lost = around
+                    .color
+                    .zip(around.background)
+                    .is_some_and(|(color, behind)| color.is_lost_on(behind));
+                if is_lost || around.font == FontSize::Zero || around.color == Some(Color::Transparent) {
+                    self.marks.push((id, true));
+                }
+            } else if self.element(id, node, around) {
+                skip_to = node.end;
+            }
+        }
+        self.marks
+    }
+
+    fn has_outer_sheet(&self) -> bool {
+        let is_sheet = |node: Node| {
+            let rel = || self.tree.attribute(node, Attribute::Rel).unwrap_or_default();
+            node.tag == Tag::Link
+                && rel().split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("stylesheet"))
+        };
+        self.tree.parts.has_imports || self.tree.nodes().any(|(_, node)| is_sheet(node))
+    }
+
+    /// Sees an element; true if it is hidden.
+    fn element(&mut self, id: NodeId, node: Node, around: Around) -> bool {
+        let is_openable = node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node);
+        if node.flags.has(Flags::HIDDEN) {
+            if !is_openable {
+                return true;
+            }
+            self.marks.push((id, false));
+        }
+        let (look, may_be_shown) = self.look(node);
+        let sight = match look.sight() {
+            // A browser never hides a whole page for good.
+            _ if is_openable || may_be_shown || matches!(node.tag, Tag::Html | Tag::Body) => Sight::Shown,
+            Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,
+            other => other,
+        };
+        if sight != Sight::Shown {
+            self.marks.push((id, true));
+            return true;
+        }
+        let has_own = look != Look::default();
+        if has_own && node.end.0 > id.0 + 1 {
+            let color = look.color.or(around.color).filter(|_| !look.has_background_in_text());
+            let background = match look.background {
+                Some(Color::Transparent) | None => around.background,
+                own => own,
+            };
+            let font = look.font().unwrap_or(around.font);
+            self.around.push(Around { end: node.end, font, color, background });
+        }
+        false
+    }
+
+    /// The declarations about an element, and whether other rules may show it.
+    fn look(&self, node: Node) -> (Look, bool) {
+        let mut style = Style::default();
+        let mut may_be_shown = false;
+        if !self.sheet.is_empty() {
+            let mut names = Vec::new();
+            if node.tag.name() != "" {
+                names.push(Name::element(node.tag.name()));
+            }
+            if node.flags.has(Flags::NAMED) {
+                let class = self.tree.attribute(node, Attribute::Class).unwrap_or_default();
+                names.extend(class.split_ascii_whitespace().take(MOST_NAMES).map(Name::class));
+                names.extend(self.tree.attribute(node, Attribute::Id).map(|id| Name::id(id.trim())));
+            }
+            style = self.sheet.style(&names);
+            // Rules about all elements of a name do not show one of them.
+            may_be_shown = !style.is_empty() && self.sheet.may_show(names.get(1..).unwrap_or_default());
+        }
+        if node.flags.has(Flags::STYLED)
+            && let Some(own) = self.tree.attribute(node, Attribute::Style)
+        {
+            let own = Style::of(own);
+            // What the element itself says, no rule without `!important` changes.
+            may_be_shown &= own.is_empty();
+            style.add(&own);
+        }
+        (style.look(), may_be_shown)
+    }
+
+    /// Returns true if what is clipped is text that a screen reader reads: people hear it.
+    fn is_for_listeners(&self, id: NodeId, node: Node) -> bool {
+        let inside = || self.tree.inside(id).take(MOST_LOOKED_AT);
+        // Formulas, which are drawn beside.
+        if inside().any(|(_, node)| node.tag == Tag::Math) {
+            return true;
+        }
+        let class = self.tree.attribute(node, Attribute::Class).unwrap_or_default();
+        let text: usize = inside().map(|(_, node)| self.tree.text(node).len()).sum();
+        let is_whole = node.end.0 - id.0 <= u32::try_from(MOST_LOOKED_AT).unwrap_or(u32::MAX);
+        is_for_listeners(class) && is_whole && text <= LONGEST_LABEL
+    }
+}
+
+/// Returns true if a class names text that only a screen reader reads.
+pub(crate) fn is_for_listeners(class: &str) -> bool {
+    const NAMES: [&str; 8] = [
+        "sr-only",
+        "visually-hidden",
+        "visuallyhidden",
+        "screen-reader-text",
+        "screen-reader-only",
+        "screenreader-only",
+        "sr",
+        "u-sr-only",
+    ];
+    class.split_ascii_whitespace().any(|class| NAMES.iter().any(|name| class.eq_ignore_ascii_case(name)))
+}
