@@ -28,7 +28,7 @@ pub(crate) struct Trace<'r> {
 
 impl fmt::Display for Trace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let facts = self.ruleset.describe(self.decision, self.request);
+        let facts = self.ruleset.describe_with_usage(self.decision, self.request);
         summary(f, &facts)?;
         let DescribedRequest { address, method, path, .. } = self.request;
         writeln!(f, "\nrequest   {method} {}", path.escape_ascii())?;

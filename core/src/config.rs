@@ -5,6 +5,7 @@
 
 pub(crate) mod aiwebindex;
 mod site;
+mod usage;
 mod words;
 
 use alloc::string::{String, ToString};
@@ -21,6 +22,7 @@ use crate::source::position::Placed;
 
 pub use site::RobotsTagSyntax;
 pub(crate) use site::{GeoConfig, ModeConfig, RobotsTagConfig, SiteConfig, Treatments, UndeclaredPurpose};
+pub(crate) use usage::{UsageConfig, UsageRuleConfig};
 pub use words::{AgentAction, Fact, Mode, Ranges, Treatment};
 
 json_object! {

@@ -53,6 +53,7 @@ pub use decide::purpose::{PurposeSource, Purposes};
 pub use decide::recent_headers::RecentHeaders;
 pub use decide::step::{PolicyVerdict, Step};
 pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery};
+pub use decide::usage::UsagePart;
 pub use feed::change::{Addresses, Change, Country};
 pub use feed::state::FeedState;
 pub use feed::{FeedFormat, Shape};
@@ -62,6 +63,7 @@ pub use http::token::is_token_byte;
 pub use identity::{Doubt, Identity, NameCache, NameLookup, NameLookupResult, Proof, SignatureResult};
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
+pub use policy::usage::UsageStatement;
 pub use reason::{Reason, Rule};
 pub use request::{NameFact, NameOutcome, Overrides, Request, Scheme, SignatureBudget, joined_lines};
 pub use response::document::{

@@ -60,7 +60,7 @@ pub fn said(ruleset: &Ruleset, more_addresses: impl Iterator<Item = IpAddr>) -> 
         for (text, now) in [("ABot/1.0", 0), ("BBot", i64::MAX), ("curl/8", 1), ("Mozilla/5.0", -1)] {
             let request = Asked { address, text: text.as_bytes(), now };
             let decision = decide(ruleset, &request, Overrides::default());
-            said += &format!("{:?}\n", ruleset.describe(&decision, &request));
+            said += &format!("{:?}\n", ruleset.describe_with_usage(&decision, &request));
             said += &format!("{:?}\n", ruleset.reply(&decision, &request, None));
         }
     }

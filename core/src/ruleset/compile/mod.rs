@@ -11,6 +11,7 @@ mod published_keys;
 mod published_policies;
 mod sites;
 mod subscriptions;
+mod usage;
 
 use alloc::collections::BTreeSet;
 use alloc::format;
