@@ -32,6 +32,7 @@ mod source;
 mod table;
 mod trace;
 mod update;
+mod usage;
 mod watch;
 
 use std::process::ExitCode;
@@ -54,6 +55,7 @@ enum Command {
     Feeds(feeds::Arguments),
     Lint(lint::Arguments),
     Lookup(lookup::Arguments),
+    Usage(usage::Arguments),
     Update(update::Arguments),
     Compile(compile::Arguments),
     Envoy(envoy::Arguments),
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Lookup(arguments) => lookup::run(&arguments),
+        Command::Usage(arguments) => usage::run(&arguments),
         Command::Update(arguments) => update::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),

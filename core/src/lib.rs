@@ -41,6 +41,7 @@ mod ruleset;
 pub mod sign;
 mod sort;
 mod source;
+mod usage;
 mod user_agent;
 
 pub use card::AgentCard;
@@ -84,4 +85,5 @@ pub use source::diagnostic::{Diagnostic, Severity};
 pub use source::pages::{Content, Pages, Source};
 pub use source::position::{Locator, Position};
 pub use source::suggestion::suggestion;
+pub use usage::{FileUsage, UsageLine};
 pub use user_agent::{RecentSpeakers, TokenError, check_token};

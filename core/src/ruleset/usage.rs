@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::ids::ProductId;
 use crate::path::request::{RequestPath, RequestTarget};
-use crate::policy::usage::{Longest, StatementLine, UsageRules, UsageStatement};
+use crate::policy::usage::{Longest, StatementLine, UsageRules, UsageStatement, in_each_spelling};
 use crate::ruleset::sites::Site;
 
 /// A site's settings for usage preferences.
@@ -79,20 +79,11 @@ impl Site {
     }
 
     /// The statement about a path for an agent of this product; `None` is any other client.
-    ///
-    /// A path that can be spelled otherwise may be that of another page: then a use is allowed only if it is in each spelling.
     pub(crate) fn usage(&self, product: Option<ProductId>, target: &RequestTarget<'_>) -> UsageStatement {
         if !self.states_usage() {
             return UsageStatement::default();
         }
-        let mut all: Option<UsageStatement> = None;
-        let judge = |path: RequestPath<'_>| {
-            let here = self.usage_as_spelled(product, path);
-            all = Some(all.map_or(here, |all| all.either(here)));
-        };
-        // No spelling is so strict that the others need not be asked.
-        target.strictest(judge, |()| 0_u8, 1);
-        all.unwrap_or_default()
+        in_each_spelling(target, |path| self.usage_as_spelled(product, path))
     }
 
     fn usage_as_spelled(&self, product: Option<ProductId>, path: RequestPath<'_>) -> UsageStatement {

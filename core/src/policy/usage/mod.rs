@@ -19,9 +19,10 @@ pub(crate) mod vocabulary;
 
 pub(crate) use self::header::{Upstream, united};
 pub(crate) use self::read::{
-    objection_to_license, path_and_statement, preference, statement, statement_of_signals,
+    objection_to_license, path_and_statement, preference, signals, statement, statement_of_signals,
 };
-pub(crate) use self::rules::{Longest, StatementLine, UsageRule, UsageRules};
+pub(crate) use self::rules::{Longest, StatementLine, UsageRule, UsageRules, in_each_spelling};
+pub(crate) use self::statement::Preference;
 pub use self::statement::UsageStatement;
 
 /// The beginning of the tokens of groups that are no agent's, in lower case. A proposal uses them for something else.

@@ -10,8 +10,23 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::statement::UsageStatement;
-use crate::path::request::RequestPath;
+use crate::path::request::{RequestPath, RequestTarget};
 use crate::path::rules::{PathRule, PathRules};
+
+/// The statement about a target that may be another page in another spelling: a use is allowed only if it is in each.
+pub(crate) fn in_each_spelling(
+    target: &RequestTarget<'_>,
+    mut judge: impl FnMut(RequestPath<'_>) -> UsageStatement,
+) -> UsageStatement {
+    let mut all: Option<UsageStatement> = None;
+    let judge = |path: RequestPath<'_>| {
+        let here = judge(path);
+        all = Some(all.map_or(here, |all| all.either(here)));
+    };
+    // No spelling is so strict that the others need not be asked.
+    target.strictest(judge, |()| 0_u8, 1);
+    all.unwrap_or_default()
+}
 
 /// A rule as it was read.
 #[derive(Clone, Debug)]

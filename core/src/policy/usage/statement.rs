@@ -126,6 +126,12 @@ impl UsageStatement {
         known.is_some_and(|(_, labels)| labels.iter().any(|label| self.disallows_label(label)))
     }
 
+    /// Returns true if searching is allowed, which then includes whatever only serves a search that links to the page.
+    pub fn allows_search(self) -> bool {
+        let place = CATEGORIES.iter().position(|category| category.label == "search");
+        place.and_then(|place| self.preference(place)) == Some(Preference::Allowed)
+    }
+
     fn disallows_label(self, label: &str) -> bool {
         let place = CATEGORIES.iter().position(|category| category.label == label);
         place.and_then(|place| self.preference(place)) == Some(Preference::Disallowed)
