@@ -140,7 +140,7 @@ fn print_decision(
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     let decision = decide(ruleset, request, overrides);
-    serde_json::to_writer(&mut *output, &ruleset.describe(&decision, request))?;
+    serde_json::to_writer(&mut *output, &ruleset.describe_with_usage(&decision, request))?;
     writeln!(output)?;
     Ok(())
 }

@@ -34,6 +34,7 @@ mod source;
 mod table;
 mod trace;
 mod update;
+mod usage;
 mod watch;
 
 use std::process::ExitCode;
@@ -60,6 +61,7 @@ enum Command {
     Lint(lint::Arguments),
     Doctor(doctor::Arguments),
     Lookup(lookup::Arguments),
+    Usage(usage::Arguments),
     Update(update::Arguments),
     Compile(compile::Arguments),
     Envoy(envoy::Arguments),
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Lookup(arguments) => lookup::run(&arguments),
+        Command::Usage(arguments) => usage::run(&arguments),
         Command::Update(arguments) => update::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),

@@ -9,10 +9,13 @@ use crawlpike_core::{
     Action, AgentAction, Decision, Facts, FeedFormat, FeedState, Identity, Mode, PolicyVerdict, Proof,
     SignatureResult,
 };
-use crawlpike_core::{Position, PurposeSource, Reason, Request, Ruleset, Spelling, Step};
+use crawlpike_core::{
+    Position, PurposeSource, Reason, Request, Ruleset, Spelling, Step, UsagePart, UsageStatement,
+};
 
 use crate::names::NameReport;
 use crate::request::DescribedRequest;
+use crate::usage::SEARCH_NOTE;
 
 /// A decision with all that led to it.
 pub(crate) struct Trace<'r> {
@@ -28,7 +31,7 @@ pub(crate) struct Trace<'r> {
 
 impl fmt::Display for Trace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let facts = self.ruleset.describe(self.decision, self.request);
+        let facts = self.ruleset.describe_with_usage(self.decision, self.request);
         summary(f, &facts)?;
         let DescribedRequest { address, method, path, .. } = self.request;
         writeln!(f, "\nrequest   {method} {}", path.escape_ascii())?;
@@ -64,6 +67,7 @@ impl fmt::Display for Trace<'_> {
             Some(rule) => writeln!(f, " ({}:{})", rule.file, rule.line)?,
             None => writeln!(f)?,
         }
+        self.usage(f, &facts)?;
         self.response(f, &facts)
     }
 }
@@ -312,6 +316,32 @@ impl Trace<'_> {
             ),
             Identity::None => writeln!(f, "nothing indicates an automated client"),
         }
+    }
+
+    /// What the site prefers about the usage of the page, and the lines that say so.
+    fn usage(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
+        let parts = self.ruleset.usage_parts(self.decision, self.request);
+        match (facts.usage, &*parts) {
+            (Some(statement), _) => writeln!(f, "usage     {statement}")?,
+            (None, [_, ..]) => writeln!(f, "usage     no preference is known")?,
+            (None, []) => {}
+        }
+        for UsagePart { rule, statement, text } in &parts {
+            match text {
+                Some(text) => writeln!(f, "          {rule}: `{}`", text.escape_debug())?,
+                None => writeln!(f, "          {rule}: {statement}")?,
+            }
+        }
+        if facts.usage.is_some_and(UsageStatement::allows_search) {
+            writeln!(f, "          {SEARCH_NOTE}")?;
+        }
+        for (token, rule) in self.ruleset.reserved_groups(self.decision) {
+            writeln!(
+                f,
+                "          {rule}: the group of {token} is not an agent's, and decides nothing [USE-11]"
+            )?;
+        }
+        Ok(())
     }
 
     /// The header that the site adds to the response, and its effect for this client.

@@ -6,6 +6,7 @@
 pub(crate) mod aiwebindex;
 mod exempt;
 mod site;
+mod usage;
 mod words;
 
 use alloc::string::{String, ToString};
@@ -23,6 +24,7 @@ use crate::source::position::Placed;
 pub(crate) use exempt::{ExemptFeed, Exemption};
 pub use site::RobotsTagSyntax;
 pub(crate) use site::{GeoConfig, ModeConfig, RobotsTagConfig, SiteConfig, Treatments, UndeclaredPurpose};
+pub(crate) use usage::{UsageConfig, UsageRuleConfig};
 pub use words::{AgentAction, Fact, Mode, Ranges, Treatment};
 
 json_object! {

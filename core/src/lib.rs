@@ -41,6 +41,7 @@ mod ruleset;
 pub mod sign;
 mod sort;
 mod source;
+mod usage;
 mod user_agent;
 
 pub use card::AgentCard;
@@ -53,6 +54,7 @@ pub use decide::purpose::{PurposeSource, Purposes};
 pub use decide::recent_headers::RecentHeaders;
 pub use decide::step::{PolicyVerdict, Step};
 pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery};
+pub use decide::usage::UsagePart;
 pub use feed::change::{Addresses, Change, Country};
 pub use feed::special::special_purpose;
 pub use feed::state::FeedState;
@@ -67,6 +69,7 @@ pub use identity::{
 };
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
+pub use policy::usage::UsageStatement;
 pub use reason::{Reason, Rule};
 pub use request::{
     NameFact, NameOutcome, Overrides, PlainRequest, Request, Scheme, SignatureBudget, joined_lines,
@@ -91,4 +94,5 @@ pub use source::pages::{Content, Pages, Source};
 pub use source::position::{Locator, Position};
 pub use source::quoted::Argument;
 pub use source::suggestion::suggestion;
+pub use usage::{FileUsage, UsageLine};
 pub use user_agent::{RecentSpeakers, TokenError, check_token};

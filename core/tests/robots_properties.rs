@@ -27,10 +27,15 @@ fn odd_line() -> impl Strategy<Value = String> {
     let end = prop_oneof![4 => Just("\n"), 1 => Just("\r"), 1 => Just("\r\n"), 1 => Just(" # x\n\n")];
     let name = prop_oneof![
         2 => Just("User-agent:"), 4 => Just("Allow:"), 6 => Just("disallow: "), 1 => Just("ALLOW "), 1 => Just("Disalow:"),
-        1 => Just("\tuser-agent\t"), 1 => Just("sitemap:"), 1 => Just("")
+        1 => Just("\tuser-agent\t"), 1 => Just("sitemap:"), 1 => Just(""), 1 => Just("Content-Usage:"), 1 => Just("content-signal:")
     ];
-    let agent =
-        prop_oneof![Just("a".to_string()), Just("B/2".to_string()), Just("* x".to_string()), odd_path()];
+    let agent = prop_oneof![
+        Just("a".to_string()),
+        Just("B/2".to_string()),
+        Just("* x".to_string()),
+        Just("__usage_x".to_string()),
+        odd_path()
+    ];
     (name, odd_path(), agent, end).prop_map(|(name, path, agent, end)| {
         let value = if name.to_ascii_lowercase().contains("user") { agent } else { path };
         format!("{name}{value}{end}")
@@ -48,7 +53,7 @@ proptest! {
         // ROB-1, ROB-2, ROB-3, ROB-4, ROB-5
         let text = lines.concat();
         for path in &paths {
-            for agent in ["a", "b", "other", "*"] {
+            for agent in ["a", "b", "other", "*", "__usage_x"] {
                 prop_assert_eq!(
                     decide(text.as_bytes(), agent, path.as_bytes()),
                     model::decide(text.as_bytes(), agent, path.as_bytes()),

@@ -44,7 +44,8 @@ pub struct Case {
     pub request: CaseRequest,
     /// The fields of the JSON decision that matter; the others must only be the same whatever the way in.
     pub expect: Map<String, Value>,
-    /// The lines of `Robots-Tag` and `X-Robots-Tag` that the origin responds with, by name, one to three of each.
+    /// The lines of `Robots-Tag`, `X-Robots-Tag`, `Content-Usage`, `Link` and `Vary` that the origin responds with, by name, one to
+    /// three of each.
     #[serde(default)]
     pub upstream: BTreeMap<String, HeaderLines>,
     /// The response that the client of a gate receives, beyond what follows from the decision.

@@ -31,7 +31,7 @@ impl Origin {
     pub fn start() -> Self {
         let port = free_port();
         let mut tags = String::new();
-        for name in ["Robots-Tag", "X-Robots-Tag"] {
+        for name in ["Robots-Tag", "X-Robots-Tag", "Content-Usage", "Link", "Vary"] {
             for number in 0..3 {
                 let variable = upstream_line(name, number).to_ascii_lowercase().replace('-', "_");
                 let _ = writeln!(tags, "add_header {name} $http_{variable};");

@@ -12,7 +12,7 @@ use crate::runners::{Answer, Exchange};
 pub type Answers = Vec<Vec<Result<Answer, String>>>;
 
 /// The fields of the JSON decision.
-pub const FIELDS: [&str; 16] = [
+pub const FIELDS: [&str; 17] = [
     "action",
     "status",
     "reason",
@@ -27,6 +27,7 @@ pub const FIELDS: [&str; 16] = [
     "purpose",
     "rule",
     "robots_tag",
+    "usage",
     "proof",
     "enforced",
 ];

@@ -78,4 +78,7 @@ fn the_table_is_complete() {
     let shown: BTreeSet<&str> = cases.iter().flat_map(|case| &case.shows).map(String::as_str).collect();
     let of_robots_tag = ["TAG-1", "TAG-2", "TAG-3", "TAG-4", "TAG-5", "TAG-6", "TAG-7", "TAG-9", "TAG-10"];
     assert!(of_robots_tag.iter().all(|id| shown.contains(id)), "each requirement on Robots-Tag has a case");
+    let of_usage = (1..=14).filter(|number| *number != 12).map(|number| format!("USE-{number}"));
+    let lacking: Vec<String> = of_usage.filter(|id| !shown.contains(id.as_str())).collect();
+    assert!(lacking.is_empty(), "without a case: {lacking:?}");
 }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use crate::config::aiwebindex::AiwebindexConfig;
 use crate::config::exempt::Exemption;
+use crate::config::usage::UsageConfig;
 use crate::config::words::{Fact, Mode, Treatment};
 use crate::json::typed::{UpTo, json_object, json_words};
 use crate::source::position::Placed;
@@ -67,6 +68,8 @@ json_object! {
         pub robots_tag: Vec<RobotsTagConfig> = { Vec::new() },
         /// The syntax of `Robots-Tag`; what upstreams send is read in all syntaxes.
         pub robots_tag_syntax: RobotsTagSyntax = { RobotsTagSyntax::default() },
+        /// What may be done with pages once they are fetched.
+        pub usage: Option<UsageConfig> = { None },
         /// The proof of who owns the domain, and the documents of the site's pages.
         pub aiwebindex: Option<AiwebindexConfig> = { None },
         /// The largest page that becomes a document, in bytes, uncompressed; a larger one is sent as it is.

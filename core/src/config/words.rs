@@ -96,6 +96,8 @@ json_words! {
         Rule = "rule",
         /// See [`crate::Facts::robots_tag`].
         RobotsTag = "robots_tag",
+        /// See [`crate::Facts::usage`].
+        Usage = "usage",
         /// See [`crate::Facts::proof`].
         Proof = "proof",
         /// See [`crate::Facts::enforced`].

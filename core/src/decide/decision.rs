@@ -9,6 +9,7 @@ use crate::ids::{AgentId, SiteId, ValueId};
 use crate::json::typed::json_words;
 use crate::policy::robots_tag::UnionId;
 use crate::reason::{Reason, UNAVAILABLE};
+use crate::ruleset::usage::SentUsage;
 
 json_words! {
     /// The action for the request.
@@ -47,6 +48,8 @@ pub struct Decision {
     pub(crate) served: Option<PublicResource>,
     /// The number of the site's Robots-Tag rules for the path; `None`: responses are left as they are.
     pub(crate) tag: Option<UnionId>,
+    /// What the response says of its usage; `None`: nothing, and what the upstream says stays as it is.
+    pub(crate) usage: Option<SentUsage>,
 }
 
 /// Which of a site's policies a rule stands in.
@@ -54,6 +57,8 @@ pub struct Decision {
 pub(crate) enum PolicyKind {
     Robots,
     AutomationPreferences,
+    /// The rules in the document.
+    Usage,
 }
 
 /// A rule that decided, before it has the name of its file.

@@ -12,6 +12,7 @@ use crate::decide::decision::{Action, Decision, PolicyKind};
 use crate::decide::purpose::Purposes;
 use crate::feed::FeedValue;
 use crate::identity::{Evidence, Identity, Proof, acting_agent};
+use crate::policy::usage::UsageStatement;
 use crate::reason::{Reason, Rule};
 use crate::request::Request;
 use crate::ruleset::data::Ruleset;
@@ -47,6 +48,8 @@ pub struct Facts<'r> {
     pub rule: Option<Rule<'r>>,
     /// The site's rules on the use of the response, as `Robots-Tag` states them.
     pub robots_tag: Option<&'r str>,
+    /// What the site prefers about the usage of the page, for the client: `train-ai=n, search=y`.
+    pub usage: Option<UsageStatement>,
     /// The proof that verified the agent.
     pub proof: Option<Proof>,
     /// True if the action is carried out.
@@ -61,7 +64,7 @@ impl Ruleset {
         let purpose = match (decision.identity, decision.reason) {
             // Nothing is asked of a person's request that the decision did not need.
             (Identity::None, _) => None,
-            (_, Reason::PurposeNotAllowed) => {
+            (_, Reason::PurposeNotAllowed | Reason::UsageDisallowed) => {
                 Purposes::judged(self, policy, acting_agent(self, decision.agent, decision.evidence), request)
             }
             _ => Purposes::declared(self, policy, decision.agent, request),
@@ -69,8 +72,15 @@ impl Ruleset {
         Facts { purpose, ..self.named(decision) }
     }
 
-    /// The names behind a decision, but for the purpose, which only the request can tell. They live as long as the
-    /// ruleset.
+    /// As [`Self::describe`], with what the site prefers about the usage of the page. That costs a look at the path, and is asked for
+    /// where it is shown.
+    pub fn describe_with_usage<'r>(&'r self, decision: &Decision, request: &'r impl Request) -> Facts<'r> {
+        let usage = self.usage(decision, request).filter(|usage| !usage.is_empty());
+        Facts { usage, ..self.describe(decision, request) }
+    }
+
+    /// The names behind a decision, but for the purpose and the usage, which only the request can tell. They live as long as
+    /// the ruleset.
     pub fn named(&self, decision: &Decision) -> Facts<'_> {
         let range = decision.evidence.and_then(Evidence::ip_range);
         let agent = decision.agent.and_then(|id| self.agents.get(id));
@@ -102,6 +112,7 @@ impl Ruleset {
             purpose: None,
             rule: self.rule(decision),
             robots_tag: site.and_then(|site| site.tags.ready(decision.tag?)?.text()),
+            usage: None,
             proof: decision.proof(),
             enforced: decision.enforced,
         }
@@ -113,6 +124,7 @@ impl Ruleset {
         let rule = decision.rule?;
         let file = match rule.file {
             PolicyKind::Robots => &*site.robots.as_ref()?.path,
+            PolicyKind::Usage => &*site.usage.document,
             PolicyKind::AutomationPreferences => &*site.preferences.as_ref()?.file.path,
         };
         Some(Rule { file, line: rule.line })
@@ -147,6 +159,7 @@ impl Facts<'_> {
             Fact::Purpose => self.purpose.map(|purposes| purposes.to_string().into()),
             Fact::Rule => self.rule.map(|rule| rule.to_string().into()),
             Fact::RobotsTag => self.robots_tag.map(Into::into),
+            Fact::Usage => self.usage.map(|usage| usage.to_string().into()),
             Fact::Proof => self.proof.map(|proof| proof.as_str().into()),
             Fact::Enforced => Some(if self.enforced { "true" } else { "false" }.into()),
         }
@@ -193,6 +206,7 @@ pub(super) mod tests {
         purpose: None,
         rule: None,
         robots_tag: None,
+        usage: None,
         proof: None,
         enforced: true,
     };

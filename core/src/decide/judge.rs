@@ -100,6 +100,11 @@ fn decide_reading<'r, R: Request>(
         place: who.place,
         site: site_id,
         served,
+        usage: site.filter(|_| !is_off).and_then(|site| {
+            let verified = who.agent.filter(|_| who.identity == Identity::Verified);
+            site.usage.sending.as_ref()?;
+            Some(site.sent_usage(ruleset.product_of(verified), request.target()))
+        }),
         tag: site.filter(|_| !is_off).map(|site| site.tags.find(|| request.target())),
     }
 }

@@ -19,3 +19,4 @@ pub(crate) mod step;
 #[cfg(test)]
 mod tests;
 pub(crate) mod upstream_header;
+pub(crate) mod usage;

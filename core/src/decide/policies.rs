@@ -3,7 +3,7 @@
 
 use crate::config::Mode;
 use crate::decide::asked_once::AskedOnce;
-use crate::decide::decision::Action;
+use crate::decide::decision::{Action, PolicyKind, RuleRef};
 use crate::decide::purpose::Purposes;
 use crate::decide::ruling::Ruling;
 use crate::decide::step::{PolicyVerdict, Source, Step};
@@ -18,6 +18,7 @@ use crate::reason::Reason;
 use crate::request::Request;
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::sites::{PolicyFile, PreferencesPolicy, RobotsPolicy, Site};
+use crate::ruleset::usage::UsageSource;
 
 /// The mode of the part of the site that is asked for, with the part's scope, and the spelling of the path in which it
 /// is in that part; else the document's.
@@ -38,7 +39,7 @@ pub(super) fn mode_of_part<'r>(
     (mode, scope, spelling)
 }
 
-/// Steps 5 to 7: the site's rules on places, its robots.txt and its automation-preferences.txt.
+/// Steps 5 to 8: the site's rules on places, its robots.txt, its automation-preferences.txt and its usage preferences.
 pub(super) fn by_site<'r, R: Request>(
     ruleset: &'r Ruleset,
     site: &'r Site,
@@ -54,17 +55,54 @@ pub(super) fn by_site<'r, R: Request>(
             return settled;
         }
     }
-    if site.robots.is_none() && site.preferences.is_none() {
-        return Ruling::ALLOWED;
-    }
     let agent = acting_agent(ruleset, who.agent, who.evidence);
+    if site.robots.is_none() && site.preferences.is_none() {
+        return by_usage(ruleset, site, agent, request).unwrap_or(Ruling::ALLOWED);
+    }
     let judge = |path: RequestPath<'_>| {
         if path.spelling() != Spelling::Sent {
             trace(Step::Spelling(path.spelling()));
         }
         by_files(ruleset, site, agent, path, request, trace)
     };
-    request.target().strictest(judge, Ruling::is_denial, true).0
+    let (ruling, _) = request.target().strictest(judge, Ruling::is_denial, true);
+    match ruling.is_denial() {
+        true => ruling,
+        false => by_usage(ruleset, site, agent, request).unwrap_or(ruling),
+    }
+}
+
+/// The denial of a client whose known purposes are all disallowed, on a site that enforces its usage preferences.
+fn by_usage<R: Request>(
+    ruleset: &Ruleset,
+    site: &Site,
+    agent: Option<AgentId>,
+    request: &AskedOnce<'_, R>,
+) -> Option<Ruling> {
+    if !site.usage.enforces {
+        return None;
+    }
+    let product = ruleset.product_of(agent);
+    let statement = site.usage(product, request.target());
+    if statement.is_empty() {
+        return None;
+    }
+    let purposes = Purposes::judged(ruleset, site.preferences.as_ref(), agent, request)?;
+    if !statement.disallows_all(purposes.iter()) {
+        return None;
+    }
+    let purpose = purposes.iter().next()?;
+    let mut rule = None;
+    site.tell_usage_lines(product, request.target(), &mut |source, line| {
+        if line.statement.disallows_part_of(purpose) {
+            let file = match source {
+                UsageSource::Robots => PolicyKind::Robots,
+                UsageSource::Document => PolicyKind::Usage,
+            };
+            rule = rule.or(Some(RuleRef { file, line: line.line }));
+        }
+    });
+    Some(Ruling { action: Action::Deny, reason: Reason::UsageDisallowed, rule })
 }
 
 /// Steps 6 and 7: the site's robots.txt and its automation-preferences.txt, for one spelling of the path.

@@ -171,8 +171,8 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
     let decision = decide(&ruleset, &post, Overrides::default());
     assert_eq!(decision.reason, MethodNotAllowed);
     reasons.insert(decision.reason.to_string());
-    // The test of signatures shows it.
-    reasons.insert(BadSignature.to_string());
+    // The tests of signatures and of usage show them.
+    reasons.extend([BadSignature, UsageDisallowed].map(|reason| reason.to_string()));
     let all: BTreeSet<String> = Reason::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(reasons, all, "each reason is shown");
 }

@@ -10,3 +10,4 @@ pub(crate) mod host_index;
 pub(crate) mod representation;
 pub(crate) mod structured;
 pub(crate) mod token;
+pub(crate) mod vary;

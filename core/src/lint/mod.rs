@@ -19,6 +19,7 @@ pub(crate) mod automation_preferences;
 mod config;
 mod robots;
 mod robots_tag;
+mod usage;
 
 pub use config::config;
 
@@ -110,6 +111,8 @@ fn read_robots(text: &[u8], diagnostics: &mut Diagnostics<Lint>) -> Option<Robot
     let file = RobotsFile::parse(text, diagnostics)?;
     encoding(whole_lines_within(text, crate::policy::robots::DEFAULT_LIMIT).0, "ROB-5", diagnostics);
     robots::groups(&file, diagnostics);
+    usage::lines(whole_lines_within(text, crate::policy::robots::DEFAULT_LIMIT).0, diagnostics);
+    usage::groups(&file, diagnostics);
     Some(file)
 }
 

@@ -13,11 +13,11 @@ pub(super) fn groups(file: &RobotsFile, diagnostics: &mut Diagnostics<Lint>) {
     // Groups with the same tokens are one, so rules are compared within them.
     let mut merged: BTreeMap<_, Vec<&Rule>> = BTreeMap::new();
     for group in &file.groups {
-        let Group { position, tokens, rules, .. } = group;
+        let Group { position, tokens, rules, usage, .. } = group;
         if tokens.is_empty() {
             let message = "the group names no agent; it applies to no client";
             diagnostics.lint_error(*position, "ROB-1", message);
-        } else if rules.is_empty() {
+        } else if rules.is_empty() && usage.is_empty() {
             diagnostics.lint_warning(*position, "ROB-1", "the group has no rules; it allows everything");
         }
         merged.entry(tokens).or_default().extend(rules);

@@ -1,6 +1,7 @@
-//! The policies of a site: robots.txt, automation-preferences.txt and Robots-Tag.
+//! The policies of a site: robots.txt, automation-preferences.txt, Robots-Tag and usage preferences.
 
 pub(crate) mod automation_preferences;
 pub(crate) mod lines;
 pub(crate) mod robots;
 pub(crate) mod robots_tag;
+pub(crate) mod usage;

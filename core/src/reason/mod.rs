@@ -38,6 +38,8 @@ json_words! {
         MethodNotAllowed = "method-not-allowed",
         /// The site's automation-preferences.txt does not allow the purpose.
         PurposeNotAllowed = "purpose-not-allowed",
+        /// The site's usage preferences disallow all that the client is known to fetch for.
+        UsageDisallowed = "usage-disallowed",
         /// The Host of an automated client is not a host name.
         InvalidHost = "invalid-host",
         /// The path is that of a policy that the site serves.
@@ -80,6 +82,9 @@ impl Reason {
             }
             Self::PurposeNotAllowed => {
                 "This site's /automation-preferences.txt does not allow the purpose here, or none is declared."
+            }
+            Self::UsageDisallowed => {
+                "This site's usage preferences disallow each purpose for which the client is known to fetch."
             }
             Self::InvalidHost => "The Host of the request is not a host name (RFC 9110 7.2).",
             Self::Served => "The path is that of a policy that this site serves.",

@@ -9,6 +9,7 @@ use crate::decide::decision::{Action, Decision};
 use crate::http::header_name::HeaderName;
 use crate::identity::acting_agent;
 use crate::policy::robots_tag::{LineRead, ReadyTag, RobotsTag, SiteTags, Syntax};
+use crate::response::usage::{USAGE, UsageLines, UsageRules};
 use crate::ruleset::data::Ruleset;
 
 /// The headers that tell crawlers what they may do with a response.
@@ -16,6 +17,11 @@ pub(super) const ROBOTS: [HeaderName; 2] = [
     HeaderName { sent: "Robots-Tag", lowercase: "robots-tag" },
     HeaderName { sent: "X-Robots-Tag", lowercase: "x-robots-tag" },
 ];
+
+const ROBOTS_AND_USAGE: [HeaderName; 5] = {
+    let ([robots_tag, x_robots_tag], [content_usage, link, vary]) = (ROBOTS, USAGE);
+    [robots_tag, x_robots_tag, content_usage, link, vary]
+};
 
 const NO_STORE: &str = "no-store";
 
@@ -29,12 +35,13 @@ const FOR_CACHES: [&str; 7] =
 const TARGETED: &str = "cdn-cache-control";
 
 /// The values of a header's lines.
-type Lines<'r> = Cow<'r, [Box<[u8]>]>;
+pub(super) type Lines<'r> = Cow<'r, [Box<[u8]>]>;
 
 /// The plan for the responses to a request.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponsePlan<'r> {
     robots: Option<RobotsRules<'r>>,
+    usage: Option<UsageRules<'r>>,
     /// True if the request is denied: then nobody else may get the response, whatever stands in the denial's place.
     is_denied: bool,
 }
@@ -50,14 +57,16 @@ pub(super) struct RobotsRules<'r> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderEdits<'r> {
     robots: [Option<Lines<'r>>; 2],
+    usage: [Option<Lines<'r>>; 3],
     cache_control: Option<Lines<'r>>,
 }
 
 impl HeaderEdits<'_> {
     /// The headers to be replaced, with the lines that take the place of all there are; no lines: the header goes.
     pub fn replaced(&self) -> impl Iterator<Item = (HeaderName, &[Box<[u8]>])> {
-        let lines = self.robots.iter().chain([&self.cache_control]).map(Option::as_deref);
-        ROBOTS.into_iter().chain([CACHE_CONTROL]).zip(lines).filter_map(|(name, lines)| Some((name, lines?)))
+        let lines = self.robots.iter().chain(&self.usage).chain([&self.cache_control]).map(Option::as_deref);
+        let names = ROBOTS.into_iter().chain(USAGE).chain([CACHE_CONTROL]);
+        names.zip(lines).filter_map(|(name, lines)| Some((name, lines?)))
     }
 }
 
@@ -67,7 +76,9 @@ impl Ruleset {
     pub fn response_plan(&self, decision: &Decision) -> Option<ResponsePlan<'_>> {
         let is_denied = decision.action == Action::Deny && decision.enforced;
         let robots = self.robots_rules(decision);
-        (is_denied || robots.is_some()).then_some(ResponsePlan { robots, is_denied })
+        let usage = self.usage_rules(decision).filter(|_| !is_denied);
+        let is_needed = is_denied || robots.is_some() || usage.is_some();
+        is_needed.then_some(ResponsePlan { robots, usage, is_denied })
     }
 
     pub(super) fn robots_rules(&self, decision: &Decision) -> Option<RobotsRules<'_>> {
@@ -92,7 +103,11 @@ impl<'r> ResponsePlan<'r> {
     /// The headers on which the edits depend; `None`: on all of them. Where a response has none of these, there is no need
     /// to read the others.
     pub fn watched(self) -> Option<&'static [HeaderName]> {
-        (!self.is_denied).then_some(&ROBOTS)
+        match (self.is_denied, &self.usage) {
+            (true, _) => None,
+            (false, None) => Some(&ROBOTS),
+            (false, Some(_)) => Some(&ROBOTS_AND_USAGE),
+        }
     }
 
     /// Returns true if a header of this name goes, whatever its lines.
@@ -104,10 +119,13 @@ impl<'r> ResponsePlan<'r> {
     /// [watched](Self::watched).
     pub fn header_edits<'u>(self, response: impl Iterator<Item = (&'u [u8], &'u [u8])>) -> HeaderEdits<'r> {
         let mut robots: [Vec<&[u8]>; 2] = Default::default();
+        let mut usage = UsageLines::default();
         let mut cache_control = CacheControl::default();
         for (name, value) in response {
             if let Some((_, lines)) = ROBOTS.iter().zip(&mut robots).find(|(header, _)| header.is(name)) {
                 lines.push(value);
+            } else if self.usage.is_some() && usage.add(name, value) {
+                // It is kept there.
             } else if self.is_denied && CACHE_CONTROL.is(name) {
                 cache_control.add(value);
             }
@@ -116,7 +134,8 @@ impl<'r> ResponsePlan<'r> {
         let robots = self.robots.map(|rules| rules.edits([robots_tag, x_robots_tag])).unwrap_or_default();
         let may_be_stored = self.is_denied && cache_control != CacheControl::NoStore;
         let cache_control = may_be_stored.then(|| Cow::Owned([NO_STORE.as_bytes().into()].into()));
-        HeaderEdits { robots, cache_control }
+        let usage = self.usage.map(|rules| rules.edits(&usage)).unwrap_or_default();
+        HeaderEdits { robots, usage, cache_control }
     }
 }
 

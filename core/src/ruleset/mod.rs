@@ -6,3 +6,4 @@ pub(crate) mod exempt;
 pub(crate) mod info;
 pub(crate) mod sites;
 pub(crate) mod stored;
+pub(crate) mod usage;

@@ -17,6 +17,7 @@ use crate::path::rules::{PathRule, PathRules};
 use crate::policy::automation_preferences::{AutomationPreferences, NamedAgent, Undeclared};
 use crate::policy::robots::{GroupId, Robots};
 use crate::policy::robots_tag::SiteTags;
+use crate::ruleset::usage::SiteUsage;
 use crate::sort::sort_and_dedup;
 use crate::user_agent::{Tokens, check_token};
 
@@ -160,6 +161,7 @@ pub(crate) struct Site {
     /// Instead of the document's.
     pub(crate) filter_state: Option<Vec<Fact>>,
     pub(crate) tags: SiteTags,
+    pub(crate) usage: SiteUsage,
     /// The proof of who owns the domain, as it is served.
     pub(crate) proof: Option<Box<Representation>>,
     /// The settings of the site for documents; `None`: it sends none.
@@ -250,6 +252,7 @@ mod tests {
             explain: true,
             filter_state: None,
             tags: SiteTags::none(RobotsTagSyntax::Draft00),
+            usage: SiteUsage::default(),
             proof: None,
             documents: None,
         };

@@ -7,7 +7,9 @@
 pub(crate) fn decide(text: &[u8], agent: &str, path: &[u8]) -> (bool, Option<u32>) {
     let groups = groups(text);
     let has = |group: &Group, token: &str| group.tokens.iter().any(|own| own.eq_ignore_ascii_case(token));
-    let token = if groups.iter().any(|group| has(group, agent)) { agent } else { "*" };
+    // USE-11
+    let is_reserved = agent.to_ascii_lowercase().starts_with("__usage_");
+    let token = if !is_reserved && groups.iter().any(|group| has(group, agent)) { agent } else { "*" };
     let path = octets(if path.is_empty() { b"/" } else { path });
     let mut best: Option<(usize, bool, u32)> = None;
     for rule in groups.iter().filter(|group| has(group, token)).flat_map(|group| &group.rules) {
@@ -76,7 +78,7 @@ fn groups(text: &[u8]) -> Vec<Group> {
             groups.last_mut().unwrap().tokens.extend((!token.is_empty()).then_some(token));
         } else if let Some(group) = groups.last_mut() {
             group.closed = true;
-            if value.starts_with('/') || value.starts_with('*') {
+            if name != "content-usage" && (value.starts_with('/') || value.starts_with('*')) {
                 let (pattern, length) = pattern(&value);
                 group.rules.push(Rule { pattern, length, allow: name == "allow", line: number });
             }
@@ -91,6 +93,12 @@ fn name_and_value(line: &str) -> Option<(String, String)> {
         let name = name.trim_matches(blank).to_ascii_lowercase();
         ["user-agent", "allow", "disallow"].contains(&&*name).then_some(name)
     };
+    // draft-ietf-aipref-attach adds a rule, which is not guessed.
+    if let Some((name, value)) = line.split_once(':')
+        && name.trim_matches(blank).eq_ignore_ascii_case("content-usage")
+    {
+        return Some(("content-usage".to_string(), value.to_string()));
+    }
     if let Some((name, value)) = line.split_once(':')
         && let Some(name) = known(name)
     {

@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crawlpike_core::{
-    Decision, HeaderNames, NameLookup, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset,
+    Decision, Fact, HeaderNames, NameLookup, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset,
     UPSTREAM_HEADER, connection_without_ours, decide, decide_remembering, is_forgery,
 };
 
@@ -164,7 +164,10 @@ fn verdict<'r, S: Stream>(
         [] => None,
         // Only these facts may include the purpose, for which the core reads the request once more.
         asked => {
-            let facts = ruleset.describe(&decision, request);
+            let facts = match asked.contains(&Fact::Usage) {
+                true => ruleset.describe_with_usage(&decision, request),
+                false => ruleset.describe(&decision, request),
+            };
             let texts =
                 asked.iter().filter_map(|fact| Some((fact.to_string(), facts.text(*fact)?.into_owned())));
             Some(texts.collect())

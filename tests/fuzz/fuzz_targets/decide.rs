@@ -77,7 +77,7 @@ fuzz_target!(|data: &[u8]| {
         let overrides = Overrides { mode: None, site, ..Overrides::default() };
         let decision = decide(&ruleset, &request, overrides);
         assert_eq!(decision, decide(&ruleset, &request, overrides));
-        let facts = ruleset.describe(&decision, &request);
+        let facts = ruleset.describe_with_usage(&decision, &request);
         let _ = (facts.header_value(), facts.rate_key(request.address));
         assert!(!decision.is_answered() || ruleset.reply(&decision, &request, None).is_some());
     }

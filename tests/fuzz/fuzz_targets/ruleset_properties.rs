@@ -27,7 +27,7 @@ pub fn said(ruleset: &Ruleset, more_addresses: impl Iterator<Item = IpAddr>) -> 
                 ..PlainRequest::default()
             };
             let decision = decide(ruleset, &request, Overrides::default());
-            said += &format!("{:?}\n", ruleset.describe(&decision, &request));
+            said += &format!("{:?}\n", ruleset.describe_with_usage(&decision, &request));
             said += &format!("{:?}\n", ruleset.reply(&decision, &request, None));
         }
     }

@@ -1,11 +1,11 @@
 //! Reading structured fields from the front (RFC 9651, 4.2).
 
-use super::{Bare, InnerList, Item, Malformed, Parameters};
+use super::{Bare, InnerList, Item, Malformed, Most, Parameters};
 use crate::http::token::is_token_byte;
 
-/// Reads a structured field from the front.
+/// Reads a structured field from the front, with this much in a value.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+pub(super) struct Reader<'a>(pub(super) &'a [u8], pub(super) Most);
 
 impl<'a> Reader<'a> {
     fn take_while(&mut self, is_wanted: impl Fn(u8) -> bool) -> &'a [u8] {
@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The text that was read since `start`, an earlier state of the reader.
-    fn since(&self, start: &'a [u8]) -> &'a [u8] {
+    pub(super) fn since(&self, start: &'a [u8]) -> &'a [u8] {
         start.get(..start.len().saturating_sub(self.0.len())).unwrap_or_default()
     }
 
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
             return Err(Malformed);
         }
         let start = self.0;
-        for _ in 0..=InnerList::MOST {
+        for _ in 0..=self.1.items {
             self.skip(|byte| byte == b' ');
             let items = self.since(start);
             if self.takes(b')') {
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
         let mut count = 0;
         while self.parameter()?.is_some() {
             count += 1;
-            if count > Parameters::MOST {
+            if count > self.1.parameters {
                 return Err(Malformed);
             }
         }

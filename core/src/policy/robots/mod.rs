@@ -11,6 +11,9 @@
 //! * Names are not guessed: `disalow` and `useragent` are unknown names. The one exception is the colon: a line of
 //!   exactly two words, the first being `user-agent`, `allow` or `disallow`, is read as if it were there.
 //! * An empty `allow` or `disallow` has no effect, a path that begins with neither `/` nor `*` matches nothing.
+//! * Lines with usage preferences are kept for [`usage`](crate::policy::usage). `content-usage` is a rule of its group, as
+//!   draft-ietf-aipref-attach has it; `content-signal` and `license` end nothing. Groups of tokens that begin with `__usage_`
+//!   are no agent's.
 //! * At most [`DEFAULT_LIMIT`] bytes are read, or what the caller sets, in whole lines. Lines have no limit of their
 //!   own.
 //!
@@ -22,22 +25,29 @@
 //! after 16,663 octets); the RFC does not, and neither does this.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::path::request::RequestPath;
-use crate::path::rules::{PathRule, PathRules};
+use crate::path::rules::PathRule;
 use crate::policy::lines::{self, Directive, Line, Lines, whole_lines_within};
+use crate::policy::usage::{StatementLine, UsageRule};
 use crate::source::diagnostic::{Diagnostics, Load, Strictness};
 use crate::source::position::Position;
 use crate::source::quoted::QuotedBytes;
 use crate::source::text::{self, Expected};
 
+mod compiled;
+mod usage;
+
+pub use compiled::{GroupId, Robots, Verdict};
+pub(crate) use usage::License;
+
 /// The number of bytes of a file that count: twice the 500 KiB that RFC 9309, 2.5, asks for at least.
 pub(crate) const DEFAULT_LIMIT: usize = 1 << 20;
 
 const DIRECTIVES: [&str; 3] = ["user-agent", "allow", "disallow"];
+const USAGE_DIRECTIVES: [&str; 3] = ["content-usage", "content-signal", "license"];
 /// Names that others read, so that lint has nothing to say about them.
 const OTHERS: [&str; 10] = [
     "sitemap",
@@ -78,6 +88,10 @@ pub(crate) fn product_token_in(value: &[u8]) -> &str {
 #[derive(Clone, Debug, Default)]
 pub struct RobotsFile {
     pub(crate) groups: Vec<Group>,
+    /// The `content-signal` lines before the first group, which are for all.
+    pub(crate) signals: Vec<StatementLine>,
+    /// The `license` lines that can be used.
+    pub(crate) licenses: Vec<License>,
 }
 
 /// One group as the file has it.
@@ -88,6 +102,10 @@ pub(crate) struct Group {
     /// In lower case.
     pub(crate) tokens: BTreeSet<Box<str>>,
     pub(crate) rules: Vec<Rule>,
+    /// Its `content-usage` lines.
+    pub(crate) usage: Vec<UsageRule>,
+    /// Its `content-signal` lines.
+    pub(crate) signals: Vec<StatementLine>,
     /// True if a rule has been seen, even an empty one: the next `user-agent` line begins another group.
     closed: bool,
 }
@@ -154,6 +172,12 @@ impl RobotsFile {
             DIRECTIVES.into_iter().find(|known| directive.name.eq_ignore_ascii_case(known.as_bytes()))
         };
         let with_colon = line.directive();
+        let usage = |name: &[u8]| {
+            USAGE_DIRECTIVES.into_iter().find(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+        };
+        if let Some((directive, kind)) = with_colon.and_then(|d| Some((d, usage(d.name)?))) {
+            return self.usage_line(line, kind, directive.value, diagnostics);
+        }
         let (kind, value) = if let Some((directive, kind)) = with_colon.and_then(|d| Some((d, kind(&d)?))) {
             (kind, directive.value)
         } else if let Some((directive, kind)) = line.two_words().and_then(|d| Some((d, kind(&d)?))) {
@@ -280,115 +304,6 @@ fn partial_token<S: Strictness>(
         diagnostics.lint_error(position, "ROB-1", message);
     } else {
         diagnostics.lint_warning(position, "ROB-1", message);
-    }
-}
-
-/// The groups that hold for one agent: see [`Robots::group_for`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GroupId(u32);
-
-/// The verdict of a `robots.txt` on a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// True if the path may be fetched.
-    pub allowed: bool,
-    /// The line of the rule that decided; `None` where no rule matches.
-    pub line: Option<u32>,
-}
-
-/// A compiled `robots.txt`: linear in the size of the file, immutable, decides without allocation.
-///
-/// ```
-/// use crawlpike_core::internals::{Diagnostics, Load, RequestPath};
-/// use crawlpike_core::internals::policy::RobotsFile;
-///
-/// let text = b"User-agent: ExampleBot\nDisallow: /private/\nAllow: /private/press/\n\nUser-agent: *\nDisallow: /";
-/// let mut diagnostics = Diagnostics::new("robots.txt", Load);
-/// let robots = RobotsFile::parse(text, &mut diagnostics).ok_or("refused")?.compile();
-/// let group = robots.group_for("examplebot");
-/// let verdict = robots.decide(group, RequestPath::new(b"/private/letter"));
-/// assert_eq!((verdict.allowed, verdict.line), (false, Some(2)));
-/// assert!(robots.decide(group, RequestPath::new(b"/private/press/kit")).allowed);
-/// # Ok::<(), &str>(())
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Robots {
-    /// The rules of all groups with the same tokens.
-    sets: Box<[PathRules<Verb>]>,
-    /// For each [`GroupId`], its sets; the first is what `*` obeys.
-    selections: Box<[Box<[u32]>]>,
-    /// Tokens in lower case, sorted.
-    tokens: Box<[(Box<str>, GroupId)]>,
-}
-
-/// The effect of a rule. Of equally long rules `allow` takes precedence, and of two alike the first is the one that is
-/// reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Verb {
-    disallows: bool,
-    line: u32,
-}
-
-impl Rule {
-    fn verb(&self) -> Verb {
-        Verb { disallows: !self.allow, line: self.position.line }
-    }
-}
-
-impl Robots {
-    fn new(file: &RobotsFile) -> Self {
-        // Groups with the same tokens are merged into one set, so that a file that repeats its user-agent line before
-        // each rule compiles to one lookup, while a rule is stored once however many tokens it holds for.
-        let mut merged: BTreeMap<&BTreeSet<Box<str>>, Vec<&Rule>> = BTreeMap::new();
-        for group in file.groups.iter().filter(|group| !group.tokens.is_empty()) {
-            merged.entry(&group.tokens).or_default().extend(&group.rules);
-        }
-        let mut by_token: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        by_token.insert("*", Vec::new());
-        for (tokens, set) in merged.keys().zip(0..) {
-            for token in *tokens {
-                by_token.entry(token).or_default().push(set);
-            }
-        }
-        // `*` sorts before every token.
-        let tokens = by_token.keys().zip(0..).map(|(token, id)| (Box::from(*token), GroupId(id))).collect();
-        Self {
-            sets: merged
-                .into_values()
-                .map(|rules| PathRules::new(rules.into_iter().map(|rule| (&rule.path, rule.verb()))))
-                .collect(),
-            selections: by_token.into_values().map(Vec::into_boxed_slice).collect(),
-            tokens,
-        }
-    }
-
-    /// The groups that an agent obeys: those of its token, without regard to case, or else those of `*`.
-    pub fn group_for(&self, token: &str) -> GroupId {
-        let token = product_token(token).to_ascii_lowercase();
-        let found = self.tokens.binary_search_by(|(known, _)| (**known).cmp(&token)).ok();
-        found.and_then(|place| self.tokens.get(place)).map_or(GroupId(0), |(_, id)| *id)
-    }
-
-    /// The product tokens that the file names, in lower case, and `*`; each with its groups.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = (&str, GroupId)> {
-        self.tokens.iter().map(|(token, group)| (&**token, *group))
-    }
-
-    /// The token in lower case, or `*`, whose groups these are.
-    pub fn token_of(&self, group: GroupId) -> Option<&str> {
-        self.tokens.iter().find(|(_, id)| *id == group).map(|(token, _)| &**token)
-    }
-
-    /// The verdict of the groups on a path.
-    pub fn decide(&self, group: GroupId, path: RequestPath<'_>) -> Verdict {
-        let selection = self.selections.get(group.0 as usize).map_or(&[][..], |sets| sets);
-        let sets = selection.iter().filter_map(|set| self.sets.get(*set as usize));
-        match sets.filter_map(|set| set.decide(path)).min().map(|rule| rule.what) {
-            Some(Verb { disallows, line }) if !disallows || !path.is(b"/robots.txt") => {
-                Verdict { allowed: !disallows, line: Some(line) }
-            }
-            _ => Verdict { allowed: true, line: None },
-        }
     }
 }
 

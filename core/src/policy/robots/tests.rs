@@ -1,4 +1,5 @@
 use super::*;
+use crate::path::request::RequestPath;
 use crate::source::diagnostic::Load;
 use alloc::string::ToString;
 use alloc::vec;

@@ -7,9 +7,10 @@ use alloc::vec::Vec;
 use super::entity_tag;
 use super::form::DocumentForm;
 use super::headers::{
-    CONTENT_LENGTH, CONTENT_TYPE, DocumentHeaders, ETAG, MARKDOWN_TOKENS, USER_AGENT, VARY, vary_on,
+    CONTENT_LENGTH, CONTENT_TYPE, DocumentHeaders, ETAG, MARKDOWN_TOKENS, USER_AGENT, VARY,
 };
 use crate::http::header_name::HeaderName;
+use crate::http::vary::vary_on;
 
 /// The coding of the body of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

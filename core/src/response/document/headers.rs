@@ -64,19 +64,3 @@ names! {
 /// The headers that describe the bytes of the page, and none of a document.
 pub(super) const OF_THE_PAGE: [HeaderName; 7] =
     [ACCEPT_RANGES, CONTENT_DIGEST, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_MD5, DIGEST, REPR_DIGEST];
-
-/// The value of `Vary` that names these headers as well. `None` if it does already.
-pub(super) fn vary_on(lines: &[&[u8]], added: &[HeaderName]) -> Option<Box<[u8]>> {
-    let names = || lines.iter().flat_map(|line| line.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
-    if names().any(|name| name == b"*") {
-        return None;
-    }
-    let missing =
-        added.iter().filter(|added| !names().any(|name| added.is(name))).map(|added| added.sent.as_bytes());
-    let missing: Vec<&[u8]> = missing.collect();
-    if missing.is_empty() {
-        return None;
-    }
-    let all: Vec<&[u8]> = names().filter(|name| !name.is_empty()).chain(missing).collect();
-    Some(all.join(&b", "[..]).into())
-}

@@ -8,11 +8,12 @@ use super::entity_tag;
 use super::form::{DocumentForm, is_html};
 use super::headers::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
-    DocumentHeaders, ETAG, LINK, OF_THE_PAGE, USER_AGENT, VARY, vary_on,
+    DocumentHeaders, ETAG, LINK, OF_THE_PAGE, USER_AGENT, VARY,
 };
 use super::wish::{Declined, DocumentWish, has_directive};
 use crate::decide::decision::Decision;
 use crate::http::header_name::HeaderName;
+use crate::http::vary::vary_on;
 use crate::identity::acting_agent;
 use crate::path::page::{markdown_of, page_of};
 use crate::policy::robots_tag::{OnDocuments, RobotsTag};

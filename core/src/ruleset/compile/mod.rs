@@ -14,6 +14,7 @@ mod published_policies;
 mod sites;
 mod subscriptions;
 mod tokens;
+mod usage;
 
 use alloc::collections::BTreeSet;
 use alloc::format;

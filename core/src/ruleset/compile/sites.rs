@@ -113,6 +113,7 @@ impl Compiler<'_> {
             .automation_preferences
             .as_ref()
             .and_then(|path| self.preferences(path, products, preferences));
+        let usage = self.usage(config.usage.as_ref(), robots.as_deref());
         Site {
             name: name.into(),
             treatments: Treatments {
@@ -135,6 +136,7 @@ impl Compiler<'_> {
             explain: config.explain,
             filter_state: config.filter_state.clone(),
             tags: self.tags(config),
+            usage,
             proof: config.aiwebindex.as_ref().and_then(|own| self.proof(own, config)),
             documents: config.aiwebindex.as_ref().and_then(|own| own.document.0.as_ref()).map(|document| {
                 SiteDocuments { md_paths: document.md_paths, max_bytes: config.max_document_bytes }
@@ -332,7 +334,7 @@ impl Compiler<'_> {
 }
 
 /// The place of a part of a document's string; the string's own place if it holds what JSON may have escaped.
-fn position_in(string: &Placed<String>, part: &[u8]) -> Option<Position> {
+pub(super) fn position_in(string: &Placed<String>, part: &[u8]) -> Option<Position> {
     let position = string.position?;
     let offset = (part.as_ptr() as usize).checked_sub(string.as_ptr() as usize)?;
     let before = string.get(..offset).filter(|before| !before.contains(['"', '\\']))?;

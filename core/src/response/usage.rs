@@ -1,0 +1,99 @@
+//! What responses say of the usage of their content: `Content-Usage`, and the licences as `Link`.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::decide::decision::Decision;
+use crate::http::header_name::HeaderName;
+use crate::http::vary::vary_on;
+use crate::policy::usage::{Upstream, united};
+use crate::response::plan::Lines;
+use crate::ruleset::data::Ruleset;
+use crate::ruleset::usage::{License, SentUsage, UsageSending};
+
+const USER_AGENT: HeaderName = HeaderName { sent: "User-Agent", lowercase: "user-agent" };
+
+/// The headers that may change.
+pub(super) const USAGE: [HeaderName; 3] = [
+    HeaderName { sent: "Content-Usage", lowercase: "content-usage" },
+    HeaderName { sent: "Link", lowercase: "link" },
+    HeaderName { sent: "Vary", lowercase: "vary" },
+];
+
+/// What a site sends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UsageRules<'r> {
+    sending: &'r UsageSending,
+    sent: SentUsage,
+}
+
+/// The lines of [`USAGE`] in a response.
+#[derive(Debug, Default)]
+pub(super) struct UsageLines<'u>([Vec<&'u [u8]>; 3]);
+
+impl<'u> UsageLines<'u> {
+    /// Adds a line; false: it is of another header.
+    pub(super) fn add(&mut self, name: &[u8], value: &'u [u8]) -> bool {
+        match USAGE.iter().zip(&mut self.0).find(|(header, _)| header.is(name)) {
+            Some((_, lines)) => {
+                lines.push(value);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl Ruleset {
+    /// What the response is to say, if the site sends anything.
+    pub(super) fn usage_rules(&self, decision: &Decision) -> Option<UsageRules<'_>> {
+        let sent = decision.usage?;
+        let sending = self.sites.get(decision.site?)?.usage.sending.as_deref()?;
+        Some(UsageRules { sending, sent })
+    }
+}
+
+impl<'r> UsageRules<'r> {
+    /// The edits of a response that has these lines of [`USAGE`].
+    pub(super) fn edits(self, upstream: &UsageLines<'_>) -> [Option<Lines<'r>>; 3] {
+        let UsageLines([content_usage, link, vary]) = upstream;
+        [self.content_usage(content_usage), self.link(link), self.vary(vary)]
+    }
+
+    fn content_usage(self, upstream: &[&[u8]]) -> Option<Lines<'r>> {
+        if upstream.is_empty() {
+            let lines = self.sending.lines(self.sent.statement);
+            return (!lines.is_empty()).then_some(Cow::Borrowed(lines));
+        }
+        let line = united(&Upstream::new(upstream), self.sent.statement)?;
+        Some(Cow::Owned([line].into()))
+    }
+
+    /// The licences that the response does not name already are added to its links.
+    fn link(self, upstream: &[&[u8]]) -> Option<Lines<'r>> {
+        let is_there = |license: &License| upstream.iter().any(|line| names(line, &license.target));
+        let missing: Vec<&License> = self.sending.links.iter().filter(|license| !is_there(license)).collect();
+        if missing.is_empty() {
+            return None;
+        }
+        let kept = upstream.iter().map(|line| Box::from(*line));
+        Some(Cow::Owned(kept.chain(missing.into_iter().map(|license| license.line.clone())).collect()))
+    }
+
+    fn vary(self, upstream: &[&[u8]]) -> Option<Lines<'r>> {
+        let line = self.sent.varies.then(|| vary_on(upstream, &[USER_AGENT])).flatten()?;
+        Some(Cow::Owned([line].into()))
+    }
+}
+
+/// Returns true if a `Link` line has a link to this target, in angle brackets, that is a licence.
+fn names(line: &[u8], target: &[u8]) -> bool {
+    let mut places = line.windows(target.len()).enumerate().filter(|(_, text)| *text == target);
+    places.any(|(at, _)| {
+        let rest = line.get(at + target.len()..).unwrap_or_default();
+        let end = rest.iter().position(|byte| *byte == b'<').unwrap_or(rest.len());
+        let parameters = rest.get(..end).unwrap_or_default().to_ascii_lowercase();
+        parameters.windows(b"license".len()).any(|text| text == b"license")
+    })
+}
