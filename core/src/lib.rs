@@ -64,8 +64,8 @@ pub use http::header_name::HeaderName;
 pub use http::token::is_token_byte;
 pub use identity::doubts::DoubtInfo;
 pub use identity::{
-    Doubt, Exemption, Identity, NameCache, NameDesk, NameLookup, NameLookupResult, NamePlaces, NameShares, NameStage,
-    Proof, SignatureResult,
+    Doubt, Exemption, Identity, NameCache, NameDesk, NameLookup, NameLookupResult, NamePlaces, NameShares,
+    NameStage, Proof, SignatureResult,
 };
 pub use ids::SiteId;
 pub use path::spelling::Spelling;

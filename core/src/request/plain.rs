@@ -23,7 +23,7 @@ pub struct PlainRequest<'a> {
     pub headers: &'a [(&'a str, &'a [u8])],
     /// See [`Request::now`].
     pub now: i64,
-    /// See [`Request::signature_budget`].
+    /// See [`Request::with_signature_budget`].
     pub signature_budget: Option<&'a SignatureBudget>,
 }
 
@@ -73,8 +73,8 @@ impl Request for PlainRequest<'_> {
         self.now
     }
 
-    fn signature_budget(&self) -> Option<&SignatureBudget> {
-        self.signature_budget
+    fn with_signature_budget<T>(&self, call: impl FnOnce(&SignatureBudget) -> T) -> Option<T> {
+        self.signature_budget.map(call)
     }
 
     fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {

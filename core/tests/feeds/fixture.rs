@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crawlpike_core::{
-    Compiled, Decision, FeedFile, FeedState, Files, FoundFile, Identity, Overrides, PlainRequest, Ruleset, Scheme,
-    decide,
+    Compiled, Decision, FeedFile, FeedState, Files, FoundFile, Identity, Overrides, PlainRequest, Ruleset,
+    Scheme, decide,
 };
 
 pub(crate) const DOCUMENT: &str = r#"{

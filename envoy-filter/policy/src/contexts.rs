@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crawlpike_core::Decision;
-use crawlpike_core::{Diagnostic, Severity};
 use crawlpike_core::metrics::{Event, ReloadResult};
+use crawlpike_core::{Diagnostic, Severity};
 use crawlpike_envoy_wasm::configuration::{self, Configuration};
 use crawlpike_envoy_wasm::{keep_address, keep_address_for_redirects, metrics, raw, tick_every};
 use proxy_wasm::traits::{Context, HttpContext, RootContext};

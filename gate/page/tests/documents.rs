@@ -1,10 +1,10 @@
 //! From a request to the document that answers it, by the same calls that a gate makes.
 
-use crawlpike_core::{
-    DocumentForm, DocumentHeaders, DocumentTreatment, NoFiles, Overrides, PlainRequest, Request, Ruleset, Scheme, decide,
-    page_url, rfc_3339,
-};
 use crawlpike_core::metrics::{DocumentOutcome, Event};
+use crawlpike_core::{
+    DocumentForm, DocumentHeaders, DocumentTreatment, NoFiles, Overrides, PlainRequest, Request, Ruleset,
+    Scheme, decide, page_url, rfc_3339,
+};
 use crawlpike_document_gate::{Job, Memory, Outcome, PageSource};
 
 const PAGE: &str = "<title>Bread</title><nav><a href=/>Home</a></nav><main><p>Mix flour and <a href=/water>water</a>.</main>";
@@ -193,7 +193,10 @@ fn each_outcome_has_its_reason() {
         // No room to collect it.
         (4_000, PAGE, true, DocumentOutcome::Busy),
     ] {
-        assert_eq!(reason(most, page.as_bytes(), is_wanted), Event::Document(DocumentForm::Markdown, outcome));
+        assert_eq!(
+            reason(most, page.as_bytes(), is_wanted),
+            Event::Document(DocumentForm::Markdown, outcome)
+        );
     }
     assert_eq!(MEMORY.held(), 0);
 }

@@ -92,7 +92,9 @@ impl Flooded {
             is_over.store(true, Relaxed);
         });
         // Work that a thread has taken is not taken from it.
-        wait_for("an answer to an honest client", || (self.markdown("/small.html").status == 200).then_some(()));
+        wait_for("an answer to an honest client", || {
+            (self.markdown("/small.html").status == 200).then_some(())
+        });
         let after = memory(worker).anonymous;
         eprintln!("{most} KiB at most, {after} KiB after");
         (most, after)
@@ -133,7 +135,8 @@ fn reset_streams(stream: &mut TcpStream, first: u32, count: u32) -> std::io::Res
     const RST_STREAM: u8 = 3;
     let mut block = vec![0x82, 0x86];
     // Literals without Huffman coding, by the numbers of their names in the static table: `:path`, `:authority`, `accept`.
-    for (name, value) in [(&[4_u8][..], "/large.html"), (&[1], "example.com"), (&[0x0f, 4], "text/markdown")] {
+    for (name, value) in [(&[4_u8][..], "/large.html"), (&[1], "example.com"), (&[0x0f, 4], "text/markdown")]
+    {
         block.extend(name);
         block.push(u8::try_from(value.len()).unwrap());
         block.extend(value.as_bytes());
@@ -145,7 +148,8 @@ fn reset_streams(stream: &mut TcpStream, first: u32, count: u32) -> std::io::Res
     let ids = || (0..count).map(|number| first + 2 * number);
     stream.write_all(&ids().flat_map(|id| frame(HEADERS, 0x05, id, &block)).collect::<Vec<u8>>())?;
     thread::sleep(Duration::from_millis(30));
-    stream.write_all(&ids().flat_map(|id| frame(RST_STREAM, 0, id, &8_u32.to_be_bytes())).collect::<Vec<u8>>())
+    stream
+        .write_all(&ids().flat_map(|id| frame(RST_STREAM, 0, id, &8_u32.to_be_bytes())).collect::<Vec<u8>>())
 }
 
 #[test]
