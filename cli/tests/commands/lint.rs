@@ -186,7 +186,7 @@ fn an_error_has_a_position_and_is_reported_once() {
         ),
         (
             r#"{ "sites": [ { "hosts": ["a.test"] }, { "hosts": ["a.test"] } ] }"#,
-            &["1:51: error: duplicate host `a.test`; the site `a.test` has it already"],
+            &["1:51: error: duplicate host `a.test`; see site `a.test`"],
         ),
         (
             r#"{ "sites": [ { "hosts": ["a.test"] }, { "name": "a.test", "hosts": ["b.test"] } ] }"#,
