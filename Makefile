@@ -100,7 +100,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-panics test-docker test-monitoring test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug test-panics test-docker test-monitoring test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-signatures clean
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -291,6 +291,7 @@ nightly: build ## [nightly] Run everything that takes too long for each change (
 	$(MAKE) --no-print-directory test-arm64 ARM64_PROFILE=dev
 	$(MAKE) --no-print-directory memcheck
 	$(MAKE) --no-print-directory sanitize
+	$(MAKE) --no-print-directory test-debug
 	$(MAKE) --no-print-directory soak
 	$(MAKE) --no-print-directory soak GATE=envoy
 	for gate in nginx envoy wasm; do $(MAKE) --no-print-directory soak-documents GATE=$$gate; done
@@ -298,6 +299,11 @@ nightly: build ## [nightly] Run everything that takes too long for each change (
 	$(MAKE) --no-print-directory soak-envoy
 	$(MAKE) --no-print-directory nginx-matrix
 	$(MAKE) --no-print-directory dist-twice
+
+# Debug builds of the native module also check in which calls Envoy enters its hooks.
+test-debug: setup ## [nightly] Run the tests of the native module in Envoy with a debug build
+	@$(MAKE) --no-print-directory native SETUP=true NATIVE_PROFILE=dev REMAP= DIST=$(abspath $(TARGET_DIR))/quick
+	CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/quick $(CARGO) test --workspace --test envoy -- names native $(ARGS)
 
 demo: setup ## [day] Watch nginx and Envoy tell real crawlers from impostors
 	@$(MAKE) --no-print-directory native wasm SETUP=true $(QUICK)

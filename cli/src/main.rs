@@ -2,6 +2,9 @@
 //!
 //! Results go to stdout, warnings and errors to stderr. The exit status of a command that could not do its work is 2; its
 //! help has the others.
+//!
+//! No policy belongs here: `crawlpike-core` decides, compiles and checks, `gate/files` reads and watches files, and `report`, beside
+//! this folder, judges access logs.
 
 mod agents;
 mod aiwebindex;

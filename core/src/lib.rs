@@ -1,7 +1,8 @@
 //! Decides what an automated HTTP client may do, from published facts.
 //!
 //! The crate has no I/O, no clock, no threads and no `unsafe`: a host (nginx, Envoy, the command line) reads the
-//! bytes, calls in, and does what the decision says. One way leads through it: [`Ruleset::compile`] makes a configuration
+//! bytes, calls in, and does what the decision says. The hosts are `nginx-module`, `envoy-module`, `envoy-filter` and `cli`, which
+//! share code in `gate`; pages become documents in `document`, which this crate does not use. One way leads through it: [`Ruleset::compile`] makes a configuration
 //! document and its files one immutable ruleset, [`decide()`] answers for one request, and [`Ruleset::describe`] gives
 //! the answer its names.
 

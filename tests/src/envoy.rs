@@ -5,6 +5,7 @@ mod filter;
 
 use std::path::Path;
 use std::process::Command;
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 
@@ -146,6 +147,14 @@ impl Envoy {
     pub fn leave_running(&mut self) {
         self.server.leave_running();
         self.folder.keep();
+    }
+}
+
+impl Drop for Envoy {
+    /// Checks what debug builds of the native module report: see `envoy-module/src/envoy/kept.rs`.
+    fn drop(&mut self) {
+        let log = fs::read_to_string(self.folder.path().join("envoy.log")).unwrap_or_default();
+        assert!(thread::panicking() || !log.contains("during a call that should enter none"), "{log}");
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! [`sources`] finds the logs, a [`LineReader`] reads their lines, and [`Job::run`] judges them with all cores and gives a
 //! [`Report`], which [`write_text`], [`write_json`], [`write_csv`] and others show. Memory is bounded by the
-//! configuration, not by the logs.
+//! configuration, not by the logs. The command itself, with its arguments, is in `cli/src/report.rs`, and `crawlpike-core` decides
+//! about each request.
 
 #![forbid(unsafe_code)]
 

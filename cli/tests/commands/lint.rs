@@ -186,11 +186,11 @@ fn an_error_has_a_position_and_is_reported_once() {
     let table: [(&str, &[&str]); 7] = [
         (
             r#"{ "sites": [ {}, { "explain": true } ] }"#,
-            &["1:18: error: the site `default` has no hosts, either, and only one can be the default"],
+            &["1:18: error: the site `default` has no `hosts` either; only one site can be the default"],
         ),
         (
             r#"{ "sites": [ { "hosts": ["a.test"] }, { "hosts": ["a.test"] } ] }"#,
-            &["1:51: error: duplicate host `a.test`; the site `a.test` has it already"],
+            &["1:51: error: duplicate host `a.test`; see site `a.test`"],
         ),
         (
             r#"{ "sites": [ { "hosts": ["a.test"] }, { "name": "a.test", "hosts": ["b.test"] } ] }"#,

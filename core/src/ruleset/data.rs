@@ -103,7 +103,7 @@ impl Agent {
     }
 }
 
-/// How far a date may be in the future, in seconds.
+/// The farthest that a date may be in the future, in seconds.
 const CLOCK_SKEW: i64 = 24 * 60 * 60;
 
 /// A feed of the configuration, as it was loaded.

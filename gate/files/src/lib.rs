@@ -4,7 +4,7 @@
 //! [`FilesBeside`] reads the files that a configuration document names, and keeps the last good version of each feed.
 //! [`Origin`] remembers what a ruleset was made of, and makes it anew when one of the files has changed; [`Watch`] is the
 //! part of it that looks for changes. [`replace`] writes files that others read meanwhile. [`catch`] keeps panics from the server.
-//! Unix only.
+//! Unix only. No policy belongs here: `crawlpike-core` compiles what is read, and `nginx-module`, `envoy-module` and `cli` use both.
 
 mod access;
 mod audience;

@@ -191,7 +191,7 @@ impl Compiler<'_> {
                 self.own.error(
                     host.position,
                     None,
-                    format!("duplicate host `{pattern}`; the site `{other}` has it already"),
+                    format!("duplicate host `{pattern}`; see site `{other}`"),
                 );
             }
             Ok(Entry::Vacant(new)) => _ = new.insert(id),
