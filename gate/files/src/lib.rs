@@ -25,7 +25,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crawlpike_core::{Compiled, Files, Ruleset};
 
 pub use audience::{Audience, Readers, User};
-pub use beside::FilesBeside;
+pub use beside::{FilesBeside, why_unreadable};
 pub use error::{FileError, FileErrors};
 pub use origin::Origin;
 pub use panics::catch;
