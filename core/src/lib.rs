@@ -59,9 +59,7 @@ pub use feed::{FeedFormat, Shape};
 pub use http::date::rfc_3339;
 pub use http::header_name::HeaderName;
 pub use http::token::is_token_byte;
-pub use identity::{
-    Doubt, Exemption, Identity, NameCache, NameLookup, NameLookupResult, Proof, SignatureResult,
-};
+pub use identity::{Doubt, Identity, NameCache, NameLookup, NameLookupResult, Proof, SignatureResult};
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
 pub use reason::{Reason, Rule};
@@ -78,7 +76,7 @@ pub use ruleset::compile::{
 };
 pub use ruleset::data::Ruleset;
 pub use ruleset::doubt::DoubtInfo;
-pub use ruleset::exempt::ExemptInfo;
+pub use ruleset::exempt::{ExemptInfo, Exemption};
 pub use ruleset::info::{AgentInfo, FeedInfo, Finding, FindingValue};
 pub use ruleset::stored::{StoredError, is_stored};
 pub use source::diagnostic::{Diagnostic, Severity};

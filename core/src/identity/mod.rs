@@ -7,7 +7,6 @@ mod ip_range;
 pub(crate) mod names;
 pub(crate) mod signature;
 
-pub use ip_range::Exemption;
 pub(crate) use ip_range::IpRange;
 pub use names::{NameCache, NameLookup, NameLookupResult};
 pub use signature::SignatureResult;
@@ -16,6 +15,7 @@ use crate::ids::{AgentId, FeedId, ValueId};
 use crate::json::typed::json_words;
 use crate::request::{Overrides, Request};
 use crate::ruleset::data::Ruleset;
+use crate::ruleset::exempt::Exemption;
 use crate::user_agent::Speaker;
 use ip_range::Ranges;
 pub(crate) use signature::{Examined, SIGNATURE};
@@ -128,7 +128,7 @@ pub(crate) struct Identification {
     pub(crate) evidence: Option<Evidence>,
     /// The reason why the claim is not called a forgery, if it is unverified.
     pub(crate) doubt: Option<Doubt>,
-    /// What exempts the client from all rules.
+    /// The entry that exempts the client from all rules.
     pub(crate) exempt: Option<Exemption>,
     /// The place of the address, by a geofeed.
     pub(crate) place: Option<ValueId>,

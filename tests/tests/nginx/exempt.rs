@@ -118,7 +118,7 @@ fn probes_of_load_balancers_are_not_refused() {
     }
 }
 
-/// Where a policy disallows everything, it says so itself.
+/// A policy that disallows everything says so itself.
 #[test]
 fn a_probe_without_host_is_for_the_site_of_all_other_hosts() {
     let port = free_port();
