@@ -85,7 +85,7 @@ struct RequestArguments {
     /// The private key
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
-    /// Where the key is published: the URL of a set of keys, or an origin such as https://agent.example, which stands for its
+    /// The place at which the key is published: the URL of a set of keys, or an origin such as https://agent.example, which stands for its
     /// directory
     #[arg(long, value_name = "URL")]
     directory: String,

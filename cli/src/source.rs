@@ -4,13 +4,13 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crawlpike_core::{Compiled, Diagnostic, Files, Ruleset, suggestion};
-use crawlpike_files::{FileErrors, FilesBeside, Replaced, Snapshot};
+use crawlpike_files::{FileErrors, FilesBeside, Replaced, Snapshot, why_unreadable};
 
 use crate::failure::{Failure, say, say_all};
 
 /// Reads a file, whole; a failure is reported as a diagnostic.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    crawlpike_files::read_file(path).map_err(|error| report_unreadable(path, error))
+    crawlpike_files::read_file(path).map_err(|error| report_unreadable(path, why_unreadable(&error)))
 }
 
 /// Reads a file, or stdin for `-`.
@@ -44,7 +44,7 @@ fn report_no_configuration(path: &Path, error: io::Error) -> Failure {
         let advice = "`crawlpike init` creates a configuration; in a container, mount its folder";
         return report_unreadable(path, format_args!("{error}; {advice}"));
     }
-    report_unreadable(path, error)
+    report_unreadable(path, why_unreadable(&error))
 }
 
 /// The ruleset of the configuration document at `path`, with the files beside it, or the compiled ruleset there.

@@ -65,8 +65,8 @@ pub use http::header_name::HeaderName;
 pub use http::token::is_token_byte;
 pub use identity::doubts::DoubtInfo;
 pub use identity::{
-    Doubt, Exemption, Identity, NameCache, NameDesk, NameLookup, NameLookupResult, NamePlaces, NameShares,
-    NameStage, Proof, SignatureResult,
+    Doubt, Identity, NameCache, NameDesk, NameLookup, NameLookupResult, NamePlaces, NameShares, NameStage, Proof,
+    SignatureResult,
 };
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
@@ -86,7 +86,7 @@ pub use ruleset::compile::{
     PolicySubscription, Subscription, Subscriptions, Verdict,
 };
 pub use ruleset::data::Ruleset;
-pub use ruleset::exempt::ExemptInfo;
+pub use ruleset::exempt::{ExemptInfo, Exemption};
 pub use ruleset::info::{AgentInfo, FeedInfo, Finding, FindingValue};
 pub use ruleset::stored::{StoredError, is_stored};
 pub use source::cause::Cause;

@@ -5,11 +5,12 @@ use alloc::format;
 
 use crate::config::{AgentAction, Mode, Treatment};
 use crate::decide::decision::Action;
-use crate::identity::{Exemption, Identity, SignatureResult};
+use crate::identity::{Identity, SignatureResult};
 use crate::path::spelling::Spelling;
 use crate::policy::lines::Lines;
 use crate::policy::robots::GroupId;
 use crate::reason::Reason;
+use crate::ruleset::exempt::Exemption;
 use crate::ruleset::sites::{PolicyFile, PreferencesPolicy, RobotsPolicy};
 use crate::source::position::Position;
 

@@ -145,7 +145,7 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
         // No client sends a control token.
         (GOOD, "Quiet-Extended", "strict.test/open", Spoofed, SpoofedAgent),
         (PRIVATE, "Quiet-Extended", "strict.test/open", Spoofed, SpoofedAgent),
-        // Who is exempt may say anything.
+        // An exempt client may say anything.
         (EXEMPT, "BadBot", "user@strict.test/closed", Spoofed, Exempt),
         // A request of HTTP/1.0 is for all other hosts.
         (NOWHERE, "curl/8", "/", Generic, Allowed),

@@ -2,8 +2,6 @@
 
 use core::net::IpAddr;
 
-use ipnet::IpNet;
-
 use crate::config::Ranges as Published;
 use crate::feed::FeedFormat;
 use crate::identity::{Doubt, address};
@@ -11,6 +9,7 @@ use crate::ids::{FeedId, ValueId};
 use crate::prefix_table::Match;
 use crate::request::Request;
 use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
+use crate::ruleset::exempt::Exemption;
 
 /// An IP range that covers the client's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,14 +26,6 @@ impl From<&Match> for IpRange {
     }
 }
 
-/// An entry of `exempt` that covers the client's address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exemption {
-    pub(crate) feed: FeedId,
-    /// The prefix that covers the address.
-    pub prefix: IpNet,
-}
-
 /// The entries of the feeds that are not stale for a client's address.
 pub(super) struct Ranges<'r> {
     ruleset: &'r Ruleset,
@@ -44,13 +35,6 @@ pub(super) struct Ranges<'r> {
     matches: Option<&'r [Match]>,
     /// `None`: no feed is stale.
     now: Option<i64>,
-}
-
-impl Exemption {
-    pub(crate) fn of(address: IpAddr, matched: &Match) -> Option<Self> {
-        let prefix = IpNet::new(address, matched.prefix_len).ok()?.trunc();
-        Some(Self { feed: matched.feed, prefix })
-    }
 }
 
 impl<'r> Ranges<'r> {

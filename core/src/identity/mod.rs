@@ -8,7 +8,6 @@ mod ip_range;
 pub(crate) mod names;
 pub(crate) mod signature;
 
-pub use ip_range::Exemption;
 pub(crate) use ip_range::IpRange;
 pub use names::{NameCache, NameDesk, NameLookup, NameLookupResult, NamePlaces, NameShares, NameStage};
 pub use signature::SignatureResult;
@@ -17,6 +16,7 @@ use crate::ids::{AgentId, FeedId, ValueId};
 use crate::json::typed::json_words;
 use crate::request::{Overrides, Request};
 use crate::ruleset::data::Ruleset;
+use crate::ruleset::exempt::Exemption;
 use crate::user_agent::Speaker;
 use ip_range::Ranges;
 pub(crate) use signature::{Examined, SIGNATURE};
@@ -138,7 +138,7 @@ pub(crate) struct Identification {
     pub(crate) evidence: Option<Evidence>,
     /// The reason why the claim is not called a forgery, if it is unverified.
     pub(crate) doubt: Option<Doubt>,
-    /// What exempts the client from all rules.
+    /// The entry that exempts the client from all rules.
     pub(crate) exempt: Option<Exemption>,
     /// True if the claim is a forgery unless what was not examined verifies it.
     pub(crate) is_refuted_else: bool,

@@ -7,9 +7,25 @@ use alloc::vec::Vec;
 
 use ipnet::IpNet;
 
-use crate::identity::Exemption;
+use crate::ids::FeedId;
+use crate::prefix_table::Match;
 use crate::ruleset::data::Ruleset;
 use crate::source::quoted::Quoted;
+
+/// An entry of `exempt` that covers the client's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exemption {
+    feed: FeedId,
+    /// The prefix that covers the address.
+    pub prefix: IpNet,
+}
+
+impl Exemption {
+    pub(crate) fn of(address: IpAddr, matched: &Match) -> Option<Self> {
+        let prefix = IpNet::new(address, matched.prefix_len).ok()?.trunc();
+        Some(Self { feed: matched.feed, prefix })
+    }
+}
 
 /// An entry of `exempt` that covers an address, for display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

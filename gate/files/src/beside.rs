@@ -171,12 +171,12 @@ fn if_there<F>(file: io::Result<F>) -> Result<Option<F>, String> {
     match file {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(described(&error)),
+        Err(error) => Err(why_unreadable(&error)),
     }
 }
 
 /// The reason why a file cannot be read: if it is a matter of rights, with the user who lacks them.
-fn described(error: &io::Error) -> String {
+pub fn why_unreadable(error: &io::Error) -> String {
     if error.kind() != io::ErrorKind::PermissionDenied {
         return error.to_string();
     }
@@ -208,7 +208,7 @@ impl Files for FilesBeside {
         match opened.and_then(|file| Ok(read::found(file)?)) {
             Ok(file) => Ok(Some(file)),
             Err(PolicyError::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(PolicyError::System(error)) => Err(described(&error)),
+            Err(PolicyError::System(error)) => Err(why_unreadable(&error)),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -251,11 +251,11 @@ mod tests {
 
     #[test]
     fn who_may_not_read_a_file_is_named() {
-        let said = described(&io::Error::from(io::ErrorKind::PermissionDenied));
+        let said = why_unreadable(&io::Error::from(io::ErrorKind::PermissionDenied));
         let uid = rustix::process::geteuid();
         let user = if uid.is_root() { "the user `root` ".to_owned() } else { "the user ".to_owned() };
         assert!(said.contains(&user) && said.contains("read it and enter its folders"), "{said}");
-        assert_eq!(described(&io::Error::other("torn")), "torn");
+        assert_eq!(why_unreadable(&io::Error::other("torn")), "torn");
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crawlpike_core::{Compiled, Files, Ruleset};
 
 pub use access::{Obstacle, obstacle};
 pub use audience::{Audience, Readers, User};
-pub use beside::FilesBeside;
+pub use beside::{FilesBeside, why_unreadable};
 pub use error::{FileError, FileErrors};
 pub use origin::Origin;
 pub use panics::catch;

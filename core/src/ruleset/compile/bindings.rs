@@ -194,11 +194,12 @@ impl Compiler<'_> {
     pub(super) fn named_feed(&mut self, name: &Placed<String>, known: &KnownFeeds<'_>) -> Option<usize> {
         match known.meaning(name) {
             Meaning::Configured(number, _) => return Some(number),
-            Meaning::Lacking(published) => {
+            Meaning::Lacking(published) if self.is_whole => {
                 let remedy = known.published(published).map_or(String::new(), remedy);
                 let message = format!("this document lacks the feed `{}` of the catalog{remedy}", **name);
                 self.own.error(name.position, None, message);
             }
+            Meaning::Lacking(_) => {}
             Meaning::Unknown => self.unknown_feed(name, known),
         }
         None

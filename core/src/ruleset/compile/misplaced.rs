@@ -1,6 +1,6 @@
 //! Texts where the path of a file belongs.
 
-/// What a text is instead of the path of a file, and what to do; `None`: it may be a path.
+/// The kind of a text that stands where the path of a file belongs, with advice; `None`: it may be a path.
 pub(super) fn instead_of_path(text: &str) -> Option<&'static str> {
     let is_rule = || {
         let name = text.split(':').next().unwrap_or_default().trim_ascii();
