@@ -29,7 +29,7 @@ impl Failures {
     pub(super) fn add(&mut self, report: &Report<'_>, why: &str, line: String) {
         let url = Url::parse(report.subject.url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
-        // What became of the file differs.
+        // The fate of the file differs.
         let own = report.kept.instead.map(|_| report.subject.name);
         self.0.push(Failed {
             kind: report.subject.kind.word(),
