@@ -65,7 +65,7 @@ fn shown(alike: Vec<Failed>) -> Vec<String> {
             };
             let subjects = subjects(&alike);
             vec![format!(
-                "{subjects} {verb} not updated, all for one cause, which is of `{name}`: {why}; {state}; --verbose lists them"
+                "{subjects} {verb} not updated, all for one reason, such as `{name}`: {why}; {state}; --verbose lists them"
             )]
         }
         _ => alike.into_iter().map(|one| one.line).collect(),
