@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// A check: its name, and what finds something.
+/// A check: its name, and the function that finds something.
 type Check = (&'static str, fn(&Situation) -> Vec<Finding>);
 
 const CHECKS: [Check; 8] = [
@@ -74,7 +74,7 @@ const CHECKS: [Check; 8] = [
     ("envoy", envoy::check),
 ];
 
-/// What a check has found.
+/// A finding of a check.
 #[derive(Debug, Serialize)]
 struct Found {
     check: &'static str,

@@ -204,6 +204,7 @@ With `crawlpike_refresh 60s;` in the http block of nginx.conf, nginx uses new ve
 ## Check
 
 ```sh
+crawlpike doctor --config CONFIG          # everything on this machine, with what mends it
 crawlpike lint --format config CONFIG     # mistakes in the configuration
 crawlpike feeds --config CONFIG           # the state of each feed
 crawlpike agents --config CONFIG          # which agents can be verified

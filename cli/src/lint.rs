@@ -131,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(status))
 }
 
-/// What only this machine shows: feeds that are stale by now, times in the future, and files that the server cannot read.
+/// The findings that only this machine shows: feeds that are stale by now, times in the future, and files that the server cannot read.
 fn beyond_the_document(
     arguments: &Arguments,
     path: &Path,

@@ -81,7 +81,7 @@ impl Job<'_, '_> {
                     }
                     file.lines = chunks.lines();
                     if self.stop.is_set() {
-                        // A compressed file that ends too soon is no fault of the file.
+                        // A compressed file ends too soon then.
                         file.error = None;
                     }
                 }

@@ -13,7 +13,7 @@ use crate::nginx_conf::{Directive, NginxConf};
 
 const TRUST: &str = "set_real_ip_from ADDRESS-OF-THE-PROXY; real_ip_header X-Forwarded-For; real_ip_recursive on;   in the block http";
 
-/// How many bytes at the end of an access log are looked at.
+/// The number of bytes at the end of an access log that are looked at.
 const TAIL: u64 = 64 << 10;
 
 /// The fewest requests that say anything.

@@ -12,7 +12,7 @@ use super::situation::Situation;
 use crate::clock::rfc3339;
 use crate::init::newest_copy;
 
-/// How far clocks may differ.
+/// The time by which clocks may differ.
 const SKEW: Duration = Duration::from_secs(5 * 60);
 
 /// The times of the situation's files that cannot be.

@@ -1,8 +1,8 @@
-//! What a check finds, with the command or the line of a configuration that mends it.
+//! The findings of checks, each with the command or the line of a configuration that mends it.
 
 use serde::Serialize;
 
-/// How bad a finding is.
+/// The gravity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Gravity {

@@ -8,7 +8,7 @@ use super::finding::Finding;
 use super::situation::{Situation, uses};
 use crate::nginx_conf::NginxConf;
 
-/// Where nginx is, beside the folders of PATH.
+/// The folders in which nginx can be, beside those of PATH.
 const FOLDERS: [&str; 4] =
     ["/usr/sbin", "/usr/local/sbin", "/usr/local/nginx/sbin", "/usr/local/openresty/nginx/sbin"];
 
@@ -95,7 +95,7 @@ fn test(program: &Path, conf: &NginxConf) -> Vec<Finding> {
     found
 }
 
-/// What a line of `nginx -t` means; `None` if it is nothing of ours.
+/// The meaning of a line of `nginx -t`; `None` if it is about something else.
 fn message(line: &str, command: &str) -> Option<Finding> {
     let text = line.strip_prefix("nginx: ")?;
     let (level, text) = text.strip_prefix('[')?.split_once("] ")?;

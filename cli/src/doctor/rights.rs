@@ -4,6 +4,7 @@ use crawlpike_files::obstacle;
 
 use super::finding::Finding;
 use super::situation::Situation;
+use crate::nginx_conf::NginxConf;
 
 /// The files of the situation that its user cannot read.
 pub(crate) fn check(situation: &Situation) -> Vec<Finding> {
@@ -21,7 +22,7 @@ pub(crate) fn check(situation: &Situation) -> Vec<Finding> {
         }
     };
     // A document without `crawlpike_refresh` is read by nginx's master, mostly root, and never by its workers.
-    let is_needed = situation.is_user_given || situation.nginx.as_ref().is_some_and(|conf| conf.refreshes());
+    let is_needed = situation.is_user_given || situation.nginx.as_ref().is_some_and(NginxConf::refreshes);
     let mut findings: Vec<Finding> = Vec::new();
     for (path, _) in situation.files.present() {
         let place = path.display().to_string();

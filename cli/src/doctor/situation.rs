@@ -1,4 +1,4 @@
-//! What the checks look at, read once.
+//! The files and configurations that the checks look at, read once.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -13,11 +13,11 @@ const TIMER: &str = "crawlpike-update.timer";
 /// The hours since the last run after which something is wrong: a day, and some patience.
 const LATEST: u64 = 26;
 
-/// Where a crontab can be.
+/// The places of crontabs.
 const CRONTABS: [&str; 5] =
     ["/etc/crontab", "/etc/cron.d/*", "/etc/cron.hourly/*", "/etc/cron.daily/*", "/var/spool/cron/*/*"];
 
-/// What runs the command.
+/// The program that runs the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Runner {
     /// The timer of systemd.

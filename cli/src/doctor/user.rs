@@ -11,7 +11,7 @@ use crawlpike_files::User;
 /// If there is no such user.
 pub(crate) fn user(name: &str) -> Result<User, String> {
     let unknown = || format!("no user is named `{name}` on this machine");
-    // What looks like an option is no user's name.
+    // `id` would take it as an option.
     if name.is_empty() || name.starts_with('-') {
         return Err(unknown());
     }

@@ -11,7 +11,7 @@ use self::tokens::{Token, Tokens};
 /// The places where packages and builds of nginx have their configuration.
 const USUAL: [&str; 2] = ["/etc/nginx/nginx.conf", "/usr/local/nginx/conf/nginx.conf"];
 
-/// How deep files may include each other, and blocks may be in blocks.
+/// The greatest depth to which files include each other, and blocks are in blocks.
 const DEEPEST: usize = 32;
 
 /// The most directives that are read: a file that includes itself has an end.

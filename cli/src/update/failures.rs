@@ -29,7 +29,7 @@ impl Failures {
     pub(super) fn add(&mut self, report: &Report<'_>, why: &str, line: String) {
         let url = Url::parse(report.subject.url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
-        // What became of the file differs.
+        // The fate of the file differs.
         let own = report.kept.instead.map(|_| report.subject.name);
         self.0.push(Failed {
             kind: report.subject.kind.word(),
@@ -65,7 +65,7 @@ fn shown(alike: Vec<Failed>) -> Vec<String> {
             };
             let subjects = subjects(&alike);
             vec![format!(
-                "{subjects} {verb} not updated, all for one cause, which is of `{name}`: {why}; {state}; --verbose lists them"
+                "{subjects} {verb} not updated, all for one reason, such as `{name}`: {why}; {state}; --verbose lists them"
             )]
         }
         _ => alike.into_iter().map(|one| one.line).collect(),

@@ -326,7 +326,7 @@ fn a_configuration_is_checked_for_what_only_this_machine_shows() {
 
     let day = Duration::from_secs(86_400);
     let set_time = |time| {
-        File::options().append(true).open(folder.path("partners.txt")).unwrap().set_modified(time).unwrap()
+        File::options().append(true).open(folder.path("partners.txt")).unwrap().set_modified(time).unwrap();
     };
     set_time(SystemTime::now() - 8 * day);
     lint(&[]).ends(0).says_only("crawlpike.json: warning: the feed `partners` is stale: it is 8d old, over its `max_age` of 7d; it verifies no client, and clients that claim its agents are `unverified`, not `spoofed`\n");

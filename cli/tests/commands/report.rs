@@ -322,3 +322,30 @@ fn a_report_that_nobody_interrupts_is_whole() {
     folder.write("access.log", log());
     assert_eq!(json(&report(&folder, &["--json"]))["partial"], false);
 }
+
+#[test]
+fn a_log_of_private_addresses_begins_with_the_remedy() {
+    let folder = folder();
+    let first = |log: String| {
+        folder.write("access.log", log);
+        let done = report(&folder, &[]);
+        done.ends(0).stdout.lines().next().unwrap().to_string()
+    };
+    let advice =
+        "If a proxy is in front, have the server log the client's real address; `crawlpike doctor` says how.";
+    let proxied = [line("10.0.0.5", "/", CLAIM), line("10.0.0.5", "/", FIREFOX)].concat();
+    assert_eq!(
+        first(proxied.clone()),
+        format!(
+            "- 2 of 2 requests come from private addresses, which neither verify nor refute a claim. {advice}"
+        )
+    );
+    assert_eq!(
+        first(log() + &proxied),
+        format!(
+            "- 1 request claims an agent from a private address, which neither verifies nor refutes the claim. {advice}"
+        )
+    );
+    // A visitor from the own network does not mean that there is a proxy.
+    assert!(first(log() + &line("10.0.0.5", "/", FIREFOX)).starts_with("- 10 requests from "));
+}

@@ -246,3 +246,12 @@ fn tag_7_the_rules_for_a_response_are_summed_up_for_the_client() {
     let decided = decision(&folder, &["--ip", "192.0.2.1", "--host", "example.com", "--path", "/drafts/a"]);
     assert_eq!(decided["robots_tag"], "noindex; GoogleBot=nosnippet");
 }
+
+#[test]
+fn an_explanation_of_a_private_address_has_the_remedy() {
+    let done =
+        explain(&Folder::new(), &["--ip", "10.0.0.5", "--host", "example.com", "--user-agent", "Googlebot"]);
+    done.ends(0)
+        .prints("identity unverified")
+        .prints("10.0.0.5 is a private address; if a proxy is in front, configure the client's real address");
+}

@@ -121,7 +121,7 @@ fn failures_for_one_cause_are_one_line() {
     let feed = |number: u8| json!({ "name": format!("feed{number}"), "source": format!("{number}.txt"), "url": format!("https://host{number}.invalid/") });
     lab.configure(&(1..=4).map(feed).collect::<Vec<_>>());
     let done = lab.update(&["--jobs", "1"]);
-    done.ends(1).says("crawlpike.json: error: 4 feeds are not updated, all for one cause, which is of `feed1`: the name host1.invalid cannot be resolved;");
+    done.ends(1).says("crawlpike.json: error: 4 feeds are not updated, all for one reason, such as `feed1`: the name host1.invalid cannot be resolved;");
     assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
     let done = lab.update(&["--jobs", "1", "--verbose"]);
     assert_eq!(done.ends(1).stderr.matches(" is not updated: the name host").count(), 4, "{done:?}");

@@ -207,14 +207,10 @@ impl Log {
     fn not_shown(&self) -> Option<Diagnostic> {
         let errors = self.errors.saturating_sub(Log::KEPT);
         let warnings = self.warnings.saturating_sub(Log::KEPT);
-        (errors + warnings > 0).then(|| Diagnostic {
-            severity: if errors > 0 { Severity::Error } else { Severity::Warning },
-            file: self.file.clone(),
-            position: None,
-            requirement: None,
-            message: format!("not shown: errors {errors}, warnings {warnings}"),
-            cause: None,
-        })
+        let severity = if errors > 0 { Severity::Error } else { Severity::Warning };
+        let message = format!("not shown: errors {errors}, warnings {warnings}");
+        (errors + warnings > 0)
+            .then(|| Diagnostic { severity, ..Diagnostic::error(self.file.as_str(), message) })
     }
 }
 

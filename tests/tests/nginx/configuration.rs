@@ -169,6 +169,25 @@ fn a_feed_that_is_not_there_yet_is_a_warning() {
 }
 
 #[test]
+fn feeds_that_were_never_fetched_are_one_warning() {
+    let folder = lab();
+    let feed = |name: &str| {
+        format!(
+            r#"{{ "name": "{name}", "format": "cidr", "source": "{name}.txt", "url": "https://example.com/{name}" }}"#
+        )
+    };
+    let agents = r#"[ { "token": "LabBot", "feeds": ["a", "b"] } ]"#;
+    folder.write(
+        "crawlpike.json",
+        format!(r#"{{ "catalog": "none", "feeds": [ {}, {} ], "agents": {agents} }}"#, feed("a"), feed("b")),
+    );
+    let (passes, text) = check(&folder, LOAD);
+    assert!(passes, "{text}");
+    let warning = "crawlpike.json: warning: 2 feeds have never been fetched, and verify no client";
+    assert_eq!((text.matches(warning).count(), text.matches(" is missing: ").count()), (1, 0), "{text}");
+}
+
+#[test]
 fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
     for name in ["lab.txt", "robots.txt", "crawlpike.json"] {
         let folder = lab_with_robots("");

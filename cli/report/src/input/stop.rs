@@ -32,7 +32,7 @@ pub(super) struct Stoppable {
     waits: bool,
 }
 
-/// How often the flag is looked at while nothing comes.
+/// The time after which the flag is looked at again while nothing comes.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 impl Stoppable {

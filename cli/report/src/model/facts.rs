@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crawlpike_core::{Action, Identity};
 
-use super::{Kind, Report, Row};
+use super::{Input, Kind, Report, Row};
 use crate::harmless::harmless;
 use crate::numbers::{bytes, count, share, shown_time};
 
@@ -30,10 +30,25 @@ fn partial(report: &Report) -> Option<String> {
 
 /// The log has the addresses of a proxy, not those of clients: all that follows is to be read with that in mind.
 fn private(report: &Report) -> Option<String> {
-    let count = count(Some(report.input.private).filter(|count| *count > 0)?);
+    let Input { requests, private, from_private, .. } = report.input;
+    let what = match (from_private * 2 > requests, private) {
+        (true, _) => format!(
+            "{} of {} requests come from private addresses, which neither verify nor refute a claim.",
+            count(from_private),
+            count(requests)
+        ),
+        (false, 0) => return None,
+        (false, 1) => {
+            "1 request claims an agent from a private address, which neither verifies nor refutes the claim."
+                .into()
+        }
+        (false, _) => format!(
+            "{} requests claim an agent from a private address, which neither verifies nor refutes the claim.",
+            count(private)
+        ),
+    };
     Some(format!(
-        "{count} requests claim an agent from a private address, which neither verifies nor refutes the claim. If a proxy is \
-         in front, have the server log the client's real address."
+        "{what} If a proxy is in front, have the server log the client's real address; `crawlpike doctor` says how."
     ))
 }
 

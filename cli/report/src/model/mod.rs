@@ -56,6 +56,8 @@ pub(crate) struct Input {
     pub(crate) filtered: u64,
     /// Requests that claim an agent from a private address.
     pub(crate) private: u64,
+    /// Requests from private addresses, whatever they claim.
+    pub(crate) from_private: u64,
     /// Lines that no format reads.
     pub(crate) unreadable: u64,
     /// Lines of requests that the server refused before it had read them.
@@ -186,6 +188,7 @@ impl Report {
             requests: 0,
             filtered: tally.filtered,
             private: tally.private,
+            from_private: tally.from_private,
             unreadable: fault(Fault::Unreadable),
             without_request: fault(Fault::NoRequest),
             too_long: fault(Fault::TooLong),

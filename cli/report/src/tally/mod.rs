@@ -50,6 +50,8 @@ pub(crate) struct Tally<'r> {
     pub(crate) filtered: u64,
     /// Requests that claim an agent from a private address.
     pub(crate) private: u64,
+    /// Requests from private addresses, whatever they claim.
+    pub(crate) from_private: u64,
     pub(crate) without_time: u64,
     pub(crate) without_host: u64,
     pub(crate) groups: HashMap<Sender<'r>, Group<'r>>,
@@ -106,6 +108,7 @@ impl<'r> Tally<'r> {
             faults: HashMap::new(),
             filtered: 0,
             private: 0,
+            from_private: 0,
             without_time: 0,
             without_host: 0,
             groups: HashMap::new(),
@@ -139,6 +142,7 @@ impl<'r> Tally<'r> {
         self.without_host += u64::from(record.authority.is_none());
         if let Some(address) = record.address {
             self.addresses.add(address);
+            self.from_private += u64::from(Doubt::of(address) == Some(Doubt::PrivateAddress));
             if let (Identity::Spoofed, Some(agent)) = (facts.identity, facts.agent) {
                 self.impostors.add(&Impostor { network: Client::network_of(address), agent });
             }
@@ -167,6 +171,7 @@ impl<'r> Tally<'r> {
         }
         self.filtered += other.filtered;
         self.private += other.private;
+        self.from_private += other.from_private;
         self.without_time += other.without_time;
         self.without_host += other.without_host;
         for (sender, group) in other.groups {
