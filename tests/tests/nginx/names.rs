@@ -315,7 +315,7 @@ fn clients_whose_zones_do_not_answer_leave_places_to_others() {
         let page = ask(port, &Request::get("/metrics")).text();
         (!page.contains("crawlpike_name_lookups_total{result=\"backed-off\"} 0\n")).then_some(())
     });
-    assert_eq!(identity(&ask(port, &bot("192.0.2.3"))), "verified rdns");
+    assert_eq!(identity(&ask(port, &bot("2001:db8::1"))), "verified rdns");
     drop(clients);
     assert_clean(&nginx);
 }
