@@ -386,6 +386,7 @@ bench-nginx: build ## [bench] Benchmark the nginx gate against bare nginx and ha
 bench-signatures: build ## [bench] Measure what signatures cost the gates (takes some minutes)
 	@$(SETUP) nginx envoy bench
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- signatures --rounds $(ROUNDS) | tee $(TARGET_DIR)/bench-signatures.md
+	@$(CARGO) run -q -p crawlpike-tests --bin bench -- attack | tee $(TARGET_DIR)/bench-attack.md
 
 # The empty filter and the empty module are baselines for the benchmark, so they stay out of dist/.
 bench-envoy: build ## [bench] Benchmark the Envoy gates against bare Envoy, an empty filter and module, Lua and RBAC (takes some minutes)

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+mod attack;
 mod callgrind;
 mod changes;
 mod envoy;
@@ -20,7 +21,7 @@ mod signatures;
 mod updates;
 mod world;
 
-const USAGE: &str = "usage: bench nginx|envoy|envoy-updates|signatures [--rounds N] [--seconds N] [--empty-gates DIRECTORY] [--only TEXT] [--updates N]";
+const USAGE: &str = "usage: bench nginx|envoy|envoy-updates|signatures|attack [--rounds N] [--seconds N] [--empty-gates DIRECTORY] [--only TEXT] [--updates N]";
 
 /// The length of the measurement.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,7 @@ fn run(arguments: &[String]) -> Option<bool> {
         "nginx" => nginx::report(effort),
         "envoy" => envoy::report(effort, &empty_gates, &only),
         "signatures" => signatures::report(!effort.is_of_instructions_alone()),
+        "attack" => return Some(attack::report()),
         "envoy-updates" => return Some(updates::report(updates, &only)),
         _ => return None,
     }

@@ -40,16 +40,22 @@ struct Kind {
     is_uniform: bool,
 }
 
-/// A request of a browser, signed so.
-fn request(sign: Option<Value>, more: &str) -> String {
-    let request = json!({ "ip": "203.0.113.9", "host": "example.com", "path": "/", "sign": sign });
+/// The header lines of a request for a path, signed so.
+pub(crate) fn signed(sign: &Value, path: &str) -> String {
+    let request = json!({ "ip": "203.0.113.9", "host": "example.com", "path": path, "sign": sign });
     let mut request: CaseRequest = serde_json::from_value(request).expect("a request of the table");
     request.sign();
-    let mut text = format!("GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: {FIREFOX}\r\n{more}");
+    let mut lines = String::new();
     for (name, value) in &request.headers {
-        let _ = write!(text, "{name}: {value}\r\n");
+        let _ = write!(lines, "{name}: {value}\r\n");
     }
-    text + "\r\n"
+    lines
+}
+
+/// A request of a browser, signed so.
+fn request(sign: Option<Value>, more: &str) -> String {
+    let lines = sign.map_or_else(String::new, |sign| signed(&sign, "/"));
+    format!("GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: {FIREFOX}\r\n{more}{lines}\r\n")
 }
 
 /// As much as is read of signatures by a known key, and as slow to read as it gets: signatures over signatures.

@@ -101,9 +101,9 @@ fn exceed_the_budget(folder: &Folder, port: u16) -> (usize, usize) {
         match answer.status {
             403 => assert!(answer.text().contains(r#""reason":"bad-signature""#), "{answer:?}"),
             status => {
-                // As a person without a signature.
-                assert_eq!(status, 200);
-                assert!(!answer.text().contains("identity="), "{answer:?}");
+                // The site denies the unverified, but this one only for now.
+                assert_eq!((status, answer.header("retry-after")), (503, Some("1")));
+                assert!(answer.text().contains(r#""reason":"unverified-agent""#), "{answer:?}");
             }
         }
         answer.status == 403
@@ -126,7 +126,9 @@ fn check_exceeded((examined, exceeding): (usize, usize), page: impl Fn() -> Stri
         let has = |result, count| {
             page.contains(&format!("crawlpike_signatures_total{{result=\"{result}\"}} {count}\n"))
         };
-        (has("bad-signature", examined + 1) && has("over-budget", exceeding)).then_some(())
+        let doubt = format!("crawlpike_doubts_total{{doubt=\"signature-not-examined\"}} {exceeding}\n");
+        (has("bad-signature", examined + 1) && has("over-budget", exceeding) && page.contains(&doubt))
+            .then_some(())
     });
 }
 

@@ -30,7 +30,9 @@ impl Ruleset {
         if let Some(rule) = facts.rule {
             line.push_str(&format!(", rule: {rule}"));
         }
-        if decision.reason == Reason::UnverifiedAgent
+        if let Some(doubt) = decision.doubt.filter(|_| decision.is_passing()) {
+            line.push_str(&format!(", doubt: {doubt}"));
+        } else if decision.reason == Reason::UnverifiedAgent
             && let Some(agent) = facts.agent
         {
             for doubt in self.doubts(agent, request.address(), request.now()) {

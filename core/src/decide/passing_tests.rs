@@ -99,6 +99,10 @@ fn outcome(request: &Late<'_>, name: Option<NameFact>) -> Outcome {
     let decision = decide(&ruleset, request, Overrides { name, ..Overrides::default() });
     // The status that an operator puts in the place of 403 is for those who are denied for good.
     let reply = ruleset.reply(&decision, request, Some(451));
+    let line = ruleset.denial_line(&decision, request);
+    let named = decision.doubt.filter(|doubt| doubt.is_passing()).map(|doubt| format!(", doubt: {doubt}"));
+    let is_named = named.is_some_and(|doubt| line.contains(&doubt));
+    assert_eq!(is_named, reply.as_ref().is_some_and(|reply| reply.status == 503), "{line}");
     let reply = reply.map(|reply| {
         let header =
             |wanted| reply.headers().find(|(name, _)| *name == wanted).map(|(_, value)| value.into());

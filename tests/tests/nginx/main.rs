@@ -23,6 +23,7 @@ mod reload;
 mod robots_tag;
 mod served;
 mod signals;
+mod signature_budget;
 mod tiers;
 mod update;
 mod variables;

@@ -261,18 +261,18 @@ fn no_more_requests_of_a_worker_wait_than_a_limit() {
     let port = free_port();
     let setup = Setup { workers: 1, ..Setup::default() };
     let nginx = Nginx::set_up(folder(), &http(port, &dns, "crawlpike_rdns 10s;"), setup);
-    let mut clients: Vec<TcpStream> = (0..128)
-        .map(|number| {
-            let mut client = TcpStream::connect(local(port)).unwrap();
-            client.write_all(&bot(&format!("198.51.100.{number}")).bytes()).unwrap();
-            client
-        })
-        .collect();
+    let mut clients = waiting(port, (1..=128).map(|number| format!("{number}.0.2.1")));
     wait_for("128 queries", || (name_queries(&dns) >= 128).then_some(()));
     // The index is an internal redirect, which is not counted once more.
     assert_eq!(identity(&ask(port, &bot("192.0.2.1"))), "unverified");
+    // A site that denies the unverified denies this one for now only.
+    let request = Request::new("GET", "/", "strict.test").agent("NameBot/1.0");
+    let response = ask(port, &from("192.0.2.1", request));
+    assert_eq!((response.status, response.header("retry-after")), (503, Some("1")));
+    assert_eq!(response.denial_reason().as_deref(), Some("unverified-agent"));
     let page = ask(port, &Request::get("/metrics")).text();
-    assert!(page.contains("crawlpike_name_lookups_total{result=\"over-limit\"} 1\n"), "{page}");
+    assert!(page.contains("crawlpike_name_lookups_total{result=\"over-limit\"} 2\n"), "{page}");
+    assert!(page.contains("crawlpike_doubts_total{doubt=\"name-not-looked-up\"} 2\n"), "{page}");
     // One that goes makes room.
     drop(clients.pop());
     let mut waiting = TcpStream::connect(local(port)).unwrap();
@@ -281,6 +281,42 @@ fn no_more_requests_of_a_worker_wait_than_a_limit() {
         let asked = |name: &String| name.starts_with("2.2.0.192.");
         dns.asked().iter().any(asked).then_some(())
     });
+    assert_clean(&nginx);
+}
+
+/// Connections on which clients at these addresses have sent a request.
+fn waiting(port: u16, addresses: impl Iterator<Item = String>) -> Vec<TcpStream> {
+    let ask = |address: String| {
+        let mut client = TcpStream::connect(local(port)).unwrap();
+        client.write_all(&bot(&address).bytes()).unwrap();
+        client
+    };
+    addresses.map(ask).collect()
+}
+
+// RDNS-2
+#[test]
+fn clients_whose_zones_do_not_answer_leave_places_to_others() {
+    let zone = zone();
+    let dns =
+        DnsServer::answering(move |name, kind| match name.to_ascii().ends_with(".18.198.in-addr.arpa.") {
+            true => Reply::Silence,
+            false => zone.reply(name, kind),
+        });
+    let port = free_port();
+    let setup = Setup { workers: 1, ..Setup::default() };
+    let nginx = Nginx::set_up(folder(), &http(port, &dns, "crawlpike_rdns 1s;"), setup);
+    let clients = waiting(port, (0..=255).map(|number| format!("198.18.{number}.1")));
+    wait_for("64 queries", || (name_queries(&dns) >= 64).then_some(()));
+    assert_eq!(identity(&ask(port, &bot("192.0.2.1"))), "verified rdns");
+    // Whose zone has not answered does not wait once more.
+    wait_for("a lookup that is not made", || {
+        drop(waiting(port, (0..=255).map(|number| format!("198.18.{number}.2"))));
+        let page = ask(port, &Request::get("/metrics")).text();
+        (!page.contains("crawlpike_name_lookups_total{result=\"backed-off\"} 0\n")).then_some(())
+    });
+    assert_eq!(identity(&ask(port, &bot("2001:db8::1"))), "verified rdns");
+    drop(clients);
     assert_clean(&nginx);
 }
 
@@ -330,7 +366,8 @@ fn lookups_are_counted_by_result() {
         _ => zone.reply(name, kind),
     });
     let (nginx, port) = start(&dns, "crawlpike_rdns 500ms;");
-    for last in [1, 1, 10, 99, 98, 50, 50, 51] {
+    // The zone that does not answer is asked last.
+    for last in [1, 1, 10, 99, 98, 51, 50, 50] {
         ask(port, &bot(&format!("192.0.2.{last}")));
     }
     let page = ask(port, &Request::get("/metrics")).text();

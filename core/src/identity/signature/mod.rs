@@ -10,6 +10,7 @@
 mod base;
 mod query;
 
+use core::cell::Cell;
 use core::net::IpAddr;
 
 use crate::hash;
@@ -164,7 +165,8 @@ fn examine_signed(
         return may_have_profile(request).then_some(Examined::failed(SignatureResult::OverBudget));
     }
     let size = size_of_headers(request);
-    let mut examination = Examination { ring, request, claimed, comparisons: 0, holding: None };
+    let mut examination =
+        Examination { ring, request, claimed, comparisons: 0, verifications: Cell::new(0), holding: None };
     let examined = match size {
         ..=MOST_BYTES => examination.all().unwrap_or_else(|result| Some(Examined::failed(result))),
         _ => Some(Examined::failed(SignatureResult::OverLimit)),
@@ -172,7 +174,9 @@ fn examine_signed(
     let is_costly = examination.comparisons > 0 || (LONG..=MOST_BYTES).contains(&size);
     match examination.holding {
         Some(holding) => request.with_signature_budget(|budget| budget.note_good(network, holding, now)),
-        None if is_costly => request.with_signature_budget(|budget| budget.note_bad(network, now)),
+        None if is_costly => request.with_signature_budget(|budget| {
+            (0..examination.verifications.get().max(1)).for_each(|_| budget.note_bad(network, now));
+        }),
         None => None,
     };
     examined
@@ -215,6 +219,8 @@ struct Examination<'a, R> {
     request: &'a R,
     claimed: Option<AgentId>,
     comparisons: usize,
+    /// The number of times that something was computed on the curve.
+    verifications: Cell<u64>,
     /// The one that holds.
     holding: Option<Holding>,
 }
@@ -367,6 +373,7 @@ impl<R: Request> Examination<'_, R> {
             // An error says that half of the signature is out of range.
             let Ok(mut verifier) = key.public.verify_stream(&signature) else { return Ok(false) };
             write_base(self.request, input, spelling, &mut |bytes| verifier.update(bytes))?;
+            self.verifications.update(|count| count + 1);
             Ok(verifier.finalize_and_verify().is_ok())
         };
         let has_capitals =

@@ -32,8 +32,14 @@ fn sig_10_each_signature_is_judged_by_itself() {
     };
     let sent = sent().signed(&first_forged).signed(&forged).signed(&third);
     let ring = ring();
-    let mut examination =
-        Examination { ring: &ring, request: &sent, claimed: None, comparisons: 0, holding: None };
+    let mut examination = Examination {
+        ring: &ring,
+        request: &sent,
+        claimed: None,
+        comparisons: 0,
+        verifications: Cell::new(0),
+        holding: None,
+    };
     for input in structured::members(sent.header_lines(INPUT)) {
         let (label, Member::List(input)) = input.unwrap() else { panic!("a list") };
         let expected = if label == b"third" { Err(OverLimit) } else { Ok(BadSignature) };
@@ -194,4 +200,21 @@ fn sig_12_what_exceeds_the_budget_is_no_forgery() {
     let later = |sent: &Sent| Sent { now: NOW + 1, ..sent.clone() };
     assert_eq!(result(&later(&good)), Some(Verified));
     assert_eq!(result(&later(&forged)), Some(BadSignature));
+}
+
+/// SIG-12.
+#[test]
+fn sig_12_a_request_spends_as_much_as_is_verified_of_it() {
+    let one = Plan { seed: 9, ..Plan::default() };
+    let other = Plan {
+        label: "sig2".into(),
+        components: r#""@authority" "signature-agent";key="sig2""#.into(),
+        agent: Some(format!("sig2=\"{DIRECTORY}\"")),
+        ..one.clone()
+    };
+    for (sent, cost) in [(sent().signed(&one), 1), (sent().signed(&one).signed(&other), 2)] {
+        let sent = Sent { budget: Some(Rc::new(SignatureBudget::new())), ..sent };
+        let examined = (0..100).filter(|_| result(&sent) == Some(BadSignature)).count() as u64;
+        assert_eq!(examined, budget::ALONE.div_ceil(cost));
+    }
 }

@@ -30,8 +30,14 @@ fn sig_13_the_vector_of_the_rfc_holds() {
             panic!("a list")
         };
         let ring = ring();
-        let examination =
-            Examination { ring: &ring, request: sent, claimed: None, comparisons: 0, holding: None };
+        let examination = Examination {
+            ring: &ring,
+            request: sent,
+            claimed: None,
+            comparisons: 0,
+            verifications: Cell::new(0),
+            holding: None,
+        };
         examination.is_of(&key_of_the_rfc(), signature, input, &[])
     };
     assert_eq!(is_right(&sent, &signature), Ok(true));
