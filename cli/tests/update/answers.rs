@@ -94,7 +94,7 @@ fn what_the_guard_holds_waits_for_the_operator() {
 #[test]
 fn a_list_of_another_agent_is_held() {
     let lab = Lab::new(says(&["Cache-Control: no-cache"], GOOD));
-    let other = "10.0.0.0/24\n10.0.1.0/24\n";
+    let other = "20.0.0.0/24\n20.0.1.0/24\n";
     lab.configure(&[
         json!({}),
         json!({ "name": "other", "source": "other.txt", "url": lab.publisher.url("/other") }),

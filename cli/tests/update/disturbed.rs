@@ -29,7 +29,7 @@ fn lab_with_news(news: String) -> Lab {
 
 #[test]
 fn a_full_disk_keeps_what_it_has() {
-    let large: String = (0..20_000).map(|n| format!("10.{}.{}.0/24\n", n / 256, n % 256)).collect();
+    let large: String = (0..20_000).map(|n| format!("20.{}.{}.0/24\n", n / 256, n % 256)).collect();
     let lab = lab_with_news(large.clone());
     update_among_mounts(
         &lab,
@@ -129,7 +129,7 @@ fn runs_at_once_ask_once() {
 fn a_run_that_is_killed_leaves_old_or_new_files_and_the_next_one_goes_on() {
     let lab = Lab::new(says(&[], GOOD));
     let version = |number: u32| -> String {
-        (0..5000).map(|n| format!("10.{}.{}.{}/32\n", n / 256, n % 256, number % 2)).collect()
+        (0..5000).map(|n| format!("20.{}.{}.{}/32\n", n / 256, n % 256, number % 2)).collect()
     };
     let names: Vec<String> = (0..8).map(|number| format!("lab{number}")).collect();
     let feeds = names.iter().map(|name| {
