@@ -7,7 +7,7 @@ use crawlpike_core::{FeedInfo, Files, Ruleset};
 use crawlpike_files::{FilesBeside, now};
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::update::{self, Remembered};
 use crate::{source, table};
 
@@ -15,7 +15,7 @@ use crate::{source, table};
 ///
 /// Loads the configuration as the gates do. The columns are the name, the state, the age, the number of prefixes in force,
 /// the agents that the feed verifies, and remarks: the reason why the state is not `ok`, and the reason why the last attempt
-/// of `crawlpike update` failed.
+/// of `crawlpike update` failed. A warning names each policy whose last update failed.
 ///
 /// The exit status is 0 whatever the states are, and 2 if the configuration is invalid.
 #[derive(Debug, clap::Args)]
@@ -80,6 +80,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let feeds: Vec<FeedInfo<'_>> = ruleset.feeds(now).collect();
     let row = |feed| row(&ruleset, feed, &configured, remembered.get(feed.name), &files);
     let rows: Vec<Row<'_>> = feeds.iter().map(row).collect();
+    for (file, error) in update::failed_policies(config) {
+        let config = config.display();
+        say(format_args!("{config}: warning: the policy `{file}` was not updated: {error}"));
+    }
     table::print(&rows, *json, Row::cells)
 }
 

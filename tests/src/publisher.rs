@@ -142,10 +142,14 @@ impl Publisher {
 
     /// A server on another address of loopback.
     pub fn start(address: IpAddr, identity: Option<Arc<ServerConfig>>, answer: Arc<Answer>) -> Self {
+        Self::listen(TcpListener::bind((address, 0)).unwrap(), identity, answer)
+    }
+
+    /// A server on a socket, such as one of a port that URLs need not name.
+    pub fn listen(listener: TcpListener, identity: Option<Arc<ServerConfig>>, answer: Arc<Answer>) -> Self {
         let scheme = if identity.is_some() { "https" } else { "http" };
         let (asked, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(answer)));
         let (all_asked, current) = (Arc::clone(&asked), Arc::clone(&answer));
-        let listener = TcpListener::bind((address, 0)).unwrap();
         let address =
             serve_at(listener, move |stream| converse(stream, identity.as_ref(), &all_asked, &current));
         Self { address, scheme, asked, answer }

@@ -14,8 +14,8 @@ use url::{Position, Url};
 use super::TOKEN;
 use crate::failure::Failure;
 use crate::http::{
-    Answer, Client, Contact, Query, Redirect, RedirectRules, Reply, TimeLimits, Trouble, has_directive,
-    web_url,
+    Answer, Client, Contact, Query, Reach, Redirect, RedirectRules, Reply, TimeLimits, Trouble,
+    has_directive, web_url,
 };
 use crate::request::{DescribedRequest, HeaderName, Method};
 
@@ -98,7 +98,7 @@ impl Crawler {
         note: &mut dyn FnMut(&str),
     ) -> Result<Content, Trouble> {
         let query =
-            Query { url: url.to_owned(), bytes: most, condition: None, redirects, may_be_private: true };
+            Query { url: url.to_owned(), bytes: most, condition: None, redirects, reach: Reach::Everywhere };
         let mut attempt = 1;
         loop {
             let trouble = match self.client.fetch(&query) {
@@ -152,7 +152,7 @@ impl Crawler {
         let text = match self.fetch(url.as_str(), ROBOTS_BYTES, RedirectRules::ANYWHERE, &mut note) {
             Ok(Content { bytes, .. }) => {
                 // A page in its place has no rules.
-                match Subscriptions::check_policy(Policy::Robots, url.as_str(), &bytes) {
+                match Subscriptions::read_policy(Policy::Robots, url.as_str(), &bytes) {
                     Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
                     Err(_) => String::new(),
                 }

@@ -4,6 +4,7 @@
 mod agent;
 mod proxy;
 mod public;
+mod reach;
 mod redirects;
 mod roots;
 mod trouble;
@@ -27,12 +28,14 @@ use ureq::{Agent, Error};
 use url::Url;
 
 use self::public::{NameResolver, OnlyPrivate};
+use self::reach::is_private;
 use self::redirects::target;
 use self::roots::roots;
 use self::trouble::refusal;
 use self::whole::Whole;
 
 pub(crate) use self::agent::Contact;
+pub(crate) use self::reach::{Reach, is_at};
 pub(crate) use self::redirects::RedirectRules;
 pub(crate) use self::trouble::Trouble;
 
@@ -68,8 +71,8 @@ pub(crate) struct Query {
     pub(crate) bytes: u64,
     pub(crate) condition: Option<Condition>,
     pub(crate) redirects: RedirectRules,
-    /// True if names in the URL and in redirects may resolve to private addresses.
-    pub(crate) may_be_private: bool,
+    /// The private addresses that it may lead to.
+    pub(crate) reach: Reach,
 }
 
 /// An answer that can be used.
@@ -123,13 +126,20 @@ impl Answer {
     }
 }
 
+/// The clients of the library for URLs of a scheme. They share no connections.
+#[derive(Debug)]
+struct Agents {
+    /// For servers at any address.
+    any: Agent,
+    /// For servers on the Internet.
+    public: Agent,
+}
+
 /// Asks publishers.
 #[derive(Debug)]
 pub(crate) struct Client {
-    https: Agent,
-    /// The same, for names that must not lead to private addresses.
-    public: Agent,
-    http: Agent,
+    https: Agents,
+    http: Agents,
     limits: TimeLimits,
     /// The time between two requests to one origin.
     pause: Duration,
@@ -166,8 +176,10 @@ impl Client {
             let connector = DefaultConnector::new().chain(Whole);
             Ok::<_, String>(Agent::with_parts(config, connector, NameResolver::new(may_be_private)))
         };
-        let (https, public, http) = (agent("https", true)?, agent("https", false)?, agent("http", true)?);
-        Ok(Self { https, public, http, limits, pause: Duration::ZERO, asked: Mutex::default() })
+        let agents =
+            |scheme| Ok::<_, String>(Agents { any: agent(scheme, true)?, public: agent(scheme, false)? });
+        let (https, http) = (agents("https")?, agents("http")?);
+        Ok(Self { https, http, limits, pause: Duration::ZERO, asked: Mutex::default() })
     }
 
     /// The same client, which waits so long between two requests to one origin.
@@ -209,12 +221,15 @@ impl Client {
         let mut url = first.clone();
         loop {
             self.wait_for(&url);
-            let (response, is_conditional) = self.ask(&url, query, deadline)?;
+            let may_be_private = query.reach.may_be_private(&first, &url);
+            if let Some(reason) = is_private(&url).filter(|_| !may_be_private) {
+                return Err(Trouble::refused(format!("{reason}; {}", query.reach.advice())));
+            }
+            let (response, is_conditional) = self.ask(&url, query, may_be_private, deadline)?;
             let status = response.status();
             if matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
                 let to = target(&url, &response);
-                let to = to.and_then(|to| query.redirects.check(&first, to, redirects.len()));
-                url = to.map_err(Trouble::answered)?;
+                url = to.and_then(|to| query.redirects.check(&first, to, redirects.len()))?;
                 redirects.push(Redirect { status: status.as_u16(), to: url.clone() });
                 continue;
             }
@@ -233,13 +248,11 @@ impl Client {
         &self,
         url: &Url,
         query: &Query,
+        may_be_private: bool,
         deadline: Instant,
     ) -> Result<(Response<ureq::Body>, bool), Trouble> {
-        let agent = match (url.scheme(), query.may_be_private) {
-            ("https", true) => &self.https,
-            ("https", false) => &self.public,
-            _ => &self.http,
-        };
+        let agents = if url.scheme() == "https" { &self.https } else { &self.http };
+        let agent = if may_be_private { &agents.any } else { &agents.public };
         let left = deadline.saturating_duration_since(Instant::now());
         let mut request = agent.get(url.as_str()).config().timeout_global(Some(left)).build();
         // A condition holds only for the URL that gave the copy.
@@ -257,12 +270,12 @@ impl Client {
         }
         match request.call() {
             Ok(response) => Ok((response, is_conditional)),
-            Err(error) => Err(self.unanswered(url, &error)),
+            Err(error) => Err(self.unanswered(url, &error, query.reach.advice())),
         }
     }
 
     /// The reason why a request got no answer.
-    fn unanswered(&self, url: &Url, error: &Error) -> Trouble {
+    fn unanswered(&self, url: &Url, error: &Error, advice: &str) -> Trouble {
         let host = url.host_str().unwrap_or_default();
         let stall = self.limits.stall.as_secs_f64();
         let text = error.to_string();
@@ -271,7 +284,7 @@ impl Client {
             matches!(error, Error::HostNotFound) || text.contains("failed to lookup address information");
         match error {
             Error::Other(why) if why.is::<OnlyPrivate>() => {
-                Trouble::unreached(format!("the name {host} {why}"))
+                Trouble::refused(format!("the name {host} {why}; {advice}"))
             }
             _ if is_unresolved => Trouble::unreached(format!(
                 "the name {host} cannot be resolved; check the URL, and the DNS of this machine"

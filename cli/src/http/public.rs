@@ -1,16 +1,17 @@
-//! The addresses that names may resolve to: a URL of another party's server must not reach one in a private network.
+//! The addresses that names may resolve to: a URL of another party's server must not reach one in a private network. The
+//! library connects to the addresses that are returned here, and asks no second time.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crawlpike_core::special_purpose;
 use ureq::Error;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// Resolves names, to their public addresses only or to all. An address in the URL itself is taken as it is: whoever wrote it
-/// meant it.
+/// Resolves names, to their public addresses only or to all.
 #[derive(Debug)]
 pub(super) struct NameResolver {
     all: DefaultResolver,
@@ -25,15 +26,11 @@ impl NameResolver {
 
 /// A name has no public address.
 #[derive(Debug)]
-pub(super) struct OnlyPrivate(IpAddr);
+pub(super) struct OnlyPrivate(pub(super) IpAddr);
 
 impl fmt::Display for OnlyPrivate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "has only private addresses, such as {}; if you mean that server, write its address into the URL",
-            self.0
-        )
+        write!(f, "has only private addresses, such as {}", self.0)
     }
 }
 
@@ -47,8 +44,9 @@ impl Resolver for NameResolver {
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, Error> {
         let all = self.all.resolve(uri, config, timeout)?;
-        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-        if self.may_be_private || host.parse::<IpAddr>().is_ok() {
+        // The proxy looks up the name itself, and may be anywhere.
+        let is_of_proxy = config.proxy().is_some_and(|proxy| proxy.uri() == uri && !proxy.is_no_proxy(uri));
+        if self.may_be_private || is_of_proxy {
             return Ok(all);
         }
         let mut public = self.empty();
@@ -61,7 +59,7 @@ impl Resolver for NameResolver {
 }
 
 /// Returns true if an address is one of the public Internet.
-fn is_public(address: IpAddr) -> bool {
+pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => match address.to_ipv4_mapped() {
@@ -72,28 +70,16 @@ fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let is_special = match address.octets() {
-        // This network, addresses shared behind a provider's NAT, protocols, benchmarks, multicast and what is reserved.
-        [0 | 224.., ..] | [100, 64..=127, ..] | [192, 0, 0, _] | [198, 18 | 19, ..] => true,
-        _ => {
-            address.is_private()
-                || address.is_loopback()
-                || address.is_link_local()
-                || address.is_documentation()
-        }
-    };
-    !is_special
+    special_purpose(address.into()).is_none()
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     match address.segments() {
-        // Teredo and 6to4 lead to the IPv4 address within.
-        [0x2001, 0, ..] | [0x2002, ..] | [0x2001, 0xdb8, ..] => false,
         // The well-known prefix of NAT64.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             is_public_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)))
         }
-        [first, ..] => first & 0xe000 == 0x2000,
+        [first, ..] => first & 0xe000 == 0x2000 && special_purpose(address.into()).is_none(),
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Trouble {
     pub(crate) reason: String,
     /// True if the publisher was reached.
     pub(crate) was_asked: bool,
+    /// True if we do not go where the publisher, or a name, leads.
+    pub(crate) is_refused: bool,
     /// The status of the answer, if it was refused for it.
     pub(crate) status: Option<u16>,
     /// When the publisher wants to be asked again.
@@ -26,6 +28,10 @@ pub(crate) struct Trouble {
 impl Trouble {
     pub(super) fn unreached(reason: impl Display) -> Self {
         Self { reason: reason.to_string(), ..Self::default() }
+    }
+
+    pub(super) fn refused(reason: impl Display) -> Self {
+        Self { is_refused: true, ..Self::answered(reason) }
     }
 
     pub(crate) fn answered(reason: impl Display) -> Self {

@@ -29,6 +29,8 @@ pub(super) struct Kept {
     pub(super) instead: Option<&'static str>,
     pub(super) prefixes: Option<usize>,
     pub(super) unreadable: usize,
+    /// The number of special-purpose prefixes, which are left out.
+    pub(super) special: usize,
     pub(super) change: Option<crawlpike_core::Change>,
     pub(super) keys: Option<KeysChange>,
     pub(super) warnings: Vec<String>,
@@ -53,6 +55,9 @@ impl Round<'_> {
         kept: &mut Kept,
     ) -> Result<Kept, Setback> {
         let Kind::Policy(policy) = subject.kind else { return Err(Setback::Trouble(trouble)) };
+        if trouble.is_refused {
+            return Err(Setback::Held(trouble.reason));
+        }
         let path = self.files.path(subject.source);
         match policy::instead(policy, subject.url, &trouble, &path) {
             Instead::Keep => Err(Setback::Trouble(trouble)),
@@ -109,8 +114,8 @@ impl Round<'_> {
         let small;
         let content = match subject.kind {
             Kind::Feed(_) => match judge.judge(subject.name, content, now) {
-                Some(Verdict::Good { file, prefixes, unreadable, change }) => {
-                    kept = Kept { prefixes: Some(prefixes), unreadable, change, ..kept };
+                Some(Verdict::Good { file, prefixes, unreadable, special, change }) => {
+                    kept = Kept { prefixes: Some(prefixes), unreadable, special, change, ..kept };
                     file.as_source()
                 }
                 Some(Verdict::Held(why)) => return Err(Setback::Held(why)),
@@ -119,8 +124,7 @@ impl Round<'_> {
             },
             Kind::Policy(kind) => {
                 small = content.into_bytes().map_err(|error| unreadable(&error))?;
-                Subscriptions::check_policy(kind, subject.url, &small)
-                    .map_err(|why| Setback::Trouble(Trouble::answered(why)))?;
+                Subscriptions::check_policy(kind, subject.url, &small).map_err(Setback::Held)?;
                 Source::Bytes(&small)
             }
             Kind::Directory { is_well_known } => {
@@ -153,6 +157,13 @@ impl Round<'_> {
             digest: digest(content).map_err(|error| unreadable(&error))?,
         });
         Ok(kept)
+    }
+
+    /// Returns false if the file of a policy has something else, which another version of us may have taken for one.
+    pub(super) fn is_good(&self, subject: &Subject<'_>) -> bool {
+        let Kind::Policy(policy) = subject.kind else { return true };
+        let file = fs::read(self.files.path(subject.source));
+        file.is_ok_and(|file| Subscriptions::check_policy(policy, subject.url, &file).is_ok())
     }
 
     /// Writes the file of a subject; returns true if its content changed.

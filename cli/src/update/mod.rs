@@ -147,6 +147,12 @@ pub(crate) fn remembered(config: &Path) -> BTreeMap<String, Remembered> {
     remembered.collect()
 }
 
+/// The policies that the last attempt left as they are, by their files, with the reasons.
+pub(crate) fn failed_policies(config: &Path) -> impl Iterator<Item = (String, String)> {
+    let policies = Locked::peek(&state::default_path(config)).state.policies.into_iter();
+    policies.filter_map(|(file, entry)| Some((file, entry.error?)))
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let seconds = |seconds: u32| Duration::from_secs(seconds.into());

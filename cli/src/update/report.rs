@@ -109,11 +109,11 @@ impl Reporter {
         let unchanged = format_args!("{source} {}", report.kept.instead.unwrap_or("is left unchanged"));
         match &report.outcome {
             Outcome::Held(why) => {
-                let advice = "if the new version is right, accept it with --accept";
-                self.say(
-                    "error",
-                    format_args!("the {kind} `{name}` is held: {why}; {unchanged}; {advice} {name}"),
-                );
+                let advice = match report.subject.kind {
+                    Kind::Feed(_) => format!("; if the new version is right, accept it with --accept {name}"),
+                    Kind::Policy(_) | Kind::Directory { .. } => String::new(),
+                };
+                self.say("error", format_args!("the {kind} `{name}` is held: {why}; {unchanged}{advice}"));
             }
             Outcome::Failed(why) => {
                 let line = format!("the {kind} `{name}` is not updated: {why}; {unchanged}");
@@ -201,6 +201,13 @@ impl Reporter {
                 (report.kept.unreadable, if report.kept.unreadable == 1 { "y" } else { "ies" });
             warnings.push(format!("{count} entr{plural} cannot be read; `crawlpike lint` shows them"));
         }
+        if report.kept.special > 0 {
+            let count = report.kept.special;
+            let (prefixes, verify) = if count == 1 { ("prefix", "verifies") } else { ("prefixes", "verify") };
+            warnings.push(format!(
+                "{count} special-purpose {prefixes} {verify} nobody; `crawlpike lint` shows them"
+            ));
+        }
         if let Some(change) = report.kept.change.as_ref().filter(|change| self.is_flagged(change)) {
             let (moved, located) = (change.moved(), change.located);
             let moves = change
@@ -256,6 +263,7 @@ impl Reporter {
             "reason": outcome.reason(),
             "prefixes": kept.prefixes,
             "unreadable": kept.unreadable,
+            "special": kept.special,
             "change": kept.change.as_ref().map(|change| self.json_of_change(change)),
             "keys": kept.keys,
             "redirects": redirects,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crawlpike_core::{Judge, Source, Subscriptions};
 use crawlpike_files::{FilesBeside, PagedFile};
 
-use crate::http::{Client, Condition, Query, RedirectRules, Trouble};
+use crate::http::{Client, Condition, Query, Trouble};
 use crate::update::keep::{Kept, Setback, digest};
 use crate::update::parallel::{Fetched, ask_all};
 use crate::update::report::{Outcome, Report, Reporter};
@@ -139,7 +139,8 @@ impl Round<'_> {
     fn plan(&self, feed: &Subject<'_>, entry: Option<&Entry>) -> Plan {
         let now = crawlpike_files::now();
         let copy = entry.and_then(|entry| entry.copy.as_ref());
-        let copy = copy.filter(|copy| self.digest(feed.source).as_ref() == Some(&copy.digest));
+        let is_kept = |digest| self.digest(feed.source).as_ref() == Some(digest) && self.is_good(feed);
+        let copy = copy.filter(|copy| is_kept(&copy.digest));
         if let Some(entry) = entry.filter(|entry| !self.is_due(feed, entry, copy.is_some(), now)) {
             let outcome = match &entry.error {
                 Some(error) => Outcome::Waiting(error.clone()),
@@ -152,14 +153,12 @@ impl Round<'_> {
             etag: copy.etag.clone(),
             last_modified: copy.last_modified.clone(),
         });
-        // Whoever could redirect elsewhere, or lead a name into our network, would choose the keys [SIG-7].
-        let is_directory = matches!(feed.kind, Kind::Directory { .. });
         Plan::Ask(Query {
             url: feed.url.to_owned(),
             bytes: feed.bytes as u64,
             condition,
-            redirects: if is_directory { RedirectRules::NONE } else { RedirectRules::ANYWHERE },
-            may_be_private: !is_directory,
+            redirects: feed.redirects(),
+            reach: feed.reach(),
         })
     }
 
@@ -233,6 +232,8 @@ impl Round<'_> {
                 entry.due = match setback {
                     // Not the publisher's fault: as soon as the disk has room, it may be asked again.
                     Setback::Own(_) => now,
+                    // The operator's own server, who mends it or the configuration, and looks.
+                    Setback::Held(_) if matches!(feed.kind, Kind::Policy(_)) => now,
                     _ => now.saturating_add(schedule::pause(
                         entry.failures,
                         was_asked,
@@ -249,7 +250,7 @@ impl Round<'_> {
             }
         };
         let has_changes = kept.is_new || (kept.is_renewed && feed.max_age.is_some());
-        let report = Report { subject: *feed, outcome, kept, redirects, moved_to, due: entry.due };
+        let report = Report { subject: feed.clone(), outcome, kept, redirects, moved_to, due: entry.due };
         (report, has_changes)
     }
 }

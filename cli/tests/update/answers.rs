@@ -92,9 +92,57 @@ fn what_the_guard_holds_waits_for_the_operator() {
 }
 
 #[test]
+fn many_small_steps_are_one_large_one() {
+    let list = |count: u32| -> String { (0..count).map(|n| format!("20.0.{n}.0/24\n")).collect() };
+    let lab = Lab::new(says(&["Cache-Control: no-cache"], list(256)));
+    let mut taken = Vec::new();
+    for count in [256, 128, 64, 32, 16, 8, 4, 2, 1] {
+        lab.publisher.answer(says(&["Cache-Control: no-cache"], list(count)));
+        if lab.path("crawlpike.json.update-state").exists() {
+            lab.remember(&json!({ "due": 0 }));
+        }
+        if lab.update(&[]).status == 0 {
+            taken.push(count);
+        }
+    }
+    assert_eq!(
+        (&taken[..], lab.lines("lab.txt"), lab.lines("lab.txt.earlier-good")),
+        (&[256, 128][..], 128, 256)
+    );
+    // Whoever accepts a version accepts what it is compared with.
+    let why = "since the changes of the last days began, it shrank from 256 to 64 prefixes, by more than 50%";
+    let step = |count: u32, arguments: &[&str]| {
+        lab.publisher.answer(says(&["Cache-Control: no-cache"], list(count)));
+        lab.remember(&json!({ "due": 0 }));
+        lab.update(arguments)
+    };
+    step(64, &[]).ends(1).says(why);
+    step(64, &["--accept", "lab"]).ends(0);
+    assert!(!lab.path("lab.txt.earlier-good").exists());
+    step(32, &[]).ends(0);
+    step(16, &[]).ends(1).says("it shrank from 64 to 16");
+    // A few days later, the next change begins anew.
+    lab.age("lab.txt.earlier-good", std::time::Duration::from_secs(3 * 24 * 3600));
+    step(16, &[]).ends(0);
+    assert_eq!((lab.lines("lab.txt"), lab.lines("lab.txt.earlier-good")), (16, 32));
+}
+
+#[test]
+fn special_purpose_prefixes_are_left_out_and_counted() {
+    let list = format!("{GOOD}10.0.0.0/8\n64:ff9b::/96\n2002::/16\n");
+    let lab = Lab::new(says(&["Cache-Control: no-cache"], list));
+    let (status, report) = lab.update_json(&[]);
+    assert_eq!((status, &report["prefixes"], &report["special"]), (0, &json!(3), &json!(3)), "{report}");
+    lab.remember(&json!({ "due": 0 }));
+    lab.update(&[])
+        .ends(0)
+        .says("the feed `lab`: 3 special-purpose prefixes verify nobody; `crawlpike lint` shows them");
+}
+
+#[test]
 fn a_list_of_another_agent_is_held() {
     let lab = Lab::new(says(&["Cache-Control: no-cache"], GOOD));
-    let other = "10.0.0.0/24\n10.0.1.0/24\n";
+    let other = "20.0.0.0/24\n20.0.1.0/24\n";
     lab.configure(&[
         json!({}),
         json!({ "name": "other", "source": "other.txt", "url": lab.publisher.url("/other") }),

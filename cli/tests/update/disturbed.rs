@@ -5,6 +5,7 @@ use std::process::Command;
 use std::thread::{self, sleep};
 use std::time::Duration;
 
+use crawlpike_tests::publisher::respond;
 use serde_json::json;
 
 use crate::fixture::{BETTER, Done, GOOD, Lab, finish, now, says};
@@ -29,7 +30,7 @@ fn lab_with_news(news: String) -> Lab {
 
 #[test]
 fn a_full_disk_keeps_what_it_has() {
-    let large: String = (0..20_000).map(|n| format!("10.{}.{}.0/24\n", n / 256, n % 256)).collect();
+    let large: String = (0..20_000).map(|n| format!("20.{}.{}.0/24\n", n / 256, n % 256)).collect();
     let lab = lab_with_news(large.clone());
     update_among_mounts(
         &lab,
@@ -129,7 +130,7 @@ fn runs_at_once_ask_once() {
 fn a_run_that_is_killed_leaves_old_or_new_files_and_the_next_one_goes_on() {
     let lab = Lab::new(says(&[], GOOD));
     let version = |number: u32| -> String {
-        (0..5000).map(|n| format!("10.{}.{}.{}/32\n", n / 256, n % 256, number % 2)).collect()
+        (0..5000).map(|n| format!("20.{}.{}.{}/32\n", n / 256, n % 256, number % 2)).collect()
     };
     let names: Vec<String> = (0..8).map(|number| format!("lab{number}")).collect();
     let feeds = names.iter().map(|name| {
@@ -153,13 +154,40 @@ fn a_run_that_is_killed_leaves_old_or_new_files_and_the_next_one_goes_on() {
         }
     }
     assert!(killed > 5, "{killed} runs were killed");
-    // The next version removes unfinished files once no other run can be writing them.
-    for name in lab.files().iter().filter(|name| name.ends_with(".tmp")) {
-        lab.age(name, Duration::from_secs(4000));
-    }
+    // The next run removes unfinished files, of whatever age.
     lab.publisher.answer(says(&["Cache-Control: no-cache"], version(39)));
     lab.update(&[]).ends(0).says_only("");
     assert!(names.iter().all(|name| lab.read(&format!("{name}.txt")) == version(39)));
-    let left: Vec<String> = lab.files().into_iter().filter(|name| name.ends_with(".tmp")).collect();
-    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(unfinished(&lab), [""; 0]);
+}
+
+fn unfinished(lab: &Lab) -> Vec<String> {
+    lab.files().into_iter().filter(|name| name.ends_with(".tmp")).collect()
+}
+
+#[test]
+fn what_a_killed_run_was_writing_is_removed_by_the_next_one() {
+    let large = GOOD.to_owned() + &format!("#{}\n", "x".repeat(60_000)).repeat(15);
+    let lab = Lab::new(says(&["Cache-Control: no-cache"], large.clone()));
+    lab.update(&[]).ends(0);
+    // The feed is there, so the run writes nothing before its last good version. It is killed at the 500,000th byte of that.
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -f 976; exec \"$0\" update --config crawlpike.json --accept lab"]);
+    command.arg(env!("CARGO_BIN_EXE_crawlpike"));
+    lab.prepare(&mut command);
+    assert!(!command.status().unwrap().success());
+    let [left] = &unfinished(&lab)[..] else { panic!("{:?}", lab.files()) };
+    assert!(left.starts_with("lab.txt.last-good."), "{left}");
+    assert_eq!([lab.read("lab.txt"), lab.read("lab.txt.last-good")], [&*large; 2]);
+    // A run at the same time, which is still writing.
+    let busy = lab.path("lab.txt.last-good.busy00.tmp");
+    let file = fs::File::create(&busy).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    // Even a run that has nothing to write removes what is left.
+    lab.publisher.answer(|_, connection| respond(connection, "503 Service Unavailable", &[], ""));
+    lab.update(&["--accept", "lab"]).ends(1);
+    assert!(!lab.path(left).exists() && busy.exists(), "{:?}", lab.files());
+    drop(file);
+    lab.update(&[]).ends(1);
+    assert_eq!(unfinished(&lab), [""; 0]);
 }

@@ -211,19 +211,6 @@ fn redirects_are_followed_and_a_permanent_one_is_reported() {
 }
 
 #[test]
-fn a_redirect_to_https_is_followed() {
-    let lab = Lab::new(says(&[], GOOD));
-    let to = lab.publisher.url("/lab.txt");
-    let plain = Publisher::http(move |_, connection| {
-        respond(connection, "301 Moved Permanently", &[&format!("Location: {to}")], "")
-    });
-    lab.configure(&[json!({ "url": plain.url("/") })]);
-    let done = lab.update(&[]);
-    assert_eq!((done.status, lab.read("lab.txt")), (0, GOOD.into()), "{done:?}");
-    done.says(&format!("change its `url` to {}", lab.publisher.url("/lab.txt")));
-}
-
-#[test]
 fn what_cannot_be_asked_for_is_said() {
     let lab = Lab::updated();
     lab.update(&["--only", "labs"]).ends(2).says("--only: no feed is named `labs` (did you mean `lab`?)");

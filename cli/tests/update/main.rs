@@ -8,6 +8,7 @@ mod disturbed;
 mod done;
 mod fetching;
 mod fixture;
+mod namespace;
 mod notifying;
 mod policies;
 mod watching;

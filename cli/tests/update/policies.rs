@@ -113,7 +113,7 @@ fn rob_6_a_robots_txt_that_cannot_be_fetched_counts_for_30_days_and_then_disallo
     let lab = lab();
     assert_eq!(lab.update(&[]).status, 0);
     let unreachable = |lab: &Lab| {
-        let site = json!({ "robots_txt": "robots.txt", "robots_txt_url": "https://localhost:1/robots.txt" });
+        let site = json!({ "robots_txt": "robots.txt", "robots_txt_url": "https://127.0.0.1:1/robots.txt" });
         configure(lab, &site);
     };
     for status in
@@ -205,4 +205,71 @@ fn rob_6_urls_and_files_of_policies_belong_together() {
     let done = lab.update(&["--only", "robots.txt"]);
     assert!(done.status == 1 && done.stdout.starts_with("0 feeds and 1 policy: "), "{done:?}");
     assert!(lab.read("robots.txt").ends_with("\nDisallow: /\n"));
+}
+
+#[test]
+fn rob_6_what_is_no_policy_is_held_with_its_first_line() {
+    // ROB-6, AUTO-19
+    let lab = lab();
+    assert_eq!(lab.update(&[]).status, 0);
+    for (body, reason) in [
+        (
+            &b"{\"password\": \"x\"}"[..],
+            "is held: this is JSON, not a robots.txt; its first line is \"{\\\"password",
+        ),
+        (
+            b"<!doctype html>\n<pre>\nUser-agent: *\nDisallow: /\n",
+            "is held: this is HTML or XML, not a robots.txt; its first line is",
+        ),
+        (
+            b"\nhost: db\npassword: x\n",
+            "is held: this is another text, not a robots.txt; its first line is \"host: db\"",
+        ),
+        (
+            b"\x1b[31mroot:x:0:0\x07\n",
+            "its first line is \"\\u{1b}[31mroot:x:0:0\\u{7}\"; robots.txt is left unchanged",
+        ),
+        (b"\x1f\x8b\x08", "is held: robots.txt"),
+    ] {
+        lab.publisher.answer(says(&["Cache-Control: no-cache", "ETag: \"2\""], body));
+        let done = lab.update(&[]);
+        let reason = if reason.ends_with("held: robots.txt") { "gzip-compressed" } else { reason };
+        done.ends(1).says(reason).says("robots.txt is left unchanged");
+        assert_eq!(lab.read("robots.txt"), ROBOTS);
+        // It shows beside the feeds, too, and no request is conditional on what was held.
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_crawlpike"));
+        command.args(["feeds", "--config", "crawlpike.json"]);
+        lab.prepare(&mut command);
+        crate::fixture::finish(command).says("the policy `robots.txt` was not updated: ");
+        assert!(lab.publisher.asked().iter().all(|asked| asked.header("if-none-match") != Some("\"2\"")));
+    }
+    // Nothing at all is a policy, and so are comments.
+    for body in ["# everybody is welcome\n", ""] {
+        lab.publisher.answer(says(&["Cache-Control: no-cache", "ETag: \"3\""], body));
+        lab.update(&[]).ends(0);
+        assert_eq!((lab.read("robots.txt"), reason(&lab, "/private/a")), (body.into(), "allowed".into()));
+    }
+    // What an older version has taken for a policy is not what a request is conditional on.
+    lab.publisher.answer(says(&["Cache-Control: no-cache", "ETag: \"4\""], ROBOTS));
+    assert_eq!(lab.update(&[]).status, 0);
+    lab.write("robots.txt", "{}");
+    let digest = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
+    let mut state = lab.state();
+    state["policies"]["robots.txt"]["copy"]["digest"] = digest.into();
+    lab.write("crawlpike.json.update-state", state.to_string());
+    lab.publisher.asked();
+    assert_eq!(lab.update(&[]).status, 0);
+    assert_eq!(
+        (lab.publisher.asked()[0].header("if-none-match"), lab.read("robots.txt")),
+        (None, ROBOTS.into())
+    );
+
+    lab.publisher.answer(says(&[], "ok\n"));
+    let preferences = json!({ "automation_preferences": "preferences.txt",
+        "automation_preferences_url": lab.publisher.url("/automation-preferences.txt") });
+    configure(&lab, &preferences);
+    lab.update(&[])
+        .ends(1)
+        .says("is held: this is another text, not an automation-preferences.txt; its first line is \"ok\"");
+    assert!(!lab.path("preferences.txt").exists());
 }

@@ -43,6 +43,9 @@ json_object! {
         pub automation_preferences: Option<Placed<String>> = { None },
         /// The URL from which `crawlpike update` fetches that file.
         pub automation_preferences_url: Option<Placed<String>> = { None },
+        /// Origins, such as `https://www.example.com`, that `crawlpike update` may get these two files from beside those of
+        /// their URLs: after a redirect, and where a name leads to a private address.
+        pub policy_origins: Vec<Placed<String>> = { Vec::new() },
         /// A client that claims an agent from an address that is not the agent's.
         pub spoofed: Placed<Treatment> = { Treatments::DEFAULT.spoofed },
         /// A client that claims an agent that can't be verified.

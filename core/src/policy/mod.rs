@@ -1,5 +1,6 @@
 //! The policies of a site: robots.txt, automation-preferences.txt, Robots-Tag and usage preferences.
 
+pub(crate) mod answer;
 pub(crate) mod automation_preferences;
 pub(crate) mod lines;
 pub(crate) mod robots;

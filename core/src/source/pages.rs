@@ -119,8 +119,8 @@ impl Source<'_> {
         }
         let (mut own, mut others, mut offset) = (Vec::new(), Vec::new(), 0);
         loop {
-            let is_end = self.append(offset, PAGE, &mut own)? && other.append(offset, PAGE, &mut others)?;
-            if own != others || is_end {
+            let ends = [self.append(offset, PAGE, &mut own)?, other.append(offset, PAGE, &mut others)?];
+            if own != others || ends == [true, true] {
                 return Ok(own == others);
             }
             offset += own.len() as u64;
@@ -226,5 +226,49 @@ impl Pages for Unmarked<'_> {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, String> {
         self.pages.read_at(offset + self.skipped, buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// Bytes that are read piece by piece.
+    struct Elsewhere<'a>(&'a [u8]);
+
+    impl Pages for Elsewhere<'_> {
+        fn length(&self) -> u64 {
+            self.0.len() as u64
+        }
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, String> {
+            let rest =
+                usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..)).unwrap_or_default();
+            let count = rest.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&rest[..count]);
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn sources_of_any_length_are_compared() {
+        for length in [0, 1, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE, 3 * PAGE + 1] {
+            let bytes = vec![b'x'; length];
+            let pages = Elsewhere(&bytes);
+            let sources = [Source::Bytes(&bytes), Source::Pages(&pages)];
+            for (one, other) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                assert_eq!(sources[one].has_the_bytes_of(sources[other]), Ok(true), "{length}");
+            }
+            let mut others = bytes.clone();
+            if let Some(last) = others.last_mut() {
+                *last = b'y';
+                assert_eq!(
+                    Source::Pages(&pages).has_the_bytes_of(Source::Bytes(&others)),
+                    Ok(false),
+                    "{length}"
+                );
+            }
+        }
     }
 }

@@ -45,6 +45,7 @@ mod tests;
 pub(crate) use compiled::{AutomationPreferences, NamedAgent};
 pub use compiled::{Outcome, Request, Undeclared, Verdict};
 pub(crate) use methods::{Method, MethodSet};
+pub(crate) use read::is_known;
 
 /// The largest number of bytes of a file.
 pub(crate) const DEFAULT_LIMIT: usize = 512 * 1024;

@@ -18,6 +18,13 @@ use crate::source::text::{self, Expected};
 
 const DIRECTIVES: [&str; 5] = ["scope", "host", "user-agent", "allowed-methods", "allowed-purposes"];
 
+/// Returns true if a line is one of an automation-preferences.txt. `host` also stands in other files.
+pub(crate) fn is_known(line: &Line<'_>) -> bool {
+    let is = |name: &[u8], known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+    let known = |name: &[u8]| DIRECTIVES.into_iter().any(|known| known != "host" && is(name, known));
+    line.directive().is_some_and(|directive| known(directive.name))
+}
+
 /// Reads a file of at most `limit` bytes. `None` after an error.
 pub(super) fn file<S: Strictness>(
     text: &[u8],

@@ -62,6 +62,24 @@ const OTHERS: [&str; 10] = [
     "license",
 ];
 
+/// Returns true if a line is one of a robots.txt. `host` also stands in other files, and so do other values of two names.
+pub(crate) fn is_known(line: &Line<'_>) -> bool {
+    let is = |directive: &Directive<'_>, known: &str| directive.name.eq_ignore_ascii_case(known.as_bytes());
+    let is_rule = |directive: &Directive<'_>| DIRECTIVES.into_iter().any(|known| is(directive, known));
+    let is_other = |directive: &Directive<'_>| {
+        let name = OTHERS.into_iter().find(|known| is(directive, known));
+        let has_url = || directive.value.windows(3).any(|part| part == b"://");
+        match name {
+            Some("host") | None => false,
+            Some("sitemap" | "license") => has_url(),
+            Some(_) => true,
+        }
+    };
+    let with_colon = line.directive();
+    with_colon.as_ref().is_some_and(|directive| is_rule(directive) || is_other(directive))
+        || line.two_words().as_ref().is_some_and(is_rule)
+}
+
 /// The product token that a `user-agent` line or an agent's name begins with; empty when there is none.
 ///
 /// ```

@@ -3,14 +3,17 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::Compiler;
 use super::subscriptions::{self, Subscriptions};
 use crate::config::{Config, SiteConfig};
+use crate::policy::answer;
 use crate::policy::automation_preferences::{self, PreferencesFile};
 use crate::policy::robots::{self, RobotsFile};
 use crate::source::diagnostic::{Diagnostics, Load};
 use crate::source::position::Placed;
+use crate::source::text;
 
 /// The kinds of policies that are files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +25,7 @@ pub enum Policy {
 }
 
 /// A policy that is fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicySubscription<'s> {
     /// The kind of policy.
     pub policy: Policy,
@@ -32,6 +35,8 @@ pub struct PolicySubscription<'s> {
     pub source: &'s str,
     /// The most bytes that it may have.
     pub bytes: usize,
+    /// The origins that it may come from beside that of the URL.
+    pub origins: Vec<&'s str>,
 }
 
 impl Policy {
@@ -63,6 +68,7 @@ impl Compiler<'_> {
     pub(super) fn check_published_policies(&mut self, config: &Config) {
         let mut urls: BTreeMap<&str, &str> = BTreeMap::new();
         for site in &config.sites {
+            let mut has_url = false;
             for policy in ALL {
                 let (keys, [file, url]) = policy.of(site);
                 let Some(url) = url else { continue };
@@ -71,10 +77,22 @@ impl Compiler<'_> {
                     self.own.error(url.position, "ROB-6", message);
                     continue;
                 };
+                has_url = true;
                 if *urls.entry(file.as_str()).or_insert(url.as_str()) != url.as_str() {
                     let message = format!("another site fetches {} from another URL", **file);
                     self.own.error(url.position, "ROB-6", message);
                 }
+            }
+            for origin in site.policy_origins.iter().filter(|origin| !is_origin(origin)) {
+                let message = format!(
+                    "`{}` is not an origin: write it as https://www.example.com, without a path",
+                    **origin
+                );
+                self.own.error(origin.position, "ROB-6", message);
+            }
+            if let Some(origin) = site.policy_origins.first().filter(|_| !has_url) {
+                let message = "`policy_origins` has no effect: the site has no `robots_txt_url` and no `automation_preferences_url`";
+                self.own.warning(origin.position, "ROB-6", message);
             }
         }
     }
@@ -89,23 +107,61 @@ impl Subscriptions {
             move |(policy, site)| {
                 let (_, [file, url]) = policy.of(site);
                 let (source, url) = (file?.as_str(), url?.as_str());
-                let subscription = PolicySubscription { policy, url, source, bytes: policy.limit() };
-                known.insert(source).then_some(subscription)
+                let origins = || Self::origins_of(config, policy, source);
+                known.insert(source).then(|| PolicySubscription {
+                    policy,
+                    url,
+                    source,
+                    bytes: policy.limit(),
+                    origins: origins(),
+                })
             },
         )
     }
 
-    /// Checks that an answer can be used as a policy.
+    /// The origins that the sites with this file name.
+    fn origins_of<'s>(config: &'s Config, policy: Policy, source: &str) -> Vec<&'s str> {
+        let has_file = |site: &&Placed<SiteConfig>| policy.of(site).1[0].is_some_and(|file| **file == source);
+        let sites = config.sites.iter().filter(has_file);
+        sites.flat_map(|site| &site.policy_origins).map(|origin| origin.as_str()).collect()
+    }
+
+    /// Checks that an answer can be read as a policy.
+    ///
+    /// # Errors
+    ///
+    /// The reason why not.
+    pub fn read_policy(policy: Policy, url: &str, bytes: &[u8]) -> Result<(), String> {
+        let mut diagnostics = Diagnostics::new(url, Load);
+        let is_readable = match policy {
+            Policy::Robots => RobotsFile::parse(bytes, &mut diagnostics).is_some(),
+            Policy::AutomationPreferences => PreferencesFile::parse(bytes, &mut diagnostics).is_some(),
+        };
+        if is_readable { Ok(()) } else { Err(subscriptions::reason(diagnostics.into_items())) }
+    }
+
+    /// Checks that an answer is a policy: one that says nothing, or that has at least one line of a policy. A page, a document of
+    /// another kind or a text is none, although it would be read as one that allows everything.
     ///
     /// # Errors
     ///
     /// The reason why not.
     pub fn check_policy(policy: Policy, url: &str, bytes: &[u8]) -> Result<(), String> {
-        let mut diagnostics = Diagnostics::new(url, Load);
-        let is_usable = match policy {
-            Policy::Robots => RobotsFile::parse(bytes, &mut diagnostics).is_some(),
-            Policy::AutomationPreferences => PreferencesFile::parse(bytes, &mut diagnostics).is_some(),
-        };
-        if is_usable { Ok(()) } else { Err(subscriptions::reason(diagnostics.into_items())) }
+        if !text::is_page(bytes) {
+            Self::read_policy(policy, url, bytes)?;
+        }
+        match policy {
+            Policy::Robots => answer::check(bytes, robots::is_known, "a robots.txt"),
+            Policy::AutomationPreferences => {
+                answer::check(bytes, automation_preferences::is_known, "an automation-preferences.txt")
+            }
+        }
     }
+}
+
+/// Returns true if a text is an origin of the web.
+fn is_origin(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte) || byte > 0x7f;
+    host.is_some_and(|host| !host.is_empty() && host.bytes().all(is_part))
 }

@@ -70,6 +70,8 @@ pub enum Verdict<'v> {
         prefixes: usize,
         /// The number of entries that cannot be read.
         unreadable: usize,
+        /// The number of entries that are left out because their prefixes are special-purpose.
+        special: usize,
         /// The differences from the last good version; `None` if there is none, or if it has the same bytes.
         change: Option<Change>,
     },
@@ -209,6 +211,7 @@ impl Judge<'_> {
                 file: &version.file,
                 prefixes: version.content.entries.len(),
                 unreadable: version.content.unreadable,
+                special: version.content.special,
                 change,
             },
             (None, why) if is_feed => Verdict::Held(why),
