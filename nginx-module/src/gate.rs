@@ -211,7 +211,8 @@ fn log_denial(request: &Request<'_>, ruleset: &Ruleset, decision: &Decision, lev
     };
     request.log(level.unwrap_or(LogLevel::ERROR), || {
         let line = ruleset.denial_line(decision, request);
-        left_out.map_or_else(|| format!("crawlpike: {line}"), |left_out| format!("crawlpike: {line}{left_out}"))
+        left_out
+            .map_or_else(|| format!("crawlpike: {line}"), |left_out| format!("crawlpike: {line}{left_out}"))
     });
 }
 

@@ -81,7 +81,11 @@ mod tests {
             (spoofed, 7, Some(", and 1 more since the last line")),
             (spoofed, 8, Some("")),
         ] {
-            assert_eq!(log.note(reason, now).map(|left| left.to_string()).as_deref(), line, "{reason:?} {now}");
+            assert_eq!(
+                log.note(reason, now).map(|left| left.to_string()).as_deref(),
+                line,
+                "{reason:?} {now}"
+            );
         }
     }
 }

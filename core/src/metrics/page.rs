@@ -9,8 +9,8 @@ use core::fmt::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::{
-    DOCUMENTS, DOUBTS, ERRORS, Event, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric, NAME_LOOKUPS, RELOADS,
-    REQUESTS, RULESET_LOADED, SIGNATURES,
+    DOCUMENTS, DOUBTS, ERRORS, Event, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric,
+    NAME_LOOKUPS, RELOADS, REQUESTS, RULESET_LOADED, SIGNATURES,
 };
 use crate::feed::state::FeedState;
 use crate::http::accept::Preference;
@@ -149,11 +149,13 @@ impl Page<'_> {
             (FEED_AGE, ages.collect()),
             (RULESET_LOADED, vec![Sample::new([], loaded)]),
         ];
-        state.into_iter().chain([ERRORS, RELOADS, SIGNATURES, NAME_LOOKUPS, DOUBTS, DOCUMENTS].map(|metric| {
-            let events = self.events.iter().filter(|(event, _)| event.metric() == metric);
-            let sample = |(event, count): &(Event, u64)| Sample::new(event.labels().as_slice(), *count);
-            (metric, events.map(sample).collect())
-        }))
+        state.into_iter().chain([ERRORS, RELOADS, SIGNATURES, NAME_LOOKUPS, DOUBTS, DOCUMENTS].map(
+            |metric| {
+                let events = self.events.iter().filter(|(event, _)| event.metric() == metric);
+                let sample = |(event, count): &(Event, u64)| Sample::new(event.labels().as_slice(), *count);
+                (metric, events.map(sample).collect())
+            },
+        ))
     }
 }
 

@@ -137,6 +137,11 @@ impl Page {
             .filter(|(name, _)| !name.starts_with(b":"))
             .filter(|(name, _)| !matches!(*name, b"content-length" | b"transfer-encoding" | b"trailer"))
             .collect();
-        raw::respond(status.unwrap_or(200), DETAILS, &lines, body.as_ref().map_or(self.job.body(), AsRef::as_ref))
+        raw::respond(
+            status.unwrap_or(200),
+            DETAILS,
+            &lines,
+            body.as_ref().map_or(self.job.body(), AsRef::as_ref),
+        )
     }
 }

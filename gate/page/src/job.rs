@@ -131,8 +131,7 @@ impl Job {
         drop(html);
         go_on()?;
         let depends_on_agent = document.forbids_some();
-        let as_page =
-            |reason| Outcome::Page { headers: conversion.page_headers(depends_on_agent), reason };
+        let as_page = |reason| Outcome::Page { headers: conversion.page_headers(depends_on_agent), reason };
         // Nobody knows the contents of the part that a document lacks.
         if document.is_cut() {
             return Ok(as_page(DocumentOutcome::TooLarge));

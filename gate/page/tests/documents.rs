@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
-use crawlpike_core::{
-    DocumentForm, DocumentHeaders, DocumentTreatment, NoFiles, Overrides, Request, Ruleset, Scheme, decide, page_url,
-    rfc_3339,
-};
 use crawlpike_core::metrics::{DocumentOutcome, Event};
+use crawlpike_core::{
+    DocumentForm, DocumentHeaders, DocumentTreatment, NoFiles, Overrides, Request, Ruleset, Scheme, decide,
+    page_url, rfc_3339,
+};
 use crawlpike_document_gate::{Job, Memory, Outcome, PageSource};
 
 const PAGE: &str = "<title>Bread</title><nav><a href=/>Home</a></nav><main><p>Mix flour and <a href=/water>water</a>.</main>";
@@ -60,12 +60,7 @@ fn job(request: &Asked<'_>, response: &[(&str, &str)]) -> Job {
     job_within(&MEMORY, ENOUGH, request, response)
 }
 
-fn job_within(
-    memory: &'static Memory,
-    most: usize,
-    request: &Asked<'_>,
-    response: &[(&str, &str)],
-) -> Job {
+fn job_within(memory: &'static Memory, most: usize, request: &Asked<'_>, response: &[(&str, &str)]) -> Job {
     let document = br#"{ "catalog": "none", "agents": [ { "token": "ExampleBot" } ],
         "sites": [ { "hosts": ["example.com"], "max_document_bytes": 100000,
                      "aiwebindex": { "document": { "md_paths": true } } } ] }"#;
@@ -226,7 +221,10 @@ fn each_outcome_has_its_reason() {
         // No room to collect it.
         (4_000, PAGE, true, DocumentOutcome::Busy),
     ] {
-        assert_eq!(reason(most, page.as_bytes(), is_wanted), Event::Document(DocumentForm::Markdown, outcome));
+        assert_eq!(
+            reason(most, page.as_bytes(), is_wanted),
+            Event::Document(DocumentForm::Markdown, outcome)
+        );
     }
     assert_eq!(MEMORY.held(), 0);
 }

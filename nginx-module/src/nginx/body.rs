@@ -392,10 +392,7 @@ unsafe fn converted<M: Module + Exported>(
 /// # Safety
 ///
 /// As for [`filter`].
-unsafe fn unconverted<M: Module + Exported>(
-    raw: *mut ngx_http_request_t,
-    body: M::Body,
-) -> Option<Bytes<M>> {
+unsafe fn unconverted<M: Module + Exported>(raw: *mut ngx_http_request_t, body: M::Body) -> Option<Bytes<M>> {
     let leave = |request: &mut Request<'_, M>, body: &M::Body| {
         M::on_unconverted(request, body);
         None

@@ -14,7 +14,8 @@ use ngx::core::{Pool, Status};
 use ngx::ffi::{
     NGX_INVALID_FILE, NGX_PROCESS_SIGNALLER, ngx_argv, ngx_conf_full_name, ngx_conf_log_error, ngx_conf_t,
     ngx_http_compile_complex_value, ngx_http_compile_complex_value_t, ngx_http_complex_value_t,
-    ngx_http_core_loc_conf_t, ngx_parse_offset, ngx_parse_time, ngx_process, ngx_str_t, ngx_test_config, ngx_uint_t,
+    ngx_http_core_loc_conf_t, ngx_parse_offset, ngx_parse_time, ngx_process, ngx_str_t, ngx_test_config,
+    ngx_uint_t,
 };
 use ngx::http::{HttpModule, HttpModuleConfExt, NgxHttpCoreModule};
 

@@ -355,9 +355,10 @@ fn a_denial_that_an_upstream_has_no_part_in_is_not_intercepted() {
 
 #[test]
 fn a_flood_of_denials_writes_a_line_a_second_and_reason_with_the_number_of_the_others() {
-    let (folder, port, each) = (lab_with_robots("User-agent: *\nDisallow: /private\n"), free_port(), free_port());
+    let (folder, port, each) =
+        (lab_with_robots("User-agent: *\nDisallow: /private\n"), free_port(), free_port());
     let http = format!(
-        "{HTTP} server {{ listen 127.0.0.1:{port}; {FILE} }}
+        "{HTTP} keepalive_requests 10000; server {{ listen 127.0.0.1:{port}; {FILE} }}
          server {{ listen 127.0.0.1:{each}; crawlpike_log_level error; {FILE} }}"
     );
     let nginx = Nginx::set_up(folder, &http, Setup { workers: 1, ..Setup::default() });
@@ -369,7 +370,10 @@ fn a_flood_of_denials_writes_a_line_a_second_and_reason_with_the_number_of_the_o
     }
     let lines = |reason: &str| {
         let lines = nginx.folder().lines("error.log");
-        lines.into_iter().filter(|line| line.contains(&format!("crawlpike: denied, {reason}"))).collect::<Vec<_>>()
+        lines
+            .into_iter()
+            .filter(|line| line.contains(&format!("crawlpike: denied, {reason}")))
+            .collect::<Vec<_>>()
     };
     for (reason, request, requests) in
         [("spoofed-agent", spoofed("/"), 1_800), ("robots-disallowed", verified("/private"), 200)]
@@ -383,7 +387,8 @@ fn a_flood_of_denials_writes_a_line_a_second_and_reason_with_the_number_of_the_o
             });
             (lines.len(), lines.len() + more.sum::<usize>())
         };
-        let (written, all) = wait_for("the number of all", || Some(counted()).filter(|(_, all)| *all >= requests));
+        let (written, all) =
+            wait_for("the number of all", || Some(counted()).filter(|(_, all)| *all >= requests));
         let seconds = usize::try_from(start.elapsed().as_secs()).unwrap() + 2;
         assert!((1..=seconds).contains(&written), "{reason}: {written} lines for {all} in {seconds} s");
     }
