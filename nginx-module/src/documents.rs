@@ -1,6 +1,7 @@
 //! Pages that become documents: from nginx's request and response to the core's plan, and back.
 
 use std::iter;
+use std::time::Duration;
 
 use crawlpike_core::metrics::DocumentOutcome;
 use crawlpike_core::{Decision, DocumentHeaders, DocumentTreatment, HeaderName as Name, page_url, rfc_3339};
@@ -9,7 +10,8 @@ use crawlpike_document_gate::{Held, Job, Memory, Outcome, PageSource};
 use crate::counters::count_event;
 use crate::gate;
 use crate::module::Request;
-use crate::nginx::{Body, HeaderName, MainThread};
+use crate::nginx::{Body, HeaderName, MainThread, trim};
+use crate::ruleset::InForce;
 use crate::state::{AskedDocument, RequestState};
 
 /// From how many bytes on a page is converted in a thread: smaller ones take less than a millisecond.
@@ -17,6 +19,13 @@ const LARGE: usize = 64 << 10;
 
 /// The memory that the pages of this worker hold.
 static HELD: Memory = Memory::new();
+
+/// The time between two looks for memory that the C library keeps although it is free: after a flood of requests, that is as much
+/// as all pages may hold.
+const TRIM_INTERVAL: Duration = Duration::from_secs(5);
+
+/// From how many bytes on it is worth its time: 1 ms for 10 MiB that are free.
+const WORTH_TRIMMING: usize = 8 << 20;
 
 /// The headers of a request that are changed.
 const CHANGED: [HeaderName; 4] = [
@@ -136,6 +145,19 @@ pub(crate) fn on_unconverted(request: &mut Request<'_>, body: &PageBody) {
 /// The client has left.
 pub(crate) fn on_abandoned(main_thread: MainThread<'_>, body: &PageBody) {
     count_event(main_thread, body.0.event(DocumentOutcome::Gone));
+}
+
+/// Returns when a worker first looks for memory that it can return to the system, if it makes documents.
+pub(crate) fn on_worker(in_force: &InForce) -> Option<Duration> {
+    in_force.get().filter(|ruleset| ruleset.sends_documents()).map(|_| TRIM_INTERVAL)
+}
+
+/// Returns what the C library keeps to the system, if pages had much of it. Returns when to look again.
+pub(crate) fn on_timer() -> Option<Duration> {
+    if HELD.take_given_back() >= WORTH_TRIMMING {
+        trim();
+    }
+    Some(TRIM_INTERVAL)
 }
 
 #[cfg(feature = "panic-for-tests")]

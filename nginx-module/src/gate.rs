@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use crawlpike_core::metrics::OnceAMinute;
+use crawlpike_core::metrics::{DenialLog, OnceAMinute};
 use crawlpike_core::{
     Action, Decision, HeaderNames, Identity, Mode, NameLengths, Overrides, Reply, Ruleset, Scheme,
     SignatureBudget, UPSTREAM_HEADER, connection_without_ours, decide_remembering, is_forgery, joined_lines,
@@ -187,14 +187,33 @@ fn answer(mut request: Request<'_>, ruleset: &Ruleset, decision: &Decision) -> C
         return ControlFlow::Continue(());
     };
     if decision.action == Action::Deny {
-        let level = conf.map_or(LogLevel::ERROR, LocationConf::log_level);
-        request.log(level, || format!("crawlpike: {}", ruleset.denial_line(decision, &request)));
+        log_denial(&request, ruleset, decision, conf.and_then(LocationConf::log_level));
     }
     request.forget_upstream();
     ControlFlow::Break(match request.is_answered_by_nginx(reply.status) {
         true => request.finish_with_status(reply.status),
         false => send(request, &reply),
     })
+}
+
+/// Writes a line about a denial. At the default level a worker writes one line a second and reason: a flood of requests must not fill
+/// the disk.
+fn log_denial(request: &Request<'_>, ruleset: &Ruleset, decision: &Decision, level: Option<LogLevel>) {
+    thread_local! {
+        static DENIALS: DenialLog = DenialLog::new();
+    }
+    let left_out = match level {
+        Some(_) => None,
+        None => match DENIALS.with(|denials| denials.note(decision.reason, request.main_thread().now())) {
+            Some(left_out) => Some(left_out),
+            None => return,
+        },
+    };
+    request.log(level.unwrap_or(LogLevel::ERROR), || {
+        let line = ruleset.denial_line(decision, request);
+        left_out
+            .map_or_else(|| format!("crawlpike: {line}"), |left_out| format!("crawlpike: {line}{left_out}"))
+    });
 }
 
 /// Sends a reply of the core.

@@ -27,6 +27,7 @@ const TASKS: &[Task<Crawlpike>] = &[
         start: |main, _| feed_states::on_worker(&main.ruleset),
         run: |main, main_thread| feed_states::on_timer(&main.ruleset, main_thread),
     },
+    Task { start: |main, _| documents::on_worker(&main.ruleset), run: |_, _| documents::on_timer() },
 ];
 
 impl Module for Crawlpike {

@@ -9,6 +9,7 @@ use crate::feed::state::FeedState;
 use crate::json::typed::json_words;
 use crate::ruleset::data::Ruleset;
 
+mod denial_log;
 mod event;
 mod feed_news;
 mod once_a_minute;
@@ -19,6 +20,7 @@ mod shared_counters;
 mod stat_names;
 mod statistics;
 
+pub use self::denial_log::{DenialLog, LeftOut};
 pub use self::event::Event;
 pub use self::feed_news::FeedNews;
 pub use self::once_a_minute::OnceAMinute;

@@ -19,17 +19,24 @@ pub(crate) const LEAST: usize = 4 << 10;
 #[derive(Debug)]
 pub struct Memory {
     held: AtomicUsize,
+    /// The bytes that were given back since [`Memory::take_given_back`].
+    given_back: AtomicUsize,
 }
 
 impl Memory {
     /// Memory of which nothing is held.
     pub const fn new() -> Self {
-        Self { held: AtomicUsize::new(0) }
+        Self { held: AtomicUsize::new(0), given_back: AtomicUsize::new(0) }
     }
 
     /// The bytes that are held.
     pub fn held(&self) -> usize {
         self.held.load(Relaxed)
+    }
+
+    /// The bytes that were given back since the last call. An allocator may keep them from the system.
+    pub fn take_given_back(&self) -> usize {
+        self.given_back.swap(0, Relaxed)
     }
 
     /// An empty share for a page, of at most `most` bytes for all pages together.
@@ -80,6 +87,7 @@ impl Share {
 impl Drop for Share {
     fn drop(&mut self) {
         self.memory.held.fetch_sub(self.held, Relaxed);
+        self.memory.given_back.fetch_add(self.held, Relaxed);
     }
 }
 
@@ -164,6 +172,8 @@ mod tests {
         assert!(second.as_ref().iter().all(|byte| *byte == 2));
         drop(second);
         assert_eq!(MEMORY.held(), 0);
+        assert!(MEMORY.take_given_back() >= 110_000);
+        assert_eq!(MEMORY.take_given_back(), 0);
     }
 
     #[test]

@@ -42,9 +42,9 @@ pub(crate) struct LocationConf<'c> {
 }
 
 impl<'c> LocationConf<'c> {
-    /// The level of the line that a denial writes to the error log.
-    pub(crate) fn log_level(&self) -> LogLevel {
-        self.log_level.unwrap_or(LogLevel::ERROR)
+    /// The level of the line that a denial writes to the error log. `None`: that of errors, and not each denial writes one.
+    pub(crate) fn log_level(&self) -> Option<LogLevel> {
+        self.log_level
     }
 
     /// `crawlpike off|observe|enforce|$variable;`

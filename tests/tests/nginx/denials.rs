@@ -1,9 +1,12 @@
 //! The response to a denied client, and the settings that cannot change it.
 
+use std::time::Instant;
+
 use crawlpike_tests::http::{Connection, Request, send_bytes};
 use crawlpike_tests::lab::{ADDRESS_HEADER, FIREFOX, HTTP, lab, lab_with_robots, person, spoofed, verified};
-use crawlpike_tests::nginx::{Nginx, ask, local};
+use crawlpike_tests::nginx::{Nginx, Setup, ask, local};
 use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 
 const FILE: &str = "root .; location / { try_files /lab.txt =404; }";
 
@@ -350,4 +353,51 @@ fn a_denial_that_an_upstream_has_no_part_in_is_not_intercepted() {
         location / { error_page 404 /denied.html; proxy_pass http://127.0.0.1:1; }",
     );
     assert_eq!(ask(port, &spoofed("/")).denial_reason().as_deref(), Some("spoofed-agent"));
+}
+
+#[test]
+fn a_flood_of_denials_writes_a_line_a_second_and_reason_with_the_number_of_the_others() {
+    let (folder, port, each) =
+        (lab_with_robots("User-agent: *\nDisallow: /private\n"), free_port(), free_port());
+    let http = format!(
+        "{HTTP} keepalive_requests 10000; server {{ listen 127.0.0.1:{port}; {FILE} }}
+         server {{ listen 127.0.0.1:{each}; crawlpike_log_level error; {FILE} }}"
+    );
+    let nginx = Nginx::set_up(folder, &http, Setup { workers: 1, ..Setup::default() });
+    let start = Instant::now();
+    let mut connection = Connection::open(local(port)).unwrap();
+    for number in 0..2_000 {
+        let request = if number % 10 == 0 { verified("/private") } else { spoofed("/") };
+        assert_eq!(connection.send(&request).unwrap().status, 403);
+    }
+    let lines = |reason: &str| {
+        let lines = nginx.folder().lines("error.log");
+        lines
+            .into_iter()
+            .filter(|line| line.contains(&format!("crawlpike: denied, {reason}")))
+            .collect::<Vec<_>>()
+    };
+    for (reason, request, requests) in
+        [("spoofed-agent", spoofed("/"), 1_800), ("robots-disallowed", verified("/private"), 200)]
+    {
+        // The next one in another second has the rest of them.
+        let counted = || {
+            assert_eq!(ask(port, &request).status, 403);
+            let lines = lines(reason);
+            let more = lines.iter().filter_map(|line| {
+                line.split_once(", and ")?.1.split_once(" more since the last line")?.0.parse::<usize>().ok()
+            });
+            (lines.len(), lines.len() + more.sum::<usize>())
+        };
+        let (written, all) =
+            wait_for("the number of all", || Some(counted()).filter(|(_, all)| *all >= requests));
+        let seconds = usize::try_from(start.elapsed().as_secs()).unwrap() + 2;
+        assert!((1..=seconds).contains(&written), "{reason}: {written} lines for {all} in {seconds} s");
+    }
+    // Where the level is given, each denial has a line.
+    let before = lines("spoofed-agent").len();
+    for _ in 0..50 {
+        assert_eq!(ask(each, &spoofed("/")).status, 403);
+    }
+    wait_for("a line for each", || (lines("spoofed-agent").len() == before + 50).then_some(()));
 }

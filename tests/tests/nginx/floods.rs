@@ -1,5 +1,6 @@
 //! Clients that ask for documents of large pages and leave, and more of them than a worker has memory for.
 
+use std::env;
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::atomic::AtomicBool;
@@ -28,6 +29,9 @@ const MEMORY: u64 = 64 << 10;
 
 /// What a worker of a debug build needs beside, with its buffers and what the allocator keeps, in KiB.
 const SLACK: u64 = 48 << 10;
+
+/// What may stay when all is over, in KiB: threads have their stacks and heaps.
+const KEPT: u64 = 10 << 10;
 
 const ATTACKERS: usize = 32;
 
@@ -71,9 +75,8 @@ impl Flooded {
         page.sum("crawlpike_documents_total", &labels).unwrap_or_default()
     }
 
-    /// Has each of the attackers do the same again and again. Returns the most anonymous memory of the worker meanwhile, and
-    /// after the attack, in KiB.
-    fn attack(&self, once: impl Fn() + Sync) -> (u64, u64) {
+    /// Has each of the attackers do the same again and again. Returns the most anonymous memory of the worker, in KiB.
+    fn attack(&self, once: impl Fn() + Sync) -> u64 {
         let (worker, is_over) = (self.worker(), AtomicBool::new(false));
         let mut most = 0;
         thread::scope(|scope| {
@@ -95,9 +98,19 @@ impl Flooded {
         wait_for("an answer to an honest client", || {
             (self.markdown("/small.html").status == 200).then_some(())
         });
-        let after = memory(worker).anonymous;
-        eprintln!("{most} KiB at most, {after} KiB after");
-        (most, after)
+        most.max(memory(worker).anonymous)
+    }
+
+    /// Checks the most anonymous memory of the worker, and waits until it is back, in KiB.
+    fn check_memory(&self, before: u64, most: u64) {
+        // Under a sanitizer, the memory is that of the sanitizer.
+        if env::var_os("SANITIZE_REPORTS").is_some() {
+            return;
+        }
+        assert!(most < before + MEMORY + SLACK, "{before} KiB became {most}");
+        let worker = self.worker();
+        wait_for("the memory to come back", || (memory(worker).anonymous < before + KEPT).then_some(()));
+        eprintln!("{before} KiB became {most}, and {} at last", memory(worker).anonymous);
     }
 
     fn markdown(&self, path: &str) -> Response {
@@ -117,13 +130,12 @@ fn is_markdown(response: &Response) -> bool {
 fn clients_that_leave_cost_no_memory() {
     let flooded = Flooded::start("");
     let before = memory(flooded.worker()).anonymous;
-    let (most, after) = flooded.attack(|| {
+    let most = flooded.attack(|| {
         let Ok(mut stream) = TcpStream::connect(local(flooded.port)) else { return };
         let _ = stream.write_all(&get("/large.html").bytes());
         thread::sleep(Duration::from_millis(30));
     });
-    assert!(most < before + MEMORY + SLACK, "{before} KiB became {most}");
-    assert!(after < before + MEMORY / 2, "{before} KiB became {most}, and then {after}");
+    flooded.check_memory(before, most);
     wait_for("the work of those that left", || (flooded.counted("gone") > 0.0).then_some(()));
     wait_for("a document of a large page", || is_markdown(&flooded.markdown("/large.html")).then_some(()));
     assert!(!flooded.nginx.folder().read("error.log").contains("[alert]"));
@@ -156,7 +168,7 @@ fn reset_streams(stream: &mut TcpStream, first: u32, count: u32) -> std::io::Res
 fn streams_that_are_reset_cost_no_memory() {
     let flooded = Flooded::start("");
     let before = memory(flooded.worker()).anonymous;
-    let (most, after) = flooded.attack(|| {
+    let most = flooded.attack(|| {
         let Ok(mut stream) = TcpStream::connect(local(flooded.h2)) else { return };
         let _ = stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
         for round in 0..10 {
@@ -165,8 +177,7 @@ fn streams_that_are_reset_cost_no_memory() {
             }
         }
     });
-    assert!(most < before + MEMORY + SLACK, "{before} KiB became {most}");
-    assert!(after < before + MEMORY / 2, "{before} KiB became {most}, and then {after}");
+    flooded.check_memory(before, most);
     wait_for("the work of those that left", || (flooded.counted("gone") > 0.0).then_some(()));
     wait_for("a document of a large page", || is_markdown(&flooded.markdown("/large.html")).then_some(()));
     assert!(!flooded.nginx.folder().read("error.log").contains("[alert]"));

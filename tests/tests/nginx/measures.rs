@@ -259,6 +259,7 @@ fn the_page_tells_feeds_and_state_in_both_forms() {
     let counting = Counting::start(folder, "");
     let page = counting.page();
     let metrics = [
+        "crawlpike_documents_total",
         "crawlpike_doubts_total",
         "crawlpike_errors_total",
         "crawlpike_feed_age_seconds",
