@@ -65,8 +65,8 @@ pub use path::spelling::Spelling;
 pub use reason::{Reason, Rule};
 pub use request::{NameFact, NameOutcome, Overrides, Request, Scheme, SignatureBudget, joined_lines};
 pub use response::document::{
-    Coding, Conversion, DocumentForm, DocumentHeaders, DocumentPlan, DocumentTreatment, DocumentWish, Made,
-    RequestEdits, page_url,
+    Coding, Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentPlan, DocumentTreatment,
+    DocumentWish, Made, RequestEdits, page_url,
 };
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;

@@ -1,8 +1,8 @@
 //! A page on its way to a document.
 
-use crawlpike_core::{Conversion, DocumentForm, DocumentHeaders, Made};
+use crawlpike_core::{Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, Made};
 use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
-use crawlpike_document::{Document, Limits, read};
+use crawlpike_document::{Document, Limits, Refusal, read};
 
 use crate::coding::decoded;
 
@@ -78,7 +78,8 @@ impl Job {
         let Some(html) =
             decoded(&self.body, conversion.coding, conversion.max_bytes).filter(|html| !html.is_empty())
         else {
-            return Outcome::Page { headers: self.page() };
+            // Also a page that is too large without its coding: the decoder ends there.
+            return Outcome::Page { headers: self.page().refused(Some(DocumentOutcome::Broken)) };
         };
         let limits = Limits { bytes: conversion.max_bytes, ..Limits::default() };
         // The bytes are as the origin sent them. Only names of encodings matter in this header, which are ASCII.
@@ -86,13 +87,16 @@ impl Job {
         let document = read(&html, &limits, Some(&content_type), self.source.url.as_deref());
         drop(html);
         let depends_on_agent = document.forbids_some();
-        let as_page = Outcome::Page { headers: conversion.page_headers(depends_on_agent) };
-        // Nobody knows the contents of the part that a document lacks.
-        if document.is_cut() || document.is_forbidden(conversion.token.as_deref().as_slice()) {
-            return as_page;
+        let as_page = |refusal| Outcome::Page {
+            headers: conversion.page_headers(depends_on_agent).refused(Some(refusal)),
+        };
+        if let Some(refusal) = document.refusal(conversion.token.as_deref().as_slice()) {
+            return as_page(outcome(refusal));
         }
         let tokens = document.markdown_tokens();
-        let Some((body, reference)) = self.written(document) else { return as_page };
+        let Some((body, reference)) = self.written(document) else {
+            return as_page(DocumentOutcome::Broken);
+        };
         let content = reference.as_deref().map_or(&*body, str::as_bytes);
         let headers =
             conversion.document_headers(&Made { length: body.len(), tokens, content, depends_on_agent });
@@ -114,5 +118,27 @@ impl Job {
         let document = document.to_ai_document(&fetch)?;
         let body = serde_json::to_vec(&document).ok()?;
         Some((body, document.schema.reference))
+    }
+}
+
+/// The outcome for a page that was read and makes no document.
+fn outcome(refusal: Refusal) -> DocumentOutcome {
+    match refusal {
+        Refusal::NoIndex => DocumentOutcome::NoIndex,
+        Refusal::NoSnippet => DocumentOutcome::NoSnippet,
+        Refusal::Depth => DocumentOutcome::Depth,
+        Refusal::Thin => DocumentOutcome::Thin,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_has_one_word() {
+        for refusal in [Refusal::NoIndex, Refusal::NoSnippet, Refusal::Depth, Refusal::Thin] {
+            assert_eq!(outcome(refusal).as_str(), refusal.as_str());
+        }
     }
 }

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use crawlpike_core::{
-    DocumentHeaders, DocumentTreatment, NoFiles, Overrides, Request, Ruleset, Scheme, decide, page_url,
-    rfc_3339,
+    DocumentHeaders, DocumentOutcome, DocumentTreatment, NoFiles, Overrides, Request, Ruleset, Scheme,
+    decide, page_url, rfc_3339,
 };
 use crawlpike_document_gate::{Job, Outcome, PageSource};
 
@@ -167,6 +167,29 @@ fn tag_8_a_page_can_forbid_documents() {
         };
         assert_eq!(line(&headers, "vary").as_deref(), Some(vary), "{meta}");
     }
+}
+
+#[test]
+fn a_page_that_is_sent_as_it_is_says_why() {
+    let refusal = |page: &str| match finished(&asked("/", MARKDOWN_ASKED), page.as_bytes()) {
+        Outcome::Page { headers } => headers.refusal,
+        Outcome::Document { headers, .. } => headers.refusal.or(Some(DocumentOutcome::Made)),
+    };
+    let shell = "<title>Bread</title><div id=root>Loading…</div><script src=/app.js></script>";
+    for (page, outcome) in [
+        (PAGE, DocumentOutcome::Made),
+        (shell, DocumentOutcome::Thin),
+        (&*format!("<meta name=robots content=nosnippet>{PAGE}"), DocumentOutcome::NoSnippet),
+        (&*format!("<meta name=robots content=none>{PAGE}"), DocumentOutcome::NoIndex),
+        (&*("<div>".repeat(1000) + PAGE), DocumentOutcome::Depth),
+    ] {
+        assert_eq!(refusal(page), Some(outcome), "{page}");
+    }
+    let mut broken = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-encoding", "gzip")]);
+    assert!(broken.push(PAGE.as_bytes()));
+    assert!(
+        matches!(broken.finish(), Outcome::Page { headers } if headers.refusal == Some(DocumentOutcome::Broken))
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::outcome::DocumentOutcome;
 use crate::http::header_name::HeaderName;
 
 /// The changes to the head of a response.
@@ -10,6 +11,8 @@ use crate::http::header_name::HeaderName;
 pub struct DocumentHeaders {
     /// The status, if it becomes another one: a 304 has no body.
     pub status: Option<u16>,
+    /// The reason why a client that asked for a document gets the page as it is.
+    pub refusal: Option<DocumentOutcome>,
     replaced: Vec<(HeaderName, Vec<Box<[u8]>>)>,
 }
 
@@ -17,6 +20,12 @@ impl DocumentHeaders {
     /// The headers to be replaced, with the lines that take the place of all there are; no lines: the header goes.
     pub fn replaced(&self) -> impl Iterator<Item = (HeaderName, &[Box<[u8]>])> {
         self.replaced.iter().map(|(name, lines)| (*name, &**lines))
+    }
+
+    /// The same, with the reason why the page is sent as it is.
+    #[must_use]
+    pub fn refused(self, refusal: Option<DocumentOutcome>) -> Self {
+        Self { refusal, ..self }
     }
 
     pub(super) fn set(&mut self, name: HeaderName, value: impl Into<Box<[u8]>>) {
