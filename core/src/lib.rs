@@ -65,8 +65,8 @@ pub use http::header_name::HeaderName;
 pub use http::token::is_token_byte;
 pub use identity::doubts::DoubtInfo;
 pub use identity::{
-    Doubt, Identity, NameCache, NameDesk, NameLookup, NameLookupResult, NamePlaces, NameShares, NameStage, Proof,
-    SignatureResult,
+    Doubt, Identity, NameCache, NameDesk, NameLookup, NameLookupResult, NamePlaces, NameShares, NameStage,
+    Proof, SignatureResult,
 };
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
@@ -76,8 +76,8 @@ pub use request::{
     NameFact, NameOutcome, Overrides, PlainRequest, Request, Scheme, SignatureBudget, joined_lines,
 };
 pub use response::document::{
-    Coding, Conversion, DocumentForm, DocumentHeaders, DocumentPlan, DocumentTreatment, DocumentWish, Made,
-    RequestEdits, page_url,
+    Coding, Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentPlan, DocumentTreatment,
+    DocumentWish, Made, RequestEdits, page_url,
 };
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;

@@ -61,6 +61,31 @@ pub fn read(bytes: &[u8], limits: &Limits, content_type: Option<&str>, url: Opti
     Document { is_cut: is_cut || written.is_cut, page_tokens, head, addresses, written, amount, is_thin }
 }
 
+/// The reason why no document of a page is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A `meta` element says `noindex` or `none`.
+    NoIndex,
+    /// A `meta` element says `nosnippet` or `max-snippet:0`.
+    NoSnippet,
+    /// The page has more than its limits permit.
+    Depth,
+    /// Implausibly little text is left of the page.
+    Thin,
+}
+
+impl Refusal {
+    /// The word for it, as in metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoIndex => "noindex",
+            Self::NoSnippet => "nosnippet",
+            Self::Depth => "depth",
+            Self::Thin => "thin",
+        }
+    }
+}
+
 /// A page, read.
 #[derive(Debug)]
 pub struct Document {
@@ -108,7 +133,23 @@ impl Document {
     /// Returns true if the page forbids a document of it: a `meta` element in its `head` says `noindex` or `nosnippet` to all
     /// robots, or to one of these product tokens. The response's headers may forbid it as well.
     pub fn is_forbidden(&self, tokens: &[&str]) -> bool {
-        self.head.forbids(tokens)
+        self.forbidding_rule(tokens).is_some()
+    }
+
+    /// The rule that forbids it: `noindex`, `nosnippet`, `max-snippet:0` or `none`.
+    fn forbidding_rule(&self, tokens: &[&str]) -> Option<&'static str> {
+        self.head.forbidding_rule(tokens)
+    }
+
+    /// The reason why a gate sends the page as it is to a client with these product tokens.
+    pub fn refusal(&self, tokens: &[&str]) -> Option<Refusal> {
+        match self.forbidding_rule(tokens) {
+            Some("nosnippet" | "max-snippet:0") => Some(Refusal::NoSnippet),
+            Some(_) => Some(Refusal::NoIndex),
+            // Nobody knows the contents of the part that a document lacks.
+            None if self.is_cut => Some(Refusal::Depth),
+            None => self.is_thin.then_some(Refusal::Thin),
+        }
     }
 
     /// Returns true if the page forbids a document to some robots by their product tokens, whatever it says to all.

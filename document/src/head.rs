@@ -93,12 +93,12 @@ impl Head {
         }
     }
 
-    /// Returns true if the page forbids a document of it, to all or to one of these product tokens.
-    pub(crate) fn forbids(&self, tokens: &[&str]) -> bool {
-        self.robots.iter().any(|(name, rules)| {
+    /// The rule with which the page forbids a document of it, to all or to one of these product tokens.
+    pub(crate) fn forbidding_rule(&self, tokens: &[&str]) -> Option<&'static str> {
+        self.robots.iter().find_map(|(name, rules)| {
             let is_for =
                 name == "robots" || tokens.iter().any(|token| name.eq_ignore_ascii_case(token.trim()));
-            is_for && forbids(rules, FORBIDDING)
+            forbidding(rules, FORBIDDING).filter(|_| is_for)
         })
     }
 
@@ -106,7 +106,7 @@ impl Head {
     pub(crate) fn forbids_some(&self) -> bool {
         // `none` is said in many other elements, such as `<meta name="msapplication-config" content="none">`.
         let without_none = FORBIDDING.split_last().map_or(FORBIDDING, |(_, others)| others);
-        self.robots.iter().any(|(name, rules)| name != "robots" && forbids(rules, without_none))
+        self.robots.iter().any(|(name, rules)| name != "robots" && forbidding(rules, without_none).is_some())
     }
 
     /// The sort of the page, if it names one that documents have.
@@ -150,15 +150,15 @@ fn text(value: &str) -> Option<String> {
 /// The rules that forbid a document: it is a copy of the page's text, and longer than any snippet.
 const FORBIDDING: &[&str] = &["noindex", "nosnippet", "max-snippet:0", "none"];
 
-/// Returns true if one of these is among the rules for robots.
-fn forbids(rules: &str, forbidding: &[&str]) -> bool {
+/// The first of these that is among the rules for robots.
+fn forbidding(rules: &str, forbidding: &[&'static str]) -> Option<&'static str> {
     let mut rules = rules.split([',', ';']).flat_map(|rule| {
         // `max-snippet: 0` is one rule, `noindex nofollow` are two.
         let is_valued = rule.contains(':');
         let words = rule.split_whitespace();
         if is_valued { vec![words.collect::<String>()] } else { words.map(str::to_owned).collect() }
     });
-    rules.any(|rule| forbidding.iter().any(|forbidding| rule.eq_ignore_ascii_case(forbidding)))
+    rules.find_map(|rule| forbidding.iter().find(|forbidding| rule.eq_ignore_ascii_case(forbidding)).copied())
 }
 
 /// A language tag as BCP 47 writes it, if the value can be one.

@@ -45,7 +45,7 @@ mod memo;
 mod text;
 mod thin;
 
-pub use self::document::{Document, Page, read};
+pub use self::document::{Document, Page, Refusal, read};
 pub use self::limits::Limits;
 pub use self::markdown::{Heading, Image, Link};
 pub use self::text::approximate_tokens;

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use crawlpike_core::metrics::DocumentOutcome;
+use crawlpike_core::DocumentOutcome;
 use crawlpike_core::{Conversion, DocumentHeaders, Ruleset, rfc_3339};
 use crawlpike_document_gate::{Held, Job, Memory, Outcome, PageSource};
 use crawlpike_envoy_gate::{PageRequest, change_head};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crawlpike_core::{Decision, NameFact, NameLookup, NameOutcome, Overrides};
 use crawlpike_envoy_gate::{
-    NAME, Outcome, PageRequest, UnknownName, address_of, on_page_head, on_request, on_response,
+    NAME, Outcome, PageHead, PageRequest, UnknownName, address_of, on_page_head, on_request, on_response,
 };
 
 use crate::configuration::Configuration;
@@ -168,8 +168,13 @@ fn edit_response(
     let stream = &mut HostStream::new(handle);
     on_response(stream, &loaded.ruleset, decision)?;
     let Some(request) = page else { return Ok(None) };
-    let conversion = on_page_head(stream, &loaded.ruleset, decision, request, has_body)?;
-    Ok(conversion.map(|conversion| Page::new(conversion, request, &loaded.ruleset)))
+    match on_page_head(stream, &loaded.ruleset, decision, request, has_body)? {
+        PageHead::Stays(event) => {
+            event.into_iter().for_each(statistics::count_event);
+            Ok(None)
+        }
+        PageHead::MayBecome(conversion) => Ok(Some(Page::new(conversion, request, &loaded.ruleset))),
+    }
 }
 
 /// Without a response, either the client is gone, or Envoy starts the request again for an internal redirect: the stream that it

@@ -3,8 +3,10 @@
 use std::iter;
 use std::time::Duration;
 
-use crawlpike_core::metrics::DocumentOutcome;
-use crawlpike_core::{Decision, DocumentHeaders, DocumentTreatment, HeaderName as Name, page_url, rfc_3339};
+use crawlpike_core::metrics::Event;
+use crawlpike_core::{
+    Decision, DocumentHeaders, DocumentOutcome, DocumentTreatment, HeaderName as Name, page_url, rfc_3339,
+};
 use crawlpike_document_gate::{Held, Job, Memory, Outcome, PageSource};
 
 use crate::counters::count_event;
@@ -111,6 +113,7 @@ pub(crate) fn on_response(
         DocumentTreatment::Unchanged => None,
         DocumentTreatment::Headers(headers) => {
             edit(request, &headers);
+            Event::of_page(&headers).into_iter().for_each(|event| count_event(request.main_thread(), event));
             None
         }
         DocumentTreatment::Conversion(conversion) => {

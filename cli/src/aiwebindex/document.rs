@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy, upgrade};
-use crawlpike_document::{Limits, Page};
+use crawlpike_document::{Limits, Page, Refusal, TextAmount};
 use url::Url;
 
 use super::TOKEN;
@@ -29,6 +29,8 @@ Examples:
   crawlpike aiwebindex document https://example.com/page
   crawlpike aiwebindex document page.html --url https://example.com/page
   crawlpike aiwebindex document page.html --url https://example.com/page --format json
+  crawlpike aiwebindex document page.html --why
+      Print whether a gate would send a document of the page, and why not.
   crawlpike aiwebindex document old.json --upgrade
       Print an AIDocument of version 1.0 as one of version 2.0.")]
 pub(super) struct Arguments {
@@ -41,6 +43,9 @@ pub(super) struct Arguments {
     /// The form to print
     #[arg(long, value_enum, default_value_t = Format::Markdown, conflicts_with = "upgrade")]
     format: Format,
+    /// Print what a gate would do with the page instead of the document: `made`, or the reason why not
+    #[arg(long, conflicts_with_all = ["upgrade", "format"])]
+    why: bool,
     /// Read an AIDocument instead of a page, and print it in version 2.0
     #[arg(long)]
     upgrade: bool,
@@ -101,7 +106,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if document.is_forbidden(&[TOKEN]) {
         say(format_args!("{name}: warning: the page forbids such documents in a `meta` element for robots"));
     }
+    let TextAmount { seen, kept } = document.text_amount();
+    if document.is_thin() {
+        say(format_args!(
+            "{name}: warning: {kept} of {seen} bytes of text are in the document; a script may load the content, \
+             or the page asks for consent first"
+        ));
+    }
     let mut output = io::stdout().lock();
+    if arguments.why {
+        let outcome = document.refusal(&[TOKEN]).map_or("made", Refusal::as_str);
+        writeln!(output, "{outcome}: {kept} of {seen} bytes of text are in the document")?;
+        return Ok(ExitCode::SUCCESS);
+    }
     match arguments.format {
         Format::Markdown => output.write_all(document.markdown().as_bytes())?,
         Format::Json => {

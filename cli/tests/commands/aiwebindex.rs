@@ -61,3 +61,25 @@ fn a_document_of_version_1_becomes_one_of_version_2() {
     done.ends(2);
     assert!(done.stderr.starts_with("old.json:2:16: error: "), "{done:?}");
 }
+
+#[test]
+fn a_page_of_which_little_is_left_gives_a_warning_with_both_numbers() {
+    let folder = Folder::new();
+    folder
+        .write("shell.html", "<title>A page</title><div id=root>Loading…</div><script src=/app.js></script>");
+    folder.write("page.html", "<title>A page</title><p>The ferry leaves at seven, whatever the weather is.");
+    folder.write("closed.html", "<meta name=robots content=nosnippet><p>The ferry leaves at seven.");
+    let done = folder.run(&["aiwebindex", "document", "shell.html"]);
+    assert!(
+        done.stderr.starts_with("shell.html: warning: 10 of 10 bytes of text are in the document"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(folder.run(&["aiwebindex", "document", "page.html"]).stderr, "");
+    for (page, outcome) in [("shell.html", "thin: "), ("page.html", "made: "), ("closed.html", "nosnippet: ")]
+    {
+        let done = folder.run(&["aiwebindex", "document", page, "--why"]);
+        done.ends(0);
+        assert!(done.stdout.starts_with(outcome), "{page}: {}", done.stdout);
+    }
+}

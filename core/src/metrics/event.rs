@@ -1,11 +1,9 @@
 //! The events that a gate counts beside requests.
 
-use super::{
-    DOCUMENTS, DOUBTS, DocumentOutcome, ERRORS, Metric, NAME_LOOKUPS, RELOADS, ReloadResult, SIGNATURES,
-};
+use super::{DOCUMENTS, DOUBTS, ERRORS, Metric, NAME_LOOKUPS, RELOADS, ReloadResult, SIGNATURES};
 use crate::decide::decision::Decision;
 use crate::identity::{Doubt, NameLookupResult, SignatureResult};
-use crate::response::document::DocumentForm;
+use crate::response::document::{DocumentForm, DocumentHeaders, DocumentOutcome};
 
 /// An event that a gate counts, in a metric with a few series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +86,11 @@ impl Event {
     pub fn of(decision: &Decision) -> impl Iterator<Item = Self> {
         let signature = decision.signature().map(Self::Signature);
         signature.into_iter().chain(decision.doubt.map(Self::Doubt))
+    }
+
+    /// The event of a page that stays as it is by the head of its response, if a document was asked for.
+    pub fn of_page(headers: &DocumentHeaders) -> Option<Self> {
+        headers.refusal.map(|(form, outcome)| Self::Document(form, outcome))
     }
 
     /// The remedy, for the log of a gate that counts it for the first time.

@@ -168,24 +168,6 @@ json_words! {
     }
 }
 
-json_words! {
-    /// The label `outcome` of [`DOCUMENTS`]: a document, or why there is none.
-    pub enum DocumentOutcome {
-        /// The document was sent, or the client has it.
-        Made = "made",
-        /// The page goes out as it is, because other pages hold the memory for documents.
-        Busy = "busy",
-        /// The page goes out as it is: it is larger than the site's limit, or over a limit of the converter.
-        TooLarge = "too-large",
-        /// The page goes out as it is, because its meta elements permit no document.
-        Forbidden = "forbidden",
-        /// The page goes out as far as it came: it broke off, is not in its coding, is empty, or cannot be converted.
-        Broken = "broken",
-        /// Nothing is sent: the client left before the document was made.
-        Gone = "gone",
-    }
-}
-
 impl ReloadResult {
     /// The result of a load that gave this ruleset, or none because it was refused, at `now` in seconds since the Unix epoch.
     pub fn of(ruleset: Option<&Ruleset>, now: i64) -> Self {

@@ -30,8 +30,15 @@ pub(super) fn view(tree: &mut Tree<'_>) {
     }
     let (marks, tabs) = {
         let openable = Openable::of(tree);
-        let marks =
-            Marks { tree, sheet: &sheet, openable: &openable, marks: Vec::new(), around: Vec::new() }.all();
+        let marks = Marks {
+            tree,
+            sheet: &sheet,
+            openable: &openable,
+            marks: Vec::new(),
+            around: Vec::new(),
+            names: Vec::new(),
+        }
+        .all();
         (marks, openable.tabs(tree))
     };
     for (id, is_hidden) in marks {
@@ -114,6 +121,8 @@ struct Marks<'t, 'p> {
     openable: &'t Openable<'t>,
     marks: Vec<(NodeId, bool)>,
     around: Vec<Around>,
+    /// The names of the element that is looked at.
+    names: Vec<Name>,
 }
 
 impl Marks<'_, '_> {
@@ -186,20 +195,19 @@ impl Marks<'_, '_> {
     }
 
     /// The declarations about an element, and whether other rules may show it.
-    fn look(&self, node: Node) -> (Look, bool) {
+    fn look(&mut self, node: Node) -> (Look, bool) {
         let mut style = Style::default();
         let mut may_be_shown = false;
         if !self.sheet.is_empty() {
-            let mut names = Vec::new();
-            if node.tag.name() != "" {
-                names.push(Name::element(node.tag.name()));
-            }
+            let names = &mut self.names;
+            names.clear();
+            names.push(Name::element(node.tag.name()));
             if node.flags.has(Flags::NAMED) {
                 let class = self.tree.attribute(node, Attribute::Class).unwrap_or_default();
                 names.extend(class.split_ascii_whitespace().take(MOST_NAMES).map(Name::class));
                 names.extend(self.tree.attribute(node, Attribute::Id).map(|id| Name::id(id.trim())));
             }
-            style = self.sheet.style(&names);
+            style = self.sheet.style(names);
             // Rules about all elements of a name do not show one of them.
             may_be_shown = !style.is_empty() && self.sheet.may_show(names.get(1..).unwrap_or_default());
         }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crawlpike_core::metrics::Event;
 use crawlpike_core::{Decision, Overrides, Ruleset};
-use crawlpike_envoy_gate::{PageRequest, on_page_head, on_page_request, on_response};
+use crawlpike_envoy_gate::{PageHead, PageRequest, on_page_head, on_page_request, on_response};
 use crawlpike_envoy_wasm::{Errors, HostStream, Refused, metrics};
 
 use crate::page::Page;
@@ -37,9 +37,14 @@ impl Gate {
     /// to be.
     pub(crate) fn response(self: &Rc<Self>, asked: &Asked, has_body: bool) -> Option<Page> {
         let Asked { decision, page } = asked;
-        let conversion = on_page_head(&mut HostStream::default(), &self.ruleset, decision, page, has_body);
-        let conversion = self.granted(conversion).flatten()?;
-        Some(Page::new(Rc::clone(self), *decision, conversion, page))
+        let head = on_page_head(&mut HostStream::default(), &self.ruleset, decision, page, has_body);
+        match self.granted(head)? {
+            PageHead::Stays(event) => {
+                event.into_iter().for_each(|event| self.count(event));
+                None
+            }
+            PageHead::MayBecome(conversion) => Some(Page::new(Rc::clone(self), *decision, conversion, page)),
+        }
     }
 
     /// Makes the headers of the response what policies say.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crawlpike_core::metrics::DocumentOutcome;
+use crawlpike_core::DocumentOutcome;
 use crawlpike_core::{Conversion, Decision, rfc_3339};
 use crawlpike_document_gate::{Held, Job, Memory, Outcome, PageSource};
 use crawlpike_envoy_gate::{PageRequest, Stream, change_head};

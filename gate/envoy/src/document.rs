@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crawlpike_core::metrics::Event;
 use crawlpike_core::{
     Conversion, Decision, DocumentHeaders, DocumentTreatment, DocumentWish, Overrides, Request, RequestEdits,
     Ruleset, page_url,
@@ -21,6 +22,15 @@ pub struct PageRequest {
     url: Option<String>,
     /// Documents that the client has.
     known: Vec<Box<[u8]>>,
+}
+
+/// A page by the head of its response.
+#[derive(Debug)]
+pub enum PageHead {
+    /// It stays as it is. The event to count, if a document was asked for.
+    Stays(Option<Event>),
+    /// It may become a document: its head then changes with [`change_head`].
+    MayBecome(Box<Conversion>),
 }
 
 /// The changes of a request before the origin gets it.
@@ -74,8 +84,7 @@ fn without(target: &[u8], added: &str) -> Option<Vec<u8>> {
     Some([path.strip_suffix(added.as_bytes())?, rest].concat())
 }
 
-/// Decides about a response by its head, and changes the head of one whose body stays. Returns the conversion if its body may
-/// become a document: the head then changes with [`change_head`].
+/// Decides about a response by its head, and changes the head of one whose body stays.
 ///
 /// # Errors
 ///
@@ -86,20 +95,22 @@ pub fn on_page_head<S: Stream>(
     decision: &Decision,
     page: &PageRequest,
     has_body: bool,
-) -> Result<Option<Box<Conversion>>, S::Error> {
-    let Some(plan) = ruleset.document_plan(decision, page.wish) else { return Ok(None) };
+) -> Result<PageHead, S::Error> {
+    let Some(plan) = ruleset.document_plan(decision, page.wish) else { return Ok(PageHead::Stays(None)) };
     let response = stream.response_lines()?;
     let status = response.lines().find(|(name, _)| *name == b":status").map(|(_, value)| value);
     let status = status.and_then(|status| core::str::from_utf8(status).ok()?.parse().ok()).unwrap_or(0);
     let treatment = plan.treat(status, response.lines(), &page.target, &page.known);
     drop(response);
     match treatment {
-        DocumentTreatment::Unchanged => Ok(None),
-        DocumentTreatment::Headers(headers) => change_head(stream, &headers).map(|()| None),
-        DocumentTreatment::Conversion(conversion) if !has_body => {
-            change_head(stream, &conversion.page_headers(false)).map(|()| None)
+        DocumentTreatment::Unchanged => Ok(PageHead::Stays(None)),
+        DocumentTreatment::Headers(headers) => {
+            change_head(stream, &headers).map(|()| PageHead::Stays(Event::of_page(&headers)))
         }
-        DocumentTreatment::Conversion(conversion) => Ok(Some(conversion)),
+        DocumentTreatment::Conversion(conversion) if !has_body => {
+            change_head(stream, &conversion.page_headers(false)).map(|()| PageHead::Stays(None))
+        }
+        DocumentTreatment::Conversion(conversion) => Ok(PageHead::MayBecome(conversion)),
     }
 }
 

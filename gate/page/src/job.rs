@@ -1,9 +1,9 @@
 //! A page on its way to a document.
 
-use crawlpike_core::metrics::{DocumentOutcome, Event};
-use crawlpike_core::{Conversion, DocumentForm, DocumentHeaders, Made};
+use crawlpike_core::metrics::Event;
+use crawlpike_core::{Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, Made};
 use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
-use crawlpike_document::{Document, Limits, read};
+use crawlpike_document::{Document, Limits, Refusal, read};
 
 use crate::coding::{Undecoded, decoded};
 use crate::memory::{CONVERSION_FACTOR, Held, LEAST, NoRoom, Share};
@@ -49,7 +49,7 @@ pub enum Outcome {
 impl From<NoRoom> for DocumentOutcome {
     fn from(no_room: NoRoom) -> Self {
         match no_room {
-            NoRoom::Page => Self::TooLarge,
+            NoRoom::Page => Self::Size,
             NoRoom::All => Self::Busy,
         }
     }
@@ -132,12 +132,8 @@ impl Job {
         go_on()?;
         let depends_on_agent = document.forbids_some();
         let as_page = |reason| Outcome::Page { headers: conversion.page_headers(depends_on_agent), reason };
-        // Nobody knows the contents of the part that a document lacks.
-        if document.is_cut() {
-            return Ok(as_page(DocumentOutcome::TooLarge));
-        }
-        if document.is_forbidden(conversion.token.as_deref().as_slice()) {
-            return Ok(as_page(DocumentOutcome::Forbidden));
+        if let Some(refusal) = document.refusal(conversion.token.as_deref().as_slice()) {
+            return Ok(as_page(outcome(refusal)));
         }
         let tokens = document.markdown_tokens();
         let Some((body, reference)) = self.written(document) else {
@@ -164,5 +160,27 @@ impl Job {
         let document = document.to_ai_document(&fetch)?;
         let body = serde_json::to_vec(&document).ok()?;
         Some((body, document.schema.reference))
+    }
+}
+
+/// The outcome for a page that was read and makes no document.
+fn outcome(refusal: Refusal) -> DocumentOutcome {
+    match refusal {
+        Refusal::NoIndex => DocumentOutcome::NoIndex,
+        Refusal::NoSnippet => DocumentOutcome::NoSnippet,
+        Refusal::Depth => DocumentOutcome::Depth,
+        Refusal::Thin => DocumentOutcome::Thin,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_has_one_word() {
+        for refusal in [Refusal::NoIndex, Refusal::NoSnippet, Refusal::Depth, Refusal::Thin] {
+            assert_eq!(outcome(refusal).as_str(), refusal.as_str());
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! From a request to the document that answers it, by the same calls that a gate makes.
 
-use crawlpike_core::metrics::{DocumentOutcome, Event};
+use crawlpike_core::metrics::Event;
 use crawlpike_core::{
-    DocumentForm, DocumentHeaders, DocumentTreatment, NoFiles, Overrides, PlainRequest, Request, Ruleset,
-    Scheme, decide, page_url, rfc_3339,
+    DocumentForm, DocumentHeaders, DocumentOutcome, DocumentTreatment, NoFiles, Overrides, PlainRequest,
+    Request, Ruleset, Scheme, decide, page_url, rfc_3339,
 };
 use crawlpike_document_gate::{Job, Memory, Outcome, PageSource};
 
@@ -179,15 +179,19 @@ fn each_outcome_has_its_reason() {
             Outcome::Page { reason, .. } => job.event(reason),
         }
     };
-    let forbidden = format!("<head><meta name=robots content=nosnippet></head>{PAGE}");
+    let [forbidden, hidden] =
+        ["nosnippet", "none"].map(|rule| format!("<head><meta name=robots content={rule}></head>{PAGE}"));
+    let shell = "<title>Bread</title><div id=root>Loading…</div><script src=/app.js></script>";
     let nested = "<div>".repeat(1000) + PAGE;
     for (most, page, is_wanted, outcome) in [
         (ENOUGH, PAGE, true, DocumentOutcome::Made),
         (ENOUGH, PAGE, false, DocumentOutcome::Gone),
         (ENOUGH, "", true, DocumentOutcome::Broken),
-        (ENOUGH, &forbidden, true, DocumentOutcome::Forbidden),
-        (ENOUGH, &nested, true, DocumentOutcome::TooLarge),
-        (ENOUGH, &"a".repeat(100_001), true, DocumentOutcome::TooLarge),
+        (ENOUGH, &forbidden, true, DocumentOutcome::NoSnippet),
+        (ENOUGH, &hidden, true, DocumentOutcome::NoIndex),
+        (ENOUGH, shell, true, DocumentOutcome::Thin),
+        (ENOUGH, &nested, true, DocumentOutcome::Depth),
+        (ENOUGH, &"a".repeat(100_001), true, DocumentOutcome::Size),
         // Room to collect it, but not to convert it.
         (10_000, &"a".repeat(5_000), true, DocumentOutcome::Busy),
         // No room to collect it.

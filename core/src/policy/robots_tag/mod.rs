@@ -35,7 +35,7 @@ mod structured;
 mod write;
 
 pub(crate) use self::check::{Checker, rules};
-pub(crate) use self::documents::OnDocuments;
+pub(crate) use self::documents::{Forbidden, OnDocuments};
 use self::line::Part;
 pub(crate) use self::line::{LineRead, Syntax};
 pub(crate) use self::scopes::{ReadyTag, SiteTags, UnionId};

@@ -3,6 +3,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::form::DocumentForm;
+use super::outcome::DocumentOutcome;
 use crate::http::header_name::HeaderName;
 
 /// The changes to the head of a response.
@@ -10,6 +12,8 @@ use crate::http::header_name::HeaderName;
 pub struct DocumentHeaders {
     /// The status, if it becomes another one: a 304 has no body.
     pub status: Option<u16>,
+    /// The form that the client asked for, and the reason why it gets the page as it is.
+    pub refusal: Option<(DocumentForm, DocumentOutcome)>,
     replaced: Vec<(HeaderName, Vec<Box<[u8]>>)>,
 }
 
@@ -17,6 +21,12 @@ impl DocumentHeaders {
     /// The headers to be replaced, with the lines that take the place of all there are; no lines: the header goes.
     pub fn replaced(&self) -> impl Iterator<Item = (HeaderName, &[Box<[u8]>])> {
         self.replaced.iter().map(|(name, lines)| (*name, &**lines))
+    }
+
+    /// The same, with the reason why the page is sent as it is.
+    #[must_use]
+    pub(super) fn refused(self, refusal: Option<(DocumentForm, DocumentOutcome)>) -> Self {
+        Self { refusal, ..self }
     }
 
     pub(super) fn set(&mut self, name: HeaderName, value: impl Into<Box<[u8]>>) {

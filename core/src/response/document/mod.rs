@@ -8,12 +8,14 @@ mod conversion;
 mod entity_tag;
 mod form;
 mod headers;
+mod outcome;
 mod plan;
 mod wish;
 
 pub use conversion::{Coding, Conversion, Made};
 pub use form::DocumentForm;
 pub use headers::DocumentHeaders;
+pub use outcome::DocumentOutcome;
 pub use plan::{DocumentPlan, DocumentTreatment};
 pub use wish::{DocumentWish, RequestEdits, page_url};
 

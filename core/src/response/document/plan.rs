@@ -10,6 +10,7 @@ use super::headers::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
     DocumentHeaders, ETAG, LINK, OF_THE_PAGE, USER_AGENT, VARY,
 };
+use super::outcome::DocumentOutcome;
 use super::wish::{Declined, DocumentWish, has_directive};
 use crate::decide::decision::Decision;
 use crate::http::header_name::HeaderName;
@@ -121,10 +122,11 @@ impl<'u> Head<'u> {
         self.content_type.is_some_and(is_html)
     }
 
-    /// Returns true if it is for this client alone, or must stay as it is (RFC 9111 5.2.2.6 and 5.2.2.7).
-    fn is_kept_from_documents(&self) -> bool {
+    /// Whether it is for this client alone, or must stay as it is (RFC 9111 5.2.2.6 and 5.2.2.7).
+    fn kept_from_documents(&self) -> Option<DocumentOutcome> {
         let has = |directive| self.cache_control.iter().any(|line| has_directive(line, directive));
-        has("private") || has("no-transform")
+        let is_fixed = || has("no-transform").then_some(DocumentOutcome::NoTransform);
+        has("private").then_some(DocumentOutcome::Private).or_else(is_fixed)
     }
 
     fn is_longer_than(&self, most: usize) -> bool {
@@ -151,7 +153,7 @@ impl DocumentPlan<'_> {
         known: &[Box<[u8]>],
     ) -> DocumentTreatment {
         if !matches!(status, OK | PARTIAL_CONTENT | NOT_MODIFIED) {
-            return DocumentTreatment::Unchanged;
+            return self.unchanged(DocumentOutcome::Status);
         }
         let mut head = Head::read(response);
         if let Some(rules) = &self.rules {
@@ -160,37 +162,60 @@ impl DocumentPlan<'_> {
         let on_documents = head.robots.on_documents(self.token);
         match (status, self.wish.form()) {
             (NOT_MODIFIED, form) => self.not_modified(&head, form, on_documents),
-            _ if !head.is_page() => DocumentTreatment::Unchanged,
+            _ if !head.is_page() => self.unchanged(DocumentOutcome::Type),
             (OK, Some(form)) => match self.coding(&head, on_documents) {
-                Some(coding) => {
+                Ok(coding) => {
                     let conversion = self.conversion(&head, form, coding, on_documents, known);
                     match self.wish.is_head {
                         true => DocumentTreatment::Headers(conversion.head_headers()),
                         false => DocumentTreatment::Conversion(Box::new(conversion)),
                     }
                 }
-                None => DocumentTreatment::Headers(self.page(&head, on_documents, None)),
+                Err(refusal) => {
+                    let headers = self.page(&head, on_documents, None);
+                    DocumentTreatment::Headers(headers.refused(Some((form, refusal))))
+                }
             },
-            _ => {
-                let is_announced =
-                    self.documents.md_paths && !on_documents.is_forbidden && !head.is_kept_from_documents();
+            (_, form) => {
+                let is_announced = self.documents.md_paths
+                    && on_documents.forbidden.is_none()
+                    && head.kept_from_documents().is_none();
                 let own = if self.wish.is_at_page {
                     page_of(target).map(|(path, rest)| [path, rest].concat())
                 } else {
                     None
                 };
                 let markdown = is_announced.then(|| markdown_of(own.as_deref().unwrap_or(target))).flatten();
-                DocumentTreatment::Headers(self.page(&head, on_documents, markdown))
+                let headers = self.page(&head, on_documents, markdown);
+                // A part of the page came, or the request itself permits no document.
+                let reason = self.wish.declined.map_or(DocumentOutcome::Status, DocumentOutcome::from);
+                DocumentTreatment::Headers(headers.refused(self.wish.preferred.map(|form| (form, reason))))
             }
         }
     }
 
-    /// The coding of the body, if a document may be made of it.
-    fn coding(&self, head: &Head<'_>, on_documents: OnDocuments) -> Option<Coding> {
-        let is_permitted = !on_documents.is_forbidden
-            && !head.is_kept_from_documents()
-            && !head.is_longer_than(self.documents.max_bytes);
-        Coding::of(&head.content_encoding).filter(|_| is_permitted)
+    /// A response that stays as it is, with the reason if a document was asked for.
+    fn unchanged(&self, refusal: DocumentOutcome) -> DocumentTreatment {
+        match self.wish.form() {
+            Some(form) => {
+                DocumentTreatment::Headers(DocumentHeaders::default().refused(Some((form, refusal))))
+            }
+            None => DocumentTreatment::Unchanged,
+        }
+    }
+
+    /// The coding of the body if a document may be made of it, otherwise the reason why not.
+    fn coding(&self, head: &Head<'_>, on_documents: OnDocuments) -> Result<Coding, DocumentOutcome> {
+        if let Some(forbidden) = on_documents.forbidden {
+            return Err(forbidden.into());
+        }
+        if let Some(refusal) = head.kept_from_documents() {
+            return Err(refusal);
+        }
+        if head.is_longer_than(self.documents.max_bytes) {
+            return Err(DocumentOutcome::Size);
+        }
+        Coding::of(&head.content_encoding).ok_or(DocumentOutcome::Coding)
     }
 
     /// The headers on which the choice of the form depends.

@@ -352,3 +352,33 @@ fn a_304_of_the_origin_is_one_of_the_document() {
         Err(["Vary: Accept".to_owned()].into())
     );
 }
+
+#[test]
+fn a_page_that_stays_as_it_is_says_why() {
+    let refusal = |request: Lines<'_>, status, response: Lines<'_>| {
+        let treatment = treated(&asked("/a", &[&[MARKDOWN], request].concat()), status, response);
+        match treatment {
+            DocumentTreatment::Headers(headers) => headers.refusal.map(|(_, outcome)| outcome),
+            DocumentTreatment::Unchanged | DocumentTreatment::Conversion(_) => None,
+        }
+    };
+    let page = |line: (&'static str, &'static str)| refusal(&[], 200, &[HTML, line]);
+    assert_eq!(refusal(&[], 200, &[HTML]), None);
+    assert_eq!(refusal(&[], 404, &[HTML]), Some(DocumentOutcome::Status));
+    assert_eq!(refusal(&[], 206, &[HTML]), Some(DocumentOutcome::Status));
+    assert_eq!(refusal(&[], 200, &[("content-type", "image/png")]), Some(DocumentOutcome::Type));
+    assert_eq!(page(("content-length", "99999999")), Some(DocumentOutcome::Size));
+    assert_eq!(page(("cache-control", "private")), Some(DocumentOutcome::Private));
+    assert_eq!(page(("cache-control", "no-transform")), Some(DocumentOutcome::NoTransform));
+    assert_eq!(page(("content-encoding", "zstd")), Some(DocumentOutcome::Coding));
+    assert_eq!(page(("x-robots-tag", "noindex")), Some(DocumentOutcome::NoIndex));
+    assert_eq!(page(("robots-tag", "max-snippet:0")), Some(DocumentOutcome::NoSnippet));
+    assert_eq!(refusal(&[("cookie", "a=b")], 200, &[HTML]), Some(DocumentOutcome::Credentials));
+    assert_eq!(
+        refusal(&[("cache-control", "no-transform")], 200, &[HTML]),
+        Some(DocumentOutcome::NoTransform)
+    );
+    // Nobody asked.
+    let browser = treated(&asked("/a", &[("accept", BROWSERS)]), 404, &[HTML]);
+    assert!(matches!(browser, DocumentTreatment::Unchanged));
+}

@@ -8,10 +8,12 @@ use alloc::vec::Vec;
 use super::entity_tag::Condition;
 use super::form::{DocumentForm, names_html, takes_html};
 use super::headers::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, COOKIE, IF_NONE_MATCH, IF_RANGE, RANGE};
+use super::outcome::DocumentOutcome;
 use crate::decide::decision::Decision;
 use crate::http::authority::is_host;
 use crate::http::header_name::HeaderName;
 use crate::path::page::page_of;
+use crate::policy::robots_tag::Forbidden;
 use crate::request::{Request, Scheme, joined_lines};
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::sites::SiteDocuments;
@@ -37,7 +39,17 @@ pub(super) enum Declined {
     /// It forbids transformations (RFC 9111 5.2.1.6).
     NoTransform,
     /// The site's own rules forbid it.
-    Rules,
+    Rules(Forbidden),
+}
+
+impl From<Declined> for DocumentOutcome {
+    fn from(declined: Declined) -> Self {
+        match declined {
+            Declined::Credentials => Self::Credentials,
+            Declined::NoTransform => Self::NoTransform,
+            Declined::Rules(forbidden) => forbidden.into(),
+        }
+    }
 }
 
 /// The changes to a request on its way to the origin, which knows pages only.
@@ -94,7 +106,7 @@ impl Ruleset {
         if request.header_lines(CACHE_CONTROL.lowercase).any(|line| has_directive(line, "no-transform")) {
             return Some(Declined::NoTransform);
         }
-        self.on_documents(decision).is_forbidden.then_some(Declined::Rules)
+        self.on_documents(decision).forbidden.map(Declined::Rules)
     }
 }
 
