@@ -21,4 +21,5 @@ mod report;
 mod schema;
 mod sign;
 mod trace;
+mod usage;
 mod watch;

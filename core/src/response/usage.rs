@@ -97,3 +97,6 @@ fn names(line: &[u8], target: &[u8]) -> bool {
         parameters.windows(b"license".len()).any(|text| text == b"license")
     })
 }
+
+#[cfg(test)]
+mod tests;

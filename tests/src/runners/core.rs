@@ -30,7 +30,8 @@ fn run_table(table: &Table) -> Vec<Result<Answer, String>> {
 pub fn answers(ruleset: &Ruleset, table: &Table) -> Vec<Result<Answer, String>> {
     let decide_one = |request: InMemory<'_>| {
         let decision = decide(ruleset, &request, Overrides::default());
-        let facts = serde_json::to_value(ruleset.describe_with_usage(&decision, &request)).map_err(|e| e.to_string())?;
+        let facts = serde_json::to_value(ruleset.describe_with_usage(&decision, &request))
+            .map_err(|e| e.to_string())?;
         let facts = serde_json::from_value(facts).map_err(|e| e.to_string())?;
         Ok(Answer { facts, exchange: None })
     };
