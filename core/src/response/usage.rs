@@ -50,7 +50,8 @@ impl Ruleset {
     pub(super) fn usage_rules(&self, decision: &Decision) -> Option<UsageRules<'_>> {
         let sent = decision.usage?;
         let sending = self.sites.get(decision.site?)?.usage.sending.as_deref()?;
-        Some(UsageRules { sending, sent })
+        let says_nothing = sent.statement.is_empty() && !sent.varies && sending.links.is_empty();
+        (!says_nothing).then_some(UsageRules { sending, sent })
     }
 }
 
