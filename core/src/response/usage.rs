@@ -8,9 +8,11 @@ use crate::decide::decision::Decision;
 use crate::http::header_name::HeaderName;
 use crate::http::vary::vary_on;
 use crate::policy::usage::{Upstream, united};
-use crate::response::plan::Lines;
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::usage::{License, SentUsage, UsageSending};
+
+/// The values of a header's lines.
+pub(super) type Lines<'r> = Cow<'r, [Box<[u8]>]>;
 
 const USER_AGENT: HeaderName = HeaderName { sent: "User-Agent", lowercase: "user-agent" };
 
