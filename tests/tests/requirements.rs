@@ -7,7 +7,7 @@ use std::fs;
 use crawlpike_tests::artefacts::repository;
 use crawlpike_tests::sources;
 
-const GROUPS: [&str; 8] = ["JAFAR", "GEO", "AUTO", "ROB", "TAG", "AIWI", "SIG", "RDNS"];
+const GROUPS: [&str; 9] = ["JAFAR", "GEO", "AUTO", "ROB", "TAG", "USE", "AIWI", "SIG", "RDNS"];
 
 /// The directories with sources, and the extensions of those that name IDs.
 const SOURCES: [(&str, &str); 2] = [(".", "rs"), ("tests/cases", "json")];

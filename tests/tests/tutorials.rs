@@ -93,6 +93,11 @@ fn nginx() {
 }
 
 #[test]
+fn usage() {
+    walk("usage.md", &[]);
+}
+
+#[test]
 fn envoy() {
     walk("tutorial-envoy.md", &["8090", "9901"]);
 }

@@ -22,4 +22,5 @@ mod report;
 mod schema;
 mod sign;
 mod trace;
+mod usage;
 mod watch;

@@ -9,7 +9,7 @@ use crate::decide::decision::{Action, Decision};
 use crate::http::header_name::HeaderName;
 use crate::identity::acting_agent;
 use crate::policy::robots_tag::{LineRead, ReadyTag, RobotsTag, SiteTags, Syntax};
-use crate::response::usage::{USAGE, UsageLines, UsageRules};
+use crate::response::usage::{Lines, USAGE, UsageLines, UsageRules};
 use crate::ruleset::data::Ruleset;
 
 /// The headers that tell crawlers what they may do with a response.
@@ -33,9 +33,6 @@ const FOR_CACHES: [&str; 7] =
 
 /// The end of the names of the headers that are meant for one kind of caches (RFC 9213 2.2).
 const TARGETED: &str = "cdn-cache-control";
-
-/// The values of a header's lines.
-pub(super) type Lines<'r> = Cow<'r, [Box<[u8]>]>;
 
 /// The plan for the responses to a request.
 #[derive(Clone, Copy, Debug)]

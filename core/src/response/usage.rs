@@ -8,9 +8,11 @@ use crate::decide::decision::Decision;
 use crate::http::header_name::HeaderName;
 use crate::http::vary::vary_on;
 use crate::policy::usage::{Upstream, united};
-use crate::response::plan::Lines;
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::usage::{License, SentUsage, UsageSending};
+
+/// The values of a header's lines.
+pub(super) type Lines<'r> = Cow<'r, [Box<[u8]>]>;
 
 const USER_AGENT: HeaderName = HeaderName { sent: "User-Agent", lowercase: "user-agent" };
 
@@ -50,7 +52,8 @@ impl Ruleset {
     pub(super) fn usage_rules(&self, decision: &Decision) -> Option<UsageRules<'_>> {
         let sent = decision.usage?;
         let sending = self.sites.get(decision.site?)?.usage.sending.as_deref()?;
-        Some(UsageRules { sending, sent })
+        let says_nothing = sent.statement.is_empty() && !sent.varies && sending.links.is_empty();
+        (!says_nothing).then_some(UsageRules { sending, sent })
     }
 }
 
@@ -97,3 +100,6 @@ fn names(line: &[u8], target: &[u8]) -> bool {
         parameters.windows(b"license".len()).any(|text| text == b"license")
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,7 +47,7 @@ fn is_encoded_utf8(mut text: &[u8]) -> bool {
             b'%' => match rest.split_first_chunk() {
                 Some((digits @ [b'0'..=b'9' | b'a'..=b'f', b'0'..=b'9' | b'a'..=b'f'], after)) => {
                     text = after;
-                    digits.iter().fold(0, |octet, digit| octet << 4 | (digit & 0x0f) + (digit >> 6) * 9)
+                    digits.iter().fold(0, |octet, digit| (octet << 4) | ((digit & 0x0f) + (digit >> 6) * 9))
                 }
                 _ => return false,
             },

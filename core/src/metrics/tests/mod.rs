@@ -16,7 +16,7 @@ use crate::ids::{Id, SiteId};
 use crate::reason::Reason;
 use crate::request::Overrides;
 use crate::request::tests::Asked;
-use crate::response::document::DocumentForm;
+use crate::response::document::{DocumentForm, DocumentOutcome};
 use crate::ruleset::compile::{Files, FoundFile};
 use crate::ruleset::data::Ruleset;
 use crate::user_agent::MAX_TOKEN;

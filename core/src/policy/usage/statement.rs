@@ -37,7 +37,14 @@ impl Preference {
 
 impl UsageStatement {
     /// The number of different statements.
-    pub(crate) const COUNT: usize = 3_usize.pow(CATEGORIES.len() as u32);
+    pub(crate) const COUNT: usize = {
+        let (mut count, mut category) = (1, 0);
+        while category < CATEGORIES.len() {
+            count *= 3;
+            category += 1;
+        }
+        count
+    };
 
     /// The statement about one category alone, by its place in [`CATEGORIES`].
     pub(crate) const fn about(category: usize, preference: Preference) -> Self {
