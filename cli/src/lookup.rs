@@ -60,7 +60,8 @@ fn parse(line: &Line<'_>, content: &[u8]) -> Result<IpAddr, Diagnostic> {
 struct Looked<'r> {
     address: IpAddr,
     findings: Vec<Shown<'r>>,
-    /// The entries of `exempt` that have it.
+    /// The entries of `exempt` that have it; left out if none has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     exempt: Vec<ShownExempt<'r>>,
 }
 

@@ -50,6 +50,34 @@ fn json_has_one_object_an_address() {
 }
 
 #[test]
+fn exempt_addresses_are_looked_up_and_explained() {
+    let folder = Folder::new();
+    folder.write(
+        "crawlpike.json",
+        r#"{ "catalog": "none", "exempt": ["192.0.2.0/28"],
+             "sites": [ { "hosts": ["shop.test"], "exempt": [ { "feed": "lab" } ] } ],
+             "feeds": [ { "name": "lab", "format": "cidr", "source": "lab" } ],
+             "files": { "lab": { "text": "198.51.100.0/24\n" } } }"#,
+    );
+    let lookup = ["lookup", "--config", "crawlpike.json"];
+    folder.run(&[&lookup[..], &["192.0.2.1", "198.51.100.1", "192.0.2.16"]].concat()).ends(0).prints_only(
+        "192.0.2.1 exempt: 192.0.2.0/28\n\
+         198.51.100.1 lab 198.51.100.0/24\n\
+         198.51.100.1 exempt: 198.51.100.0/24 feed=\"lab\" site=\"shop.test\"\n",
+    );
+    let json = folder.run(&[&lookup[..], &["--json", "192.0.2.1"]].concat()).stdout;
+    let answer: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(answer["exempt"], json!([{ "prefix": "192.0.2.0/28", "feed": null, "site": null }]));
+    let explain =
+        ["explain", "--config", "crawlpike.json", "--host", "shop.test", "--user-agent", "curl/8", "--ip"];
+    let done = folder.run(&[&explain[..], &["198.51.100.1"]].concat());
+    let text = done.stdout;
+    assert!(text.starts_with("allow: exempt, identity undeclared\n"), "{text}");
+    assert!(text.contains("\nexempt    198.51.100.0/24 feed=\"lab\" site=\"shop.test\"\n"), "{text}");
+    assert!(text.contains(" (a feed that exempts clients)\n"), "{text}");
+}
+
+#[test]
 fn addresses_come_from_stdin_and_bad_ones_do_not_stop_it() {
     let input = format!("nonsense\n\n {GOOGLEBOT}\r\n");
     let lookup = ["lookup", "--config", "crawlpike.json", "--stdin", "--json"];

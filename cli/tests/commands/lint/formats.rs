@@ -16,7 +16,7 @@ fn each_format_is_checked_strictly_by_its_own_rules() {
             "host: a/b\nscope: /b\nallowed-methods: GET\n\n",
             &[
                 "1:1: warning: the group does not start with `scope`, as the grammar requires; other readers may ignore it [AUTO-20]",
-                "1:7: error: \"a/b\": not a valid host name [AUTO-12]",
+                "1:7: error: \"a/b\": a host is written without scheme, port and path [AUTO-12]",
                 "1:1: error: the group has no valid `host`; it applies to no request [AUTO-12]",
             ],
         ),
