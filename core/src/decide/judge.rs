@@ -160,7 +160,7 @@ fn judge<'r, R: Request>(
             Some((treatments.spoofed, Reason::BadSignature))
         }
         Identity::Spoofed => Some((treatments.spoofed, Reason::SpoofedAgent)),
-        // What would deny it if nothing were doubtful holds as long as the doubt does.
+        // A site that denies forgeries denies it for as long as it may be one.
         Identity::Unverified if who.is_refuted_else && treatments.spoofed.value == Treatment::Deny => {
             Some((treatments.spoofed, Reason::UnverifiedAgent))
         }

@@ -132,7 +132,7 @@ fn a_signature_that_is_not_examined_is_a_doubt_and_its_denial_passes() {
         let found = outcome(&Late::new(host, user_agent, true), None);
         assert_eq!(found, (Identity::Unverified, doubt, reason, reply), "{host} {user_agent}");
     }
-    // What is denied whoever it is, is so for good.
+    // A path that is closed to everybody stays so.
     let closed = Late { path: "/closed", ..Late::new("other.test", BROWSER, true) };
     assert_eq!(outcome(&closed, None).2, Reason::RobotsDisallowed);
     assert_eq!(outcome(&closed, None).3, Some((451, None)));

@@ -225,7 +225,7 @@ pub(crate) fn identify(
             ..unsigned
         };
     }
-    // What is not examined may be anybody's signature, whatever the User-Agent claims.
+    // A signature that is not examined may be anybody's, whatever the User-Agent claims.
     let unexamined = examined
         .filter(|examined| examined.result == SignatureResult::OverBudget)
         .map(|_| Doubt::SignatureNotExamined);

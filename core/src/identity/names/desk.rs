@@ -43,7 +43,7 @@ pub struct NamePlaces {
     taken: Vec<NameShares>,
 }
 
-/// What a lookup has a share of, as hashes.
+/// The network, the zones and the domains of a lookup, as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameShares {
     /// The client's /24 or /48: the zone that has the names of its addresses, or a part of that.

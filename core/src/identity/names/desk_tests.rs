@@ -144,14 +144,14 @@ fn genuine_under_attack(zones: u32) -> (usize, usize) {
             random += 1;
             let address = mix(random) as u32;
             let claimant =
-                numbered(0xc600_0000 + (address >> 16) % zones << 16 | address & 0xffff, "a.example");
+                numbered(0xc600_0000 | ((address >> 16) % zones) << 16 | address & 0xffff, "a.example");
             if desk.take(claimant, now).is_ok() {
                 under_way.push((step + STEPS, claimant, TimedOut));
             }
         }
         if step % (STEPS / 4) == 7 {
             sent += 1;
-            let genuine = numbered(0x0100_0001 + (sent as u32 * 7 << 16), "a.example");
+            let genuine = numbered(0x0100_0001 + ((sent as u32 * 7) << 16), "a.example");
             if desk.take(genuine, now).is_ok() {
                 admitted += 1;
                 under_way.push((step + STEPS / 20, genuine, Confirmed));

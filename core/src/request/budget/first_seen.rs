@@ -30,6 +30,7 @@ impl FirstSeen {
             let place = usize::try_from(part % PLACES as u64).ok()?;
             self.latest.get(place)
         });
-        places.fold(false, |is_first, latest| latest.fetch_max(created, Relaxed) < created || is_first)
+        // Both places have to learn of it.
+        places.filter(|latest| latest.fetch_max(created, Relaxed) < created).count() > 0
     }
 }

@@ -31,7 +31,7 @@ pub(crate) const MOST: u64 = if cfg!(target_family = "wasm") { 96 } else { 256 }
 /// A network may spend as long as it has spent less than this part of what is left for all.
 pub(crate) const PART: u64 = 8;
 
-/// What one network may spend in a second if no other does.
+/// The most in a second of one network, if no other spends anything.
 #[cfg(test)]
 pub(crate) const ALONE: u64 = MOST.div_ceil(PART + 1);
 
@@ -42,7 +42,7 @@ pub(crate) const ALONE: u64 = MOST.div_ceil(PART + 1);
 #[derive(FromBytes)]
 #[repr(C)]
 pub struct SignatureBudget {
-    /// What networks and signatures are hashed with, so that nobody can choose those that share a place. 0: not yet chosen.
+    /// A random number, by which nobody can choose the networks and signatures that share a place. 0: there is none yet.
     key: AtomicU64,
     strangers: SpentByAll,
     acquaintances: SpentByAll,

@@ -193,7 +193,7 @@ fn sig_12_what_exceeds_the_budget_is_no_forgery() {
             assert_eq!((examined.result, examined.agent), (OverBudget, None));
         }
     }
-    // What is not of the profile has nothing to do with it: servers of the Fediverse sign in another form.
+    // Other signatures have nothing to do with it: servers of the Fediverse sign in another form.
     let mut other = good.clone();
     other.headers.retain(|(name, _)| name != AGENT);
     assert_eq!(result(&other), None);
