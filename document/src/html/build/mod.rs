@@ -3,11 +3,12 @@
 //! The tree is the standard's in what matters here: implied end tags, scopes, misnested end tags. It differs where the
 //! standard moves elements: text in a table stays there, and a misnested end tag never copies formatting.
 
+mod meaning;
 mod text;
 
 use self::text::TextUse;
 use super::attribute::Attribute;
-use super::parts::{Boundary, Parts};
+use super::parts::Parts;
 use super::rules::{self, Scope};
 use super::token::TagName;
 use super::tree::{Flags, Node};
@@ -217,67 +218,6 @@ impl<'p> Builder<'p> {
         let is_place = tag == Tag::Template && is_left_out && self.is_place(attributes);
         let is_kept = is_place && self.add_leaf(tag, flags, attributes);
         self.push(name, flags, attributes, !is_left_out) || is_kept
-    }
-
-    /// Returns true if a template holds what its parent shows.
-    fn is_shadow(&mut self, attributes: &[Value]) -> bool {
-        let is_shadow = attributes.iter().any(|value| value.attribute == Attribute::ShadowRootMode);
-        self.parts.has_shadows |= is_shadow;
-        is_shadow
-    }
-
-    /// Returns true if a template has an id. Notes which part goes where if its attributes say so.
-    fn is_place(&mut self, attributes: &[Value]) -> bool {
-        let get = |attribute| {
-            let value = attributes.iter().find(|value| value.attribute == attribute)?;
-            self.values.place(self.values.in_page(*value)?)
-        };
-        let target = get(Attribute::DataBid).or_else(|| get(Attribute::DataPid));
-        let segment = get(Attribute::DataSid);
-        let is_place = get(Attribute::Id).is_some();
-        self.parts.add(target, segment);
-        is_place
-    }
-
-    /// Takes a comment that begins or ends what stands in for a part.
-    pub(super) fn boundary(&mut self, is_end: bool) {
-        let at = NodeId(number(self.nodes.len()));
-        let Some(parent) = self.current().node else { return };
-        self.parts.boundaries.push(Boundary { at, parent, is_end });
-    }
-
-    /// Returns true if a control shows the state of a task, which nobody can change.
-    fn is_task(&self, attributes: &[Value]) -> bool {
-        let get = |attribute| attributes.iter().find(|value| value.attribute == attribute);
-        let kind = get(Attribute::Type).map(|value| self.values.bytes(*value)).unwrap_or_default();
-        kind.trim_ascii().eq_ignore_ascii_case(b"checkbox") && get(Attribute::Disabled).is_some()
-    }
-
-    /// Returns true if a style sheet counts on all screens.
-    fn is_for_screens(&self, attributes: &[Value]) -> bool {
-        let media = attributes.iter().find(|value| value.attribute == Attribute::Media);
-        media.is_none_or(|media| {
-            let media = self.values.bytes(*media).trim_ascii();
-            [&b""[..], b"all", b"screen"].into_iter().any(|one| media.eq_ignore_ascii_case(one))
-        })
-    }
-
-    /// Takes characters of a style sheet. Nobody knows which elements those in templates are about.
-    pub(super) fn style(&mut self, characters: &[u8], begins: bool) {
-        if self.has_open(Tag::Template) {
-            return;
-        }
-        self.parts.has_imports |= memchr::memmem::find(characters, b"@import").is_some();
-        self.parts.add_style(self.values.place(characters), begins, self.style_counts);
-    }
-
-    fn is_json_ld(&self, attributes: &[Value]) -> bool {
-        let kind = attributes.iter().find(|value| value.attribute == Attribute::Type);
-        kind.is_some_and(|kind| {
-            let kind = self.values.bytes(*kind);
-            let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default();
-            essence.trim_ascii().eq_ignore_ascii_case(b"application/ld+json")
-        })
     }
 
     fn open_body(&mut self, flags: Flags, attributes: &[Value]) {

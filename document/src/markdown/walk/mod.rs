@@ -1,6 +1,7 @@
 //! The walk through the content, in document order and without recursion.
 
 mod inline;
+mod parts;
 mod rows;
 
 use super::blocks::Blocks;
@@ -11,7 +12,6 @@ use super::{Heading, Image, Link, Written, code};
 use crate::addresses::{Address, Addresses};
 use crate::content::Content;
 use crate::head::Head;
-use crate::html::view::is_panel;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// The work at the end of an element.
@@ -376,34 +376,5 @@ impl Walk<'_> {
             _ => self.part(id, node),
         };
         self.ends_with(node, ending)
-    }
-
-    /// A block whose meaning its names give.
-    fn part(&mut self, id: NodeId, node: Node) -> Ending {
-        if let Some(note) = self.tree.note(node).filter(|_| id != self.root) {
-            self.blocks.begin_quote();
-            if let Some(kind) = self.tree.kind_to_name(id, note) {
-                self.label(kind);
-            }
-            return Ending::Quote;
-        }
-        if is_panel(node)
-            && let Some(name) = self.tree.name_of_panel(id, node)
-        {
-            self.label(&name);
-        }
-        if self.tree.is_title_of_note(node) {
-            self.line.begin(Mark::Strong);
-            return Ending::Label;
-        }
-        Ending::Block
-    }
-
-    /// Writes a line that names what follows.
-    fn label(&mut self, text: &str) {
-        self.line.begin(Mark::Strong);
-        self.line.push(text);
-        self.line.end();
-        self.flush();
     }
 }

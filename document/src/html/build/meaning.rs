@@ -1,0 +1,70 @@
+//! The meaning of elements that hold no text of their own place: templates, style sheets, data, tasks.
+
+use super::super::attribute::Attribute;
+use super::super::parts::Boundary;
+use super::super::values::Value;
+use super::super::{NodeId, Tag};
+use super::{Builder, number};
+
+impl Builder<'_> {
+    /// Returns true if a template holds what its parent shows.
+    pub(super) fn is_shadow(&mut self, attributes: &[Value]) -> bool {
+        let is_shadow = attributes.iter().any(|value| value.attribute == Attribute::ShadowRootMode);
+        self.parts.has_shadows |= is_shadow;
+        is_shadow
+    }
+
+    /// Returns true if a template has an id. Notes which part goes where if its attributes say so.
+    pub(super) fn is_place(&mut self, attributes: &[Value]) -> bool {
+        let get = |attribute| {
+            let value = attributes.iter().find(|value| value.attribute == attribute)?;
+            self.values.place(self.values.in_page(*value)?)
+        };
+        let target = get(Attribute::DataBid).or_else(|| get(Attribute::DataPid));
+        let segment = get(Attribute::DataSid);
+        let is_place = get(Attribute::Id).is_some();
+        self.parts.add(target, segment);
+        is_place
+    }
+
+    /// Takes a comment that begins or ends what stands in for a part.
+    pub(in crate::html) fn boundary(&mut self, is_end: bool) {
+        let at = NodeId(number(self.nodes.len()));
+        let Some(parent) = self.current().node else { return };
+        self.parts.boundaries.push(Boundary { at, parent, is_end });
+    }
+
+    /// Returns true if a control shows the state of a task, which nobody can change.
+    pub(super) fn is_task(&self, attributes: &[Value]) -> bool {
+        let get = |attribute| attributes.iter().find(|value| value.attribute == attribute);
+        let kind = get(Attribute::Type).map(|value| self.values.bytes(*value)).unwrap_or_default();
+        kind.trim_ascii().eq_ignore_ascii_case(b"checkbox") && get(Attribute::Disabled).is_some()
+    }
+
+    /// Returns true if a style sheet counts on all screens.
+    pub(super) fn is_for_screens(&self, attributes: &[Value]) -> bool {
+        let media = attributes.iter().find(|value| value.attribute == Attribute::Media);
+        media.is_none_or(|media| {
+            let media = self.values.bytes(*media).trim_ascii();
+            [&b""[..], b"all", b"screen"].into_iter().any(|one| media.eq_ignore_ascii_case(one))
+        })
+    }
+
+    /// Takes characters of a style sheet. Nobody knows which elements those in templates are about.
+    pub(in crate::html) fn style(&mut self, characters: &[u8], begins: bool) {
+        if self.has_open(Tag::Template) {
+            return;
+        }
+        self.parts.has_imports |= memchr::memmem::find(characters, b"@import").is_some();
+        self.parts.add_style(self.values.place(characters), begins, self.style_counts);
+    }
+
+    pub(super) fn is_json_ld(&self, attributes: &[Value]) -> bool {
+        let kind = attributes.iter().find(|value| value.attribute == Attribute::Type);
+        kind.is_some_and(|kind| {
+            let kind = self.values.bytes(*kind);
+            let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default();
+            essence.trim_ascii().eq_ignore_ascii_case(b"application/ld+json")
+        })
+    }
+}

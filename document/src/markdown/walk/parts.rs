@@ -1,0 +1,37 @@
+//! Blocks whose meaning their names give: notes, panels, titles.
+
+use super::super::line::Mark;
+use super::{Ending, Walk};
+use crate::html::view::is_panel;
+use crate::html::{Node, NodeId};
+
+impl Walk<'_> {
+    /// A block whose meaning its names give.
+    pub(super) fn part(&mut self, id: NodeId, node: Node) -> Ending {
+        if let Some(note) = self.tree.note(node).filter(|_| id != self.root) {
+            self.blocks.begin_quote();
+            if let Some(kind) = self.tree.kind_to_name(id, note) {
+                self.label(kind);
+            }
+            return Ending::Quote;
+        }
+        if is_panel(node)
+            && let Some(name) = self.tree.name_of_panel(id, node)
+        {
+            self.label(&name);
+        }
+        if self.tree.is_title_of_note(node) {
+            self.line.begin(Mark::Strong);
+            return Ending::Label;
+        }
+        Ending::Block
+    }
+
+    /// Writes a line that names what follows.
+    pub(super) fn label(&mut self, text: &str) {
+        self.line.begin(Mark::Strong);
+        self.line.push(text);
+        self.line.end();
+        self.flush();
+    }
+}
