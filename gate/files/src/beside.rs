@@ -181,7 +181,7 @@ pub fn why_unreadable(error: &io::Error) -> String {
         return error.to_string();
     }
     let uid = rustix::process::geteuid().as_raw();
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = users.lines().find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next()?;

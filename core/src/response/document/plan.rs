@@ -176,7 +176,7 @@ impl DocumentPlan<'_> {
                     DocumentTreatment::Headers(headers.refused(Some((form, refusal))))
                 }
             },
-            (_, form) => {
+            _ => {
                 let is_announced = self.documents.md_paths
                     && on_documents.forbidden.is_none()
                     && head.kept_from_documents().is_none();
