@@ -102,7 +102,7 @@ impl Agent {
     }
 }
 
-/// How far a date may be in the future, in seconds.
+/// The largest distance of a date in the future, in seconds.
 const CLOCK_SKEW: i64 = 24 * 60 * 60;
 
 /// A feed of the configuration, as it was loaded.
