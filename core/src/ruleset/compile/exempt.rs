@@ -103,7 +103,7 @@ impl Compiler<'_> {
                 match entry {
                     Exemption::Prefix(text) => exempt.prefixes.extend(self.exempt_prefix(text, nat64)),
                     Exemption::Feed(ExemptFeed { feed }) => {
-                        exempt.feeds.extend(self.exempt_feed(feed, known))
+                        exempt.feeds.extend(self.exempt_feed(feed, known));
                     }
                 }
             }

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::Compiler;
 use crate::catalog::Catalog;
@@ -74,9 +75,9 @@ fn name_in<'t>(user_agent: &'t str, catalog: &'t Catalog) -> Option<&'t str> {
 }
 
 fn is_bound_by_nothing(agent: &AgentConfig) -> bool {
-    agent.feeds.as_ref().is_none_or(|feeds| feeds.is_empty())
+    agent.feeds.as_ref().is_none_or(Vec::is_empty)
         && agent.keys.is_empty()
-        && agent.rdns.as_ref().is_none_or(|domains| domains.is_empty())
+        && agent.rdns.as_ref().is_none_or(Vec::is_empty)
 }
 
 #[cfg(test)]
