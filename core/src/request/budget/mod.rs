@@ -1,10 +1,10 @@
 //! The number of signatures that turn out not to hold that a gate examines in a second.
 //!
 //! A signature that names a known key costs the gate much and its sender nothing. There are two budgets a second: one for
-//! networks in which a signature has held lately, and one for all others. Each is shared among the networks that use it: the more
-//! there were in the second before, and the less is left, the less a network may have spent to get more. So whoever sends much is
-//! refused first, and a network that has spent nothing is examined until nothing at all is left. What is not examined proves nothing: neither who
-//! the client is, nor that it forged.
+//! networks in which a signature has held lately, and one for all others. Each is shared among the networks that use it: the
+//! more there were in the second before, and the less is left, the less a network may have spent to get more. So whoever sends
+//! much is refused first, and a network that has spent nothing is examined until nothing at all is left. A signature that is
+//! not examined proves nothing: neither who the client is, nor that it forged.
 
 mod acquaintances;
 mod first_seen;
@@ -89,7 +89,7 @@ impl SignatureBudget {
             None => (self.by_stranger.at(hash, now), &self.strangers),
         };
         let left = MOST.saturating_sub(all.at(now));
-        // What each would have if all were as many as in the second before. The first one of a network needs no share.
+        // The share of each, if there are as many as in the second before. The first signature of a network needs none.
         let share = MOST / all.networks_before(now).max(1);
         own * PART < left && own < share.max(1)
     }
