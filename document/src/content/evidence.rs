@@ -1,4 +1,4 @@
-//! What a part holds, for words that also name parts of the content: `related-work`, `share-price`, `comment-policy`.
+//! The contents of a part, for words that also name parts of the content: `related-work`, `share-price`, `comment-policy`.
 
 use std::collections::HashMap;
 

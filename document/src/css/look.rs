@@ -1,9 +1,9 @@
-//! What declarations make of an element's text.
+//! The effect of declarations on an element's text.
 
 use super::color::Color;
 use super::value::{Length, arguments, words};
 
-/// What people see of an element.
+/// The part of an element that people see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sight {
     Shown,
@@ -109,7 +109,7 @@ impl Look {
                 self.declare(OVERFLOW, value.starts_with("hidden") || value.starts_with("clip"));
             }
             "transform" | "-webkit-transform" | "translate" | "scale" => {
-                self.declare(TRANSFORM, moves_away(name, value))
+                self.declare(TRANSFORM, moves_away(name, value));
             }
             "color" | "-webkit-text-fill-color" => self.color = Some(Color::of(value)),
             "background" | "background-color" => self.background = Some(Color::of(value)),
@@ -136,7 +136,7 @@ impl Look {
         self.hiding & property != 0
     }
 
-    /// What people see of the element, by all but colours and the size of letters.
+    /// The part of the element that people see, by all but colours and the size of letters.
     pub(crate) fn sight(&self) -> Sight {
         let is_animated = self.hides(ANIMATION);
         if self.hides(DISPLAY | CONTENT) || self.hides(VISIBILITY | OPACITY) && !is_animated {

@@ -33,7 +33,7 @@ const MOST_NAMES: usize = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Selector {
     names: [Option<Name>; MOST_NAMES],
-    /// How much it counts beside others.
+    /// Its weight beside others.
     pub(super) weight: u16,
     /// It depends on more than these names: on other elements, attributes or states.
     pub(super) is_conditional: bool,

@@ -123,7 +123,7 @@ impl Sheet {
     }
 }
 
-/// Whether what a rule with `@` holds counts always, or on some screens only; none if it holds no rules about elements.
+/// True if the contents of a rule with `@` count always, false if on some screens only; none if it holds no rules about elements.
 fn counts(prelude: &str) -> Option<bool> {
     let prelude = prelude.to_ascii_lowercase();
     let (name, condition) = prelude.split_once([' ', '(']).unwrap_or((&prelude, ""));

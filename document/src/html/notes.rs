@@ -42,7 +42,7 @@ const PARTS: [&str; 10] =
 pub(crate) struct Note {
     /// True if the page names it as a note, by more than the element.
     pub(crate) is_named: bool,
-    /// What it is, if the page says so.
+    /// Its kind, if the page says so.
     pub(crate) kind: Option<&'static str>,
 }
 

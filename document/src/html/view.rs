@@ -1,4 +1,4 @@
-//! What people see of a page: what its declarations hide is marked, and what they can open is not.
+//! The view of a page that people have: what its declarations hide is marked, and what they can open is not.
 
 use std::collections::HashMap;
 
@@ -105,7 +105,7 @@ pub(crate) fn is_panel(node: Node) -> bool {
     node.flags.has(Flags::PANEL)
 }
 
-/// What an element gives to those in it.
+/// The properties that an element gives to those in it.
 #[derive(Clone, Copy, Debug)]
 struct Around {
     end: NodeId,

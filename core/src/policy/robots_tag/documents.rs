@@ -5,7 +5,7 @@ use super::{RobotsTag, Rule};
 /// The meaning of rules for a document: a copy of the page's text, and longer than any snippet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OnDocuments {
-    /// What forbids it to the client.
+    /// The sort of rule that forbids it to the client.
     pub(crate) forbidden: Option<Forbidden>,
     /// True if they forbid it to some clients only.
     pub(crate) depends_on_agent: bool,

@@ -1,10 +1,10 @@
-//! What became of a request for a document.
+//! The outcome of a request for a document.
 
 use crate::json::typed::json_words;
 use crate::policy::robots_tag::Forbidden;
 
 json_words! {
-    /// What became of a request for a document: the document, or the reason why the page goes out as it is.
+    /// The outcome of a request for a document: the document, or the reason why the page goes out as it is.
     pub enum DocumentOutcome {
         /// The document was sent.
         Made = "made",

@@ -122,7 +122,7 @@ impl<'u> Head<'u> {
         self.content_type.is_some_and(is_html)
     }
 
-    /// Whether it is for this client alone, or must stay as it is (RFC 9111 5.2.2.6 and 5.2.2.7).
+    /// The reason why it is for this client alone, or must stay as it is (RFC 9111 5.2.2.6 and 5.2.2.7).
     fn kept_from_documents(&self) -> Option<DocumentOutcome> {
         let has = |directive| self.cache_control.iter().any(|line| has_directive(line, directive));
         let is_fixed = || has("no-transform").then_some(DocumentOutcome::NoTransform);

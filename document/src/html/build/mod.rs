@@ -214,7 +214,7 @@ impl<'p> Builder<'p> {
             }
             _ => tag.is_without_text(),
         };
-        // What a template holds is no part of the page, but the template may keep a place in it.
+        // The contents of a template are not a part of the page, but the template may keep a place in it.
         let is_place = tag == Tag::Template && is_left_out && self.is_place(attributes);
         let is_kept = is_place && self.add_leaf(tag, flags, attributes);
         self.push(name, flags, attributes, !is_left_out) || is_kept
