@@ -20,7 +20,8 @@ fn use_6_a_statement_has_its_lines() {
          [USE-12]\n\
          note      r.txt:8: the group of __usage_train is not an agent's, and decides nothing [USE-11]\n",
     );
-    let done = folder.run(&["usage", "r.txt", "--path", "/private/a", "--agent", "GPTBot", "--json"]).ends(0);
+    let done = folder.run(&["usage", "r.txt", "--path", "/private/a", "--agent", "GPTBot", "--json"]);
+    done.ends(0);
     let object: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!((&object["usage"], &object["allowed"]), (&serde_json::Value::Null, &false.into()));
     assert_eq!(object["group"], "*");
@@ -37,8 +38,8 @@ fn an_explanation_shows_where_each_preference_comes_from() {
         "u.json",
         "{ \"sites\": [ { \"robots_txt\": \"r.txt\",\n \"usage\": { \"rules\": [\n  { \"preferences\": \"ai-use=n\" } ] } } ] }",
     );
-    let done =
-        folder.run(&["explain", "--config", "u.json", "--ip", "192.0.2.1", "--path", "/press/a"]).ends(0);
+    let done = folder.run(&["explain", "--config", "u.json", "--ip", "192.0.2.1", "--path", "/press/a"]);
+    done.ends(0);
     let lines: Vec<&str> = done.stdout.lines().skip_while(|line| !line.starts_with("usage ")).collect();
     assert_eq!(
         lines,
