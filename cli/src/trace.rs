@@ -318,7 +318,7 @@ impl Trace<'_> {
         }
     }
 
-    /// What the site prefers about the usage of the page, and the lines that say so.
+    /// The preferences of the site about the usage of the page, and the lines that say so.
     fn usage(&self, f: &mut fmt::Formatter<'_>, facts: &Facts<'_>) -> fmt::Result {
         let parts = self.ruleset.usage_parts(self.decision, self.request);
         match (facts.usage, &*parts) {

@@ -1,4 +1,4 @@
-//! What a robots.txt by itself says of the usage of a path, for those who write it.
+//! The preferences in a robots.txt about the usage of a path, for those who write the file.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ pub struct FileUsage {
     pub lines: Vec<UsageLine>,
     /// The URLs of licences, each with its line.
     pub licenses: Vec<(String, u32)>,
-    /// The tokens of groups that are no agent's, each with the line at which its group begins.
+    /// The tokens of reserved groups, each with the line at which its group begins.
     pub reserved: Vec<(String, u32)>,
 }
 
@@ -31,7 +31,7 @@ pub struct FileUsage {
 pub struct UsageLine {
     /// The number of the line.
     pub line: u32,
-    /// What it says.
+    /// Its statement.
     pub statement: UsageStatement,
     /// Its text without comment.
     pub text: String,

@@ -38,8 +38,7 @@ fn an_explanation_shows_where_each_preference_comes_from() {
         "u.json",
         "{ \"sites\": [ { \"robots_txt\": \"r.txt\",\n \"usage\": { \"rules\": [\n  { \"preferences\": \"ai-use=n\" } ] } } ] }",
     );
-    let done =
-        folder.run(&["explain", "--config", "u.json", "--ip", "192.0.2.1", "--path", "/press/a"]);
+    let done = folder.run(&["explain", "--config", "u.json", "--ip", "192.0.2.1", "--path", "/press/a"]);
     done.ends(0);
     let lines: Vec<&str> = done.stdout.lines().skip_while(|line| !line.starts_with("usage ")).collect();
     assert_eq!(

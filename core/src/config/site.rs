@@ -71,7 +71,7 @@ json_object! {
         pub robots_tag: Vec<RobotsTagConfig> = { Vec::new() },
         /// The syntax of `Robots-Tag`; what upstreams send is read in all syntaxes.
         pub robots_tag_syntax: RobotsTagSyntax = { RobotsTagSyntax::default() },
-        /// What may be done with pages once they are fetched.
+        /// The preferences about the usage of pages once they are fetched.
         pub usage: Option<UsageConfig> = { None },
         /// The proof of who owns the domain, and the documents of the site's pages.
         pub aiwebindex: Option<AiwebindexConfig> = { None },

@@ -7,7 +7,7 @@ use crate::json::typed::json_object;
 use crate::source::position::Placed;
 
 json_object! {
-    /// What may be done with the site's pages once they are fetched, beside what its robots.txt says.
+    /// The preferences about the usage of the site's pages, beside those in its robots.txt.
     pub struct UsageConfig {
         /// Preferences for parts of the site; the longest scope that matches the path counts.
         pub rules: Vec<UsageRuleConfig> = { Vec::new() },

@@ -48,7 +48,7 @@ pub struct Decision {
     pub(crate) served: Option<PublicResource>,
     /// The number of the site's Robots-Tag rules for the path; `None`: responses are left as they are.
     pub(crate) tag: Option<UnionId>,
-    /// What the response says of its usage; `None`: nothing, and what the upstream says stays as it is.
+    /// The statement that the response gets; `None`: none, and that of the upstream stays as it is.
     pub(crate) usage: Option<SentUsage>,
 }
 
@@ -57,8 +57,6 @@ pub struct Decision {
 pub(crate) enum PolicyKind {
     Robots,
     AutomationPreferences,
-    /// The rules in the document.
-    Usage,
 }
 
 /// A rule that decided, before it has the name of its file.

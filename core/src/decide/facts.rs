@@ -48,7 +48,7 @@ pub struct Facts<'r> {
     pub rule: Option<Rule<'r>>,
     /// The site's rules on the use of the response, as `Robots-Tag` states them.
     pub robots_tag: Option<&'r str>,
-    /// What the site prefers about the usage of the page, for the client: `train-ai=n, search=y`.
+    /// The site's preferences about the usage of the page, for the client: `train-ai=n, search=y`.
     pub usage: Option<UsageStatement>,
     /// The proof that verified the agent.
     pub proof: Option<Proof>,
@@ -124,7 +124,6 @@ impl Ruleset {
         let rule = decision.rule?;
         let file = match rule.file {
             PolicyKind::Robots => &*site.robots.as_ref()?.path,
-            PolicyKind::Usage => &*site.usage.document,
             PolicyKind::AutomationPreferences => &*site.preferences.as_ref()?.file.path,
         };
         Some(Rule { file, line: rule.line })

@@ -94,12 +94,9 @@ fn by_usage<R: Request>(
     let purpose = purposes.iter().next()?;
     let mut rule = None;
     site.tell_usage_lines(product, request.target(), &mut |source, line| {
-        if line.statement.disallows_part_of(purpose) {
-            let file = match source {
-                UsageSource::Robots => PolicyKind::Robots,
-                UsageSource::Document => PolicyKind::Usage,
-            };
-            rule = rule.or(Some(RuleRef { file, line: line.line }));
+        // A rule of the document has no line in the denial, like a rule on places: the document is not the client's to know.
+        if source == UsageSource::Robots && line.statement.disallows_part_of(purpose) {
+            rule = rule.or(Some(RuleRef { file: PolicyKind::Robots, line: line.line }));
         }
     });
     Some(Ruling { action: Action::Deny, reason: Reason::UsageDisallowed, rule })

@@ -1,4 +1,4 @@
-//! What a site prefers about the usage of the page that a request is for, with the lines that say so.
+//! A site's preferences about the usage of the page that a request is for, with the lines that say so.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,14 +20,14 @@ use crate::ruleset::usage::UsageSource;
 pub struct UsagePart<'r> {
     /// The line.
     pub rule: Rule<'r>,
-    /// What it says.
+    /// Its statement.
     pub statement: UsageStatement,
     /// Its text without comment, if it is a line of robots.txt.
     pub text: Option<String>,
 }
 
 impl Ruleset {
-    /// What the site prefers about the usage of the page, for the client; `None`: no site has the host, or the mode is `off`.
+    /// The site's preferences about the usage of the page, for the client; `None`: no site has the host, or the mode is `off`.
     pub fn usage(&self, decision: &Decision, request: &impl Request) -> Option<UsageStatement> {
         let (site, product) = self.site_and_product(decision)?;
         Some(site.usage(product, &target(site, request)))
@@ -53,7 +53,7 @@ impl Ruleset {
         parts
     }
 
-    /// The groups of the site's robots.txt that are no agent's (USE-11), by their tokens.
+    /// The reserved groups of the site's robots.txt (USE-11), by their tokens.
     pub fn reserved_groups(&self, decision: &Decision) -> impl Iterator<Item = (&str, Rule<'_>)> {
         let site = decision.site.and_then(|id| self.sites.get(id));
         site.and_then(|site| site.robots.as_ref()).into_iter().flat_map(|file| {

@@ -88,7 +88,7 @@ fn did_you_mean(name: &[u8], known: &[&str]) -> String {
     nearest(name, known).map(|known| format!(" (did you mean `{known}`?)")).unwrap_or_default()
 }
 
-/// Groups that are no agent's, lines that contradict each other, and agents that the preferences for all do not reach.
+/// Reserved groups, lines that contradict each other, and agents that the preferences for all do not reach.
 pub(super) fn groups(file: &RobotsFile, diagnostics: &mut Diagnostics<Lint>) {
     for group in &file.groups {
         if let Some(token) = group.tokens.iter().find(|token| token.starts_with(RESERVED_TOKEN)) {
@@ -162,7 +162,7 @@ impl FirstLines {
         }
     }
 
-    /// Tells each line that allows what the other one disallows.
+    /// Passes on each line that allows what the other one disallows.
     fn compare(&self, line: StatementLine, tell: &mut impl FnMut(u32, u32, &str)) {
         for (place, (category, [allowing, disallowing])) in CATEGORIES.iter().zip(&self.0).enumerate() {
             match (line.statement.preference(place), allowing, disallowing) {

@@ -1,4 +1,4 @@
-//! What responses say of the usage of their content: `Content-Usage`, and the licences as `Link`.
+//! The statements of responses about the usage of their content: `Content-Usage`, and the licences as `Link`.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -23,7 +23,7 @@ pub(super) const USAGE: [HeaderName; 3] = [
     HeaderName { sent: "Vary", lowercase: "vary" },
 ];
 
-/// What a site sends.
+/// The statement that a site sends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UsageRules<'r> {
     sending: &'r UsageSending,
@@ -48,7 +48,7 @@ impl<'u> UsageLines<'u> {
 }
 
 impl Ruleset {
-    /// What the response is to say, if the site sends anything.
+    /// The statement for the response, if the site sends any.
     pub(super) fn usage_rules(&self, decision: &Decision) -> Option<UsageRules<'_>> {
         let sent = decision.usage?;
         let sending = self.sites.get(decision.site?)?.usage.sending.as_deref()?;

@@ -1,4 +1,4 @@
-//! What a site says may be done with its pages: its robots.txt and its settings together.
+//! A site's preferences about the usage of its pages: those of its robots.txt and of its settings together.
 
 use crate::ids::ProductId;
 use crate::path::request::{RequestPath, RequestTarget};
@@ -29,7 +29,7 @@ impl Site {
         robots.unwrap_or_default().and(longest.statement)
     }
 
-    /// Tells the parts of the statement about a path, in the spelling in which it was sent, then in others.
+    /// Passes on the parts of the statement about a path, in the spelling in which it was sent, then in others.
     pub(crate) fn tell_usage_lines(
         &self,
         product: Option<ProductId>,
@@ -48,7 +48,7 @@ impl Site {
         target.strictest(judge, |()| 0_u8, 1);
     }
 
-    /// What the response says on a site that sends it: the statement for all, or that for the verified agent of this
+    /// The statement for the response of a site that sends it: the one for all, or the one for the verified agent of this
     /// product.
     pub(crate) fn sent_usage(&self, verified: Option<ProductId>, target: &RequestTarget<'_>) -> SentUsage {
         let for_all = self.usage(None, target);

@@ -53,7 +53,7 @@ impl UsageSending {
     }
 }
 
-/// What a response is to say.
+/// The statement for a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SentUsage {
     pub(crate) statement: UsageStatement,

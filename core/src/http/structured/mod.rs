@@ -33,7 +33,7 @@ struct Most {
 impl Most {
     /// In a signature's headers, where each parameter is compared with the others.
     const OF_SIGNATURES: Self = Self { parameters: Parameters::MOST, items: InnerList::MOST };
-    /// Where the length of the text is the only limit.
+    /// For a text whose length is the only limit.
     const ANY: Self = Self { parameters: usize::MAX, items: usize::MAX };
 }
 

@@ -46,7 +46,7 @@ pub struct Robots {
     selections: Box<[Box<[u32]>]>,
     /// Tokens in lower case, sorted.
     tokens: Box<[(Box<str>, GroupId)]>,
-    /// What the file says of usage.
+    /// The statements of the file about usage.
     usage: RobotsUsage,
 }
 
@@ -131,7 +131,7 @@ impl Robots {
         !self.usage.is_empty()
     }
 
-    /// What the file prefers about the usage of a path, for the clients of a group. Nothing of what they may not fetch (USE-7).
+    /// The statement of the file about the usage of a path, for the clients of a group: none about a path that they may not fetch (USE-7).
     pub(crate) fn usage(&self, group: GroupId, path: RequestPath<'_>) -> UsageStatement {
         if self.usage.is_empty() || !self.decide(group, path).allowed {
             return UsageStatement::default();
@@ -139,7 +139,7 @@ impl Robots {
         self.usage.statement(self.selection(group), path)
     }
 
-    /// Tells the lines that say so.
+    /// Passes on the lines that say so.
     pub(crate) fn tell_usage_lines(
         &self,
         group: GroupId,
@@ -156,7 +156,7 @@ impl Robots {
         &self.usage.licenses
     }
 
-    /// The groups that are no agent's: their tokens in lower case, each with the line at which its group begins.
+    /// The reserved groups: their tokens in lower case, each with the line at which its group begins.
     pub(crate) fn reserved_groups(&self) -> &[(Box<str>, u32)] {
         &self.usage.reserved
     }

@@ -12,8 +12,8 @@
 //!   exactly two words, the first being `user-agent`, `allow` or `disallow`, is read as if it were there.
 //! * An empty `allow` or `disallow` has no effect, a path that begins with neither `/` nor `*` matches nothing.
 //! * Lines with usage preferences are kept for [`usage`](crate::policy::usage). `content-usage` is a rule of its group, as
-//!   draft-ietf-aipref-attach has it; `content-signal` and `license` end nothing. Groups of tokens that begin with `__usage_`
-//!   are no agent's.
+//!   draft-ietf-aipref-attach has it; `content-signal` and `license` end nothing. No client is in a group
+//!   whose token begins with `__usage_`.
 //! * At most [`DEFAULT_LIMIT`] bytes are read, or what the caller sets, in whole lines. Lines have no limit of their
 //!   own.
 //!

@@ -22,7 +22,7 @@ pub(crate) struct License {
     pub(crate) line: u32,
 }
 
-/// Returns true if a group of this token, in lower case, is no agent's (USE-11).
+/// Returns true if groups of this token, in lower case, are reserved: no client is in them (USE-11).
 pub(super) fn is_reserved(token: &str) -> bool {
     token.starts_with(RESERVED_TOKEN)
 }
@@ -97,7 +97,7 @@ impl RobotsFile {
     }
 }
 
-/// What a file says of usage, by the sets into which its groups are merged.
+/// The statements of a file about usage, by the sets into which its groups are merged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RobotsUsage {
     /// The signals for all.

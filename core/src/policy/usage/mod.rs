@@ -25,7 +25,7 @@ pub(crate) use self::rules::{Longest, StatementLine, UsageRule, UsageRules, in_e
 pub(crate) use self::statement::Preference;
 pub use self::statement::UsageStatement;
 
-/// The beginning of the tokens of groups that are no agent's, in lower case. A proposal uses them for something else.
+/// The beginning of reserved tokens, in lower case. A proposal uses them for something else than agents.
 pub(crate) const RESERVED_TOKEN: &str = "__usage_";
 
 /// The largest number of licences of a site that count.

@@ -21,7 +21,7 @@ pub(super) fn of_entries(entries: &[Entry<'_>]) -> UsageStatement {
     })
 }
 
-/// What a member says; `None` if it is neither of the two Tokens.
+/// The preference that a member states; `None` if it is neither of the two Tokens.
 pub(crate) fn preference(member: &Member<'_>) -> Option<Preference> {
     match member {
         Member::Item(Item { value: Bare::Token(b"y"), .. }) => Some(Preference::Allowed),

@@ -95,7 +95,7 @@ impl UsageRules {
         self.each(path, &mut |length, StatementLine { statement, .. }| longest.add(length, statement));
     }
 
-    /// Tells the lines of the rules that are as long as the longest; of each statement the first.
+    /// Passes on the lines of the rules that are as long as the longest; of each statement the first.
     pub(crate) fn tell_lines(
         &self,
         path: RequestPath<'_>,

@@ -18,7 +18,7 @@ pub struct UsageStatement {
     disallowed: u8,
 }
 
-/// What is preferred about a category.
+/// A preference about a category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Preference {
     Allowed,

@@ -46,7 +46,7 @@ fn use_8_responses_say_what_the_site_prefers() {
     let usage = ("Content-Usage", Vec::from([String::from("train-ai=n")]));
     let link = ("Link", Vec::from([String::from(LINK)]));
     assert_eq!(edited(&person, &[]), [usage.clone(), link.clone()]);
-    // What is said already stays.
+    // A statement that is there already stays.
     let said =
         [("content-usage", "train-ai=n"), ("LINK", "<https://a.example/l.xml>;REL=License, </b>; rel=next")];
     assert!(edited(&person, &said).is_empty());

@@ -59,7 +59,7 @@ fn use_6_the_longest_path_counts() {
         ("Content-Usage train-ai=n", "/a", ""),
         ("Content-Usage: *a train-ai=n", "/a", ""),
         ("Content-Usage:", "/a", ""),
-        // What cannot be read hides what is shorter.
+        // A rule that cannot be read hides shorter ones.
         ("Content-Usage: train-ai=n\nContent-Usage: /a nonsense=", "/a", ""),
         // Allow and Disallow in between, and nothing of what is disallowed.
         (
