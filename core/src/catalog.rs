@@ -187,7 +187,7 @@ mod tests {
         let mut diagnostics = Diagnostics::new(name, Load);
         let catalog = Catalog::parse(bytes, &mut diagnostics).unwrap();
         assert_eq!(diagnostics.items(), []);
-        assert_eq!((catalog.feeds.len(), catalog.agents.len()), (43, 214));
+        assert_eq!((catalog.feeds.len(), catalog.agents.len()), (43, 267));
         let agent = |token| catalog.agents.iter().find(|agent| agent.token == token).unwrap();
         assert_eq!(agent("Googlebot").feeds, ["google-googlebot"]);
         assert_eq!(agent("Googlebot").purposes, ["search"]);

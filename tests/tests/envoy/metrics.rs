@@ -201,7 +201,9 @@ fn the_tags_in_examples_and_docs_are_those_of_the_code() {
     let expected = format!("stats_config:\n  stats_tags:\n{tags}");
     let examples = ["demo/envoy.yaml", "envoy/static.yaml", "envoy/rate-limit.yaml"]
         .map(|file| format!("examples/{file}"));
-    for file in examples.iter().map(String::as_str).chain(["docs/envoy.md", "packaging/docker/envoy/envoy.yaml"]) {
+    for file in
+        examples.iter().map(String::as_str).chain(["docs/envoy.md", "packaging/docker/envoy/envoy.yaml"])
+    {
         let text = fs::read_to_string(repository().join(file)).unwrap();
         assert!(text.contains(&expected), "{file} lacks:\n{expected}");
     }
