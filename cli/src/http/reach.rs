@@ -35,7 +35,7 @@ impl Reach {
         }
     }
 
-    /// What to do if such an address is meant.
+    /// The remedy if such an address is meant.
     pub(super) fn advice(&self) -> &'static str {
         match self {
             Self::Everywhere | Self::AtUrl => "if you mean that server, write its own URL into `url`",

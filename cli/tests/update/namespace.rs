@@ -118,7 +118,7 @@ fn a_policy_comes_from_its_own_origin_or_from_one_that_is_listed() {
         }
         assert_eq!(public.asked().len(), 8, "each run asks its own server again");
 
-        // What is listed is followed, and from there only back or to what is listed, too.
+        // A listed origin is followed, and from there only back or to what is listed, too.
         configure(&lab, "http://public.example/robots.txt", &["http://www.public.example"]);
         public.answer(redirect("http://www.public.example/end"));
         www.answer(redirect("http://public.example/end"));
@@ -166,7 +166,7 @@ fn a_name_leads_a_policy_into_no_private_network() {
             .says("is held: the name public.example has only private addresses, such as 10.0.0.5");
         assert_eq!((private.asked().len(), lab.read("robots.txt")), (0, ROBOTS.into()));
 
-        // What the operator means is asked.
+        // An origin that the operator names is asked.
         for (url, origins) in
             [("http://10.0.0.5/robots.txt", &[][..]), ("http://app/robots.txt", &["http://app"])]
         {

@@ -6,6 +6,7 @@
 
 pub(crate) mod budget;
 mod name_fact;
+pub(crate) mod nat64;
 mod overrides;
 mod plain;
 

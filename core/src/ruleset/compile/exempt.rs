@@ -14,9 +14,9 @@ use super::Compiler;
 use super::bindings::KnownFeeds;
 use crate::config::{Config, ExemptFeed, Exemption};
 use crate::feed::prefix::{parse_prefix, unmap};
-use crate::identity::address::is_translated;
 use crate::ids::{FeedId, Id, List, ValueId};
 use crate::prefix_table::{Entry, TableError};
+use crate::request::nat64::is_translated;
 use crate::ruleset::data::LoadedFeed;
 use crate::source::position::Placed;
 
