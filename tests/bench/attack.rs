@@ -114,7 +114,7 @@ pub(crate) fn report() -> bool {
         let mut number = KNOWN;
         evenly(2 * GENUINE, until, || {
             number += 1;
-            let is_new = usize::from(number % 2 == 0);
+            let is_new = usize::from(number.is_multiple_of(2));
             let from = match is_new {
                 0 => known(number / 2),
                 _ => format!("11.{}.{}.9", number / 200 % 200, number % 200),

@@ -94,8 +94,8 @@ impl CaseRequest {
     /// If it can't be signed like that.
     pub fn sign(&mut self) {
         let Some(sign) = &self.sign else { return };
-        let names: Vec<String> = self.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
-        let values = self.headers.iter().map(|(_, value)| value.as_bytes());
+        let names: Vec<String> = self.headers.keys().map(|name| name.to_ascii_lowercase()).collect();
+        let values = self.headers.values().map(String::as_bytes);
         let lines: Vec<(&str, &[u8])> = names.iter().map(String::as_str).zip(values).collect();
         let request = PlainRequest {
             address: Some(self.ip),

@@ -93,7 +93,6 @@ pub(super) unsafe fn post<M: Module + Exported>(
     collected: NonNull<Collected<M>>,
 ) -> Result<Arc<Work<M>>, M::Body> {
     let content = UnsafeCell::new(Content { body: Some(body), result: None });
-    #[expect(clippy::arc_with_non_send_sync, reason = "`run` and `done` say what each thread may use of it")]
     let work = Arc::new(Work::<M> { stage: AtomicU8::new(WAITING), content, collected });
     let posted = Arc::into_raw(Arc::clone(&work));
     // SAFETY: the caller's promise. If nginx accepts the work, it calls `run` once and then `done` once. Otherwise it calls
