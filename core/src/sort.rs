@@ -4,6 +4,7 @@
 //! time. Here only the places of the items are sorted, by a comparison behind a pointer. That makes comparing slower, so
 //! the prefix table, which has millions of entries, sorts by itself.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::mem;
@@ -27,6 +28,20 @@ pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
 pub(crate) fn sort_and_dedup<T: Ord>(list: &mut Vec<T>) {
     sort_by(list, T::cmp);
     list.dedup();
+}
+
+/// The set of these items. One by one: `collect` would sort them first.
+pub(crate) fn set_of<T: Ord>(items: impl Iterator<Item = T>) -> BTreeSet<T> {
+    let mut set = BTreeSet::new();
+    set.extend(items);
+    set
+}
+
+/// The map of these items; of equal keys the last counts. One by one: `collect` would sort them first.
+pub(crate) fn map_of<K: Ord, V>(items: impl Iterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut map = BTreeMap::new();
+    map.extend(items);
+    map
 }
 
 /// The places of the items of a sorted list, by where they were before.

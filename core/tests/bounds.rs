@@ -23,7 +23,7 @@ struct Bomb {
 }
 
 /// The most bytes that are allocated for a byte of the document, those included that are freed at once.
-const MOST_BYTES_FOR_A_BYTE: usize = 150;
+const MOST_BYTES_FOR_A_BYTE: usize = 160;
 
 const BOMBS: &[Bomb] = &[
     Bomb {

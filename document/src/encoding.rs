@@ -134,7 +134,7 @@ mod tests {
         // Bytes that are not in the encoding which comes late are in none that anybody knows.
         let wrong = [&late[..], b"\x80\xff\xff"].concat();
         assert!(!decode(&wrong, None).contains('\u{fffd}'));
-        // What is valid UTF-8 is not what a page says at its end.
+        // Valid UTF-8 counts more than what a page says at its end.
         let utf_8 = [early.as_bytes(), b"<meta charset=shift_jis><p>", "日本語".as_bytes()].concat();
         assert!(decode(&utf_8, None).ends_with("日本語"));
         let escapes = [early.as_bytes(), b"<meta charset=iso-2022-jp><p>\x1b$BF|K\\8l\x1b(B"].concat();

@@ -104,7 +104,7 @@ pub(crate) fn report() -> bool {
     for number in 0..KNOWN {
         assert!(is_verified(&mut connection, &known(number), number), "nothing is spent yet");
     }
-    // What is known outlives the worker.
+    // The known networks outlive the worker.
     nginx.reload();
     let second = wait_for("the new worker", || Some(worker()).filter(|worker| *worker != first));
     let forged = signed(&json!({ "key": 2, "named": 1, "directory": "https://signer.test" }), "/");

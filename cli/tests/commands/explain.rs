@@ -28,7 +28,7 @@ fn the_json_decision_has_every_key_in_its_documented_order() {
         concat!(
             r#"{"action":"allow","status":null,"reason":"allowed","identity":"verified","agent":"Googlebot","#,
             r#""feed":"googlebot","service":null,"country":null,"region":null,"city":null,"site":"example.com","#,
-            r#""purpose":null,"rule":null,"robots_tag":null,"proof":"ip-range","enforced":true}"#,
+            r#""purpose":null,"rule":null,"robots_tag":null,"usage":null,"proof":"ip-range","enforced":true}"#,
             "\n"
         )
     );

@@ -55,7 +55,7 @@ fn hostile_cards_are_refused_with_their_places() {
             &CARD.replace("ExampleBot", "Example\\u001b[2JBot"),
             "card.json:6:30: error: \"Example\\u{1b}[2JBot\" is not a valid agent token",
         ),
-        (&"[".repeat(100_000), "card.json: error: the card has 100000 bytes; 65536 are allowed"),
+        (&"[".repeat(100_000), "card.json: error: the card has 100000 bytes; the limit is 65536"),
     ] {
         folder.write("card.json", card);
         folder.run(&["import", "card.json"]).says(message).ends(2).prints_only("");

@@ -249,7 +249,7 @@ fn rob_6_what_is_no_policy_is_held_with_its_first_line() {
         lab.update(&[]).ends(0);
         assert_eq!((lab.read("robots.txt"), reason(&lab, "/private/a")), (body.into(), "allowed".into()));
     }
-    // What an older version has taken for a policy is not what a request is conditional on.
+    // No request is conditional on a text that an older version has taken for a policy.
     lab.publisher.answer(says(&["Cache-Control: no-cache", "ETag: \"4\""], ROBOTS));
     assert_eq!(lab.update(&[]).status, 0);
     lab.write("robots.txt", "{}");

@@ -1,5 +1,6 @@
 //! The configuration of one site, or of several hosts together.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -72,7 +73,7 @@ json_object! {
         /// The syntax of `Robots-Tag`; what upstreams send is read in all syntaxes.
         pub robots_tag_syntax: RobotsTagSyntax = { RobotsTagSyntax::default() },
         /// The preferences about the usage of pages once they are fetched.
-        pub usage: Option<UsageConfig> = { None },
+        pub usage: Option<Box<UsageConfig>> = { None },
         /// The proof of who owns the domain, and the documents of the site's pages.
         pub aiwebindex: Option<AiwebindexConfig> = { None },
         /// The largest page that becomes a document, in bytes, uncompressed; a larger one is sent as it is.

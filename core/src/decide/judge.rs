@@ -102,7 +102,7 @@ fn decide_reading<'r, R: Request>(
         served,
         usage: site.filter(|_| !is_off).and_then(|site| {
             let verified = who.agent.filter(|_| who.identity == Identity::Verified);
-            site.usage.sending.as_ref()?;
+            site.usage.as_ref()?.sending.as_ref()?;
             Some(site.sent_usage(ruleset.product_of(verified), request.target()))
         }),
         tag: site.filter(|_| !is_off).map(|site| site.tags.find(|| request.target())),

@@ -79,7 +79,7 @@ fn by_usage<R: Request>(
     agent: Option<AgentId>,
     request: &AskedOnce<'_, R>,
 ) -> Option<Ruling> {
-    if !site.usage.enforces {
+    if !site.usage.as_ref().is_some_and(|usage| usage.enforces) {
         return None;
     }
     let product = ruleset.product_of(agent);

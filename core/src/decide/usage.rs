@@ -38,8 +38,12 @@ impl Ruleset {
         let mut parts: Vec<UsagePart<'_>> = Vec::new();
         let Some((site, product)) = self.site_and_product(decision) else { return parts };
         site.tell_usage_lines(product, &target(site, request), &mut |source, line| {
-            let robots = site.robots.as_ref().filter(|_| source == UsageSource::Robots);
-            let file = robots.map_or(&*site.usage.document, |file| &*file.path);
+            let (robots, file) = match source {
+                UsageSource::Document(file) => (None, file),
+                UsageSource::Robots => {
+                    (site.robots.as_ref(), site.robots.as_ref().map_or("", |file| &*file.path))
+                }
+            };
             let text = robots.and_then(|robots| {
                 let mut lines = Lines::new(&robots.served.bytes);
                 let found = lines.find(|found| found.number == line.line)?;

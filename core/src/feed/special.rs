@@ -102,7 +102,7 @@ fn longest(prefix: &IpNet) -> u8 {
     if prefix.addr().is_ipv4() { 24 } else { 96 }
 }
 
-/// What is left of a prefix that is not itself [special-purpose](not_to_be_published) without those in it. `None`: all of it.
+/// The parts that are left of a prefix that is not itself [special-purpose](not_to_be_published) without those in it. `None`: all of it.
 pub(crate) fn without_special(prefix: &IpNet) -> Option<Vec<IpNet>> {
     if prefix.prefix_len() >= longest(prefix) {
         return None;

@@ -86,6 +86,7 @@ fn split(text: &str) -> Option<(u32, &str)> {
 macro_rules! quantity {
     ($name:ident, $expected:literal, $pattern:literal) => {
         impl FromJson for $name {
+            #[inline(never)]
             fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
                 let text = alloc::string::String::from_json(node, reader)?;
                 let value = Self::parse(&text);

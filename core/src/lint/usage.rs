@@ -61,7 +61,7 @@ fn labels(line: &Line<'_>, text: &[u8], diagnostics: &mut Diagnostics<Lint>) {
             diagnostics.lint_error(position, "USE-1", message);
         }
         if !seen.insert(entry.key) {
-            let message = format!("{shown} is there twice; the last one counts");
+            let message = format!("duplicate key {shown}; the last one counts");
             diagnostics.lint_warning(position, "USE-2", message);
         }
     }
@@ -195,7 +195,7 @@ mod tests {
                 "r:3:19: warning: \"ai\" is a label of draft-ietf-aipref-vocab-01, which later drafts dropped; it states nothing [USE-3]",
                 "r:3:25: warning: unknown label \"trian-ai\" (did you mean `train-ai`?); it states nothing [USE-1]",
                 "r:3:37: error: \"train-ai\" states nothing: write `y` or `n`, without quotes [USE-1]",
-                "r:3:60: warning: \"search\" is there twice; the last one counts [USE-2]",
+                "r:3:60: warning: duplicate key \"search\"; the last one counts [USE-2]",
                 "r:4:17: error: \"ai-train\" states nothing: write one of yes, no [USE-9]",
                 "r:4:48: warning: unknown signal \"ai-trian\" (did you mean `ai-train`?); it states nothing [USE-9]",
                 "r:5:11: error: `content-usage:` needs a line of its own; here it is a part of the path [USE-5]",

@@ -1,4 +1,4 @@
-//! Whether the answer of a server is a policy at all. Readers are lenient: to them, anything that has no rule allows everything.
+//! Tells policies from other answers of a server. Readers are lenient: to them, anything that has no rule allows everything.
 
 use alloc::format;
 use alloc::string::String;

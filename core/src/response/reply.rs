@@ -14,7 +14,7 @@ use crate::ruleset::data::Ruleset;
 /// the file, and a new policy is enforced at once: who obeys it should see it soon.
 const POLICY_LIFETIME: &str = "max-age=3600";
 
-/// What is denied only because too much came in this second is worth another try after this time, in seconds.
+/// The time after which another try is worth it where too much came in this second, in seconds.
 const RETRY_AFTER: &str = "1";
 
 /// A response that a gate sends itself.

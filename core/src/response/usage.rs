@@ -51,7 +51,7 @@ impl Ruleset {
     /// The statement for the response, if the site sends any.
     pub(super) fn usage_rules(&self, decision: &Decision) -> Option<UsageRules<'_>> {
         let sent = decision.usage?;
-        let sending = self.sites.get(decision.site?)?.usage.sending.as_deref()?;
+        let sending = self.sites.get(decision.site?)?.usage.as_ref()?.sending.as_deref()?;
         let says_nothing = sent.statement.is_empty() && !sent.varies && sending.links.is_empty();
         (!says_nothing).then_some(UsageRules { sending, sent })
     }

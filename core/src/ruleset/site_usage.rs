@@ -9,7 +9,7 @@ use crate::ruleset::usage::{SentUsage, UsageSource};
 impl Site {
     /// Returns true if anything is said of usage, whatever the path.
     pub(crate) fn states_usage(&self) -> bool {
-        !self.usage.rules.is_empty()
+        self.usage.as_ref().is_some_and(|usage| !usage.rules.is_empty())
             || self.robots.as_ref().is_some_and(|file| file.rules.rules.states_usage())
     }
 
@@ -25,25 +25,29 @@ impl Site {
         let robots =
             self.robots.as_ref().map(|file| file.rules.rules.usage(file.rules.groups.get(product), path));
         let mut longest = Longest::default();
-        self.usage.rules.find(path, &mut longest);
+        self.usage.iter().for_each(|usage| usage.rules.find(path, &mut longest));
         robots.unwrap_or_default().and(longest.statement)
     }
 
     /// Passes on the parts of the statement about a path, in the spelling in which it was sent, then in others.
-    pub(crate) fn tell_usage_lines(
-        &self,
+    pub(crate) fn tell_usage_lines<'s>(
+        &'s self,
         product: Option<ProductId>,
         target: &RequestTarget<'_>,
-        tell: &mut dyn FnMut(UsageSource, StatementLine),
+        tell: &mut dyn FnMut(UsageSource<'s>, StatementLine),
     ) {
         let judge = |path: RequestPath<'_>| {
             if let Some(file) = &self.robots {
                 let group = file.rules.groups.get(product);
                 file.rules.rules.tell_usage_lines(group, path, &mut |line| tell(UsageSource::Robots, line));
             }
-            let mut longest = Longest::default();
-            self.usage.rules.find(path, &mut longest);
-            self.usage.rules.tell_lines(path, longest, &mut |line| tell(UsageSource::Document, line));
+            if let Some(usage) = &self.usage {
+                let mut longest = Longest::default();
+                usage.rules.find(path, &mut longest);
+                usage.rules.tell_lines(path, longest, &mut |line| {
+                    tell(UsageSource::Document(&usage.document), line);
+                });
+            }
         };
         target.strictest(judge, |()| 0_u8, 1);
     }

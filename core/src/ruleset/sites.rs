@@ -161,7 +161,8 @@ pub(crate) struct Site {
     /// Instead of the document's.
     pub(crate) filter_state: Option<Vec<Fact>>,
     pub(crate) tags: SiteTags,
-    pub(crate) usage: SiteUsage,
+    /// The settings of the site for usage preferences, if it has any.
+    pub(crate) usage: Option<Box<SiteUsage>>,
     /// The proof of who owns the domain, as it is served.
     pub(crate) proof: Option<Box<Representation>>,
     /// The settings of the site for documents; `None`: it sends none.
@@ -252,7 +253,7 @@ mod tests {
             explain: true,
             filter_state: None,
             tags: SiteTags::none(RobotsTagSyntax::Draft00),
-            usage: SiteUsage::default(),
+            usage: None,
             proof: None,
             documents: None,
         };

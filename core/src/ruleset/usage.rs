@@ -63,7 +63,8 @@ pub(crate) struct SentUsage {
 
 /// The notation of a part of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum UsageSource {
+pub(crate) enum UsageSource<'s> {
     Robots,
-    Document,
+    /// The document with this name.
+    Document(&'s str),
 }

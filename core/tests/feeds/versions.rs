@@ -254,7 +254,7 @@ fn many_small_changes_are_one_large_change() {
     let why = "the feed `a` is held: since the changes of the last days began, it shrank from 240 to 60 prefixes, \
                by more than 50%";
     assert!(in_a_row[2].1.contains(why), "{}", in_a_row[2].1);
-    // What the operator accepts is what later versions are compared with.
+    // Later versions are compared with the one that the operator accepts.
     memory.accepted = vec!["a".into()];
     assert_eq!(states(&memory.load(), MODIFIED)[0], FeedState::Ok);
     memory.accepted.clear();

@@ -40,7 +40,7 @@ pub(super) fn find(tree: &Tree, measures: &Measures, shown: Shown) -> Vec<NodeId
         let parent = tree.node(one.outer).parent;
         let blocks = text.get(&parent).copied().flatten();
         let is_beside = blocks.is_some_and(|(first, last)| first < one.outer || last > one.outer);
-        // What nobody calls a note and what ends the text is about the author or the site.
+        // A part that nobody calls a note and that ends the text is about the author or the site.
         let is_before = blocks.is_some_and(|(_, last)| last > one.outer);
         let is_in_note = notes.binary_search(&parent).is_ok();
         if is_in_note || is_before || one.is_named && is_beside {

@@ -127,7 +127,7 @@ struct Marks<'t, 'p> {
 
 impl Marks<'_, '_> {
     fn all(mut self) -> Vec<(NodeId, bool)> {
-        // Where an outer sheet may give another background, none is white for sure.
+        // If an outer sheet may give another background, none is white for sure.
         let background = (!self.has_outer_sheet()).then_some(Color::WHITE);
         let page = Around { end: NodeId(u32::MAX), font: FontSize::Some, color: None, background };
         let mut skip_to = Tree::ROOT;
@@ -215,7 +215,7 @@ impl Marks<'_, '_> {
             && let Some(own) = self.tree.attribute(node, Attribute::Style)
         {
             let own = Style::of(own);
-            // What the element itself says, no rule without `!important` changes.
+            // No rule without `!important` changes the declarations of the element itself.
             may_be_shown &= own.is_empty();
             style.add(&own);
         }

@@ -69,6 +69,7 @@ pub(crate) const IMPORTS_OF_DOCUMENTS: &[&str] = &[
     "wasi_snapshot_preview1.environ_sizes_get",
     "wasi_snapshot_preview1.fd_write",
     "wasi_snapshot_preview1.proc_exit",
+    "wasi_snapshot_preview1.random_get",
 ];
 
 /// The exports of that filter.

@@ -124,7 +124,8 @@ fn lookups_are_counted_by_result() {
         _ => zone.reply(name, kind),
     });
     let envoy = Started::new(dns.port(), "0.5s");
-    for last in [1, 1, 10, 99, 98, 50, 50, 51] {
+    // Last the one whose zone is not asked for a while after it.
+    for last in [1, 1, 10, 99, 98, 51, 50, 50] {
         envoy.identity(&format!("192.0.2.{last}"));
     }
     let counted = |result: &str, count: usize| {

@@ -394,7 +394,7 @@ fn a_flood_of_denials_writes_a_line_a_second_and_reason_with_the_number_of_the_o
         let seconds = usize::try_from(start.elapsed().as_secs()).unwrap() + 2;
         assert!((1..=seconds).contains(&written), "{reason}: {written} lines for {all} in {seconds} s");
     }
-    // Where the level is given, each denial has a line.
+    // With a level, each denial has a line.
     let before = lines("spoofed-agent").len();
     for _ in 0..50 {
         assert_eq!(ask(each, &spoofed("/")).status, 403);

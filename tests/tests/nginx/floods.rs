@@ -27,10 +27,10 @@ const LARGE: usize = 1_800_000;
 /// The memory for documents, in KiB.
 const MEMORY: u64 = 64 << 10;
 
-/// What a worker of a debug build needs beside, with its buffers and what the allocator keeps, in KiB.
+/// The memory that a worker of a debug build needs beside, with its buffers and what the allocator keeps, in KiB.
 const SLACK: u64 = 48 << 10;
 
-/// What may stay when all is over, in KiB: threads have their stacks and heaps.
+/// The memory that may stay when all is over, in KiB: threads have their stacks and heaps.
 const KEPT: u64 = 10 << 10;
 
 const ATTACKERS: usize = 32;
@@ -202,7 +202,7 @@ fn pages_beyond_the_memory_for_documents_go_out_as_they_are() {
     assert!(!is_markdown(&off.markdown("/small.html")));
 }
 
-/// What slow clients have not read yet counts, too, until they have.
+/// The part that slow clients have not read yet counts, too, until they have.
 #[test]
 fn documents_that_nobody_reads_are_bounded_and_come_back() {
     let flooded = Flooded::start("crawlpike_document_memory 40m;");

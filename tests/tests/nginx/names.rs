@@ -309,7 +309,7 @@ fn clients_whose_zones_do_not_answer_leave_places_to_others() {
     let clients = waiting(port, (0..=255).map(|number| format!("198.18.{number}.1")));
     wait_for("64 queries", || (name_queries(&dns) >= 64).then_some(()));
     assert_eq!(identity(&ask(port, &bot("192.0.2.1"))), "verified rdns");
-    // Whose zone has not answered does not wait once more.
+    // A client whose zone has not answered does not wait once more.
     wait_for("a lookup that is not made", || {
         drop(waiting(port, (0..=255).map(|number| format!("198.18.{number}.2"))));
         let page = ask(port, &Request::get("/metrics")).text();

@@ -99,13 +99,23 @@ impl<'a> Node<'a> {
     ) -> Option<T> {
         let parsed = serde_json::from_str(self.raw.get()).ok().filter(is_valid);
         if parsed.is_none() {
-            self.report(reader, format_args!("expected {expected}, found {}", kind(self.raw.get())));
+            self.report_other(reader, &expected);
         }
         parsed
     }
 
+    #[inline(never)]
+    fn report_other(&self, reader: &mut Reader<'_, '_>, expected: &dyn fmt::Display) {
+        self.report(reader, format_args!("expected {expected}, found {}", kind(self.raw.get())));
+    }
+
     /// Reports an error about this value, with its path before the message.
     pub(crate) fn report(&self, reader: &mut Reader<'_, '_>, message: impl fmt::Display) {
+        self.report_dyn(reader, &message);
+    }
+
+    #[inline(never)]
+    fn report_dyn(&self, reader: &mut Reader<'_, '_>, message: &dyn fmt::Display) {
         reader.error_at(self.raw.get(), || match &*self.path {
             "" => message.to_string(),
             path => format!("`{path}`: {message}"),

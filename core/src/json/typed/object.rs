@@ -35,16 +35,27 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         key: &str,
         absent: Option<impl FnOnce() -> T>,
     ) -> Option<T> {
-        match (self.members.iter().find(|member| member.key == key), absent) {
+        match (self.member(key), absent) {
             (Some(member), absent) => {
                 T::from_json(&member.value, reader).or_else(|| absent.map(|absent| absent()))
             }
             (None, Some(absent)) => Some(absent()),
             (None, None) => {
-                self.node.report(reader, format_args!("missing key `{key}`"));
+                self.report_missing(reader, key);
                 None
             }
         }
+    }
+
+    // These are not made part of the code for each field, which takes 10 KB in the Wasm filter.
+    #[inline(never)]
+    fn member(&self, key: &str) -> Option<&Member<'a>> {
+        self.members.iter().find(|member| member.key == key)
+    }
+
+    #[inline(never)]
+    fn report_missing(&self, reader: &mut Reader<'a, '_>, key: &str) {
+        self.node.report(reader, format_args!("missing key `{key}`"));
     }
 
     /// Checks the type of a member that is not used.

@@ -1,5 +1,6 @@
 //! The plain values of a document: texts, numbers, lists.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -10,6 +11,7 @@ use super::{FromJson, Node, Reader};
 use crate::source::position::Placed;
 
 impl<T: FromJson> FromJson for Placed<T> {
+    #[inline(never)]
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         let value = T::from_json(node, reader)?;
         Some(Self { value, position: node.position(reader) })
@@ -25,6 +27,7 @@ impl<T: FromJson> FromJson for Placed<T> {
 }
 
 impl FromJson for String {
+    #[inline(never)]
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         node.parse(reader, "a string")
     }
@@ -39,6 +42,7 @@ impl FromJson for String {
 }
 
 impl FromJson for bool {
+    #[inline(never)]
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         node.parse(reader, "true or false")
     }
@@ -53,6 +57,7 @@ impl FromJson for bool {
 }
 
 impl FromJson for i64 {
+    #[inline(never)]
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         node.parse(reader, "a whole number")
     }
@@ -71,6 +76,7 @@ impl FromJson for i64 {
 pub struct UpTo<const MOST: u8>(pub u8);
 
 impl<const MOST: u8> FromJson for UpTo<MOST> {
+    #[inline(never)]
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         let expected = format_args!("a whole number from 0 to {MOST}");
         node.parse_if(reader, expected, |number| *number <= MOST).map(Self)
@@ -88,6 +94,7 @@ impl<const MOST: u8> FromJson for UpTo<MOST> {
 impl FromJson for usize {
     /// A limit that is greater than what this machine can count to limits nothing on it: a document means the same to a
     /// Wasm filter, which has 32 bits.
+    #[inline(never)]
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         let number: u64 = node.parse(reader, "a whole number that is not negative")?;
         Some(Self::try_from(number).unwrap_or(Self::MAX))
@@ -104,6 +111,7 @@ impl FromJson for usize {
 
 /// A key that may be left out.
 impl<T: FromJson> FromJson for Option<T> {
+    #[inline(never)]
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         T::from_json(node, reader).map(Some)
     }
@@ -117,7 +125,24 @@ impl<T: FromJson> FromJson for Option<T> {
     }
 }
 
+/// A value that takes little room where it is left out.
+impl<T: FromJson> FromJson for Box<T> {
+    #[inline(never)]
+    fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
+        T::from_json(node, reader).map(Self::new)
+    }
+
+    fn to_json(&self) -> Value {
+        (**self).to_json()
+    }
+
+    fn schema() -> Value {
+        T::schema()
+    }
+}
+
 impl<T: FromJson> FromJson for Vec<T> {
+    #[inline(never)]
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         let elements = node.elements(reader)?;
         Some(elements.filter_map(|element| T::from_json(&element, reader)).collect())
@@ -145,6 +170,7 @@ impl<T> Default for Dictionary<T> {
 }
 
 impl<T: FromJson> FromJson for Dictionary<T> {
+    #[inline(never)]
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
         let members = node.members(reader)?.into_iter();
         let read = |member: super::node::Member<'a>| {

@@ -62,6 +62,7 @@ macro_rules! json_words {
         }
 
         impl $crate::json::typed::FromJson for $name {
+            #[inline(never)]
             fn from_json<'a>(
                 node: &$crate::json::typed::Node<'a>,
                 reader: &mut $crate::json::typed::Reader<'a, '_>,

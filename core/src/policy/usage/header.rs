@@ -1,13 +1,13 @@
 //! `Content-Usage` of a response: what the upstream sends, united with the site's statement, in one line.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::read::of_entries;
 use super::statement::UsageStatement;
 use super::vocabulary::{CATEGORIES, Category};
 use crate::http::structured::{self, Entry};
+use crate::sort::map_of;
 
 /// The lines of an upstream as one value. Several lines are one list (RFC 9110 5.3); a value may be cut in two only between
 /// them.
@@ -33,8 +33,7 @@ pub(crate) fn united(upstream: &Upstream, own: UsageStatement) -> Option<Box<[u8
     }
     let Ok(entries) = structured::dictionary(&upstream.value) else { return Some(own.as_line()) };
     let sum = of_entries(&entries).and(own);
-    let last: BTreeMap<&[u8], usize> =
-        entries.iter().enumerate().map(|(at, entry)| (entry.key, at)).collect();
+    let last = map_of(entries.iter().enumerate().map(|(at, entry)| (entry.key, at)));
     let kept = entries.iter().enumerate().filter(|(at, entry)| last.get(entry.key) == Some(at));
     let mut members: Vec<Vec<u8>> = kept.map(|(_, entry)| member(entry, sum)).collect();
     let is_missing = |category: &Category| !last.contains_key(category.label.as_bytes());

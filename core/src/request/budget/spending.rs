@@ -1,4 +1,4 @@
-//! What was spent in the current second.
+//! The spending of the current second.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};

@@ -2,7 +2,7 @@
 //! the document, so that the lookup of a decision finds them, too.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,6 +18,7 @@ use crate::ids::{FeedId, Id, List, ValueId};
 use crate::prefix_table::{Entry, TableError};
 use crate::request::nat64::is_translated;
 use crate::ruleset::data::LoadedFeed;
+use crate::sort::{map_of, set_of};
 use crate::source::position::Placed;
 
 /// A list that exempts clients.
@@ -32,8 +33,8 @@ struct ExemptList {
 #[derive(Default)]
 pub(super) struct Exemptions {
     document: ExemptList,
-    /// In the order of the sites.
-    sites: Vec<ExemptList>,
+    /// By the numbers of the sites that have one.
+    sites: BTreeMap<usize, ExemptList>,
 }
 
 /// The numbers of the feeds whose addresses are exempt.
@@ -46,12 +47,12 @@ pub(super) struct ExemptFeeds {
 
 impl Exemptions {
     fn lists(&self) -> impl Iterator<Item = &ExemptList> {
-        iter::once(&self.document).chain(&self.sites)
+        iter::once(&self.document).chain(self.sites.values())
     }
 
     /// The numbers of the configuration's feeds that exempt clients.
     pub(super) fn feeds(&self) -> BTreeSet<usize> {
-        self.lists().flat_map(|list| &list.feeds).copied().collect()
+        set_of(self.lists().flat_map(|list| &list.feeds).copied())
     }
 
     pub(super) fn has_prefixes(&self) -> bool {
@@ -74,7 +75,7 @@ impl Exemptions {
     }
 
     /// The numbers of all lists, as [`Self::add`] gave them, and of the feeds in them.
-    pub(super) fn numbered(&self, feeds: &List<FeedId, LoadedFeed>) -> ExemptFeeds {
+    pub(super) fn numbered(&self, feeds: &List<FeedId, LoadedFeed>, sites: usize) -> ExemptFeeds {
         let mut next = feeds.len();
         let mut numbered = |list: &ExemptList, others: &[FeedId]| -> Box<[FeedId]> {
             let own = (!list.prefixes.is_empty()).then_some(next);
@@ -84,7 +85,11 @@ impl Exemptions {
             others.iter().copied().chain(own).chain(named).collect()
         };
         let document = numbered(&self.document, &[]);
-        let sites = self.sites.iter().map(|list| numbered(list, &document)).collect();
+        let of_site = |site| match self.sites.get(&site) {
+            Some(list) => numbered(list, &document),
+            None => document.clone(),
+        };
+        let sites = (0..sites).map(of_site).collect();
         ExemptFeeds { document, sites }
     }
 }
@@ -110,7 +115,8 @@ impl Compiler<'_> {
             exempt
         };
         let document = read(&config.exempt);
-        Exemptions { document, sites: config.sites.iter().map(|site| read(&site.exempt)).collect() }
+        let sites = config.sites.iter().enumerate().filter(|(_, site)| !site.exempt.is_empty());
+        Exemptions { document, sites: map_of(sites.map(|(number, site)| (number, read(&site.exempt)))) }
     }
 
     fn exempt_prefix(&mut self, text: &Placed<String>, nat64: &[Ipv6Net]) -> Option<IpNet> {

@@ -26,6 +26,7 @@ use crate::ids::{FeedId, List, ValueId};
 use crate::json::units::Seconds;
 use crate::prefix_table::{Entry, PrefixTable, TableError, TableWords};
 use crate::ruleset::data::LoadedFeed;
+use crate::sort::sort_by_key;
 use crate::source::cause::Cause;
 use crate::source::diagnostic::Diagnostic;
 use crate::source::quoted::{Argument, Quoted};
@@ -340,7 +341,7 @@ impl Values {
             }
         }
         // Of entries with the same prefix the first counts, so those of the longest prefix come first.
-        wide.sort_by_key(|(entry, _)| Reverse(entry.prefix.prefix_len()));
+        sort_by_key(&mut wide, |(entry, _)| Reverse(entry.prefix.prefix_len()));
         for (entry, parts) in wide {
             entries.extend(parts.into_iter().map(|prefix| Entry { prefix, ..entry }));
         }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, InlinedFile};
+use crate::sort::map_of;
 use crate::source::pages::Content;
 
 /// A file, as a host found it.
@@ -128,11 +129,11 @@ pub(crate) struct KnownFiles<'c> {
 
 impl<'c> KnownFiles<'c> {
     pub(crate) fn new(config: &'c Config, stored: &'c [(String, FoundFile)], beyond: &'c dyn Files) -> Self {
-        // One by one: to collect them would sort them first, and each kind of sort takes 6 KB in the Wasm filter.
-        let mut files = Self { inlined: BTreeMap::new(), stored: BTreeMap::new(), beyond };
-        files.inlined.extend(config.files.0.iter().map(|(name, file)| (name.as_str(), file)));
-        files.stored.extend(stored.iter().map(|(name, file)| (name.as_str(), file)));
-        files
+        Self {
+            inlined: map_of(config.files.0.iter().map(|(name, file)| (name.as_str(), file))),
+            stored: map_of(stored.iter().map(|(name, file)| (name.as_str(), file))),
+            beyond,
+        }
     }
 
     /// Returns true if a file does not come from the host, so that nobody can put another one in its place there.

@@ -200,7 +200,7 @@ impl Compiler<'_> {
         let (agents, products) = self.agents(config, drafts, &bindings, &feeds)?;
         name_sole_agents(&mut feeds.loaded, &agents);
         let keys = self.keys(config, &agents);
-        let exempt = exemptions.numbered(&feeds.loaded);
+        let exempt = exemptions.numbered(&feeds.loaded, config.sites.len());
         let sites = self.sites(&config.sites, &products, exempt.sites);
         self.check_published_policies(config);
         self.check_published_keys(config);

@@ -113,7 +113,7 @@ impl Compiler<'_> {
             .automation_preferences
             .as_ref()
             .and_then(|path| self.preferences(path, products, preferences));
-        let usage = self.usage(config.usage.as_ref(), robots.as_deref());
+        let usage = self.usage(config.usage.as_deref(), robots.as_deref());
         Site {
             name: name.into(),
             treatments: Treatments {

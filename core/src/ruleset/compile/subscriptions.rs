@@ -21,6 +21,7 @@ use crate::feed::change::Change;
 use crate::feed::state::FeedState;
 use crate::feed::versions::{Candidate, Choice, Unavailable, Version, main_reason};
 use crate::json::units::Seconds;
+use crate::sort::set_of;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
 use crate::source::pages::Content;
 
@@ -162,7 +163,7 @@ impl Subscriptions {
 
 /// The files that are in the document, which nobody fetches.
 pub(super) fn inlined(config: &Config) -> BTreeSet<&str> {
-    config.files.0.iter().map(|(name, _)| name.as_str()).collect()
+    set_of(config.files.0.iter().map(|(name, _)| name.as_str()))
 }
 
 /// The main reason of some.

@@ -1,13 +1,12 @@
 //! Tokens that were hardly meant: a whole User-Agent, and a known token with a typing error.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Compiler;
 use crate::catalog::Catalog;
 use crate::config::{AgentConfig, Config};
+use crate::sort::set_of;
 use crate::source::suggestion::differs_by_one_edit;
 use crate::user_agent::check_token;
 
@@ -16,8 +15,7 @@ impl Compiler<'_> {
     pub(super) fn check_tokens(&mut self, config: &Config, catalog: &Catalog) {
         // Each is compared with the whole catalog.
         const MOST_COMPARED: usize = 1000;
-        let known: BTreeSet<String> =
-            catalog.agents.iter().map(|agent| agent.token.to_ascii_lowercase()).collect();
+        let known = set_of(catalog.agents.iter().map(|agent| agent.token.to_ascii_lowercase()));
         let mut compared = 0;
         for agent in &config.agents {
             let token = &agent.token;

@@ -1,5 +1,6 @@
 //! From a site's `usage` to its compiled settings.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -21,8 +22,8 @@ impl Compiler<'_> {
         &mut self,
         config: Option<&UsageConfig>,
         robots: Option<&PolicyFile<RobotsPolicy>>,
-    ) -> SiteUsage {
-        let Some(config) = config else { return SiteUsage::default() };
+    ) -> Option<Box<SiteUsage>> {
+        let config = config?;
         let rules: Vec<UsageRule> = config.rules.iter().filter_map(|rule| self.usage_rule(rule)).collect();
         let rules = UsageRules::new(&rules);
         let of_file = robots.map(|file| file.rules.rules.licenses()).unwrap_or_default();
@@ -48,12 +49,12 @@ impl Compiler<'_> {
             let message = "`send` sends nothing: there is neither a preference nor a licence";
             self.own.warning(config.send.position, "USE-8", message);
         }
-        SiteUsage {
+        Some(Box::new(SiteUsage {
             document: self.document.as_str().into(),
             rules,
             sending: config.send.then(|| UsageSending::new(licenses.into_iter()).into()),
             enforces: *config.enforce,
-        }
+        }))
     }
 
     fn usage_rule(&mut self, config: &UsageRuleConfig) -> Option<UsageRule> {

@@ -91,7 +91,7 @@ impl Builder<'_> {
         let parent = self.current().node.unwrap_or(Tree::ROOT);
         while start < self.text.len() {
             let length = self.text.len() - start;
-            // What stands in for a part ends where the part ends.
+            // A stand-in for a part ends where the part ends.
             let is_parted =
                 self.parts.boundaries.last().is_some_and(|last| last.at.index() == self.nodes.len());
             let last = self

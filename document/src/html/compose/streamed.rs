@@ -70,7 +70,7 @@ fn ends(boundaries: &[Boundary]) -> HashMap<(NodeId, NodeId), NodeId> {
     let mut ends = HashMap::new();
     let mut open: Vec<&Boundary> = Vec::new();
     for boundary in boundaries {
-        // What began in an element inside this one has no end.
+        // A boundary that began in an element inside this one has no end.
         while open.pop_if(|last| last.parent > boundary.parent).is_some() {}
         if !boundary.is_end {
             open.push(boundary);
