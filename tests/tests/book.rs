@@ -61,13 +61,19 @@ fn each_example_of_a_key_is_accepted() {
                 "geo": [{ "country": ["PL"], "action": "deny" }],
                 "modes": [{ "scope": "/", "mode": "off" }],
                 "robots_tag": [{ "rules": "noindex" }],
+                "exempt": [{ "feed": "examplebot" }],
+                "usage": { "rules": [{ "preferences": "search=y" }] },
             }],
+            "exempt": [{ "feed": "examplebot" }],
             "files": { "*": { "text": "other" } },
         });
         if path == "feeds[].authority" {
             document["agents"][0]["feeds"] = serde_json::json!([]);
             document["feeds"][0]["format"] = "geofeed".into();
             document["feeds"][0]["source"] = "feeds/places.csv".into();
+            // A geofeed exempts nobody.
+            document["exempt"] = serde_json::json!([]);
+            document["sites"][0]["exempt"] = serde_json::json!([]);
         }
         set(&mut document, path, example);
         let files = document["files"].as_object_mut().unwrap();

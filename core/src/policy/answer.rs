@@ -1,4 +1,4 @@
-//! Tells policies from other answers of a server. Readers are lenient: to them, anything that has no rule allows everything.
+//! Policies, and other answers of a server. Readers are lenient: to them, anything that has no rule allows everything.
 
 use alloc::format;
 use alloc::string::String;

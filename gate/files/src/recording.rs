@@ -154,8 +154,9 @@ impl Files for Recording<'_> {
         let (file, read) = match remembered.and_then(|one| one.earlier.as_ref()) {
             Some(Earlier { since, .. }) if !is_of_the_last_days(*since) => return None,
             Some(Earlier { file: Some(file), .. }) => return Some(FoundFile::clone(file).into()),
+            // If it could not be read, it was not in force when these changes began.
             Some(Earlier { file: None, .. }) => {
-                (self.beside.last_good_path(path), self.beside.read_last_good(path))
+                return self.beside.read_last_good(path).ok().map(FeedFile::from);
             }
             None => (self.beside.earlier_good_path(path), self.beside.read_earlier_good(path)),
         };

@@ -249,7 +249,7 @@ fn where_no_last_good_version_can_be_written_it_is_in_memory() {
         ("<html>\n", "lab.txt: this is HTML, not a list of prefixes"),
     ] {
         refreshed(&nginx, |folder| _ = folder.write("lab.txt", broken));
-        assert_eq!(logged(&nginx, expected), 1, "{expected}");
+        assert_eq!(logged(&nginx, expected), 1, "{expected}: {}", nginx.folder().read("error.log"));
         assert_eq!(statuses(port), [200, 403, 200], "{expected}");
     }
     unharmed(&nginx);
