@@ -62,8 +62,12 @@ fn the_commands_of_the_readme_work() {
         };
         wait_for("a person is let in", || ask(FIREFOX, "/").filter(|answer| answer.0 == 200));
         let denial = |agent, path| ask(agent, path).filter(|answer| answer.0 == 403).expect("a denial").1;
-        assert!(denial("GPTBot/1.2", "/").contains("spoofed-agent"), "no operator publishes this machine");
-        assert!(denial("Googlebot/2.1", "/").contains("spoofed-agent"), "no operator publishes this machine");
+        assert_eq!(
+            ask("Googlebot/2.1", "/").map(|answer| answer.0),
+            Some(200),
+            "a private address is a doubt"
+        );
+        assert!(denial("Google-Extended", "/").contains("spoofed-agent"), "no client sends this token");
         assert!(denial("curl/8", "/private/").contains("robots-disallowed"), "robots.txt");
     }
     log_time("docker compose up, with the images built", start);
