@@ -20,10 +20,7 @@ impl<'q, R: Request> AskedOnce<'q, R> {
     }
 
     pub(super) fn target(&self) -> &RequestTarget<'q> {
-        self.target.get_or_init(|| {
-            let target = RequestTarget::new(self.request.path());
-            if self.has_md_paths { target.with_md_paths() } else { target }
-        })
+        self.target.get_or_init(|| RequestTarget::new(self.request.path()).with_md_paths(self.has_md_paths))
     }
 }
 

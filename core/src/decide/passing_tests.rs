@@ -7,71 +7,42 @@ use core::net::IpAddr;
 
 use crate::request::budget::ALONE;
 use crate::request::tests::BROWSER;
-use crate::request::{NameFact, NameOutcome, Network, Overrides, Request, Scheme, SignatureBudget};
+use crate::request::{NameFact, NameOutcome, Network, Overrides, PlainRequest, Scheme, SignatureBudget};
 use crate::sign::key_directory;
 use crate::{Doubt, Identity, NoFiles, Reason, Ruleset, decide};
 
 const NOW: i64 = 1_800_000_000;
 const ADDRESS: IpAddr = IpAddr::V4(core::net::Ipv4Addr::new(192, 0, 2, 1));
 
-/// A request of a client whose network has spent its share of the budget.
-struct Late<'a> {
+/// The headers of a signature.
+const SIGNED: &[(&str, &[u8])] = &[
+    ("signature", b"s=:AAAA:"),
+    ("signature-input", b"s=(\"@authority\");tag=\"web-bot-auth\""),
+    ("signature-agent", b"\"https://signer.test\""),
+];
+
+/// A budget of which the client's network has spent its share.
+fn spent() -> SignatureBudget {
+    let budget = SignatureBudget::new();
+    (0..ALONE).for_each(|_| budget.note_bad(Network::of(Some(ADDRESS)), NOW));
+    budget
+}
+
+fn late<'a>(
+    budget: &'a SignatureBudget,
     host: &'a str,
-    path: &'a str,
     user_agent: &'a str,
-    is_signed: bool,
-    budget: SignatureBudget,
-}
-
-impl<'a> Late<'a> {
-    fn new(host: &'a str, user_agent: &'a str, is_signed: bool) -> Self {
-        let budget = SignatureBudget::new();
-        (0..ALONE).for_each(|_| budget.note_bad(Network::of(Some(ADDRESS)), NOW));
-        Self { host, path: "/", user_agent, is_signed, budget }
-    }
-}
-
-impl Request for Late<'_> {
-    fn address(&self) -> Option<IpAddr> {
-        Some(ADDRESS)
-    }
-
-    fn scheme(&self) -> Option<Scheme> {
-        Some(Scheme::Https)
-    }
-
-    fn authority(&self) -> Option<&[u8]> {
-        Some(self.host.as_bytes())
-    }
-
-    fn method(&self) -> &[u8] {
-        b"GET"
-    }
-
-    fn path(&self) -> &[u8] {
-        self.path.as_bytes()
-    }
-
-    fn user_agent(&self) -> Option<&[u8]> {
-        Some(self.user_agent.as_bytes())
-    }
-
-    fn now(&self) -> i64 {
-        NOW
-    }
-
-    fn with_signature_budget<T>(&self, call: impl FnOnce(&SignatureBudget) -> T) -> Option<T> {
-        Some(call(&self.budget))
-    }
-
-    fn header_lines<'r>(&'r self, name: &str) -> impl Iterator<Item = &'r [u8]> {
-        let value: &[u8] = match name {
-            "signature" => b"s=:AAAA:",
-            "signature-input" => b"s=(\"@authority\");tag=\"web-bot-auth\"",
-            "signature-agent" => b"\"https://signer.test\"",
-            _ => b"",
-        };
-        (self.is_signed && !value.is_empty()).then_some(value).into_iter()
+    headers: &'a [(&'a str, &'a [u8])],
+) -> PlainRequest<'a> {
+    PlainRequest {
+        address: Some(ADDRESS),
+        scheme: Some(Scheme::Https),
+        authority: Some(host.as_bytes()),
+        user_agent: Some(user_agent.as_bytes()),
+        headers,
+        now: NOW,
+        signature_budget: Some(budget),
+        ..PlainRequest::default()
     }
 }
 
@@ -94,7 +65,7 @@ fn ruleset() -> Ruleset {
 /// The identity, the doubt, the reason, and of a denial the status and its Retry-After.
 type Outcome = (Identity, Option<Doubt>, Reason, Option<(u16, Option<String>)>);
 
-fn outcome(request: &Late<'_>, name: Option<NameFact>) -> Outcome {
+fn outcome(request: &PlainRequest<'_>, name: Option<NameFact>) -> Outcome {
     let ruleset = ruleset();
     let decision = decide(&ruleset, request, Overrides { name, ..Overrides::default() });
     // The status that an operator puts in the place of 403 is for those who are denied for good.
@@ -129,24 +100,26 @@ fn a_signature_that_is_not_examined_is_a_doubt_and_its_denial_passes() {
         ("other.test", "RangeBot/1.0", Reason::UnverifiedAgent, later),
         ("kind.test", "RangeBot/1.0", Reason::Allowed, None),
     ] {
-        let found = outcome(&Late::new(host, user_agent, true), None);
+        let found = outcome(&late(&spent(), host, user_agent, SIGNED), None);
         assert_eq!(found, (Identity::Unverified, doubt, reason, reply), "{host} {user_agent}");
     }
     // A path that is closed to everybody stays so.
-    let closed = Late { path: "/closed", ..Late::new("other.test", BROWSER, true) };
+    let budget = spent();
+    let closed = PlainRequest { path: b"/closed", ..late(&budget, "other.test", BROWSER, SIGNED) };
     assert_eq!(outcome(&closed, None).2, Reason::RobotsDisallowed);
     assert_eq!(outcome(&closed, None).3, Some((451, None)));
     // Those who do not sign have nothing to do with it.
-    let found = outcome(&Late::new("strict.test", BROWSER, false), None);
+    let found = outcome(&late(&budget, "strict.test", BROWSER, &[]), None);
     assert_eq!((found.0, found.1), (Identity::None, None));
-    let found = outcome(&Late::new("other.test", "RangeBot/1.0", false), None);
+    let found = outcome(&late(&budget, "other.test", "RangeBot/1.0", &[]), None);
     assert_eq!(found, (Identity::Spoofed, None, Reason::SpoofedAgent, Some((451, None))));
 }
 
 // RDNS-1
 #[test]
 fn a_name_that_is_not_looked_up_is_a_doubt_and_its_denial_passes() {
-    let (ruleset, request) = (ruleset(), Late::new("strict.test", "NameBot/1.0", false));
+    let (ruleset, budget) = (ruleset(), spent());
+    let request = late(&budget, "strict.test", "NameBot/1.0", &[]);
     let decision = decide(&ruleset, &request, Overrides::default());
     let lookup = ruleset.name_lookup(&decision, &request, None).unwrap();
     let found: Vec<_> = [NameOutcome::Unasked, NameOutcome::Refuted, NameOutcome::Unknown]

@@ -73,6 +73,5 @@ impl Ruleset {
 }
 
 fn target<'q>(site: &Site, request: &'q impl Request) -> RequestTarget<'q> {
-    let target = RequestTarget::new(request.path());
-    if site.has_md_paths() { target.with_md_paths() } else { target }
+    RequestTarget::new(request.path()).with_md_paths(site.has_md_paths())
 }

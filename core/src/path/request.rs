@@ -123,9 +123,9 @@ impl<'a> RequestTarget<'a> {
         Self { raw: non_empty(raw), asks_for_page: false, looks: OnceCell::new() }
     }
 
-    /// The same on a site where a path with `.md` added asks for the markdown of a page.
-    pub(crate) fn with_md_paths(self) -> Self {
-        Self { asks_for_page: page_of(self.raw).is_some(), ..self }
+    /// The same on a site where a path with `.md` added asks for the markdown of a page, if it is one.
+    pub(crate) fn with_md_paths(self, are_there: bool) -> Self {
+        Self { asks_for_page: are_there && page_of(self.raw).is_some(), ..self }
     }
 
     fn looks(&self) -> Looks {
@@ -286,7 +286,7 @@ mod tests {
         let spellings = |target: &str, is_on: bool| {
             let mut asked = Vec::new();
             let target = RequestTarget::new(target.as_bytes());
-            let target = if is_on { target.with_md_paths() } else { target };
+            let target = target.with_md_paths(is_on);
             let judge = |path: RequestPath<'_>| {
                 asked.push(path.spelling());
                 path.is(b"/b?c").into()
