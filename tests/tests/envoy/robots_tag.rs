@@ -1,4 +1,4 @@
-//! Robots-Tag on responses that only Envoy makes: its own local replies, behind our filter and before it. What is merged
+//! Robots-Tag and Content-Usage on responses that only Envoy makes: its own local replies, behind our filter and before it. What is merged
 //! how is in the table of cases.
 
 use crawlpike_tests::envoy::{Envoy, Filter, manager};
@@ -14,7 +14,8 @@ const DOCUMENT: &str = r#"{
   "feeds": [ { "name": "lab", "format": "cidr", "source": "lab.txt" } ],
   "agents": [ { "token": "LabBot", "feeds": ["lab"] } ],
   "sites": [ { "hosts": ["example.com"], "modes": [ { "scope": "/off", "mode": "off" } ], "robots_tag": [
-    { "rules": "noindex; LabBot=nosnippet" }, { "scope": "/drafts/", "rules": "nofollow" } ] } ]
+    { "rules": "noindex; LabBot=nosnippet" }, { "scope": "/drafts/", "rules": "nofollow" } ],
+    "usage": { "send": true, "rules": [ { "scope": "/", "preferences": "train-ai=n" } ] } } ]
 }"#;
 
 /// Envoy in front of nothing, with a filter that denies some paths before ours.
@@ -53,6 +54,8 @@ fn local_replies_have_the_rules_of_the_site(filter: Filter) {
         assert_eq!(response.status, status, "{request:?}");
         assert_eq!(response.lines("robots-tag"), ["noindex; LabBot=nosnippet"], "{request:?}");
         assert_eq!(response.lines("x-robots-tag"), ["noindex", "LabBot: nosnippet"], "{request:?}");
+        let usage: &[&str] = if status == 403 { &[] } else { &["train-ai=n"] };
+        assert_eq!(response.lines("content-usage"), usage, "{request:?}");
     }
     let response = ask(port, &person("/drafts/"));
     assert_eq!(response.lines("x-robots-tag"), ["noindex, nofollow", "LabBot: nosnippet"]);
@@ -64,6 +67,7 @@ fn local_replies_have_the_rules_of_the_site(filter: Filter) {
         assert_eq!(response.status, status, "{target}");
         assert_eq!(response.lines("robots-tag"), [""; 0], "{target}");
         assert_eq!(response.lines("x-robots-tag"), [""; 0], "{target}");
+        assert_eq!(response.lines("content-usage"), [""; 0], "{target}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! Robots-Tag on responses that only nginx makes: files, `add_header`, error pages, subrequests. What is merged how is in
-//! the table of cases.
+//! Robots-Tag and Content-Usage on responses that only nginx makes: files, `add_header`, error pages, subrequests. What is
+//! merged how is in the table of cases.
 
 use crawlpike_tests::http::{Request, Response};
 use crawlpike_tests::lab::{HTTP, lab, person, spoofed, verified};
@@ -12,7 +12,8 @@ const DOCUMENT: &str = r#"{
   "feeds": [ { "name": "lab", "format": "cidr", "source": "lab.txt" } ],
   "agents": [ { "token": "LabBot", "feeds": ["lab"] } ],
   "sites": [
-    { "hosts": ["example.com"], "robots_txt": "robots.txt", "robots_tag": [ { "rules": "noindex; LabBot=nosnippet" } ] },
+    { "hosts": ["example.com"], "robots_txt": "robots.txt", "robots_tag": [ { "rules": "noindex; LabBot=nosnippet" } ],
+      "usage": { "send": true, "rules": [ { "scope": "/", "preferences": "train-ai=n" } ] } },
     { "hosts": ["bare.test"], "name": "bare" }
   ]
 }"#;
@@ -26,17 +27,19 @@ fn folder() -> Folder {
     folder
 }
 
-/// The lines of both headers, in their order.
+/// The lines of the three headers, in their order.
 fn tags(response: &Response) -> Vec<(&str, &str)> {
-    let is_tag = |name: &str| name.to_ascii_lowercase().ends_with("robots-tag");
+    let is_tag =
+        |name: &str| ["robots-tag", "x-robots-tag", "content-usage"].contains(&&*name.to_ascii_lowercase());
     let lines = response.headers.iter().filter(|(name, _)| is_tag(name));
     lines.map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-const OURS: [(&str, &str); 3] = [
+const OURS: [(&str, &str); 4] = [
     ("Robots-Tag", "noindex; LabBot=nosnippet"),
     ("X-Robots-Tag", "noindex"),
     ("X-Robots-Tag", "LabBot: nosnippet"),
+    ("Content-Usage", "train-ai=n"),
 ];
 
 const SERVER: &str = r#"
@@ -46,6 +49,7 @@ const SERVER: &str = r#"
     location = /added {
         add_header X-Robots-Tag "noarchive" always;
         add_header robots-tag "noindex, nofollow" always;
+        add_header content-usage "search=n, train-ai=y" always;
         return 200 "added";
     }
     location /moved { return 301 /elsewhere; }
@@ -98,9 +102,9 @@ fn every_response_has_the_rules_of_the_site() {
     let date = ask(port, &person("/page.html")).header("last-modified").unwrap().to_owned();
     let unchanged = ask(port, &person("/page.html").header("If-Modified-Since", date));
     assert_eq!((unchanged.status, &*tags(&unchanged)), (304, &OURS[..]));
-    // Our own denial.
+    // Our own denial, which has nothing of the page.
     let denied = ask(port, &spoofed("/page.html"));
-    assert_eq!((denied.denial_reason().as_deref(), &*tags(&denied)), (Some("spoofed-agent"), &OURS[..]));
+    assert_eq!((denied.denial_reason().as_deref(), &*tags(&denied)), (Some("spoofed-agent"), &OURS[..3]));
     let parts = ask(port, &person("/parts"));
     assert_eq!(parts.text(), "<p>hello, world, hello, world</p>andadded", "subrequests are left alone");
 }
@@ -112,6 +116,7 @@ fn what_add_header_adds_counts_as_the_response_s_own() {
         ("Robots-Tag", "noindex, nofollow, noarchive; LabBot=nosnippet"),
         ("X-Robots-Tag", "noindex, nofollow, noarchive"),
         ("X-Robots-Tag", "LabBot: nosnippet"),
+        ("Content-Usage", "search=n, train-ai=n"),
     ];
     assert_eq!(tags(&ask(port, &person("/added"))), expected);
     assert_eq!(tags(&ask(port, &person("/off"))), [("X-Robots-Tag", "noarchive, noarchive")]);
