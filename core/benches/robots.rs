@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use crawlpike_core::internals::RequestHost;
 use crawlpike_core::internals::RequestPath;
+use crawlpike_core::internals::policy::{AccessRequest, PreferencesFile, Undeclared};
 use crawlpike_core::internals::policy::{GroupId, Robots, RobotsFile};
-use crawlpike_core::internals::policy::{PreferencesFile, Request, Undeclared};
 use crawlpike_core::internals::{Diagnostics, Load};
 use texting_robots::Robot;
 
@@ -61,7 +61,7 @@ fn preferences(hosts: usize) {
     let agent = preferences.agent(AGENT);
     let ns = best(200, requests.len(), || {
         let decided = requests.iter().filter(|(host, path)| {
-            let request = Request {
+            let request = AccessRequest {
                 agent,
                 host: RequestHost::new(black_box(host.as_bytes())),
                 path: RequestPath::new(black_box(path.as_bytes())),

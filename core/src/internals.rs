@@ -21,7 +21,7 @@ pub use crate::user_agent::{Claims, ClaimsError, Speaker, Tokens};
 pub mod policy {
     pub use crate::lint::automation_preferences::scopes_forbidden_by_robots;
     pub use crate::policy::automation_preferences::{
-        Outcome, PreferencesFile, Request, Undeclared, Verdict as PreferencesVerdict,
+        AccessRequest, Outcome, PreferencesFile, Undeclared, Verdict as PreferencesVerdict,
     };
     pub use crate::policy::lines::whole_lines_within;
     pub use crate::policy::robots::{GroupId, Robots, RobotsFile, Verdict, product_token};

@@ -70,6 +70,7 @@ pub use identity::{
 };
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
+pub use policy::PolicyKind;
 pub use policy::usage::UsageStatement;
 pub use reason::{Reason, Rule};
 pub use request::{
@@ -82,7 +83,7 @@ pub use response::document::{
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;
 pub use ruleset::compile::{
-    Compiled, DirectoryKeys, FeedFile, Files, FoundFile, GoodFeed, Judge, KeySubscription, NoFiles, Policy,
+    Compiled, DirectoryKeys, FeedFile, Files, FoundFile, GoodFeed, Judge, KeySubscription, NoFiles,
     PolicySubscription, Subscription, Subscriptions, Verdict,
 };
 pub use ruleset::data::Ruleset;

@@ -1,7 +1,7 @@
 //! The group that decides, against a model that looks at every group and compares the four criteria of AUTO-14 in turn.
 
 use crawlpike_core::internals::RequestHost;
-use crawlpike_core::internals::policy::{PreferencesFile, Request, Undeclared};
+use crawlpike_core::internals::policy::{AccessRequest, PreferencesFile, Undeclared};
 use crawlpike_core::internals::{Diagnostics, Load};
 use crawlpike_core::internals::{PathPattern, RequestPath};
 use proptest::collection::vec;
@@ -74,7 +74,7 @@ proptest! {
         for path in &paths {
             for host in ["a.example", "b.example", "c.example", "x.a.example", "example", "other"] {
                 for agent in ["one", "two", "three"] {
-                    let request = Request {
+                    let request = AccessRequest {
                         agent: preferences.agent(agent),
                         host: RequestHost::new(host.as_bytes()),
                         path: RequestPath::new(path.as_bytes()),

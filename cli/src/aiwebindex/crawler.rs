@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::value_parser;
-use crawlpike_core::{Action, NoFiles, Overrides, Policy, Ruleset, Subscriptions, decide};
+use crawlpike_core::{Action, NoFiles, Overrides, PolicyKind, Ruleset, Subscriptions, decide};
 use serde_json::json;
 use ureq::http::HeaderMap;
 use ureq::http::header;
@@ -152,7 +152,7 @@ impl Crawler {
         let text = match self.fetch(url.as_str(), ROBOTS_BYTES, RedirectRules::ANYWHERE, &mut note) {
             Ok(Content { bytes, .. }) => {
                 // A page in its place has no rules.
-                match Subscriptions::read_policy(Policy::Robots, url.as_str(), &bytes) {
+                match Subscriptions::read_policy(PolicyKind::Robots, url.as_str(), &bytes) {
                     Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
                     Err(_) => String::new(),
                 }

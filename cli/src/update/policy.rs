@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crawlpike_core::Policy;
+use crawlpike_core::PolicyKind;
 
 use crate::http::Trouble;
 
@@ -26,17 +26,17 @@ pub(super) enum Instead {
 
 /// The action after a failed request; `file` is the file of the policy, whose time shows when it was last known to be
 /// current.
-pub(super) fn instead(policy: Policy, url: &str, trouble: &Trouble, file: &Path) -> Instead {
+pub(super) fn instead(policy: PolicyKind, url: &str, trouble: &Trouble, file: &Path) -> Instead {
     match (policy, trouble.status) {
         // A refusal because of too many requests says nothing about the policy.
         (_, Some(429)) => {}
         // ROB-6
-        (Policy::Robots, Some(status @ 400..=499)) => {
+        (PolicyKind::Robots, Some(status @ 400..=499)) => {
             return Instead::None(format!(
                 "# {url}: {status}. There is no robots.txt, so everything is allowed (RFC 9309, 2.3.1.3).\n"
             ));
         }
-        (Policy::AutomationPreferences, Some(status @ (404 | 410))) => {
+        (PolicyKind::AutomationPreferences, Some(status @ (404 | 410))) => {
             return Instead::None(format!("# {url}: {status}. There are no preferences.\n"));
         }
         _ => {}
@@ -44,7 +44,7 @@ pub(super) fn instead(policy: Policy, url: &str, trouble: &Trouble, file: &Path)
     let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
     let age = modified.map(|modified| SystemTime::now().duration_since(modified).unwrap_or_default());
     match (policy, age) {
-        (Policy::Robots, age) if age.is_none_or(|age| age > LONGEST_UNREACHABLE) => {
+        (PolicyKind::Robots, age) if age.is_none_or(|age| age > LONGEST_UNREACHABLE) => {
             Instead::Everything(format!(
                 "# {url} cannot be fetched, so everything is disallowed (RFC 9309, 2.3.1.4).\nUser-agent: *\nDisallow: /\n"
             ))

@@ -1,6 +1,6 @@
 //! The things that are fetched: feeds, policies and directories of keys.
 
-use crawlpike_core::{FeedFormat, KeySubscription, Policy, PolicySubscription, Subscription};
+use crawlpike_core::{FeedFormat, KeySubscription, PolicyKind, PolicySubscription, Subscription};
 use url::{Origin, Url};
 
 use crate::http::{Reach, RedirectRules, is_at};
@@ -27,7 +27,7 @@ pub(super) struct Subject<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Feed(FeedFormat),
-    Policy(Policy),
+    Policy(PolicyKind),
     /// A directory of keys.
     Directory {
         /// True if its URL is the well-known one of its origin.

@@ -7,6 +7,7 @@ use crate::decide::public_resource::PublicResource;
 use crate::identity::{Doubt, Evidence, Identity, Proof, SignatureResult};
 use crate::ids::{AgentId, SiteId, ValueId};
 use crate::json::typed::json_words;
+use crate::policy::PolicyKind;
 use crate::policy::robots_tag::UnionId;
 use crate::reason::{Reason, UNAVAILABLE};
 use crate::ruleset::usage::SentUsage;
@@ -50,13 +51,6 @@ pub struct Decision {
     pub(crate) tag: Option<UnionId>,
     /// The statement that the response gets; `None`: none, and that of the upstream stays as it is.
     pub(crate) usage: Option<SentUsage>,
-}
-
-/// Which of a site's policies a rule stands in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PolicyKind {
-    Robots,
-    AutomationPreferences,
 }
 
 /// A rule that decided, before it has the name of its file.

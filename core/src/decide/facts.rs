@@ -8,10 +8,11 @@ use core::net::{IpAddr, Ipv6Addr};
 use serde::Serialize;
 
 use crate::config::Fact;
-use crate::decide::decision::{Action, Decision, PolicyKind};
+use crate::decide::decision::{Action, Decision};
 use crate::decide::purpose::Purposes;
 use crate::feed::FeedValue;
 use crate::identity::{Evidence, Identity, Proof, acting_agent};
+use crate::policy::PolicyKind;
 use crate::policy::usage::UsageStatement;
 use crate::reason::{Reason, Rule};
 use crate::request::Request;

@@ -3,7 +3,7 @@
 
 use crate::config::Mode;
 use crate::decide::asked_once::AskedOnce;
-use crate::decide::decision::{Action, PolicyKind, RuleRef};
+use crate::decide::decision::{Action, RuleRef};
 use crate::decide::purpose::Purposes;
 use crate::decide::ruling::Ruling;
 use crate::decide::step::{PolicyVerdict, Source, Step};
@@ -13,6 +13,7 @@ use crate::identity::{Identification, acting_agent};
 use crate::ids::{AgentId, ProductId};
 use crate::path::request::RequestPath;
 use crate::path::spelling::Spelling;
+use crate::policy::PolicyKind;
 use crate::policy::automation_preferences::{self, Outcome};
 use crate::reason::Reason;
 use crate::request::Request;
@@ -144,7 +145,7 @@ fn by_preferences<'r>(
     path: RequestPath<'_>,
     request: &impl Request,
 ) -> PolicyVerdict<'r> {
-    let asked = automation_preferences::Request {
+    let asked = automation_preferences::AccessRequest {
         agent: policy.file.rules.agents.get(ruleset.product_of(agent)),
         host: RequestHost::new(request.authority().unwrap_or_default()),
         path,

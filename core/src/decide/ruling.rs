@@ -1,8 +1,9 @@
 //! The action for a request, and the line of a policy that decided it.
 
 use crate::config::Treatment;
-use crate::decide::decision::{Action, PolicyKind, RuleRef};
+use crate::decide::decision::{Action, RuleRef};
 use crate::decide::step::{PolicyVerdict, Source};
+use crate::policy::PolicyKind;
 use crate::reason::Reason;
 
 /// The action for a request, and the reason.

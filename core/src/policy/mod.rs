@@ -6,3 +6,12 @@ pub(crate) mod lines;
 pub(crate) mod robots;
 pub(crate) mod robots_tag;
 pub(crate) mod usage;
+
+/// The kinds of policies that are files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PolicyKind {
+    /// robots.txt.
+    Robots,
+    /// automation-preferences.txt.
+    AutomationPreferences,
+}

@@ -31,7 +31,7 @@ struct GroupId(u32);
 
 /// The facts on which a decision depends, the purposes apart.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct AccessRequest<'a> {
     /// The agent that asks.
     pub agent: NamedAgent,
     /// The host that is asked for.
@@ -77,20 +77,20 @@ pub struct Verdict {
 /// A compiled `automation-preferences.txt`: immutable, decides without allocation.
 ///
 /// ```
-/// use crawlpike_core::internals::policy::{Outcome, PreferencesFile, Request, Undeclared};
+/// use crawlpike_core::internals::policy::{AccessRequest, Outcome, PreferencesFile, Undeclared};
 /// use crawlpike_core::internals::{Diagnostics, Load, RequestHost, RequestPath};
 ///
 /// let text = b"scope: /\nallowed-methods: GET, HEAD\n\nscope: /api/\nuser-agent: ExampleBot\nallowed-methods: POST\n\n";
 /// let mut diagnostics = Diagnostics::new("automation-preferences.txt", Load);
 /// let file = PreferencesFile::parse(text, &mut diagnostics).ok_or("refused")?;
 /// let preferences = file.compile();
-/// let mut request = Request {
+/// let mut request = AccessRequest {
 ///     agent: preferences.agent("examplebot"),
 ///     host: RequestHost::new(b"example.com"),
 ///     path: RequestPath::new(b"/api/orders"),
 ///     method: b"POST",
 /// };
-/// let outcome = |request: &Request| {
+/// let outcome = |request: &AccessRequest| {
 ///     let verdict = preferences.decide(request, core::iter::empty, Undeclared::Deny);
 ///     verdict.map(|verdict| (verdict.outcome, verdict.line))
 /// };
@@ -188,7 +188,7 @@ impl AutomationPreferences {
     /// where the group says which are.
     pub fn decide<'p, P: IntoIterator<Item = &'p [u8]>>(
         &self,
-        request: &Request<'_>,
+        request: &AccessRequest<'_>,
         purposes: impl FnOnce() -> P,
         undeclared: Undeclared,
     ) -> Option<Verdict> {
@@ -198,7 +198,7 @@ impl AutomationPreferences {
         Some(Verdict { outcome, group: group.line, line: line.unwrap_or(scope.line) })
     }
 
-    fn deciding_scope(&self, request: &Request<'_>) -> Option<Scope> {
+    fn deciding_scope(&self, request: &AccessRequest<'_>) -> Option<Scope> {
         let of = |HostId(place): HostId| self.of_host.get(place as usize)?.decide(request);
         let exact = self.hosts.exact(request.host).and_then(of);
         let others =
@@ -223,7 +223,7 @@ impl Candidate {
 }
 
 impl HostScopes {
-    fn decide(&self, request: &Request<'_>) -> Option<Candidate> {
+    fn decide(&self, request: &AccessRequest<'_>) -> Option<Candidate> {
         let named = request.agent.0.and_then(|token| {
             let place = self.named.binary_search_by_key(&token, |(token, _)| *token).ok()?;
             self.named.get(place)?.1.decide(request.path)

@@ -42,8 +42,8 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+pub use compiled::{AccessRequest, Outcome, Undeclared, Verdict};
 pub(crate) use compiled::{AutomationPreferences, NamedAgent};
-pub use compiled::{Outcome, Request, Undeclared, Verdict};
 pub(crate) use methods::{Method, MethodSet};
 pub(crate) use read::is_known;
 

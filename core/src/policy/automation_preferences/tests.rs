@@ -30,7 +30,7 @@ fn decide_for(
     let preferences = compiled(text);
     let (method, url) = request.split_once(' ').unwrap();
     let (host, path) = url.split_at(url.find('/').unwrap());
-    let request = Request {
+    let request = AccessRequest {
         agent: preferences.agent(agent),
         host: RequestHost::new(host.as_bytes()),
         path: RequestPath::new(path.as_bytes()),

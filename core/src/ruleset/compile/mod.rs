@@ -45,7 +45,7 @@ pub use files::{FeedFile, Files, FoundFile, GoodFeed, NoFiles};
 use policies::Lenient;
 pub(crate) use policies::{PolicyReader, PolicySource};
 pub use published_keys::{DirectoryKeys, KeySubscription};
-pub use published_policies::{Policy, PolicySubscription};
+pub use published_policies::PolicySubscription;
 pub use subscriptions::{Judge, Subscription, Subscriptions, Verdict};
 
 use agents::name_sole_agents;

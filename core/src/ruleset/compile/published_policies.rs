@@ -8,27 +8,18 @@ use alloc::vec::Vec;
 use super::Compiler;
 use super::subscriptions::{self, Subscriptions};
 use crate::config::{Config, SiteConfig};
-use crate::policy::answer;
 use crate::policy::automation_preferences::{self, PreferencesFile};
 use crate::policy::robots::{self, RobotsFile};
+use crate::policy::{PolicyKind, answer};
 use crate::source::diagnostic::{Diagnostics, Load};
 use crate::source::position::Placed;
 use crate::source::text;
-
-/// The kinds of policies that are files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Policy {
-    /// robots.txt.
-    Robots,
-    /// automation-preferences.txt.
-    AutomationPreferences,
-}
 
 /// A policy that is fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicySubscription<'s> {
     /// The kind of policy.
-    pub policy: Policy,
+    pub policy: PolicyKind,
     /// The URL at which it is published.
     pub url: &'s str,
     /// Its file, relative to the document.
@@ -39,7 +30,7 @@ pub struct PolicySubscription<'s> {
     pub origins: Vec<&'s str>,
 }
 
-impl Policy {
+impl PolicyKind {
     /// The keys of a site for the file and for the URL, and what the site has there.
     fn of(self, site: &SiteConfig) -> ([&'static str; 2], [Option<&Placed<String>>; 2]) {
         match self {
@@ -61,7 +52,7 @@ impl Policy {
     }
 }
 
-const ALL: [Policy; 2] = [Policy::Robots, Policy::AutomationPreferences];
+const ALL: [PolicyKind; 2] = [PolicyKind::Robots, PolicyKind::AutomationPreferences];
 
 impl Compiler<'_> {
     /// Checks that each URL has one file, and each file at most one URL.
@@ -120,7 +111,7 @@ impl Subscriptions {
     }
 
     /// The origins that the sites with this file name.
-    fn origins_of<'s>(config: &'s Config, policy: Policy, source: &str) -> Vec<&'s str> {
+    fn origins_of<'s>(config: &'s Config, policy: PolicyKind, source: &str) -> Vec<&'s str> {
         let has_file = |site: &&Placed<SiteConfig>| policy.of(site).1[0].is_some_and(|file| **file == source);
         let sites = config.sites.iter().filter(has_file);
         sites.flat_map(|site| &site.policy_origins).map(|origin| origin.as_str()).collect()
@@ -131,11 +122,11 @@ impl Subscriptions {
     /// # Errors
     ///
     /// The reason why not.
-    pub fn read_policy(policy: Policy, url: &str, bytes: &[u8]) -> Result<(), String> {
+    pub fn read_policy(policy: PolicyKind, url: &str, bytes: &[u8]) -> Result<(), String> {
         let mut diagnostics = Diagnostics::new(url, Load);
         let is_readable = match policy {
-            Policy::Robots => RobotsFile::parse(bytes, &mut diagnostics).is_some(),
-            Policy::AutomationPreferences => PreferencesFile::parse(bytes, &mut diagnostics).is_some(),
+            PolicyKind::Robots => RobotsFile::parse(bytes, &mut diagnostics).is_some(),
+            PolicyKind::AutomationPreferences => PreferencesFile::parse(bytes, &mut diagnostics).is_some(),
         };
         if is_readable { Ok(()) } else { Err(subscriptions::reason(diagnostics.into_items())) }
     }
@@ -146,13 +137,13 @@ impl Subscriptions {
     /// # Errors
     ///
     /// The reason why not.
-    pub fn check_policy(policy: Policy, url: &str, bytes: &[u8]) -> Result<(), String> {
+    pub fn check_policy(policy: PolicyKind, url: &str, bytes: &[u8]) -> Result<(), String> {
         if !text::is_page(bytes) {
             Self::read_policy(policy, url, bytes)?;
         }
         match policy {
-            Policy::Robots => answer::check(bytes, robots::is_known, "a robots.txt"),
-            Policy::AutomationPreferences => {
+            PolicyKind::Robots => answer::check(bytes, robots::is_known, "a robots.txt"),
+            PolicyKind::AutomationPreferences => {
                 answer::check(bytes, automation_preferences::is_known, "an automation-preferences.txt")
             }
         }
