@@ -4,16 +4,18 @@
 //! waits until the page is complete, or too large.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
-use crawlpike_core::DocumentOutcome;
-use crawlpike_core::{Conversion, DocumentHeaders, Ruleset, rfc_3339};
-use crawlpike_document_gate::{Held, Job, Memory, Outcome, PageSource};
-use crawlpike_envoy_gate::{PageRequest, change_head};
+use crawlpike_core::metrics::Event;
+use crawlpike_core::{Conversion, Decision, DocumentResult, rfc_3339};
+use crawlpike_document_gate::{Finished, Job, Memory, PageSource};
+use crawlpike_envoy_gate::{PageRequest, finish_head};
 use crawlpike_files::catch;
 
-use crate::envoy::{Body, BodyPlace, Refused, StreamHandle};
+use crate::envoy::{Body, BodyPlace, LogLevel, Refused, StreamHandle, log};
 use crate::errors;
 use crate::request::HostStream;
+use crate::source::Loaded;
 use crate::statistics;
 
 /// The memory that the pages of all workers hold.
@@ -22,46 +24,55 @@ static HELD: Memory = Memory::new();
 /// A page that is being collected.
 #[derive(Debug)]
 pub(crate) struct Page {
+    loaded: Arc<Loaded>,
+    decision: Decision,
     /// In a box, since hardly any stream has a page.
     job: Box<Job>,
 }
 
 impl Page {
-    pub(crate) fn new(conversion: Box<Conversion>, request: &PageRequest, ruleset: &Ruleset) -> Self {
+    pub(crate) fn new(
+        conversion: Box<Conversion>,
+        request: &PageRequest,
+        loaded: &Arc<Loaded>,
+        decision: &Decision,
+    ) -> Self {
         let url = request.url().map(str::to_owned);
         let source = PageSource { url, fetched_at: rfc_3339(crawlpike_files::now()) };
-        let share = HELD.share(ruleset.document_memory());
-        Self { job: Box::new(Job::new(conversion, source, share)) }
+        let share = HELD.share(loaded.ruleset.document_memory());
+        let job = Box::new(Job::new(conversion, source, share));
+        Self { loaded: Arc::clone(loaded), decision: *decision, job }
     }
 
-    /// The changes of the head and the document, now that the page is complete. `None`: the page goes on.
-    fn finish(&self) -> (DocumentHeaders, Option<Held>) {
-        // Envoy ends a stream in the thread that does this.
-        let (headers, document, event) = match catch(|| self.job.finish(&|| true)) {
-            Ok(Outcome::Document { headers, body }) => {
-                (headers, Some(body), self.job.event(DocumentOutcome::Made))
-            }
-            Ok(Outcome::Page { headers, reason }) => (headers, None, self.job.event(reason)),
-            Err(message) => {
-                errors::note(&message);
-                (self.job.page(), None, self.job.refused())
-            }
-        };
-        statistics::count_event(event);
-        (headers, document)
+    /// Makes the head of the response that of what is sent, and reports the result.
+    fn change_head(&self, handle: &mut StreamHandle<'_>, finished: &Finished) -> Result<(), Refused> {
+        let Finished { headers, result, .. } = finished;
+        report(result, self.job.url());
+        let stream = &mut HostStream::new(handle);
+        finish_head(stream, &self.loaded.ruleset, &self.decision, headers, Some(result))
     }
 
     /// Lets the response go on, now that its body is complete.
     fn send(&self, handle: &mut StreamHandle<'_>, place: BodyPlace) -> Result<(), Refused> {
-        let (headers, document) = self.finish();
-        let changed = change_head(&mut HostStream::new(handle), &headers);
-        match document {
+        // Envoy ends a stream in the thread that does this.
+        let finished = catch(|| self.job.finish(&|| true)).unwrap_or_else(|message| {
+            errors::note(&message);
+            self.job.refused()
+        });
+        let changed = self.change_head(handle, &finished);
+        match finished.document {
             Some(document) if changed.is_ok() => handle.append(place, document.as_ref())?,
             // With a head that is not that of a document, the page goes on.
             _ => handle.append(place, self.job.body())?,
         }
         changed
     }
+}
+
+/// Counts the result of a request for a document, and logs it.
+pub(crate) fn report(result: &DocumentResult, url: Option<&str>) {
+    Event::of_document(result).for_each(|(event, added)| statistics::add(event, added));
+    log(LogLevel::Debug, &format!("crawlpike: {result}, {}", url.unwrap_or("-")));
 }
 
 /// Takes the bytes that have just come. If they are the last ones, or too many, the response goes on.
@@ -80,8 +91,7 @@ fn take(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>, is_last: bool)
     let received = handle.received().concat();
     handle.take_received()?;
     if !collected.job.push(&received) {
-        statistics::count_event(collected.job.refused());
-        let changed = change_head(&mut HostStream::new(handle), &collected.job.page());
+        let changed = collected.change_head(handle, &collected.job.refused());
         handle.append(BodyPlace::Received, collected.job.body())?;
         handle.append(BodyPlace::Received, &received)?;
         return changed.map(|()| Body::Continues);
@@ -106,6 +116,6 @@ pub(crate) fn complete(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>)
 /// The stream has ended. If its page was not complete, the client or the origin has left.
 pub(crate) fn end(page: &Cell<Option<Page>>) {
     if let Some(page) = page.take() {
-        statistics::count_event(page.job.event(DocumentOutcome::Gone));
+        report(&page.job.abandoned(), page.job.url());
     }
 }

@@ -169,11 +169,11 @@ fn edit_response(
     on_response(stream, &loaded.ruleset, decision)?;
     let Some(request) = page else { return Ok(None) };
     match on_page_head(stream, &loaded.ruleset, decision, request, has_body)? {
-        PageHead::Stays(event) => {
-            event.into_iter().for_each(statistics::count_event);
+        PageHead::Stays(result) => {
+            result.iter().for_each(|result| document::report(result, request.url()));
             Ok(None)
         }
-        PageHead::MayBecome(conversion) => Ok(Some(Page::new(conversion, request, &loaded.ruleset))),
+        PageHead::MayBecome(conversion) => Ok(Some(Page::new(conversion, request, loaded, decision))),
     }
 }
 
@@ -183,6 +183,7 @@ pub(crate) fn complete(streaming: &Streaming, handle: &mut StreamHandle<'_>) {
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(handle, "x-panic-at-end");
     streaming.waiting.take();
+    document::end(&streaming.page);
     if streaming.decided.take().is_some()
         && handle.kept_address(NAME).is_none()
         && let Some(address) = handle.source_address().and_then(address_of)

@@ -49,8 +49,8 @@ impl Statistics for Process {
         Ok(number)
     }
 
-    fn increment(&self, counter: Self::Id) -> Result<(), Infallible> {
-        counter.value.fetch_add(1, Relaxed);
+    fn add(&self, counter: Self::Id, added: u64) -> Result<(), Infallible> {
+        counter.value.fetch_add(added, Relaxed);
         Ok(())
     }
 
@@ -89,7 +89,12 @@ pub(crate) fn count_request(decision: &Decision, loaded: &Loaded, recent: &Recen
 
 /// Counts an event.
 pub(crate) fn count_event(event: Event) {
-    let Ok(()) = lock(&METRICS).count_event(event);
+    add(event, 1);
+}
+
+/// Adds to the counter of an event.
+pub(crate) fn add(event: Event, added: u64) {
+    let Ok(()) = lock(&METRICS).add(event, added);
 }
 
 /// Shows a ruleset that was just loaded.

@@ -46,7 +46,12 @@ pub(crate) fn with_counters<T>(main_thread: MainThread<'_>, call: impl FnOnce(&C
 
 /// Counts an event.
 pub(crate) fn count_event(main_thread: MainThread<'_>, event: Event) {
-    let _ = with_counters(main_thread, |counters| counters.count_event(event));
+    add(main_thread, event, 1);
+}
+
+/// Adds to the counter of an event.
+pub(crate) fn add(main_thread: MainThread<'_>, event: Event, added: u64) {
+    let _ = with_counters(main_thread, |counters| counters.add(event, added));
 }
 
 /// Counts a bug, and logs it at most once a minute and worker.

@@ -1,18 +1,20 @@
 //! Pages that become documents: from nginx's request and response to the core's plan, and back.
 
+use std::cell::Cell;
 use std::iter;
 use std::time::Duration;
 
 use crawlpike_core::metrics::Event;
 use crawlpike_core::{
-    Decision, DocumentHeaders, DocumentOutcome, DocumentTreatment, HeaderName as Name, page_url, rfc_3339,
+    Decision, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, HeaderName as Name,
+    page_url, rfc_3339,
 };
-use crawlpike_document_gate::{Held, Job, Memory, Outcome, PageSource};
+use crawlpike_document_gate::{Finished, Held, Job, Memory, PageSource};
 
-use crate::counters::count_event;
+use crate::counters;
 use crate::gate;
 use crate::module::Request;
-use crate::nginx::{Body, HeaderName, MainThread, trim};
+use crate::nginx::{Body, HeaderName, LogLevel, MainThread, trim};
 use crate::ruleset::InForce;
 use crate::state::{AskedDocument, RequestState};
 
@@ -42,7 +44,7 @@ const CHANGED: [HeaderName; 4] = [
 pub(crate) struct PageBody(Job);
 
 impl Body for PageBody {
-    type Converted = Outcome;
+    type Converted = Finished;
     type Bytes = Held;
 
     fn push(&mut self, bytes: &[u8]) -> bool {
@@ -55,7 +57,7 @@ impl Body for PageBody {
         self.0.body().len() > LARGE
     }
 
-    fn convert(&self, is_wanted: &dyn Fn() -> bool) -> Outcome {
+    fn convert(&self, is_wanted: &dyn Fn() -> bool) -> Finished {
         #[cfg(feature = "panic-for-tests")]
         panic_if_asked(self.0.body(), "panic while it is converted");
         self.0.finish(is_wanted)
@@ -88,7 +90,7 @@ pub(crate) fn on_access(request: &mut Request<'_>, state: &RequestState, decisio
         // If there is no memory for that, the origin sees the request as it is, and its answer is sent as it is or converted.
         known.map(|known| request.edit_request_header(known, value));
     }
-    let _ = state.document.set(Box::new(AskedDocument { wish, known: edits.known }));
+    let _ = state.document.set(Box::new(AskedDocument { wish, known: edits.known, shown: Cell::default() }));
 }
 
 /// Returns the collector for the body of the response, if that becomes a document.
@@ -97,7 +99,7 @@ pub(crate) fn on_response(
     state: &RequestState,
     decision: &Decision,
 ) -> Option<PageBody> {
-    let AskedDocument { wish, known } = &**state.document.get()?;
+    let AskedDocument { wish, known, shown } = &**state.document.get()?;
     let plan = state.ruleset.document_plan(decision, *wish)?;
     let status = request.response_status().and_then(|status| u16::try_from(status).ok())?;
     let length = request.response_length().map(|length| length.to_string());
@@ -113,10 +115,12 @@ pub(crate) fn on_response(
         DocumentTreatment::Unchanged => None,
         DocumentTreatment::Headers(headers) => {
             edit(request, &headers);
-            Event::of_page(&headers).into_iter().for_each(|event| count_event(request.main_thread(), event));
+            headers.result.iter().for_each(|result| report(request, result));
             None
         }
         DocumentTreatment::Conversion(conversion) => {
+            // Until something else becomes of it.
+            shown.set(Some(DocumentOutcome::Gone.as_str()));
             let url = page_url(request, state.is_at_page.get());
             let source = PageSource { url, fetched_at: rfc_3339(request.main_thread().now()) };
             let most = request.main_conf().and_then(|main| main.document_memory);
@@ -127,27 +131,38 @@ pub(crate) fn on_response(
 }
 
 /// Makes the head of the response that of the document, which is returned, or of the page.
-pub(crate) fn on_converted(request: &mut Request<'_>, body: &PageBody, outcome: Outcome) -> Option<Held> {
-    let (headers, document, outcome) = match outcome {
-        Outcome::Document { headers, body } => (headers, Some(body), DocumentOutcome::Made),
-        Outcome::Page { headers, reason } => (headers, None, reason),
-    };
+pub(crate) fn on_converted(request: &mut Request<'_>, finished: Finished) -> Option<Held> {
+    let Finished { headers, document, result } = finished;
     edit(request, &headers);
     #[cfg(feature = "panic-for-tests")]
     panic_if_asked(document.as_ref().map_or(&[], AsRef::as_ref), "panic while its head is changed");
-    count_event(request.main_thread(), body.0.event(outcome));
+    report(request, &result);
     document
 }
 
 /// Makes the head of the response that of a page that is sent as it is.
 pub(crate) fn on_unconverted(request: &mut Request<'_>, body: &PageBody) {
-    edit(request, &body.0.page());
-    count_event(request.main_thread(), body.0.refused());
+    let Finished { headers, result, .. } = body.0.refused();
+    edit(request, &headers);
+    report(request, &result);
 }
 
 /// The client has left.
 pub(crate) fn on_abandoned(main_thread: MainThread<'_>, body: &PageBody) {
-    count_event(main_thread, body.0.event(DocumentOutcome::Gone));
+    count(main_thread, &body.0.abandoned());
+}
+
+/// Counts a result, logs it, and keeps it for the variable.
+fn report(request: &Request<'_>, result: &DocumentResult) {
+    count(request.main_thread(), result);
+    request.log(LogLevel::DEBUG, || format!("crawlpike: {result}"));
+    if let Some(asked) = request.state().and_then(|state| state.document.get()) {
+        asked.shown.set(Some(result.as_str()));
+    }
+}
+
+fn count(main_thread: MainThread<'_>, result: &DocumentResult) {
+    Event::of_document(result).for_each(|(event, added)| counters::add(main_thread, event, added));
 }
 
 /// Returns when a worker first looks for memory that it can return to the system, if it makes documents.

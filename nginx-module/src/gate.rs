@@ -224,6 +224,9 @@ pub(crate) fn send(request: Request<'_>, reply: &Reply<'_>) -> Answered {
 /// The value of a variable. `None`: not found, as for people and for what nginx did not accept as a request.
 pub(crate) fn evaluate(request: &Request<'_>, variable: Variable) -> Option<String> {
     let state = request.state()?;
+    if let Variable::Document = variable {
+        return state.document.get()?.shown.get().map(Into::into);
+    }
     let decision = decision(request, state);
     if decision.identity == Identity::None {
         return None;

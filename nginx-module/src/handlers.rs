@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crawlpike_core::metrics::{Event, ReloadResult};
-use crawlpike_document_gate::{Held, Outcome};
+use crawlpike_document_gate::{Finished, Held};
 
 use crate::conf::{LocationConf, MainConf};
 use crate::counters;
@@ -97,8 +97,8 @@ impl Module for Crawlpike {
         response::on_response(request)
     }
 
-    fn on_converted(request: &mut Request<'_>, body: &PageBody, outcome: Outcome) -> Option<Held> {
-        documents::on_converted(request, body, outcome)
+    fn on_converted(request: &mut Request<'_>, _: &PageBody, finished: Finished) -> Option<Held> {
+        documents::on_converted(request, finished)
     }
 
     fn on_unconverted(request: &mut Request<'_>, body: &PageBody) {

@@ -19,7 +19,7 @@ pub(crate) fn on_log(request: &Request<'_>) {
         with_counters(request.main_thread(), |counters| {
             counters.count_request(series, ruleset, &ruleset.recent);
             for event in Event::of(&decision) {
-                if counters.count_event(event)
+                if counters.add(event, 1)
                     && let Some(advice) = event.advice()
                 {
                     request.main_thread().log(LogLevel::WARN, &format!("crawlpike: {advice}"));

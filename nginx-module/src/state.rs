@@ -51,6 +51,8 @@ pub(crate) struct AskedDocument {
     pub(crate) wish: DocumentWish,
     /// The tags of documents that the client has.
     pub(crate) known: Vec<Box<[u8]>>,
+    /// For the variable: what has become of it so far.
+    pub(crate) shown: Cell<Option<&'static str>>,
 }
 
 impl RequestState {

@@ -11,6 +11,8 @@ pub(crate) enum Variable {
     /// `0` or `1`, as is usual in nginx.
     Enforced,
     RateKey,
+    /// The result of a request for a document, whoever asks.
+    Document,
 }
 
 pub(crate) const VARIABLES: &[(&str, Variable)] = &[
@@ -28,6 +30,7 @@ pub(crate) const VARIABLES: &[(&str, Variable)] = &[
     ("crawlpike_city", Variable::Fact(Fact::City)),
     ("crawlpike_rule", Variable::Fact(Fact::Rule)),
     ("crawlpike_rate_key", Variable::RateKey),
+    ("crawlpike_document", Variable::Document),
 ];
 
 impl Variable {
@@ -37,6 +40,8 @@ impl Variable {
             Self::Fact(fact) => facts.text(fact).map(Into::into),
             Self::Enforced => Some(u8::from(facts.enforced).to_string()),
             Self::RateKey => facts.rate_key(address),
+            // A decision has none.
+            Self::Document => None,
         }
     }
 }

@@ -102,5 +102,7 @@ json_words! {
         Proof = "proof",
         /// See [`crate::Facts::enforced`].
         Enforced = "enforced",
+        /// See [`crate::DocumentResult::as_str`]; known with the response.
+        Document = "document",
     }
 }

@@ -132,9 +132,18 @@ impl Ruleset {
 
     /// The facts of a decision that Envoy's filter state is to show one by one; none where the client is a person.
     pub fn filter_state(&self, decision: &Decision) -> &[Fact] {
-        if decision.identity == Identity::None {
-            return &[];
+        match decision.identity {
+            Identity::None => &[],
+            _ => self.facts_of_site(decision),
         }
+    }
+
+    /// Returns true if Envoy's filter state is to show the result of a request for a document, whoever asks.
+    pub fn shows_document(&self, decision: &Decision) -> bool {
+        self.facts_of_site(decision).contains(&Fact::Document)
+    }
+
+    fn facts_of_site(&self, decision: &Decision) -> &[Fact] {
         let site = decision.site.and_then(|id| self.sites.get(id));
         site.and_then(|site| site.filter_state.as_deref()).unwrap_or(&self.filter_state)
     }
@@ -162,6 +171,8 @@ impl Facts<'_> {
             Fact::Usage => self.usage.map(|usage| usage.to_string().into()),
             Fact::Proof => self.proof.map(|proof| proof.as_str().into()),
             Fact::Enforced => Some(if self.enforced { "true" } else { "false" }.into()),
+            // The decision comes before the response.
+            Fact::Document => None,
         }
     }
 
@@ -233,7 +244,7 @@ pub(super) mod tests {
         };
         let json = serde_json::to_value(facts).unwrap();
         let keys = json.as_object().unwrap();
-        assert_eq!(keys.len(), Fact::ALL.len());
+        assert_eq!(keys.len(), Fact::ALL.iter().filter(|fact| **fact != Fact::Document).count());
         for (key, value) in keys {
             let text = facts.text(Fact::from_word(key).unwrap()).map(Cow::into_owned);
             let expected = match value {

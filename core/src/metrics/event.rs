@@ -1,9 +1,12 @@
 //! The events that a gate counts beside requests.
 
-use super::{DOCUMENTS, DOUBTS, ERRORS, Metric, NAME_LOOKUPS, RELOADS, ReloadResult, SIGNATURES};
+use super::{
+    DOCUMENT_BYTES, DOCUMENT_TIME, DOCUMENTS, DOUBTS, Direction, ERRORS, Metric, NAME_LOOKUPS, RELOADS,
+    ReloadResult, SIGNATURES,
+};
 use crate::decide::decision::Decision;
 use crate::identity::{Doubt, NameLookupResult, SignatureResult};
-use crate::response::document::{DocumentForm, DocumentHeaders, DocumentOutcome};
+use crate::response::document::{DocumentForm, DocumentOutcome, DocumentResult};
 
 /// An event that a gate counts, in a metric with a few series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +23,10 @@ pub enum Event {
     Doubt(Doubt),
     /// A page that was to become a document.
     Document(DocumentForm, DocumentOutcome),
+    /// Bytes of a page that became a document, or of the document.
+    DocumentBytes(DocumentForm, Direction),
+    /// Microseconds of a conversion.
+    DocumentTime,
 }
 
 /// The values of an event's labels.
@@ -48,7 +55,8 @@ impl Event {
         + SignatureResult::ALL.len()
         + NameLookupResult::ALL.len()
         + Doubt::ALL.len()
-        + DocumentForm::ALL.len() * DocumentOutcome::ALL.len();
+        + DocumentForm::ALL.len() * (DocumentOutcome::ALL.len() + Direction::ALL.len())
+        + 1;
 
     /// Every event, in the order of their places.
     pub(super) fn all() -> impl Iterator<Item = Self> {
@@ -60,8 +68,12 @@ impl Event {
             DocumentOutcome::ALL.iter().map(move |outcome| Self::Document(form, *outcome))
         };
         let documents = DocumentForm::ALL.into_iter().flat_map(outcomes);
+        let bytes = |form: DocumentForm| {
+            Direction::ALL.iter().map(move |direction| Self::DocumentBytes(form, *direction))
+        };
+        let documents = documents.chain(DocumentForm::ALL.into_iter().flat_map(bytes));
         let without_documents = core::iter::once(Self::Error).chain(reloads).chain(signatures);
-        without_documents.chain(lookups).chain(doubts).chain(documents)
+        without_documents.chain(lookups).chain(doubts).chain(documents).chain([Self::DocumentTime])
     }
 
     /// The place among [`Self::COUNT`].
@@ -70,6 +82,7 @@ impl Event {
         const LOOKUPS: usize = SIGNATURES + SignatureResult::ALL.len();
         const DOUBTS: usize = LOOKUPS + NameLookupResult::ALL.len();
         const DOCUMENTS: usize = DOUBTS + Doubt::ALL.len();
+        const BYTES: usize = DOCUMENTS + DocumentForm::ALL.len() * DocumentOutcome::ALL.len();
         match self {
             Self::Error => 0,
             Self::Reload(result) => 1 + result as usize,
@@ -79,6 +92,10 @@ impl Event {
             Self::Document(form, outcome) => {
                 DOCUMENTS + form as usize * DocumentOutcome::ALL.len() + outcome as usize
             }
+            Self::DocumentBytes(form, direction) => {
+                BYTES + form as usize * Direction::ALL.len() + direction as usize
+            }
+            Self::DocumentTime => Self::COUNT - 1,
         }
     }
 
@@ -88,9 +105,15 @@ impl Event {
         signature.into_iter().chain(decision.doubt.map(Self::Doubt))
     }
 
-    /// The event of a page that stays as it is by the head of its response, if a document was asked for.
-    pub fn of_page(headers: &DocumentHeaders) -> Option<Self> {
-        headers.refusal.map(|(form, outcome)| Self::Document(form, outcome))
+    /// The events of a request for a document, each with what it adds to its counter.
+    pub fn of_document(result: &DocumentResult) -> impl Iterator<Item = (Self, u64)> + use<> {
+        let DocumentResult { form, outcome, page_bytes, document_bytes, microseconds } = *result;
+        let bytes = [(Direction::In, page_bytes), (Direction::Out, document_bytes)];
+        let bytes = bytes.map(|(direction, bytes)| (Self::DocumentBytes(form, direction), bytes as u64));
+        let is_made = outcome == DocumentOutcome::Made;
+        let of_all = [(Self::Document(form, outcome), 1), (Self::DocumentTime, microseconds)];
+        let all = of_all.into_iter().chain(bytes.into_iter().filter(move |_| is_made));
+        all.filter(|(_, added)| *added != 0)
     }
 
     /// The remedy, for the log of a gate that counts it for the first time.
@@ -110,18 +133,21 @@ impl Event {
             Self::NameLookup(_) => NAME_LOOKUPS,
             Self::Doubt(_) => DOUBTS,
             Self::Document(..) => DOCUMENTS,
+            Self::DocumentBytes(..) => DOCUMENT_BYTES,
+            Self::DocumentTime => DOCUMENT_TIME,
         }
     }
 
     /// The values of the metric's labels.
     pub(super) fn labels(self) -> EventLabels {
         match self {
-            Self::Error => EventLabels::None,
+            Self::Error | Self::DocumentTime => EventLabels::None,
             Self::Reload(result) => EventLabels::One([result.as_str()]),
             Self::Signature(result) => EventLabels::One([result.as_str()]),
             Self::NameLookup(result) => EventLabels::One([result.as_str()]),
             Self::Doubt(doubt) => EventLabels::One([doubt.as_str()]),
             Self::Document(form, outcome) => EventLabels::Two([form.as_str(), outcome.as_str()]),
+            Self::DocumentBytes(form, direction) => EventLabels::Two([form.as_str(), direction.as_str()]),
         }
     }
 }

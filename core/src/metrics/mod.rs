@@ -141,8 +141,24 @@ pub const DOCUMENTS: Metric = Metric {
     help: "Pages that were collected to become documents, by the form that was asked for and the outcome.",
 };
 
+/// The bytes of pages that became documents, and those of the documents.
+pub const DOCUMENT_BYTES: Metric = Metric {
+    name: "crawlpike_document_bytes_total",
+    kind: Kind::Counter,
+    labels: &["form", "direction"],
+    help: "Bytes of the pages that became documents, without their coding (in), and of the documents (out).",
+};
+
+/// The time of conversions.
+pub const DOCUMENT_TIME: Metric = Metric {
+    name: "crawlpike_document_microseconds_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Time that conversions of pages took, also of those that went out as they were.",
+};
+
 /// Every metric.
-pub const ALL: [Metric; 11] = [
+pub const ALL: [Metric; 13] = [
     REQUESTS,
     FEED_STATE,
     FEED_PREFIXES,
@@ -154,7 +170,19 @@ pub const ALL: [Metric; 11] = [
     NAME_LOOKUPS,
     DOUBTS,
     DOCUMENTS,
+    DOCUMENT_BYTES,
+    DOCUMENT_TIME,
 ];
+
+json_words! {
+    /// The label `direction` of [`DOCUMENT_BYTES`].
+    pub enum Direction {
+        /// Of the page.
+        In = "in",
+        /// Of the document.
+        Out = "out",
+    }
+}
 
 json_words! {
     /// The label of [`RELOADS`].

@@ -9,8 +9,7 @@ use core::fmt::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::{
-    DOCUMENTS, DOUBTS, ERRORS, Event, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric,
-    NAME_LOOKUPS, RELOADS, REQUESTS, RULESET_LOADED, SIGNATURES,
+    ALL, Event, FEED_AGE, FEED_PREFIXES, FEED_STATE, Kind, Labels, Metric, REQUESTS, RULESET_LOADED,
 };
 use crate::feed::state::FeedState;
 use crate::http::accept::Preference;
@@ -149,13 +148,13 @@ impl Page<'_> {
             (FEED_AGE, ages.collect()),
             (RULESET_LOADED, vec![Sample::new([], loaded)]),
         ];
-        state.into_iter().chain([ERRORS, RELOADS, SIGNATURES, NAME_LOOKUPS, DOUBTS, DOCUMENTS].map(
-            |metric| {
-                let events = self.events.iter().filter(|(event, _)| event.metric() == metric);
-                let sample = |(event, count): &(Event, u64)| Sample::new(event.labels().as_slice(), *count);
-                (metric, events.map(sample).collect())
-            },
-        ))
+        // Those of events follow in the list of all.
+        let of_events = ALL.into_iter().skip(state.len()).map(|metric| {
+            let events = self.events.iter().filter(move |(event, _)| event.metric() == metric);
+            let sample = |(event, count): &(Event, u64)| Sample::new(event.labels().as_slice(), *count);
+            (metric, events.map(sample).collect())
+        });
+        state.into_iter().chain(of_events)
     }
 }
 

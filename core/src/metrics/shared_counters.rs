@@ -171,9 +171,9 @@ impl Counters {
         }
     }
 
-    /// Counts an event. Returns true if it is the first of its kind.
-    pub fn count_event(&self, event: Event) -> bool {
-        self.events.get(event.place()).is_some_and(|count| count.fetch_add(1, Relaxed) == 0)
+    /// Adds to the counter of an event. Returns true if it was zero.
+    pub fn add(&self, event: Event, added: u64) -> bool {
+        self.events.get(event.place()).is_some_and(|count| count.fetch_add(added, Relaxed) == 0)
     }
 
     /// The last report about each feed.

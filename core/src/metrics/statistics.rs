@@ -28,12 +28,12 @@ pub trait Statistics {
     /// The proxy refuses.
     fn define(&self, metric: &Metric, labels: &[&str]) -> Result<Self::Id, Self::Error>;
 
-    /// Adds one to a counter.
+    /// Adds to a counter.
     ///
     /// # Errors
     ///
     /// The proxy refuses.
-    fn increment(&self, counter: Self::Id) -> Result<(), Self::Error>;
+    fn add(&self, counter: Self::Id, added: u64) -> Result<(), Self::Error>;
 
     /// Sets a gauge.
     ///
@@ -114,13 +114,13 @@ impl<S: Statistics> ProxyMetrics<S> {
         Ok(None)
     }
 
-    /// Counts an event.
+    /// Adds to the counter of an event.
     ///
     /// # Errors
     ///
     /// The proxy refuses.
-    pub fn count_event(&self, event: Event) -> Result<(), S::Error> {
-        self.statistics.increment(self.define(&event.metric(), event.labels().as_slice())?)
+    pub fn add(&self, event: Event, added: u64) -> Result<(), S::Error> {
+        self.statistics.add(self.define(&event.metric(), event.labels().as_slice())?, added)
     }
 
     /// Shows a ruleset that was just loaded, at `now` in seconds since the Unix epoch, and from now on the counters that

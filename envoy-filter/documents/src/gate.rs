@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use crawlpike_core::metrics::Event;
-use crawlpike_core::{Decision, Overrides, Ruleset};
-use crawlpike_envoy_gate::{PageHead, PageRequest, on_page_head, on_page_request, on_response};
-use crawlpike_envoy_wasm::{Errors, HostStream, Refused, metrics};
+use crawlpike_core::{Decision, DocumentResult, Overrides, Ruleset};
+use crawlpike_document_gate::Finished;
+use crawlpike_envoy_gate::{PageHead, PageRequest, finish_head, on_page_head, on_page_request, on_response};
+use crawlpike_envoy_wasm::{Errors, HostStream, Refused, log_debug, metrics};
 
 use crate::page::Page;
 
@@ -39,8 +40,8 @@ impl Gate {
         let Asked { decision, page } = asked;
         let head = on_page_head(&mut HostStream::default(), &self.ruleset, decision, page, has_body);
         match self.granted(head)? {
-            PageHead::Stays(event) => {
-                event.into_iter().for_each(|event| self.count(event));
+            PageHead::Stays(result) => {
+                result.iter().for_each(|result| self.report(result, page.url()));
                 None
             }
             PageHead::MayBecome(conversion) => Some(Page::new(Rc::clone(self), *decision, conversion, page)),
@@ -57,9 +58,17 @@ impl Gate {
         self.ruleset.document_memory()
     }
 
-    /// Counts an event.
-    pub(crate) fn count(&self, event: Event) {
-        self.granted(metrics::count_event(event));
+    /// Makes the head of a response that of what is sent.
+    pub(crate) fn change_head(&self, decision: &Decision, finished: &Finished) -> Result<(), Refused> {
+        let Finished { headers, result, .. } = finished;
+        finish_head(&mut HostStream::default(), &self.ruleset, decision, headers, Some(result))
+    }
+
+    /// Counts the result of a request for a document, and logs it.
+    pub(crate) fn report(&self, result: &DocumentResult, url: Option<&str>) {
+        let mut events = Event::of_document(result);
+        self.granted(events.try_for_each(|(event, added)| metrics::add(event, added)));
+        self.granted(log_debug(&format!("crawlpike: {result}, {}", url.unwrap_or("-"))));
     }
 
     /// The value; an internal error is noted.

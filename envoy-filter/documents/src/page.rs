@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crawlpike_core::DocumentOutcome;
 use crawlpike_core::{Conversion, Decision, rfc_3339};
-use crawlpike_document_gate::{Held, Job, Memory, Outcome, PageSource};
-use crawlpike_envoy_gate::{PageRequest, Stream, change_head};
+use crawlpike_document_gate::{Finished, Held, Job, Memory, PageSource};
+use crawlpike_envoy_gate::{PageRequest, Stream};
 use crawlpike_envoy_wasm::{HostStream, Refused, raw};
 
 use crate::gate::Gate;
@@ -44,7 +43,7 @@ pub(crate) fn take(stream: u32) -> Option<Page> {
 /// The stream has ended. If its page was not complete, the client or the origin has left.
 pub(crate) fn end(stream: u32) {
     if let Some(page) = take(stream) {
-        page.gate.count(page.job.event(DocumentOutcome::Gone));
+        page.gate.report(&page.job.abandoned(), page.job.url());
     }
 }
 
@@ -81,8 +80,7 @@ impl Page {
 
     fn collect(&mut self, size: usize, is_last: bool) -> Result<bool, Refused> {
         if !self.job.push(&raw::response_body(size)?) {
-            self.gate.count(self.job.refused());
-            change_head(&mut HostStream::default(), &self.job.page())?;
+            self.change_head(self.job.refused())?;
             // Before the bytes that have just come.
             raw::replace_response_body(0, self.job.body())?;
             return Ok(false);
@@ -108,13 +106,14 @@ impl Page {
     /// Changes the head of the response, now that its body is complete. The body, if it is not the page.
     fn finish(&self) -> Result<Option<Held>, Refused> {
         // Nothing else runs in a virtual machine meanwhile.
-        let (headers, document, outcome) = match self.job.finish(&|| true) {
-            Outcome::Document { headers, body } => (headers, Some(body), DocumentOutcome::Made),
-            Outcome::Page { headers, reason } => (headers, None, reason),
-        };
-        self.gate.count(self.job.event(outcome));
-        change_head(&mut HostStream::default(), &headers)?;
-        Ok(document)
+        self.change_head(self.job.finish(&|| true))
+    }
+
+    /// Makes the head of the response that of what is sent, and reports the result. Returns the document.
+    fn change_head(&self, finished: Finished) -> Result<Option<Held>, Refused> {
+        self.gate.report(&finished.result, self.job.url());
+        self.gate.change_head(&self.decision, &finished)?;
+        Ok(finished.document)
     }
 
     /// Sends the response, whose body is complete, without its trailers; false if that is refused. A filter cannot add bytes to

@@ -35,6 +35,11 @@ pub use rooms::HostBytes;
 pub use stream::HostStream;
 pub use trusted_hops::TrustedHops;
 
+/// Writes a line to Envoy's log at the level `debug`.
+pub fn log_debug(line: &str) -> Result<(), Refused> {
+    hostcalls::log(LogLevel::Debug, line).map_err(Refused::of("proxy_log"))
+}
+
 /// Sets the log up: the first thing that a virtual machine does.
 pub fn set_up_log() {
     proxy_wasm::set_log_level(LogLevel::Warn);

@@ -31,8 +31,8 @@ impl Statistics for EnvoyStatistics {
         raw::define_metric(kind, &metric.stat_name(labels)).map(StatId)
     }
 
-    fn increment(&self, counter: StatId) -> Result<(), Refused> {
-        raw::increment_metric(counter.0, 1)
+    fn add(&self, counter: StatId, added: u64) -> Result<(), Refused> {
+        raw::increment_metric(counter.0, added.cast_signed())
     }
 
     /// No request does.
@@ -103,7 +103,12 @@ pub fn publish_requests() -> Result<(), Refused> {
 
 /// Counts an event.
 pub fn count_event(event: Event) -> Result<(), Refused> {
-    METRICS.with(|metrics| metrics.count_event(event))
+    add(event, 1)
+}
+
+/// Adds to the counter of an event.
+pub fn add(event: Event, added: u64) -> Result<(), Refused> {
+    METRICS.with(|metrics| metrics.add(event, added))
 }
 
 /// Shows a ruleset that was just loaded.

@@ -7,6 +7,7 @@ use super::callbacks;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum LogLevel {
+    Debug = 1,
     Info = 2,
     Warn = 3,
     Error = 4,

@@ -4,10 +4,9 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crawlpike_core::metrics::Event;
 use crawlpike_core::{
-    Conversion, Decision, DocumentHeaders, DocumentTreatment, DocumentWish, Overrides, Request, RequestEdits,
-    Ruleset, page_url,
+    Conversion, Decision, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, DocumentWish,
+    Fact, Overrides, Request, RequestEdits, Ruleset, page_url,
 };
 
 use crate::response::replace_lines;
@@ -27,9 +26,9 @@ pub struct PageRequest {
 /// A page by the head of its response.
 #[derive(Debug)]
 pub enum PageHead {
-    /// It stays as it is. The event to count, if a document was asked for.
-    Stays(Option<Event>),
-    /// It may become a document: its head then changes with [`change_head`].
+    /// It stays as it is. The result, if a document was asked for.
+    Stays(Option<DocumentResult>),
+    /// It may become a document: its head then changes with [`finish_head`].
     MayBecome(Box<Conversion>),
 }
 
@@ -105,21 +104,37 @@ pub fn on_page_head<S: Stream>(
     match treatment {
         DocumentTreatment::Unchanged => Ok(PageHead::Stays(None)),
         DocumentTreatment::Headers(headers) => {
-            change_head(stream, &headers).map(|()| PageHead::Stays(Event::of_page(&headers)))
+            finish_head(stream, ruleset, decision, &headers, headers.result.as_ref())?;
+            Ok(PageHead::Stays(headers.result))
         }
         DocumentTreatment::Conversion(conversion) if !has_body => {
-            change_head(stream, &conversion.page_headers(false)).map(|()| PageHead::Stays(None))
+            let result = DocumentResult::unread(conversion.form, DocumentOutcome::Broken);
+            finish_head(stream, ruleset, decision, &conversion.page_headers(false), Some(&result))?;
+            Ok(PageHead::Stays(Some(result)))
         }
         DocumentTreatment::Conversion(conversion) => Ok(PageHead::MayBecome(conversion)),
     }
 }
 
-/// Changes the head of a response.
+/// Changes the head of a response, and shows the result if the site wants it in the filter state. Envoy takes it once.
 ///
 /// # Errors
 ///
 /// Envoy refuses a call.
-pub fn change_head<S: Stream>(stream: &mut S, headers: &DocumentHeaders) -> Result<(), S::Error> {
+pub fn finish_head<S: Stream>(
+    stream: &mut S,
+    ruleset: &Ruleset,
+    decision: &Decision,
+    headers: &DocumentHeaders,
+    result: Option<&DocumentResult>,
+) -> Result<(), S::Error> {
+    if let Some(result) = result.filter(|_| ruleset.shows_document(decision)) {
+        stream.show(Some(Fact::Document.as_str()), result.as_str())?;
+    }
+    change_head(stream, headers)
+}
+
+fn change_head<S: Stream>(stream: &mut S, headers: &DocumentHeaders) -> Result<(), S::Error> {
     for (name, lines) in headers.replaced() {
         replace_lines(stream, name.lowercase, lines)?;
     }

@@ -1,7 +1,8 @@
 //! A page on its way to a document.
 
-use crawlpike_core::metrics::Event;
-use crawlpike_core::{Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, Made};
+use std::time::Instant;
+
+use crawlpike_core::{Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentResult, Made};
 use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
 use crawlpike_document::{Document, Limits, Refusal, read};
 
@@ -27,23 +28,15 @@ pub struct Job {
     refusal: Option<DocumentOutcome>,
 }
 
-/// The result of a job.
+/// A job that has ended.
 #[derive(Debug)]
-pub enum Outcome {
-    /// A document takes the place of the page.
-    Document {
-        /// The changes to the head.
-        headers: DocumentHeaders,
-        /// The document; empty if the status becomes 304.
-        body: Held,
-    },
-    /// The page is sent as it is.
-    Page {
-        /// The changes to the head.
-        headers: DocumentHeaders,
-        /// The reason, for metrics.
-        reason: DocumentOutcome,
-    },
+pub struct Finished {
+    /// The changes to the head.
+    pub headers: DocumentHeaders,
+    /// The document that takes the place of the page; empty if the status becomes 304. `None`: the page is sent as it is.
+    pub document: Option<Held>,
+    /// The result, to be counted and shown.
+    pub result: DocumentResult,
 }
 
 impl From<NoRoom> for DocumentOutcome {
@@ -84,33 +77,45 @@ impl Job {
         self.body.as_ref()
     }
 
-    /// The same, without the job.
+    /// The address of the page, if it is known.
+    pub fn url(&self) -> Option<&str> {
+        self.source.url.as_deref()
+    }
+
+    /// The collected part of the body, without the job.
     pub fn into_body(self) -> Held {
         self.body
     }
 
-    /// The changes to the head if the page is sent as it is.
-    pub fn page(&self) -> DocumentHeaders {
-        self.conversion.page_headers(false)
+    /// The end of a job whose page cannot be read: [`Self::push`] has refused bytes, or the page broke off.
+    pub fn refused(&self) -> Finished {
+        self.as_page(self.refusal.unwrap_or(DocumentOutcome::Broken))
     }
 
-    /// The event to count if the job is ended without a result: [`Self::push`] has refused bytes, or the page broke off.
-    pub fn refused(&self) -> Event {
-        self.event(self.refusal.unwrap_or(DocumentOutcome::Broken))
+    /// The end of a job for which nobody waits any more.
+    pub fn abandoned(&self) -> DocumentResult {
+        DocumentResult::unread(self.conversion.form, DocumentOutcome::Gone)
     }
 
-    /// The event to count for an outcome.
-    pub fn event(&self, outcome: DocumentOutcome) -> Event {
-        Event::Document(self.conversion.form, outcome)
+    fn as_page(&self, reason: DocumentOutcome) -> Finished {
+        Finished {
+            headers: self.conversion.page_headers(false),
+            document: None,
+            result: DocumentResult::unread(self.conversion.form, reason),
+        }
     }
 
     /// The result, when the body is complete. If `is_wanted` returns false meanwhile, nobody waits for it any more, and it need
     /// not be made. It is called in the thread that calls this.
-    pub fn finish(&self, is_wanted: &dyn Fn() -> bool) -> Outcome {
-        self.made(is_wanted).unwrap_or_else(|reason| Outcome::Page { headers: self.page(), reason })
+    pub fn finish(&self, is_wanted: &dyn Fn() -> bool) -> Finished {
+        let start = Instant::now();
+        let mut finished = self.made(is_wanted).unwrap_or_else(|reason| self.as_page(reason));
+        let time = start.elapsed().as_micros();
+        finished.result.microseconds = u64::try_from(time).unwrap_or(u64::MAX);
+        finished
     }
 
-    fn made(&self, is_wanted: &dyn Fn() -> bool) -> Result<Outcome, DocumentOutcome> {
+    fn made(&self, is_wanted: &dyn Fn() -> bool) -> Result<Finished, DocumentOutcome> {
         let conversion = &*self.conversion;
         let share = || self.body.share().another();
         let go_on = || if is_wanted() { Ok(()) } else { Err(DocumentOutcome::Gone) };
@@ -127,11 +132,16 @@ impl Job {
         let limits = Limits { bytes: conversion.max_bytes, ..Limits::default() };
         // The bytes are as the origin sent them. Only names of encodings matter in this header, which are ASCII.
         let content_type = String::from_utf8_lossy(&conversion.content_type);
+        let page_bytes = html.as_ref().len();
         let document = read(html.as_ref(), &limits, Some(&content_type), self.source.url.as_deref());
         drop(html);
         go_on()?;
         let depends_on_agent = document.forbids_some();
-        let as_page = |reason| Outcome::Page { headers: conversion.page_headers(depends_on_agent), reason };
+        let finished = |headers, document, outcome, document_bytes| {
+            let result = DocumentResult::unread(conversion.form, outcome);
+            Finished { headers, document, result: DocumentResult { page_bytes, document_bytes, ..result } }
+        };
+        let as_page = |reason| finished(conversion.page_headers(depends_on_agent), None, reason, 0);
         if let Some(refusal) = document.refusal(conversion.token.as_deref().as_slice()) {
             return Ok(as_page(outcome(refusal)));
         }
@@ -140,10 +150,11 @@ impl Job {
             return Ok(as_page(DocumentOutcome::Broken));
         };
         let content = reference.as_deref().map_or(&*body, str::as_bytes);
-        let headers =
-            conversion.document_headers(&Made { length: body.len(), tokens, content, depends_on_agent });
+        let length = body.len();
+        let headers = conversion.document_headers(&Made { length, tokens, content, depends_on_agent });
         let body = if headers.status.is_some() { Vec::new() } else { body };
-        Ok(Outcome::Document { headers, body: Held::existing(body, &mut conversion_share) })
+        let body = Held::existing(body, &mut conversion_share);
+        Ok(finished(headers, Some(body), DocumentOutcome::Made, length))
     }
 
     /// The bytes of the document, and what identifies its content if these bytes do not.

@@ -1,11 +1,11 @@
 //! From a request to the document that answers it, by the same calls that a gate makes.
 
-use crawlpike_core::metrics::Event;
+use crawlpike_core::metrics::{Direction, Event};
 use crawlpike_core::{
-    DocumentForm, DocumentHeaders, DocumentOutcome, DocumentTreatment, NoFiles, Overrides, PlainRequest,
-    Request, Ruleset, Scheme, decide, page_url, rfc_3339,
+    DocumentForm, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, NoFiles, Overrides,
+    PlainRequest, Request, Ruleset, Scheme, decide, page_url, rfc_3339,
 };
-use crawlpike_document_gate::{Job, Memory, Outcome, PageSource};
+use crawlpike_document_gate::{Finished, Job, Memory, PageSource};
 
 const PAGE: &str = "<title>Bread</title><nav><a href=/>Home</a></nav><main><p>Mix flour and <a href=/water>water</a>.</main>";
 const MARKDOWN: &str = "# Bread\n\nMix flour and [water](https://example.com/water).\n";
@@ -58,7 +58,7 @@ const MARKDOWN_ASKED: &[(&str, &[u8])] = &[("accept", b"text/markdown")];
 const DOCUMENT_ASKED: &[(&str, &[u8])] = &[("accept", b"application/vnd.aiwebindex+json")];
 const HTML: (&str, &str) = ("content-type", "text/html");
 
-fn finished(request: &PlainRequest<'_>, page: &[u8]) -> Outcome {
+fn finished(request: &PlainRequest<'_>, page: &[u8]) -> Finished {
     let mut job = job(request, &[HTML]);
     for part in page.chunks(7) {
         assert!(job.push(part));
@@ -75,11 +75,8 @@ fn line(headers: &DocumentHeaders, name: &str) -> Option<String> {
 #[test]
 fn a_page_becomes_its_markdown() {
     for path in ["/bread", "/bread.md"] {
-        let Outcome::Document { headers, body } = finished(&asked(path, MARKDOWN_ASKED), PAGE.as_bytes())
-        else {
-            panic!("no document")
-        };
-        assert_eq!(String::from_utf8(body.as_ref().to_vec()).unwrap(), MARKDOWN);
+        let Finished { headers, document, .. } = finished(&asked(path, MARKDOWN_ASKED), PAGE.as_bytes());
+        assert_eq!(document.unwrap().as_ref(), MARKDOWN.as_bytes());
         assert_eq!(headers.status, None);
         for (name, value) in [
             ("content-type", "text/markdown; charset=utf-8"),
@@ -92,9 +89,8 @@ fn a_page_becomes_its_markdown() {
         // A client that has it gets a 304, whatever the form of the others that it has.
         let etag = line(&headers, "etag").unwrap();
         let known = [MARKDOWN_ASKED[0], ("if-none-match", etag.as_bytes())];
-        let Outcome::Document { headers, .. } = finished(&asked(path, &known), PAGE.as_bytes()) else {
-            panic!()
-        };
+        let Finished { headers, document, .. } = finished(&asked(path, &known), PAGE.as_bytes());
+        assert_eq!(document.unwrap().as_ref(), b"");
         assert_eq!((headers.status, line(&headers, "etag")), (Some(304), Some(etag)));
     }
 }
@@ -110,10 +106,8 @@ fn aiwi_20_a_document_names_no_client() {
     ];
     let user_agent = Some(&b"alice-reader/1.0 (+https://alice.example/)"[..]);
     let request = PlainRequest { user_agent, ..asked("/bread", &headers) };
-    let Outcome::Document { headers, body } = finished(&request, PAGE.as_bytes()) else {
-        panic!("no document")
-    };
-    let text = String::from_utf8(body.as_ref().to_vec()).unwrap();
+    let Finished { headers, document, .. } = finished(&request, PAGE.as_bytes());
+    let text = String::from_utf8(document.unwrap().as_ref().to_vec()).unwrap();
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["source"]["url"], "https://example.com/bread");
     assert_eq!(document["source"]["fetched_at"], "2026-05-13T12:34:56Z");
@@ -138,9 +132,8 @@ fn tag_8_a_page_can_forbid_documents() {
     ] {
         let request = PlainRequest { user_agent: Some(b"ExampleBot/1.0"), ..asked("/a", MARKDOWN_ASKED) };
         let page = format!("{meta}{PAGE}");
-        let outcome = finished(&request, page.as_bytes());
-        assert_eq!(matches!(outcome, Outcome::Page { .. }), is_forbidden, "{meta}");
-        let (Outcome::Page { headers, .. } | Outcome::Document { headers, .. }) = outcome;
+        let Finished { headers, document, .. } = finished(&request, page.as_bytes());
+        assert_eq!(document.is_none(), is_forbidden, "{meta}");
         let vary = if meta.contains("bot content='noindex'") && !meta.contains("robot") {
             "Accept, User-Agent"
         } else {
@@ -152,17 +145,20 @@ fn tag_8_a_page_can_forbid_documents() {
 
 #[test]
 fn what_makes_no_document_is_sent_as_it_is() {
-    assert!(matches!(finished(&asked("/", MARKDOWN_ASKED), b""), Outcome::Page { .. }));
+    assert!(finished(&asked("/", MARKDOWN_ASKED), b"").document.is_none());
     // Deeper than the limit, so that a part would be missing.
     let nested = "<div>".repeat(1000) + PAGE;
-    assert!(matches!(finished(&asked("/", MARKDOWN_ASKED), nested.as_bytes()), Outcome::Page { .. }));
+    assert!(finished(&asked("/", MARKDOWN_ASKED), nested.as_bytes()).document.is_none());
     let mut broken = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-encoding", "gzip")]);
     assert!(broken.push(PAGE.as_bytes()));
-    assert!(matches!(broken.finish(&|| true), Outcome::Page { .. }));
+    assert!(broken.finish(&|| true).document.is_none());
     let mut large = job(&asked("/", MARKDOWN_ASKED), &[HTML]);
     assert!(large.push(&[b'a'; 100_000]));
     assert!(!large.push(b"b") && large.push(b""));
-    assert_eq!((large.body().len(), line(&large.page(), "vary").as_deref()), (100_000, Some("Accept")));
+    assert_eq!(
+        (large.body().len(), line(&large.refused().headers, "vary").as_deref()),
+        (100_000, Some("Accept"))
+    );
     assert_eq!(large.into_body().as_ref().len(), 100_000);
 }
 
@@ -171,13 +167,9 @@ fn each_outcome_has_its_reason() {
     static MEMORY: Memory = Memory::new();
     let reason = |most: usize, page: &[u8], is_wanted: bool| {
         let mut job = job_within(&MEMORY, most, &asked("/", MARKDOWN_ASKED), &[HTML]);
-        if !job.push(page) {
-            return job.refused();
-        }
-        match job.finish(&|| is_wanted) {
-            Outcome::Document { .. } => job.event(DocumentOutcome::Made),
-            Outcome::Page { reason, .. } => job.event(reason),
-        }
+        let finished = if job.push(page) { job.finish(&|| is_wanted) } else { job.refused() };
+        assert_eq!(finished.document.is_some(), finished.result.outcome == DocumentOutcome::Made);
+        finished.result.outcome
     };
     let [forbidden, hidden] =
         ["nosnippet", "none"].map(|rule| format!("<head><meta name=robots content={rule}></head>{PAGE}"));
@@ -197,10 +189,7 @@ fn each_outcome_has_its_reason() {
         // No room to collect it.
         (4_000, PAGE, true, DocumentOutcome::Busy),
     ] {
-        assert_eq!(
-            reason(most, page.as_bytes(), is_wanted),
-            Event::Document(DocumentForm::Markdown, outcome)
-        );
+        assert_eq!(reason(most, page.as_bytes(), is_wanted), outcome);
     }
     assert_eq!(MEMORY.held(), 0);
 }
@@ -212,9 +201,31 @@ fn a_document_holds_its_own_bytes_and_no_others() {
     let mut job = job_within(&MEMORY, ENOUGH, &asked("/", MARKDOWN_ASKED), &[HTML]);
     assert!(job.push(page.as_bytes()));
     assert!(MEMORY.held() >= page.len());
-    let Outcome::Document { body, .. } = job.finish(&|| true) else { panic!("no document") };
+    let body = job.finish(&|| true).document.unwrap();
     drop(job);
     assert_eq!(MEMORY.held(), body.as_ref().len());
     drop(body);
     assert_eq!(MEMORY.held(), 0);
+}
+
+#[test]
+fn a_result_says_what_was_saved() {
+    let Finished { result, .. } = finished(&asked("/", MARKDOWN_ASKED), PAGE.as_bytes());
+    assert_eq!((result.page_bytes, result.document_bytes), (PAGE.len(), MARKDOWN.len()));
+    assert_eq!(result.as_str(), "markdown");
+    let result = DocumentResult { microseconds: 1_204, ..result };
+    assert_eq!(
+        result.to_string(),
+        format!("markdown of a page: made, {} bytes in, {} bytes out, 1.204 ms", PAGE.len(), MARKDOWN.len())
+    );
+    let bytes = |direction| Event::DocumentBytes(DocumentForm::Markdown, direction);
+    let [page, document] = [PAGE, MARKDOWN].map(|text| text.len() as u64);
+    let made = Event::Document(DocumentForm::Markdown, DocumentOutcome::Made);
+    let added = [(made, 1), (Event::DocumentTime, 1_204)];
+    let saved = [(bytes(Direction::In), page), (bytes(Direction::Out), document)];
+    assert!(Event::of_document(&result).eq(added.into_iter().chain(saved)));
+    let thin = DocumentResult { outcome: DocumentOutcome::Thin, document_bytes: 0, ..result };
+    assert_eq!(thin.as_str(), "thin");
+    let thin = Event::of_document(&thin).collect::<Vec<_>>();
+    assert_eq!(thin, [(Event::Document(DocumentForm::Markdown, DocumentOutcome::Thin), 1), added[1]]);
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ptr::NonNull;
 
 use ngx::ffi::{
-    NGX_LOG_ALERT, NGX_LOG_EMERG, NGX_LOG_ERR, NGX_LOG_INFO, NGX_LOG_NOTICE, NGX_LOG_WARN, ngx_log_t,
-    ngx_uint_t,
+    NGX_LOG_ALERT, NGX_LOG_DEBUG, NGX_LOG_EMERG, NGX_LOG_ERR, NGX_LOG_INFO, NGX_LOG_NOTICE, NGX_LOG_WARN,
+    ngx_log_t, ngx_uint_t,
 };
 use ngx::log::log_error;
 
@@ -20,6 +20,7 @@ impl LogLevel {
     pub(crate) const WARN: Self = Self(NGX_LOG_WARN as ngx_uint_t);
     pub(crate) const NOTICE: Self = Self(NGX_LOG_NOTICE as ngx_uint_t);
     const INFO: Self = Self(NGX_LOG_INFO as ngx_uint_t);
+    pub(crate) const DEBUG: Self = Self(NGX_LOG_DEBUG as ngx_uint_t);
 
     /// A level that `limit_req_log_level` accepts.
     pub(crate) fn from_word(word: &str) -> Option<Self> {

@@ -9,7 +9,8 @@ use crawlpike_tests::http::{Request, Response};
 use crawlpike_tests::lab::lab_with_sites;
 use crawlpike_tests::nginx::{Folder, ask};
 use crawlpike_tests::page_origin::{self, MARKDOWN, TAG, page};
-use serde_json::Value;
+use crawlpike_tests::process::wait_for;
+use serde_json::{Value, json};
 
 const AGENT: &str = "OtherAgent/1.0 (+https://agent.example/bot)";
 const AIDOCUMENT: &str = "application/vnd.aiwebindex+json";
@@ -202,6 +203,47 @@ fn a_site_without_documents_sends_pages_as_they_are(gate: Filter) {
     assert_eq!(response.header("etag"), Some(TAG));
 }
 
+fn the_logs_and_counters_show_what_became_of_each_request(gate: Filter) {
+    let site = r#"{ "aiwebindex": { "document": true }, "filter_state": ["document"] }"#;
+    let name = format!("{}.document", gate.state());
+    let site = Site::start(gate, lab_with_sites(site), |listener| {
+        let format = manager(listener).pointer_mut("/access_log/0/typed_config/log_format/json_format");
+        *format.unwrap() =
+            json!({ "case": "%REQ(X-TEST-CASE)%", "document": format!("%FILTER_STATE({name}:PLAIN)%") });
+    });
+    let levels = ask(site.envoy.admin_port(), &Request::new("POST", "/logging?level=debug", "localhost"));
+    assert_eq!(levels.status, 200, "{}", levels.text());
+    let firefox =
+        |accept| Request::get("/page").agent(crawlpike_tests::lab::FIREFOX).header("Accept", accept);
+    for (case, request, expected) in [
+        ("made", request("/page", "text/markdown"), Some("markdown")),
+        ("person", firefox(AIDOCUMENT), Some("aidocument")),
+        ("browser", firefox("text/html"), None),
+        ("private", request("/private", "text/markdown"), Some("private")),
+        ("type", request("/text", "text/markdown"), Some("type")),
+        ("status", request("/missing", "text/markdown"), Some("status")),
+        ("size", request("/large", "text/markdown"), Some("size")),
+        ("meta", request("/meta", "text/markdown"), Some("noindex")),
+        ("cookie", request("/page", "text/markdown").header("Cookie", "a=b"), Some("credentials")),
+    ] {
+        site.ask(&request.header("X-Test-Case", case));
+        let line = site.envoy.wait_for_line("access.log", &format!(r#""case":"{case}""#));
+        let line: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(line["document"].as_str(), expected, "{case}: {line}");
+    }
+    let made = format!("crawlpike: markdown of a page: made, {} bytes in, ", page("").len());
+    let line = site.envoy.wait_for_line("envoy.log", &made);
+    assert!(line.contains("[debug]") && line.ends_with("example.com/page"), "{line}");
+    let series = |name: &str| {
+        let text = site.envoy.admin("/stats/prometheus");
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse::<usize>().ok())
+    };
+    let bytes = r#"crawlpike_document_bytes_total{form="markdown",direction="in"}"#;
+    wait_for(bytes, || (series(bytes) == Some(page("").len())).then_some(()));
+    assert!(series("crawlpike_document_microseconds_total").is_some());
+    has_no_errors(&site);
+}
+
 fn has_no_errors(site: &Site) {
     let log = site.envoy.folder().read("envoy.log");
     assert!(!log.contains("internal error") && !log.contains("panicked"), "{log}");
@@ -215,4 +257,5 @@ for_both_gates!(
     the_markdown_of_a_page_has_a_path_of_its_own,
     a_page_that_breaks_off_is_no_document,
     a_site_without_documents_sends_pages_as_they_are,
+    the_logs_and_counters_show_what_became_of_each_request,
 );

@@ -7,6 +7,7 @@ use crawlpike_tests::http::{Request, Response};
 use crawlpike_tests::nginx::{Folder, Nginx, ask};
 use crawlpike_tests::page_origin::{self, Way, numbered, numbered_path};
 use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 use crawlpike_tests::serving::{Asked, serve};
 
 const DOCUMENT: &str = r#"{
@@ -257,4 +258,84 @@ fn a_page_that_breaks_off_is_sent_as_far_as_it_came() {
     // The worker goes on.
     assert_eq!(markdown(port, "/page.html").text(), MARKDOWN);
     assert!(!nginx.folder().read("error.log").contains("exited on signal"));
+}
+
+/// Each line of the access log is about one request.
+fn logged(nginx: &Nginx, lines: usize) -> Vec<String> {
+    wait_for("the access log", || {
+        let log = nginx.folder().read("documents.log");
+        let all: Vec<String> = log.lines().map(str::to_owned).collect();
+        (all.len() == lines).then_some(all)
+    })
+}
+
+#[test]
+fn the_logs_and_counters_show_what_became_of_each_request() {
+    let (port, counters, upstream) = (free_port(), free_port(), serve(break_off).port());
+    let http = format!(
+        r#"
+    crawlpike_config crawlpike.json;
+    types {{ text/html html; text/plain txt; }}
+    log_format documents '$crawlpike_document';
+    server {{
+        listen 127.0.0.1:{port};
+        root www;
+        access_log documents.log documents;
+        error_log debug.log debug;
+        location /broken/ {{ proxy_pass http://127.0.0.1:{upstream}; }}
+        location = /private.html {{ add_header Cache-Control private; alias www/page.html; }}
+        location = /chosen {{ error_page 404 = /page.html; return 404; }}
+    }}
+    server {{ listen 127.0.0.1:{counters}; location / {{ crawlpike_status; }} }}"#
+    );
+    let folder = folder();
+    folder.write(
+        "www/thin.html",
+        "<title>Bread</title><div id=root>Loading…</div><script src=/app.js></script>",
+    );
+    let nginx = Nginx::start(folder, &http);
+    let aidocument = "application/vnd.aiwebindex+json";
+    let person = |path, accept| get(path, accept).agent("Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0");
+    let asked = [
+        (get("/page.html", "text/markdown"), "markdown"),
+        (person("/page.html", aidocument), "aidocument"),
+        (get("/large.html", "text/markdown"), "markdown"),
+        (get("/chosen", "text/markdown"), "markdown"),
+        (Request::new("HEAD", "/page.html", "example.com").header("Accept", "text/markdown"), "markdown"),
+        (get("/page.html", "text/html"), "-"),
+        (get("/thin.html", "text/markdown"), "thin"),
+        (get("/too-large.html", "text/markdown"), "size"),
+        (get("/part.txt", "text/markdown"), "type"),
+        (get("/none.html", "text/markdown"), "status"),
+        (get("/private.html", "text/markdown"), "private"),
+        (person("/page.html", "text/markdown").header("Cookie", "a=b"), "credentials"),
+        (get("/forbidden.html", "text/markdown"), "nosnippet"),
+        (Request::new("GET", "/page.html", "plain.test").header("Accept", "text/markdown"), "-"),
+    ];
+    for (number, (request, expected)) in asked.iter().enumerate() {
+        ask(port, request);
+        assert_eq!(logged(&nginx, number + 1)[number], *expected, "{request:?}");
+    }
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    stream.write_all(&get("/broken/length", "text/markdown").bytes()).unwrap();
+    stream.read_to_end(&mut Vec::new()).unwrap();
+    assert_eq!(logged(&nginx, asked.len() + 1)[asked.len()], "broken");
+
+    let debug = nginx.folder().read("debug.log");
+    let line = debug.lines().find(|line| line.contains("crawlpike: markdown of a page: made, ")).unwrap();
+    let (page, document) = (page("then wait", 0).len(), MARKDOWN.len());
+    assert!(line.contains(&format!("made, {page} bytes in, {document} bytes out, ")), "{line}");
+    assert!(line.contains("[debug]") && line.contains("request: \"GET /page.html"), "{line}");
+    let count = |series: &str| {
+        let text = ask(counters, &Request::get("/")).text();
+        let value =
+            text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse::<usize>().ok());
+        value.unwrap_or_else(|| panic!("{series}: {text}"))
+    };
+    assert_eq!(count(r#"crawlpike_documents_total{form="markdown",outcome="made"}"#), 4);
+    let bytes = |direction| {
+        count(&format!(r#"crawlpike_document_bytes_total{{form="markdown",direction="{direction}"}}"#))
+    };
+    assert!(bytes("in") > LARGE && bytes("out") > LARGE && bytes("in") > bytes("out"));
+    assert!(count("crawlpike_document_microseconds_total") > 0);
 }

@@ -259,6 +259,8 @@ fn the_page_tells_feeds_and_state_in_both_forms() {
     let counting = Counting::start(folder, "");
     let page = counting.page();
     let metrics = [
+        "crawlpike_document_bytes_total",
+        "crawlpike_document_microseconds_total",
         "crawlpike_documents_total",
         "crawlpike_doubts_total",
         "crawlpike_errors_total",

@@ -141,8 +141,10 @@ fn counters() -> Box<Counters> {
         (5, Event::Doubt(Doubt::PrivateAddress)),
         (1, Event::Document(DocumentForm::AiDocument, DocumentOutcome::Busy)),
     ] {
-        (0..times).for_each(|number| assert_eq!(counters.count_event(event), number == 0));
+        (0..times).for_each(|number| assert_eq!(counters.add(event, 1), number == 0));
     }
+    counters.add(Event::DocumentBytes(DocumentForm::Markdown, Direction::In), 90_000);
+    counters.add(Event::DocumentTime, 1_204);
     counters
 }
 
@@ -232,6 +234,11 @@ fn the_text_is_that_of_prometheus() {
             r#"crawlpike_documents_total{form="aidocument",outcome="busy"} 1"#,
             r#"crawlpike_documents_total{form="aidocument",outcome="broken"} 0"#,
             r#"crawlpike_documents_total{form="aidocument",outcome="gone"} 0"#,
+            r#"crawlpike_document_bytes_total{form="markdown",direction="in"} 90000"#,
+            r#"crawlpike_document_bytes_total{form="markdown",direction="out"} 0"#,
+            r#"crawlpike_document_bytes_total{form="aidocument",direction="in"} 0"#,
+            r#"crawlpike_document_bytes_total{form="aidocument",direction="out"} 0"#,
+            "crawlpike_document_microseconds_total 1204",
         ]
     );
     for metric in ALL {

@@ -21,8 +21,8 @@ impl Statistics for &Kept {
         Ok(kept.len() - 1)
     }
 
-    fn increment(&self, counter: usize) -> Result<(), Infallible> {
-        self.0.borrow_mut()[counter].1 += 1;
+    fn add(&self, counter: usize, added: u64) -> Result<(), Infallible> {
+        self.0.borrow_mut()[counter].1 += added;
         Ok(())
     }
 
@@ -48,7 +48,7 @@ fn a_proxy_that_keeps_statistics_has_as_many_series_and_loses_no_request() {
             let (user_agent, host) = (format!("Bot{agent}x/1"), format!("{site}.test"));
             let decision = decide(&ruleset, &asked(&user_agent, &host), Overrides::default());
             let counter = recent.counter(&decision, |series| metrics.counter(series, &ruleset)).unwrap();
-            (&kept).increment(counter.unwrap()).unwrap();
+            (&kept).add(counter.unwrap(), 1).unwrap();
         }
     }
     let series: Vec<(String, u64)> = kept.0.borrow().clone();
@@ -104,8 +104,19 @@ fn stats_of_envoy_have_their_labels_in_the_name() {
     assert_eq!(
         names,
         [
-            "action", "enforced", "reason", "identity", "agent", "site", "feed", "state", "result", "doubt",
-            "form", "outcome"
+            "action",
+            "enforced",
+            "reason",
+            "identity",
+            "agent",
+            "site",
+            "feed",
+            "state",
+            "result",
+            "doubt",
+            "form",
+            "outcome",
+            "direction"
         ]
     );
     let regex = |name: &str| &*tags.iter().find(|tag| tag.name == name).unwrap().regex;

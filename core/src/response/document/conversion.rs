@@ -9,6 +9,7 @@ use super::form::DocumentForm;
 use super::headers::{
     CONTENT_LENGTH, CONTENT_TYPE, DocumentHeaders, ETAG, MARKDOWN_TOKENS, USER_AGENT, VARY,
 };
+use super::outcome::DocumentOutcome;
 use crate::http::header_name::HeaderName;
 use crate::http::vary::vary_on;
 
@@ -101,7 +102,7 @@ impl Conversion {
         if let Some(etag) = &self.etag {
             headers.set(ETAG, etag.clone());
         }
-        headers
+        headers.with(Some(self.form), DocumentOutcome::Made)
     }
 
     /// The head of the response with a document; its status is 304 if the client has it already.

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::form::DocumentForm;
-use super::outcome::DocumentOutcome;
+use super::outcome::{DocumentOutcome, DocumentResult};
 use crate::http::header_name::HeaderName;
 
 /// The changes to the head of a response.
@@ -12,8 +12,8 @@ use crate::http::header_name::HeaderName;
 pub struct DocumentHeaders {
     /// The status, if it becomes another one: a 304 has no body.
     pub status: Option<u16>,
-    /// The form that the client asked for, and the reason why it gets the page as it is.
-    pub refusal: Option<(DocumentForm, DocumentOutcome)>,
+    /// The result if the client asked for a document and its page is not read.
+    pub result: Option<DocumentResult>,
     replaced: Vec<(HeaderName, Vec<Box<[u8]>>)>,
 }
 
@@ -23,10 +23,10 @@ impl DocumentHeaders {
         self.replaced.iter().map(|(name, lines)| (*name, &**lines))
     }
 
-    /// The same, with the reason why the page is sent as it is.
+    /// The same, with the outcome for a client that asked for a form.
     #[must_use]
-    pub(super) fn refused(self, refusal: Option<(DocumentForm, DocumentOutcome)>) -> Self {
-        Self { refusal, ..self }
+    pub(super) fn with(self, form: Option<DocumentForm>, outcome: DocumentOutcome) -> Self {
+        Self { result: form.map(|form| DocumentResult::unread(form, outcome)), ..self }
     }
 
     pub(super) fn set(&mut self, name: HeaderName, value: impl Into<Box<[u8]>>) {

@@ -15,7 +15,7 @@ mod wish;
 pub use conversion::{Coding, Conversion, Made};
 pub use form::DocumentForm;
 pub use headers::DocumentHeaders;
-pub use outcome::DocumentOutcome;
+pub use outcome::{DocumentOutcome, DocumentResult};
 pub use plan::{DocumentPlan, DocumentTreatment};
 pub use wish::{DocumentWish, RequestEdits, page_url};
 

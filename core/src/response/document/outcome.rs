@@ -1,5 +1,8 @@
 //! The outcome of a request for a document.
 
+use core::fmt;
+
+use super::form::DocumentForm;
 use crate::json::typed::json_words;
 use crate::policy::robots_tag::Forbidden;
 
@@ -45,5 +48,48 @@ impl From<Forbidden> for DocumentOutcome {
             Forbidden::Index => Self::NoIndex,
             Forbidden::Snippet => Self::NoSnippet,
         }
+    }
+}
+
+/// The result of a request for a document, to be counted and shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocumentResult {
+    /// The form that was asked for.
+    pub form: DocumentForm,
+    /// The outcome.
+    pub outcome: DocumentOutcome,
+    /// The bytes of the page without its coding; 0 if they were not read.
+    pub page_bytes: usize,
+    /// The bytes of the document; 0 if none was made of these bytes.
+    pub document_bytes: usize,
+    /// The time of the conversion.
+    pub microseconds: u64,
+}
+
+impl DocumentResult {
+    /// That of a page whose body was not read.
+    pub const fn unread(form: DocumentForm, outcome: DocumentOutcome) -> Self {
+        Self { form, outcome, page_bytes: 0, document_bytes: 0, microseconds: 0 }
+    }
+
+    /// The form that was sent, or the reason why the page went out as it is.
+    pub const fn as_str(&self) -> &'static str {
+        match self.outcome {
+            DocumentOutcome::Made => self.form.as_str(),
+            reason => reason.as_str(),
+        }
+    }
+}
+
+/// The line in the log of a gate.
+impl fmt::Display for DocumentResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { form, outcome, page_bytes, document_bytes, microseconds } = self;
+        let (form, outcome) = (form.as_str(), outcome.as_str());
+        let (whole, part) = (microseconds / 1000, microseconds % 1000);
+        write!(
+            f,
+            "{form} of a page: {outcome}, {page_bytes} bytes in, {document_bytes} bytes out, {whole}.{part:03} ms"
+        )
     }
 }

@@ -173,7 +173,7 @@ impl DocumentPlan<'_> {
                 }
                 Err(refusal) => {
                     let headers = self.page(&head, on_documents, None);
-                    DocumentTreatment::Headers(headers.refused(Some((form, refusal))))
+                    DocumentTreatment::Headers(headers.with(Some(form), refusal))
                 }
             },
             _ => {
@@ -189,7 +189,7 @@ impl DocumentPlan<'_> {
                 let headers = self.page(&head, on_documents, markdown);
                 // A part of the page came, or the request itself permits no document.
                 let reason = self.wish.declined.map_or(DocumentOutcome::Status, DocumentOutcome::from);
-                DocumentTreatment::Headers(headers.refused(self.wish.preferred.map(|form| (form, reason))))
+                DocumentTreatment::Headers(headers.with(self.wish.preferred, reason))
             }
         }
     }
@@ -197,9 +197,7 @@ impl DocumentPlan<'_> {
     /// A response that stays as it is, with the reason if a document was asked for.
     fn unchanged(&self, refusal: DocumentOutcome) -> DocumentTreatment {
         match self.wish.form() {
-            Some(form) => {
-                DocumentTreatment::Headers(DocumentHeaders::default().refused(Some((form, refusal))))
-            }
+            form @ Some(_) => DocumentTreatment::Headers(DocumentHeaders::default().with(form, refusal)),
             None => DocumentTreatment::Unchanged,
         }
     }
@@ -264,7 +262,7 @@ impl DocumentPlan<'_> {
         if let Some(etag) = head.etag.and_then(|etag| entity_tag::of_document(form, etag)) {
             headers.set(ETAG, etag);
         }
-        DocumentTreatment::Headers(headers)
+        DocumentTreatment::Headers(headers.with(Some(form), DocumentOutcome::Made))
     }
 
     fn conversion(

@@ -358,7 +358,7 @@ fn a_page_that_stays_as_it_is_says_why() {
     let refusal = |request: Lines<'_>, status, response: Lines<'_>| {
         let treatment = treated(&asked("/a", &[&[MARKDOWN], request].concat()), status, response);
         match treatment {
-            DocumentTreatment::Headers(headers) => headers.refusal.map(|(_, outcome)| outcome),
+            DocumentTreatment::Headers(headers) => headers.result.map(|result| result.outcome),
             DocumentTreatment::Unchanged | DocumentTreatment::Conversion(_) => None,
         }
     };
