@@ -74,7 +74,7 @@ pub use policy::PolicyKind;
 pub use policy::usage::UsageStatement;
 pub use reason::{Reason, Rule};
 pub use request::{
-    NameFact, NameOutcome, Overrides, PlainRequest, Request, Scheme, SignatureBudget, joined_lines,
+    NameFact, NameOutcome, Network, Overrides, PlainRequest, Request, Scheme, SignatureBudget, joined_lines,
 };
 pub use response::document::{
     Coding, Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentPlan, DocumentResult,

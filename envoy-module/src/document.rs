@@ -39,7 +39,7 @@ impl Page {
     ) -> Self {
         let url = request.url().map(str::to_owned);
         let source = PageSource { url, fetched_at: rfc_3339(crawlpike_files::now()) };
-        let share = HELD.share(loaded.ruleset.document_memory());
+        let share = HELD.share(loaded.ruleset.document_memory(), request.network());
         let job = Box::new(Job::new(conversion, source, share));
         Self { loaded: Arc::clone(loaded), decision: *decision, job }
     }

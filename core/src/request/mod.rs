@@ -15,8 +15,8 @@ use core::net::IpAddr;
 
 use crate::json::typed::json_words;
 
-pub use budget::SignatureBudget;
-pub(crate) use budget::{Holding, Network};
+pub(crate) use budget::Holding;
+pub use budget::{Network, SignatureBudget};
 pub use name_fact::{NameFact, NameOutcome};
 pub use overrides::Overrides;
 pub use plain::PlainRequest;

@@ -74,7 +74,7 @@ impl Page {
             url: request.url().map(str::to_owned),
             fetched_at: raw::now().ok().and_then(rfc_3339),
         };
-        let share = HELD.share(gate.document_memory());
+        let share = HELD.share(gate.document_memory(), request.network());
         Self { gate, decision, job: Job::new(conversion, source, share) }
     }
 

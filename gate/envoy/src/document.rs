@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crawlpike_core::{
     Conversion, Decision, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, DocumentWish,
-    Fact, Overrides, Request, RequestEdits, Ruleset, page_url,
+    Fact, Network, Overrides, Request, RequestEdits, Ruleset, page_url,
 };
 
 use crate::response::replace_lines;
@@ -19,6 +19,7 @@ pub struct PageRequest {
     /// The path and query for which the client asked.
     target: Vec<u8>,
     url: Option<String>,
+    network: Network,
     /// Documents that the client has.
     known: Vec<Box<[u8]>>,
 }
@@ -45,6 +46,11 @@ impl PageRequest {
         self.url.as_deref()
     }
 
+    /// The client's network.
+    pub const fn network(&self) -> Network {
+        self.network
+    }
+
     /// Notes what a request asks for that was decided about. `None`: its site sends no documents.
     pub(crate) fn new(
         ruleset: &Ruleset,
@@ -57,8 +63,11 @@ impl PageRequest {
         let wish = ruleset.document_wish(decision, request, is_at_page)?;
         let mut edits = wish.request_edits(request);
         let known = core::mem::take(&mut edits.known);
-        let url = wish.form().and_then(|_| page_url(request, is_at_page));
-        let page = Self { wish, target: request.path().into(), url, known };
+        let (url, network) = match wish.form() {
+            Some(_) => (page_url(request, is_at_page), Network::of(request.address())),
+            None => Default::default(),
+        };
+        let page = Self { wish, target: request.path().into(), url, network, known };
         Some((Box::new(page), Box::new(PageEdits { edits, path })))
     }
 }

@@ -7,6 +7,8 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crawlpike_core::Network;
+
 /// A conversion takes at most so many bytes for each byte of HTML: the tests of `crawlpike-document` hold the worst pages that are
 /// known to that.
 pub const CONVERSION_FACTOR: usize = 12;
@@ -14,11 +16,19 @@ pub const CONVERSION_FACTOR: usize = 12;
 /// The least memory that a buffer or a conversion asks for.
 pub(crate) const LEAST: usize = 4 << 10;
 
+/// The number of parts into which networks fall.
+const PARTS: usize = 256;
+
 /// The memory that pages hold together: those of a worker, or of a process with several. No lock is needed, because each claim is
-/// one number.
+/// two numbers.
+///
+/// A network may hold as much as is free. So whoever fills all of it from one network leaves half, from two a third, and so on:
+/// what is left is for others.
 #[derive(Debug)]
 pub struct Memory {
     held: AtomicUsize,
+    /// The part of that by network. Networks that fall into one part share it.
+    of_part: [AtomicUsize; PARTS],
     /// The bytes that were given back since [`Memory::take_given_back`].
     given_back: AtomicUsize,
 }
@@ -26,7 +36,11 @@ pub struct Memory {
 impl Memory {
     /// Memory of which nothing is held.
     pub const fn new() -> Self {
-        Self { held: AtomicUsize::new(0), given_back: AtomicUsize::new(0) }
+        Self {
+            held: AtomicUsize::new(0),
+            of_part: [const { AtomicUsize::new(0) }; PARTS],
+            given_back: AtomicUsize::new(0),
+        }
     }
 
     /// The bytes that are held.
@@ -39,9 +53,10 @@ impl Memory {
         self.given_back.swap(0, Relaxed)
     }
 
-    /// An empty share for a page, of at most `most` bytes for all pages together.
-    pub const fn share(&'static self, most: usize) -> Share {
-        Share { memory: self, most, held: 0 }
+    /// An empty share for a page that a client of this network asks for, of at most `most` bytes for all pages together.
+    pub fn share(&'static self, most: usize, network: Network) -> Share {
+        let of_part = self.of_part.get(network.share_of(PARTS)).unwrap_or(&self.held);
+        Share { memory: self, of_part, most, held: 0 }
     }
 }
 
@@ -55,17 +70,24 @@ impl Default for Memory {
 #[derive(Debug)]
 pub struct Share {
     memory: &'static Memory,
+    of_part: &'static AtomicUsize,
     most: usize,
     held: usize,
 }
 
 impl Share {
-    /// Claims more bytes; false if there would be more than all pages may hold.
+    /// Claims more bytes; false if there would be more than all pages may hold, or than the client's network may.
     #[must_use]
     pub(crate) fn claim(&mut self, bytes: usize) -> bool {
-        let with_more = |held: usize| held.checked_add(bytes).filter(|sum| *sum <= self.most);
+        let of_network = self.of_part.load(Relaxed);
+        let with_more = |held: usize| {
+            let free = self.most.checked_sub(held)?;
+            let is_fair = of_network.checked_add(bytes)? <= free;
+            is_fair.then_some(held + bytes)
+        };
         let is_granted = self.memory.held.fetch_update(Relaxed, Relaxed, with_more).is_ok();
         if is_granted {
+            self.of_part.fetch_add(bytes, Relaxed);
             self.held += bytes;
         }
         is_granted
@@ -73,7 +95,7 @@ impl Share {
 
     /// An empty share of the same memory.
     pub(crate) const fn another(&self) -> Self {
-        self.memory.share(self.most)
+        Self { held: 0, ..*self }
     }
 
     /// Another share, of so many bytes of this one.
@@ -87,6 +109,7 @@ impl Share {
 impl Drop for Share {
     fn drop(&mut self) {
         self.memory.held.fetch_sub(self.held, Relaxed);
+        self.of_part.fetch_sub(self.held, Relaxed);
         self.memory.given_back.fetch_add(self.held, Relaxed);
     }
 }
@@ -157,11 +180,13 @@ mod tests {
     #[test]
     fn what_is_claimed_is_never_more_than_the_limit_and_all_comes_back() {
         static MEMORY: Memory = Memory::new();
-        let mut first = Held::new(MEMORY.share(100_000));
+        let [one, other] =
+            [[192, 0, 2, 1], [198, 51, 100, 1]].map(|address| Network::of(Some(address.into())));
+        let mut first = Held::new(MEMORY.share(100_000, one));
         assert_eq!(first.push(&[1; 50_000], 60_000), Ok(()));
         assert!((50_000..=60_000).contains(&MEMORY.held()));
         assert_eq!(first.push(&[1; 20_000], 60_000), Err(NoRoom::Page));
-        let mut second = Held::new(MEMORY.share(100_000));
+        let mut second = Held::new(MEMORY.share(100_000, other));
         assert_eq!(second.push(&[2; 60_000], 60_000), Err(NoRoom::All));
         assert_eq!(second.as_ref(), b"");
         assert_eq!(second.push(&[2; 30_000], 60_000), Ok(()));
@@ -177,13 +202,32 @@ mod tests {
     }
 
     #[test]
+    fn a_network_holds_at_most_what_is_free() {
+        static MEMORY: Memory = Memory::new();
+        let network = |number: u8| Network::of(Some([192, 0, number, 1].into()));
+        let filled = |network| {
+            let mut share = MEMORY.share(1_200, network);
+            while share.claim(1) {}
+            share
+        };
+        let shares: Vec<Share> = (1..4).map(|number| filled(network(number))).collect();
+        let held: Vec<usize> = shares.iter().map(|share| share.held).collect();
+        assert_eq!(held, [600, 300, 150]);
+        assert!(!MEMORY.share(1_200, network(1)).claim(1), "another page of a network that has its share");
+        assert!(MEMORY.share(1_200, network(4)).claim(100));
+        drop(shares);
+        assert_eq!(MEMORY.held(), 0);
+        assert!(MEMORY.share(1_200, network(1)).claim(1_200));
+    }
+
+    #[test]
     fn a_claim_is_all_or_nothing_in_each_thread() {
         static MEMORY: Memory = Memory::new();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..1_000 {
-                        let mut share = MEMORY.share(25);
+                        let mut share = MEMORY.share(25, Network::default());
                         if share.claim(10) {
                             assert!(MEMORY.held() <= 25);
                         }
@@ -194,6 +238,6 @@ mod tests {
             }
         });
         assert_eq!(MEMORY.held(), 0);
-        assert!(!MEMORY.share(25).claim(usize::MAX));
+        assert!(!MEMORY.share(25, Network::default()).claim(usize::MAX));
     }
 }

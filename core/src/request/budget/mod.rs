@@ -141,16 +141,21 @@ impl fmt::Debug for SignatureBudget {
 }
 
 /// The network of a client: /24 in IPv4, /48 in IPv6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Network(u64);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Network(u64);
 
 impl Network {
     /// All clients without an address are in one network.
-    pub(crate) fn of(address: Option<IpAddr>) -> Self {
+    pub fn of(address: Option<IpAddr>) -> Self {
         Self(match address.map(|address| address.to_canonical()) {
             None => 0,
             Some(IpAddr::V4(v4)) => 1 << 48 | u64::from(v4.to_bits() >> 8),
             Some(IpAddr::V6(v6)) => 2 << 48 | (v6.to_bits() >> 80) as u64,
         })
+    }
+
+    /// The number of its share of something that has so many shares, from 0 on. Some networks have one share.
+    pub fn share_of(self, shares: usize) -> usize {
+        (mix(self.0) % shares.max(1) as u64) as usize
     }
 }
