@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crawlpike_core::metrics::Event;
 use crawlpike_core::{Conversion, Decision, DocumentResult, rfc_3339};
-use crawlpike_document_gate::{Finished, Job, Memory, PageSource};
+use crawlpike_document_gate::{Finished, Job, Memory, PageSource, clock};
 use crawlpike_envoy_gate::{PageRequest, finish_head};
 use crawlpike_files::catch;
 
@@ -55,7 +55,7 @@ impl Page {
     /// Lets the response go on, now that its body is complete.
     fn send(&self, handle: &mut StreamHandle<'_>, place: BodyPlace) -> Result<(), Refused> {
         // Envoy ends a stream in the thread that does this.
-        let finished = catch(|| self.job.finish(&|| true)).unwrap_or_else(|message| {
+        let finished = catch(|| self.job.finish(&|| true, clock)).unwrap_or_else(|message| {
             errors::note(&message);
             self.job.refused()
         });

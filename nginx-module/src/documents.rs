@@ -9,7 +9,7 @@ use crawlpike_core::{
     Decision, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, HeaderName as Name,
     Network, page_url, rfc_3339,
 };
-use crawlpike_document_gate::{Finished, Held, Job, Memory, PageSource};
+use crawlpike_document_gate::{Finished, Held, Job, Memory, PageSource, clock};
 
 use crate::counters;
 use crate::gate;
@@ -60,7 +60,7 @@ impl Body for PageBody {
     fn convert(&self, is_wanted: &dyn Fn() -> bool) -> Finished {
         #[cfg(feature = "panic-for-tests")]
         panic_if_asked(self.0.body(), "panic while it is converted");
-        self.0.finish(is_wanted)
+        self.0.finish(is_wanted, clock)
     }
 
     fn into_bytes(self) -> Held {
@@ -156,8 +156,13 @@ pub(crate) fn on_abandoned(main_thread: MainThread<'_>, body: &PageBody) {
 /// Counts a result, logs it, and keeps it for the variable.
 fn report(request: &Request<'_>, result: &DocumentResult) {
     count(request.main_thread(), result);
-    request.log(LogLevel::DEBUG, || format!("crawlpike: {result}"));
-    if let Some(asked) = request.state().and_then(|state| state.document.get()) {
+    let Some(state) = request.state() else { return };
+    // nginx adds nothing to a line of this level.
+    request.log(LogLevel::DEBUG, || {
+        let url = page_url(request, state.is_at_page.get());
+        format!("crawlpike: {result}, {}", url.as_deref().unwrap_or("-"))
+    });
+    if let Some(asked) = state.document.get() {
         asked.shown.set(Some(result.as_str()));
     }
 }

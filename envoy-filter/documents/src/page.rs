@@ -106,7 +106,8 @@ impl Page {
     /// Changes the head of the response, now that its body is complete. The body, if it is not the page.
     fn finish(&self) -> Result<Option<Held>, Refused> {
         // Nothing else runs in a virtual machine meanwhile.
-        self.change_head(self.job.finish(&|| true))
+        // If Envoy refuses the time, it is not counted.
+        self.change_head(self.job.finish(&|| true, || raw::microseconds().unwrap_or_default()))
     }
 
     /// Makes the head of the response that of what is sent, and reports the result. Returns the document.

@@ -90,10 +90,16 @@ const NO_GRPC_STATUS: i32 = -1;
 
 /// The time, in seconds since the Unix epoch.
 pub fn now() -> Result<i64, Refused> {
-    const NANOSECONDS: u64 = 1_000_000_000;
+    const MICROSECONDS: u64 = 1_000_000;
+    Ok((microseconds()? / MICROSECONDS).cast_signed())
+}
+
+/// The time, in microseconds since the Unix epoch.
+pub fn microseconds() -> Result<u64, Refused> {
+    const NANOSECONDS: u64 = 1_000;
     let mut time = 0;
     carried_out("proxy_get_current_time_nanoseconds", proxy_get_current_time_nanoseconds(&mut time))?;
-    Ok((time / NANOSECONDS).cast_signed())
+    Ok(time / NANOSECONDS)
 }
 
 /// All lines of all headers: one call that copies more than [`header`] does, but costs less than two calls that find one.

@@ -36,7 +36,6 @@ const FILTERS: [Filter; 2] = [
         never_called: &[
             "proxy_call_foreign_function",
             "proxy_get_shared_data",
-            "proxy_set_property",
             "proxy_set_shared_data",
             "proxy_set_tick_period_milliseconds",
         ],

@@ -1,5 +1,6 @@
 //! A page on its way to a document.
 
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use crawlpike_core::{Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentResult, Made};
@@ -106,12 +107,11 @@ impl Job {
     }
 
     /// The result, when the body is complete. If `is_wanted` returns false meanwhile, nobody waits for it any more, and it need
-    /// not be made. It is called in the thread that calls this.
-    pub fn finish(&self, is_wanted: &dyn Fn() -> bool) -> Finished {
-        let start = Instant::now();
+    /// not be made. It is called in the thread that calls this. `clock` counts microseconds.
+    pub fn finish(&self, is_wanted: &dyn Fn() -> bool, clock: impl Fn() -> u64) -> Finished {
+        let start = clock();
         let mut finished = self.made(is_wanted).unwrap_or_else(|reason| self.as_page(reason));
-        let time = start.elapsed().as_micros();
-        finished.result.microseconds = u64::try_from(time).unwrap_or(u64::MAX);
+        finished.result.microseconds = clock().saturating_sub(start);
         finished
     }
 
@@ -172,6 +172,12 @@ impl Job {
         let body = serde_json::to_vec(&document).ok()?;
         Some((body, document.schema.reference))
     }
+}
+
+/// The system's clock, in microseconds since its first call.
+pub fn clock() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    u64::try_from(START.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The outcome for a page that was read and makes no document.

@@ -13,5 +13,5 @@ mod coding;
 mod job;
 mod memory;
 
-pub use job::{Finished, Job, PageSource};
+pub use job::{Finished, Job, PageSource, clock};
 pub use memory::{CONVERSION_FACTOR, Held, Memory, Share};

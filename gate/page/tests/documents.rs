@@ -5,7 +5,7 @@ use crawlpike_core::{
     DocumentForm, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, Network, NoFiles,
     Overrides, PlainRequest, Request, Ruleset, Scheme, decide, page_url, rfc_3339,
 };
-use crawlpike_document_gate::{Finished, Job, Memory, PageSource};
+use crawlpike_document_gate::{Finished, Job, Memory, PageSource, clock};
 
 const PAGE: &str = "<title>Bread</title><nav><a href=/>Home</a></nav><main><p>Mix flour and <a href=/water>water</a>.</main>";
 const MARKDOWN: &str = "# Bread\n\nMix flour and [water](https://example.com/water).\n";
@@ -64,7 +64,7 @@ fn finished(request: &PlainRequest<'_>, page: &[u8]) -> Finished {
         assert!(job.push(part));
     }
     assert_eq!(job.body(), page);
-    job.finish(&|| true)
+    job.finish(&|| true, clock)
 }
 
 fn line(headers: &DocumentHeaders, name: &str) -> Option<String> {
@@ -151,7 +151,7 @@ fn what_makes_no_document_is_sent_as_it_is() {
     assert!(finished(&asked("/", MARKDOWN_ASKED), nested.as_bytes()).document.is_none());
     let mut broken = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-encoding", "gzip")]);
     assert!(broken.push(PAGE.as_bytes()));
-    assert!(broken.finish(&|| true).document.is_none());
+    assert!(broken.finish(&|| true, clock).document.is_none());
     let mut large = job(&asked("/", MARKDOWN_ASKED), &[HTML]);
     assert!(large.push(&[b'a'; 100_000]));
     assert!(!large.push(b"b") && large.push(b""));
@@ -167,7 +167,7 @@ fn each_outcome_has_its_reason() {
     static MEMORY: Memory = Memory::new();
     let reason = |most: usize, page: &[u8], is_wanted: bool| {
         let mut job = job_within(&MEMORY, most, &asked("/", MARKDOWN_ASKED), &[HTML]);
-        let finished = if job.push(page) { job.finish(&|| is_wanted) } else { job.refused() };
+        let finished = if job.push(page) { job.finish(&|| is_wanted, clock) } else { job.refused() };
         assert_eq!(finished.document.is_some(), finished.result.outcome == DocumentOutcome::Made);
         finished.result.outcome
     };
@@ -201,7 +201,7 @@ fn a_document_holds_its_own_bytes_and_no_others() {
     let mut job = job_within(&MEMORY, ENOUGH, &asked("/", MARKDOWN_ASKED), &[HTML]);
     assert!(job.push(page.as_bytes()));
     assert!(MEMORY.held() >= page.len());
-    let body = job.finish(&|| true).document.unwrap();
+    let body = job.finish(&|| true, clock).document.unwrap();
     drop(job);
     assert_eq!(MEMORY.held(), body.as_ref().len());
     drop(body);

@@ -65,6 +65,7 @@ pub(crate) const IMPORTS_OF_DOCUMENTS: &[&str] = &[
     "env.proxy_replace_header_map_value",
     "env.proxy_send_local_response",
     "env.proxy_set_buffer_bytes",
+    "env.proxy_set_property",
     "wasi_snapshot_preview1.environ_get",
     "wasi_snapshot_preview1.environ_sizes_get",
     "wasi_snapshot_preview1.fd_write",

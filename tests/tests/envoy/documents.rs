@@ -240,7 +240,7 @@ fn the_logs_and_counters_show_what_became_of_each_request(gate: Filter) {
     };
     let bytes = r#"crawlpike_document_bytes_total{form="markdown",direction="in"}"#;
     wait_for(bytes, || (series(bytes) == Some(page("").len())).then_some(()));
-    assert!(series("crawlpike_document_microseconds_total").is_some());
+    assert!(series("crawlpike_document_microseconds_total{}").is_some());
     has_no_errors(&site);
 }
 
