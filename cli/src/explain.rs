@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use crawlpike_core::{Diagnostic, Locator, Scheme};
+use crawlpike_core::{ClientFacts, Diagnostic, Facts, Locator, Scheme};
 use crawlpike_core::{Overrides, Ruleset, decide, decide_traced};
+use serde::Serialize;
 
 use crate::dns;
 use crate::failure::Failure;
@@ -76,6 +77,14 @@ pub(crate) struct Arguments {
     stdin: bool,
 }
 
+/// A decision, with what is known of its client beside it.
+#[derive(Serialize)]
+struct Explained<'r> {
+    #[serde(flatten)]
+    decision: Facts<'r>,
+    facts: ClientFacts<'r>,
+}
+
 fn header_value(value: OsString) -> Result<OsString, String> {
     check_header_value(value.as_bytes()).map(|()| value)
 }
@@ -140,7 +149,11 @@ fn print_decision(
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     let decision = decide(ruleset, request, overrides);
-    serde_json::to_writer(&mut *output, &ruleset.describe_with_usage(&decision, request))?;
+    let explained = Explained {
+        decision: ruleset.describe_with_usage(&decision, request),
+        facts: ruleset.client_facts(&decision, request),
+    };
+    serde_json::to_writer(&mut *output, &explained)?;
     writeln!(output)?;
     Ok(())
 }

@@ -130,11 +130,12 @@ impl Ruleset {
         Some(Rule { file, line: rule.line })
     }
 
-    /// The facts of a decision that Envoy's filter state is to show one by one; none where the client is a person.
+    /// The facts that Envoy's filter state is to show one by one. Where the client is a person, those of the client have values
+    /// alone, and the list is empty where none is asked for.
     pub fn filter_state(&self, decision: &Decision) -> &[Fact] {
-        match decision.identity {
-            Identity::None => &[],
-            _ => self.facts_of_site(decision),
+        match decision.identity == Identity::None && !self.client.is_shown {
+            true => &[],
+            false => self.facts_of_site(decision),
         }
     }
 
@@ -173,6 +174,15 @@ impl Facts<'_> {
             Fact::Enforced => Some(if self.enforced { "true" } else { "false" }.into()),
             // The decision comes before the response.
             Fact::Document => None,
+            // Not of the decision: see `client_fact`.
+            Fact::Network
+            | Fact::Asn
+            | Fact::AsName
+            | Fact::AsKind
+            | Fact::Costly
+            | Fact::Browser
+            | Fact::Fingerprint
+            | Fact::CrowdKey => None,
         }
     }
 
@@ -244,7 +254,8 @@ pub(super) mod tests {
         };
         let json = serde_json::to_value(facts).unwrap();
         let keys = json.as_object().unwrap();
-        assert_eq!(keys.len(), Fact::ALL.iter().filter(|fact| **fact != Fact::Document).count());
+        let of_decision = |fact: &&Fact| !fact.is_of_client() && **fact != Fact::Document;
+        assert_eq!(keys.len(), Fact::ALL.iter().filter(of_decision).count());
         for (key, value) in keys {
             let text = facts.text(Fact::from_word(key).unwrap()).map(Cow::into_owned);
             let expected = match value {
