@@ -70,7 +70,7 @@ pub use identity::{
 };
 pub use ids::SiteId;
 pub use path::spelling::Spelling;
-pub use policy::usage::UsageStatement;
+pub use policy::usage::{PurposeUse, UsageStatement};
 pub use reason::{Reason, Rule};
 pub use request::{
     NameFact, NameOutcome, Overrides, PlainRequest, Request, Scheme, SignatureBudget, joined_lines,

@@ -9,6 +9,7 @@ use crate::events;
 use crate::job::Job;
 use crate::line::{Fault, Record};
 use crate::tally::client::Client;
+use crate::tally::group::Outcome;
 use crate::tally::{Judged, Tally, name_of_unknown};
 
 /// A line that says nothing, as an example in the report.
@@ -119,11 +120,17 @@ impl<'r> Job<'r, '_> {
             && facts.action == Action::Allow
             && facts.reason == Reason::Allowed
             && !asks_policy;
+        let uses = if Outcome::from(&facts).is_automated() {
+            ruleset.usage_by_purpose(&decision, &asked)
+        } else {
+            Vec::new()
+        };
         Judged {
             record,
             client,
             facts,
             doubt: decision.doubt,
+            uses,
             is_covered: !is_uncovered,
             is_off: decision.is_off(),
         }

@@ -99,6 +99,34 @@ fn the_report_shows_the_decisions_for_each_agent() {
     assert_eq!(report["input"]["without_host"], 9);
 }
 
+/// USE-13: the purposes that an agent is known for, against what robots.txt prefers about the path.
+#[test]
+fn use_13_requests_are_counted_by_purpose_and_preference() {
+    let folder = folder();
+    folder.write(
+        "robots.txt",
+        "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /open/ train-ai=y, search=y\n",
+    );
+    let requests =
+        [("/", "GPTBot/1"), ("/a", "GPTBot/1"), ("/open/", "GPTBot/1"), ("/open/b", CLAIM), ("/", CLAIM)];
+    let lines = requests.map(|(path, user_agent)| line(GOOGLEBOT, path, user_agent));
+    folder.write("access.log", lines.concat() + &line("192.0.2.2", "/", FIREFOX));
+    let usage = |agent: &str| row(&json(&report(&folder, &["--json"])), agent)["usage"].clone();
+    let expected = |purpose: &str, [disallowed, allowed, not_stated]: [u64; 3]| {
+        serde_json::json!([{ "purpose": purpose, "disallowed": disallowed, "partly_disallowed": 0, "allowed": allowed,
+                             "not_stated": not_stated }])
+    };
+    assert_eq!(usage("GPTBot"), expected("ai-training", [2, 1, 0]));
+    assert_eq!(usage("Googlebot"), expected("search", [0, 1, 1]));
+    let done = report(&folder, &["--html", "report.html"]);
+    done.prints("2 requests are for a purpose that the usage preferences of the path disallow, most of them ai-training of GPTBot.");
+    done.prints("GPTBot     ai-training           2        0        1           0\n");
+    assert!(folder.read("report.html").contains("<h2>Purposes and usage preferences</h2>"));
+    // Nothing is shown where nothing is preferred.
+    folder.write("robots.txt", "User-agent: *\nDisallow: /private/\n");
+    assert_eq!(usage("GPTBot"), serde_json::json!([]));
+}
+
 #[test]
 fn logs_may_be_compressed_in_folders_and_on_stdin() {
     let folder = folder();

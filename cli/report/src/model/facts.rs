@@ -16,6 +16,7 @@ pub(super) fn of(report: &Report) -> Vec<String> {
     facts.extend(unverified(report));
     facts.extend(denied(report));
     facts.extend(verified_but_denied(report));
+    facts.extend(disallowed(report));
     facts.extend(unknown(report));
     facts.extend(uncovered(report));
     facts.extend(off(report));
@@ -148,6 +149,17 @@ fn verified_but_denied(report: &Report) -> Option<String> {
             count(all)
         ),
     })
+}
+
+fn disallowed(report: &Report) -> Option<String> {
+    let all: u64 = report.usage().map(|(_, usage)| usage.uses.disallowed).sum();
+    let (row, usage) = report.usage().max_by_key(|(_, usage)| usage.uses.disallowed).filter(|_| all > 0)?;
+    Some(format!(
+        "{} requests are for a purpose that the usage preferences of the path disallow, most of them {} of {}.",
+        count(all),
+        usage.purpose,
+        harmless(&row.title())
+    ))
 }
 
 fn unknown(report: &Report) -> Option<String> {

@@ -16,7 +16,7 @@ use crate::tally::distinct::Count;
 use crate::tally::group::{Sums, joined};
 use crate::tally::{COLUMNS, DENIED, Tally};
 pub(crate) use outcomes::{Change, OutcomeRow};
-pub(crate) use rows::{Kind, Row, Top};
+pub(crate) use rows::{Kind, Row, Top, UsageRow};
 
 /// The decisions of a configuration about the requests of logs.
 #[derive(Clone, Debug, Serialize)]
@@ -283,6 +283,11 @@ impl Report {
         let mut denials: Vec<_> = denials.into_iter().collect();
         denials.sort_by_key(|(_, requests)| std::cmp::Reverse(*requests));
         denials
+    }
+
+    /// The requests of each agent for each purpose about which the site prefers something.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (&Row, &UsageRow)> {
+        self.agents.iter().flat_map(|row| row.usage.iter().map(move |usage| (row, usage)))
     }
 
     /// Returns true if somebody interrupted it before the logs were read.

@@ -7,7 +7,7 @@ pub(crate) mod group;
 pub(crate) mod timeline;
 mod unknown;
 
-use crawlpike_core::{Action, Doubt, Facts, Identity};
+use crawlpike_core::{Action, Doubt, Facts, Identity, PurposeUse};
 use hashbrown::HashMap;
 
 use crate::line::{Fault, Record};
@@ -71,7 +71,7 @@ pub(crate) struct Tally<'r> {
 }
 
 /// A request and what was decided about it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Judged<'a, 'r> {
     pub(crate) record: &'a Record<'a>,
     /// The client as lists show it.
@@ -79,6 +79,8 @@ pub(crate) struct Judged<'a, 'r> {
     pub(crate) facts: Facts<'r>,
     /// The reason why the claim is not called a forgery.
     pub(crate) doubt: Option<Doubt>,
+    /// What the site prefers about each purpose of an automated client, for the path.
+    pub(crate) uses: Vec<(&'static str, PurposeUse)>,
     /// True if a policy of a site was asked, or a setting decided.
     pub(crate) is_covered: bool,
     pub(crate) is_off: bool,
@@ -126,15 +128,15 @@ impl<'r> Tally<'r> {
 
     /// Counts a request.
     pub(crate) fn add(&mut self, judged: &Judged<'_, 'r>) {
-        let Judged { record, client, facts, doubt, is_covered, is_off } = judged;
+        let Judged { record, facts, doubt, is_covered, is_off, .. } = judged;
         let outcome = Outcome::from(facts);
         match judged.sender() {
-            Some(sender) => self.groups.entry(sender).or_default().add(record, *client, outcome),
+            Some(sender) => self.groups.entry(sender).or_default().add(judged, outcome),
             None => {
                 self.unknown.add_with(name_of_unknown(record.user_agent.as_deref()), |group| {
-                    group.add(record, *client, outcome);
+                    group.add(judged, outcome);
                 });
-                self.all_unknown.add(record, *client, outcome);
+                self.all_unknown.add(judged, outcome);
             }
         }
         self.off += u64::from(*is_off);

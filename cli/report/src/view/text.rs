@@ -24,6 +24,7 @@ pub fn write_text(report: &Report, width: usize, most: usize, output: &mut impl 
         None => {
             page.agents("Agents", &report.agents, 0)?;
             page.denials()?;
+            page.usage()?;
             page.impostors()?;
             page.agents("Unknown agents", &report.unknown.agents, report.unknown.missing)?;
             page.uncovered()?;
@@ -97,6 +98,22 @@ impl<W: Write> Page<'_, W> {
             table.push([count(requests), reason.into(), rule.into(), site.into()]);
         }
         self.table("Denials", table, 0)
+    }
+
+    fn usage(&mut self) -> io::Result<()> {
+        let mut table = Table::new([
+            ("agent", Align::Left),
+            ("purpose", Align::Left),
+            ("disallowed", Align::Right),
+            ("in part", Align::Right),
+            ("allowed", Align::Right),
+            ("not stated", Align::Right),
+        ]);
+        for (row, usage) in self.report.usage() {
+            let [disallowed, part, allowed, rest] = usage.uses.counts().map(count);
+            table.push([row.title(), usage.purpose.into(), disallowed, part, allowed, rest]);
+        }
+        self.table("Requests by purpose and usage preference", table, 0)
     }
 
     fn impostors(&mut self) -> io::Result<()> {

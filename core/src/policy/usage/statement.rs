@@ -25,6 +25,19 @@ pub(crate) enum Preference {
     Disallowed,
 }
 
+/// A preference about a purpose, which may fall into several categories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PurposeUse {
+    /// All of it is disallowed.
+    Disallowed,
+    /// A part of it is disallowed.
+    PartlyDisallowed,
+    /// All of it is allowed.
+    Allowed,
+    /// Nothing is disallowed, and not all of it is allowed.
+    NotStated,
+}
+
 impl Preference {
     /// The Token that says it.
     pub(crate) const fn token(self) -> &'static str {
@@ -127,6 +140,20 @@ impl UsageStatement {
         known.is_some_and(|(_, labels)| labels.iter().all(|label| self.disallows_label(label)))
     }
 
+    /// The preference about a purpose; `None` if it falls into no category.
+    pub fn on(self, purpose: &str) -> Option<PurposeUse> {
+        let (_, labels) = PURPOSES.iter().find(|(known, _)| known.eq_ignore_ascii_case(purpose))?;
+        Some(if self.disallows(purpose) {
+            PurposeUse::Disallowed
+        } else if self.disallows_part_of(purpose) {
+            PurposeUse::PartlyDisallowed
+        } else if labels.iter().all(|label| self.on_label(label) == Some(Preference::Allowed)) {
+            PurposeUse::Allowed
+        } else {
+            PurposeUse::NotStated
+        })
+    }
+
     /// Returns true if it disallows some of what the purpose falls into.
     pub(crate) fn disallows_part_of(self, purpose: &str) -> bool {
         let known = PURPOSES.iter().find(|(known, _)| known.eq_ignore_ascii_case(purpose));
@@ -135,13 +162,15 @@ impl UsageStatement {
 
     /// Returns true if searching is allowed, which then includes whatever only serves a search that links to the page.
     pub fn allows_search(self) -> bool {
-        let place = CATEGORIES.iter().position(|category| category.label == "search");
-        place.and_then(|place| self.preference(place)) == Some(Preference::Allowed)
+        self.on_label("search") == Some(Preference::Allowed)
     }
 
     fn disallows_label(self, label: &str) -> bool {
-        let place = CATEGORIES.iter().position(|category| category.label == label);
-        place.and_then(|place| self.preference(place)) == Some(Preference::Disallowed)
+        self.on_label(label) == Some(Preference::Disallowed)
+    }
+
+    fn on_label(self, label: &str) -> Option<Preference> {
+        self.preference(CATEGORIES.iter().position(|category| category.label == label)?)
     }
 
     /// The statement as `Content-Usage` has it; `None` if it is empty.
@@ -224,6 +253,16 @@ mod tests {
                 expected,
                 "{statement} {purposes:?}"
             );
+        }
+        let allowed = UsageStatement::about(2, Preference::Allowed);
+        for (statement, purpose, expected) in [
+            (training, "AI-Training", Some(PurposeUse::Disallowed)),
+            (use_.and(allowed), "ai-search", Some(PurposeUse::PartlyDisallowed)),
+            (allowed, "search", Some(PurposeUse::Allowed)),
+            (allowed, "ai-search", Some(PurposeUse::NotStated)),
+            (training, "user-fetch", None),
+        ] {
+            assert_eq!(statement.on(purpose), expected, "{statement} {purpose}");
         }
     }
 }

@@ -39,6 +39,7 @@ pub fn write_html(report: &Report, output: &mut impl Write) -> io::Result<()> {
     plots(report, &mut page);
     tables::agents(report, &mut page);
     tables::denials(report, &mut page);
+    tables::usage(report, &mut page);
     tables::impostors(report, &mut page);
     tables::unknown(report, &mut page);
     tables::uncovered(report, &mut page);

@@ -201,6 +201,24 @@ pub(super) fn denials(report: &Report, page: &mut String) {
     page.push_str("</details>\n</section>\n");
 }
 
+/// The requests for each purpose, by what is preferred about it.
+pub(super) fn usage(report: &Report, page: &mut String) {
+    if report.usage().next().is_none() {
+        return;
+    }
+    page.push_str(
+        "<section class=\"long\">\n<h2>Purposes and usage preferences</h2>\n<p class=\"quiet\">Requests by what the site prefers \
+         about this use of the path.</p>\n",
+    );
+    let rows = report.usage().map(|(row, usage)| {
+        let counts = usage.uses.counts().map(number);
+        [title("wide", &row.title()), text("", usage.purpose)].into_iter().chain(counts).collect()
+    });
+    let headings = &["agent", "purpose", "disallowed#", "in part#", "allowed#", "not stated#"];
+    table(page, "Purposes and usage preferences", headings, rows);
+    page.push_str("</section>\n");
+}
+
 /// The networks of impostors.
 pub(super) fn impostors(report: &Report, page: &mut String) {
     const PLOTTED: usize = 12;
