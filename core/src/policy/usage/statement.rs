@@ -1,11 +1,13 @@
 //! Statements of preference, and how they combine.
 
+use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::vocabulary::{CATEGORIES, PURPOSES};
+use super::vocabulary::{CATEGORIES, Category, PURPOSES};
 
 /// A preference about each category of use: allowed, disallowed or unknown.
 ///
@@ -171,6 +173,15 @@ impl UsageStatement {
 
     fn on_label(self, label: &str) -> Option<Preference> {
         self.preference(CATEGORIES.iter().position(|category| category.label == label)?)
+    }
+
+    /// The statement as `Content-Signal` has it.
+    pub fn signals(self) -> String {
+        let signal = |(place, category): (usize, &Category)| {
+            let value = if self.preference(place)? == Preference::Allowed { "yes" } else { "no" };
+            Some(format!("{}={value}", category.signal))
+        };
+        CATEGORIES.iter().enumerate().filter_map(signal).collect::<Vec<_>>().join(", ")
     }
 
     /// The statement as `Content-Usage` has it; `None` if it is empty.
