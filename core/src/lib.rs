@@ -76,8 +76,8 @@ pub use request::{
     NameFact, NameOutcome, Overrides, PlainRequest, Request, Scheme, SignatureBudget, joined_lines,
 };
 pub use response::document::{
-    Coding, Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentPlan, DocumentTreatment,
-    DocumentWish, Made, RequestEdits, page_url,
+    Coding, Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentPlan, DocumentProspect,
+    DocumentTreatment, DocumentWish, Made, RequestEdits, page_url,
 };
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;

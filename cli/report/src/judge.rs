@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use crawlpike_core::{Action, Identity, Overrides, Reason, Ruleset, Step, decide_traced};
+use crawlpike_core::{
+    Action, Decision, DocumentProspect, Identity, Overrides, PlainRequest, Reason, Ruleset, Step,
+    decide_traced,
+};
 
 use crate::changes::Changes;
 use crate::events;
@@ -110,8 +113,11 @@ impl<'r> Job<'r, '_> {
         client: Option<Client>,
         ruleset: &'r Ruleset,
     ) -> Judged<'a, 'r> {
-        let purpose = record.purpose.as_deref().map(|value| (ruleset.purpose_header(), value));
-        let asked = record.request(purpose.as_slice(), self.now);
+        let known = [(ruleset.purpose_header(), &record.purpose), ("accept", &record.accept)];
+        let [purpose, accept] = known.map(|(name, value)| Some((name, value.as_deref()?)));
+        let both = [purpose.or(accept), accept].map(Option::unwrap_or_default);
+        let count = usize::from(purpose.is_some()) + usize::from(accept.is_some());
+        let asked = record.request(&both[..count], self.now);
         let mut asks_policy = false;
         let mut note = |step| asks_policy |= matches!(step, Step::Policy(_) | Step::Place(_));
         let decision = decide_traced(ruleset, &asked, Overrides::default(), &mut note);
@@ -120,6 +126,7 @@ impl<'r> Job<'r, '_> {
             && facts.action == Action::Allow
             && facts.reason == Reason::Allowed
             && !asks_policy;
+        let document = document(ruleset, &decision, &asked, record.status);
         let uses = if Outcome::from(&facts).is_automated() {
             ruleset.usage_by_purpose(&decision, &asked)
         } else {
@@ -131,10 +138,23 @@ impl<'r> Job<'r, '_> {
             facts,
             doubt: decision.doubt,
             uses,
+            document,
             is_covered: !is_uncovered,
             is_off: decision.is_off(),
         }
     }
+}
+
+/// The answer to the request if its client wants a document, as if each response with the status 200 were a page.
+fn document(
+    ruleset: &Ruleset,
+    decision: &Decision,
+    asked: &PlainRequest<'_>,
+    status: Option<u16>,
+) -> DocumentProspect {
+    const OK: u16 = 200;
+    let page = [(&b"content-type"[..], &b"text/html"[..])];
+    ruleset.document_prospect(decision, asked, status.unwrap_or(OK), page.into_iter())
 }
 
 fn is_host(authority: Option<&[u8]>, host: &str) -> bool {

@@ -128,6 +128,39 @@ fn use_13_requests_are_counted_by_purpose_and_preference() {
 }
 
 #[test]
+fn requests_for_documents_are_counted_by_form_if_the_log_has_their_accept() {
+    let folder = folder();
+    folder
+        .write("crawlpike.json", r#"{ "sites": [ { "name": "all", "aiwebindex": { "document": true } } ] }"#);
+    folder.write("access.log", log());
+    report(&folder, &[]).prints(
+        "- Sites offer documents to 9 requests, but the log does not show who wants one: log the Accept",
+    );
+    let line = |accept: &str, status: u16| {
+        format!("192.0.2.1 \"GET / HTTP/1.1\" {status} \"curl/8\" \"{accept}\"\n")
+    };
+    let requests = [
+        ("text/markdown", 200),
+        ("text/markdown", 200),
+        ("text/markdown", 404),
+        ("text/html", 200),
+        ("-", 200),
+        ("application/vnd.aiwebindex+json", 200),
+    ];
+    folder.write("access.log", requests.map(|(accept, status)| line(accept, status)).concat());
+    let format = ["--log-format", "$remote_addr \"$request\" $status \"$http_user_agent\" \"$http_accept\""];
+    let found = json(&report(&folder, &[&format[..], &["--json"]].concat()));
+    let outcomes = serde_json::json!({ "aidocument": 1, "markdown": 2, "status": 1 });
+    assert_eq!(
+        found["documents"],
+        serde_json::json!({ "offered": 6, "with_accept": 5, "outcomes": outcomes })
+    );
+    let done = report(&folder, &[&format[..], &["--html", "report.html"]].concat());
+    done.prints("- 4 requests prefer a document to the page.").prints("       1  the page: status\n");
+    assert!(folder.read("report.html").contains("<h2>Requests for documents</h2>"));
+}
+
+#[test]
 fn logs_may_be_compressed_in_folders_and_on_stdin() {
     let folder = folder();
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());

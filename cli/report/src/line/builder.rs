@@ -83,8 +83,21 @@ impl<'l> Builder<'l> {
         };
         let user_agent = self.text(Field::UserAgent);
         let purpose = self.text(Field::Purpose);
+        let accept = self.text(Field::Accept);
         let (method, target, authority) = self.request()?;
-        Ok(Record { address, time, scheme, authority, method, target, user_agent, purpose, status, bytes })
+        Ok(Record {
+            address,
+            time,
+            scheme,
+            authority,
+            method,
+            target,
+            user_agent,
+            purpose,
+            accept,
+            status,
+            bytes,
+        })
     }
 
     fn take(&mut self, field: Field) -> Option<Value<'l>> {

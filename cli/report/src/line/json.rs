@@ -58,6 +58,7 @@ fn into_owned(record: Record<'_>) -> Record<'static> {
         target: owned(record.target),
         user_agent: record.user_agent.map(owned),
         purpose: record.purpose.map(owned),
+        accept: record.accept.map(owned),
         status: record.status,
         bytes: record.bytes,
     }

@@ -27,6 +27,8 @@ pub struct Record<'l> {
     pub user_agent: Option<Text<'l>>,
     /// The purposes that the client declared.
     pub purpose: Option<Text<'l>>,
+    /// The Accept.
+    pub accept: Option<Text<'l>>,
     /// The status that the server sent.
     pub status: Option<u16>,
     /// The number of bytes that the server sent; 0 if the log does not have it.

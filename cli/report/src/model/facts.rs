@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crawlpike_core::{Action, Identity};
 
-use super::{Input, Kind, Report, Row};
+use super::{Documents, Input, Kind, Report, Row};
 use crate::harmless::harmless;
 use crate::numbers::{bytes, count, share, shown_time};
 
@@ -19,6 +19,7 @@ pub(super) fn of(report: &Report) -> Vec<String> {
     facts.extend(disallowed(report));
     facts.extend(unknown(report));
     facts.extend(uncovered(report));
+    facts.extend(documents(report));
     facts.extend(off(report));
     facts.extend(lines(report));
     facts
@@ -180,6 +181,19 @@ fn uncovered(report: &Report) -> Option<String> {
         host => format!(" Most of them are for {}.", harmless(host)),
     };
     Some(format!("No policy covers {} automated requests.{hosts}", count(requests)))
+}
+
+fn documents(report: &Report) -> Option<String> {
+    let Documents { offered, with_accept, outcomes } = &report.documents;
+    if *offered > 0 && *with_accept == 0 {
+        return Some(format!(
+            "Sites offer documents to {} requests, but the log does not show who wants one: log the Accept, in nginx `$http_accept`, \
+             in Envoy `%REQ(ACCEPT)%`.",
+            count(*offered)
+        ));
+    }
+    let wanted = outcomes.values().sum();
+    (wanted > 0).then(|| format!("{} requests prefer a document to the page.", count(wanted)))
 }
 
 fn off(report: &Report) -> Option<String> {

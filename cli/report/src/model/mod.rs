@@ -42,6 +42,7 @@ pub struct Report {
     pub(crate) impostors: Impostors,
     /// Automated requests that no policy was asked about.
     pub(crate) uncovered: Uncovered,
+    pub(crate) documents: Documents,
     pub(crate) timeline: Timeline,
     /// The decisions that the other configuration makes differently; `null` if there is none.
     pub(crate) changes: Option<Vec<Change>>,
@@ -145,6 +146,17 @@ pub(crate) struct Uncovered {
     pub(crate) all: Sums,
     /// The hosts with the most of them; the name is empty for requests without one.
     pub(crate) hosts: Top,
+}
+
+/// Requests for documents.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Documents {
+    /// The requests to which sites offer documents.
+    pub(crate) offered: u64,
+    /// Those of them whose Accept the log has.
+    pub(crate) with_accept: u64,
+    /// The requests for documents by the form that they would get, or by the reason why they get the page.
+    pub(crate) outcomes: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -265,6 +277,11 @@ impl Report {
             unknown,
             impostors,
             uncovered,
+            documents: Documents {
+                offered: tally.offered,
+                with_accept: tally.with_accept,
+                outcomes: tally.documents.into_iter().collect(),
+            },
             timeline: Timeline { seconds, intervals: intervals.into_iter().map(interval).collect() },
             changes: job.other.map(|_| outcomes::changes(changes)),
         };

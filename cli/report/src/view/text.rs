@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crawlpike_core::Identity;
 
 use super::table::{Align, Table, paragraph};
-use super::words::{decision, identity};
+use super::words::{decision, document, identity};
 use crate::model::{Change, Kind, OutcomeRow, Report, Row, Top};
 use crate::numbers::{bytes, count, share, shown_time};
 
@@ -28,6 +28,7 @@ pub fn write_text(report: &Report, width: usize, most: usize, output: &mut impl 
             page.impostors()?;
             page.agents("Unknown agents", &report.unknown.agents, report.unknown.missing)?;
             page.uncovered()?;
+            page.documents()?;
             // All about one agent, if `--agent` chose it.
             if let [row] = &report.agents[..] {
                 page.details(row)?;
@@ -128,6 +129,14 @@ impl<W: Write> Page<'_, W> {
     fn uncovered(&mut self) -> io::Result<()> {
         let hosts = &self.report.uncovered.hosts;
         self.top("Automated requests that no policy covers", "host", hosts, "(not in the log)")
+    }
+
+    fn documents(&mut self) -> io::Result<()> {
+        let mut table = Table::new([("requests", Align::Right), ("they get", Align::Left)]);
+        for (outcome, requests) in &self.report.documents.outcomes {
+            table.push([count(*requests), document(outcome)]);
+        }
+        self.table("Requests for documents", table, 0)
     }
 
     fn top(&mut self, heading: &str, name: &str, top: &Top, empty: &str) -> io::Result<()> {

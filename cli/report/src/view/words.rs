@@ -1,6 +1,6 @@
 //! Decisions in words.
 
-use crawlpike_core::Action;
+use crawlpike_core::{Action, DocumentForm};
 
 use crate::model::OutcomeRow;
 
@@ -17,4 +17,12 @@ pub(super) fn decision(row: &OutcomeRow) -> String {
     let rule = row.rule.as_ref().map(|rule| format!(", {rule}")).unwrap_or_default();
     let observed = if row.action == Action::Deny && !row.enforced { " (observed)" } else { "" };
     format!("{}, {}{rule}{observed}", row.action, row.reason)
+}
+
+/// `markdown`, or `the page: credentials`
+pub(super) fn document(outcome: &str) -> String {
+    match DocumentForm::ALL.iter().any(|form| form.as_str() == outcome) {
+        true => outcome.to_string(),
+        false => format!("the page: {outcome}"),
+    }
 }

@@ -43,6 +43,7 @@ pub fn write_html(report: &Report, output: &mut impl Write) -> io::Result<()> {
     tables::impostors(report, &mut page);
     tables::unknown(report, &mut page);
     tables::uncovered(report, &mut page);
+    tables::documents(report, &mut page);
     tables::input(report, &mut page);
     let _ = write!(
         page,

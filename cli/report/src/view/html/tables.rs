@@ -8,7 +8,7 @@ use super::charts::{AUTOMATED, Bar, bars, short_time};
 use super::escape::Text;
 use crate::model::{Kind, OutcomeRow, Report, Row, Top};
 use crate::numbers::{bytes, count, share, shown_time};
-use crate::view::words::{decision, identity};
+use crate::view::words::{decision, document, identity};
 
 /// Writes a table: headings that end with `#` are of numbers, `caption` names it, and each row is one of cells.
 fn table(page: &mut String, caption: &str, headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
@@ -273,6 +273,21 @@ pub(super) fn uncovered(report: &Report, page: &mut String) {
         count(uncovered.all.requests)
     );
     top("Hosts that no policy covers", "host", &uncovered.hosts, page);
+    page.push_str("</section>\n");
+}
+
+/// The requests for documents.
+pub(super) fn documents(report: &Report, page: &mut String) {
+    let outcomes = &report.documents.outcomes;
+    if outcomes.is_empty() {
+        return;
+    }
+    page.push_str(
+        "<section>\n<h2>Requests for documents</h2>\n<p class=\"quiet\">Clients whose Accept prefers a document to the page.</p>\n",
+    );
+    let rows =
+        outcomes.iter().map(|(outcome, requests)| vec![number(*requests), text("", document(outcome))]);
+    table(page, "Requests for documents", &["requests#", "they get"], rows);
     page.push_str("</section>\n");
 }
 
