@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use crawlpike_core::{
-    Decision, Diagnostic, DocumentProspect, Facts, Locator, Overrides, Ruleset, Scheme, decide, decide_traced,
+    ClientFacts, Decision, Diagnostic, DocumentProspect, Facts, Locator, Overrides, Ruleset, Scheme, decide,
+    decide_traced,
 };
 use serde::Serialize;
 
@@ -86,6 +87,17 @@ pub(crate) struct Arguments {
     stdin: bool,
 }
 
+/// A decision, with what is known of its client beside it.
+#[derive(Serialize)]
+struct Explained<'r> {
+    #[serde(flatten)]
+    decision: Facts<'r>,
+    facts: ClientFacts<'r>,
+    /// The form of the page, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document: Option<Option<&'static str>>,
+}
+
 fn header_value(value: OsString) -> Result<OsString, String> {
     check_header_value(value.as_bytes()).map(|()| value)
 }
@@ -147,15 +159,6 @@ impl Arguments {
     }
 }
 
-/// A decision, and the form of the page if that was asked for.
-#[derive(Serialize)]
-struct Explained<'r> {
-    #[serde(flatten)]
-    facts: Facts<'r>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    document: Option<Option<&'static str>>,
-}
-
 /// The result of the lookup of the address's name, if one is wanted and can verify the client.
 fn name_report(
     arguments: &Arguments,
@@ -183,9 +186,12 @@ fn print_decision(
 ) -> Result<(), Failure> {
     let decision = decide(ruleset, request, overrides);
     let document = arguments.and_then(|arguments| arguments.document(ruleset, &decision, request));
-    let document = document.map(DocumentProspect::as_str);
-    let facts = ruleset.describe_with_usage(&decision, request);
-    serde_json::to_writer(&mut *output, &Explained { facts, document })?;
+    let explained = Explained {
+        decision: ruleset.describe_with_usage(&decision, request),
+        facts: ruleset.client_facts(&decision, request),
+        document: document.map(DocumentProspect::as_str),
+    };
+    serde_json::to_writer(&mut *output, &explained)?;
     writeln!(output)?;
     Ok(())
 }

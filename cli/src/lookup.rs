@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crawlpike_core::{Diagnostic, ExemptInfo, Finding, FindingValue, Ruleset};
+use crawlpike_core::{AsKind, Diagnostic, ExemptInfo, Finding, FindingValue, Ruleset};
 use crawlpike_files::now;
 
 use crate::failure::Failure;
@@ -63,6 +63,28 @@ struct Looked<'r> {
     /// The entries of `exempt` that have it; left out if none has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     exempt: Vec<ShownExempt<'r>>,
+    facts: AddressFacts<'r>,
+}
+
+/// The facts about a client that its address alone gives.
+#[derive(Serialize)]
+struct AddressFacts<'r> {
+    network: String,
+    asn: Option<u32>,
+    as_name: Option<&'r str>,
+    as_kind: Option<AsKind>,
+}
+
+impl<'r> AddressFacts<'r> {
+    fn of(ruleset: &'r Ruleset, address: IpAddr) -> Self {
+        let system = ruleset.system_of(address);
+        Self {
+            network: ruleset.network_of(address).to_string(),
+            asn: system.map(|system| system.asn),
+            as_name: system.and_then(|system| system.name),
+            as_kind: system.and_then(|system| system.kind),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -110,7 +132,10 @@ fn print(ruleset: &Ruleset, address: IpAddr, json: bool, output: &mut impl Write
     if json {
         let exempt = exempt.into_iter().map(ShownExempt::from).collect();
         let findings = ruleset.lookup(address).map(Shown::from).collect();
-        serde_json::to_writer(&mut *output, &Looked { address, findings, exempt })?;
+        serde_json::to_writer(
+            &mut *output,
+            &Looked { address, findings, exempt, facts: AddressFacts::of(ruleset, address) },
+        )?;
         writeln!(output)?;
     } else {
         for finding in ruleset.lookup(address) {

@@ -5,6 +5,7 @@
 
 pub(crate) mod aiwebindex;
 mod exempt;
+mod networks;
 mod site;
 mod usage;
 mod words;
@@ -22,6 +23,7 @@ use crate::source::diagnostic::Diagnostics;
 use crate::source::position::Placed;
 
 pub(crate) use exempt::{ExemptFeed, Exemption};
+pub(crate) use networks::{CrowdPart, NetworkBits, NetworkConfig};
 pub use site::RobotsTagSyntax;
 pub(crate) use site::{GeoConfig, ModeConfig, RobotsTagConfig, SiteConfig, Treatments, UndeclaredPurpose};
 pub(crate) use usage::{UsageConfig, UsageRuleConfig};
@@ -65,6 +67,15 @@ json_object! {
         /// Your own monitoring, for example: prefixes, and feeds of this document. Clients from there are allowed whatever
         /// they say.
         pub exempt: Vec<Exemption> = { Vec::new() },
+        /// Tables of autonomous systems, for the facts `asn`, `as_name` and `as_kind`. No decision reads them.
+        pub networks: Vec<NetworkConfig> = { Vec::new() },
+        /// The lengths of the networks of clients, for the fact `network`.
+        pub network_bits: NetworkBits = { NetworkBits::default() },
+        /// The facts that make up the key by which a limiter counts clients that are neither verified nor exempt.
+        pub crowd_key: Vec<CrowdPart> = { Vec::from([CrowdPart::Network]) },
+        /// The request header in which a server in front gives a fingerprint of the client's TLS, such as JA4, for the fact
+        /// `fingerprint`. Only a header that this server sets itself says anything.
+        pub fingerprint_header: Option<Placed<String>> = { None },
     }
     ignored {
         /// The URL or path of the JSON Schema of this document, for editors.
@@ -156,7 +167,9 @@ impl Config {
     pub fn read(document: &[u8], diagnostics: &mut Diagnostics) -> Option<Self> {
         let mut reader = Reader::new(document, diagnostics);
         let node = Node::document(document, &mut reader)?;
-        Self::from_json(&node, &mut reader)
+        let mut config = Self::from_json(&node, &mut reader)?;
+        config.feeds.extend(config.networks.drain(..).map(NetworkConfig::into_feed));
+        Some(config)
     }
 
     /// The JSON Schema of the document (draft 2020-12), for editors and for CI of those who write it.

@@ -17,6 +17,7 @@ extern crate std;
 
 mod card;
 mod catalog;
+mod client;
 mod config;
 mod decide;
 mod feed;
@@ -30,6 +31,7 @@ mod json;
 mod keys;
 pub mod lint;
 pub mod metrics;
+mod networks;
 mod octets;
 mod path;
 mod policy;
@@ -46,6 +48,7 @@ mod usage;
 mod user_agent;
 
 pub use card::AgentCard;
+pub use client::{ClientFacts, Consistency};
 pub use config::{AgentAction, Config, Fact, Mode, Ranges, Treatment};
 pub use decide::decision::{Action, Decision};
 pub use decide::facts::Facts;
@@ -59,7 +62,7 @@ pub use decide::usage::UsagePart;
 pub use feed::change::{Addresses, Change, Country};
 pub use feed::special::special_purpose;
 pub use feed::state::FeedState;
-pub use feed::{FeedFormat, Shape};
+pub use feed::{AsKind, FeedFormat, Shape, TableBuilder, TableFormat, TableReader};
 pub use http::date::rfc_3339;
 pub use http::header_name::HeaderName;
 pub use http::token::is_token_byte;
@@ -69,6 +72,7 @@ pub use identity::{
     Proof, SignatureResult,
 };
 pub use ids::SiteId;
+pub use networks::{ClientNetwork, SystemInfo};
 pub use path::spelling::Spelling;
 pub use policy::usage::{PurposeUse, UsageStatement};
 pub use reason::{Reason, Rule};

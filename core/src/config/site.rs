@@ -62,6 +62,9 @@ json_object! {
         pub exempt: Vec<Exemption> = { Vec::new() },
         /// The modes of parts of the site; the longest scope that matches the path counts.
         pub modes: Vec<ModeConfig> = { Vec::new() },
+        /// Paths that cost the site much, as patterns of robots.txt: `/*/blame/`. Where there are any, clients are counted on
+        /// these alone by `crowd_key`.
+        pub costly: Vec<Placed<String>> = { Vec::new() },
         /// The share of client addresses, by a stable hash, for which `enforce` enforces; the rest is observed.
         pub enforce_percent: UpTo<100> = { UpTo(100) },
         /// True if a denial names the line of the rule that decided.

@@ -66,7 +66,7 @@ json_words! {
 }
 
 json_words! {
-    /// A single fact of a decision, by its key in the JSON decision.
+    /// A single fact of a decision, by its key in the JSON decision, or of the client of any request.
     pub enum Fact {
         /// See [`crate::Facts::action`].
         Action = "action",
@@ -102,5 +102,38 @@ json_words! {
         Proof = "proof",
         /// See [`crate::Facts::enforced`].
         Enforced = "enforced",
+        /// See [`crate::ClientFacts::network`].
+        Network = "network",
+        /// See [`crate::ClientFacts::asn`].
+        Asn = "asn",
+        /// See [`crate::ClientFacts::as_name`].
+        AsName = "as_name",
+        /// See [`crate::ClientFacts::as_kind`].
+        AsKind = "as_kind",
+        /// See [`crate::ClientFacts::costly`].
+        Costly = "costly",
+        /// See [`crate::ClientFacts::browser`].
+        Browser = "browser",
+        /// See [`crate::ClientFacts::fingerprint`].
+        Fingerprint = "fingerprint",
+        /// See [`crate::ClientFacts::crowd_key`].
+        CrowdKey = "crowd_key",
+    }
+}
+
+impl Fact {
+    /// Returns true if it is a fact of the client of any request, people included.
+    pub fn is_of_client(self) -> bool {
+        matches!(
+            self,
+            Self::Network
+                | Self::Asn
+                | Self::AsName
+                | Self::AsKind
+                | Self::Costly
+                | Self::Browser
+                | Self::Fingerprint
+                | Self::CrowdKey
+        )
     }
 }

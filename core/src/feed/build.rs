@@ -59,7 +59,7 @@ pub(crate) struct FeedBuilder {
     id_of_service: HashMap<Box<str>, u32>,
     /// Further values of entries, in the order of the source, with the places of the entries.
     more_values: Vec<(Place, u32)>,
-    some_readable: bool,
+    pub(super) some_readable: bool,
 }
 
 impl FeedBuilder {
@@ -71,7 +71,7 @@ impl FeedBuilder {
             bounds: options.bounds,
             feed: Feed { entries: Entries::with_capacity(expected), ..Feed::default() },
             format,
-            is_published: options.is_published && format != FeedFormat::Geofeed,
+            is_published: options.is_published && format.is_of_ranges(),
             authority: (!options.authority.is_empty()).then(|| Coverage::of_prefixes(authority)),
             places: HashTable::with_capacity(expected),
             hasher: DefaultHashBuilder::default(),
@@ -201,8 +201,8 @@ impl FeedBuilder {
             return None;
         }
         self.merge_values(diagnostics);
-        // Locations condemn nobody, so a geofeed need not be complete.
-        if self.format == FeedFormat::Geofeed {
+        // Locations and autonomous systems condemn nobody, so these feeds need not be complete.
+        if !self.format.is_of_ranges() {
             self.feed.unreadable = 0;
         }
         // Sorting takes no more memory then.

@@ -6,6 +6,7 @@ use ipnet::IpNet;
 
 use crate::feed::build::FeedBuilder;
 use crate::feed::jafar::Shape;
+use crate::feed::table::{self, TableReader};
 use crate::feed::{Feed, FeedFormat, cidr, geofeed, jafar};
 use crate::json::typed::json_object;
 use crate::source::byte_order_mark::without_byte_order_mark;
@@ -48,6 +49,8 @@ pub struct ReadOptions<'a> {
     pub is_published: bool,
     /// The paths of the prefixes in JSON; `None` if the file has the shape of the format or of a known publisher.
     pub shape: Option<&'a Shape>,
+    /// Reads tables of autonomous systems.
+    pub tables: Option<TableReader>,
 }
 
 /// Returns true if the file is JSON as publishers deployed it before there was a specification, so that it does not
@@ -87,6 +90,7 @@ pub fn read<S: Strictness>(
         FeedFormat::Jafar => Expected { what: "JSON", requirement: Some("JAFAR-1") },
         FeedFormat::Geofeed => Expected { what: "CSV", requirement: Some("GEO-1") },
         FeedFormat::Cidr => Expected { what: "a list of prefixes", requirement: None },
+        FeedFormat::Table(_) => Expected { what: "a table of autonomous systems", requirement: None },
     };
     let (length, most) = (source.length(), options.bounds.bytes);
     if usize::try_from(length).map_or(true, |length| length > most) {
@@ -104,6 +108,9 @@ pub fn read<S: Strictness>(
         FeedFormat::Jafar => jafar::read(source, expected, options.shape, &mut builder, diagnostics),
         FeedFormat::Geofeed => geofeed::read(source, expected, &mut builder, diagnostics),
         FeedFormat::Cidr => cidr::read(source, expected, &mut builder, diagnostics),
+        FeedFormat::Table(format) => {
+            return table::read(format, source, options, expected, builder, diagnostics);
+        }
     }?;
     builder.finish(expected, diagnostics)
 }

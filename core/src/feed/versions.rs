@@ -187,7 +187,7 @@ impl<'a> Candidate<'a> {
 
     /// Returns true if the newest version has no prefixes, and the last good one is not so, too.
     pub fn became_empty(&self) -> bool {
-        let is_empty = |version: &Version| version.content.entries.is_empty();
+        let is_empty = |version: &Version| version.content.is_empty();
         let is_new = !self.is_known && !self.last_good.as_ref().is_some_and(is_empty);
         is_new && self.newest.as_ref().is_ok_and(is_empty)
     }
@@ -264,7 +264,7 @@ impl<'a> Candidate<'a> {
                 let mut warnings = core::mem::take(&mut version.warnings);
                 warnings.extend(terms.warning_of_known(&version).filter(|_| is_known));
                 let unreadable = version.content.unreadable;
-                let is_empty = version.content.entries.is_empty();
+                let is_empty = version.content.is_empty();
                 let (state, why) = match unreadable {
                     // No agent is without addresses, so this proves and condemns nobody.
                     _ if is_empty => (FeedState::Missing, Some("it has no prefixes".into())),

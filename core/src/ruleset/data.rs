@@ -14,6 +14,7 @@ use crate::feed::{FeedFormat, FeedValue};
 use crate::http::domains::Domains;
 use crate::ids::{AgentId, FeedId, List, ProductId, SiteId, ValueId};
 use crate::keys::KeyRing;
+use crate::networks::ClientSettings;
 use crate::prefix_table::{Match, PrefixTable, TableWords};
 use crate::ruleset::sites::{NamedPurposes, Sites};
 use crate::user_agent::Claims;
@@ -59,6 +60,8 @@ pub struct Ruleset {
     pub(crate) nat64: Vec<Ipv6Net>,
     /// The feeds whose addresses are exempt where a site does not say more. Those behind `feeds` are lists of the document.
     pub(crate) exempt: Box<[FeedId]>,
+    /// For limiters and logs; no decision reads them.
+    pub(crate) client: ClientSettings,
 }
 
 /// An agent, compiled.

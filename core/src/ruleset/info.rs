@@ -72,6 +72,8 @@ impl fmt::Display for FeedInfo<'_> {
                 "clients that claim its agents from other addresses are `unverified`, not `spoofed`"
             }
             (_, _, FeedFormat::Geofeed) => "it gives no locations",
+            (FeedState::Stale, _, FeedFormat::Table(_)) => "it stays in use, since no decision reads it",
+            (_, _, FeedFormat::Table(_)) => "no autonomous system is known by it",
             _ if self.exempts => "it neither exempts nor verifies any client",
             _ => "it verifies no client, and clients that claim its agents are `unverified`, not `spoofed`",
         };

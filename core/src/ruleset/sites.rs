@@ -159,6 +159,8 @@ pub(crate) struct Site {
     /// True if a denial names the line that decided.
     pub(crate) explain: bool,
     /// Instead of the document's.
+    /// The paths that cost much, if there are any.
+    pub(crate) costly: Option<PathRules<()>>,
     pub(crate) filter_state: Option<Vec<Fact>>,
     pub(crate) tags: SiteTags,
     /// The settings of the site for usage preferences, if it has any.
@@ -251,6 +253,7 @@ mod tests {
             modes: Modes::default(),
             enforce_percent,
             explain: true,
+            costly: None,
             filter_state: None,
             tags: SiteTags::none(RobotsTagSyntax::Draft00),
             usage: None,

@@ -12,6 +12,7 @@
 //! words 4, 5  XXH3-64 of everything from word 6 on, low half first
 //! from 6 on   the small part (postcard), padded with zeros to whole words
 //! then        the words of the prefix table
+//! then        the words of the table of autonomous systems
 //! ```
 
 use alloc::format;
@@ -24,6 +25,7 @@ use zerocopy::IntoBytes;
 
 use crate::feed::FeedValue;
 use crate::ids::{FeedId, List, ValueId};
+use crate::networks::{SystemTable, Systems};
 use crate::prefix_table::{PrefixTable, TableError, TableWords};
 use crate::ruleset::compile::{Compiled, Feeds, NoFiles, Sources};
 use crate::ruleset::data::LoadedFeed;
@@ -31,7 +33,7 @@ use crate::source::diagnostic::{Diagnostics, Load};
 
 /// "CWR", and a byte that no text has; the same in both halves of no word.
 const MAGIC: u32 = 0x4357_52f1;
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const HEADER: usize = 6;
 
 /// The reason why bytes are not a compiled ruleset.
@@ -83,16 +85,22 @@ struct SmallPart {
     sources: Sources,
     feeds: List<FeedId, LoadedFeed>,
     values: List<ValueId, FeedValue>,
+    systems: Systems,
+    /// The number of words of the table of autonomous systems.
+    system_words: usize,
 }
 
 impl Compiled {
     /// The compiled form of the ruleset, for [`Compiled::load`]; `None` where there is no ruleset.
     pub fn store(&self) -> Option<Vec<u32>> {
         let ruleset = self.ruleset.as_ref()?;
+        let (system_words, systems) = ruleset.client.systems.parts();
         let small = SmallPart {
             sources: self.sources.clone(),
             feeds: ruleset.feeds.clone(),
             values: ruleset.values.clone(),
+            systems: systems.clone(),
+            system_words: system_words.len(),
         };
         let mut small = postcard::to_allocvec(&small).ok()?;
         let length = u32::try_from(small.len()).ok()?;
@@ -102,6 +110,7 @@ impl Compiled {
             small.chunks_exact(4).filter_map(|chunk| chunk.first_chunk().copied()).map(u32::from_ne_bytes),
         );
         words.extend_from_slice(ruleset.table.as_words());
+        words.extend_from_slice(system_words);
         let count = u32::try_from(words.len()).ok()?;
         let (low, high) = checksum(&words);
         *words.first_chunk_mut()? = [MAGIC, VERSION, count, length, low, high];
@@ -125,7 +134,7 @@ impl Compiled {
         }
     }
 
-    fn from_words(words: Vec<u32>) -> Result<Self, StoredError> {
+    fn from_words(mut words: Vec<u32>) -> Result<Self, StoredError> {
         let Some(&[magic, version, count, length, low, high]) = words.first_chunk() else {
             return Err(StoredError::Format);
         };
@@ -151,8 +160,12 @@ impl Compiled {
             return Err(StoredError::Content);
         }
         let start = HEADER + length.div_ceil(4);
+        let behind = words.len().checked_sub(small.system_words).ok_or(StoredError::Content)?;
+        let systems =
+            SystemTable::load(words.split_off(behind), small.systems).ok_or(StoredError::Content)?;
+        words.shrink_to_fit();
         let table = PrefixTable::from_words(TableWords::new(words, start)).map_err(StoredError::Table)?;
-        let feeds = Feeds { loaded: small.feeds, values: small.values, table };
+        let feeds = Feeds { loaded: small.feeds, values: small.values, table, systems };
         Ok(Self::new(small.sources, &NoFiles, Some(feeds)))
     }
 }

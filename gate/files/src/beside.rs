@@ -5,14 +5,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crawlpike_core::{FeedFile, Files, FoundFile, GoodFeed, Source};
+use crawlpike_core::{FeedFile, Files, FoundFile, GoodFeed, Source, TableReader};
 
 use crate::error::{FileError, FileErrors};
 use crate::policy::{self, PolicyError};
 use crate::read::{self, PagedFile, holds};
 use crate::replace::replace_beside;
 use crate::unfinished::remove_unfinished;
-use crate::{Audience, now};
+use crate::{Audience, now, read_table};
 
 /// The suffix of the file with the last good version of a feed.
 const LAST_GOOD: &str = ".last-good";
@@ -232,6 +232,10 @@ impl Files for FilesBeside {
             }
             false => self.read_earlier_good(path).ok().map(FeedFile::from),
         }
+    }
+
+    fn table_reader(&self) -> Option<TableReader> {
+        Some(read_table)
     }
 
     fn accepts(&self, feed: &str) -> bool {

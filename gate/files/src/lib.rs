@@ -17,6 +17,7 @@ mod read;
 mod recording;
 mod replace;
 mod snapshot;
+mod tables;
 mod unfinished;
 mod watch;
 
@@ -36,6 +37,7 @@ pub use read::{LARGEST_FILE, PagedFile, is_compiled, read_file};
 pub use recording::{Contents, Recording};
 pub use replace::{Replaced, renew, replace};
 pub use snapshot::Snapshot;
+pub use tables::read_table;
 pub use watch::{Look, Watch};
 
 /// Compiles the configuration document at `path`, or loads the compiled ruleset there, and adds a warning for each feed

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use crawlpike_core::{FeedFile, Files, FoundFile, GoodFeed};
+use crawlpike_core::{FeedFile, Files, FoundFile, GoodFeed, TableReader};
 
 use crate::beside::is_of_the_last_days;
 use crate::snapshot::State;
@@ -168,6 +168,10 @@ impl Files for Recording<'_> {
                 None
             }
         }
+    }
+
+    fn table_reader(&self) -> Option<TableReader> {
+        self.beside.table_reader()
     }
 
     fn accepts(&self, feed: &str) -> bool {

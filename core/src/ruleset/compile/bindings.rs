@@ -70,8 +70,8 @@ impl<'c> KnownFeeds<'c> {
         let (mut essences, mut urls) = (BTreeMap::new(), BTreeSet::new());
         for (feed, number) in config.feeds.iter().zip(0..) {
             by_name.entry(feed.name.as_str()).or_insert(number);
-            // A geofeed does not say whose prefixes are.
-            if let Some(url) = feed.url.as_deref().filter(|_| feed.format != FeedFormat::Geofeed) {
+            // Others do not say whose prefixes are.
+            if let Some(url) = feed.url.as_deref().filter(|_| feed.format.is_of_ranges()) {
                 by_url.entry(url).or_insert(number);
             }
         }
@@ -224,15 +224,16 @@ impl Compiler<'_> {
         feed: Option<&FeedConfig>,
         purpose: &str,
     ) -> bool {
-        let is_geofeed = feed.is_some_and(|feed| feed.format == FeedFormat::Geofeed);
-        if is_geofeed {
-            let message = format!(
-                "the geofeed `{}` cannot {purpose}: it says where prefixes are used, not whose they are",
-                **name
-            );
-            self.own.error(name.position, None, message);
-        }
-        !is_geofeed
+        let (what, says) = match feed.map(|feed| feed.format) {
+            Some(FeedFormat::Geofeed) => ("geofeed", "it says where prefixes are used, not whose they are"),
+            Some(FeedFormat::Table(_)) => {
+                ("table", "it says which networks announce prefixes, not who uses them")
+            }
+            _ => return true,
+        };
+        let message = format!("the {what} `{}` cannot {purpose}: {says}", **name);
+        self.own.error(name.position, None, message);
+        false
     }
 
     /// Warns of feeds that verify no agent, or agents that were probably not meant.
@@ -242,7 +243,7 @@ impl Compiler<'_> {
         }
         let mut at_urls = None;
         let of_ranges = known.config.feeds.iter().enumerate();
-        for (number, feed) in of_ranges.filter(|(_, feed)| feed.format != FeedFormat::Geofeed) {
+        for (number, feed) in of_ranges.filter(|(_, feed)| feed.format.is_of_ranges()) {
             let [named, published] = [By::Name, By::Url].map(|by| users.tokens(number, by));
             let name = &*feed.name;
             let message = match (named.is_empty() && published.is_empty(), known.url(feed)) {

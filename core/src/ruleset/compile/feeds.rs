@@ -21,9 +21,10 @@ use crate::feed::prefix::{parse_prefix, unmap};
 use crate::feed::special::without_special;
 use crate::feed::state::FeedState;
 use crate::feed::versions::{Candidate, Choice, Terms, Unavailable, Version};
-use crate::feed::{Feed, FeedFormat, FeedValue, ReadOptions, Shape};
+use crate::feed::{Feed, FeedFormat, FeedValue, ReadOptions, Shape, TableReader};
 use crate::ids::{FeedId, List, ValueId};
 use crate::json::units::Seconds;
+use crate::networks::{SystemTable, SystemsBuilder};
 use crate::prefix_table::{Entry, PrefixTable, TableError, TableWords};
 use crate::ruleset::data::LoadedFeed;
 use crate::sort::sort_by_key;
@@ -36,6 +37,7 @@ pub(crate) struct Feeds {
     pub(crate) loaded: List<FeedId, LoadedFeed>,
     pub(crate) values: List<ValueId, FeedValue>,
     pub(crate) table: PrefixTable<TableWords>,
+    pub(crate) systems: SystemTable,
 }
 
 impl Compiler<'_> {
@@ -52,6 +54,7 @@ impl Compiler<'_> {
             (0..candidates.len()).map(|place| self.objection(place, &candidates, &feeds, users)).collect();
         let mut values = Values::default();
         let mut entries = Vec::new();
+        let mut systems = SystemsBuilder::default();
         let mut loaded = List::new();
         for ((feed, candidate), objection) in feeds.iter().zip(candidates).zip(objections) {
             let (config, is_published) = (feed.config, feed.is_published());
@@ -77,7 +80,7 @@ impl Compiler<'_> {
                 notes: content.and_then(|content| content.notes.clone()),
                 state,
                 why: why.map(Into::into),
-                usable: content.is_some_and(|content| !content.entries.is_empty()),
+                usable: content.is_some_and(|content| !content.is_empty()),
                 dated,
                 max_age: config.max_age.map(|Seconds(age)| age),
                 unreadable: content.map_or(0, |content| content.unreadable),
@@ -91,7 +94,11 @@ impl Compiler<'_> {
                     return None;
                 }
             };
-            let added = content.map_or(Ok(()), |content| values.add(content, id, is_published, &mut entries));
+            let added = match (content, config.format) {
+                (None, _) => Ok(()),
+                (Some(content), FeedFormat::Table(_)) => systems.add(content),
+                (Some(content), _) => values.add(content, id, is_published, &mut entries),
+            };
             if let Err(error) = added {
                 return self.uncompiled(error);
             }
@@ -115,7 +122,7 @@ impl Compiler<'_> {
         let table =
             PrefixTable::build(entries).and_then(|table| PrefixTable::from_words(table.into_words().into()));
         match table {
-            Ok(table) => Some(Feeds { loaded, values: values.list, table }),
+            Ok(table) => Some(Feeds { loaded, values: values.list, table, systems: systems.build() }),
             Err(error) => self.uncompiled(error),
         }
     }
@@ -149,7 +156,8 @@ impl Compiler<'_> {
             }
             let authority = self.authority(feed);
             let shape = self.shape(feed, known);
-            feeds.push(FoundFeed { number, config: feed, authority, shape, proving: users.proving(number) });
+            let (tables, proving) = (self.files.table_reader(), users.proving(number));
+            feeds.push(FoundFeed { number, config: feed, authority, shape, tables, proving });
         }
         feeds
     }
@@ -278,6 +286,7 @@ pub(super) struct FoundFeed<'c> {
     pub(super) config: &'c FeedConfig,
     authority: Vec<IpNet>,
     shape: Option<&'c Shape>,
+    tables: Option<TableReader>,
     proving: Proving<'c>,
 }
 
@@ -289,7 +298,7 @@ impl FoundFeed<'_> {
 
     /// The requirements for each of its versions.
     pub(super) fn terms(&self) -> Terms<'_> {
-        let Self { config, authority, shape, proving, .. } = self;
+        let Self { config, authority, shape, tables, proving, .. } = self;
         Terms {
             name: &config.name,
             format: config.format,
@@ -298,6 +307,7 @@ impl FoundFeed<'_> {
                 authority,
                 is_published: self.is_published(),
                 shape: *shape,
+                tables: *tables,
             },
             guard: &config.guard,
             proving,

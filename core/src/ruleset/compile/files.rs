@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, InlinedFile};
+use crate::feed::TableReader;
 use crate::sort::map_of;
 use crate::source::pages::Content;
 
@@ -98,6 +99,11 @@ pub trait Files {
         None
     }
 
+    /// The reader of tables of autonomous systems, for a host that has one.
+    fn table_reader(&self) -> Option<TableReader> {
+        None
+    }
+
     /// Returns true if the operator lets the new version of a feed in, whatever its guard says.
     fn accepts(&self, feed: &str) -> bool {
         let _ = feed;
@@ -182,6 +188,10 @@ impl Files for KnownFiles<'_> {
 
     fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
         self.beyond.earlier_good_feed(path)
+    }
+
+    fn table_reader(&self) -> Option<TableReader> {
+        self.beyond.table_reader()
     }
 
     fn accepts(&self, feed: &str) -> bool {

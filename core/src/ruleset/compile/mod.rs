@@ -25,11 +25,13 @@ use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::Catalog;
-use crate::config::Config;
+use crate::config::{Config, NetworkBits};
+use crate::feed::FeedFormat;
 use crate::feed::prefix::parse_prefix;
 use crate::feed::state::FeedState;
 use crate::http::token::is_token_byte;
 use crate::json::typed::UpTo;
+use crate::networks::{ClientSettings, SystemTable};
 use crate::reason::problem;
 use crate::ruleset::data::{LoadedFeed, Ruleset};
 use crate::ruleset::sites::{NamedPurposes, TooManyPurposes};
@@ -205,7 +207,7 @@ impl Compiler<'_> {
         self.check_published_policies(config);
         self.check_published_keys(config);
         self.warn_of_other_hosts(config, &sites);
-        self.check_purpose_header(&config.purpose_header);
+        self.check_header(&config.purpose_header);
         let claims = match Claims::new(agents.iter().map(|agent| &*agent.token)) {
             Ok(claims) => claims.counting_at_beginning(agents.iter().map(|agent| agent.begins)),
             Err(error) => {
@@ -234,6 +236,7 @@ impl Compiler<'_> {
             fresh_at: feeds
                 .loaded
                 .iter()
+                .filter(|feed| !matches!(feed.format, FeedFormat::Table(_)))
                 .filter_map(LoadedFeed::fresh_at)
                 .reduce(|one, other| one.start.max(other.start)..one.end.min(other.end)),
             feeds: feeds.loaded,
@@ -246,6 +249,7 @@ impl Compiler<'_> {
             document_memory: config.document_memory,
             nat64,
             exempt: exempt.document,
+            client: self.client(config, feeds.systems),
         })
     }
 
@@ -332,7 +336,25 @@ impl Compiler<'_> {
         self.files.display_name(path)
     }
 
-    fn check_purpose_header(&mut self, name: &Placed<String>) {
+    fn client(&mut self, config: &Config, systems: SystemTable) -> ClientSettings {
+        let Config { network_bits: NetworkBits { v4, v6 }, crowd_key, fingerprint_header, .. } = config;
+        let (UpTo(v4_bits), UpTo(v6_bits)) = (v4.value, v6.value);
+        for (bits, position, most) in [(v4_bits, v4.position, 32), (v6_bits, v6.position, 128)] {
+            if bits == 0 {
+                let message = format!("`network_bits`: all clients would be one network; use 1 to {most}");
+                self.own.error(position, None, message);
+            }
+        }
+        fingerprint_header.iter().for_each(|name| self.check_header(name));
+        ClientSettings {
+            systems,
+            bits: (v4_bits, v6_bits),
+            crowd_key: crowd_key.as_slice().into(),
+            fingerprint_header: fingerprint_header.as_ref().map(|name| name.to_ascii_lowercase().into()),
+        }
+    }
+
+    fn check_header(&mut self, name: &Placed<String>) {
         if name.is_empty() || !name.bytes().all(is_token_byte) {
             self.own.error(name.position, None, format!("`{}` is not a valid header name", **name));
         }

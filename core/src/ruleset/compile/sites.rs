@@ -20,7 +20,7 @@ use crate::http::host_index::HostIndex;
 use crate::http::representation::Representation;
 use crate::ids::{FeedId, List, SiteId};
 use crate::path::pattern::PathPattern;
-use crate::path::rules::PathRule;
+use crate::path::rules::{PathRule, PathRules};
 use crate::policy::automation_preferences::Undeclared;
 use crate::policy::robots_tag::SiteTags;
 use crate::ruleset::sites::{
@@ -134,6 +134,7 @@ impl Compiler<'_> {
             modes: self.modes(&config.modes),
             enforce_percent: config.enforce_percent.0,
             explain: config.explain,
+            costly: self.costly(&config.costly),
             filter_state: config.filter_state.clone(),
             tags: self.tags(config),
             usage,
@@ -319,6 +320,17 @@ impl Compiler<'_> {
             self.own.error(position, None, message);
             SiteTags::none(syntax)
         })
+    }
+
+    fn costly(&mut self, patterns: &[Placed<String>]) -> Option<PathRules<()>> {
+        let mut rules = Vec::new();
+        for pattern in patterns {
+            match PathRule::new(pattern.as_bytes()) {
+                Ok(rule) => rules.push(rule),
+                Err(why) => self.own.error(pattern.position, None, format!("`{}`: {why}", **pattern)),
+            }
+        }
+        (!rules.is_empty()).then(|| PathRules::new(rules.iter().map(|rule| (rule, ()))))
     }
 
     fn modes(&mut self, configs: &[ModeConfig]) -> Modes {

@@ -1,0 +1,175 @@
+//! Facts about the client of any request, people included, by which limiters can count and logs can tell apart.
+//!
+//! Nothing here is a verdict, and [`decide`](crate::decide()) is below this module, so it cannot read it.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::net::IpAddr;
+
+use serde::{Serialize, Serializer};
+
+use crate::config::{CrowdPart, Fact};
+use crate::decide::decision::Decision;
+use crate::feed::AsKind;
+use crate::identity::Identity;
+use crate::json::typed::json_words;
+use crate::networks::{ClientNetwork, SystemInfo};
+use crate::path::request::RequestTarget;
+use crate::reason::Reason;
+use crate::request::{Request, Scheme};
+use crate::ruleset::data::Ruleset;
+use crate::ruleset::sites::Site;
+use crate::user_agent::{Speaker, sends_fetch_mode};
+
+json_words! {
+    /// The consistency of what a client sends with the browser that its User-Agent names.
+    pub enum Consistency {
+        /// It says how it fetches, as that browser does.
+        Consistent = "consistent",
+        /// It does not, although that browser does.
+        Inconsistent = "inconsistent",
+        /// Nothing is known of that browser, or it is none.
+        Unknown = "unknown",
+    }
+}
+
+/// The facts about a client: serialised, they are `facts` of the command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClientFacts<'r> {
+    /// The network of its address.
+    #[serde(serialize_with = "as_text")]
+    pub network: Option<ClientNetwork>,
+    /// The number of the autonomous system that announces its address.
+    pub asn: Option<u32>,
+    /// What that is called: printable, without quotes and backslashes.
+    pub as_name: Option<&'r str>,
+    /// What that is for.
+    pub as_kind: Option<AsKind>,
+    /// True if it asks for a path that costs the site much.
+    pub costly: bool,
+    /// The consistency of what it sends.
+    pub browser: Consistency,
+    /// The fingerprint of its TLS, as the server in front gives it.
+    pub fingerprint: Option<String>,
+    /// The key by which a limiter counts it; `None`: not at all.
+    pub crowd_key: Option<String>,
+}
+
+fn as_text<S: Serializer>(network: &Option<ClientNetwork>, serializer: S) -> Result<S::Ok, S::Error> {
+    network.map(|network| network.to_string()).serialize(serializer)
+}
+
+impl Ruleset {
+    /// All facts about the client of a request, with the decision about it.
+    pub fn client_facts<'r>(&'r self, decision: &Decision, request: &impl Request) -> ClientFacts<'r> {
+        let system = request.address().and_then(|address| self.system_of(address));
+        ClientFacts {
+            network: request.address().map(|address| self.network_of(address)),
+            asn: system.map(|system| system.asn),
+            as_name: system.and_then(|system| system.name),
+            as_kind: system.and_then(|system| system.kind),
+            costly: self.is_costly(decision, request),
+            browser: self.consistency(request),
+            fingerprint: self.fingerprint(request),
+            crowd_key: self.crowd_key(decision, request),
+        }
+    }
+
+    /// One of these facts as a text, without what the others take. `None` where it is absent.
+    pub fn client_fact<'r>(
+        &'r self,
+        fact: Fact,
+        decision: &Decision,
+        request: &impl Request,
+    ) -> Option<Cow<'r, str>> {
+        let system = || self.system_of(request.address()?);
+        match fact {
+            Fact::Network => Some(self.network_of(request.address()?).to_string().into()),
+            Fact::Asn => Some(system()?.asn.to_string().into()),
+            Fact::AsName => system()?.name.map(Into::into),
+            Fact::AsKind => system()?.kind.map(|kind| kind.as_str().into()),
+            Fact::Costly => self.is_costly(decision, request).then_some("1".into()),
+            Fact::Browser => Some(self.consistency(request).as_str().into()),
+            Fact::Fingerprint => self.fingerprint(request).map(Into::into),
+            Fact::CrowdKey => self.crowd_key(decision, request).map(Into::into),
+            _ => None,
+        }
+    }
+
+    /// The network of an address.
+    pub fn network_of(&self, address: IpAddr) -> ClientNetwork {
+        ClientNetwork::of(self.untranslated(address), self.client.bits)
+    }
+
+    /// The autonomous system that announces an address.
+    pub fn system_of(&self, address: IpAddr) -> Option<SystemInfo<'_>> {
+        self.client.systems.find(self.untranslated(address))
+    }
+
+    /// The site of a decision, if it has costly paths.
+    fn site_with_costs(&self, decision: &Decision) -> Option<&Site> {
+        let site = decision.site.and_then(|id| self.sites.get(id));
+        site.filter(|site| site.costly.is_some())
+    }
+
+    fn is_costly(&self, decision: &Decision, request: &impl Request) -> bool {
+        let Some(costly) = self.site_with_costs(decision).and_then(|site| site.costly.as_ref()) else {
+            return false;
+        };
+        let target = RequestTarget::new(request.path());
+        target.strictest(|path| costly.decide(path).is_some(), |is_costly| *is_costly, true).0
+    }
+
+    /// Only pages and what belongs to them: of other requests, browsers differ in what they say.
+    fn consistency(&self, request: &impl Request) -> Consistency {
+        let is_usual = matches!(request.method(), b"GET" | b"HEAD" | b"POST")
+            && request.scheme() == Some(Scheme::Https)
+            && request.header("upgrade").is_none();
+        let user_agent = request.user_agent().filter(|user_agent| is_usual && sends_fetch_mode(user_agent));
+        if user_agent.is_none() || self.claims.speaker(user_agent) != Speaker::Browser {
+            return Consistency::Unknown;
+        }
+        match request.header("sec-fetch-mode") {
+            Some(_) => Consistency::Consistent,
+            None => Consistency::Inconsistent,
+        }
+    }
+
+    fn fingerprint(&self, request: &impl Request) -> Option<String> {
+        const LONGEST: usize = 128;
+        let value = request.header(self.client.fingerprint_header.as_deref()?)?;
+        let is_plain = !value.is_empty() && value.len() <= LONGEST && value.iter().all(u8::is_ascii_graphic);
+        core::str::from_utf8(value).ok().filter(|_| is_plain).map(Into::into)
+    }
+
+    /// The parts of the key, with `-` for one that is absent. Where all are, nobody is counted, and so it is for verified agents,
+    /// for exempt addresses, where Crawlpike is off, and on paths that are not costly where some are.
+    fn crowd_key(&self, decision: &Decision, request: &impl Request) -> Option<String> {
+        let is_known = decision.identity == Identity::Verified || decision.reason == Reason::Exempt;
+        let is_free = self.site_with_costs(decision).is_some() && !self.is_costly(decision, request);
+        if is_known || is_free || decision.ignored {
+            return None;
+        }
+        let (mut key, mut is_absent) = (String::new(), true);
+        for part in &self.client.crowd_key {
+            let text = self.client_fact(part.fact(), decision, request);
+            is_absent &= text.is_none();
+            let separator = if key.is_empty() { "" } else { " " };
+            key += &format!("{separator}{}", text.as_deref().unwrap_or("-"));
+        }
+        (!is_absent).then_some(key)
+    }
+}
+
+impl CrowdPart {
+    fn fact(self) -> Fact {
+        match self {
+            Self::Network => Fact::Network,
+            Self::Asn => Fact::Asn,
+            Self::AsKind => Fact::AsKind,
+            Self::Browser => Fact::Browser,
+            Self::Fingerprint => Fact::Fingerprint,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The settings of the facts for limiters.
+
+use alloc::string::String;
+
+use crate::config::FeedConfig;
+use crate::feed::guard::{Guard, Limits, Widest};
+use crate::feed::{FeedBounds, FeedFormat, TableFormat};
+use crate::json::typed::{UpTo, json_object, json_words};
+use crate::json::units::{Percent, Seconds};
+use crate::source::position::Placed;
+
+json_object! {
+    /// A table of autonomous systems: which prefixes each has, what it is called, and what kind it is.
+    pub struct NetworkConfig {
+        /// The name by which logs and metrics refer to the table.
+        pub name: Placed<String> = required,
+        /// The format of the file.
+        pub format: TableFormat = required,
+        /// The file, relative to the configuration document; also compressed by gzip, alone or in a tar archive.
+        pub source: Placed<String> = required,
+        /// The URL at which it is published, for `crawlpike update`.
+        pub url: Option<String> = { None },
+        /// The age at which the table is reported as stale; it stays in use. Left out: any age.
+        pub max_age: Option<Seconds> = { None },
+        /// The changes that a new version may make before it is held and the last good one stays in force; `off`: anything.
+        pub guard: Guard = { NetworkConfig::guard() },
+        /// The limits on the cost of reading the file.
+        pub limits: FeedBounds = { FeedBounds::default() },
+    }
+}
+
+impl NetworkConfig {
+    /// A table may change more than a list of an agent's ranges, since it verifies nobody.
+    fn guard() -> Guard {
+        let widest = Widest { v4: UpTo(1), v6: UpTo(1) };
+        Guard(Some(Limits { replace: Percent(90), widest, ..Limits::default() }))
+    }
+
+    /// The same as a feed, which a table is for everything but its content.
+    pub(super) fn into_feed(self) -> FeedConfig {
+        let Self { name, format, source, url, max_age, guard, limits } = self;
+        let format = FeedFormat::Table(format);
+        FeedConfig {
+            format,
+            authority: Default::default(),
+            shape: None,
+            name,
+            source,
+            url,
+            max_age,
+            guard,
+            limits,
+        }
+    }
+}
+
+json_object! {
+    /// The lengths of the networks by which clients are counted.
+    pub struct NetworkBits {
+        /// Of IPv4, from 1 to 32.
+        pub v4: Placed<UpTo<32>> = { NetworkBits::default().v4 },
+        /// Of IPv6, from 1 to 128.
+        pub v6: Placed<UpTo<128>> = { NetworkBits::default().v6 },
+    }
+}
+
+impl Default for NetworkBits {
+    fn default() -> Self {
+        Self { v4: Placed::default(UpTo(24)), v6: Placed::default(UpTo(48)) }
+    }
+}
+
+json_words! {
+    /// A part of `crowd_key`, by its key among the facts.
+    pub enum CrowdPart {
+        /// The network of the client's address.
+        Network = "network",
+        /// The number of its autonomous system.
+        Asn = "asn",
+        /// The kind of its autonomous system.
+        AsKind = "as_kind",
+        /// The consistency of what a browser sends.
+        Browser = "browser",
+        /// The fingerprint that the server has.
+        Fingerprint = "fingerprint",
+    }
+}
