@@ -52,6 +52,7 @@ fn into_owned(record: Record<'_>) -> Record<'static> {
     Record {
         address: record.address,
         time: record.time,
+        milliseconds: record.milliseconds,
         scheme: record.scheme,
         authority: record.authority.map(owned),
         method: owned(record.method),

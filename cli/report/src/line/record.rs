@@ -15,6 +15,8 @@ pub struct Record<'l> {
     pub address: Option<IpAddr>,
     /// When the server logged it, in seconds since the Unix epoch.
     pub time: Option<i64>,
+    /// The milliseconds behind these seconds; `None` if the log has whole seconds.
+    pub milliseconds: Option<u16>,
     /// The scheme by which the client reached the server.
     pub scheme: Option<Scheme>,
     /// The host, with or without a port.

@@ -1,6 +1,7 @@
 //! The report: what its views show, and what `--json` prints.
 
 mod facts;
+mod limits;
 mod outcomes;
 mod rows;
 
@@ -11,10 +12,12 @@ use serde::Serialize;
 
 use crate::job::Job;
 use crate::judge::Lane;
+use crate::limit::Replayed;
 use crate::line::{Fault, moment};
 use crate::tally::distinct::Count;
 use crate::tally::group::{Sums, joined};
-use crate::tally::{COLUMNS, DENIED, Tally};
+use crate::tally::{COLUMNS, DENIED, Tally, timeline};
+pub(crate) use limits::{KindRow, LimitRow, Limits, NetworkRow};
 pub(crate) use outcomes::{Change, OutcomeRow};
 pub(crate) use rows::{Kind, Row, Top, UsageRow};
 
@@ -43,6 +46,8 @@ pub struct Report {
     /// Automated requests that no policy was asked about.
     pub(crate) uncovered: Uncovered,
     pub(crate) documents: Documents,
+    /// What limits would have done; `null` if none is given.
+    pub(crate) limits: Option<Limits>,
     pub(crate) timeline: Timeline,
     /// The decisions that the other configuration makes differently; `null` if there is none.
     pub(crate) changes: Option<Vec<Change>>,
@@ -175,16 +180,35 @@ pub(crate) struct Interval {
     pub(crate) denied: u64,
 }
 
+impl Timeline {
+    const MOST: usize = 200;
+
+    fn new(timeline: timeline::Timeline<COLUMNS>) -> Self {
+        let (seconds, intervals) = timeline.into_intervals(Self::MOST);
+        let interval = |(start, sums): (i64, [u64; COLUMNS])| Interval {
+            start: moment::text(start),
+            requests: sums[..DENIED].to_vec(),
+            denied: sums[DENIED],
+        };
+        Self { seconds, intervals: intervals.into_iter().map(interval).collect() }
+    }
+}
+
 impl Report {
     const VERSION: u32 = 1;
     const UNKNOWN: usize = 50;
     const IMPOSTORS: usize = 100;
     const HOSTS: usize = 20;
-    const INTERVALS: usize = 200;
 
     /// Makes the report of what was counted.
-    pub(crate) fn new(job: &Job<'_, '_>, lane: Lane<'_>, files: Vec<File>, is_partial: bool) -> Self {
-        let Lane { tally, changes, examples, .. } = lane;
+    pub(crate) fn new(
+        job: &Job<'_, '_>,
+        lane: Lane<'_>,
+        replayed: Replayed,
+        files: Vec<File>,
+        is_partial: bool,
+    ) -> Self {
+        let Lane { tally, changes, examples, crowds, .. } = lane;
         let examples = examples.iter().map(|example| ExampleRow {
             file: files.get(example.source).map(|file| file.name.clone()).unwrap_or_default(),
             line: example.line,
@@ -255,12 +279,7 @@ impl Report {
             all: uncovered,
             hosts: Top::new(uncovered_hosts, Self::HOSTS, |host| String::from_utf8_lossy(host).into_owned()),
         };
-        let (seconds, intervals) = tally.timeline.into_intervals(Self::INTERVALS);
-        let interval = |(start, sums): (i64, [u64; COLUMNS])| Interval {
-            start: moment::text(start),
-            requests: sums[..DENIED].to_vec(),
-            denied: sums[DENIED],
-        };
+        let limits = (!job.options.limits.is_empty()).then(|| Limits::new(job, replayed, crowds));
         let span = joined(tally.span, None);
         let mut report = Self {
             version: Self::VERSION,
@@ -282,7 +301,8 @@ impl Report {
                 with_accept: tally.with_accept,
                 outcomes: tally.documents.into_iter().collect(),
             },
-            timeline: Timeline { seconds, intervals: intervals.into_iter().map(interval).collect() },
+            limits,
+            timeline: Timeline::new(tally.timeline),
             changes: job.other.map(|_| outcomes::changes(changes)),
         };
         report.facts = facts::of(&report);

@@ -161,7 +161,7 @@ impl Detail for Group<'_> {
 }
 
 /// A path without its query, of which there are too many, and which may be private.
-fn path(target: &[u8], longest: usize) -> &[u8] {
+pub(crate) fn path(target: &[u8], longest: usize) -> &[u8] {
     let end = memchr::memchr(b'?', target).unwrap_or(target.len());
     match &target[..end.min(longest)] {
         [] => b"/",

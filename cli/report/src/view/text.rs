@@ -1,11 +1,13 @@
 //! The report for terminals.
 
+mod limits;
+
 use std::io::{self, Write};
 
 use crawlpike_core::Identity;
 
 use super::table::{Align, Table, paragraph};
-use super::words::{decision, document, identity};
+use super::words::{addresses, decision, document, identity};
 use crate::model::{Change, Kind, OutcomeRow, Report, Row, Top};
 use crate::numbers::{bytes, count, share, shown_time};
 
@@ -22,6 +24,7 @@ pub fn write_text(report: &Report, width: usize, most: usize, output: &mut impl 
     match &report.changes {
         Some(changes) => page.changes(changes)?,
         None => {
+            report.limits.iter().try_for_each(|limits| page.limits(limits))?;
             page.agents("Agents", &report.agents, 0)?;
             page.denials()?;
             page.usage()?;
@@ -252,15 +255,11 @@ impl<W: Write> Page<'_, W> {
 fn agent_cells(row: &Row) -> [String; 9] {
     let all = row.all.requests;
     let part = |requests: u64| if row.kind == Kind::Agent { share(requests, all) } else { String::new() };
-    let clients = match row.addresses.exact {
-        true => count(row.addresses.count),
-        false => format!("~{}", count(row.addresses.count)),
-    };
     [
         row.title(),
         count(all),
         bytes(row.all.bytes),
-        clients,
+        addresses(row.addresses),
         part(row.requests_of(Identity::Verified)),
         part(row.requests_of(Identity::Spoofed)),
         share(row.denied.requests, all),

@@ -3,6 +3,13 @@
 use crawlpike_core::{Action, DocumentForm};
 
 use crate::model::OutcomeRow;
+use crate::numbers::count;
+use crate::tally::distinct::Count;
+
+/// `~1,234` for an estimate
+pub(super) fn addresses(addresses: Count) -> String {
+    format!("{}{}", if addresses.exact { "" } else { "~" }, count(addresses.count))
+}
 
 /// `verified (ip-range)`
 pub(super) fn identity(row: &OutcomeRow) -> String {

@@ -2,6 +2,7 @@
 
 mod charts;
 mod escape;
+mod limits;
 mod tables;
 
 use std::fmt::Write as _;
@@ -37,6 +38,7 @@ pub fn write_html(report: &Report, output: &mut impl Write) -> io::Result<()> {
         tables::changes(report, &mut page);
     }
     plots(report, &mut page);
+    limits::limits(report, &mut page);
     tables::agents(report, &mut page);
     tables::denials(report, &mut page);
     tables::usage(report, &mut page);
