@@ -221,10 +221,13 @@ pub(crate) fn send(request: Request<'_>, reply: &Reply<'_>) -> Answered {
     request.answer(Response { status: reply.status, headers: reply.headers(), body: &reply.body })
 }
 
-/// The value of a variable. `None`: not found, as for people and for what nginx did not accept as a request.
+/// The value of a variable. `None`: not found, as for what nginx did not accept as a request, and a fact of a decision for people.
 pub(crate) fn evaluate(request: &Request<'_>, variable: Variable) -> Option<String> {
     let state = request.state()?;
     let decision = decision(request, state);
+    if let Variable::Client(fact) = variable {
+        return state.ruleset.client_fact(fact, &decision, request).map(Cow::into_owned);
+    }
     if decision.identity == Identity::None {
         return None;
     }

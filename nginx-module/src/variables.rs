@@ -11,6 +11,8 @@ pub(crate) enum Variable {
     /// `0` or `1`, as is usual in nginx.
     Enforced,
     RateKey,
+    /// A fact about the client, which people have, too.
+    Client(Fact),
 }
 
 pub(crate) const VARIABLES: &[(&str, Variable)] = &[
@@ -28,13 +30,21 @@ pub(crate) const VARIABLES: &[(&str, Variable)] = &[
     ("crawlpike_city", Variable::Fact(Fact::City)),
     ("crawlpike_rule", Variable::Fact(Fact::Rule)),
     ("crawlpike_rate_key", Variable::RateKey),
+    ("crawlpike_network", Variable::Client(Fact::Network)),
+    ("crawlpike_asn", Variable::Client(Fact::Asn)),
+    ("crawlpike_as_name", Variable::Client(Fact::AsName)),
+    ("crawlpike_as_kind", Variable::Client(Fact::AsKind)),
+    ("crawlpike_costly", Variable::Client(Fact::Costly)),
+    ("crawlpike_browser", Variable::Client(Fact::Browser)),
+    ("crawlpike_fingerprint", Variable::Client(Fact::Fingerprint)),
+    ("crawlpike_crowd_key", Variable::Client(Fact::CrowdKey)),
 ];
 
 impl Variable {
     /// The value, from a decision and the client's address. `None`: not found.
     pub(crate) fn value(self, facts: &Facts<'_>, address: Option<IpAddr>) -> Option<String> {
         match self {
-            Self::Fact(fact) => facts.text(fact).map(Into::into),
+            Self::Fact(fact) | Self::Client(fact) => facts.text(fact).map(Into::into),
             Self::Enforced => Some(u8::from(facts.enforced).to_string()),
             Self::RateKey => facts.rate_key(address),
         }

@@ -76,6 +76,29 @@ impl Ruleset {
         }
     }
 
+    /// The facts that Envoy's filter state is to show, with their texts: of a person, those of the client alone.
+    pub fn shown_facts<'r>(
+        &'r self,
+        decision: &Decision,
+        request: &'r impl Request,
+    ) -> impl Iterator<Item = (Fact, Cow<'r, str>)> {
+        let asked = self.filter_state(decision);
+        // Only these facts may include the purpose and the usage, for which the core reads the request once more.
+        let facts = match decision.identity {
+            Identity::None => None,
+            _ if asked.contains(&Fact::Usage) => Some(self.describe_with_usage(decision, request)),
+            _ => Some(self.describe(decision, request)),
+        };
+        let decision = *decision;
+        asked.iter().filter_map(move |fact| {
+            let text = match fact.is_of_client() {
+                true => self.client_fact(*fact, &decision, request),
+                false => facts.as_ref()?.text(*fact).map(|text| text.into_owned().into()),
+            };
+            Some((*fact, text?))
+        })
+    }
+
     /// One of these facts as a text, without what the others take. `None` where it is absent.
     pub fn client_fact<'r>(
         &'r self,

@@ -129,9 +129,10 @@ impl Ruleset {
         Some(Rule { file, line: rule.line })
     }
 
-    /// The facts of a decision that Envoy's filter state is to show one by one; none where the client is a person.
+    /// The facts that Envoy's filter state is to show one by one. Where the client is a person, those of the client have values
+    /// alone, and the list is empty where none is asked for.
     pub fn filter_state(&self, decision: &Decision) -> &[Fact] {
-        if decision.identity == Identity::None {
+        if decision.identity == Identity::None && !self.client.is_shown {
             return &[];
         }
         let site = decision.site.and_then(|id| self.sites.get(id));

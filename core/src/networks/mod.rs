@@ -27,4 +27,6 @@ pub(crate) struct ClientSettings {
     pub(crate) crowd_key: Box<[CrowdPart]>,
     /// In lower case.
     pub(crate) fingerprint_header: Option<Box<str>>,
+    /// True if Envoy's filter state shows any of these facts.
+    pub(crate) is_shown: bool,
 }

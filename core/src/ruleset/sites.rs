@@ -160,7 +160,7 @@ pub(crate) struct Site {
     pub(crate) explain: bool,
     /// Instead of the document's.
     /// The paths that cost much, if there are any.
-    pub(crate) costly: Option<PathRules<()>>,
+    pub(crate) costly: Option<Box<PathRules<()>>>,
     pub(crate) filter_state: Option<Vec<Fact>>,
     pub(crate) tags: SiteTags,
     /// The settings of the site for usage preferences, if it has any.

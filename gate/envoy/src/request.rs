@@ -3,11 +3,11 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crawlpike_core::{
-    Decision, Fact, HeaderNames, NameLookup, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset,
+    Decision, HeaderNames, NameLookup, Overrides, RecentHeaders, RecentSpeakers, Reply, Ruleset,
     UPSTREAM_HEADER, connection_without_ours, decide, decide_remembering, is_forgery,
 };
 
@@ -39,7 +39,7 @@ struct Verdict<'r> {
     /// The value of `X-Crawlpike`; `None` for people.
     upstream: Option<Rc<str>>,
     /// The single facts that the configuration asks for, by name.
-    facts: Option<Box<[(String, String)]>>,
+    facts: Option<Box<[(&'static str, String)]>>,
     page: Option<(Box<PageRequest>, Box<PageEdits>)>,
     /// The lookup that may verify the client.
     lookup: Option<Box<NameLookup>>,
@@ -93,14 +93,14 @@ pub fn on_request<'r, S: Stream>(
     decided(&verdict.decision);
     if let Some(value) = &verdict.upstream {
         stream.show(None, value)?;
-        for (fact, text) in verdict.facts.iter().flatten() {
-            stream.show(Some(fact), text)?;
-        }
         if verdict.reply.is_none() {
             // The client's own is gone, and to replace a header makes Envoy look for it.
             let change = Change::Add(value.as_bytes());
             stream.change(ChangedHeaders::Request, UPSTREAM_HEADER.lowercase.as_bytes(), change)?;
         }
+    }
+    for (fact, text) in verdict.facts.iter().flatten() {
+        stream.show(Some(fact), text)?;
     }
     match (verdict.reply, verdict.page) {
         (Some(reply), _) => {
@@ -162,15 +162,12 @@ fn verdict<'r, S: Stream>(
     let upstream = recent.headers.value(ruleset, &decision);
     let facts = match ruleset.filter_state(&decision) {
         [] => None,
-        // Only these facts may include the purpose, for which the core reads the request once more.
-        asked => {
-            let facts = match asked.contains(&Fact::Usage) {
-                true => ruleset.describe_with_usage(&decision, request),
-                false => ruleset.describe(&decision, request),
-            };
-            let texts =
-                asked.iter().filter_map(|fact| Some((fact.to_string(), facts.text(*fact)?.into_owned())));
-            Some(texts.collect())
+        _ => {
+            let shown = ruleset.shown_facts(&decision, request);
+            let texts = shown.map(|(fact, text)| (fact.as_str(), text.into_owned())).collect();
+            // A fact about the client may ask for what the decision did not.
+            request.facts_complete()?;
+            Some(texts)
         }
     };
     let page = match S::MAKES_DOCUMENTS && reply.is_none() {
