@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// The folder to write to; created if it does not exist
     #[arg(default_value = ".", value_name = "DIR")]
     folder: PathBuf,
-    /// What may be done with your pages, as Content-Usage has it; '' says nothing [default: at a terminal, a question]
+    /// The permitted usage of your pages, as Content-Usage has it; '' says nothing [default: at a terminal, a question]
     #[arg(long, value_name = "PREFERENCES")]
     usage: Option<UsageStatement>,
 }

@@ -72,7 +72,8 @@ pub(crate) struct Arguments {
     /// Only requests that claim this agent, or of this unknown agent; with details
     #[arg(long, value_name = "TOKEN")]
     agent: Option<String>,
-    /// A limit, such as 'key=network rate=5r/s burst=20 paths=costly': show whom nginx's limit_req would have refused; can be repeated
+    /// A limit, such as 'key=network rate=5r/s burst=20 paths=costly': show the requests that nginx's limit_req would have refused; can be
+    /// repeated
     #[arg(long = "limit", value_name = "LIMIT", conflicts_with = "diff")]
     limits: Vec<Limit>,
     /// Cut addresses to their networks: /24 and /48

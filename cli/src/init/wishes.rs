@@ -1,4 +1,4 @@
-//! What may be done with the pages of a new site: the answer, and robots.txt with it.
+//! The permitted usage of the pages of a new site: the answer of a person, and robots.txt with it.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 

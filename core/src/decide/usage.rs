@@ -35,8 +35,8 @@ impl Ruleset {
         Some(site.usage(product, &target(site, request)))
     }
 
-    /// What it says of each purpose of an automated client that falls into a category: the purposes that the request declares, else
-    /// those of the agent.
+    /// The preference about each purpose of an automated client that falls into a category: the purposes that the request declares,
+    /// else those of the agent.
     pub fn usage_by_purpose(
         &self,
         decision: &Decision,

@@ -14,7 +14,7 @@ use crate::numbers::count;
 use crate::tally::distinct::Count;
 use crate::tally::frequent::Frequent;
 
-/// What limits would have done.
+/// The effect that limits would have had.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Limits {
     pub(crate) limits: Vec<LimitRow>,

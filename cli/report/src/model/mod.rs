@@ -46,7 +46,7 @@ pub struct Report {
     /// Automated requests that no policy was asked about.
     pub(crate) uncovered: Uncovered,
     pub(crate) documents: Documents,
-    /// What limits would have done; `null` if none is given.
+    /// The effect that limits would have had; `null` if none is given.
     pub(crate) limits: Option<Limits>,
     pub(crate) timeline: Timeline,
     /// The decisions that the other configuration makes differently; `null` if there is none.

@@ -85,7 +85,7 @@ pub(crate) struct Judged<'a, 'r> {
     pub(crate) facts: Facts<'r>,
     /// The reason why the claim is not called a forgery.
     pub(crate) doubt: Option<Doubt>,
-    /// What the site prefers about each purpose of an automated client, for the path.
+    /// The preference of the site about each purpose of an automated client, for the path.
     pub(crate) uses: Vec<(&'static str, PurposeUse)>,
     /// The answer to the client's wish for a document.
     pub(crate) document: DocumentProspect,

@@ -45,13 +45,8 @@ pub(super) struct Columns<'r> {
     pub(super) order: Vec<Identity>,
     /// The height of the line, of an interval and the sum of its column.
     pub(super) line: fn(&Interval, u64) -> u64,
-    pub(super) ceiling: Option<Ceiling>,
-}
-
-/// A number that is drawn across all columns, unless it is far above them.
-pub(super) struct Ceiling {
-    pub(super) number: f64,
-    pub(super) label: String,
+    /// A number that is drawn across all columns, unless it is far above them.
+    pub(super) ceiling: Option<f64>,
 }
 
 /// Automated requests over time: a column for each interval, and a line of those that are denied.
@@ -84,8 +79,8 @@ pub(super) fn columns(plot: &Columns<'_>) -> Option<String> {
     let line_of = |interval: &Interval| (plot.line)(interval, of(interval));
     let highest = intervals.iter().map(|interval| of(interval).max(line_of(interval))).max();
     let highest = highest.filter(|most| *most > 0)?;
-    let ceiling = plot.ceiling.as_ref().filter(|ceiling| ceiling.number <= highest as f64 * 2.0);
-    let shown = ceiling.map_or(highest, |ceiling| highest.max(ceiling.number.ceil() as u64));
+    let ceiling = plot.ceiling.filter(|ceiling| *ceiling <= highest as f64 * 2.0);
+    let shown = ceiling.map_or(highest, |ceiling| highest.max(ceiling.ceil() as u64));
     let step = step(shown);
     let top = shown.div_ceil(step) * step;
     let y = |number: u64| BOTTOM - (BOTTOM - TOP) * number as f64 / top as f64;
@@ -151,14 +146,9 @@ pub(super) fn columns(plot: &Columns<'_>) -> Option<String> {
         );
     }
     if let Some(ceiling) = ceiling {
-        let y = BOTTOM - (BOTTOM - TOP) * ceiling.number / top as f64;
-        let _ = write!(
-            svg,
-            "<line class=\"limit\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-             <text class=\"axis\" x=\"{WIDTH}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            if y < 30.0 { y + 15.0 } else { y - 5.0 },
-            Text(&ceiling.label)
-        );
+        let y = BOTTOM - (BOTTOM - TOP) * ceiling / top as f64;
+        let _ =
+            write!(svg, "<line class=\"limit\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
     }
     svg.push_str("</svg>");
     Some(svg)

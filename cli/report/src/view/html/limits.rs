@@ -1,10 +1,10 @@
-//! What limits would have done, with a plot of each.
+//! The effect that limits would have had, with a plot of each.
 
 use std::fmt::Write;
 
 use crawlpike_core::Identity;
 
-use super::charts::{AUTOMATED, Ceiling, Columns, columns, length};
+use super::charts::{AUTOMATED, Columns, columns, length};
 use super::escape::Text;
 use super::tables::{self, number, table, text, title};
 use crate::model::{LimitRow, Limits, NetworkRow, Report};
@@ -52,9 +52,14 @@ fn one(place: usize, limit: &LimitRow, page: &mut String) {
         timeline: &limit.timeline,
         order: order.collect(),
         line: |interval, all| all.saturating_sub(interval.denied),
-        ceiling: Some(Ceiling { number: most, label: format!("one key: {most:.0} in {}", length(seconds)) }),
+        ceiling: Some(most),
     };
     if let Some(svg) = columns(&plot) {
+        let _ = writeln!(
+            page,
+            "<p class=\"quiet\">A column for each interval of {}, in UTC. The dashed line is what one key may have: {most:.0} requests.</p>",
+            length(seconds)
+        );
         page.push_str("<ul class=\"legend\"><li class=\"none\">people-like</li>");
         AUTOMATED.iter().for_each(|identity| {
             let _ = write!(page, "<li class=\"{identity}\">{identity}</li>");
@@ -76,9 +81,13 @@ fn one(place: usize, limit: &LimitRow, page: &mut String) {
     let headings = &["clients", "requests#", "refused#", "share#", "addresses#", "addresses refused#"];
     table(page, &format!("Refused by {}", limit.limit), headings, rows);
     page.push_str("<div class=\"columns\">\n");
-    tables::top("Refused by network", "network", &limit.networks, page);
-    if !limit.systems.items.is_empty() {
-        tables::top("Refused by autonomous system", "AS", &limit.systems, page);
+    for (caption, name, top) in [
+        ("Refused by network", "refused in network", &limit.networks),
+        ("Refused by autonomous system", "refused in AS", &limit.systems),
+    ] {
+        if !top.items.is_empty() {
+            tables::top(caption, name, top, page);
+        }
     }
     page.push_str("</div>\n");
 }

@@ -1,4 +1,4 @@
-//! What limits would have done, for terminals.
+//! The effect that limits would have had, for terminals.
 
 use std::io::{self, Write};
 
