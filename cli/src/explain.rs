@@ -8,8 +8,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use crawlpike_core::{ClientFacts, Diagnostic, Facts, Locator, Scheme};
-use crawlpike_core::{Overrides, Ruleset, decide, decide_traced};
+use crawlpike_core::{
+    ClientFacts, Decision, Diagnostic, DocumentProspect, Facts, Locator, Overrides, Ruleset, Scheme, decide,
+    decide_traced,
+};
 use serde::Serialize;
 
 use crate::dns;
@@ -30,6 +32,7 @@ Examples:
   crawlpike explain --config crawlpike.json --ip 66.249.66.1 --user-agent 'Googlebot/2.1'
   crawlpike explain --config crawlpike.json --ip 192.0.2.1 --host example.com --path '/a?b' --json
   crawlpike explain --config crawlpike.json --ip 192.0.2.1 --user-agent 'Baiduspider/2.0' --resolve
+  crawlpike explain --config crawlpike.json --ip 192.0.2.1 --accept text/markdown --response-header 'Cache-Control: private'
   echo '{\"ip\":\"192.0.2.1\",\"user_agent\":\"GPTBot/1.2\"}' | crawlpike explain --config crawlpike.json --stdin
 
 A line of stdin is a JSON object with the keys ip, scheme, host, method, path, user_agent, purpose and headers (an object). All but
@@ -63,6 +66,13 @@ pub(crate) struct Arguments {
     #[arg(long = "header", value_name = "NAME: VALUE",
           value_parser = OsStringValueParser::new().try_map(|line| header(line.as_bytes())))]
     headers: Vec<(HeaderName, Vec<u8>)>,
+    /// The Accept of the request: shows which form of the page the response would have, or why not
+    #[arg(long, value_name = "TYPES", value_parser = OsStringValueParser::new().try_map(header_value))]
+    accept: Option<OsString>,
+    /// A header of the response, for --accept; can be repeated [default: a page of HTML with no other header]
+    #[arg(long = "response-header", value_name = "NAME: VALUE", requires = "accept",
+          value_parser = OsStringValueParser::new().try_map(|line| header(line.as_bytes())))]
+    response_headers: Vec<(HeaderName, Vec<u8>)>,
     /// Look up the name of the address, if that can verify the client
     #[arg(long)]
     resolve: bool,
@@ -73,7 +83,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     /// Read a request in JSON from each line of stdin, of at most 1 MiB, and print each decision in JSON
-    #[arg(long, conflicts_with_all = ["ip", "scheme", "host", "method", "path", "user_agent", "purpose", "headers", "resolve"])]
+    #[arg(long, conflicts_with_all = ["ip", "scheme", "host", "method", "path", "user_agent", "purpose", "headers", "accept", "resolve"])]
     stdin: bool,
 }
 
@@ -83,6 +93,9 @@ struct Explained<'r> {
     #[serde(flatten)]
     decision: Facts<'r>,
     facts: ClientFacts<'r>,
+    /// The form of the page, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document: Option<Option<&'static str>>,
 }
 
 fn header_value(value: OsString) -> Result<OsString, String> {
@@ -94,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let ruleset = source::ruleset(&arguments.config)?;
     let Some(address) = arguments.ip else {
         return lines::answer_stdin(true, parse, |line, output| {
-            print_decision(&ruleset, &line.into_request(&ruleset), Overrides::default(), output)
+            print_decision(&ruleset, &line.into_request(&ruleset), Overrides::default(), None, output)
         });
     };
     let mut request = DescribedRequest::new(
@@ -104,8 +117,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         arguments.path.clone().into_vec(),
     );
     request.scheme = arguments.scheme;
-    let user_agent = arguments.user_agent.as_deref().map(OsStr::as_bytes);
-    request.add_known(&ruleset, user_agent, arguments.purpose.as_deref().map(OsStr::as_bytes));
+    let Arguments { user_agent, purpose, accept, .. } = arguments;
+    for (name, value) in [("user-agent", user_agent), (ruleset.purpose_header(), purpose), ("accept", accept)]
+    {
+        request.add_known(name, value.as_deref().map(OsStr::as_bytes));
+    }
     for (name, value) in &arguments.headers {
         request.add(name, value);
     }
@@ -113,15 +129,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let overrides = Overrides { name: names.as_ref().map(|names| names.fact), ..Overrides::default() };
     let mut output = io::stdout().lock();
     if arguments.json {
-        print_decision(&ruleset, &request, overrides, &mut output)?;
+        print_decision(&ruleset, &request, overrides, Some(arguments), &mut output)?;
     } else {
         let mut steps = Vec::new();
         let decision = decide_traced(&ruleset, &request, overrides, &mut |step| steps.push(step));
+        let document = arguments.document(&ruleset, &decision, &request);
         let (ruleset, request, decision, names) = (&ruleset, &request, &decision, names.as_ref());
-        let trace = Trace { ruleset, request, decision, steps: &steps, names };
+        let trace = Trace { ruleset, request, decision, steps: &steps, names, document };
         write!(output, "{trace}")?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+impl Arguments {
+    /// The form of the page in the response, if `--accept` asks for it.
+    fn document(
+        &self,
+        ruleset: &Ruleset,
+        decision: &Decision,
+        request: &DescribedRequest,
+    ) -> Option<DocumentProspect> {
+        const OK: u16 = 200;
+        self.accept.as_ref()?;
+        let lines = self.response_headers.iter().map(|(name, value)| (name.as_str(), value.trim_ascii()));
+        let has_type = lines.clone().any(|(name, _)| name == "content-type");
+        let page = (!has_type).then_some(("content-type", &b"text/html"[..]));
+        let lines = page.into_iter().chain(lines).map(|(name, value)| (name.as_bytes(), value));
+        Some(ruleset.document_prospect(decision, request, OK, lines))
+    }
 }
 
 /// The result of the lookup of the address's name, if one is wanted and can verify the client.
@@ -146,12 +181,15 @@ fn print_decision(
     ruleset: &Ruleset,
     request: &DescribedRequest,
     overrides: Overrides,
+    arguments: Option<&Arguments>,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     let decision = decide(ruleset, request, overrides);
+    let document = arguments.and_then(|arguments| arguments.document(ruleset, &decision, request));
     let explained = Explained {
         decision: ruleset.describe_with_usage(&decision, request),
         facts: ruleset.client_facts(&decision, request),
+        document: document.map(DocumentProspect::as_str),
     };
     serde_json::to_writer(&mut *output, &explained)?;
     writeln!(output)?;

@@ -2,6 +2,7 @@
 
 mod shipped;
 mod timer;
+mod wishes;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
+use crawlpike_core::UsageStatement;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -21,22 +23,30 @@ use crate::init::shipped::Shipped;
 /// Writes crawlpike.json, a README.md that explains it, a service and a timer of systemd that keep the feeds and the keys
 /// current, and the folder `feeds`. Copies of some feeds are in it, so that their agents can be verified before the first update. The mode is
 /// `observe`, which denies no request. Nothing is overwritten.
+///
+/// At a terminal, it asks what may be done with your pages. The answer is written in each notation: to `usage` of the site, and as
+/// Content-Usage and Content-Signal to robots.txt.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   crawlpike init /etc/nginx/crawlpike
+  crawlpike init --usage 'search=y, ai-use=n, train-ai=n' /etc/nginx/crawlpike
   crawlpike update --config /etc/nginx/crawlpike/crawlpike.json
       Fetches the feeds and the keys.")]
 pub(crate) struct Arguments {
     /// The folder to write to; created if it does not exist
     #[arg(default_value = ".", value_name = "DIR")]
     folder: PathBuf,
+    /// The permitted usage of your pages, as Content-Usage has it; '' says nothing [default: at a terminal, a question]
+    #[arg(long, value_name = "PREFERENCES")]
+    usage: Option<UsageStatement>,
 }
 
 const DOCUMENT: &str = "crawlpike.json";
 const README: &str = "README.md";
 const SERVICE: &str = "crawlpike-update.service";
 const TIMER: &str = "crawlpike-update.timer";
+const ROBOTS: &str = "robots.txt";
 const FEEDS: &str = "feeds";
 const KEYS: &str = "keys";
 
@@ -49,14 +59,16 @@ const MAX_AGE_OF_COPY: &str = "180d";
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let folder = &arguments.folder;
-    let [document, readme, service, timer] = [DOCUMENT, README, SERVICE, TIMER].map(|name| folder.join(name));
-    let mut files = [&document, &readme, &service, &timer].into_iter();
+    let [document, readme, service, timer, robots] =
+        [DOCUMENT, README, SERVICE, TIMER, ROBOTS].map(|name| folder.join(name));
+    let mut files = [&document, &readme, &service, &timer, &robots].into_iter();
     if let Some(there) = files.find(|path| path.symlink_metadata().is_ok()) {
         return Err(Failure::because(format_args!(
             "{} exists; name another folder, or remove the file",
             there.display()
         )));
     }
+    let usage = arguments.usage.map_or_else(wishes::ask, Ok)?;
     let feeds = folder.join(FEEDS);
     fs::create_dir_all(&feeds).map_err(|error| failure(&feeds, &error))?;
     let [whole_folder, shown] = [folder.as_path(), &document].map(std::path::absolute);
@@ -75,10 +87,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     create(&timer, timer::TIMER.as_bytes(), None)?;
     let explained = README_TEXT.replace("CONFIG", &shown).replace("DATE", shipped.day());
     create(&readme, explained.replace("FOLDER", &whole_folder).as_bytes(), None)?;
-    create(&document, configuration(&catalog, &shipped)?.as_bytes(), None)?;
+    if !usage.is_empty() {
+        create(&robots, wishes::robots_txt(usage).as_bytes(), None)?;
+    }
+    create(&document, configuration(&catalog, &shipped, usage)?.as_bytes(), None)?;
     let mut output = io::stdout().lock();
     writeln!(output, "Created {shown} with its README.md. Next:")?;
     writeln!(output, "  1. put the names of your site into `hosts`")?;
+    if !usage.is_empty() {
+        writeln!(
+            output,
+            "     and the rules of its robots.txt into {ROBOTS}, which says what may be done with your pages"
+        )?;
+    }
     writeln!(output, "  2. crawlpike update --config {shown}")?;
     writeln!(output, "  3. in the http block of nginx.conf: crawlpike_config {shown};")?;
     writeln!(output, "  4. keep the feeds and the keys current, as root:")?;
@@ -129,7 +150,7 @@ fn agents(catalog: &Catalog) -> Result<Vec<String>, Failure> {
 }
 
 /// A document with the feeds and the directories of the catalog, one a line.
-fn configuration(catalog: &Catalog, shipped: &Shipped) -> Result<String, Failure> {
+fn configuration(catalog: &Catalog, shipped: &Shipped, usage: UsageStatement) -> Result<String, Failure> {
     let feeds: Vec<String> = catalog
         .feeds
         .iter()
@@ -147,7 +168,11 @@ fn configuration(catalog: &Catalog, shipped: &Shipped) -> Result<String, Failure
             format!("    {{ {} }}", members.join(", "))
         })
         .collect();
-    let site = json!({ "hosts": ["example.com", "*.example.com"] });
+    let mut site = json!({ "hosts": ["example.com", "*.example.com"] });
+    if let Some(preferences) = usage.text() {
+        site["robots_txt"] = ROBOTS.into();
+        site["usage"] = json!({ "rules": [{ "scope": "/", "preferences": preferences }], "send": true });
+    }
     Ok(format!(
         "{{\n  \"mode\": \"observe\",\n  \"feeds\": [\n{}\n  ],\n  \"agents\": [\n{}\n  ],\n  \"sites\": [\n    {site},\n    {}\n  ]\n}}\n",
         feeds.join(",\n"),
@@ -168,9 +193,11 @@ const README_TEXT: &str = "\
 | `feeds[].max_age` | the age after which a feed verifies no client; for the feeds that came with Crawlpike, set it to `7d` once the timer runs |
 | `agents[].keys` | the directories of the keys with which agents sign their requests; remove what you do not need |
 | `sites[0].hosts` | put the names of your site here |
+| `sites[0].usage` | what may be done with your pages, if you said it: responses say it, too |
 | `sites[1]` | the settings of all other hosts |
 
-To apply a robots.txt, add `\"robots_txt\": \"robots.txt\"` to a site. The path is relative to this folder.
+To apply a robots.txt, add `\"robots_txt\": \"robots.txt\"` to a site. The path is relative to this folder. If the mode is `enforce`,
+Crawlpike serves this file in place of yours, so put all your rules into it.
 
 ## Keep the feeds and the keys current
 

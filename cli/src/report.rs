@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::thread;
 
 use crawlpike_report::{
-    Job, LineReader, Options, Report, Source, Stop, parse_time, sources, write_csv, write_html, write_json,
-    write_text,
+    Job, Limit, LineReader, Options, Report, Source, Stop, parse_time, sources, write_csv, write_html,
+    write_json, write_text,
 };
 use rustix::termios::tcgetwinsize;
 use signal_hook::consts::SIGINT;
@@ -44,6 +44,7 @@ Examples:
   crawlpike report --config crawlpike.json --since 24h --agent GPTBot access.log
   crawlpike report --config crawlpike.json --log-format '$remote_addr \"$request\" $status \"$http_user_agent\"' access.log
   crawlpike report --config crawlpike.json --html report.html access.log
+  crawlpike report --config crawlpike.json --limit 'key=network rate=5r/s burst=20 paths=costly' --limit 'key=address rate=1r/s' access.log
   crawlpike report --config crawlpike.json --diff new.json access.log.gz
   zcat access.log.*.gz | crawlpike report --config crawlpike.json --json -")]
 pub(crate) struct Arguments {
@@ -71,6 +72,10 @@ pub(crate) struct Arguments {
     /// Only requests that claim this agent, or of this unknown agent; with details
     #[arg(long, value_name = "TOKEN")]
     agent: Option<String>,
+    /// A limit, such as 'key=network rate=5r/s burst=20 paths=costly': show the requests that nginx's limit_req would have refused; can be
+    /// repeated
+    #[arg(long = "limit", value_name = "LIMIT", conflicts_with = "diff")]
+    limits: Vec<Limit>,
     /// Cut addresses to their networks: /24 and /48
     #[arg(long)]
     anonymize: bool,
@@ -117,6 +122,9 @@ fn since(text: &str) -> Result<i64, String> {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if arguments.limits.len() > Options::LIMITS {
+        return Err(Failure::because(format_args!("at most {} limits can be compared", Options::LIMITS)));
+    }
     let ruleset = source::ruleset(&arguments.config)?;
     let other = arguments.diff.as_deref().map(source::ruleset).transpose()?;
     let reader = LineReader::of(&arguments.log_formats, &arguments.envoy_formats, ruleset.purpose_header());
@@ -126,6 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         since: arguments.since,
         host: arguments.host.clone(),
         agent: arguments.agent.clone(),
+        limits: arguments.limits.clone(),
         anonymize: arguments.anonymize,
     };
     let (logs, mut has_failed) = logs(&arguments.logs);

@@ -37,12 +37,10 @@ impl DescribedRequest {
         }
     }
 
-    /// Adds the User-Agent and the header in which the ruleset looks for the purpose, if they are given.
-    pub(crate) fn add_known(&mut self, ruleset: &Ruleset, user_agent: Option<&[u8]>, purpose: Option<&[u8]>) {
-        for (name, value) in [("user-agent", user_agent), (ruleset.purpose_header(), purpose)] {
-            if let Some(value) = value {
-                self.add(&HeaderName(name.to_string()), value);
-            }
+    /// Adds a line of a header, whose name is in lower case, if it is given.
+    pub(crate) fn add_known(&mut self, name: &str, value: Option<&[u8]>) {
+        if let Some(value) = value {
+            self.add(&HeaderName(name.to_string()), value);
         }
     }
 }
@@ -111,6 +109,12 @@ impl TryFrom<String> for Method {
 #[serde(try_from = "String")]
 pub(crate) struct HeaderName(String);
 
+impl HeaderName {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl TryFrom<String> for HeaderName {
     type Error = String;
 
@@ -170,9 +174,9 @@ impl RequestLine {
             path.into_bytes(),
         );
         request.scheme = self.scheme;
-        let [user_agent, purpose] =
-            [&self.user_agent, &self.purpose].map(|value| value.as_ref().map(|value| value.0.as_bytes()));
-        request.add_known(ruleset, user_agent, purpose);
+        for (name, value) in [("user-agent", &self.user_agent), (ruleset.purpose_header(), &self.purpose)] {
+            request.add_known(name, value.as_ref().map(|value| value.0.as_bytes()));
+        }
         for (name, value) in self.headers.into_iter().flat_map(|headers| headers.0) {
             request.add(&name, value.0.as_bytes());
         }

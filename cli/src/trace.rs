@@ -6,8 +6,8 @@
 use std::fmt;
 
 use crawlpike_core::{
-    Action, AgentAction, Decision, Facts, FeedFormat, FeedState, Identity, Mode, PolicyVerdict, Proof,
-    SignatureResult,
+    Action, AgentAction, Decision, DocumentProspect, Facts, FeedFormat, FeedState, Identity, Mode,
+    PolicyVerdict, Proof, SignatureResult,
 };
 use crawlpike_core::{
     Position, PurposeSource, Reason, Request, Ruleset, Spelling, Step, UsagePart, UsageStatement,
@@ -27,6 +27,8 @@ pub(crate) struct Trace<'r> {
     pub(crate) steps: &'r [Step<'r>],
     /// The result of the lookup of the address's name, if there was one.
     pub(crate) names: Option<&'r NameReport>,
+    /// The form of the page in the response, if that was asked for.
+    pub(crate) document: Option<DocumentProspect>,
 }
 
 impl fmt::Display for Trace<'_> {
@@ -68,7 +70,25 @@ impl fmt::Display for Trace<'_> {
             None => writeln!(f)?,
         }
         self.usage(f, &facts)?;
-        self.response(f, &facts)
+        self.response(f, &facts)?;
+        self.document.map_or(Ok(()), |document| show_document(f, document))
+    }
+}
+
+fn show_document(f: &mut fmt::Formatter<'_>, document: DocumentProspect) -> fmt::Result {
+    match document {
+        DocumentProspect::NotOffered => {
+            writeln!(f, "document  none: no document is offered for this request")
+        }
+        DocumentProspect::NotWanted => {
+            writeln!(f, "document  none: the request does not prefer a document to the page")
+        }
+        DocumentProspect::Sent(form) => writeln!(
+            f,
+            "document  {}, unless the page itself prevents it: `crawlpike aiwebindex document --why` reads it",
+            form.as_str()
+        ),
+        DocumentProspect::Refused(why) => writeln!(f, "document  none: {why}, so the page is sent as it is"),
     }
 }
 

@@ -75,14 +75,14 @@ pub use ids::SiteId;
 pub use networks::{ClientNetwork, SystemInfo};
 pub use path::spelling::Spelling;
 pub use policy::PolicyKind;
-pub use policy::usage::UsageStatement;
+pub use policy::usage::{PurposeUse, UsageStatement};
 pub use reason::{Reason, Rule};
 pub use request::{
     NameFact, NameOutcome, Network, Overrides, PlainRequest, Request, Scheme, SignatureBudget, joined_lines,
 };
 pub use response::document::{
-    Coding, Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentPlan, DocumentResult,
-    DocumentTreatment, DocumentWish, Made, RequestEdits, page_url,
+    Coding, Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentPlan, DocumentProspect,
+    DocumentResult, DocumentTreatment, DocumentWish, Made, RequestEdits, page_url,
 };
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;

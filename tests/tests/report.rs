@@ -6,10 +6,14 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::thread;
 
 use crawlpike_tests::access_log::{Expected, of_report, write_configuration, write_log};
 use crawlpike_tests::artefacts;
-use crawlpike_tests::nginx::Folder;
+use crawlpike_tests::http::{Connection, Request};
+use crawlpike_tests::nginx::{Folder, Nginx, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::wait_for;
 use serde_json::Value;
 
 /// A folder with a configuration and a log, and what a report must say of it.
@@ -55,7 +59,7 @@ fn every_number_of_a_report_is_the_one_that_was_drawn() {
 #[test]
 fn the_page_renders_in_a_browser_and_loads_nothing() {
     let scene = Scene::new(20_000);
-    scene.report(&["--html", "report.html"]);
+    scene.report(&["--html", "report.html", "--limit", "key=network rate=2r/m burst=3"]);
     let folder = scene.folder.path();
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     for forbidden in
@@ -114,7 +118,7 @@ fn the_page_renders_in_a_browser_and_loads_nothing() {
     }
     let (document, log) = run("report.html", &["--dump-dom"]);
     assert_eq!(complaint(&log), None);
-    for rendered in ["<svg", "What Crawlpike would have done", "EvilBot", "</html>"] {
+    for rendered in ["<svg", "What Crawlpike would have done", "EvilBot", "<h2>Limits</h2>", "</html>"] {
         assert!(document.contains(rendered), "{rendered}");
     }
     assert!(!document.contains("<script"), "a log became markup");
@@ -125,6 +129,88 @@ fn the_page_renders_in_a_browser_and_loads_nothing() {
     });
     assert!(pictures.iter().all(|picture| picture.starts_with(b"\x89PNG") && picture.len() > 50_000));
     assert_ne!(pictures[0], pictures[1]);
+}
+
+/// Requests from 200 networks through nginx's own `limit_req`, and then its log through the report's.
+#[test]
+fn a_replayed_limit_refuses_what_nginx_refuses() {
+    const REQUESTS: u64 = 100_000;
+    const CLIENTS: u64 = 8;
+    let (folder, port) = (Folder::new(), free_port());
+    folder.write("www/page", "a page");
+    folder.write("crawlpike.json", r#"{ "catalog": "none" }"#);
+    let nginx = Nginx::without_module(
+        folder,
+        &format!(
+            r#"set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;
+            map $remote_addr $network {{ "~^(?<first>[0-9]+\.[0-9]+\.[0-9]+)\." $first; }}
+            limit_req_zone $network zone=crowd:10m rate=30r/s;
+            limit_req_status 429;
+            limit_req_log_level info;
+            log_format replay '$remote_addr [$msec] "$request" $status "$http_user_agent"';
+            server {{
+                listen 127.0.0.1:{port};
+                root www;
+                keepalive_requests 1000000;
+                access_log access.log replay;
+                limit_req zone=crowd burst=20 nodelay;
+            }}"#
+        ),
+    );
+    thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            scope.spawn(move || {
+                let mut random = fastrand::Rng::with_seed(client);
+                let mut connection = Connection::open(local(port)).unwrap();
+                for _ in 0..REQUESTS / CLIENTS {
+                    // Some networks send more than others.
+                    let network = random.u8(..200).min(random.u8(..200));
+                    let address = format!("198.18.{network}.{}", random.u8(..));
+                    let request = Request::get("/page").agent("Mozilla/5.0 Firefox/128.0");
+                    connection.send(&request.header("X-Forwarded-For", address)).unwrap();
+                }
+            });
+        }
+    });
+    let folder = nginx.folder();
+    wait_for("the log of all requests", || {
+        (folder.lines("access.log").len() as u64 == REQUESTS).then_some(())
+    });
+    let mut refused: BTreeMap<String, u64> = BTreeMap::new();
+    for line in folder.lines("access.log").iter().filter(|line| line.contains("\" 429 \"")) {
+        let address = line.split(' ').next().unwrap();
+        *refused.entry(format!("{}.0/24", address.rsplit_once('.').unwrap().0)).or_default() += 1;
+    }
+    let all: u64 = refused.values().sum();
+    let output = Command::new(artefacts::cli())
+        .args([
+            "report",
+            "--config",
+            "crawlpike.json",
+            "--json",
+            "--limit",
+            "key=network rate=30r/s burst=20",
+        ])
+        .args([
+            "--log-format",
+            "$remote_addr [$msec] \"$request\" $status \"$http_user_agent\"",
+            "access.log",
+        ])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let limit = &report["limits"]["limits"][0];
+    let replayed = limit["refused"].as_u64().unwrap();
+    eprintln!("nginx refuses {all} of {REQUESTS} requests, the replay {replayed}");
+    assert_eq!(limit["requests"], REQUESTS);
+    assert!((REQUESTS / 20..REQUESTS * 19 / 20).contains(&all), "{all}");
+    assert!(replayed.abs_diff(all) * 100 <= all, "{replayed} {all}");
+    for item in limit["networks"]["items"].as_array().unwrap() {
+        let (network, replayed) = (item["value"].as_str().unwrap(), item["requests"].as_u64().unwrap());
+        assert!(replayed.abs_diff(refused[network]) * 50 <= refused[network], "{item} {}", refused[network]);
+    }
 }
 
 /// The queries of `examples/report`, in the engines that they are written for.

@@ -3,6 +3,7 @@
 use crawlpike_core::Ruleset;
 
 use crate::input::{Source, Stop};
+use crate::limit::{self, Limit};
 use crate::line::LineReader;
 
 /// Which requests count, and how they are shown.
@@ -16,8 +17,15 @@ pub struct Options {
     pub host: Option<String>,
     /// Only requests of this agent, or of this unknown one.
     pub agent: Option<String>,
+    /// The limits that the requests are passed through, at most [`Self::LIMITS`].
+    pub limits: Vec<Limit>,
     /// Addresses are cut to their networks.
     pub anonymize: bool,
+}
+
+impl Options {
+    /// The largest number of limits.
+    pub const LIMITS: usize = limit::MOST;
 }
 
 /// The input and the settings of a report.

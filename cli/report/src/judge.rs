@@ -2,13 +2,18 @@
 
 use std::borrow::Cow;
 
-use crawlpike_core::{Action, Identity, Overrides, Reason, Ruleset, Step, decide_traced};
+use crawlpike_core::{
+    Action, Decision, DocumentProspect, Fact, Identity, Overrides, PlainRequest, Reason, Ruleset, Step,
+    decide_traced,
+};
 
 use crate::changes::Changes;
 use crate::events;
 use crate::job::Job;
+use crate::limit::{self, Crowds, Passage};
 use crate::line::{Fault, Record};
 use crate::tally::client::Client;
+use crate::tally::group::Outcome;
 use crate::tally::{Judged, Tally, name_of_unknown};
 
 /// A line that says nothing, as an example in the report.
@@ -29,6 +34,16 @@ pub(crate) struct Lane<'r> {
     pub(crate) examples: Vec<Example>,
     /// Lines of JSON that have not been written, if any are to be.
     pub(crate) events: Option<Vec<u8>>,
+    pub(crate) crowds: Crowds,
+    /// Requests that have not been passed on to the limits.
+    pub(crate) passages: Vec<Passage>,
+}
+
+/// The part of what a thread has found that is needed in the order of the logs.
+#[derive(Debug)]
+pub(crate) struct InOrder {
+    pub(crate) events: Vec<u8>,
+    pub(crate) passages: Vec<Passage>,
 }
 
 impl<'r> Lane<'r> {
@@ -36,7 +51,20 @@ impl<'r> Lane<'r> {
 
     pub(crate) fn new(writes_events: bool) -> Self {
         let events = writes_events.then(Vec::new);
-        Self { tally: Tally::new(), changes: Changes::default(), examples: Vec::new(), events }
+        Self {
+            tally: Tally::new(),
+            changes: Changes::default(),
+            examples: Vec::new(),
+            events,
+            crowds: Crowds::default(),
+            passages: Vec::new(),
+        }
+    }
+
+    /// Takes what is needed in the order of the logs.
+    pub(crate) fn take_in_order(&mut self) -> InOrder {
+        let events = self.events.as_mut().map(std::mem::take).unwrap_or_default();
+        InOrder { events, passages: std::mem::take(&mut self.passages) }
     }
 
     /// Counts a line that says nothing of a request.
@@ -52,6 +80,7 @@ impl<'r> Lane<'r> {
     pub(crate) fn merge(&mut self, other: Self) {
         self.tally.merge(other.tally);
         self.changes.merge(other.changes);
+        self.crowds.merge(other.crowds);
         self.examples.extend(other.examples);
         self.examples.sort_unstable_by_key(|example| (example.fault, example.source, example.line));
         let mut kept: Vec<Example> = Vec::new();
@@ -89,17 +118,19 @@ impl<'r> Job<'r, '_> {
             return;
         }
         let client = record.address.map(|address| Client::new(address, self.options.anonymize));
-        let judged = self.judge(&record, client, self.ruleset);
+        let (judged, passage) = self.judge(&record, client, self.ruleset);
         if self.options.agent.as_ref().is_some_and(|agent| !is_agent(&judged, agent)) {
             lane.tally.filtered += 1;
             return;
         }
         lane.tally.add(&judged);
+        lane.crowds.add(&record, passage.as_ref());
+        lane.passages.extend(passage);
         if let Some(lines) = &mut lane.events {
             events::write(&judged, lines);
         }
         if let Some(other) = self.other {
-            lane.changes.add(&judged, &self.judge(&record, client, other));
+            lane.changes.add(&judged, &self.judge(&record, client, other).0);
         }
     }
 
@@ -108,9 +139,12 @@ impl<'r> Job<'r, '_> {
         record: &'a Record<'a>,
         client: Option<Client>,
         ruleset: &'r Ruleset,
-    ) -> Judged<'a, 'r> {
-        let purpose = record.purpose.as_deref().map(|value| (ruleset.purpose_header(), value));
-        let asked = record.request(purpose.as_slice(), self.now);
+    ) -> (Judged<'a, 'r>, Option<Passage>) {
+        let known = [(ruleset.purpose_header(), &record.purpose), ("accept", &record.accept)];
+        let [purpose, accept] = known.map(|(name, value)| Some((name, value.as_deref()?)));
+        let both = [purpose.or(accept), accept].map(Option::unwrap_or_default);
+        let count = usize::from(purpose.is_some()) + usize::from(accept.is_some());
+        let asked = record.request(&both[..count], self.now);
         let mut asks_policy = false;
         let mut note = |step| asks_policy |= matches!(step, Step::Policy(_) | Step::Place(_));
         let decision = decide_traced(ruleset, &asked, Overrides::default(), &mut note);
@@ -119,15 +153,66 @@ impl<'r> Job<'r, '_> {
             && facts.action == Action::Allow
             && facts.reason == Reason::Allowed
             && !asks_policy;
-        Judged {
+        let document = document(ruleset, &decision, &asked, record.status);
+        let passage = self.passage(ruleset, &decision, &asked, record);
+        let uses = if Outcome::from(&facts).is_automated() {
+            ruleset.usage_by_purpose(&decision, &asked)
+        } else {
+            Vec::new()
+        };
+        let judged = Judged {
             record,
             client,
             facts,
             doubt: decision.doubt,
+            uses,
+            document,
             is_covered: !is_uncovered,
             is_off: decision.is_off(),
-        }
+        };
+        (judged, passage)
     }
+}
+
+impl Job<'_, '_> {
+    /// The request for the limits, if one of them counts it.
+    fn passage(
+        &self,
+        ruleset: &Ruleset,
+        decision: &Decision,
+        asked: &PlainRequest<'_>,
+        record: &Record<'_>,
+    ) -> Option<Passage> {
+        let (address, seconds) = (record.address?, record.time?);
+        let limits = &self.options.limits;
+        let is_costly = limits.iter().any(|limit| limit.is_for_costly)
+            && ruleset.client_fact(Fact::Costly, decision, asked).is_some();
+        let mut keys = [None; limit::MOST];
+        for (key, limit) in keys.iter_mut().zip(limits) {
+            *key = limit.key_of(ruleset, decision, asked).filter(|_| is_costly || !limit.is_for_costly);
+        }
+        keys.iter().any(Option::is_some).then(|| Passage {
+            time: seconds * 1000 + i64::from(record.milliseconds.unwrap_or(0)),
+            number: 0,
+            address,
+            network: ruleset.network_of(address),
+            asn: ruleset.system_of(address).map(|system| system.asn),
+            identity: Identity::ALL.iter().position(|known| *known == decision.identity).unwrap_or(0) as u8,
+            keys,
+        })
+    }
+}
+
+/// The answer to the request if its client wants a document, as if each response with the status 200 were a page.
+fn document(
+    ruleset: &Ruleset,
+    decision: &Decision,
+    asked: &PlainRequest<'_>,
+    status: Option<u16>,
+) -> DocumentProspect {
+    const OK: u16 = 200;
+    let page = [(&b"content-type"[..], &b"text/html"[..])];
+    ruleset.document_prospect(decision, asked, status.unwrap_or(OK), page.into_iter())
 }
 
 fn is_host(authority: Option<&[u8]>, host: &str) -> bool {

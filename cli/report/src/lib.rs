@@ -13,6 +13,7 @@ mod harmless;
 mod input;
 mod job;
 mod judge;
+mod limit;
 mod line;
 mod model;
 mod numbers;
@@ -22,6 +23,7 @@ mod view;
 
 pub use input::{Source, Stop, sources};
 pub use job::{Job, Options};
+pub use limit::Limit;
 pub use line::{Fault, LineReader, Record};
 pub use model::Report;
 pub use view::{write_csv, write_html, write_json, write_text};

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use crate::input::{self, Chunk, Chunks};
+use crate::input::{self, Chunk, Chunks, Source};
 use crate::job::Job;
-use crate::judge::Lane;
+use crate::judge::{InOrder, Lane};
+use crate::limit::{Replay, Replayed};
 use crate::line::Fault;
 use crate::model::{File, Report};
 
@@ -30,7 +31,7 @@ impl Job<'_, '_> {
         thread::scope(|scope| {
             let (give_back, used) = channel();
             let mut workers = Vec::new();
-            let mut written = Vec::new();
+            let mut outputs = Vec::new();
             let mut inputs = Vec::new();
             for _ in 0..self.threads.max(1) {
                 let (input, work) = sync_channel(WAITING);
@@ -39,18 +40,17 @@ impl Job<'_, '_> {
                 let lane = Lane::new(events.is_some());
                 workers.push(scope.spawn(move || work_on(self, lane, &work, &give_back, &output)));
                 inputs.push(input);
-                written.push(lines);
+                outputs.push(lines);
             }
-            let writer = events.map(|events| scope.spawn(move || write_all(events, &written)));
+            let replay = Replay::new(&self.options.limits);
+            let in_order = scope.spawn(move || take_in_order(events, replay, &outputs));
             let (files, is_partial) = self.feed(inputs, &used);
             let mut sum = Lane::new(false);
             for worker in workers {
                 sum.merge(worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic)));
             }
-            if let Some(writer) = writer {
-                writer.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?;
-            }
-            Ok(Report::new(self, sum, files, is_partial))
+            let replayed = in_order.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?;
+            Ok(Report::new(self, sum, replayed, files, is_partial))
         })
     }
 
@@ -59,7 +59,7 @@ impl Job<'_, '_> {
     fn feed(&self, inputs: Vec<SyncSender<Work>>, used: &Receiver<Vec<u8>>) -> (Vec<File>, bool) {
         let mut turn = inputs.iter().cycle();
         let mut files = Vec::new();
-        for (number, source) in self.sources.iter().enumerate() {
+        for (number, source) in self.sources_in_order().into_iter().enumerate() {
             if self.stop.is_set() {
                 return (files, true);
             }
@@ -92,6 +92,25 @@ impl Job<'_, '_> {
         }
         (files, self.stop.is_set())
     }
+
+    /// The sources; for limits, by their first times, since the names of rotated logs may be in any order.
+    fn sources_in_order(&self) -> Vec<&Source> {
+        let mut sources: Vec<&Source> = self.sources.iter().collect();
+        if !self.options.limits.is_empty() {
+            sources.sort_by_cached_key(|source| self.first_time(source));
+        }
+        sources
+    }
+
+    /// The time of the first request in the first chunk of a file.
+    fn first_time(&self, source: &Source) -> Option<i64> {
+        if *source == Source::Stdin {
+            return None;
+        }
+        let log = input::open(source, Arc::default(), self.stop.clone()).ok()?;
+        let chunk = Chunks::new(log).next(Vec::new()).ok()??;
+        chunk.bytes.split(|byte| *byte == b'\n').find_map(|line| self.reader.read(line).ok()?.time)
+    }
 }
 
 fn next(
@@ -114,7 +133,7 @@ fn work_on<'r>(
     mut lane: Lane<'r>,
     work: &Receiver<Work>,
     give_back: &Sender<Vec<u8>>,
-    output: &SyncSender<Vec<u8>>,
+    output: &SyncSender<InOrder>,
 ) -> Lane<'r> {
     for (source, Chunk { bytes, lines_before, too_long }) in work {
         for back in 0..too_long {
@@ -131,21 +150,27 @@ fn work_on<'r>(
         }
         // If nobody reads any more, the memory goes.
         let _ = give_back.send(bytes);
-        if lane.events.as_mut().is_some_and(|events| output.send(std::mem::take(events)).is_err()) {
+        if output.send(lane.take_in_order()).is_err() {
             break;
         }
     }
     lane
 }
 
-/// Writes what the threads give, in the order in which they got their chunks.
-fn write_all(output: &mut (dyn Write + Send), lines: &[Receiver<Vec<u8>>]) -> io::Result<()> {
+/// Writes the events and passes the requests through the limits, in the order in which the threads got their chunks.
+fn take_in_order(
+    mut events: Option<&mut (dyn Write + Send)>,
+    mut replay: Replay<'_>,
+    outputs: &[Receiver<InOrder>],
+) -> io::Result<Replayed> {
     // The first one that has no more is the end: it would have got the next chunk.
-    for lines in lines.iter().cycle() {
-        match lines.recv() {
-            Ok(lines) => output.write_all(&lines)?,
-            Err(_) => break,
+    for output in outputs.iter().cycle() {
+        let Ok(InOrder { events: lines, passages }) = output.recv() else { break };
+        if let Some(events) = &mut events {
+            events.write_all(&lines)?;
         }
+        passages.into_iter().for_each(|passage| replay.add(passage));
     }
-    output.flush()
+    events.map_or(Ok(()), Write::flush)?;
+    Ok(replay.finish())
 }

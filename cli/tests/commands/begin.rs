@@ -134,6 +134,36 @@ fn a_new_configuration_works_and_denies_nobody() {
 }
 
 #[test]
+fn what_may_be_done_with_pages_is_said_in_each_notation() {
+    let folder = Folder::new();
+    folder
+        .run(&["init", "new", "--usage", "search=y, ai-use=n, train-ai=n"])
+        .ends(0)
+        .prints("into robots.txt");
+    let robots = folder.read("new/robots.txt");
+    assert!(robots.contains("\nContent-Usage: train-ai=n, ai-use=n, search=y\n"), "{robots}");
+    assert!(robots.contains("\nContent-Signal: ai-train=no, ai-input=no, search=yes\n"), "{robots}");
+    folder.run(&["lint", "--format", "robots", "new/robots.txt"]).ends(0).says_only("");
+    let document: Value = serde_json::from_str(&folder.read("new/crawlpike.json")).unwrap();
+    let usage = &document["sites"][0]["usage"];
+    assert_eq!(usage["rules"][0]["preferences"], "train-ai=n, ai-use=n, search=y");
+    let explain = ["explain", "--config", "new/crawlpike.json", "--ip", "192.0.2.1", "--host", "example.com"];
+    folder.run(&explain).ends(0).prints("usage     train-ai=n, ai-use=n, search=y\n");
+
+    // The same by the answers of a person at a terminal, one of which cannot be understood.
+    folder.write("answers", "y\nmaybe\nN\nno\n");
+    let script = format!("script -qec '{} init asked' /dev/null < answers", env!("CARGO_BIN_EXE_crawlpike"));
+    let done = Command::new("sh").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(folder.read("asked/robots.txt"), robots);
+    assert_eq!(folder.read("asked/crawlpike.json"), folder.read("new/crawlpike.json"));
+    // Nobody says anything: there is nothing to say.
+    folder.run(&["init", "silent"]).ends(0);
+    assert!(!folder.path("silent/robots.txt").exists());
+    folder.run(&["init", "wrong", "--usage", "serch=y"]).ends(2).says("unknown label \"serch\"");
+}
+
+#[test]
 fn nothing_is_overwritten() {
     let folder = Folder::new();
     let before = folder.read("crawlpike.json");

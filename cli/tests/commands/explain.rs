@@ -35,6 +35,44 @@ fn the_json_decision_has_every_key_in_its_documented_order() {
 }
 
 #[test]
+fn the_form_of_the_page_is_shown_or_why_it_stays_as_it_is() {
+    let folder = Folder::new();
+    folder.write(
+        "crawlpike.json",
+        CONFIG.replace(r#""hosts""#, r#""aiwebindex": { "document": { "md_paths": true } }, "hosts""#),
+    );
+    let document = |arguments: &[&str]| {
+        let request = ["--ip", GOOGLEBOT, "--host", "example.com"];
+        let decision = decision(&folder, &[&request, arguments].concat());
+        decision.get("document").unwrap_or(&"left out".into()).clone()
+    };
+    const MARKDOWN: [&str; 2] = ["--accept", "text/markdown"];
+    let with = |more: &[&'static str]| document(&[&MARKDOWN, more].concat());
+    assert_eq!(document(&[]), "left out");
+    assert_eq!(document(&["--accept", "text/html"]), Value::Null);
+    assert_eq!(document(&["--accept", "application/vnd.aiwebindex+json"]), "aidocument");
+    assert_eq!(document(&["--accept", "*/*", "--path", "/a.md"]), "markdown");
+    for (arguments, expected) in [
+        (&[][..], "markdown"),
+        (&["--method", "HEAD"], "markdown"),
+        (&["--response-header", "Cache-Control: private"], "private"),
+        (&["--response-header", "X-Robots-Tag: noindex"], "noindex"),
+        (&["--response-header", "Content-Type: image/png"], "type"),
+        (&["--response-header", "Content-Length: 99999999"], "size"),
+        (&["--header", "Cookie: a=b"], "credentials"),
+    ] {
+        assert_eq!(with(arguments), expected, "{arguments:?}");
+    }
+    assert_eq!(with(&["--method", "POST"]), Value::Null);
+    let request = ["--ip", GOOGLEBOT, "--host", "example.com", "--accept", "text/markdown"];
+    explain(&folder, &request).prints("document  markdown, unless the page itself prevents it");
+    let more = ["--response-header", "Cache-Control: private"];
+    explain(&folder, &[&request[..], &more].concat())
+        .prints("document  none: private, so the page is sent as it is\n");
+    explain(&folder, &["--ip", "::1", "--response-header", "A: b"]).ends(2).says("--accept");
+}
+
+#[test]
 fn a_missing_and_an_empty_user_agent_are_both_automation() {
     let folder = Folder::new();
     for user_agent in [&[][..], &["--user-agent", ""], &["--user-agent", "curl/8"]] {

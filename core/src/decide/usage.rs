@@ -4,11 +4,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::decide::decision::Decision;
+use crate::decide::purpose::Purposes;
 use crate::identity::acting_agent;
 use crate::ids::ProductId;
 use crate::path::request::RequestTarget;
 use crate::policy::lines::Lines;
-use crate::policy::usage::UsageStatement;
+use crate::policy::usage::vocabulary::PURPOSES;
+use crate::policy::usage::{PurposeUse, UsageStatement};
 use crate::reason::Rule;
 use crate::request::Request;
 use crate::ruleset::data::Ruleset;
@@ -31,6 +33,24 @@ impl Ruleset {
     pub fn usage(&self, decision: &Decision, request: &impl Request) -> Option<UsageStatement> {
         let (site, product) = self.site_and_product(decision)?;
         Some(site.usage(product, &target(site, request)))
+    }
+
+    /// The preference about each purpose of an automated client that falls into a category: the purposes that the request declares,
+    /// else those of the agent.
+    pub fn usage_by_purpose(
+        &self,
+        decision: &Decision,
+        request: &impl Request,
+    ) -> Vec<(&'static str, PurposeUse)> {
+        let Some((site, product)) = self.site_and_product(decision) else { return Vec::new() };
+        let agent = acting_agent(self, decision.agent, decision.evidence);
+        let Some(purposes) = Purposes::judged(self, site.preferences.as_ref(), agent, request) else {
+            return Vec::new();
+        };
+        let statement = site.usage(product, &target(site, request));
+        let known = PURPOSES.iter().map(|(word, _)| *word);
+        let known = known.filter(|word| purposes.iter().any(|purpose| purpose.eq_ignore_ascii_case(word)));
+        known.filter_map(|word| Some((word, statement.on(word)?))).collect()
     }
 
     /// The parts of that statement, each with its line.

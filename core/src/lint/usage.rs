@@ -5,15 +5,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::catalog::{Catalog, CatalogAgent};
 use crate::http::structured;
+use crate::path::request::RequestTarget;
 use crate::path::rules::PathRule;
 use crate::policy::lines::{Directive, Line, Lines, nearest};
 use crate::policy::robots::{Group, RobotsFile};
 use crate::policy::usage::vocabulary::{CATEGORIES, FORMER_LABELS, SIGNAL_USE};
 use crate::policy::usage::{
-    Preference, RESERVED_TOKEN, StatementLine, path_and_statement, preference, signals,
+    Preference, RESERVED_TOKEN, StatementLine, in_each_spelling, path_and_statement, preference, signals,
 };
-use crate::source::diagnostic::{Diagnostics, Lint};
+use crate::source::diagnostic::{Diagnostics, Lint, Load};
 use crate::source::position::Position;
 use crate::source::quoted::QuotedBytes;
 
@@ -88,6 +90,10 @@ fn did_you_mean(name: &[u8], known: &[&str]) -> String {
     nearest(name, known).map(|known| format!(" (did you mean `{known}`?)")).unwrap_or_default()
 }
 
+fn states(group: &Group) -> bool {
+    !group.usage.is_empty() || !group.signals.is_empty()
+}
+
 /// Reserved groups, lines that contradict each other, and agents that the preferences for all do not reach.
 pub(super) fn groups(file: &RobotsFile, diagnostics: &mut Diagnostics<Lint>) {
     for group in &file.groups {
@@ -98,7 +104,10 @@ pub(super) fn groups(file: &RobotsFile, diagnostics: &mut Diagnostics<Lint>) {
         }
         contradictions(file, group, diagnostics);
     }
-    let states = |group: &Group| !group.usage.is_empty() || !group.signals.is_empty();
+    let states_something = !file.signals.is_empty() || file.groups.iter().any(states);
+    if states_something {
+        invited_for_nothing(file, diagnostics);
+    }
     let is_for_all = |group: &&Group| group.tokens.contains("*");
     if !file.groups.iter().any(|group| is_for_all(&group) && states(group)) {
         return;
@@ -119,6 +128,27 @@ pub(super) fn groups(file: &RobotsFile, diagnostics: &mut Diagnostics<Lint>) {
                     format!("the group of {token} states no preference, and those of `*` do not apply to it");
                 diagnostics.lint_warning(group.position, "USE-6", message);
             }
+        }
+    }
+}
+
+/// Agents of the catalog with a group of their own that allows them everything, and of whose purposes it disallows each.
+fn invited_for_nothing(file: &RobotsFile, diagnostics: &mut Diagnostics<Lint>) {
+    let (name, catalog) = Catalog::builtin();
+    let agents = Catalog::parse(catalog, &mut Diagnostics::new(name, Load)).unwrap_or_default().agents;
+    let robots = file.compile();
+    for CatalogAgent { token, purposes, .. } in agents {
+        let own = |group: &&Group| group.tokens.iter().any(|known| known.eq_ignore_ascii_case(&token));
+        let Some(group) = file.groups.iter().find(own) else { continue };
+        let mut rules = file.groups.iter().filter(own).flat_map(|group| &group.rules);
+        let statement =
+            in_each_spelling(&RequestTarget::new(b"/"), |path| robots.usage(robots.group_for(&token), path));
+        if rules.all(|rule| rule.allow) && statement.disallows_all(purposes.iter().map(String::as_str)) {
+            let message = format!(
+                "{token} may fetch everything, and `{statement}` disallows all that it fetches for ({}); `Disallow: /` keeps it out",
+                purposes.join(", ")
+            );
+            diagnostics.lint_warning(group.position, "USE-13", message);
         }
     }
 }
@@ -176,6 +206,7 @@ impl FirstLines {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;
 
@@ -216,6 +247,16 @@ mod tests {
                 "r:4:1: warning: no effect: line 5 disallows `search` [USE-4]",
                 "r:7:1: warning: the group of gptbot states no preference, and those of `*` do not apply to it [USE-6]",
                 "r:10:1: warning: __usage_x is not an agent: tokens that begin with `__usage_` are reserved [USE-11]",
+            ]
+        );
+        let text = "Content-Signal: ai-train=no\n\nUser-agent: GPTBot\nAllow: /\n\nUser-agent: CCBot\nDisallow: /\n\n\
+                    User-agent: Googlebot\nUser-agent: Bytespider\nAllow: /\n";
+        let why = "and `train-ai=n` disallows all that it fetches for (ai-training); `Disallow: /` keeps it out [USE-13]";
+        assert_eq!(
+            lint(text),
+            [
+                format!("r:3:1: warning: GPTBot may fetch everything, {why}"),
+                format!("r:9:1: warning: Bytespider may fetch everything, {why}")
             ]
         );
         assert_eq!(

@@ -62,10 +62,15 @@ impl<'l> Builder<'l> {
     /// The request.
     pub(crate) fn finish(mut self) -> Result<Record<'l>, Fault> {
         let address = self.address()?;
-        let time = match self.take(Field::Time) {
-            Some(Value::Text(text)) => Some(moment::parse(&text).ok_or(Fault::Unreadable)?),
-            Some(Value::Number(seconds)) => moment::checked(seconds as i64),
-            None => None,
+        let (time, milliseconds) = match self.take(Field::Time) {
+            Some(Value::Text(text)) => {
+                (Some(moment::parse(&text).ok_or(Fault::Unreadable)?), moment::milliseconds(&text))
+            }
+            Some(Value::Number(seconds)) => {
+                let fraction = Some((seconds.fract() * 1000.0) as u16).filter(|fraction| *fraction > 0);
+                (moment::checked(seconds as i64), fraction)
+            }
+            None => (None, None),
         };
         let status = match self.take(Field::Status) {
             Some(value) => Some(whole(&value).ok_or(Fault::Unreadable)?),
@@ -83,8 +88,22 @@ impl<'l> Builder<'l> {
         };
         let user_agent = self.text(Field::UserAgent);
         let purpose = self.text(Field::Purpose);
+        let accept = self.text(Field::Accept);
         let (method, target, authority) = self.request()?;
-        Ok(Record { address, time, scheme, authority, method, target, user_agent, purpose, status, bytes })
+        Ok(Record {
+            address,
+            time,
+            milliseconds,
+            scheme,
+            authority,
+            method,
+            target,
+            user_agent,
+            purpose,
+            accept,
+            status,
+            bytes,
+        })
     }
 
     fn take(&mut self, field: Field) -> Option<Value<'l>> {

@@ -52,12 +52,14 @@ fn into_owned(record: Record<'_>) -> Record<'static> {
     Record {
         address: record.address,
         time: record.time,
+        milliseconds: record.milliseconds,
         scheme: record.scheme,
         authority: record.authority.map(owned),
         method: owned(record.method),
         target: owned(record.target),
         user_agent: record.user_agent.map(owned),
         purpose: record.purpose.map(owned),
+        accept: record.accept.map(owned),
         status: record.status,
         bytes: record.bytes,
     }

@@ -58,6 +58,17 @@ fn epoch(text: &[u8]) -> Option<i64> {
     checked(seconds)
 }
 
+/// The milliseconds behind the seconds of a time in any form, if it has a fraction.
+pub(crate) fn milliseconds(text: &[u8]) -> Option<u16> {
+    let fraction = match memchr::memchr2(b'.', b',', text) {
+        Some(point) => &text[point + 1..],
+        None if matches!(text.len(), 13 | 16) && text.iter().all(u8::is_ascii_digit) => &text[10..],
+        None => return None,
+    };
+    let digits = fraction.iter().copied().take_while(u8::is_ascii_digit);
+    Some(digits.chain([b'0'; 3]).take(3).fold(0, |sum, digit| sum * 10 + u16::from(digit - b'0')))
+}
+
 /// Seconds since the epoch if they are in the years that count.
 pub(crate) fn checked(seconds: i64) -> Option<i64> {
     let year = OffsetDateTime::from_unix_timestamp(seconds).ok()?.year();
@@ -127,6 +138,17 @@ mod tests {
             "1795331112123",
         ] {
             assert_eq!(parse(text.as_bytes()), Some(1_795_331_112), "{text}");
+        }
+        for (text, expected) in [
+            ("22/Nov/2026:07:05:12 +0000", None),
+            ("2026-11-22T07:05:12.9Z", Some(900)),
+            ("2026-11-22T08:05:12,0567+01:00", Some(56)),
+            ("1795331112", None),
+            ("1795331112.123", Some(123)),
+            ("1795331112123", Some(123)),
+            ("1795331112123456", Some(123)),
+        ] {
+            assert_eq!(milliseconds(text.as_bytes()), expected, "{text}");
         }
         assert_eq!(parse(b"2026-11-22"), Some(1_795_305_600));
         assert_eq!(parse(b"29/Feb/2028:00:00:00 +0000"), parse(b"2028-02-29T00:00:00Z"));

@@ -16,6 +16,7 @@ pub(crate) enum Field {
     Target,
     UserAgent,
     Purpose,
+    Accept,
     Status,
     Bytes,
 }
@@ -64,6 +65,7 @@ pub(crate) fn of_variable(name: &str, purpose_header: &str) -> Option<Meaning> {
         "request_uri" => (Field::Target, 3),
         "uri" | "document_uri" => (Field::Target, 1),
         "http_user_agent" => (Field::UserAgent, 1),
+        "http_accept" => (Field::Accept, 1),
         "crawlpike_purpose" => (Field::Purpose, 1),
         "status" => (Field::Status, 1),
         "body_bytes_sent" => (Field::Bytes, 2),
@@ -100,6 +102,7 @@ fn of_header(header: &str, purpose_header: &str) -> Option<Meaning> {
         ":path" => (Field::Target, 3),
         ":scheme" => (Field::Scheme, 1),
         "user-agent" => (Field::UserAgent, 1),
+        "accept" => (Field::Accept, 1),
         "x-forwarded-for" => (Field::ForwardedFor, 1),
         _ => return None,
     })
@@ -119,6 +122,7 @@ pub(crate) fn of_key(key: &str, purpose_header: &str) -> Option<Meaning> {
         "url" => (Field::Target, 2),
         "user_agent" | "agent_string" => (Field::UserAgent, 1),
         "purpose" => (Field::Purpose, 1),
+        "accept" => (Field::Accept, 1),
         "response_code" => (Field::Status, 1),
         "bytes" => (Field::Bytes, 1),
         _ => return of_variable(key, purpose_header),

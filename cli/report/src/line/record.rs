@@ -15,6 +15,8 @@ pub struct Record<'l> {
     pub address: Option<IpAddr>,
     /// When the server logged it, in seconds since the Unix epoch.
     pub time: Option<i64>,
+    /// The milliseconds behind these seconds; `None` if the log has whole seconds.
+    pub milliseconds: Option<u16>,
     /// The scheme by which the client reached the server.
     pub scheme: Option<Scheme>,
     /// The host, with or without a port.
@@ -27,6 +29,8 @@ pub struct Record<'l> {
     pub user_agent: Option<Text<'l>>,
     /// The purposes that the client declared.
     pub purpose: Option<Text<'l>>,
+    /// The Accept.
+    pub accept: Option<Text<'l>>,
     /// The status that the server sent.
     pub status: Option<u16>,
     /// The number of bytes that the server sent; 0 if the log does not have it.

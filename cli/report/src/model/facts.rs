@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crawlpike_core::{Action, Identity};
 
-use super::{Input, Kind, Report, Row};
+use super::{Documents, Input, Kind, KindRow, LimitRow, Limits, Report, Row};
 use crate::harmless::harmless;
 use crate::numbers::{bytes, count, share, shown_time};
 
@@ -16,9 +16,12 @@ pub(super) fn of(report: &Report) -> Vec<String> {
     facts.extend(unverified(report));
     facts.extend(denied(report));
     facts.extend(verified_but_denied(report));
+    facts.extend(disallowed(report));
     facts.extend(unknown(report));
     facts.extend(uncovered(report));
+    facts.extend(documents(report));
     facts.extend(off(report));
+    facts.extend(report.limits.iter().flat_map(limits));
     facts.extend(lines(report));
     facts
 }
@@ -150,6 +153,17 @@ fn verified_but_denied(report: &Report) -> Option<String> {
     })
 }
 
+fn disallowed(report: &Report) -> Option<String> {
+    let all: u64 = report.usage().map(|(_, usage)| usage.uses.disallowed).sum();
+    let (row, usage) = report.usage().max_by_key(|(_, usage)| usage.uses.disallowed).filter(|_| all > 0)?;
+    Some(format!(
+        "{} requests are for a purpose that the usage preferences of the path disallow, most of them {} of {}.",
+        count(all),
+        usage.purpose,
+        harmless(&row.title())
+    ))
+}
+
 fn unknown(report: &Report) -> Option<String> {
     let all = report.agents.iter().find(|row| row.kind == Kind::Unknown)?;
     let most = report.unknown.agents.first()?;
@@ -170,6 +184,19 @@ fn uncovered(report: &Report) -> Option<String> {
     Some(format!("No policy covers {} automated requests.{hosts}", count(requests)))
 }
 
+fn documents(report: &Report) -> Option<String> {
+    let Documents { offered, with_accept, outcomes } = &report.documents;
+    if *offered > 0 && *with_accept == 0 {
+        return Some(format!(
+            "Sites offer documents to {} requests, but the log does not show who wants one: log the Accept, in nginx `$http_accept`, \
+             in Envoy `%REQ(ACCEPT)%`.",
+            count(*offered)
+        ));
+    }
+    let wanted = outcomes.values().sum();
+    (wanted > 0).then(|| format!("{} requests prefer a document to the page.", count(wanted)))
+}
+
 fn off(report: &Report) -> Option<String> {
     let off = report.total.off;
     (off > 0).then(|| {
@@ -178,6 +205,47 @@ fn off(report: &Report) -> Option<String> {
             count(off)
         )
     })
+}
+
+fn limits(limits: &Limits) -> Vec<String> {
+    let mut facts: Vec<String> = limits.limits.iter().map(limit).collect();
+    let counted: u64 = limits.limits.iter().map(|limit| limit.requests).max().unwrap_or_default();
+    if limits.whole_seconds * 2 > counted {
+        facts.push(
+            "The log has times in whole seconds, so for the limits all requests of a second come at once; log `$msec`, in Envoy \
+             `%START_TIME%`."
+                .into(),
+        );
+    }
+    let untracked: u64 = limits.limits.iter().map(|limit| limit.untracked).sum();
+    for (requests, why) in [
+        (limits.late, "come too late in the log, and count when they come"),
+        (limits.unplaced, "have no time or no address in the log, so no limit counts them"),
+        (untracked, "pass because the limits have too many keys at once"),
+    ] {
+        facts.extend((requests > 0).then(|| format!("{} requests {why}.", count(requests))));
+    }
+    facts
+}
+
+fn limit(row: &LimitRow) -> String {
+    let LimitRow { limit, requests, refused, refused_addresses, kinds, .. } = row;
+    let limit = harmless(limit);
+    if *requests == 0 {
+        return format!(
+            "The limit `{limit}` counts no request: no client has its key, or no path is costly."
+        );
+    }
+    let of = |row: &KindRow| format!("{} {}", count(row.refused), row.name());
+    let kinds: Vec<String> = kinds.iter().filter(|row| row.refused > 0).map(of).collect();
+    let all = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
+    format!(
+        "The limit `{limit}` refuses {} of {} requests ({}), from {} addresses{all}.",
+        count(*refused),
+        count(*requests),
+        share(*refused, *requests),
+        count(refused_addresses.count)
+    )
 }
 
 fn lines(report: &Report) -> Option<String> {

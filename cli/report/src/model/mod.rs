@@ -1,6 +1,7 @@
 //! The report: what its views show, and what `--json` prints.
 
 mod facts;
+mod limits;
 mod outcomes;
 mod rows;
 
@@ -11,12 +12,14 @@ use serde::Serialize;
 
 use crate::job::Job;
 use crate::judge::Lane;
+use crate::limit::Replayed;
 use crate::line::{Fault, moment};
 use crate::tally::distinct::Count;
 use crate::tally::group::{Sums, joined};
-use crate::tally::{COLUMNS, DENIED, Tally};
+use crate::tally::{COLUMNS, DENIED, Tally, timeline};
+pub(crate) use limits::{KindRow, LimitRow, Limits, NetworkRow};
 pub(crate) use outcomes::{Change, OutcomeRow};
-pub(crate) use rows::{Kind, Row, Top};
+pub(crate) use rows::{Kind, Row, Top, UsageRow};
 
 /// The decisions of a configuration about the requests of logs.
 #[derive(Clone, Debug, Serialize)]
@@ -42,6 +45,9 @@ pub struct Report {
     pub(crate) impostors: Impostors,
     /// Automated requests that no policy was asked about.
     pub(crate) uncovered: Uncovered,
+    pub(crate) documents: Documents,
+    /// The effect that limits would have had; `null` if none is given.
+    pub(crate) limits: Option<Limits>,
     pub(crate) timeline: Timeline,
     /// The decisions that the other configuration makes differently; `null` if there is none.
     pub(crate) changes: Option<Vec<Change>>,
@@ -147,6 +153,17 @@ pub(crate) struct Uncovered {
     pub(crate) hosts: Top,
 }
 
+/// Requests for documents.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Documents {
+    /// The requests to which sites offer documents.
+    pub(crate) offered: u64,
+    /// Those of them whose Accept the log has.
+    pub(crate) with_accept: u64,
+    /// The requests for documents by the form that they would get, or by the reason why they get the page.
+    pub(crate) outcomes: BTreeMap<&'static str, u64>,
+}
+
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Timeline {
     /// The length of an interval.
@@ -163,16 +180,35 @@ pub(crate) struct Interval {
     pub(crate) denied: u64,
 }
 
+impl Timeline {
+    const MOST: usize = 200;
+
+    fn new(timeline: timeline::Timeline<COLUMNS>) -> Self {
+        let (seconds, intervals) = timeline.into_intervals(Self::MOST);
+        let interval = |(start, sums): (i64, [u64; COLUMNS])| Interval {
+            start: moment::text(start),
+            requests: sums[..DENIED].to_vec(),
+            denied: sums[DENIED],
+        };
+        Self { seconds, intervals: intervals.into_iter().map(interval).collect() }
+    }
+}
+
 impl Report {
     const VERSION: u32 = 1;
     const UNKNOWN: usize = 50;
     const IMPOSTORS: usize = 100;
     const HOSTS: usize = 20;
-    const INTERVALS: usize = 200;
 
     /// Makes the report of what was counted.
-    pub(crate) fn new(job: &Job<'_, '_>, lane: Lane<'_>, files: Vec<File>, is_partial: bool) -> Self {
-        let Lane { tally, changes, examples, .. } = lane;
+    pub(crate) fn new(
+        job: &Job<'_, '_>,
+        lane: Lane<'_>,
+        replayed: Replayed,
+        files: Vec<File>,
+        is_partial: bool,
+    ) -> Self {
+        let Lane { tally, changes, examples, crowds, .. } = lane;
         let examples = examples.iter().map(|example| ExampleRow {
             file: files.get(example.source).map(|file| file.name.clone()).unwrap_or_default(),
             line: example.line,
@@ -243,12 +279,7 @@ impl Report {
             all: uncovered,
             hosts: Top::new(uncovered_hosts, Self::HOSTS, |host| String::from_utf8_lossy(host).into_owned()),
         };
-        let (seconds, intervals) = tally.timeline.into_intervals(Self::INTERVALS);
-        let interval = |(start, sums): (i64, [u64; COLUMNS])| Interval {
-            start: moment::text(start),
-            requests: sums[..DENIED].to_vec(),
-            denied: sums[DENIED],
-        };
+        let limits = (!job.options.limits.is_empty()).then(|| Limits::new(job, replayed, crowds));
         let span = joined(tally.span, None);
         let mut report = Self {
             version: Self::VERSION,
@@ -265,7 +296,13 @@ impl Report {
             unknown,
             impostors,
             uncovered,
-            timeline: Timeline { seconds, intervals: intervals.into_iter().map(interval).collect() },
+            documents: Documents {
+                offered: tally.offered,
+                with_accept: tally.with_accept,
+                outcomes: tally.documents.into_iter().collect(),
+            },
+            limits,
+            timeline: Timeline::new(tally.timeline),
             changes: job.other.map(|_| outcomes::changes(changes)),
         };
         report.facts = facts::of(&report);
@@ -283,6 +320,11 @@ impl Report {
         let mut denials: Vec<_> = denials.into_iter().collect();
         denials.sort_by_key(|(_, requests)| std::cmp::Reverse(*requests));
         denials
+    }
+
+    /// The requests of each agent for each purpose about which the site prefers something.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (&Row, &UsageRow)> {
+        self.agents.iter().flat_map(|row| row.usage.iter().map(move |usage| (row, usage)))
     }
 
     /// Returns true if somebody interrupted it before the logs were read.

@@ -11,7 +11,7 @@ use crate::line::moment;
 use crate::tally::Sender;
 use crate::tally::distinct::Count;
 use crate::tally::frequent::Frequent;
-use crate::tally::group::{Group, Sums};
+use crate::tally::group::{Group, Sums, Uses};
 
 /// The subject of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -43,6 +43,8 @@ pub(crate) struct Row {
     pub(crate) doubts: Vec<String>,
     pub(crate) denied: Sums,
     pub(crate) outcomes: Vec<OutcomeRow>,
+    /// The requests for each purpose, by what the site prefers about it; none if nothing is preferred about any.
+    pub(crate) usage: Vec<UsageRow>,
     pub(crate) statuses: Vec<StatusRow>,
     /// The paths with the most requests, without queries.
     pub(crate) paths: Top,
@@ -50,6 +52,13 @@ pub(crate) struct Row {
     pub(crate) clients: Top,
     pub(crate) first: Option<String>,
     pub(crate) last: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct UsageRow {
+    pub(crate) purpose: &'static str,
+    #[serde(flatten)]
+    pub(crate) uses: Uses,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -121,6 +130,9 @@ impl Row {
         let mut statuses: Vec<StatusRow> =
             group.statuses.into_iter().map(|(status, requests)| StatusRow { status, requests }).collect();
         statuses.sort_by_key(|row| (std::cmp::Reverse(row.requests), row.status));
+        let usage = group.uses.into_iter().map(|(purpose, uses)| UsageRow { purpose, uses });
+        let mut usage: Vec<UsageRow> = usage.filter(|row| row.uses.is_stated()).collect();
+        usage.sort_by_key(|row| row.purpose);
         Self {
             kind,
             name,
@@ -131,6 +143,7 @@ impl Row {
             doubts: Vec::new(),
             denied,
             outcomes: outcomes::rows(group.outcomes),
+            usage,
             statuses,
             paths: Top::new(group.paths, Self::PATHS, |path| String::from_utf8_lossy(path).into_owned()),
             clients: Top::new(group.clients, Self::CLIENTS, ToString::to_string),

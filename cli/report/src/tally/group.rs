@@ -1,12 +1,12 @@
 //! The counts of an agent.
 
-use crawlpike_core::{Action, Facts, Identity, Proof, Reason, Rule};
+use crawlpike_core::{Action, Facts, Identity, Proof, PurposeUse, Reason, Rule};
 use hashbrown::HashMap;
 
+use super::Judged;
 use super::client::Client;
 use super::distinct::Distinct;
 use super::frequent::{Detail, Frequent};
-use crate::line::Record;
 
 /// Requests and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -20,6 +20,43 @@ impl Sums {
     pub(crate) fn add(&mut self, other: Self) {
         self.requests += other.requests;
         self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
+/// Requests for a purpose, by what the site prefers about it for the path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct Uses {
+    pub(crate) disallowed: u64,
+    pub(crate) partly_disallowed: u64,
+    pub(crate) allowed: u64,
+    pub(crate) not_stated: u64,
+}
+
+impl Uses {
+    fn count(&mut self, preference: PurposeUse) {
+        *match preference {
+            PurposeUse::Disallowed => &mut self.disallowed,
+            PurposeUse::PartlyDisallowed => &mut self.partly_disallowed,
+            PurposeUse::Allowed => &mut self.allowed,
+            PurposeUse::NotStated => &mut self.not_stated,
+        } += 1;
+    }
+
+    /// In the order of the fields.
+    pub(crate) fn counts(self) -> [u64; 4] {
+        [self.disallowed, self.partly_disallowed, self.allowed, self.not_stated]
+    }
+
+    /// Returns true if something is preferred about some of the requests.
+    pub(crate) fn is_stated(&self) -> bool {
+        self.disallowed + self.partly_disallowed + self.allowed > 0
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.disallowed += other.disallowed;
+        self.partly_disallowed += other.partly_disallowed;
+        self.allowed += other.allowed;
+        self.not_stated += other.not_stated;
     }
 }
 
@@ -59,6 +96,8 @@ pub(crate) struct Group<'r> {
     pub(crate) addresses: Distinct,
     pub(crate) clients: Frequent<Client>,
     pub(crate) paths: Frequent<Vec<u8>>,
+    /// The requests for each purpose by what is preferred about it. Exact; as many as there are purposes with a category.
+    pub(crate) uses: HashMap<&'static str, Uses>,
     /// The first and the last time.
     pub(crate) span: Option<(i64, i64)>,
 }
@@ -71,6 +110,7 @@ impl Default for Group<'_> {
             addresses: Distinct::default(),
             clients: Frequent::new(Self::CLIENTS),
             paths: Frequent::new(Self::PATHS),
+            uses: HashMap::new(),
             span: None,
         }
     }
@@ -82,14 +122,18 @@ impl<'r> Group<'r> {
     /// The number of bytes of a path that count.
     const LONGEST_PATH: usize = 128;
 
-    pub(crate) fn add(&mut self, record: &Record<'_>, client: Option<Client>, outcome: Outcome<'r>) {
+    pub(crate) fn add(&mut self, judged: &Judged<'_, 'r>, outcome: Outcome<'r>) {
+        let Judged { record, client, .. } = judged;
         self.outcomes.entry(outcome).or_default().add(Sums { requests: 1, bytes: record.bytes });
         *self.statuses.entry(record.status).or_default() += 1;
         if let Some(address) = record.address {
             self.addresses.add(address);
         }
         if let Some(client) = client {
-            self.clients.add(&client);
+            self.clients.add(client);
+        }
+        for (purpose, preference) in &judged.uses {
+            self.uses.entry(purpose).or_default().count(*preference);
         }
         self.paths.add(path(&record.target, Self::LONGEST_PATH));
         if let Some(time) = record.time {
@@ -109,12 +153,15 @@ impl Detail for Group<'_> {
         self.addresses.merge(other.addresses);
         self.clients.merge(other.clients);
         self.paths.merge(other.paths);
+        for (purpose, uses) in other.uses {
+            self.uses.entry(purpose).or_default().merge(uses);
+        }
         self.span = joined(self.span, other.span);
     }
 }
 
 /// A path without its query, of which there are too many, and which may be private.
-fn path(target: &[u8], longest: usize) -> &[u8] {
+pub(crate) fn path(target: &[u8], longest: usize) -> &[u8] {
     let end = memchr::memchr(b'?', target).unwrap_or(target.len());
     match &target[..end.min(longest)] {
         [] => b"/",

@@ -7,7 +7,7 @@ pub(crate) mod group;
 pub(crate) mod timeline;
 mod unknown;
 
-use crawlpike_core::{Action, Doubt, Facts, Identity};
+use crawlpike_core::{Action, DocumentProspect, Doubt, Facts, Identity, PurposeUse};
 use hashbrown::HashMap;
 
 use crate::line::{Fault, Record};
@@ -66,12 +66,18 @@ pub(crate) struct Tally<'r> {
     pub(crate) uncovered_hosts: Frequent<Vec<u8>>,
     /// Requests in places where the mode is `off`.
     pub(crate) off: u64,
+    /// Requests to which sites offer documents.
+    pub(crate) offered: u64,
+    /// Those of them whose Accept the log has.
+    pub(crate) with_accept: u64,
+    /// Requests for documents by their forms, or by the reasons why they get the page. Exact.
+    pub(crate) documents: HashMap<&'static str, u64>,
     pub(crate) timeline: Timeline<COLUMNS>,
     pub(crate) span: Option<(i64, i64)>,
 }
 
 /// A request and what was decided about it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Judged<'a, 'r> {
     pub(crate) record: &'a Record<'a>,
     /// The client as lists show it.
@@ -79,6 +85,10 @@ pub(crate) struct Judged<'a, 'r> {
     pub(crate) facts: Facts<'r>,
     /// The reason why the claim is not called a forgery.
     pub(crate) doubt: Option<Doubt>,
+    /// The preference of the site about each purpose of an automated client, for the path.
+    pub(crate) uses: Vec<(&'static str, PurposeUse)>,
+    /// The answer to the client's wish for a document.
+    pub(crate) document: DocumentProspect,
     /// True if a policy of a site was asked, or a setting decided.
     pub(crate) is_covered: bool,
     pub(crate) is_off: bool,
@@ -119,6 +129,9 @@ impl<'r> Tally<'r> {
             uncovered: Sums::default(),
             uncovered_hosts: Frequent::new(Self::HOSTS),
             off: 0,
+            offered: 0,
+            with_accept: 0,
+            documents: HashMap::new(),
             timeline: Timeline::new(),
             span: None,
         }
@@ -126,18 +139,25 @@ impl<'r> Tally<'r> {
 
     /// Counts a request.
     pub(crate) fn add(&mut self, judged: &Judged<'_, 'r>) {
-        let Judged { record, client, facts, doubt, is_covered, is_off } = judged;
+        let Judged { record, facts, doubt, document, is_covered, is_off, .. } = judged;
         let outcome = Outcome::from(facts);
         match judged.sender() {
-            Some(sender) => self.groups.entry(sender).or_default().add(record, *client, outcome),
+            Some(sender) => self.groups.entry(sender).or_default().add(judged, outcome),
             None => {
                 self.unknown.add_with(name_of_unknown(record.user_agent.as_deref()), |group| {
-                    group.add(record, *client, outcome);
+                    group.add(judged, outcome);
                 });
-                self.all_unknown.add(record, *client, outcome);
+                self.all_unknown.add(judged, outcome);
             }
         }
         self.off += u64::from(*is_off);
+        if *document != DocumentProspect::NotOffered {
+            self.offered += 1;
+            self.with_accept += u64::from(record.accept.is_some());
+        }
+        if let Some(document) = document.as_str() {
+            *self.documents.entry(document).or_default() += 1;
+        }
         self.private += u64::from(*doubt == Some(Doubt::PrivateAddress));
         self.without_host += u64::from(record.authority.is_none());
         if let Some(address) = record.address {
@@ -184,6 +204,11 @@ impl<'r> Tally<'r> {
         self.uncovered.add(other.uncovered);
         self.uncovered_hosts.merge(other.uncovered_hosts);
         self.off += other.off;
+        self.offered += other.offered;
+        self.with_accept += other.with_accept;
+        for (document, requests) in other.documents {
+            *self.documents.entry(document).or_default() += requests;
+        }
         self.timeline.merge(other.timeline);
         self.span = joined(self.span, other.span);
     }

@@ -1,11 +1,13 @@
 //! The report for terminals.
 
+mod limits;
+
 use std::io::{self, Write};
 
 use crawlpike_core::Identity;
 
 use super::table::{Align, Table, paragraph};
-use super::words::{decision, identity};
+use super::words::{addresses, decision, document, identity};
 use crate::model::{Change, Kind, OutcomeRow, Report, Row, Top};
 use crate::numbers::{bytes, count, share, shown_time};
 
@@ -22,11 +24,14 @@ pub fn write_text(report: &Report, width: usize, most: usize, output: &mut impl 
     match &report.changes {
         Some(changes) => page.changes(changes)?,
         None => {
+            report.limits.iter().try_for_each(|limits| page.limits(limits))?;
             page.agents("Agents", &report.agents, 0)?;
             page.denials()?;
+            page.usage()?;
             page.impostors()?;
             page.agents("Unknown agents", &report.unknown.agents, report.unknown.missing)?;
             page.uncovered()?;
+            page.documents()?;
             // All about one agent, if `--agent` chose it.
             if let [row] = &report.agents[..] {
                 page.details(row)?;
@@ -99,6 +104,22 @@ impl<W: Write> Page<'_, W> {
         self.table("Denials", table, 0)
     }
 
+    fn usage(&mut self) -> io::Result<()> {
+        let mut table = Table::new([
+            ("agent", Align::Left),
+            ("purpose", Align::Left),
+            ("disallowed", Align::Right),
+            ("in part", Align::Right),
+            ("allowed", Align::Right),
+            ("not stated", Align::Right),
+        ]);
+        for (row, usage) in self.report.usage() {
+            let [disallowed, part, allowed, rest] = usage.uses.counts().map(count);
+            table.push([row.title(), usage.purpose.into(), disallowed, part, allowed, rest]);
+        }
+        self.table("Requests by purpose and usage preference", table, 0)
+    }
+
     fn impostors(&mut self) -> io::Result<()> {
         let mut table =
             Table::new([("requests", Align::Right), ("network", Align::Left), ("claims", Align::Left)]);
@@ -111,6 +132,14 @@ impl<W: Write> Page<'_, W> {
     fn uncovered(&mut self) -> io::Result<()> {
         let hosts = &self.report.uncovered.hosts;
         self.top("Automated requests that no policy covers", "host", hosts, "(not in the log)")
+    }
+
+    fn documents(&mut self) -> io::Result<()> {
+        let mut table = Table::new([("requests", Align::Right), ("they get", Align::Left)]);
+        for (outcome, requests) in &self.report.documents.outcomes {
+            table.push([count(*requests), document(outcome)]);
+        }
+        self.table("Requests for documents", table, 0)
     }
 
     fn top(&mut self, heading: &str, name: &str, top: &Top, empty: &str) -> io::Result<()> {
@@ -226,15 +255,11 @@ impl<W: Write> Page<'_, W> {
 fn agent_cells(row: &Row) -> [String; 9] {
     let all = row.all.requests;
     let part = |requests: u64| if row.kind == Kind::Agent { share(requests, all) } else { String::new() };
-    let clients = match row.addresses.exact {
-        true => count(row.addresses.count),
-        false => format!("~{}", count(row.addresses.count)),
-    };
     [
         row.title(),
         count(all),
         bytes(row.all.bytes),
-        clients,
+        addresses(row.addresses),
         part(row.requests_of(Identity::Verified)),
         part(row.requests_of(Identity::Spoofed)),
         share(row.denied.requests, all),

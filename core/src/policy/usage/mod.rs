@@ -23,7 +23,7 @@ pub(crate) use self::read::{
 };
 pub(crate) use self::rules::{Longest, StatementLine, UsageRule, UsageRules, in_each_spelling};
 pub(crate) use self::statement::Preference;
-pub use self::statement::UsageStatement;
+pub use self::statement::{PurposeUse, UsageStatement};
 
 /// The beginning of reserved tokens, in lower case. A proposal uses them for something else than agents.
 pub(crate) const RESERVED_TOKEN: &str = "__usage_";

@@ -1,8 +1,13 @@
 //! Reading statements: `Content-Usage`, `Content-Signal` and `License`.
 
+use alloc::format;
+use alloc::string::String;
+use core::str::FromStr;
+
 use super::statement::{Preference, UsageStatement};
 use super::vocabulary::CATEGORIES;
 use crate::http::structured::{self, Bare, Entry, Item, Malformed, Member};
+use crate::source::quoted::QuotedBytes;
 
 /// The longest URL of a licence, in bytes.
 pub(crate) const LONGEST_LICENSE: usize = 2048;
@@ -27,6 +32,27 @@ pub(crate) fn preference(member: &Member<'_>) -> Option<Preference> {
         Member::Item(Item { value: Bare::Token(b"y"), .. }) => Some(Preference::Allowed),
         Member::Item(Item { value: Bare::Token(b"n"), .. }) => Some(Preference::Disallowed),
         _ => None,
+    }
+}
+
+impl FromStr for UsageStatement {
+    type Err = String;
+
+    /// Reads a statement of somebody who can mend it: nothing in it may be without meaning.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let entries = structured::dictionary(text.as_bytes())
+            .map_err(|_| "expected a Dictionary (RFC 9651) such as `train-ai=n, search=y`")?;
+        for entry in &entries {
+            let shown = QuotedBytes(entry.key);
+            let labels = CATEGORIES.each_ref().map(|category| category.label);
+            if !labels.iter().any(|label| label.as_bytes() == entry.key) {
+                return Err(format!("unknown label {shown}; the labels are {}", labels.join(", ")));
+            }
+            if preference(&entry.member).is_none() {
+                return Err(format!("{shown} must be `y` or `n`"));
+            }
+        }
+        Ok(of_entries(&entries))
     }
 }
 
@@ -90,10 +116,25 @@ pub(crate) fn objection_to_license(url: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::{String, ToString};
+    use alloc::string::ToString;
 
     fn read(value: &str) -> String {
         statement(value.as_bytes()).map_or_else(|_| "malformed".into(), |statement| statement.to_string())
+    }
+
+    #[test]
+    fn a_statement_for_a_person_says_all_that_it_means_in_two_notations() {
+        let both: UsageStatement = "search=y, train-ai=n".parse().unwrap();
+        assert_eq!(both.to_string(), "train-ai=n, search=y");
+        assert_eq!(both.signals(), "ai-train=no, search=yes");
+        assert_eq!(statement_of_signals(both.signals().as_bytes()), both);
+        for (text, error) in [
+            ("Search=y", "expected a Dictionary (RFC 9651) such as `train-ai=n, search=y`"),
+            ("serch=y", "unknown label \"serch\"; the labels are train-ai, ai-use, search"),
+            ("search=yes", "\"search\" must be `y` or `n`"),
+        ] {
+            assert_eq!(text.parse::<UsageStatement>(), Err(error.to_string()));
+        }
     }
 
     /// USE-1, USE-2, USE-14: section 6 of the vocabulary, with the label that -08 adds.

@@ -1,11 +1,13 @@
 //! Statements of preference, and how they combine.
 
+use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::vocabulary::{CATEGORIES, PURPOSES};
+use super::vocabulary::{CATEGORIES, Category, PURPOSES};
 
 /// A preference about each category of use: allowed, disallowed or unknown.
 ///
@@ -23,6 +25,19 @@ pub struct UsageStatement {
 pub(crate) enum Preference {
     Allowed,
     Disallowed,
+}
+
+/// A preference about a purpose, which may fall into several categories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PurposeUse {
+    /// All of it is disallowed.
+    Disallowed,
+    /// A part of it is disallowed.
+    PartlyDisallowed,
+    /// All of it is allowed.
+    Allowed,
+    /// Nothing is disallowed, and not all of it is allowed.
+    NotStated,
 }
 
 impl Preference {
@@ -127,6 +142,20 @@ impl UsageStatement {
         known.is_some_and(|(_, labels)| labels.iter().all(|label| self.disallows_label(label)))
     }
 
+    /// The preference about a purpose; `None` if it falls into no category.
+    pub fn on(self, purpose: &str) -> Option<PurposeUse> {
+        let (_, labels) = PURPOSES.iter().find(|(known, _)| known.eq_ignore_ascii_case(purpose))?;
+        Some(if self.disallows(purpose) {
+            PurposeUse::Disallowed
+        } else if self.disallows_part_of(purpose) {
+            PurposeUse::PartlyDisallowed
+        } else if labels.iter().all(|label| self.on_label(label) == Some(Preference::Allowed)) {
+            PurposeUse::Allowed
+        } else {
+            PurposeUse::NotStated
+        })
+    }
+
     /// Returns true if it disallows some of what the purpose falls into.
     pub(crate) fn disallows_part_of(self, purpose: &str) -> bool {
         let known = PURPOSES.iter().find(|(known, _)| known.eq_ignore_ascii_case(purpose));
@@ -135,13 +164,24 @@ impl UsageStatement {
 
     /// Returns true if searching is allowed, which then includes whatever only serves a search that links to the page.
     pub fn allows_search(self) -> bool {
-        let place = CATEGORIES.iter().position(|category| category.label == "search");
-        place.and_then(|place| self.preference(place)) == Some(Preference::Allowed)
+        self.on_label("search") == Some(Preference::Allowed)
     }
 
     fn disallows_label(self, label: &str) -> bool {
-        let place = CATEGORIES.iter().position(|category| category.label == label);
-        place.and_then(|place| self.preference(place)) == Some(Preference::Disallowed)
+        self.on_label(label) == Some(Preference::Disallowed)
+    }
+
+    fn on_label(self, label: &str) -> Option<Preference> {
+        self.preference(CATEGORIES.iter().position(|category| category.label == label)?)
+    }
+
+    /// The statement as `Content-Signal` has it.
+    pub fn signals(self) -> String {
+        let signal = |(place, category): (usize, &Category)| {
+            let value = if self.preference(place)? == Preference::Allowed { "yes" } else { "no" };
+            Some(format!("{}={value}", category.signal))
+        };
+        CATEGORIES.iter().enumerate().filter_map(signal).collect::<Vec<_>>().join(", ")
     }
 
     /// The statement as `Content-Usage` has it; `None` if it is empty.
@@ -224,6 +264,16 @@ mod tests {
                 expected,
                 "{statement} {purposes:?}"
             );
+        }
+        let allowed = UsageStatement::about(2, Preference::Allowed);
+        for (statement, purpose, expected) in [
+            (training, "AI-Training", Some(PurposeUse::Disallowed)),
+            (use_.and(allowed), "ai-search", Some(PurposeUse::PartlyDisallowed)),
+            (allowed, "search", Some(PurposeUse::Allowed)),
+            (allowed, "ai-search", Some(PurposeUse::NotStated)),
+            (training, "user-fetch", None),
+        ] {
+            assert_eq!(statement.on(purpose), expected, "{statement} {purpose}");
         }
     }
 }

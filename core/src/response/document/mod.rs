@@ -10,6 +10,7 @@ mod form;
 mod headers;
 mod outcome;
 mod plan;
+mod prospect;
 mod wish;
 
 pub use conversion::{Coding, Conversion, Made};
@@ -17,6 +18,7 @@ pub use form::DocumentForm;
 pub use headers::DocumentHeaders;
 pub use outcome::{DocumentOutcome, DocumentResult};
 pub use plan::{DocumentPlan, DocumentTreatment};
+pub use prospect::DocumentProspect;
 pub use wish::{DocumentWish, RequestEdits, page_url};
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crawlpike_core::Identity;
 
 use super::escape::Text;
-use crate::model::{Report, Row};
+use crate::model::{Interval, Report, Row, Timeline};
 use crate::numbers::{count, share};
 use crate::view::table::cut;
 
@@ -33,34 +33,63 @@ fn open(svg: &mut String, height: f64, id: &str, title: &str, description: &str)
     );
 }
 
+/// Requests over time: a column for each interval, and a line.
+pub(super) struct Columns<'r> {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) description: String,
+    /// The words for the sum of a column and for the line.
+    pub(super) words: (&'static str, &'static str),
+    pub(super) timeline: &'r Timeline,
+    /// The identities, in the order in which columns stack.
+    pub(super) order: Vec<Identity>,
+    /// The height of the line, of an interval and the sum of its column.
+    pub(super) line: fn(&Interval, u64) -> u64,
+    /// A number that is drawn across all columns, unless it is far above them.
+    pub(super) ceiling: Option<f64>,
+}
+
 /// Automated requests over time: a column for each interval, and a line of those that are denied.
 pub(super) fn timeline(report: &Report) -> Option<String> {
+    columns(&Columns {
+        id: "timeline".into(),
+        title: "Automated requests over time".into(),
+        description: format!(
+            "Columns of automated requests by identity, each of {}. A line shows the requests that are denied.",
+            length(report.timeline.seconds)
+        ),
+        words: ("automated", "denied"),
+        timeline: &report.timeline,
+        order: AUTOMATED.to_vec(),
+        line: |interval, _| interval.denied,
+        ceiling: None,
+    })
+}
+
+pub(super) fn columns(plot: &Columns<'_>) -> Option<String> {
     const HEIGHT: f64 = 300.0;
     const LEFT: f64 = 70.0;
     const TOP: f64 = 12.0;
     const BOTTOM: f64 = 264.0;
-    let intervals = &report.timeline.intervals;
-    let order: Vec<usize> = AUTOMATED
-        .iter()
-        .filter_map(|identity| report.identities.iter().position(|row| row.identity == *identity))
-        .collect();
-    let of =
-        |interval: &crate::model::Interval| -> u64 { order.iter().map(|at| interval.requests[*at]).sum() };
-    let highest =
-        intervals.iter().map(|interval| of(interval).max(interval.denied)).max().filter(|most| *most > 0)?;
-    let step = step(highest);
-    let top = highest.div_ceil(step) * step;
+    let Timeline { seconds, intervals } = plot.timeline;
+    let place = |identity: &Identity| Identity::ALL.iter().position(|known| known == identity);
+    let order: Vec<(usize, Identity)> =
+        plot.order.iter().filter_map(|identity| Some((place(identity)?, *identity))).collect();
+    let of = |interval: &Interval| -> u64 { order.iter().map(|(at, _)| interval.requests[*at]).sum() };
+    let line_of = |interval: &Interval| (plot.line)(interval, of(interval));
+    let highest = intervals.iter().map(|interval| of(interval).max(line_of(interval))).max();
+    let highest = highest.filter(|most| *most > 0)?;
+    let ceiling = plot.ceiling.filter(|ceiling| *ceiling <= highest as f64 * 2.0);
+    let shown = ceiling.map_or(highest, |ceiling| highest.max(ceiling.ceil() as u64));
+    let step = step(shown);
+    let top = shown.div_ceil(step) * step;
     let y = |number: u64| BOTTOM - (BOTTOM - TOP) * number as f64 / top as f64;
     let slot = (WIDTH - LEFT) / intervals.len() as f64;
     let gap = if slot > 4.0 { 1.0 } else { 0.0 };
 
     let mut svg = String::new();
-    let description = format!(
-        "Columns of automated requests by identity, each of {}. The highest has {}. A line shows the requests that are denied.",
-        length(report.timeline.seconds),
-        count(highest)
-    );
-    open(&mut svg, HEIGHT, "timeline", "Automated requests over time", &description);
+    let description = format!("{} The highest column or point has {}.", plot.description, count(highest));
+    open(&mut svg, HEIGHT, &plot.id, &plot.title, &description);
     for tick in (0..=top / step).map(|number| number * step) {
         let y = y(tick);
         let class = if tick == 0 { "base" } else { "grid" };
@@ -74,19 +103,21 @@ pub(super) fn timeline(report: &Report) -> Option<String> {
         );
     }
     let mut line = String::new();
-    let label = |at: usize| short_time(&intervals[at].start, report.timeline.seconds);
+    let label = |at: usize| short_time(&intervals[at].start, *seconds);
     let longest = (0..intervals.len()).map(|at| text_width(&label(at))).fold(0.0, f64::max);
     for (number, interval) in intervals.iter().enumerate() {
         let x = LEFT + slot * number as f64;
         let mut below = 0;
         let _ = write!(
             svg,
-            "<g><title>{}: {} automated, {} denied</title>",
-            short_time(&interval.start, report.timeline.seconds),
+            "<g><title>{}: {} {}, {} {}</title>",
+            label(number),
             count(of(interval)),
-            count(interval.denied)
+            plot.words.0,
+            count(line_of(interval)),
+            plot.words.1
         );
-        for (at, identity) in order.iter().zip(AUTOMATED) {
+        for (at, identity) in &order {
             let requests = interval.requests[*at];
             if requests > 0 {
                 let (low, high) = (y(below), y(below + requests));
@@ -101,7 +132,7 @@ pub(super) fn timeline(report: &Report) -> Option<String> {
             }
         }
         svg.push_str("</g>");
-        let _ = write!(line, "{:.1},{:.1} ", x + slot / 2.0, y(interval.denied));
+        let _ = write!(line, "{:.1},{:.1} ", x + slot / 2.0, y(line_of(interval)));
     }
     for (at, x) in labels(intervals.len(), LEFT, longest) {
         let _ =
@@ -113,6 +144,11 @@ pub(super) fn timeline(report: &Report) -> Option<String> {
             svg,
             "<polyline class=\"halo\" points=\"{points}\"/><polyline class=\"line\" points=\"{points}\"/>"
         );
+    }
+    if let Some(ceiling) = ceiling {
+        let y = BOTTOM - (BOTTOM - TOP) * ceiling / top as f64;
+        let _ =
+            write!(svg, "<line class=\"limit\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
     }
     svg.push_str("</svg>");
     Some(svg)

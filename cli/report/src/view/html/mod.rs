@@ -2,6 +2,7 @@
 
 mod charts;
 mod escape;
+mod limits;
 mod tables;
 
 use std::fmt::Write as _;
@@ -37,11 +38,14 @@ pub fn write_html(report: &Report, output: &mut impl Write) -> io::Result<()> {
         tables::changes(report, &mut page);
     }
     plots(report, &mut page);
+    limits::limits(report, &mut page);
     tables::agents(report, &mut page);
     tables::denials(report, &mut page);
+    tables::usage(report, &mut page);
     tables::impostors(report, &mut page);
     tables::unknown(report, &mut page);
     tables::uncovered(report, &mut page);
+    tables::documents(report, &mut page);
     tables::input(report, &mut page);
     let _ = write!(
         page,

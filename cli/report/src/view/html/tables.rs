@@ -8,10 +8,15 @@ use super::charts::{AUTOMATED, Bar, bars, short_time};
 use super::escape::Text;
 use crate::model::{Kind, OutcomeRow, Report, Row, Top};
 use crate::numbers::{bytes, count, share, shown_time};
-use crate::view::words::{decision, identity};
+use crate::view::words::{addresses, decision, document, identity};
 
 /// Writes a table: headings that end with `#` are of numbers, `caption` names it, and each row is one of cells.
-fn table(page: &mut String, caption: &str, headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
+pub(super) fn table(
+    page: &mut String,
+    caption: &str,
+    headings: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+) {
     let _ = write!(page, "<div class=\"scroll\"><table aria-label=\"{}\"><thead><tr>", Text(caption));
     for heading in headings {
         let _ = match heading.strip_suffix('#') {
@@ -27,7 +32,7 @@ fn table(page: &mut String, caption: &str, headings: &[&str], rows: impl IntoIte
 }
 
 /// A cell with a text.
-fn text(class: &str, text: impl AsRef<str>) -> String {
+pub(super) fn text(class: &str, text: impl AsRef<str>) -> String {
     cell("td", class, &Text(text.as_ref()).to_string())
 }
 
@@ -37,11 +42,11 @@ fn code(class: &str, value: &str) -> String {
 }
 
 /// The cell that names its row.
-fn title(class: &str, text: &str) -> String {
+pub(super) fn title(class: &str, text: &str) -> String {
     cell("th scope=\"row\"", class, &Text(text).to_string())
 }
 
-fn number(number: u64) -> String {
+pub(super) fn number(number: u64) -> String {
     text("n", count(number))
 }
 
@@ -50,7 +55,7 @@ fn cell(tag: &str, class: &str, content: &str) -> String {
     format!("<{tag}{class}>{content}</{}>", &tag[..2])
 }
 
-fn missing(page: &mut String, missing: u64) {
+pub(super) fn missing(page: &mut String, missing: u64) {
     if missing > 0 {
         let _ = writeln!(
             page,
@@ -110,8 +115,7 @@ const UNKNOWN_HEADINGS: &[&str] = &["agent", "requests#", "bytes#", "clients#", 
 
 fn agent_row(row: &Row, has_identities: bool) -> Vec<String> {
     let all = row.all.requests;
-    let about = if row.addresses.exact { "" } else { "~" };
-    let clients = format!("{about}{}", count(row.addresses.count));
+    let clients = addresses(row.addresses);
     let mut cells =
         vec![title("wide", &row.title()), number(all), text("n", bytes(row.all.bytes)), text("n", clients)];
     if has_identities {
@@ -169,7 +173,7 @@ fn details(row: &Row, page: &mut String) {
     page.push_str("</div></div></details>\n");
 }
 
-fn top(caption: &str, name: &str, top: &Top, page: &mut String) {
+pub(super) fn top(caption: &str, name: &str, top: &Top, page: &mut String) {
     page.push_str("<div>");
     let rows = top.items.iter().map(|item| {
         let value = if item.value.is_empty() { NOT_IN_LOG } else { &item.value };
@@ -199,6 +203,24 @@ pub(super) fn denials(report: &Report, page: &mut String) {
     });
     table(page, "Denials", &["requests#", "reason", "rule", "site"], rows);
     page.push_str("</details>\n</section>\n");
+}
+
+/// The requests for each purpose, by what is preferred about it.
+pub(super) fn usage(report: &Report, page: &mut String) {
+    if report.usage().next().is_none() {
+        return;
+    }
+    page.push_str(
+        "<section class=\"long\">\n<h2>Purposes and usage preferences</h2>\n<p class=\"quiet\">Requests by what the site prefers \
+         about this use of the path.</p>\n",
+    );
+    let rows = report.usage().map(|(row, usage)| {
+        let counts = usage.uses.counts().map(number);
+        [title("wide", &row.title()), text("", usage.purpose)].into_iter().chain(counts).collect()
+    });
+    let headings = &["agent", "purpose", "disallowed#", "in part#", "allowed#", "not stated#"];
+    table(page, "Purposes and usage preferences", headings, rows);
+    page.push_str("</section>\n");
 }
 
 /// The networks of impostors.
@@ -255,6 +277,21 @@ pub(super) fn uncovered(report: &Report, page: &mut String) {
         count(uncovered.all.requests)
     );
     top("Hosts that no policy covers", "host", &uncovered.hosts, page);
+    page.push_str("</section>\n");
+}
+
+/// The requests for documents.
+pub(super) fn documents(report: &Report, page: &mut String) {
+    let outcomes = &report.documents.outcomes;
+    if outcomes.is_empty() {
+        return;
+    }
+    page.push_str(
+        "<section>\n<h2>Requests for documents</h2>\n<p class=\"quiet\">Clients whose Accept prefers a document to the page.</p>\n",
+    );
+    let rows =
+        outcomes.iter().map(|(outcome, requests)| vec![number(*requests), text("", document(outcome))]);
+    table(page, "Requests for documents", &["requests#", "they get"], rows);
     page.push_str("</section>\n");
 }
 
