@@ -30,6 +30,9 @@ const CHECK: &str = "/envoy.service.auth.v3.Authorization/Check";
 /// The largest message: Envoy sends no body of a request unless it is told to, and then as much as it is told to.
 const MOST_BYTES: usize = 1 << 20;
 
+/// The metadata of a call in which Envoy can be told to send the client's address, as it has computed it.
+const ADDRESS: &str = "x-real-ip";
+
 /// The key of the dynamic metadata under which the value of `X-Crawlpike` is.
 const FACTS: &str = "crawlpike";
 
@@ -57,16 +60,24 @@ impl UnaryService<CheckRequest> for Service {
     type Future = Pin<Box<dyn Future<Output = Result<Response<CheckResponse>, Status>> + Send>>;
 
     fn call(&mut self, request: Request<CheckRequest>) -> Self::Future {
+        let address = request.metadata().get(ADDRESS).map(|value| value.as_bytes().to_vec());
         let Some(attributes) = request.into_inner().attributes else {
             return Box::pin(ready(Err(Status::invalid_argument("there are no attributes"))));
         };
         let (gate, may_ask) = (Arc::clone(&self.gate), self.may_ask);
-        Box::pin(async move { check(&gate, may_ask, &attributes).await.map(Response::new) })
+        Box::pin(
+            async move { check(&gate, may_ask, address.as_deref(), &attributes).await.map(Response::new) },
+        )
     }
 }
 
 /// Decides. A question that is not clear fails where the document says `enforce`, so that Envoy's `failure_mode_allow` counts.
-async fn check(gate: &Gate, may_ask: bool, attributes: &Attributes) -> Result<CheckResponse, Status> {
+async fn check(
+    gate: &Gate,
+    may_ask: bool,
+    address: Option<&[u8]>,
+    attributes: &Attributes,
+) -> Result<CheckResponse, Status> {
     let (route, wrong) = route(attributes);
     let fail = |why: Unclear| match gate.passes_unclear(why, route) {
         true => Ok(ok(Verdict::default())),
@@ -86,7 +97,8 @@ async fn check(gate: &Gate, may_ask: bool, attributes: &Attributes) -> Result<Ch
     let named =
         |name: &'static str| lines.iter().filter(move |(known, _)| *known == name).map(|(_, value)| *value);
     let user_agent = joined_lines(named("user-agent"));
-    let address = match client(gate, attributes, named("x-forwarded-for")) {
+    let known = address.map(|text| trust::address(text).ok_or(Unclear::Unreadable(ADDRESS)).map(Some));
+    let address = match known.unwrap_or_else(|| client(gate, attributes, named("x-forwarded-for"))) {
         Ok(address) => address,
         Err(why) => return fail(why),
     };
@@ -157,7 +169,8 @@ fn ok(verdict: Verdict) -> CheckResponse {
         response_headers_to_add: verdict
             .response_lines
             .into_iter()
-            .map(|line| option(line, Append::AppendIfExistsOrAdd))
+            .map(|line| (append(&line.0), line))
+            .map(|(append, line)| option(line, append))
             .collect(),
     };
     answer_with(Code::Ok, HttpResponse::Ok(response), dynamic_metadata)
@@ -178,6 +191,11 @@ fn denied(verdict: Verdict) -> CheckResponse {
 fn answer_with(code: Code, response: HttpResponse, dynamic_metadata: Option<Struct>) -> CheckResponse {
     let status = Some(crate::messages::Status { code: code as i32 });
     CheckResponse { status, http_response: Some(response), dynamic_metadata }
+}
+
+/// Of a dictionary, the last line counts: that of the site must permit nothing that the upstream does not.
+fn append(name: &[u8]) -> Append {
+    if name == b"content-usage" { Append::AddIfAbsent } else { Append::AppendIfExistsOrAdd }
 }
 
 fn option((name, value): Header, append: Append) -> HeaderOption {

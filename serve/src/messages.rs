@@ -190,6 +190,8 @@ pub struct HeaderOption {
 pub enum Append {
     /// They stay.
     AppendIfExistsOrAdd = 0,
+    /// If there are any, the line is left out.
+    AddIfAbsent = 1,
     /// The line takes their place.
     OverwriteIfExistsOrAdd = 2,
 }
