@@ -112,7 +112,9 @@ impl Source {
     }
 
     fn look(&self) {
-        if let Look::Changed { files, made } = self.origin().look() {
+        // Apart, because what is locked there would stay locked in the branch.
+        let look = self.origin().look();
+        if let Look::Changed { files, made } = look {
             self.take(&files, made);
         }
     }
