@@ -1,6 +1,8 @@
 -- Asks `crawlpike serve` about a request. If it does not answer, the request passes.
 local SERVER = "http://127.0.0.1:9191/haproxy"
 local TIME = 1000 -- milliseconds
+-- The status that HAProxy itself answers with if it cannot reach the server.
+local UNREACHABLE = 503
 
 -- The headers of the request, as the client for HTTP takes them, with those of the dialect.
 local function question(txn)
@@ -37,7 +39,7 @@ core.register_action("crawlpike", { "http-req" }, function(txn)
     if status == 200 then
         local ours = answer.headers["x-crawlpike"]
         if ours then txn.http:req_set_header("X-Crawlpike", ours[0] or ours[1]) end
-    elseif status >= 400 then
+    elseif status >= 400 and status ~= UNREACHABLE then
         txn:done(txn:reply({ status = status, headers = lines(answer.headers), body = answer.body }))
     end
 end)

@@ -154,7 +154,8 @@ fn what_cannot_begin_says_why() {
 
 #[test]
 fn a_persons_browser_passes_without_a_header() {
-    let serve = start(&lab(), &[]);
+    let folder = lab();
+    let serve = start(&folder, &[]);
     let mut request = Request::get("/caddy").agent(FIREFOX);
     for (name, value) in question("198.51.100.1").headers().iter().skip(2) {
         request = request.header(name, value);
