@@ -12,6 +12,7 @@ use crawlpike_tests::origin::{Origin, Received};
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::process::{Server, wait_for};
 use crawlpike_tests::serve::Serve;
+use rustix::process::Signal;
 
 /// The document of the examples. PartnerBot's addresses are those of the tests' clients, and nobody else's.
 fn policy() -> Folder {
@@ -190,7 +191,7 @@ fn haproxy() {
 
 #[test]
 fn envoy() {
-    let world = World::start();
+    let mut world = World::start();
     let admin = free_port();
     let text = world.example(
         "envoy.yaml",
@@ -216,6 +217,12 @@ fn envoy() {
     assert_eq!(world.ask(&Request::get("/watched/").agent("curl/8")).status, 200);
     let line = world.folder.wait_for_line("access.log", "/watched/");
     assert!(line.contains("/watched/ 200 action=deny, identity=generic"), "{line}");
+    // If the server is killed, no request is lost.
+    world.serve.server().signal(Signal::KILL);
+    for _ in 0..100 {
+        let status = world.ask(&Request::get("/").agent("curl/8")).status;
+        assert!(matches!(status, 200 | 403), "{status}");
+    }
 }
 
 #[test]

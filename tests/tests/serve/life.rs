@@ -71,7 +71,7 @@ fn what_is_not_clear_is_an_error_and_passes_unless_the_document_enforces() {
 }
 
 /// A server at a port, whose peers are only trusted as these arguments say.
-fn start_at_port(folder: &Folder, arguments: &[&str]) -> (Server, u16) {
+pub(crate) fn start_at_port(folder: &Folder, arguments: &[&str]) -> (Server, u16) {
     let port = free_port();
     let mut command = Command::new(artefacts::cli());
     command.arg("serve").arg("--config").arg(folder.path().join("crawlpike.json"));
