@@ -1,7 +1,6 @@
 //! `crawlpike serve`, as a process of one test, and the filter of Envoy that asks it.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -9,7 +8,7 @@ use crate::artefacts;
 use crate::http::{Connection, Request, Response};
 use crate::nginx::{Folder, ask};
 use crate::ports::free_port;
-use crate::process::Server;
+use crate::process::{Server, program};
 
 /// The dynamic metadata in which Envoy's filter has the facts.
 pub const METADATA: &str = "envoy.filters.http.ext_authz";
@@ -27,9 +26,20 @@ impl Serve {
     /// Starts it with a document, and with these arguments besides, and waits until it is ready. `name` distinguishes it from others
     /// in the folder.
     pub fn start(folder: &Folder, name: &str, config: &Path, arguments: &[&str]) -> Self {
+        Self::start_under(&[], folder, name, config, arguments)
+    }
+
+    /// The same, run by a command such as `taskset`.
+    pub fn start_under(
+        under: &[&str],
+        folder: &Folder,
+        name: &str,
+        config: &Path,
+        arguments: &[&str],
+    ) -> Self {
         let socket = |role: &str| folder.path().join(format!("{name}-{role}.sock"));
         let (http, grpc, admin) = (socket("http"), socket("grpc"), free_port());
-        let mut command = Command::new(artefacts::cli());
+        let mut command = program(under, artefacts::cli());
         command.arg("serve").arg("--config").arg(config).args(arguments);
         command.args(["--http", &format!("unix:{}", http.display())]);
         command.args(["--grpc", &format!("unix:{}", grpc.display())]);
