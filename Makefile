@@ -104,7 +104,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug test-panics test-docker test-monitoring test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug test-panics test-docker test-monitoring test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -358,10 +358,11 @@ book: ## [lands] Build the documentation as a book, in target/book/html
 	@docs/book/build
 
 bench: ## [bench] Run all benchmarks on an idle machine, and write target/bench.md (bench-document only with CORPORA=DIR)
-	@rm -f $(TARGET_DIR)/bench-{core.txt,nginx.md,envoy.md,signatures.md,document.md}
+	@rm -f $(TARGET_DIR)/bench-{core.txt,nginx.md,envoy.md,serve.md,signatures.md,document.md}
 	@$(MAKE) --no-print-directory bench-core
 	@$(MAKE) --no-print-directory bench-nginx
 	@$(MAKE) --no-print-directory bench-envoy
+	@$(MAKE) --no-print-directory bench-serve
 	@$(MAKE) --no-print-directory bench-signatures
 	@$(if $(CORPORA),$(MAKE) --no-print-directory bench-document)
 	@$(PYTHON) tests/bench/report.py $(TARGET_DIR) | tee $(TARGET_DIR)/bench.md
@@ -389,6 +390,10 @@ bench-document: ## [bench] Compare documents with those of other tools, on corpo
 bench-nginx: build ## [bench] Benchmark the nginx gate against bare nginx and hand-written rules (takes some minutes)
 	@$(SETUP) nginx bench
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- nginx --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) | tee $(TARGET_DIR)/bench-nginx.md
+
+bench-serve: build ## [bench] Benchmark nginx and Envoy that ask `crawlpike serve` against the gates (takes some minutes)
+	@$(SETUP) nginx envoy bench
+	@$(CARGO) run -q -p crawlpike-tests --bin bench -- serve --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) | tee $(TARGET_DIR)/bench-serve.md
 
 bench-signatures: build ## [bench] Measure what signatures cost the gates (takes some minutes)
 	@$(SETUP) nginx envoy bench

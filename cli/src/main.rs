@@ -32,6 +32,8 @@ mod random;
 mod report;
 mod request;
 mod schema;
+#[cfg(feature = "serve")]
+mod serve;
 mod sign;
 mod source;
 mod table;
@@ -68,6 +70,8 @@ enum Command {
     Update(update::Arguments),
     Compile(compile::Arguments),
     Envoy(envoy::Arguments),
+    #[cfg(feature = "serve")]
+    Serve(serve::Arguments),
     Report(report::Arguments),
     Publish(publish::Arguments),
     Aiwebindex(aiwebindex::Arguments),
@@ -96,6 +100,8 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Envoy(arguments) => envoy::run(&arguments),
+        #[cfg(feature = "serve")]
+        Command::Serve(arguments) => serve::run(arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Publish(arguments) => publish::run(&arguments),
         Command::Aiwebindex(arguments) => aiwebindex::run(&arguments),

@@ -33,6 +33,17 @@ impl Variant {
         Self { name: name.into(), port: free_port(), filter, denies }
     }
 
+    /// The candidate that an Envoy serves.
+    pub(crate) fn candidate(&self, envoy: &Envoy, kind: Kind) -> Candidate {
+        Candidate {
+            name: self.name.clone(),
+            address: local(self.port),
+            pid: Pid::as_raw(Some(envoy.server().pid())),
+            helper: None,
+            denies: self.denies && kind == Kind::Spoofed,
+        }
+    }
+
     /// The cost of a request of each kind.
     fn instructions(&self, world: &World) -> [f64; Kind::ALL.len()] {
         /// Enough for the compiler of the Wasm runtime to have made of all functions what it will.
@@ -109,13 +120,8 @@ fn report_rates(variants: &[Variant], largest: &World, effort: Effort) {
     );
     for kind in Kind::ALL {
         let clients = largest.clients(kind);
-        let candidate = |variant: &Variant| Candidate {
-            name: variant.name.clone(),
-            address: local(variant.port),
-            pid: Pid::as_raw(Some(envoy.server().pid())),
-            denies: variant.denies && kind == Kind::Spoofed,
-        };
-        let candidates: Vec<Candidate> = variants.iter().map(candidate).collect();
+        let candidates: Vec<Candidate> =
+            variants.iter().map(|variant| variant.candidate(&envoy, kind)).collect();
         eprintln!("bench: {}", kind.name());
         println!("## {}\n\n{}", kind.name(), table(&measure(&candidates, &clients, effort)));
     }
@@ -125,8 +131,8 @@ fn name_of_rbac(world: &World) -> String {
     format!("RBAC, {} prefixes", world.prefixes)
 }
 
-pub(crate) fn bootstrap(variants: &[Variant]) -> Value {
-    json!({ "static_resources": { "listeners": variants.iter().map(listener).collect::<Vec<Value>>() } })
+pub(crate) fn bootstrap<'v>(variants: impl IntoIterator<Item = &'v Variant>) -> Value {
+    json!({ "static_resources": { "listeners": variants.into_iter().map(listener).collect::<Vec<Value>>() } })
 }
 
 /// A gate with a document: the native module reads it, and the Wasm filter has it compiled.

@@ -1,4 +1,4 @@
-//! The benchmarks of the gates: `make bench-nginx`, `make bench-envoy`, `make bench-signatures`,
+//! The benchmarks of the gates: `make bench-nginx`, `make bench-envoy`, `make bench-serve`, `make bench-signatures`,
 //! `make soak-envoy`.
 //!
 //! Each is one run over all candidates side by side, and prints a report in Markdown; what it is doing meanwhile goes to
@@ -17,11 +17,12 @@ mod envoy_peers;
 mod hand_written;
 mod nginx;
 mod rounds;
+mod serve;
 mod signatures;
 mod updates;
 mod world;
 
-const USAGE: &str = "usage: bench nginx|envoy|envoy-updates|signatures|attack [--rounds N] [--seconds N] [--empty-gates DIRECTORY] [--only TEXT] [--updates N]";
+const USAGE: &str = "usage: bench nginx|envoy|serve|envoy-updates|signatures|attack [--rounds N] [--seconds N] [--empty-gates DIRECTORY] [--only TEXT] [--updates N]";
 
 /// The length of the measurement.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,7 @@ fn run(arguments: &[String]) -> Option<bool> {
     }
     match program.as_str() {
         "nginx" => nginx::report(effort),
+        "serve" => serve::report(effort),
         "envoy" => envoy::report(effort, &empty_gates, &only),
         "signatures" => signatures::report(!effort.is_of_instructions_alone()),
         "attack" => return Some(attack::report()),

@@ -83,7 +83,7 @@ impl Variant {
 }
 
 /// The worker of an nginx that has one.
-fn worker(nginx: &Nginx) -> i32 {
+pub(crate) fn worker(nginx: &Nginx) -> i32 {
     let master = Pid::as_raw(Some(nginx.server().pid()));
     wait_for("nginx's worker", || children(master).first().copied())
 }
@@ -149,6 +149,7 @@ fn report_rates(variants: &[Variant], largest: &World, effort: Effort) {
             name: variant.name.clone(),
             address: *address,
             pid: worker(nginx),
+            helper: None,
             denies: variant.denies && kind == Kind::Spoofed,
         };
         let candidates: Vec<Candidate> = variants.iter().zip(&started).map(candidate).collect();

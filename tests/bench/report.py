@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints one report of what the benchmarks left in a directory: the machine, the versions, what was not faster, and all tables.
 
-    tests/bench/report.py DIRECTORY      with bench-core.txt, bench-nginx.md, bench-envoy.md, bench-signatures.md, bench-document.md
+    tests/bench/report.py DIRECTORY      with bench-core.txt, bench-nginx.md, bench-envoy.md, bench-serve.md, bench-signatures.md, bench-document.md
 """
 
 import datetime
@@ -17,6 +17,7 @@ PARTS = {
     "bench-core.txt": "The core",
     "bench-nginx.md": "The nginx gate",
     "bench-envoy.md": "The Envoy gate",
+    "bench-serve.md": "Other proxies",
     "bench-signatures.md": "Signatures",
     "bench-document.md": "Documents",
 }

@@ -20,6 +20,8 @@ pub(crate) struct Candidate {
     pub(crate) address: SocketAddr,
     /// The process that serves.
     pub(crate) pid: i32,
+    /// Another process that works for it.
+    pub(crate) helper: Option<i32>,
     /// True if it answers these clients with an error.
     pub(crate) denies: bool,
 }
@@ -35,6 +37,14 @@ struct Turn {
     per_second: f64,
     /// Microseconds of the server's processor for a request.
     processor: f64,
+    /// Half of the requests, and all but one in a hundred, took no longer.
+    latencies: [Duration; 2],
+}
+
+impl Candidate {
+    fn processor_time(&self) -> Duration {
+        [Some(self.pid), self.helper].into_iter().flatten().map(processor_time).sum()
+    }
 }
 
 /// The core of the server under load; the load generator has the next.
@@ -83,10 +93,10 @@ function request()
     at = at % #requests + 1
     return requests[at]
 end
-function done(summary)
+function done(summary, latency)
     local e = summary.errors
-    io.write(string.format('RESULT %d %d %d %d\\n', summary.requests, summary.duration, e.status,
-        e.connect + e.read + e.write + e.timeout))
+    io.write(string.format('RESULT %d %d %d %d %d %d\\n', summary.requests, summary.duration, e.status,
+        e.connect + e.read + e.write + e.timeout, latency:percentile(50), latency:percentile(99)))
 end
 ",
         );
@@ -103,7 +113,7 @@ end
     }
 
     fn try_turn(&self, candidate: &Candidate, effort: Effort) -> Option<Turn> {
-        let before = processor_time(candidate.pid);
+        let before = candidate.processor_time();
         let output = Command::new("taskset")
             .args(["-c", &LOAD_CORE.to_string(), "wrk", "-t1", &format!("-c{CONNECTIONS}")])
             .arg(format!("-d{}s", effort.turn.as_secs()))
@@ -112,12 +122,12 @@ end
             .arg(format!("http://{}/", candidate.address))
             .output()
             .expect("wrk can be started: .ci/setup bench installs it");
-        let processor = processor_time(candidate.pid).saturating_sub(before);
+        let processor = candidate.processor_time().saturating_sub(before);
         // Requests that it has not answered yet must not affect the next candidate.
         wait_for("a server with nothing to do", || {
-            let before = processor_time(candidate.pid);
+            let before = candidate.processor_time();
             thread::sleep(Duration::from_millis(50));
-            (processor_time(candidate.pid).saturating_sub(before) < Duration::from_millis(20)).then_some(())
+            (candidate.processor_time().saturating_sub(before) < Duration::from_millis(20)).then_some(())
         });
         let text = String::from_utf8_lossy(&output.stdout);
         let result = text.lines().find_map(|line| line.strip_prefix("RESULT "));
@@ -126,7 +136,7 @@ end
             .flat_map(|line| line.split(' '))
             .filter_map(|word| word.parse().ok())
             .collect();
-        let [requests, microseconds, refused, broken] = *numbers else {
+        let [requests, microseconds, refused, broken, p50, p99] = *numbers else {
             panic!("wrk says nothing of its requests: {text}{}", String::from_utf8_lossy(&output.stderr));
         };
         let name = &candidate.name;
@@ -136,6 +146,7 @@ end
         (requests > 0.0).then(|| Turn {
             per_second: requests / microseconds * 1e6,
             processor: processor.as_secs_f64() * 1e6 / requests,
+            latencies: [p50, p99].map(|latency| Duration::from_secs_f64(latency / 1e6)),
         })
     }
 }
@@ -149,6 +160,16 @@ impl Measured {
     /// Microseconds of the server's processor for a request.
     pub(crate) fn processor(&self) -> f64 {
         median(self.turns.iter().map(|turn| turn.processor))
+    }
+
+    /// The time that half of the requests took at most, and that all but one in a hundred took.
+    pub(crate) fn latencies(&self) -> [Duration; 2] {
+        let median = |place: usize| {
+            let mut all: Vec<Duration> = self.turns.iter().map(|turn| turn.latencies[place]).collect();
+            all.sort();
+            all[all.len() / 2]
+        };
+        [0, 1].map(median)
     }
 
     /// The ratio of its requests a second to those of another candidate.

@@ -30,6 +30,7 @@ pub mod publisher;
 pub mod random_requests;
 pub mod reloads;
 pub mod runners;
+pub mod serve;
 pub mod serving;
 pub mod sign;
 pub mod sources;

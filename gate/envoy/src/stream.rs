@@ -1,6 +1,8 @@
 //! The calls of Envoy that a gate makes about one stream.
 
-use crawlpike_core::{HeaderName, HeaderNames, Request};
+use core::convert::Infallible;
+
+use crawlpike_core::{HeaderName, HeaderNames, PlainRequest, Request};
 
 /// The name of the filter, and of the filter state for the access log.
 pub const NAME: &str = "crawlpike";
@@ -42,6 +44,25 @@ pub trait HostRequest: Request {
     ///
     /// Envoy refused a fact.
     fn facts_complete(&self) -> Result<(), Self::Error>;
+}
+
+/// A request whose facts have come with it, as those of a question to a server.
+impl HostRequest for PlainRequest<'_> {
+    type Error = Infallible;
+
+    fn header_names(&self) -> HeaderNames {
+        let mut names = HeaderNames::default();
+        self.names().for_each(|name| names.see(name));
+        names
+    }
+
+    fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.headers.iter().map(|(name, _)| name.as_bytes())
+    }
+
+    fn facts_complete(&self) -> Result<(), Infallible> {
+        Ok(())
+    }
 }
 
 /// Header lines, as far as Envoy has given them.

@@ -12,11 +12,13 @@ mod cli;
 pub mod core;
 mod envoy;
 mod nginx;
+mod serve;
 
 pub use self::cli::Cli;
 pub use self::core::Core;
 pub use self::envoy::Envoy;
 pub use self::nginx::Nginx;
+pub use self::serve::{ExtAuthz, Forward};
 
 /// A way into Crawlpike.
 pub trait Runner {

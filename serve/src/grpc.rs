@@ -1,0 +1,217 @@
+//! `envoy.service.auth.v3.Authorization`: one method, `Check`.
+
+use std::collections::HashMap;
+use std::future::{Future, ready};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crawlpike_core::{Mode, PlainRequest, joined_lines};
+use hyper::body::Incoming;
+use hyper::http;
+use tonic::body::Body;
+use tonic::server::{Grpc, UnaryService};
+use tonic::{Code, Request, Response, Status};
+use tonic_prost::ProstCodec;
+
+use crate::check::{Answer, Header, OURS, Verdict};
+use crate::dialect::scheme;
+use crate::gate::{Gate, Route};
+use crate::messages::{
+    Append, Attributes, CheckRequest, CheckResponse, DeniedResponse, HeaderOption, HeaderValue, HttpRequest,
+    HttpResponse, HttpStatus, OkResponse, Struct, Value,
+};
+use crate::trust;
+use crate::unclear::Unclear;
+
+/// The path of the method.
+const CHECK: &str = "/envoy.service.auth.v3.Authorization/Check";
+
+/// The largest message: Envoy sends no body of a request unless it is told to, and then as much as it is told to.
+const MOST_BYTES: usize = 1 << 20;
+
+/// The metadata of a call in which Envoy can be told to send the client's address, as it has computed it.
+const ADDRESS: &str = "x-real-ip";
+
+/// The key of the dynamic metadata under which the value of `X-Crawlpike` is.
+const FACTS: &str = "crawlpike";
+
+/// Answers a call.
+pub(crate) async fn answer(
+    gate: Arc<Gate>,
+    may_ask: bool,
+    call: http::Request<Incoming>,
+) -> http::Response<Body> {
+    if call.uri().path() != CHECK {
+        return Status::unimplemented("the only method is envoy.service.auth.v3.Authorization/Check")
+            .into_http();
+    }
+    let mut grpc = Grpc::new(ProstCodec::default()).max_decoding_message_size(MOST_BYTES);
+    grpc.unary(Service { gate, may_ask }, call).await
+}
+
+struct Service {
+    gate: Arc<Gate>,
+    may_ask: bool,
+}
+
+impl UnaryService<CheckRequest> for Service {
+    type Response = CheckResponse;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<CheckResponse>, Status>> + Send>>;
+
+    fn call(&mut self, request: Request<CheckRequest>) -> Self::Future {
+        let address = request.metadata().get(ADDRESS).map(|value| value.as_bytes().to_vec());
+        let Some(attributes) = request.into_inner().attributes else {
+            return Box::pin(ready(Err(Status::invalid_argument("there are no attributes"))));
+        };
+        let (gate, may_ask) = (Arc::clone(&self.gate), self.may_ask);
+        Box::pin(
+            async move { check(&gate, may_ask, address.as_deref(), &attributes).await.map(Response::new) },
+        )
+    }
+}
+
+/// Decides. A question that is not clear fails where the document says `enforce`, so that Envoy's `failure_mode_allow` counts.
+async fn check(
+    gate: &Gate,
+    may_ask: bool,
+    address: Option<&[u8]>,
+    attributes: &Attributes,
+) -> Result<CheckResponse, Status> {
+    let (route, wrong) = route(attributes);
+    let fail = |why: Unclear| match gate.passes_unclear(why, route) {
+        true => Ok(ok(Verdict::default())),
+        false => Err(Status::invalid_argument(why.to_string())),
+    };
+    let unclear = if may_ask { wrong } else { Some(Unclear::Peer) };
+    if let Some(why) = unclear {
+        return fail(why);
+    }
+    let Some(http) = attributes.request.as_ref().and_then(|request| request.http.as_ref()) else {
+        return fail(Unclear::Missing("request.http"));
+    };
+    if http.method.is_empty() {
+        return fail(Unclear::Missing("request.http.method"));
+    }
+    let lines = lines(http);
+    let named =
+        |name: &'static str| lines.iter().filter(move |(known, _)| *known == name).map(|(_, value)| *value);
+    let user_agent = joined_lines(named("user-agent"));
+    let known = address.map(|text| trust::address(text).ok_or(Unclear::Unreadable(ADDRESS)).map(Some));
+    let address = match known.unwrap_or_else(|| client(gate, attributes, named("x-forwarded-for"))) {
+        Ok(address) => address,
+        Err(why) => return fail(why),
+    };
+    let request = PlainRequest {
+        address,
+        scheme: scheme(http.scheme.as_bytes()),
+        authority: Some(named(":authority").next().unwrap_or(http.host.as_bytes())),
+        method: http.method.as_bytes(),
+        path: named(":path").next().unwrap_or(http.path.as_bytes()),
+        user_agent: user_agent.as_deref(),
+        headers: &lines,
+        ..PlainRequest::default()
+    };
+    let verdict = gate.check(request, route).await;
+    Ok(if verdict.answer.is_some() { denied(verdict) } else { ok(verdict) })
+}
+
+/// The settings of the route, and what is wrong with them.
+fn route(attributes: &Attributes) -> (Route<'_>, Option<Unclear>) {
+    let setting = |name: &str| attributes.context_extensions.get(name).map(String::as_str);
+    let mode = setting("mode");
+    let route = Route { mode: mode.and_then(Mode::from_word), site: setting("site") };
+    (route, (mode.is_some() && route.mode.is_none()).then_some(Unclear::Setting("mode")))
+}
+
+/// The client: Envoy's peer, unless that is a proxy of the operator's; then `X-Forwarded-For` counts. `None` on a unix socket.
+fn client<'l>(
+    gate: &Gate,
+    attributes: &Attributes,
+    forwarded_for: impl DoubleEndedIterator<Item = &'l [u8]>,
+) -> Result<Option<IpAddr>, Unclear> {
+    let address = attributes.source.as_ref().and_then(|source| source.address.as_ref());
+    let address = address.ok_or(Unclear::Missing("source.address"))?;
+    let peer = match &address.socket_address {
+        Some(socket) => {
+            Some(trust::address(socket.address.as_bytes()).ok_or(Unclear::Unreadable("source.address"))?)
+        }
+        None => None,
+    };
+    match peer {
+        Some(peer) if !gate.trust.covers(peer) => Ok(Some(peer)),
+        peer => Ok(gate.trust.client(forwarded_for)?.or(peer)),
+    }
+}
+
+/// The lines of the headers: byte for byte, if Envoy sends them so.
+fn lines(http: &HttpRequest) -> Vec<(&str, &[u8])> {
+    match &http.header_map {
+        Some(raw) => raw.headers.iter().map(|line| (line.key.as_str(), bytes(line))).collect(),
+        None => http.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect(),
+    }
+}
+
+fn bytes(line: &HeaderValue) -> &[u8] {
+    if line.raw_value.is_empty() { line.value.as_bytes() } else { &line.raw_value }
+}
+
+fn ok(verdict: Verdict) -> CheckResponse {
+    let dynamic_metadata = metadata(&verdict);
+    let connection = verdict.connection.map(|value| (b"connection".to_vec(), value));
+    let ours = verdict.facts.map(|facts| (OURS.into(), facts.into_bytes()));
+    let set: Vec<Header> = ours.into_iter().chain(connection).collect();
+    // Envoy removes last, so what takes the place of a header is not among those that go.
+    let removed = verdict.forgeries.into_iter().filter(|name| set.iter().all(|(other, _)| other != name));
+    let response = OkResponse {
+        headers_to_remove: removed.filter_map(|name| String::from_utf8(name).ok()).collect(),
+        headers: set.into_iter().map(|line| option(line, Append::OverwriteIfExistsOrAdd)).collect(),
+        response_headers_to_add: verdict
+            .response_lines
+            .into_iter()
+            .map(|line| (append(&line.0), line))
+            .map(|(append, line)| option(line, append))
+            .collect(),
+    };
+    answer_with(Code::Ok, HttpResponse::Ok(response), dynamic_metadata)
+}
+
+/// A response in place of the upstream's: a denial, or a policy, which Envoy sends as well.
+fn denied(verdict: Verdict) -> CheckResponse {
+    let dynamic_metadata = metadata(&verdict);
+    let Answer { status, headers, body, .. } = verdict.answer.unwrap_or_default();
+    let response = DeniedResponse {
+        status: Some(HttpStatus { code: status.into() }),
+        headers: headers.into_iter().map(|line| option(line, Append::OverwriteIfExistsOrAdd)).collect(),
+        body: String::from_utf8_lossy(&body).into_owned(),
+    };
+    answer_with(Code::PermissionDenied, HttpResponse::Denied(response), dynamic_metadata)
+}
+
+fn answer_with(code: Code, response: HttpResponse, dynamic_metadata: Option<Struct>) -> CheckResponse {
+    let status = Some(crate::messages::Status { code: code as i32 });
+    CheckResponse { status, http_response: Some(response), dynamic_metadata }
+}
+
+/// Of a dictionary, the last line counts: that of the site must permit nothing that the upstream does not.
+fn append(name: &[u8]) -> Append {
+    if name == b"content-usage" { Append::AddIfAbsent } else { Append::AppendIfExistsOrAdd }
+}
+
+fn option((name, value): Header, append: Append) -> HeaderOption {
+    let key = String::from_utf8_lossy(&name).into_owned();
+    let (value, raw_value) = match String::from_utf8(value) {
+        Ok(text) => (text, Vec::new()),
+        Err(other) => (String::new(), other.into_bytes()),
+    };
+    HeaderOption { header: Some(HeaderValue { key, value, raw_value }), append_action: append.into() }
+}
+
+/// The facts, as the native module writes them into filter state and dynamic metadata.
+fn metadata(verdict: &Verdict) -> Option<Struct> {
+    let all = verdict.facts.iter().map(|facts| (FACTS.to_owned(), facts));
+    let single = verdict.single_facts.iter().map(|(name, text)| (name.clone(), text));
+    let value = |text: &String| Value { text: Some(text.clone()) };
+    let fields: HashMap<_, _> = all.chain(single).map(|(name, text)| (name, value(text))).collect();
+    (!fields.is_empty()).then_some(Struct { fields })
+}

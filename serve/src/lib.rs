@@ -1,0 +1,128 @@
+//! Crawlpike as a server that other proxies ask, with the decisions of the gates: forward-auth over HTTP, and Envoy's
+//! `envoy.service.auth.v3.Authorization`.
+//!
+//! No policy belongs here. From the bottom up: [`dialect`] finds out which request a proxy asks about, [`check`] decides as the gates of
+//! Envoy do, [`forward`] and [`grpc`] write the answer, [`listen`] has the connections, and [`run`] ties them to the process.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![deny(clippy::unreachable, clippy::string_slice)]
+
+mod address;
+mod admin;
+mod check;
+pub mod dialect;
+mod forward;
+mod gate;
+mod grpc;
+mod listen;
+pub mod messages;
+mod names;
+mod source;
+mod trust;
+mod unclear;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+pub use address::Address;
+use address::passed;
+use dialect::Dialect;
+use gate::Gate;
+use listen::Role;
+pub use names::NameServer;
+use names::Names;
+use source::{Source, say};
+pub use trust::Trust;
+pub use unclear::Unclear;
+
+/// The longest time that the server takes to end.
+const END_TIME: Duration = Duration::from_secs(15);
+
+/// The settings of the server.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The configuration document, or a compiled ruleset.
+    pub config: PathBuf,
+    /// Where it listens for forward-auth.
+    pub http: Option<Address>,
+    /// Where it listens for gRPC.
+    pub grpc: Option<Address>,
+    /// Where its administration listens.
+    pub admin: Option<Address>,
+    /// The dialect of all questions over HTTP. `None`: each question shows its own.
+    pub dialect: Option<&'static Dialect>,
+    /// The peers that may say whom they ask for.
+    pub trust: Trust,
+    /// The resolver that is asked for the names of addresses. `None`: nobody is.
+    pub names: Option<NameServer>,
+}
+
+/// Serves until SIGTERM or SIGINT.
+///
+/// # Errors
+///
+/// The reason that it cannot begin; empty if the log has it.
+pub fn run(settings: Settings) -> Result<(), String> {
+    let source = Source::load(&settings.config).ok_or_else(String::new)?;
+    let runtime = Runtime::new().map_err(|error| error.to_string())?;
+    runtime.block_on(serve(settings, source))
+}
+
+async fn serve(settings: Settings, source: Source) -> Result<(), String> {
+    let names = settings.names.map(Names::new).transpose();
+    let names = names.map_err(|error| format!("the resolver cannot be used: {error}"))?;
+    let Settings { trust, dialect, .. } = settings;
+    let gate = Arc::new(Gate { source, trust, dialect, names, is_ending: AtomicBool::new(false) });
+    let mut passed = passed().map_err(|error| error.to_string())?;
+    let (end, ends) = watch::channel(false);
+    let roles = [
+        (Role::Http, "http", &settings.http),
+        (Role::Grpc, "grpc", &settings.grpc),
+        (Role::Admin, "admin", &settings.admin),
+    ];
+    for (role, name, address) in roles {
+        let Some(address) = address else { continue };
+        let listeners = address::listen(address, name, &mut passed);
+        for listener in listeners.map_err(|error| format!("--{name}: cannot listen: {error}"))? {
+            tokio::spawn(listen::accept(listener, role, Arc::clone(&gate), ends.clone()));
+        }
+    }
+    drop(ends);
+    let (reload, asked) = sync_channel(1);
+    let watched = Arc::clone(&gate);
+    let watcher = thread::Builder::new().name("crawlpike-watch".into());
+    watcher.spawn(move || watched.source.watch(&asked)).map_err(|error| error.to_string())?;
+    say("crawlpike: serving");
+    follow_signals(&reload).await?;
+    gate.is_ending.store(true, Relaxed);
+    end.send_replace(true);
+    // All connections are done when nobody listens to the end any more.
+    let _ = timeout(END_TIME, end.closed()).await;
+    Ok(())
+}
+
+/// Asks for a reload at each SIGHUP, until SIGTERM or SIGINT.
+async fn follow_signals(reload: &SyncSender<()>) -> Result<(), String> {
+    let on = |kind| signal(kind).map_err(|error| error.to_string());
+    let mut reloads: Signal = on(SignalKind::hangup())?;
+    let (mut terminated, mut interrupted) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
+    loop {
+        tokio::select! {
+            // If one is asked for already, that is enough.
+            _ = reloads.recv() => drop(reload.try_send(())),
+            _ = terminated.recv() => return Ok(()),
+            _ = interrupted.recv() => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Questions that cannot be answered, because it is not clear which request they are about.
+
+use std::fmt;
+
+/// The reason that it is not clear which request a proxy asks about. Nothing is decided, and nothing guessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unclear {
+    /// The peer may not say whom it asks for.
+    Peer,
+    /// The headers of more than one dialect are there, or those of none.
+    Dialect,
+    /// A header is missing.
+    Missing(&'static str),
+    /// A header contradicts itself or another one.
+    Contradictory(&'static str),
+    /// A header has no value of its kind.
+    Unreadable(&'static str),
+    /// A setting of the proxy's route.
+    Setting(&'static str),
+}
+
+impl fmt::Display for Unclear {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Peer => f.write_str("the peer may not ask: name its address with --trust if it is a proxy of yours"),
+            Self::Dialect => f.write_str(
+                "the dialect is not clear from the headers: name it as the first part of the path, as in /traefik, or with --dialect",
+            ),
+            Self::Missing(name) => write!(f, "{name} is missing: have the proxy send it"),
+            Self::Contradictory(name) => write!(f, "{name} contradicts itself or another header"),
+            Self::Unreadable(name) => write!(f, "the value of {name} cannot be read"),
+            Self::Setting(name) => write!(f, "the proxy's setting \"{name}\" has an invalid value"),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `make bench-serve`: proxies that ask a server, beside those with a gate of their own.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crawlpike_tests::envoy::{Envoy, Filter};
+use crawlpike_tests::nginx::{Folder, Nginx, Setup, local};
+use crawlpike_tests::ports::free_port;
+use crawlpike_tests::serve::{self, Serve};
+use rustix::process::Pid;
+
+use crate::Effort;
+use crate::envoy::{Variant, bootstrap};
+use crate::nginx::worker;
+use crate::rounds::{Candidate, Measured, SERVER_CORE, measure};
+use crate::world::{Kind, World};
+
+/// The number of prefixes.
+const SIZE: usize = 3_000;
+
+const ASK: &str = "auth_request /crawlpike;
+    location = /crawlpike {
+        internal;
+        proxy_pass http://crawlpike/nginx;
+        proxy_http_version 1.1;
+        proxy_set_header Connection '';
+        proxy_set_header Host $http_host;
+        proxy_set_header X-Original-Method $request_method;
+        proxy_set_header X-Original-URI $request_uri;
+        proxy_set_header X-Real-IP $remote_addr;
+    }";
+
+/// Measures and prints.
+pub(crate) fn report(effort: Effort) {
+    let world = World::new(SIZE);
+    let (folder, core) = (Folder::new(), SERVER_CORE.to_string());
+    let under = ["taskset", "-c", &core];
+    let mut server = Serve::start_under(&under, &folder, "serve", &world.document, &[]);
+    let pid = Pid::as_raw(Some(server.server().pid()));
+    let upstream = format!("upstream crawlpike {{ server unix:{}; keepalive 64; }}", server.http().display());
+    let module = format!("crawlpike_config {};", world.compiled.display());
+    let nginxes = [
+        ("bare nginx", start_nginx(false, "", ""), None),
+        ("nginx with the module", start_nginx(true, &module, ""), None),
+        ("nginx asks `crawlpike serve`", start_nginx(false, &upstream, ASK), Some(pid)),
+    ];
+    let native = Filter::Native.with(world.folder(), &world.document);
+    let variants = [
+        (Variant::new("bare Envoy", None, false), None),
+        (Variant::new("Envoy with the native module", Some(native), true), None),
+        (Variant::new("Envoy asks `crawlpike serve`", Some(serve::filter("crawlpike")), true), Some(pid)),
+    ];
+    let mut configured = bootstrap(variants.iter().map(|(variant, _)| variant));
+    configured["static_resources"]["clusters"] = vec![serve::cluster("crawlpike", server.grpc())].into();
+    let envoy = Envoy::boot(Folder::new(), configured, 1, &under);
+    println!(
+        "# Other proxies\n\nOne worker of the proxy and the server together on a core, over Unix sockets, wrk on another core; \
+         {} rounds of {:?}; medians.\n",
+        effort.rounds, effort.turn
+    );
+    for kind in Kind::ALL {
+        let clients = world.clients(kind);
+        let of_nginx = nginxes.iter().map(|(name, (nginx, port), helper)| Candidate {
+            name: (*name).to_owned(),
+            address: local(*port),
+            pid: worker(nginx),
+            helper: *helper,
+            denies: kind == Kind::Spoofed && *name != "bare nginx",
+        });
+        let of_envoy = variants
+            .iter()
+            .map(|(variant, helper)| Candidate { helper: *helper, ..variant.candidate(&envoy, kind) });
+        let candidates: Vec<Candidate> = of_nginx.chain(of_envoy).collect();
+        eprintln!("bench: {}", kind.name());
+        println!("## {}\n\n{}", kind.name(), table(&measure(&candidates, &clients, effort)));
+    }
+}
+
+fn start_nginx(with_module: bool, http: &str, server: &str) -> (Nginx, u16) {
+    let port = free_port();
+    let http = format!(
+        "error_log error.log crit;
+        set_real_ip_from 127.0.0.1;
+        real_ip_header X-Forwarded-For;
+        {http}
+        server {{
+            listen 127.0.0.1:{port};
+            keepalive_requests 1000000000;
+            {server}
+            location / {{ empty_gif; }}
+        }}"
+    );
+    let main = format!("worker_cpu_affinity {:b};", 1 << SERVER_CORE);
+    let setup = Setup { with_module, workers: 1, main, under: Vec::new() };
+    (Nginx::set_up(Folder::new(), &http, setup), port)
+}
+
+fn table(measured: &[Measured]) -> String {
+    let mut text =
+        String::from("| | requests/s | p50 | p99 | µs of processor a request |\n|---|---|---|---|---|\n");
+    for one in measured {
+        let [p50, p99] = one.latencies().map(|latency: Duration| latency.as_secs_f64() * 1e3);
+        let (name, rate, processor) = (&one.name, one.per_second(), one.processor());
+        let _ = writeln!(text, "| {name} | {rate:.0} | {p50:.2} ms | {p99:.2} ms | {processor:.1} |");
+    }
+    text
+}

@@ -1,0 +1,5 @@
+//! `crawlpike serve`, and the proxies that ask it.
+
+mod examples;
+mod life;
+mod limits;
