@@ -104,7 +104,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug test-panics test-docker test-monitoring test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug test-panics test-docker test-monitoring test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -320,7 +320,7 @@ lint: setup ## [day] Check the formatting, the shell scripts and the catalog, an
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "lint: 'cargo $$tool' is not installed: rustup component add rustfmt clippy" >&2; exit 1; }; done
 	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run .ci/cargo-for .ci/arm64/* packaging/wasm-image \
-	    packaging/debian/build packaging/release/{apt-repo,build,completions,licences,twice} tests/*/run docs/book/build packaging/docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package}; fi
+	    packaging/debian/build packaging/release/{apt-repo,build,completions,licences,twice} tests/*/run conformance/compare docs/book/build packaging/docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package}; fi
 	$(PYTHON) core/data/make_catalog.py --check
 	$(PYTHON) docs/book/pictures.py --check
 	$(CARGO) fmt --all --check
@@ -346,6 +346,13 @@ deny: ## [lands] Check the licences, sources and versions of the dependencies by
 
 pages: ## [day] Rewrite the pages that are made from the code: docs/configuration.md, docs/conformance.md
 	@$(CARGO) run -q -p crawlpike-tests --bin pages
+
+conformance: ## [release] Check the corpus by its schema, and print who passes it: the table of docs/conformance-corpus.md
+	@$(SETUP) conformance
+	@$(CARGO) build -q --locked --manifest-path conformance/adapters/rust/Cargo.toml --target-dir $(TARGET_DIR)/conformance-rust
+	@target/conformance/bin/check-jsonschema -q --schemafile conformance/schema.json conformance/cases/*.json
+	@conformance/compare $(abspath $(DIST))/crawlpike $(abspath target/conformance/bin/python) \
+	    $(abspath $(TARGET_DIR))/conformance-rust/debug/conformance-adapters
 
 released: ## [release] Record the names that users rely on in tests/released.json: a step of a release
 	@$(CARGO) run -q -p crawlpike-tests --bin pages -- released
