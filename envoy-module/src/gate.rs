@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crawlpike_core::{Decision, NameFact, NameLookup, NameOutcome, Overrides};
 use crawlpike_envoy_gate::{
-    NAME, Outcome, PageHead, PageRequest, UnknownName, address_of, on_page_head, on_request, on_response,
+    NAME, Outcome, PageHead, PageRequest, UnknownName, address_of, on_page_head, on_request,
+    on_request_trailers, on_response,
 };
 
 use crate::configuration::Configuration;
@@ -67,6 +68,13 @@ pub(crate) fn request(
             streaming.waiting.set(Some(Waiting { loaded, lookup }));
             Admission::Waits
         }
+    }
+}
+
+/// Removes what the trailers of a request say in our name.
+pub(crate) fn request_trailers(handle: &mut StreamHandle<'_>) {
+    if let Err(refused) = on_request_trailers(&mut HostStream::new(handle)) {
+        errors::note(&refused);
     }
 }
 

@@ -47,6 +47,10 @@ impl Module for Crawlpike {
         gate::request(configuration, stream, handle)
     }
 
+    fn on_request_trailers(handle: &mut StreamHandle<'_>) {
+        gate::request_trailers(handle);
+    }
+
     fn on_resumed(_: &Configuration, stream: &Streaming, handle: &mut StreamHandle<'_>) -> Admission {
         gate::resume(stream, handle)
     }

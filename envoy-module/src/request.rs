@@ -56,19 +56,16 @@ impl<'h> Stream for HostStream<'_, 'h> {
 
     /// In all headers: to look for one, Envoy makes an index of them first.
     fn response_has_any(&self, headers: &[HeaderName]) -> Result<bool, Refused> {
-        let lines = self.response_lines()?;
+        let lines = self.lines(ChangedHeaders::Response)?;
         Ok(lines.iter().any(|(name, _)| headers.iter().any(|header| name == header.lowercase.as_bytes())))
     }
 
-    fn response_lines(&self) -> Result<Lines<'_>, Refused> {
-        self.handle.headers(HeaderSet::Response)
+    fn lines(&self, headers: ChangedHeaders) -> Result<Lines<'_>, Refused> {
+        self.handle.headers(header_set(headers))
     }
 
     fn change(&mut self, headers: ChangedHeaders, name: &[u8], change: Change<'_>) -> Result<(), Refused> {
-        let headers = match headers {
-            ChangedHeaders::Request => HeaderSet::Request,
-            ChangedHeaders::Response => HeaderSet::Response,
-        };
+        let headers = header_set(headers);
         match change {
             Change::Add(value) => self.handle.add_header(headers, name, value),
             Change::Replace(value) => self.handle.set_header(headers, name, Some(value)),
@@ -103,6 +100,14 @@ impl<'h> Stream for HostStream<'_, 'h> {
         let headers: Vec<_> = headers.iter().copied().chain(grpc).collect();
         self.handle.respond(status, &headers, body, details);
         Ok(())
+    }
+}
+
+fn header_set(headers: ChangedHeaders) -> HeaderSet {
+    match headers {
+        ChangedHeaders::Request => HeaderSet::Request,
+        ChangedHeaders::RequestTrailers => HeaderSet::RequestTrailers,
+        ChangedHeaders::Response => HeaderSet::Response,
     }
 }
 

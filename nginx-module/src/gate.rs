@@ -81,11 +81,13 @@ pub(crate) fn joined_header<'h>(request: &'h Request<'_>, name: &str) -> Option<
     }
 }
 
-/// Removes the client's own `X-Crawlpike` before `$http_x_crawlpike` can show it, and notes that nginx serves the request.
+/// Removes the client's own `X-Crawlpike` before `$http_x_crawlpike` can show it, settles the host for `$http_host`, and notes that
+/// nginx serves the request.
 pub(crate) fn on_request(request: &mut Request<'_>) {
     let Some(main) = request.main_conf() else { return };
     let Some(ruleset) = main.ruleset.get() else { return };
     let has_md_paths = ruleset.has_md_paths();
+    request.settle_host();
     const LENGTHS: NameLengths = HeaderNames::LENGTHS.and_of(USER_AGENT);
     let (mut names, mut user_agents) = (HeaderNames::default(), 0);
     for header in request.headers().filter(|header| LENGTHS.may_have(header.name().len())) {

@@ -18,11 +18,11 @@ pub(crate) fn page_of(target: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// The target that asks for the markdown of the page at this target. `None` if there is none that does, or none that can
-/// stand in a `Link` as it is.
+/// stand in a `Link` as it is: `//a` would be another host there.
 pub(crate) fn markdown_of(target: &[u8]) -> Option<Vec<u8>> {
     let (path, rest) = target.split_at_checked(memchr2(b'?', b'#', target).unwrap_or(target.len()))?;
     let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}#".contains(byte);
-    if !path.starts_with(b"/") || !target.iter().all(is_plain) {
+    if !path.starts_with(b"/") || path.starts_with(b"//") || !target.iter().all(is_plain) {
         return None;
     }
     let index = if path.ends_with(b"/") { INDEX } else { b"" };
@@ -44,13 +44,13 @@ mod tests {
             ("/a.html?b=c/d.e", "/a.html.md?b=c/d.e"),
             ("/?b", "/index.md?b"),
             ("/a.md", "/a.md.md"),
-            ("//a%20b", "//a%20b.md"),
+            ("/a//b%20c", "/a//b%20c.md"),
         ] {
             assert_eq!(markdown_of(page.as_bytes()).as_deref(), Some(markdown.as_bytes()), "{page}");
             let (path, rest) = page_of(markdown.as_bytes()).unwrap();
             assert_eq!([path, rest].concat(), page.as_bytes(), "{markdown}");
         }
-        for page in ["/a/index", "/index?b", "*", "", "/a b", "/a>", "/\u{17c}"] {
+        for page in ["/a/index", "/index?b", "*", "", "/a b", "/a>", "/\u{17c}", "//evil.example/a"] {
             assert_eq!(markdown_of(page.as_bytes()), None, "{page}");
         }
         for target in

@@ -182,19 +182,22 @@ impl<'a> RequestTarget<'a> {
             self.each_resolved(&mut goes_on);
         }
         if self.asks_for_page {
-            self.each_of_page(&mut goes_on);
+            self.each_of(Spelling::Page, &mut goes_on);
+        }
+        if spelling::has_fragment(self.raw) {
+            self.each_of(Spelling::WithFragment, &mut goes_on);
         }
         best
     }
 
-    /// Lends the path of the page whose markdown is asked for, in each spelling, until `goes_on` is false.
+    /// Lends the path that a server may take the target for, in each spelling of that, until `goes_on` is false.
     #[cold]
     #[inline(never)]
-    fn each_of_page(&self, goes_on: &mut dyn FnMut(RequestPath<'_>) -> bool) {
+    fn each_of(&self, spelling: Spelling, goes_on: &mut dyn FnMut(RequestPath<'_>) -> bool) {
         let mut room = [0; LONGEST];
-        let page = RequestTarget::new(resolve(self.raw, Spelling::Page, &mut room));
-        if goes_on(RequestPath { spelling: Spelling::Page, ..page.sent() }) && !page.is_resolved() {
-            page.each_resolved(goes_on);
+        let other = RequestTarget::new(resolve(self.raw, spelling, &mut room));
+        if goes_on(RequestPath { spelling, ..other.sent() }) && !other.is_resolved() {
+            other.each_resolved(goes_on);
         }
     }
 
@@ -265,7 +268,7 @@ mod tests {
                 RequestTarget::new(target.as_bytes()).strictest(judge, |judged: &u8| *judged, 1);
             (strictness, spelling, asked)
         };
-        use Spelling::{Decoded, DotsFirst, Sent, SlashesFirst, WithoutParameters};
+        use Spelling::{Decoded, DotsFirst, Sent, SlashesFirst, WithFragment, WithoutParameters};
         assert_eq!(judged("/b"), (1, Sent, alloc::vec![Sent]));
         assert_eq!(judged("/a"), (0, Sent, alloc::vec![Sent]));
         assert_eq!(judged("//a"), (0, Sent, alloc::vec![Sent, SlashesFirst]));
@@ -277,6 +280,10 @@ mod tests {
         assert_eq!(judged("//a?%2F;"), (0, Sent, alloc::vec![Sent, SlashesFirst]));
         assert_eq!(judged("/x//..%2F..%2F/./b"), (1, Decoded, alloc::vec![Sent, SlashesFirst, Decoded]));
         assert_eq!(judged("/x/..;/b"), (1, WithoutParameters, alloc::vec![Sent, WithoutParameters]));
+        assert_eq!(
+            judged("/x/#/..%2F../b"),
+            (1, Decoded, alloc::vec![Sent, SlashesFirst, WithFragment, Decoded])
+        );
         assert_eq!(judged("/b;"), (1, WithoutParameters, alloc::vec![Sent, WithoutParameters]));
         assert_eq!(judged("/b%3b"), (1, WithoutParameters, alloc::vec![Sent, Decoded, WithoutParameters]));
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crawlpike_core::{Conversion, Decision, rfc_3339};
 use crawlpike_document_gate::{Finished, Held, Job, Memory, PageSource};
-use crawlpike_envoy_gate::{PageRequest, Stream};
+use crawlpike_envoy_gate::{ChangedHeaders, PageRequest, Stream};
 use crawlpike_envoy_wasm::{HostStream, Refused, raw};
 
 use crate::gate::Gate;
@@ -128,7 +128,7 @@ impl Page {
         self.gate.apply_policies(&self.decision);
         // The body is nowhere else: if Envoy refuses to change the head, the page goes on.
         let body = self.gate.granted(self.finish()).flatten();
-        let head = HostStream::default().response_lines()?;
+        let head = HostStream::default().lines(ChangedHeaders::Response)?;
         let value = |of: &[u8]| head.lines().find(|(name, _)| *name == of).map(|(_, value)| value);
         let status = value(b":status").and_then(|status| str::from_utf8(status).ok()?.parse().ok());
         // Envoy itself adds what says how long the body is.

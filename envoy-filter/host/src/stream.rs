@@ -55,16 +55,12 @@ impl<'g> Stream for HostStream<'g> {
         Ok(false)
     }
 
-    fn response_lines(&self) -> Result<HeaderMap, Refused> {
-        raw::all_headers(MapType::HttpResponseHeaders)
+    fn lines(&self, headers: ChangedHeaders) -> Result<HeaderMap, Refused> {
+        raw::all_headers(map_of(headers))
     }
 
     fn change(&mut self, headers: ChangedHeaders, name: &[u8], change: Change<'_>) -> Result<(), Refused> {
-        let map = match headers {
-            ChangedHeaders::Request => MapType::HttpRequestHeaders,
-            ChangedHeaders::Response => MapType::HttpResponseHeaders,
-        };
-        raw::change_header(map, name, change)
+        raw::change_header(map_of(headers), name, change)
     }
 
     /// Envoy chooses the route again whenever a Wasm filter changes a header.
@@ -86,6 +82,14 @@ impl<'g> Stream for HostStream<'g> {
         body: &[u8],
     ) -> Result<(), Refused> {
         raw::respond(status, details, headers, body)
+    }
+}
+
+fn map_of(headers: ChangedHeaders) -> MapType {
+    match headers {
+        ChangedHeaders::Request => MapType::HttpRequestHeaders,
+        ChangedHeaders::RequestTrailers => MapType::HttpRequestTrailers,
+        ChangedHeaders::Response => MapType::HttpResponseHeaders,
     }
 }
 

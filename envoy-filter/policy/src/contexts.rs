@@ -146,6 +146,13 @@ impl HttpContext for Stream {
         })
     }
 
+    fn on_http_request_trailers(&mut self, _: usize) -> Action {
+        if let Some(gate) = &self.gate {
+            gate.request_trailers();
+        }
+        Action::Continue
+    }
+
     /// Envoy calls this for its own responses and for the filter's, too, but not for those of filters before this one: the
     /// filter sees neither these requests nor the responses to them.
     fn on_http_response_headers(&mut self, _: usize, _: bool) -> Action {

@@ -47,6 +47,11 @@ impl Gate {
         }
     }
 
+    /// Removes what its trailers say in our name.
+    pub(crate) fn request_trailers(&self) {
+        self.note(gate::on_request_trailers(&mut HostStream::default()));
+    }
+
     /// Makes the headers of its response what they should be.
     pub(crate) fn response(&self, decision: &Decision) {
         self.note(gate::on_response(&mut HostStream::default(), &self.ruleset, decision));

@@ -27,7 +27,7 @@ struct Filter {
 const FILTERS: [Filter; 2] = [
     Filter {
         linked: "crawlpike_envoy",
-        exports: &["proxy_on_tick"],
+        exports: &["proxy_on_request_trailers", "proxy_on_tick"],
         never_called: &["proxy_set_buffer_bytes"],
     },
     Filter {

@@ -46,6 +46,7 @@ pub(crate) struct Header {
 #[repr(u32)]
 pub(super) enum HeaderKind {
     Request = 0,
+    RequestTrailers = 1,
     Response = 2,
 }
 

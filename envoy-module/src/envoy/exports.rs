@@ -85,9 +85,11 @@ macro_rules! http_filter {
             }
             #[unsafe(no_mangle)]
             unsafe extern "C" fn envoy_dynamic_module_on_http_filter_request_trailers(
-                _: EnvoyPtr,
-                _: ModulePtr,
+                envoy: EnvoyPtr,
+                stream: ModulePtr,
             ) -> u32 {
+                // SAFETY: Envoy calls the hooks of a stream in its worker, between its creation and its end.
+                unsafe { entries::request_trailers::<Module>(envoy, stream) };
                 0
             }
             #[unsafe(no_mangle)]

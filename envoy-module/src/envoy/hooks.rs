@@ -220,6 +220,14 @@ pub(crate) unsafe fn request_headers<M: Module>(envoy: EnvoyPtr, stream: ModuleP
 /// # Safety
 ///
 /// See [`in_stream`].
+pub(crate) unsafe fn request_trailers<M: Module>(envoy: EnvoyPtr, stream: ModulePtr) {
+    // SAFETY: the caller's promise.
+    unsafe { in_stream::<M, _>(envoy, stream, (), |_, _, handle| M::on_request_trailers(handle)) };
+}
+
+/// # Safety
+///
+/// See [`in_stream`].
 pub(crate) unsafe fn stream_scheduled<M: Module>(envoy: EnvoyPtr, stream: ModulePtr) {
     // SAFETY: the caller's promise.
     if unsafe { in_stream::<M, _>(envoy, stream, Admission::Continues, M::on_resumed) }

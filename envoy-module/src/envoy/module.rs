@@ -70,6 +70,9 @@ pub(crate) trait Module: 'static {
         handle: &mut StreamHandle<'_>,
     ) -> Admission;
 
+    /// The body of the request is complete, and trailers follow.
+    fn on_request_trailers(handle: &mut StreamHandle<'_>);
+
     /// The event of a stream's scheduler. [`Admission::Continues`] is for a request that has waited only.
     fn on_resumed(
         configuration: &Self::Configuration,

@@ -34,10 +34,11 @@ fn carried_out(call: &'static str, done: bool) -> Result<(), Refused> {
     if done { Ok(()) } else { Err(Refused { call }) }
 }
 
-/// The headers of a request or of a response.
+/// The headers of a request or of a response, or the trailers of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderSet {
     Request,
+    RequestTrailers,
     Response,
 }
 
@@ -54,6 +55,7 @@ impl From<HeaderSet> for HeaderKind {
     fn from(headers: HeaderSet) -> Self {
         match headers {
             HeaderSet::Request => Self::Request,
+            HeaderSet::RequestTrailers => Self::RequestTrailers,
             HeaderSet::Response => Self::Response,
         }
     }

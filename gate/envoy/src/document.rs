@@ -105,7 +105,7 @@ pub fn on_page_head<S: Stream>(
     has_body: bool,
 ) -> Result<PageHead, S::Error> {
     let Some(plan) = ruleset.document_plan(decision, page.wish) else { return Ok(PageHead::Stays(None)) };
-    let response = stream.response_lines()?;
+    let response = stream.lines(ChangedHeaders::Response)?;
     let status = response.lines().find(|(name, _)| *name == b":status").map(|(_, value)| value);
     let status = status.and_then(|status| core::str::from_utf8(status).ok()?.parse().ok()).unwrap_or(0);
     let treatment = plan.treat(status, response.lines(), &page.target, &page.known);

@@ -23,6 +23,6 @@ pub use address::address_of;
 pub use document::{PageHead, PageRequest, finish_head, on_page_head};
 pub use forwarded::Forwarded;
 pub use known::{KNOWN_LENGTHS, KnownHeaders};
-pub use request::{Answer, Outcome, Recent, UnknownName, on_page_request, on_request};
+pub use request::{Answer, Outcome, Recent, UnknownName, on_page_request, on_request, on_request_trailers};
 pub use response::on_response;
 pub use stream::{Change, ChangedHeaders, HeaderLines, HostRequest, NAME, Stream};

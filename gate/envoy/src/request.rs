@@ -12,7 +12,7 @@ use crawlpike_core::{
 };
 
 use crate::document::{PageEdits, PageRequest};
-use crate::stream::{Change, ChangedHeaders, HostRequest, Stream};
+use crate::stream::{Change, ChangedHeaders, HeaderLines, HostRequest, Stream};
 
 /// The next step of a request.
 #[derive(Debug)]
@@ -112,6 +112,20 @@ pub fn on_request<'r, S: Stream>(
             Ok(Outcome::Continues(Some(page)))
         }
     }
+}
+
+/// Removes what a client's trailers say in our name: an upstream may add them to the headers.
+///
+/// # Errors
+///
+/// Envoy refuses a call.
+pub fn on_request_trailers<S: Stream>(stream: &mut S) -> Result<(), S::Error> {
+    let forgeries: Vec<Vec<u8>> = {
+        let trailers = stream.lines(ChangedHeaders::RequestTrailers)?;
+        let names = trailers.lines().map(|(name, _)| name);
+        names.filter(|name| is_forgery(name)).map(<[u8]>::to_vec).collect()
+    };
+    forgeries.iter().try_for_each(|name| stream.change(ChangedHeaders::RequestTrailers, name, Change::Remove))
 }
 
 /// Decides about a request for the sake of documents alone: another filter counts it and carries the decision out.

@@ -25,7 +25,7 @@ pub fn on_response<S: Stream>(
         None => true,
     };
     let (edits, removed) = if is_needed {
-        let response = stream.response_lines()?;
+        let response = stream.lines(ChangedHeaders::Response)?;
         let removed = response.lines().map(|(name, _)| name).filter(|name| plan.removes(name));
         let removed: Vec<Vec<u8>> = removed.map(<[u8]>::to_vec).collect();
         (plan.header_edits(response.lines()), removed)

@@ -18,11 +18,13 @@ pub enum Change<'a> {
     Remove,
 }
 
-/// The message whose headers are changed.
+/// The headers, or trailers, that are read or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangedHeaders {
     /// The request's.
     Request,
+    /// The trailers of the request.
+    RequestTrailers,
     /// The response's.
     Response,
 }
@@ -81,7 +83,7 @@ pub trait Stream {
     where
         Self: 's;
 
-    /// The headers of the response.
+    /// Lines of headers.
     type Lines<'s>: HeaderLines
     where
         Self: 's;
@@ -106,12 +108,12 @@ pub trait Stream {
     /// Envoy refuses.
     fn response_has_any(&self, headers: &[HeaderName]) -> Result<bool, Self::Error>;
 
-    /// All lines of the response's headers.
+    /// All lines of some headers.
     ///
     /// # Errors
     ///
     /// Envoy refuses.
-    fn response_lines(&self) -> Result<Self::Lines<'_>, Self::Error>;
+    fn lines(&self, headers: ChangedHeaders) -> Result<Self::Lines<'_>, Self::Error>;
 
     /// Changes the lines of a header.
     ///

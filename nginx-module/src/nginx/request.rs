@@ -65,19 +65,37 @@ impl<'r, M: ModuleTypes> Request<'r, M> {
 
     /// The host and port of the request line, else of the Host header, as the client sent them.
     pub(crate) fn authority(&self) -> Option<&[u8]> {
+        // nginx refuses a request with several headers.
+        // SAFETY: the request is live.
+        let header = || unsafe { (*self.as_ptr()).headers_in.host.as_ref() };
+        self.authority_of_line().or_else(|| header().map(|host| host.value.as_bytes()))
+    }
+
+    /// The host and port of the request line, as the client sent them.
+    fn authority_of_line(&self) -> Option<&[u8]> {
         // SAFETY: the request is live. If the request line has a host, these point at it in what nginx has read, which stays
         // where it is as long as the request; in HTTP/3 they have the port, and the line is another string.
         unsafe {
             let request = self.as_ptr();
             let (start, end) = ((*request).host_start, (*request).host_end);
             if start.is_null() || end.is_null() {
-                // nginx refuses a request with several.
-                return (*request).headers_in.host.as_ref().map(|host| host.value.as_bytes());
+                return None;
             }
             let line = (*request).request_line.as_bytes();
             let behind = (end as usize).checked_sub(line.as_ptr() as usize).and_then(|end| line.get(end..));
             let length = usize::try_from(end.offset_from(start)).ok()?;
             Some(std::slice::from_raw_parts(start, length + port_length(behind.unwrap_or_default())))
+        }
+    }
+
+    /// Makes the host of the request line that of the Host header. No proxy may pass on another one (RFC 9112 3.2.2), which
+    /// `$http_host` would do: the decision is about the request line.
+    pub(crate) fn settle_host(&mut self) {
+        let Some(authority) = self.authority_of_line() else { return };
+        let value = ngx_str_t { len: authority.len(), data: authority.as_ptr().cast_mut() };
+        // SAFETY: the request is live, and nobody else uses the header. nginx does not write to its value.
+        if let Some(host) = unsafe { (*self.as_ptr()).headers_in.host.as_mut() } {
+            host.value = value;
         }
     }
 

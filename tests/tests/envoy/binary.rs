@@ -46,6 +46,7 @@ pub(crate) const EXPORTS: &[&str] = &[
     "proxy_on_delete",
     "proxy_on_memory_allocate",
     "proxy_on_request_headers",
+    "proxy_on_request_trailers",
     "proxy_on_response_headers",
     "proxy_on_tick",
 ];

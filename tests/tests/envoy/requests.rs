@@ -1,5 +1,9 @@
 //! A filter in the static configuration: what clients, origins and logs see.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+
 use crawlpike_tests::envoy::{self, Envoy, Filter, manager};
 use crawlpike_tests::http::{Connection, Request, send_bytes};
 use crawlpike_tests::lab::{ADDRESS_HEADER, FIREFOX, VERIFIED, lab, person, spoofed, verified};
@@ -196,6 +200,31 @@ fn automation_says_which_host_it_wants_and_people_need_not(filter: Filter) {
     }
 }
 
+fn forged_trailers_are_removed(filter: Filter) {
+    let origin = TcpListener::bind(local(0)).unwrap();
+    let folder = lab();
+    let filter = filter.with(&folder, &folder.path().join("crawlpike.json"));
+    let port_of_origin = origin.local_addr().unwrap().port();
+    let (_envoy, port) = Envoy::start_one(folder, filter, port_of_origin, |listener| {
+        manager(listener)["http_protocol_options"] = json!({ "enable_trailers": true });
+    });
+    let head =
+        format!("POST / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: {FIREFOX}\r\nConnection: close\r\n");
+    let trailers = format!("X-Crawlpike: {FORGED}\r\nX-Stays: stays\r\nx_crawlpike: {FORGED}\r\n");
+    let request = format!("{head}Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n{trailers}\r\n");
+    let client = thread::spawn(move || send_bytes(local(port), request.as_bytes()).unwrap());
+    let (mut connection, _) = origin.accept().unwrap();
+    let (mut received, mut room) = (String::new(), [0; 4096]);
+    while !(received.contains("\r\n0\r\n") && received.ends_with("\r\n\r\n")) {
+        let length = connection.read(&mut room).unwrap();
+        assert_ne!(length, 0, "{received}");
+        received.push_str(str::from_utf8(&room[..length]).unwrap());
+    }
+    connection.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+    assert!(client.join().unwrap().starts_with("HTTP/1.1 204 "));
+    assert!(received.contains("\r\nx-stays: stays\r\n") && !received.contains(FORGED), "{received}");
+}
+
 fn headers_of_changing_sizes_change_nothing(filter: Filter) {
     let gate = Gate::start(filter);
     for size in [0, 300, 5_000, 20_000, 50_000, 20_000, 40, 5_000, 0, 17_000, 1] {
@@ -211,6 +240,7 @@ fn headers_of_changing_sizes_change_nothing(filter: Filter) {
 for_both_gates!(
     no_client_has_the_next_hop_remove_our_header,
     forged_headers_are_removed,
+    forged_trailers_are_removed,
     the_access_log_tells_the_decision_about_denied_requests_too,
     a_connection_is_usable_after_denials,
     automation_says_which_host_it_wants_and_people_need_not,

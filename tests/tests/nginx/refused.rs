@@ -77,3 +77,25 @@ fn targets_that_name_the_server_are_judged_as_what_is_served() {
         assert!(answer.contains("robots-disallowed"), "{target}: {answer}");
     }
 }
+
+#[test]
+fn what_nginx_passes_on_as_it_came_gets_past_no_rule() {
+    let (echo, port) = (start_echo(), free_port());
+    let pass = format!("proxy_pass http://{echo}; proxy_set_header Host $http_host;");
+    let http = format!("{HTTP} server {{ listen 127.0.0.1:{port}; location / {{ {pass} }} }}");
+    let _nginx = Nginx::start(lab_with_robots("User-agent: *\nDisallow: /private\n"), &http);
+    let ask = |target: &str, host: &str| {
+        let head = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: curl/8\r\n");
+        send_bytes(local(port), format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap()
+    };
+    // Go takes a fragment for a part of the path.
+    for target in ["/x/#/../../private", "/x/#/..%2F../private", "/private#"] {
+        assert!(ask(target, "example.com").contains("robots-disallowed"), "{target}");
+    }
+    assert!(ask("/x/#/../private", "example.com").contains("GET /x/#/../private HTTP"));
+    // The host that counts is the one that the origin is asked for.
+    for host in ["example.com", "other.example", "EXAMPLE.com:81"] {
+        let answer = ask("http://Example.com:80/", host);
+        assert!(answer.contains("\r\nHost: Example.com:80\r\n") && !answer.contains(host), "{answer}");
+    }
+}

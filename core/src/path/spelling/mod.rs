@@ -17,6 +17,9 @@
 //! Tomcat and other Java servers cut what follows a `;` off each segment, before they resolve dot segments: there
 //! `/x/..;/private` is `/private`. So a path with a `;` is judged in a fourth form, without these parameters.
 //!
+//! Envoy's `normalize_path` and Windows servers read `\` as `/`: so do the second form, and the third, in which `%5C` is one as well.
+//! Go reads `#` as data, which nginx passes on and others cut off: so a path with one is judged with `%23` in its place, too.
+//!
 //! The query is left as it is in all of them.
 //!
 //! # Patterns
@@ -48,6 +51,8 @@ pub enum Spelling {
     WithoutParameters,
     /// The page whose markdown is asked for: without `.md`. For sites that serve pages so.
     Page,
+    /// With `%23` for each `#` before the query.
+    WithFragment,
 }
 
 impl Spelling {
@@ -86,16 +91,28 @@ impl Spelling {
     pub(super) fn may_differ(self, target: &[u8]) -> bool {
         let path = before_query(target);
         match self {
-            Self::Sent | Self::SlashesFirst | Self::Page => false,
+            Self::Sent | Self::SlashesFirst | Self::Page | Self::WithFragment => false,
             // Dot segments are resolved to something else only behind an empty segment.
-            Self::DotsFirst => path.windows(2).any(|pair| pair == b"//"),
-            Self::Decoded => first_reserved(path, Kind::Path).is_some(),
+            Self::DotsFirst => memchr(b'\\', path).is_some() || path.windows(2).any(|pair| pair == b"//"),
+            Self::Decoded => first_reserved(path, Kind::Path).is_some() || has_backslash(path),
             Self::WithoutParameters => first_parameter(path).is_some(),
         }
     }
 
     fn decodes(self) -> bool {
         matches!(self, Self::Decoded | Self::WithoutParameters)
+    }
+
+    /// The length of the separator that a text begins with.
+    fn separator(self, text: &[u8], kind: Kind) -> Option<usize> {
+        match text {
+            [b'/', ..] => Some(1),
+            [b'\\', ..] if self == Self::DotsFirst || self.decodes() => Some(1),
+            _ if self.decodes() && (is_encoded_backslash(text) || reserved(text, kind) == Some(b'/')) => {
+                Some(ENCODED)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -108,7 +125,7 @@ pub const LONGEST: usize = 8192;
 pub(super) fn may_be_odd(here: u8, next: u8) -> bool {
     let after_slash = (here == b'/') & ((next == b'/') | (next == b'.') | (next == b'%'));
     let may_be_reserved = (here == b'%') & matches!(next, b'2'..=b'5');
-    after_slash | may_be_reserved | (next == b'#') | (next == b';')
+    after_slash | may_be_reserved | (next == b'#') | (next == b';') | (next == b'\\')
 }
 
 /// Returns true if a path, with its query, is the same in every spelling. One that does not begin with `/` is.
@@ -122,10 +139,10 @@ fn is_text_resolved(text: &[u8]) -> bool {
     let path = before_query(text);
     let is_resolved_at = |at: usize| match path.get(at..).unwrap_or_default() {
         [b'/', rest @ ..] => rest.first() != Some(&b'/') && dots_before_end(rest).is_none(),
-        other => reserved(other, Kind::Path).is_none(),
+        other => reserved(other, Kind::Path).is_none() && !is_encoded_backslash(other),
     };
     memchr(b'#', text).is_none()
-        && memchr(b';', path).is_none()
+        && memchr2(b';', b'\\', path).is_none()
         && memchr2_iter(b'/', b'%', path).all(is_resolved_at)
 }
 
@@ -137,6 +154,11 @@ pub(crate) fn has_dot_segment(pattern: &[u8]) -> bool {
         after.and(dots_before_end(segment))
     };
     memchr_iter(b'/', path).any(|slash| begins_one(slash).is_some())
+}
+
+/// Returns true if a target has a fragment.
+pub(super) fn has_fragment(target: &[u8]) -> bool {
+    target.get(before_query(target).len()) == Some(&b'#')
 }
 
 /// The path of a target, before query and fragment.
@@ -169,6 +191,16 @@ fn reserved(text: &[u8], kind: Kind) -> Option<u8> {
 
 const ENCODED: usize = "%2F".len();
 
+fn is_encoded_backslash(text: &[u8]) -> bool {
+    matches!(text, [b'%', b'5', b'c' | b'C', ..])
+}
+
+fn has_backslash(path: &[u8]) -> bool {
+    memchr2_iter(b'\\', b'%', path).any(|at| {
+        path.get(at..).is_some_and(|text| text.first() == Some(&b'\\') || is_encoded_backslash(text))
+    })
+}
+
 /// The first encoded reserved character of a path: where it is, and what it stands for.
 fn first_reserved(path: &[u8], kind: Kind) -> Option<(usize, u8)> {
     memchr_iter(b'%', path).find_map(|at| Some((at, reserved(path.get(at..)?, kind)?)))
@@ -192,14 +224,31 @@ pub fn resolve<'r>(target: &'r [u8], spelling: Spelling, room: &'r mut [u8]) -> 
 
 /// A path with its query, as much as fits of it.
 fn joined<'r>(path: &[u8], query: &[u8], room: &'r mut [u8]) -> &'r [u8] {
-    let bytes = path.iter().chain(query);
-    let length = room.iter_mut().zip(bytes).map(|(place, byte)| *place = *byte).count();
+    filled(path.iter().chain(query).copied(), room)
+}
+
+/// Octets, as many as fit.
+fn filled(octets: impl Iterator<Item = u8>, room: &mut [u8]) -> &[u8] {
+    let length = room.iter_mut().zip(octets).map(|(place, octet)| *place = octet).count();
     room.get(..length).unwrap_or_default()
+}
+
+/// A target without a fragment: its `#` are data.
+fn with_fragment<'r>(target: &[u8], room: &'r mut [u8]) -> &'r [u8] {
+    let (path, query) = target.split_at(memchr(b'?', target).unwrap_or(target.len()));
+    let octets = path.iter().flat_map(|octet| match octet {
+        b'#' => b"%23",
+        other => core::slice::from_ref(other),
+    });
+    filled(octets.chain(query).copied(), room)
 }
 
 fn resolve_as<'r>(kind: Kind, target: &'r [u8], spelling: Spelling, room: &'r mut [u8]) -> &'r [u8] {
     if spelling == Spelling::Page {
         return page_of(target).map_or(target, |(page, rest)| joined(page, rest, room));
+    }
+    if spelling == Spelling::WithFragment {
+        return with_fragment(target, room);
     }
     let Some(absolute) = target.strip_prefix(b"/").filter(|_| spelling != Spelling::Sent) else {
         return target;
@@ -232,14 +281,9 @@ fn resolve_as<'r>(kind: Kind, target: &'r [u8], spelling: Spelling, room: &'r mu
 
 /// The segment that a text begins with, and what follows the slash after it.
 fn first_segment(text: &[u8], spelling: Spelling, kind: Kind) -> (&[u8], Option<&[u8]>) {
-    let separator = |text: &[u8]| match text {
-        [b'/', ..] => Some(1),
-        _ if spelling.decodes() && reserved(text, kind) == Some(b'/') => Some(ENCODED),
-        _ => None,
-    };
     let from = |at: usize| text.get(at..).unwrap_or_default();
-    let mut found = memchr2_iter(b'/', b'%', text).filter_map(|at| Some((at, separator(from(at))?)));
-    let (end, next) = match found.next() {
+    let found = (0..text.len()).find_map(|at| Some((at, spelling.separator(from(at), kind)?)));
+    let (end, next) = match found {
         Some((at, length)) => (at, Some(at + length)),
         None => (text.len(), None),
     };

@@ -111,6 +111,32 @@ fn parameters_are_cut_off_in_a_form_of_their_own() {
 }
 
 #[test]
+fn backslashes_separate_where_envoy_and_windows_read_them_so() {
+    for (sent, dots_first, decoded) in [
+        (r"/\private", "/private", "/private"),
+        (r"/x\..\private\a?b\c", r"/private/a?b\c", r"/private/a?b\c"),
+        (r"/a/\../b", "/a/b", "/b"),
+        ("/x/..%5cprivate%5C", "/x/..%5cprivate%5C", "/private/"),
+        ("/a%255C..%5", "/a%255C..%5", "/a%255C..%5"),
+    ] {
+        assert_eq!(resolved(sent, Spelling::SlashesFirst), sent);
+        assert_eq!(resolved(sent, Spelling::DotsFirst), dots_first, "{sent}");
+        assert_eq!(resolved(sent, Spelling::Decoded), decoded, "{sent}");
+        assert_eq!(is_resolved(sent.as_bytes()), sent == decoded, "{sent}");
+    }
+}
+
+#[test]
+fn a_fragment_is_data_in_a_form_of_its_own() {
+    for (sent, expected) in [("/x/#/../../private#a?b#c", "/x/%23/../../private%23a?b#c"), ("/x?#", "/x?#")] {
+        assert_eq!(resolved(sent, Spelling::WithFragment), expected);
+        assert_eq!(has_fragment(sent.as_bytes()), sent != expected);
+    }
+    let long = "#".repeat(LONGEST);
+    assert_eq!(resolved(&long, Spelling::WithFragment).len(), LONGEST);
+}
+
+#[test]
 fn rob_7_patterns_are_resolved_as_paths_are() {
     // ROB-7: in the order of `Spelling::RESOLVED`; what a pattern shares with a path it shares resolved.
     for (written, expected) in [
