@@ -206,7 +206,11 @@ impl<'p> Builder<'p> {
             // In a cell it may be all that the cell says.
             Tag::Svg => !self.has_open(Tag::Table),
             Tag::Title => !flags.has(Flags::IN_HEAD) || is_foreign,
-            Tag::Noscript | Tag::Head | Tag::Rp => false,
+            Tag::Noscript => {
+                self.parts.has_noscript = true;
+                false
+            }
+            Tag::Head | Tag::Rp => false,
             Tag::Template => !self.is_shadow(attributes),
             Tag::Style => {
                 self.style_counts = !self.has_open(Tag::Noscript) && self.is_for_screens(attributes);
