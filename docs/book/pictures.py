@@ -9,6 +9,7 @@ import html
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / "docs/pictures"
@@ -44,6 +45,9 @@ text { font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; 
 @media (prefers-reduced-motion: reduce) { .line { animation: none } }
 @media print { .line { animation: none } }
 """
+
+
+MONOSPACE = ".mono { font: 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; white-space: pre }"
 
 
 class Picture:
@@ -187,6 +191,38 @@ def demo(output):
     return p
 
 
+def document(markdown):
+    """A page, and what is sent of it. The page is document/tests/pages/shop.html."""
+    p = Picture(
+        "document",
+        "A page and its markdown",
+        "Of the page of a shop, the title, the price, the features, the description and the table are in the markdown. The search, the "
+        "links to the cart and the login, what others bought and the footer are not.",
+        860, 480, STYLE + MONOSPACE,
+    )
+    p.text(220, 24, "the page: 1.2 KB of HTML", "head")
+    p.text(650, 24, "its markdown: 0.3 KB", "head")
+    top = 40
+    for height, lines, kind in [
+        (30, ["Search · Cart (0) · Log in"], "bad"),
+        (48, ["Steel kettle 1.7 l", "39.90 €"], "good"),
+        (66, ["Boils a litre in two minutes", "Switches itself off", "Two years of warranty"], "good"),
+        (66, ["Description", "A kettle of brushed steel that boils 1.7 litres of", "water, keeps it warm for an hour, and is quiet …"], "good"),
+        (48, ["Power: 2200 W", "Weight: 1.1 kg"], "good"),
+        (30, ["Add to cart"], "bad"),
+        (48, ["Others bought", "Teapot 19.90 € · Cup 4.90 €"], "bad"),
+        (30, ["Free returns within 30 days."], "bad"),
+    ]:
+        p.box(20, top, 400, height, lines, kind)
+        top += height + 6
+    p.arrow([(424, 180), (456, 180)])
+    p.box(460, 40, 380, top - 46, [])
+    lines = [part for line in markdown.splitlines() for part in textwrap.wrap(line, 48) or [""]]
+    for number, line in enumerate(lines):
+        p.text(474, 62 + 19 * number, line, "mono", "start")
+    return p
+
+
 def table(page, heading, first_cell):
     """The rows of the first table behind a heading whose head has that cell, as lists of cells."""
     behind = page.split(f"\n{heading}\n", 1)[1]
@@ -248,6 +284,7 @@ def main(check):
         states_of_a_feed(),
         gates(),
         demo((OUT / "demo.txt").read_text()),
+        document((ROOT / "document/tests/pages/shop.md").read_text()),
         plot("nginx", "Requests per second in nginx", table(page, "## The nginx gate", "browser"), "more is better"),
         plot("envoy", "Instructions added in Envoy", table(page, "## The Envoy gate", "browser"), "less is better"),
         plot("lookups", "Nanoseconds a lookup among a million prefixes", lookups(page), "less is better"),

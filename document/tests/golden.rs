@@ -121,3 +121,27 @@ fn no_byte_of_a_long_text_is_lost() {
         }
     }
 }
+
+/// The table that `docs/documents.md` has of them.
+#[test]
+fn parts_of_pages_become_what_the_book_says() {
+    const TEXT: &str =
+        "<p>The house is open to guests from May to October, and it has rooms for twenty of them.</p>";
+    let book = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/documents.md");
+    let book = fs::read_to_string(book).expect("the page of the book");
+    let (_, table) = book.split_once("| the page has | as HTML | as markdown |").expect("the table");
+    let code = |cell: &str| cell.trim().trim_matches('`').replace('\u{1}', "|");
+    let mut rows = 0;
+    for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
+        let row = row.replace("\\|", "\u{1}");
+        let [_, name, html, markdown, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let document = read(format!("<main><h1>Rooms</h1>{TEXT}{}{TEXT}</main>", code(html)).as_bytes());
+        match code(markdown).replace(" ⏎ ", "\n") {
+            none if none == "–" => assert!(!document.markdown().contains("Ignore"), "{name}"),
+            some => assert!(document.markdown().contains(&some), "{name}: {}", document.markdown()),
+        }
+        assert!(!document.markdown().contains("Loading"), "{name}");
+        rows += 1;
+    }
+    assert_eq!(rows, 9);
+}

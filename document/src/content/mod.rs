@@ -43,12 +43,12 @@ impl Content {
 
     /// Finds the content of a page.
     pub(crate) fn of(tree: &Tree, is_article: bool) -> Self {
-        let shown = Shown::by(tree);
+        let shown = Shown::default();
         let is_article = is_article || root::has_body(tree);
         let mut best = Self { root: Tree::ROOT, left_out: Vec::new() };
         let mut has_visible_text = false;
         for (rules, shown) in
-            [(Rules::All, shown), (Rules::WithoutNames, shown), (Rules::WithoutNames, shown.with_hidden())]
+            [(Rules::All, shown), (Rules::WithoutNames, shown), (Rules::WithoutNames, Shown::with_hidden())]
         {
             // Text that people cannot see must not speak to agents beside the text that they can.
             if shown.has_hidden() && has_visible_text {

@@ -18,40 +18,16 @@ pub(super) enum Rules {
     WithoutNames,
 }
 
-/// The view of a page: that of a browser with scripts or of one without.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The view of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shown {
-    has_noscript: bool,
     has_hidden: bool,
 }
 
 impl Shown {
-    /// Decides whether the content is what a page shows by itself, or what it keeps for browsers without scripts:
-    /// some pages have all of their content there, and leave the rest to a script.
-    pub(super) fn by(tree: &Tree) -> Self {
-        let with_noscript = Self { has_noscript: true, has_hidden: false };
-        let (mut inside, mut outside) = (0_u64, 0_u64);
-        let (mut skip_to, mut noscript_to) = (Tree::ROOT, Tree::ROOT);
-        for (id, node) in tree.nodes() {
-            if id < skip_to {
-                continue;
-            }
-            if with_noscript.is_never_content(node) {
-                skip_to = node.end;
-            } else if node.tag == Tag::Noscript {
-                noscript_to = noscript_to.max(node.end);
-            } else if id < noscript_to {
-                inside += u64::from(node.text_length());
-            } else {
-                outside += u64::from(node.text_length());
-            }
-        }
-        Self { has_noscript: inside > outside.max(ENOUGH_NOSCRIPT), has_hidden: false }
-    }
-
     /// Also with parts that people cannot see, for pages that show all of themselves by a script.
-    pub(super) fn with_hidden(self) -> Self {
-        Self { has_hidden: true, ..self }
+    pub(super) fn with_hidden() -> Self {
+        Self { has_hidden: true }
     }
 
     pub(super) fn has_hidden(self) -> bool {
@@ -62,12 +38,9 @@ impl Shown {
     pub(super) fn is_never_content(self, node: Node) -> bool {
         node.flags.has(Flags::HIDDEN) && !self.has_hidden
             || node.flags.has(Flags::IN_HEAD)
-            || node.tag.is_without_text() && !(node.tag == Tag::Noscript && self.has_noscript)
+            || node.tag.is_without_text()
     }
 }
-
-/// A page that asks people to use scripts says so in less text than this.
-const ENOUGH_NOSCRIPT: u64 = 250;
 
 /// The rules that speak against an element, one bit each: those about elements, then those about words.
 pub(super) type Hits = u128;

@@ -19,9 +19,18 @@ impl Style {
         let mut rest = text.as_bytes();
         let mut declaration = String::new();
         while !rest.is_empty() {
-            declaration.clear();
-            rest = read(rest, &mut declaration);
-            let Some((name, value)) = declaration.split_once(':') else { continue };
+            let written = match plain(rest) {
+                Some((plain, after)) => {
+                    rest = after;
+                    plain
+                }
+                None => {
+                    declaration.clear();
+                    rest = read(rest, &mut declaration);
+                    &*declaration
+                }
+            };
+            let Some((name, value)) = written.split_once(':') else { continue };
             let (value, is_important) = match value.split_once('!') {
                 Some((value, important)) => (value, important.trim() == "important"),
                 None => (value, false),
@@ -53,6 +62,20 @@ impl Style {
         look.add(&self.important);
         look
     }
+}
+
+/// The next declaration as it is, if it has only lower case and no escapes, comments, quotes and brackets, and what follows it.
+fn plain(text: &[u8]) -> Option<(&str, &[u8])> {
+    let text = text.trim_ascii_start();
+    let is_plain = |byte: &u8| matches!(byte, b' ' | b'!' | b'#'..=b'&' | b'*'..=b'.' | b'0'..=b':' | b'<'..=b'@' | b'^'..=b'z' | b'|' | b'~');
+    let length = text.iter().position(|byte| !is_plain(byte)).unwrap_or(text.len());
+    let (declaration, rest) = text.split_at_checked(length).filter(|_| length < LONGEST)?;
+    let after = match rest.split_first() {
+        Some((b';', after)) => after,
+        Some(_) => return None,
+        None => rest,
+    };
+    Some((str::from_utf8(declaration).ok()?, after))
 }
 
 /// Writes the next declaration in lower case, without comments and with one space for each run of blanks; gives what follows.

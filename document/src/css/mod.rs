@@ -13,4 +13,4 @@ pub(crate) use self::color::Color;
 pub(crate) use self::declarations::Style;
 pub(crate) use self::look::{FontSize, Look, Sight};
 pub(crate) use self::selector::Name;
-pub(crate) use self::sheet::Sheet;
+pub(crate) use self::sheet::{KnownNames, Sheet};

@@ -1,5 +1,7 @@
 //! Selectors: simple ones, and of all others the names of the element they are about.
 
+use std::borrow::Cow;
+
 use super::declarations::{after_comment, escaped};
 
 /// A number for a name; names of classes, ids and elements never have the same.
@@ -13,6 +15,13 @@ impl Name {
 
     pub(crate) fn id(name: &str) -> Self {
         Self::of(b'#', name.chars())
+    }
+
+    /// The place of the name among 256 words of bits.
+    pub(super) fn place(self) -> (usize, u64) {
+        // The product has the best bits at its end.
+        let bits = self.0 ^ self.0 >> 32;
+        ((bits >> 6 & 0xff) as usize, 1 << (bits & 0x3f))
     }
 
     pub(crate) fn element(name: &str) -> Self {
@@ -56,6 +65,13 @@ impl Selector {
     pub(super) fn of(text: &str) -> Self {
         let mut selector = Self::default();
         let mut rest = text.trim().as_bytes();
+        if !rest.iter().any(|byte| matches!(byte, b'[' | b'(' | b'\\' | b'/')) {
+            let combinator = rest
+                .iter()
+                .rposition(|byte| matches!(byte, b'>' | b'+' | b'~' | b' ' | b'\n' | b'\t' | b'\r'));
+            selector.is_conditional = combinator.is_some();
+            rest = combinator.and_then(|at| rest.get(at + 1..)).unwrap_or(rest);
+        }
         while let Some((byte, after)) = rest.split_first() {
             match *byte {
                 b'.' => {
@@ -91,7 +107,8 @@ impl Selector {
                         selector.is_conditional = true;
                         rest = rest.get(1..).unwrap_or_default();
                     } else {
-                        selector.add(Name::element(&element.to_ascii_lowercase()), 1);
+                        let letters = element.chars().map(|letter| letter.to_ascii_lowercase());
+                        selector.add(Name::of(b'<', letters), 1);
                         rest = after;
                     }
                 }
@@ -102,9 +119,15 @@ impl Selector {
 }
 
 /// The name at the start of a text, and what follows it.
-fn name(text: &[u8]) -> (String, &[u8]) {
-    let mut name = String::new();
-    let mut rest = text;
+fn name(text: &[u8]) -> (Cow<'_, str>, &[u8]) {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let plain = text.iter().position(|byte| !is_plain(byte)).unwrap_or(text.len());
+    let (plain, mut rest) = text.split_at_checked(plain).unwrap_or((text, &[]));
+    let plain = str::from_utf8(plain).unwrap_or_default();
+    if rest.first().is_none_or(|byte| byte.is_ascii() && *byte != b'\\') {
+        return (plain.into(), rest);
+    }
+    let mut name = plain.to_owned();
     loop {
         match rest.split_first() {
             Some((b'\\', after)) => {
@@ -116,7 +139,7 @@ fn name(text: &[u8]) -> (String, &[u8]) {
                 name.push(character);
                 rest = left;
             }
-            Some((byte, after)) if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') => {
+            Some((byte, after)) if is_plain(byte) => {
                 name.push(char::from(*byte));
                 rest = after;
             }
@@ -126,7 +149,7 @@ fn name(text: &[u8]) -> (String, &[u8]) {
                 name.push_str(&String::from_utf8_lossy(letters));
                 rest = after;
             }
-            _ => return (name, rest),
+            _ => return (name.into(), rest),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use memchr::{memchr, memchr3, memmem};
+
 use super::declarations::{Style, after_comment};
 use super::selector::{Name, Selector};
 
@@ -15,12 +17,38 @@ struct Rule {
     style: Style,
 }
 
+/// Names, and perhaps some more. Names that are not among them surely are others.
+#[derive(Debug)]
+pub(crate) struct KnownNames([u64; 256]);
+
+impl Default for KnownNames {
+    fn default() -> Self {
+        Self([0; 256])
+    }
+}
+
+impl KnownNames {
+    pub(crate) fn add(&mut self, name: Name) {
+        let (place, bit) = name.place();
+        if let Some(word) = self.0.get_mut(place) {
+            *word |= bit;
+        }
+    }
+
+    fn may_have(&self, name: Name) -> bool {
+        let (place, bit) = name.place();
+        self.0.get(place).is_some_and(|word| word & bit != 0)
+    }
+}
+
 /// Rules from all sheets of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Sheet {
     rules: Vec<Rule>,
     /// The rules by one of their names.
     by_name: HashMap<Name, Vec<u32>>,
+    /// These names, to be compared at once.
+    names: KnownNames,
     /// The names of elements that a rule shows in some state, on some screen, or in some place.
     shown: HashSet<Name>,
     /// There are more rules than are kept.
@@ -32,16 +60,15 @@ impl Sheet {
         self.rules.is_empty()
     }
 
-    /// Reads a sheet, which counts always, or else on some screens only.
-    pub(crate) fn read(&mut self, text: &str, is_always: bool) {
-        let mut rest = text.as_bytes();
+    /// Reads a sheet, which counts always, or else on some screens only, for a page with these names.
+    pub(crate) fn read(&mut self, text: &str, is_always: bool, known: &KnownNames) {
+        let mut rest = text;
         // For each block of a rule with `@` that is open: true if what it holds counts always.
         let mut open = vec![is_always];
         while !rest.is_empty() {
-            let (prelude, end, after) = until(rest, b"{};");
+            let (prelude, end, after) = until(rest, [b'{', b'}', b';']);
             rest = after;
-            let prelude = String::from_utf8_lossy(prelude);
-            let prelude = prelude.trim().trim_start_matches("<!--").trim_start_matches("-->").trim();
+            let prelude = without_marks(prelude.trim());
             let is_counting = open.last().copied().unwrap_or(is_always);
             match end {
                 Some(b'{') if prelude.starts_with('@') => match counts(prelude) {
@@ -53,7 +80,7 @@ impl Sheet {
                     rest = after_block(rest);
                     let length = block.len() - rest.len();
                     let block = block.get(..length.saturating_sub(1)).unwrap_or_default();
-                    self.rule(prelude, &String::from_utf8_lossy(block), is_counting);
+                    self.rule(prelude, block, is_counting, known);
                 }
                 Some(b'}') if open.len() > 1 => {
                     open.pop();
@@ -63,12 +90,17 @@ impl Sheet {
         }
     }
 
-    fn rule(&mut self, selectors: &str, block: &str, is_counting: bool) {
+    fn rule(&mut self, selectors: &str, block: &str, is_counting: bool, known: &KnownNames) {
+        let is_about_page = |selector: &Selector| selector.names().all(|name| known.may_have(name));
+        let mut selectors = selectors.split(',').map(Selector::of).filter(is_about_page).peekable();
+        if selectors.peek().is_none() {
+            return;
+        }
         let style = Style::of(block);
         if style.is_empty() {
             return;
         }
-        for selector in selectors.split(',').map(Selector::of) {
+        for selector in selectors {
             let has_several = selector.names().count() > 1;
             if style.may_show() && (selector.is_conditional || has_several || !is_counting) {
                 if self.shown.len() < MOST_RULES {
@@ -86,6 +118,7 @@ impl Sheet {
     fn add(&mut self, selector: Selector, style: Style) {
         // Names of elements come first, and lead to many more elements.
         let Some(name) = selector.names().last() else { return };
+        self.names.add(name);
         let known = self.by_name.entry(name).or_default();
         for rule in known.iter() {
             if let Some(rule) = self.rules.get_mut(*rule as usize)
@@ -105,7 +138,8 @@ impl Sheet {
 
     /// The declarations for an element with these names.
     pub(crate) fn style(&self, names: &[Name]) -> Style {
-        let found = names.iter().filter_map(|name| self.by_name.get(name)).flatten();
+        let names_of_rules = names.iter().filter(|name| self.names.may_have(**name));
+        let found = names_of_rules.filter_map(|name| self.by_name.get(name)).flatten();
         let rules = found.filter_map(|rule| self.rules.get(*rule as usize));
         let mut rules: Vec<&Rule> =
             rules.filter(|rule| rule.selector.names().all(|name| names.contains(&name))).collect();
@@ -120,6 +154,14 @@ impl Sheet {
     /// Returns true if a rule may show an element with these names, although others hide it.
     pub(crate) fn may_show(&self, names: &[Name]) -> bool {
         names.iter().any(|name| self.shown.contains(name))
+    }
+}
+
+/// The same without the marks of comments in HTML around a sheet.
+fn without_marks(prelude: &str) -> &str {
+    match prelude.strip_prefix("<!--").or_else(|| prelude.strip_prefix("-->")) {
+        Some(rest) => without_marks(rest.trim_start()),
+        None => prelude,
     }
 }
 
@@ -138,21 +180,35 @@ fn counts(prelude: &str) -> Option<bool> {
 }
 
 /// The text before one of some bytes that are in no comment and no string, that byte, and the text after it.
-fn until<'t>(text: &'t [u8], ends: &[u8]) -> (&'t [u8], Option<u8>, &'t [u8]) {
-    let mut rest = text;
-    while let Some((byte, after)) = rest.split_first() {
-        match *byte {
-            b'/' if after.first() == Some(&b'*') => rest = after_comment(after),
-            b'\\' => rest = after.get(1..).unwrap_or_default(),
-            quote @ (b'"' | b'\'') => rest = after_string(after, quote),
-            end if ends.contains(&end) => {
-                let before = text.get(..text.len() - rest.len()).unwrap_or_default();
-                return (before, Some(end), after);
+fn until(text: &str, ends: [u8; 3]) -> (&str, Option<u8>, &str) {
+    let [first, second, third] = ends;
+    let next = |rest: &[u8]| memchr3(first, second, third, rest);
+    let mut rest = text.as_bytes();
+    // The next end counts, unless something before it can hide it.
+    while let Some(end) = next(rest) {
+        match rest.get(..end).and_then(|before| after_hiding(before, rest)) {
+            Some(after) => rest = after,
+            None => {
+                let at = text.len() - rest.len() + end;
+                let part = |range| text.get(range).unwrap_or_default();
+                return (part(0..at), rest.get(end).copied(), part(at + 1..text.len()));
             }
-            _ => rest = after,
         }
     }
-    (text, None, &[])
+    (text, None, "")
+}
+
+/// The text after the first comment, string or escape that begins in the first part of it; `None` if none does.
+fn after_hiding<'t>(before: &[u8], text: &'t [u8]) -> Option<&'t [u8]> {
+    let quoted = memchr3(b'"', b'\'', b'\\', before);
+    let comment = memchr(b'/', before).and_then(|_| memmem::find(text.get(..before.len() + 1)?, b"/*"));
+    let at = [quoted, comment].into_iter().flatten().min()?;
+    let (begin, after) = text.get(at..)?.split_first()?;
+    Some(match begin {
+        b'/' => after_comment(after),
+        b'\\' => after.get(1..).unwrap_or_default(),
+        quote => after_string(after, *quote),
+    })
 }
 
 /// The text after a string whose first quote is read. A line end ends it, too.
@@ -171,10 +227,10 @@ fn after_string(text: &[u8], quote: u8) -> &[u8] {
 }
 
 /// The text after a block whose first brace is read.
-fn after_block(text: &[u8]) -> &[u8] {
+fn after_block(text: &str) -> &str {
     let (mut rest, mut depth) = (text, 1_usize);
     while depth > 0 {
-        let (_, end, after) = until(rest, b"{}");
+        let (_, end, after) = until(rest, [b'{', b'}', b'}']);
         rest = after;
         match end {
             Some(b'{') => depth += 1,

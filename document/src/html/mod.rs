@@ -4,6 +4,7 @@ pub(crate) mod attribute;
 mod build;
 mod compose;
 mod input;
+mod noscript;
 pub(crate) mod notes;
 mod parts;
 mod reader;

@@ -46,6 +46,8 @@ pub(super) struct Parts {
     pub(super) has_imports: bool,
     /// An element has declarations of its own that may hide its text.
     pub(super) has_styled: bool,
+    /// There are parts for browsers without scripts.
+    pub(super) has_noscript: bool,
     /// There are parts that tabs or buttons show.
     pub(super) has_panels: bool,
 }

@@ -5,7 +5,7 @@ use html5gum::{Emitter, Error, State, Tokenizer};
 use super::build::Builder;
 use super::input::Input;
 use super::token::Token;
-use super::{Tag, Tree, compose, view};
+use super::{Tag, Tree, compose, noscript, view};
 use crate::Limits;
 
 /// Reads a page, as people see it.
@@ -14,6 +14,9 @@ pub(crate) fn parse<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
     let mut tree = if tree.parts.is_in_order() { tree } else { compose::composed(tree, limits) };
     if !tree.parts.is_plain() {
         view::view(&mut tree);
+    }
+    if tree.parts.has_noscript {
+        noscript::show(&mut tree);
     }
     tree
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::tree::{Flags, Node};
 use super::{Attribute, NodeId, Tag, Tree};
-use crate::css::{Color, FontSize, Look, Name, Sheet, Sight, Style};
+use crate::css::{Color, FontSize, KnownNames, Look, Name, Sheet, Sight, Style};
 
 /// The most text that only a screen reader reads and that is kept: a label.
 const LONGEST_LABEL: usize = 80;
@@ -25,8 +25,11 @@ struct Openable<'t> {
 /// Marks what people cannot see; gives the parts with names, each with the element that names it.
 pub(super) fn view(tree: &mut Tree<'_>) {
     let mut sheet = Sheet::default();
-    for style in &tree.parts.styles {
-        sheet.read(tree.values.at(style.place), style.is_always);
+    if !tree.parts.styles.is_empty() {
+        let known = known_names(tree);
+        for style in &tree.parts.styles {
+            sheet.read(tree.values.at(style.place), style.is_always, &known);
+        }
     }
     let (marks, tabs) = {
         let openable = Openable::of(tree);
@@ -48,6 +51,24 @@ pub(super) fn view(tree: &mut Tree<'_>) {
     }
     tree.tabs = tabs;
     tree.is_cut |= sheet.is_cut;
+}
+
+/// The names of all elements.
+fn known_names(tree: &Tree<'_>) -> KnownNames {
+    let mut known = KnownNames::default();
+    for (_, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
+        names_of(tree, node).for_each(|name| known.add(name));
+    }
+    known
+}
+
+/// The names by which rules can mean an element: first that of its sort.
+fn names_of<'t>(tree: &'t Tree<'_>, node: Node) -> impl Iterator<Item = Name> + 't {
+    let named = Some(node).filter(|node| node.flags.has(Flags::NAMED));
+    let class = named.and_then(|node| tree.attribute(node, Attribute::Class)).unwrap_or_default();
+    let classes = class.split_ascii_whitespace().take(MOST_NAMES).map(Name::class);
+    let id = named.and_then(|node| tree.attribute(node, Attribute::Id)).map(|id| Name::id(id.trim()));
+    std::iter::once(Name::element(node.tag.name())).chain(classes).chain(id)
 }
 
 impl<'t> Openable<'t> {
@@ -201,12 +222,7 @@ impl Marks<'_, '_> {
         if !self.sheet.is_empty() {
             let names = &mut self.names;
             names.clear();
-            names.push(Name::element(node.tag.name()));
-            if node.flags.has(Flags::NAMED) {
-                let class = self.tree.attribute(node, Attribute::Class).unwrap_or_default();
-                names.extend(class.split_ascii_whitespace().take(MOST_NAMES).map(Name::class));
-                names.extend(self.tree.attribute(node, Attribute::Id).map(|id| Name::id(id.trim())));
-            }
+            names.extend(names_of(self.tree, node));
             style = self.sheet.style(names);
             // Rules about all elements of a name do not show one of them.
             may_be_shown = !style.is_empty() && self.sheet.may_show(names.get(1..).unwrap_or_default());

@@ -1,193 +1,113 @@
 //! Pages that cost much, as far as anybody has found one.
 
+use Times::{Exactly, Part};
+
 /// A page that grows.
 pub(crate) struct Bomb {
     pub(crate) name: &'static str,
     /// The size of the greater one of two.
     pub(crate) size: usize,
-    pub(crate) page: fn(usize) -> String,
+    /// The pieces that the page consists of.
+    pieces: &'static [(&'static str, Times)],
 }
 
-/// All of them.
+/// The number of times that a piece follows itself. In each, `{i}` is its number, and `{next}` that of the next one.
+#[derive(Clone, Copy)]
+enum Times {
+    Exactly(usize),
+    /// One part in so many of the size.
+    Part(usize),
+}
+
+const ONCE: Times = Exactly(1);
+const EACH: Times = Part(1);
+
+impl Bomb {
+    /// The page of a size.
+    pub(crate) fn page(&self, size: usize) -> String {
+        let piece = |(text, times): &(&str, Times)| {
+            let times = match times {
+                Exactly(times) => *times,
+                Part(part) => size / part,
+            };
+            match text.contains("{i}") {
+                true => (0..times).map(|i| numbered(text, i, times)).collect(),
+                false => text.repeat(times),
+            }
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+}
+
+fn numbered(text: &str, number: usize, of: usize) -> String {
+    text.replace("{i}", &number.to_string()).replace("{next}", &((number + 1) % of).to_string())
+}
+
+const fn bomb(name: &'static str, size: usize, pieces: &'static [(&'static str, Times)]) -> Bomb {
+    Bomb { name, size, pieces }
+}
+
+/// All of them, a row for each.
+#[rustfmt::skip]
 pub(crate) const BOMBS: &[Bomb] = &[
-    Bomb { name: "nested elements", size: 1_000_000, page: |n| format!("{}text", "<div>".repeat(n)) },
-    Bomb {
-        name: "nested elements with end tags",
-        size: 300_000,
-        page: |n| format!("{}text{}", "<div>".repeat(n), "</div>".repeat(n)),
-    },
-    Bomb {
-        name: "attributes of one tag",
-        size: 100_000,
-        page: |n| format!("<p{}>text", (0..n).map(|i| format!(" a{i}=1")).collect::<String>()),
-    },
-    Bomb {
-        name: "one attribute in one tag, again and again",
-        size: 200_000,
-        page: |n| format!("<p{}>text", " class=a".repeat(n)),
-    },
-    Bomb {
-        name: "an attribute of megabytes",
-        size: 2_000_000,
-        page: |n| format!("<p class={}>text", "a".repeat(n)),
-    },
-    Bomb {
-        name: "an address of megabytes",
-        size: 2_000_000,
-        page: |n| format!("<p><a href={}>text</a>", "a".repeat(n)),
-    },
-    Bomb { name: "unclosed formatting and links", size: 100_000, page: |n| "<b><i><a href=x>t".repeat(n) },
-    Bomb { name: "tags that begin", size: 2_000_000, page: |n| format!("text{}", "<".repeat(n)) },
-    Bomb { name: "comments that begin", size: 500_000, page: |n| format!("text{}", "<!--".repeat(n)) },
-    Bomb {
-        name: "end tags of nothing",
-        size: 300_000,
-        page: |n| format!("text{}", "</p></b></x>".repeat(n)),
-    },
-    Bomb { name: "cells", size: 1_000_000, page: |n| format!("<table>{}", "<tr><td>1<td>2".repeat(n / 2)) },
-    Bomb { name: "one row of cells", size: 500_000, page: |n| format!("<table><tr>{}", "<td>1".repeat(n)) },
-    Bomb { name: "nested tables", size: 200_000, page: |n| format!("{}text", "<table><tr><td>".repeat(n)) },
-    Bomb { name: "lists in lists", size: 300_000, page: |n| "<ul><li>t".repeat(n) },
-    Bomb {
-        name: "quotes of lines",
-        size: 300_000,
-        page: |n| format!("{}{}", "<blockquote>".repeat(9), "t<br>".repeat(n)),
-    },
-    Bomb { name: "headings", size: 200_000, page: |n| "<h1 id=a>t".repeat(n) },
-    Bomb { name: "images", size: 100_000, page: |n| "t<img src=x alt=y>".repeat(n) },
-    Bomb {
-        name: "paragraphs named as comments",
-        size: 100_000,
-        page: |n| "<p class=comment>text of a comment".repeat(n),
-    },
-    Bomb {
-        name: "teasers of an article",
-        size: 50_000,
-        page: |n| {
-            let article = "Prose that is as long as that of an article. ".repeat(20);
-            let teasers = "<div><h2><a href=x>t</a></h2><p>u</div>".repeat(n);
-            format!("<meta property=og:type content=article><p>{article}<div>{teasers}")
-        },
-    },
-    Bomb { name: "text to escape", size: 300_000, page: |n| "*_".repeat(n) },
-    Bomb { name: "character references", size: 500_000, page: |n| "&amp".repeat(n) },
-    Bomb {
-        name: "slots of one shadow tree",
-        size: 100_000,
-        page: |n| {
-            let children: String = (0..n).map(|i| format!("<p slot=s{i}>t")).collect();
-            let slots: String = (0..n).map(|i| format!("<slot name=s{i}></slot>")).collect();
-            format!("<x-a><template shadowrootmode=open>{slots}</template>{children}</x-a>")
-        },
-    },
-    Bomb {
-        name: "slots of one name",
-        size: 100_000,
-        page: |n| {
-            format!(
-                "<x-a><template shadowrootmode=open>{}</template>text",
-                "<slot></slot><slot name=a>t</slot>".repeat(n)
-            )
-        },
-    },
-    Bomb {
-        name: "shadow trees in each other",
-        size: 100_000,
-        page: |n| format!("text{}", "<x-a><template shadowrootmode=open><slot></slot></template>t".repeat(n)),
-    },
-    Bomb {
-        name: "parts in parts",
-        size: 50_000,
-        page: |n| {
-            let parts: String = (0..n)
-                .map(|i| format!("<div hidden id=S:{i}>t<template id=P:{}></template></div>", i + 1))
-                .collect();
-            let calls: String = (0..n).map(|i| format!("$RS('S:{i}','P:{i}');")).collect();
-            format!("<p>text<template id=P:0></template>{parts}<script>{calls}</script>")
-        },
-    },
-    Bomb {
-        name: "parts that name each other and themselves",
-        size: 50_000,
-        page: |n| {
-            let part = |i| format!("<div hidden id=S:{i}><template id=P:{i}></template>t</div>");
-            let parts: String = (0..n).map(part).collect();
-            let calls: String =
-                (0..n).map(|i| format!("$RC('P:{i}','S:{}');$RC('P:{i}','S:{i}');", (i + 1) % n)).collect();
-            format!("<p>text{parts}<script>{calls}</script>")
-        },
-    },
-    Bomb {
-        name: "comments that begin parts",
-        size: 300_000,
-        page: |n| format!("text{}<script>$RC('a','b')</script>", "<b><!--$?-->".repeat(n)),
-    },
-    Bomb {
-        name: "rows that cells of thousands of columns go on in",
-        size: 100_000,
-        page: |n| {
-            let first = "<td rowspan=65534 colspan=9>1".repeat(1000);
-            format!("<p>text<table><tr>{first}{}", "<tr><td>2".repeat(n))
-        },
-    },
-    Bomb {
-        name: "a long cell that goes on",
-        size: 100_000,
-        page: |n| {
-            format!("<p>text<table><tr><td rowspan=65534>{}{}", "long ".repeat(n), "<tr><td>2".repeat(n / 2))
-        },
-    },
-    Bomb {
-        name: "rules of one name",
-        size: 60_000,
-        page: |n| {
-            let rules: String = (0..n).map(|i| format!(".b{i}.a{{display:none}}")).collect();
-            format!("<style>{rules}</style>text{}", "<p class=a>t".repeat(n))
-        },
-    },
-    Bomb {
-        name: "selectors without end",
-        size: 300_000,
-        page: |n| {
-            format!("<style>{}{{display:none}}</style>{}", "a,.b>".repeat(n), "<p class=b>t".repeat(n / 8))
-        },
-    },
-    Bomb {
-        name: "a style sheet that opens blocks, comments and strings",
-        size: 200_000,
-        page: |n| format!("<style>{}</style>text", "@media x{/*\"a{b:c".repeat(n)),
-    },
-    Bomb {
-        name: "declarations of a style attribute",
-        size: 2_000,
-        page: |n| format!("text{}", format!("<p style='{}'>t", "width:1px;".repeat(80)).repeat(n)),
-    },
-    Bomb {
-        name: "templates in tables",
-        size: 200_000,
-        page: |n| format!("text{}", "<table><template><td>".repeat(n)),
-    },
-    Bomb {
-        name: "notes in notes",
-        size: 200_000,
-        page: |n| format!("<p>text that is beside a note</p>{}", "<aside class=note>t<p>text".repeat(n)),
-    },
-    Bomb {
-        name: "notes beside each other",
-        size: 100_000,
-        page: |n| format!("<p>text that is beside a note</p>{}", "<aside>t</aside>".repeat(n)),
-    },
-    Bomb {
-        name: "panels named by one long tab",
-        size: 50_000,
-        page: |n| {
-            let panels = "<div role=tabpanel aria-labelledby=a hidden>t</div>".repeat(n);
-            format!("<div id=a role=tab aria-controls=a>{}</div>{panels}", "text ".repeat(n))
-        },
-    },
-    Bomb {
-        name: "formulas in formulas",
-        size: 100_000,
-        page: |n| format!("text{}", "<math><mi>t".repeat(n)),
-    },
+    bomb("nested elements", 1_000_000, &[("<div>", EACH), ("text", ONCE)]),
+    bomb("nested elements with end tags", 300_000, &[("<div>", EACH), ("text", ONCE), ("</div>", EACH)]),
+    bomb("attributes of one tag", 100_000, &[("<p", ONCE), (" a{i}=1", EACH), (">text", ONCE)]),
+    bomb("one attribute in one tag, again and again", 200_000, &[("<p", ONCE), (" class=a", EACH), (">text", ONCE)]),
+    bomb("an attribute of megabytes", 2_000_000, &[("<p class=", ONCE), ("a", EACH), (">text", ONCE)]),
+    bomb("an address of megabytes", 2_000_000, &[("<p><a href=", ONCE), ("a", EACH), (">text", ONCE)]),
+    bomb("unclosed formatting and links", 100_000, &[("<b><i><a href=x>t", EACH)]),
+    bomb("tags that begin", 2_000_000, &[("text", ONCE), ("<", EACH)]),
+    bomb("comments that begin", 500_000, &[("text", ONCE), ("<!--", EACH)]),
+    bomb("end tags of nothing", 300_000, &[("text", ONCE), ("</p></b></x>", EACH)]),
+    bomb("cells", 500_000, &[("<table>", ONCE), ("<tr><td>1<td>2", EACH)]),
+    bomb("one row of cells", 500_000, &[("<table><tr>", ONCE), ("<td>1", EACH)]),
+    bomb("nested tables", 200_000, &[("<table><tr><td>", EACH), ("text", ONCE)]),
+    bomb("lists in lists", 300_000, &[("<ul><li>t", EACH)]),
+    bomb("quotes of lines", 300_000, &[("<blockquote>", Exactly(9)), ("t<br>", EACH)]),
+    bomb("headings", 200_000, &[("<h1 id=a>t", EACH)]),
+    bomb("images", 100_000, &[("t<img src=x alt=y>", EACH)]),
+    bomb("paragraphs named as comments", 100_000, &[("<p class=comment>text of a comment", EACH)]),
+    bomb("teasers of an article", 50_000,
+        &[("<meta property=og:type content=article><p>", ONCE), ("Prose that is as long as that of an article. ", Exactly(20)), ("<p><div>", ONCE), ("<div><h2><a href=x>t</a></h2><p>u</div>", EACH), ("</div>", ONCE)]),
+    bomb("text to escape", 300_000, &[("*_", EACH)]),
+    bomb("character references", 500_000, &[("&amp", EACH)]),
+    bomb("slots of one shadow tree", 100_000,
+        &[("<x-a><template shadowrootmode=open>", ONCE), ("<slot name=s{i}></slot>", EACH), ("</template>", ONCE), ("<p slot=s{i}>t", EACH), ("</x-a>", ONCE)]),
+    bomb("slots of one name", 100_000,
+        &[("<x-a><template shadowrootmode=open>", ONCE), ("<slot></slot><slot name=a>t</slot>", EACH), ("</template>text", ONCE)]),
+    bomb("shadow trees in each other", 100_000,
+        &[("text", ONCE), ("<x-a><template shadowrootmode=open><slot></slot></template>t", EACH)]),
+    bomb("parts in parts", 50_000,
+        &[("<p>text<template id=P:0></template>", ONCE), ("<div hidden id=S:{i}>t<template id=P:{next}></template></div>", EACH), ("<script>", ONCE), ("$RS('S:{i}','P:{i}');", EACH), ("</script>", ONCE)]),
+    bomb("parts that name each other and themselves", 50_000,
+        &[("<p>text", ONCE), ("<div hidden id=S:{i}><template id=P:{i}></template>t</div>", EACH), ("<script>", ONCE), ("$RC('P:{i}','S:{next}');$RC('P:{i}','S:{i}');", EACH), ("</script>", ONCE)]),
+    bomb("comments that begin parts", 300_000,
+        &[("text", ONCE), ("<b><!--$?-->", EACH), ("<script>$RC('a','b')</script>", ONCE)]),
+    bomb("rows that cells of thousands of columns go on in", 100_000,
+        &[("<p>text<table><tr>", ONCE), ("<td rowspan=65534 colspan=9>1", Exactly(1000)), ("<tr><td>2", EACH)]),
+    bomb("a long cell that goes on", 100_000,
+        &[("<p>text<table><tr><td rowspan=65534>", ONCE), ("long ", EACH), ("<tr><td>2", Part(2))]),
+    bomb("rules of one name", 60_000,
+        &[("<style>", ONCE), (".b{i}.a{display:none}", EACH), ("</style>text", ONCE), ("<p class=a>t", EACH)]),
+    bomb("rules that all mean an element", 60_000,
+        &[("<style>", ONCE), (".b{i}{display:none}", EACH), ("</style>text", ONCE), ("<p class=b{i}>t", EACH)]),
+    bomb("selectors without end", 300_000,
+        &[("<style>", ONCE), ("a,.b>", EACH), ("{display:none}</style>", ONCE), ("<p class=b>t", Part(8))]),
+    bomb("a style sheet that opens blocks, comments and strings", 200_000,
+        &[("<style>", ONCE), ("@media x{/*\"a{b:c", EACH), ("</style>text", ONCE)]),
+    bomb("a style sheet of escapes and strings", 200_000,
+        &[("<style>", ONCE), ("\\{'}'\"", EACH), ("</style>text", ONCE)]),
+    bomb("declarations of style attributes", 160_000,
+        &[("text", ONCE), ("<p style='width:1px;width:1px;width:1px;width:1px;width:1px;width:1px;width:1px'>t", Part(7))]),
+    bomb("templates in tables", 200_000, &[("text", ONCE), ("<table><template><td>", EACH)]),
+    bomb("notes in notes", 200_000,
+        &[("<p>text that is beside a note</p>", ONCE), ("<aside class=note>t<p>text", EACH)]),
+    bomb("notes beside each other", 100_000,
+        &[("<p>text that is beside a note</p>", ONCE), ("<aside>t</aside>", EACH)]),
+    bomb("panels named by one long tab", 50_000,
+        &[("<div id=a role=tab aria-controls=a>", ONCE), ("text ", EACH), ("</div>", ONCE), ("<div role=tabpanel aria-labelledby=a hidden>t</div>", EACH)]),
+    bomb("formulas in formulas", 100_000, &[("text", ONCE), ("<math><mi>t", EACH)]),
+    bomb("parts for browsers without scripts", 50_000,
+        &[("text", ONCE), ("<img alt=a><noscript><img src=x alt=a></noscript><noscript>t{i}", Part(2)), ("<noscript>", ONCE), ("text ", EACH)]),
 ];

@@ -14,11 +14,12 @@ use ngx::core::Status;
 use ngx::ffi::{ngx_chain_t, ngx_http_cleanup_add, ngx_http_request_t, ngx_int_t};
 
 use super::answer::send_bytes;
+use super::chain::{Progress, collect_chain, consume};
 use super::module::Module;
 use super::panics::{catch, guard};
 use super::pool;
 use super::request::Request;
-use super::request_bits::{is_header_only, is_kept_alive, set_waiting};
+use super::request_bits::{is_header_only, set_waiting};
 use super::threads::{self, Returned, Work};
 use super::types::{Exported, ModuleTypes};
 
@@ -265,80 +266,6 @@ pub(super) unsafe fn filter<M: Module + Exported>(
         match rest {
             Some(rest) if body != Status::NGX_ERROR => (next.body)(raw, rest),
             _ => body.into(),
-        }
-    }
-}
-
-/// The progress of the collection after a chain.
-enum Progress {
-    More,
-    Complete,
-    /// From this link on, nothing was taken. The buffers before it are empty now, and nginx refuses to send such.
-    GivenUp(*mut ngx_chain_t),
-}
-
-/// Takes what a chain has, up to the first part that is not to be taken.
-///
-/// # Safety
-///
-/// As for [`filter`].
-unsafe fn collect_chain<M: Module + Exported>(
-    body: &mut M::Body,
-    raw: *mut ngx_http_request_t,
-    chain: *mut ngx_chain_t,
-) -> Progress {
-    let mut link = chain;
-    let mut is_complete = false;
-    // SAFETY: a chain is valid links to valid buffers, up to null. What a buffer has in memory is between `pos` and `last`.
-    unsafe {
-        while let Some(ngx_chain_t { buf, next }) = link.as_ref() {
-            let buffer = &mut **buf;
-            let is_in_memory = buffer.temporary() != 0 || buffer.memory() != 0 || buffer.mmap() != 0;
-            if is_in_memory && buffer.last > buffer.pos {
-                let length = buffer.last.offset_from(buffer.pos).unsigned_abs();
-                let bytes = std::slice::from_raw_parts(buffer.pos, length);
-                if !guard::<M, _>(false, |_| body.push(bytes)) {
-                    return Progress::GivenUp(link);
-                }
-                buffer.pos = buffer.last;
-            } else if buffer.in_file() != 0 && buffer.file_last > buffer.file_pos {
-                // No filter has read it, although this one asked for that.
-                return Progress::GivenUp(link);
-            } else if buffer.flush() != 0 && buffer.last_buf() == 0 && is_of_broken_upstream(raw) {
-                return Progress::GivenUp(link);
-            }
-            is_complete |= buffer.last_buf() != 0;
-            link = *next;
-        }
-    }
-    if is_complete { Progress::Complete } else { Progress::More }
-}
-
-/// Returns true if an upstream has broken off: nginx then ends the connection to the client after what there is.
-///
-/// # Safety
-///
-/// `request` is live.
-unsafe fn is_of_broken_upstream(request: *mut ngx_http_request_t) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let upstream = (*request).upstream;
-        !upstream.is_null() && (*upstream).peer.connection.is_null() && !is_kept_alive(request)
-    }
-}
-
-/// Marks a chain as sent.
-///
-/// # Safety
-///
-/// As for [`collect_chain`].
-unsafe fn consume(mut chain: *mut ngx_chain_t) {
-    // SAFETY: as in `collect_chain`.
-    unsafe {
-        while let Some(ngx_chain_t { buf, next }) = chain.as_ref() {
-            (**buf).pos = (**buf).last;
-            (**buf).file_pos = (**buf).file_last;
-            chain = *next;
         }
     }
 }

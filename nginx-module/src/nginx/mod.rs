@@ -10,6 +10,7 @@
 
 mod answer;
 mod body;
+mod chain;
 mod conf;
 mod directive;
 mod entries;

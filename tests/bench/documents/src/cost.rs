@@ -50,9 +50,9 @@ pub(crate) fn print(corpus: &Corpus, python: &[&str]) {
 fn print_bombs() {
     println!("\n| hostile page | bytes | memory for a byte | of half of the page | ns for a byte | of half of the page |");
     println!("|---|---|---|---|---|---|");
-    for Bomb { name, size, page } in BOMBS {
+    for bomb @ Bomb { name, size, .. } in BOMBS {
         let [half, whole] = [size / 2, *size].map(|size| {
-            let bytes = page(size);
+            let bytes = bomb.page(size);
             let mut page = Page::new(Limits { bytes: bytes.len(), ..Limits::default() });
             page.push(bytes.as_bytes());
             let before = ALLOCATOR.current_usage();
