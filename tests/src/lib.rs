@@ -34,5 +34,6 @@ pub mod serve;
 pub mod serving;
 pub mod sign;
 pub mod sources;
+pub mod swarm;
 pub mod verdict;
 pub mod watcher;
