@@ -33,5 +33,6 @@ pub mod runners;
 pub mod serving;
 pub mod sign;
 pub mod sources;
+pub mod swarm;
 pub mod verdict;
 pub mod watcher;

@@ -34,12 +34,13 @@ fn set(value: &mut Value, path: &str, example: &Value) {
 }
 
 /// The names in the examples.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("keys/agent.json", r#"{ "keys": [] }"#),
     ("robots.txt", "User-agent: *\nDisallow: /private/\n"),
     ("automation-preferences.txt", "scope: /\nallowed-methods: GET\n"),
     ("feeds/examplebot.json", r#"{ "prefixes": [{ "ipv4Prefix": "192.0.2.0/24" }] }"#),
     ("feeds/examplebot.txt", "192.0.2.0/24\n"),
+    ("networks/as.tsv", "192.0.2.0\t192.0.2.255\t64500\tPL\tExample\n"),
     ("feeds/places.csv", "192.0.2.0/24,PL,,,\n"),
     ("crawlpike.schema.json", "{}"),
 ];
@@ -65,6 +66,7 @@ fn each_example_of_a_key_is_accepted() {
                 "usage": { "rules": [{ "preferences": "search=y" }] },
             }],
             "exempt": [{ "feed": "examplebot" }],
+            "networks": [{ "name": "as", "format": "iptoasn", "source": "networks/as.tsv" }],
             "files": { "*": { "text": "other" } },
         });
         if path == "feeds[].authority" {

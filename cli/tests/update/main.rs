@@ -11,4 +11,5 @@ mod fixture;
 mod namespace;
 mod notifying;
 mod policies;
+mod tables;
 mod watching;

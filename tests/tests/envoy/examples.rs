@@ -45,7 +45,7 @@ impl Example {
         Self { envoy: Envoy::boot_file(folder, file, admin, 2, &[]), _origin: None, port }
     }
 
-    fn ask(&self, address: &str, agent: &str, path: &str) -> Response {
+    pub(crate) fn ask(&self, address: &str, agent: &str, path: &str) -> Response {
         ask(self.port, &from(address, Request::get(path).agent(agent)))
     }
 

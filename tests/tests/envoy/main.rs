@@ -40,6 +40,7 @@ mod refusals;
 mod requests;
 mod robots_tag;
 mod served;
+mod swarms;
 mod trusted_hops;
 mod tunnels;
 mod update;

@@ -24,6 +24,7 @@ mod robots_tag;
 mod served;
 mod signals;
 mod signature_budget;
+mod swarms;
 mod tiers;
 mod update;
 mod variables;
