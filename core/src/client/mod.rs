@@ -42,9 +42,9 @@ pub struct ClientFacts<'r> {
     pub network: Option<ClientNetwork>,
     /// The number of the autonomous system that announces its address.
     pub asn: Option<u32>,
-    /// What that is called: printable, without quotes and backslashes.
+    /// The name of that system: printable, without quotes and backslashes.
     pub as_name: Option<&'r str>,
-    /// What that is for.
+    /// The kind of that system.
     pub as_kind: Option<AsKind>,
     /// True if it asks for a path that costs the site much.
     pub costly: bool,

@@ -34,7 +34,7 @@ json_words! {
 }
 
 json_words! {
-    /// What an autonomous system is for, by its publisher's judgement.
+    /// The kind of an autonomous system, by its publisher's judgement.
     pub enum AsKind {
         /// It connects people.
         Isp = "isp",
@@ -54,9 +54,9 @@ json_words! {
 pub struct System {
     /// Its number.
     pub asn: u32,
-    /// What it is called: printable, without quotes and backslashes.
+    /// Its name: printable, without quotes and backslashes.
     pub name: Option<Box<str>>,
-    /// What it is for.
+    /// Its kind.
     pub kind: Option<AsKind>,
 }
 

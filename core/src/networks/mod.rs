@@ -18,7 +18,7 @@ pub use client_network::ClientNetwork;
 pub use table::SystemInfo;
 pub(crate) use table::{SystemTable, Systems};
 
-/// What the facts about clients are made of.
+/// The settings and the table of the facts about clients.
 #[derive(Debug)]
 pub(crate) struct ClientSettings {
     pub(crate) systems: SystemTable,

@@ -30,9 +30,9 @@ pub(super) const HALVES: usize = 1 << 16;
 pub struct SystemInfo<'r> {
     /// Its number.
     pub asn: u32,
-    /// What it is called: printable, without quotes and backslashes.
+    /// Its name: printable, without quotes and backslashes.
     pub name: Option<&'r str>,
-    /// What it is for.
+    /// Its kind.
     pub kind: Option<AsKind>,
 }
 
