@@ -28,7 +28,9 @@ fn the_json_decision_has_every_key_in_its_documented_order() {
         concat!(
             r#"{"action":"allow","status":null,"reason":"allowed","identity":"verified","agent":"Googlebot","#,
             r#""feed":"googlebot","service":null,"country":null,"region":null,"city":null,"site":"example.com","#,
-            r#""purpose":null,"rule":null,"robots_tag":null,"usage":null,"proof":"ip-range","enforced":true}"#,
+            r#""purpose":null,"rule":null,"robots_tag":null,"usage":null,"proof":"ip-range","enforced":true,"#,
+            r#""facts":{"network":"66.249.66.0/24","asn":null,"as_name":null,"as_kind":null,"costly":false,"browser":"unknown","#,
+            r#""fingerprint":null,"crowd_key":null}}"#,
             "\n"
         )
     );

@@ -37,14 +37,15 @@ fn every_feed_of_an_address_is_shown_the_longest_prefix_first() {
 fn json_has_one_object_an_address() {
     let done = folder().run(&["lookup", "--config", "crawlpike.json", "--json", GOOGLEBOT, "192.0.2.1"]);
     let answers: Vec<Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let facts = |network: &str| json!({ "network": network, "asn": null, "as_name": null, "as_kind": null });
     assert_eq!(
         answers,
         [
-            json!({ "address": GOOGLEBOT, "findings": [
+            json!({ "address": GOOGLEBOT, "facts": facts("66.249.66.0/24"), "findings": [
                 { "feed": "googlebot", "prefix": "66.249.66.0/27", "service": null, "notes": null },
                 { "feed": "partners", "prefix": "66.249.64.0/20", "service": "crawl", "notes": "call us" },
             ] }),
-            json!({ "address": "192.0.2.1", "findings": [] }),
+            json!({ "address": "192.0.2.1", "facts": facts("192.0.2.0/24"), "findings": [] }),
         ]
     );
 }

@@ -68,9 +68,8 @@ impl Limit {
 }
 
 impl KeyPart {
-    /// The facts by which clients are counted.
-    const FACTS: [Fact; 6] =
-        [Fact::Network, Fact::Asn, Fact::AsKind, Fact::Browser, Fact::Fingerprint, Fact::CrowdKey];
+    /// The facts by which clients are counted: those that do not need headers, which logs lack.
+    const FACTS: [Fact; 4] = [Fact::Network, Fact::Asn, Fact::AsKind, Fact::CrowdKey];
 
     fn of_word(word: &str) -> Result<Self, String> {
         let fact = Fact::from_word(word).filter(|fact| Self::FACTS.contains(fact));

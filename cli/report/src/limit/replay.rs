@@ -119,3 +119,36 @@ impl Replayed {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_sorted_as_far_as_the_window_goes() {
+        let limits = ["key=address rate=1r/s".parse().unwrap()];
+        let address: IpAddr = "192.0.2.1".parse().unwrap();
+        let network = ClientNetwork::of(address, (24, 48));
+        let key = NonZeroU64::new(1);
+        let passage = |time| Passage {
+            time,
+            number: 0,
+            address,
+            network,
+            asn: None,
+            identity: 0,
+            keys: [key, None, None, None],
+        };
+        let replayed = |times: &mut dyn Iterator<Item = i64>| {
+            let mut replay = Replay::new(&limits);
+            times.for_each(|time| replay.add(passage(time)));
+            replay.finish()
+        };
+        let backwards = replayed(&mut (0..10).rev().map(|second| second * 1000));
+        assert_eq!((backwards.late, backwards.counted[0].kinds[0].refused), (0, 0));
+        let window = Replay::WINDOW as i64;
+        let late = replayed(&mut (0..=window).map(|number| 1000 + number).chain([0, window]));
+        assert_eq!(late.late, 1);
+        assert_eq!(late.counted[0].kinds[0].requests as i64, window + 3);
+    }
+}

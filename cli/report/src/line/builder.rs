@@ -67,7 +67,8 @@ impl<'l> Builder<'l> {
                 (Some(moment::parse(&text).ok_or(Fault::Unreadable)?), moment::milliseconds(&text))
             }
             Some(Value::Number(seconds)) => {
-                let fraction = Some((seconds.fract() * 1000.0) as u16).filter(|fraction| *fraction > 0);
+                let fraction =
+                    Some((seconds.fract() * 1000.0).round() as u16).filter(|fraction| *fraction > 0);
                 (moment::checked(seconds as i64), fraction)
             }
             None => (None, None),

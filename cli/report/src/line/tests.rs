@@ -82,6 +82,20 @@ fn formats_are_detected_line_by_line() {
 }
 
 #[test]
+fn a_time_keeps_its_milliseconds() {
+    let reader = detecting();
+    for (time, expected) in [
+        (r#""time":"2026-11-22T07:05:12+00:00","msec":1795331112.123"#, Some(123)),
+        (r#""time":"2026-11-22T07:05:12.5Z""#, Some(500)),
+        (r#""time":"2026-11-22T07:05:12Z""#, None),
+    ] {
+        let line = format!(r#"{{{time},"address":"192.0.2.7","request":"GET / HTTP/1.1","user_agent":"x"}}"#);
+        let record = reader.read(line.as_bytes()).unwrap();
+        assert_eq!((record.time, record.milliseconds), (Some(1_795_331_112), expected), "{line}");
+    }
+}
+
+#[test]
 fn what_is_between_the_quotes_is_a_request_or_none() {
     let reader = detecting();
     for (request, expected) in [
