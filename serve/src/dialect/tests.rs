@@ -2,7 +2,7 @@ use super::*;
 
 type Lines<'l> = &'l [(&'l str, &'l str)];
 
-/// What the dialects make of a question: name, client, scheme, method, host and target, or the reason that it is not clear.
+/// A question as the dialects read it: name, client, scheme, method, host and target, or the reason that it is not clear.
 fn read(dialect: Option<&str>, method: &str, target: &str, headers: Lines<'_>) -> String {
     let headers: Vec<(&str, &[u8])> = headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
     let question = Question { method: method.as_bytes(), target: target.as_bytes(), headers: &headers };
