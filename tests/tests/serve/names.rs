@@ -22,7 +22,7 @@ fn serving(zone: Zone) -> DnsServer {
 
 fn asking(folder: &Folder, dns: &DnsServer) -> Serve {
     folder.write("crawlpike.json", DOCUMENT);
-    start(folder, &["--rdns", &dns.address().to_string()])
+    start(folder, &["--rdns", &dns.address()])
 }
 
 fn bot(address: &str) -> Request {
