@@ -30,13 +30,13 @@ pub(crate) struct Arguments {
     /// The configuration document, or a file that `crawlpike compile` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Where to listen for forward-auth over HTTP/1.1: IP:PORT, unix:PATH, or systemd
+    /// The address for forward-auth over HTTP/1.1: IP:PORT, unix:PATH, or systemd
     #[arg(long, value_name = "ADDRESS")]
     http: Option<Address>,
-    /// Where to listen for envoy.service.auth.v3.Authorization
+    /// The address for envoy.service.auth.v3.Authorization
     #[arg(long, value_name = "ADDRESS")]
     grpc: Option<Address>,
-    /// Where to serve /healthz, /readyz and /metrics
+    /// The address for /healthz, /readyz and /metrics
     #[arg(long, value_name = "ADDRESS")]
     admin: Option<Address>,
     /// The dialect of all questions over HTTP, whose paths then name none

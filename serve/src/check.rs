@@ -95,7 +95,7 @@ impl<'q> Stream for Noted<'q> {
             (ChangedHeaders::Request, Change::Replace(value)) => {
                 self.verdict.connection = Some(value.to_vec());
             }
-            // What is known is shown, too.
+            // The facts come by `show`, too.
             (ChangedHeaders::Request, Change::Add(_)) | (ChangedHeaders::Response, Change::Remove) => {}
         }
         Ok(())

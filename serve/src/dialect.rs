@@ -57,7 +57,7 @@ pub struct Dialect {
     url: Option<&'static str>,
     /// The header with the client's address, if it is not [`FORWARDED_FOR`].
     address: Option<&'static str>,
-    /// The start of the User-Agent that the proxy sends unless it is told to forward the client's.
+    /// The start of the User-Agent that the proxy sends unless it is configured to forward the client's.
     own_agent: Option<&'static str>,
     /// True if the proxy relays no other denial than 401 and 403, and takes others for errors.
     pub relays_403_only: bool,

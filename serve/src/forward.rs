@@ -15,7 +15,7 @@ use crate::unclear::Unclear;
 /// The header in which Envoy takes the names of request headers to be removed.
 const TO_REMOVE: &str = "x-envoy-auth-headers-to-remove";
 
-/// Answers a question. `may_ask`: the peer is one that may say whom it asks for.
+/// Answers a question. `may_ask`: the peer is a trusted one.
 pub(crate) async fn answer(gate: &Gate, may_ask: bool, head: &request::Parts) -> Response<Full<Bytes>> {
     let lines = lines(head);
     let target = head.uri.path_and_query().map_or("", |target| target.as_str());

@@ -1,4 +1,4 @@
-//! What all listeners share: the ruleset, the settings, the lookups of names.
+//! The state that all listeners share: the ruleset, the settings, the lookups of names.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::AtomicBool;

@@ -27,10 +27,10 @@ use crate::unclear::Unclear;
 /// The path of the method.
 const CHECK: &str = "/envoy.service.auth.v3.Authorization/Check";
 
-/// The largest message: Envoy sends no body of a request unless it is told to, and then as much as it is told to.
+/// The largest message: Envoy sends no body of a request unless its configuration asks for that, with a limit of its own.
 const MOST_BYTES: usize = 1 << 20;
 
-/// The metadata of a call in which Envoy can be told to send the client's address, as it has computed it.
+/// The metadata of a call in which Envoy can send the client's address, as it has computed it.
 const ADDRESS: &str = "x-real-ip";
 
 /// The key of the dynamic metadata under which the value of `X-Crawlpike` is.

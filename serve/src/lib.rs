@@ -54,15 +54,15 @@ const END_TIME: Duration = Duration::from_secs(15);
 pub struct Settings {
     /// The configuration document, or a compiled ruleset.
     pub config: PathBuf,
-    /// Where it listens for forward-auth.
+    /// The address for forward-auth.
     pub http: Option<Address>,
-    /// Where it listens for gRPC.
+    /// The address for gRPC.
     pub grpc: Option<Address>,
-    /// Where its administration listens.
+    /// The address of its administration.
     pub admin: Option<Address>,
     /// The dialect of all questions over HTTP. `None`: each question shows its own.
     pub dialect: Option<&'static Dialect>,
-    /// The peers that may say whom they ask for.
+    /// The peers that may ask.
     pub trust: Trust,
     /// The resolver that is asked for the names of addresses. `None`: nobody is.
     pub names: Option<NameServer>,

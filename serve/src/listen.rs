@@ -31,10 +31,11 @@ const MOST_STRANGERS: usize = 64;
 const MOST_HEAD: usize = 128 << 10;
 const MOST_LINES: usize = 256;
 
-/// The time for the head of a request. The same is the time for what remains when the server ends.
+/// The time for the head of the first request. The same is the time for what remains when the connection is to end.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// A connection without a new request for so long is closed.
+/// A connection without a new request for so long is closed. It is longer than proxies keep idle connections, so that none is closed while
+/// a request comes.
 const IDLE_TIME: Duration = Duration::from_secs(300);
 
 /// The most requests at once on a connection of HTTP/2, and those that are reset before they are accepted.
@@ -58,7 +59,7 @@ static STRANGERS: Semaphore = Semaphore::const_new(MOST_STRANGERS);
 
 static HTTP_1: LazyLock<http1::Builder> = LazyLock::new(|| {
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
+    builder.timer(TokioTimer::new()).header_read_timeout(IDLE_TIME);
     builder.max_headers(MOST_LINES).max_buf_size(MOST_HEAD);
     builder
 });

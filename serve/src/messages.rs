@@ -179,7 +179,7 @@ pub struct HeaderOption {
     /// The line.
     #[prost(message, optional, tag = "1")]
     pub header: Option<HeaderValue>,
-    /// What is done with lines of the name that are there.
+    /// The treatment of lines of the name that are there.
     #[prost(enumeration = "Append", tag = "3")]
     pub append_action: i32,
 }

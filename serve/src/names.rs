@@ -68,7 +68,7 @@ impl Names {
             }
         };
         let options = builder.options_mut();
-        // What is known is kept below, by the rules of all gates.
+        // Results are kept below, by the rules of all gates.
         options.cache_size = 0;
         options.use_hosts_file = ResolveHosts::Never;
         options.timeout = PATIENCE / 2;

@@ -1,4 +1,4 @@
-//! The peers that may say whom they ask for, and whose entries in `X-Forwarded-For` are passed over.
+//! The peers that may ask, and whose entries in `X-Forwarded-For` are passed over.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -5,7 +5,7 @@ use std::fmt;
 /// The reason that it is not clear which request a proxy asks about. Nothing is decided, and nothing guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unclear {
-    /// The peer may not say whom it asks for.
+    /// The peer is not a trusted one.
     Peer,
     /// The headers of more than one dialect are there, or those of none.
     Dialect,

@@ -2,7 +2,7 @@ use super::*;
 
 type Lines<'l> = &'l [(&'l str, &'l str)];
 
-/// What the dialects make of a question: name, client, scheme, method, host and target, or the reason that it is not clear.
+/// A question as the dialects read it: name, client, scheme, method, host and target, or the reason that it is not clear.
 fn read(dialect: Option<&str>, method: &str, target: &str, headers: Lines<'_>) -> String {
     let headers: Vec<(&str, &[u8])> = headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
     let question = Question { method: method.as_bytes(), target: target.as_bytes(), headers: &headers };
@@ -132,4 +132,49 @@ fn the_user_agent_of_the_proxy_is_nobodys() {
         let own = with(&FORWARDED_HEADERS, "user-agent", &["lua-resty-http/0.17 (Lua) ngx_lua/10026"]);
         assert_eq!(read(Some(name), "GET", "/", &own), "Missing(\"user-agent\")");
     }
+}
+
+#[test]
+fn whatever_is_sent_is_read_or_refused() {
+    const NAMES: [&str; 9] = [
+        "host",
+        "user-agent",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-forwarded-method",
+        "x-forwarded-uri",
+        "x-original-method",
+        "x-original-uri",
+        "x-original-url",
+    ];
+    const VALUES: [&[u8]; 9] = [
+        b"",
+        b"/",
+        b"GET",
+        b"a.test:1",
+        b"https://a.test/b",
+        b"://",
+        b"192.0.2.1, [::1]:2",
+        b",,",
+        b"\xff\x80",
+    ];
+    const TARGETS: [&[u8]; 6] = [b"", b"/", b"/envoy", b"/envoy/a", b"/nginx?/", b"*"];
+    // A linear congruential generator: the same questions each time.
+    let mut state = 1_u64;
+    let mut draw = |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from(state >> 33).unwrap() % bound
+    };
+    let mut read = 0;
+    for _ in 0..200_000 {
+        let headers: Vec<(&str, &[u8])> =
+            (0..draw(8)).map(|_| (NAMES[draw(NAMES.len())], VALUES[draw(VALUES.len())])).collect();
+        let question = Question { method: b"GET", target: TARGETS[draw(TARGETS.len())], headers: &headers };
+        let configured = DIALECTS.get(draw(DIALECTS.len() * 2)).copied();
+        if let Ok((_, parts)) = question.parts(configured, &Trust::new(Vec::new())) {
+            read += 1;
+            assert!(!parts.authority.is_empty() && !parts.target.is_empty() && !parts.method.is_empty());
+        }
+    }
+    assert!(read > 100, "{read}");
 }

@@ -1,6 +1,6 @@
 //! Questions to `crawlpike serve`, whatever their headers: a part that is found is what one header says, and none is empty.
 #![no_main]
-// What the server does beside reading.
+// The server uses more of these files.
 #![allow(dead_code)]
 
 use libfuzzer_sys::fuzz_target;

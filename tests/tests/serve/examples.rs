@@ -34,7 +34,7 @@ fn policy() -> Folder {
 struct World {
     folder: Folder,
     serve: Serve,
-    /// Where the server listens for HTTP, beside its sockets.
+    /// The port of a server for HTTP, beside the sockets.
     http: u16,
     origin: Origin,
     port: u16,

@@ -56,6 +56,8 @@ fn whoever_sends_nothing_or_reads_nothing_is_not_waited_for() {
     let serve = start(&folder, &[]);
     let began = Instant::now();
     let connect = || UnixStream::connect(serve.http()).unwrap();
+    let mut idle = Connection::open_unix(serve.http()).unwrap();
+    assert_eq!(idle.send(&question("192.0.2.1")).unwrap().status, 200);
     let (silent, mut slow) = (connect(), connect());
     slow.write_all(b"GET /caddy HTTP/1.1\r\nHost: a\r\n").unwrap();
     let mut pings = UnixStream::connect(serve.grpc()).unwrap();
@@ -72,6 +74,8 @@ fn whoever_sends_nothing_or_reads_nothing_is_not_waited_for() {
         write_until_closed(stream, [].into_iter());
     }
     assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+    // A proxy keeps its connection for the next question.
+    assert_eq!(idle.send(&question("192.0.2.1")).unwrap().status, 200);
     is_served(&serve);
 }
 

@@ -3,3 +3,4 @@
 mod examples;
 mod life;
 mod limits;
+mod names;
