@@ -78,7 +78,8 @@ pub use policy::PolicyKind;
 pub use policy::usage::{PurposeUse, UsageStatement};
 pub use reason::{Reason, Rule};
 pub use request::{
-    NameFact, NameOutcome, Network, Overrides, PlainRequest, Request, Scheme, SignatureBudget, joined_lines,
+    NameFact, NameOutcome, NetworkKey, Overrides, PlainRequest, Request, Scheme, SignatureBudget,
+    joined_lines,
 };
 pub use response::document::{
     Coding, Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentPlan, DocumentProspect,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crawlpike_core::metrics::Event;
 use crawlpike_core::{
     Decision, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, HeaderName as Name,
-    Network, page_url, rfc_3339,
+    NetworkKey, page_url, rfc_3339,
 };
 use crawlpike_document_gate::{Finished, Held, Job, Memory, PageSource, clock};
 
@@ -124,7 +124,7 @@ pub(crate) fn on_response(
             let url = page_url(request, state.is_at_page.get());
             let source = PageSource { url, fetched_at: rfc_3339(request.main_thread().now()) };
             let most = request.main_conf().and_then(|main| main.document_memory);
-            let network = Network::of(request.client_address());
+            let network = NetworkKey::of(request.client_address());
             let share = HELD.share(most.unwrap_or(state.ruleset.document_memory()), network);
             Some(PageBody(Job::new(conversion, source, share)))
         }

@@ -7,7 +7,7 @@ use core::net::IpAddr;
 
 use crate::request::budget::ALONE;
 use crate::request::tests::BROWSER;
-use crate::request::{NameFact, NameOutcome, Network, Overrides, PlainRequest, Scheme, SignatureBudget};
+use crate::request::{NameFact, NameOutcome, NetworkKey, Overrides, PlainRequest, Scheme, SignatureBudget};
 use crate::sign::key_directory;
 use crate::{Doubt, Identity, NoFiles, Reason, Ruleset, decide};
 
@@ -24,7 +24,7 @@ const SIGNED: &[(&str, &[u8])] = &[
 /// A budget of which the client's network has spent its share.
 fn spent() -> SignatureBudget {
     let budget = SignatureBudget::new();
-    (0..ALONE).for_each(|_| budget.note_bad(Network::of(Some(ADDRESS)), NOW));
+    (0..ALONE).for_each(|_| budget.note_bad(NetworkKey::of(Some(ADDRESS)), NOW));
     budget
 }
 

@@ -16,7 +16,7 @@ use core::net::IpAddr;
 use crate::json::typed::json_words;
 
 pub(crate) use budget::Holding;
-pub use budget::{Network, SignatureBudget};
+pub use budget::{NetworkKey, SignatureBudget};
 pub use name_fact::{NameFact, NameOutcome};
 pub use overrides::Overrides;
 pub use plain::PlainRequest;

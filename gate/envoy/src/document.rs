@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crawlpike_core::{
     Conversion, Decision, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, DocumentWish,
-    Fact, Network, Overrides, Request, RequestEdits, Ruleset, page_url,
+    Fact, NetworkKey, Overrides, Request, RequestEdits, Ruleset, page_url,
 };
 
 use crate::response::replace_lines;
@@ -19,7 +19,7 @@ pub struct PageRequest {
     /// The path and query for which the client asked.
     target: Vec<u8>,
     url: Option<String>,
-    network: Network,
+    network: NetworkKey,
     /// Documents that the client has.
     known: Vec<Box<[u8]>>,
 }
@@ -47,7 +47,7 @@ impl PageRequest {
     }
 
     /// The client's network.
-    pub const fn network(&self) -> Network {
+    pub const fn network(&self) -> NetworkKey {
         self.network
     }
 
@@ -64,7 +64,7 @@ impl PageRequest {
         let mut edits = wish.request_edits(request);
         let known = core::mem::take(&mut edits.known);
         let (url, network) = match wish.form() {
-            Some(_) => (page_url(request, is_at_page), Network::of(request.address())),
+            Some(_) => (page_url(request, is_at_page), NetworkKey::of(request.address())),
             None => Default::default(),
         };
         let page = Self { wish, target: request.path().into(), url, network, known };

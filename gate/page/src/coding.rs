@@ -77,7 +77,7 @@ fn read_all(mut reader: impl Read, most: usize, share: Share) -> Result<Held, Un
 mod tests {
     use std::io::Write;
 
-    use crawlpike_core::Network;
+    use crawlpike_core::NetworkKey;
     use flate2::Compression;
     use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
@@ -87,7 +87,7 @@ mod tests {
     static MEMORY: Memory = Memory::new();
 
     fn decoded(body: &[u8], coding: Coding, most: usize) -> Result<Vec<u8>, Undecoded> {
-        let decoded = super::decoded(body, coding, most, MEMORY.share(usize::MAX, Network::default()));
+        let decoded = super::decoded(body, coding, most, MEMORY.share(usize::MAX, NetworkKey::default()));
         decoded.map(|decoded| decoded.as_ref().to_vec())
     }
 
@@ -150,7 +150,8 @@ mod tests {
         for (coding, bomb) in [(Coding::Gzip, gzip(&zeros)), (Coding::Brotli, brotli(&zeros))] {
             assert!(bomb.len() < 64 << 10);
             assert_eq!(decoded(&bomb, coding, 64 << 10), TOO_LARGE);
-            let little = super::decoded(&bomb, coding, 8 << 20, MEMORY.share(64 << 10, Network::default()));
+            let little =
+                super::decoded(&bomb, coding, 8 << 20, MEMORY.share(64 << 10, NetworkKey::default()));
             assert!(matches!(little, Err(Undecoded::NoRoom(NoRoom::All))));
         }
     }

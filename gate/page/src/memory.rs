@@ -7,7 +7,7 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crawlpike_core::Network;
+use crawlpike_core::NetworkKey;
 
 /// A conversion takes at most so many bytes for each byte of HTML: the tests of `crawlpike-document` hold the worst pages that are
 /// known to that.
@@ -54,7 +54,7 @@ impl Memory {
     }
 
     /// An empty share for a page that a client of this network asks for, of at most `most` bytes for all pages together.
-    pub fn share(&'static self, most: usize, network: Network) -> Share {
+    pub fn share(&'static self, most: usize, network: NetworkKey) -> Share {
         let of_part = self.of_part.get(network.share_of(PARTS)).unwrap_or(&self.held);
         Share { memory: self, of_part, most, held: 0 }
     }
@@ -181,7 +181,7 @@ mod tests {
     fn what_is_claimed_is_never_more_than_the_limit_and_all_comes_back() {
         static MEMORY: Memory = Memory::new();
         let [one, other] =
-            [[192, 0, 2, 1], [198, 51, 100, 1]].map(|address| Network::of(Some(address.into())));
+            [[192, 0, 2, 1], [198, 51, 100, 1]].map(|address| NetworkKey::of(Some(address.into())));
         let mut first = Held::new(MEMORY.share(100_000, one));
         assert_eq!(first.push(&[1; 50_000], 60_000), Ok(()));
         assert!((50_000..=60_000).contains(&MEMORY.held()));
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_network_holds_at_most_what_is_free() {
         static MEMORY: Memory = Memory::new();
-        let network = |number: u8| Network::of(Some([192, 0, number, 1].into()));
+        let network = |number: u8| NetworkKey::of(Some([192, 0, number, 1].into()));
         let filled = |network| {
             let mut share = MEMORY.share(1_200, network);
             while share.claim(1) {}
@@ -227,7 +227,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..1_000 {
-                        let mut share = MEMORY.share(25, Network::default());
+                        let mut share = MEMORY.share(25, NetworkKey::default());
                         if share.claim(10) {
                             assert!(MEMORY.held() <= 25);
                         }
@@ -238,6 +238,6 @@ mod tests {
             }
         });
         assert_eq!(MEMORY.held(), 0);
-        assert!(!MEMORY.share(25, Network::default()).claim(usize::MAX));
+        assert!(!MEMORY.share(25, NetworkKey::default()).claim(usize::MAX));
     }
 }

@@ -2,7 +2,7 @@
 
 use crawlpike_core::metrics::{Direction, Event};
 use crawlpike_core::{
-    DocumentForm, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, Network, NoFiles,
+    DocumentForm, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, NetworkKey, NoFiles,
     Overrides, PlainRequest, Request, Ruleset, Scheme, decide, page_url, rfc_3339,
 };
 use crawlpike_document_gate::{Finished, Job, Memory, PageSource, clock};
@@ -38,7 +38,7 @@ fn job_within(
         panic!("no document")
     };
     let source = PageSource { url: page_url(request, is_at_page), fetched_at: rfc_3339(request.now()) };
-    Job::new(conversion, source, memory.share(most, Network::of(request.address)))
+    Job::new(conversion, source, memory.share(most, NetworkKey::of(request.address)))
 }
 
 fn asked<'a>(path: &'a str, headers: &'a [(&'a str, &'a [u8])]) -> PlainRequest<'a> {

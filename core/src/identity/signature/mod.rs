@@ -19,7 +19,7 @@ use crate::http::structured::{self, Bare, InnerList, Item, Member};
 use crate::ids::AgentId;
 use crate::keys::identifier::{Identifier, Reference};
 use crate::keys::{Key, KeyDirectory, KeyRing, Thumbprint};
-use crate::request::{Holding, Network, Request};
+use crate::request::{Holding, NetworkKey, Request};
 use base::{AGENT, Component, Components, INPUT};
 
 pub use result::SignatureResult;
@@ -97,7 +97,7 @@ fn examine_signed(
     claimed: Option<AgentId>,
     address: Option<IpAddr>,
 ) -> Option<Examined> {
-    let (network, now) = (Network::of(address), request.now());
+    let (network, now) = (NetworkKey::of(address), request.now());
     if request.with_signature_budget(|budget| budget.allows(network, now)) == Some(false) {
         return may_have_profile(request).then_some(Examined::failed(SignatureResult::OverBudget));
     }

@@ -82,7 +82,7 @@ impl SignatureBudget {
     }
 
     /// Returns true if a signature from this network may be examined now.
-    pub(crate) fn allows(&self, network: Network, now: i64) -> bool {
+    pub(crate) fn allows(&self, network: NetworkKey, now: i64) -> bool {
         let hash = self.hash(network.0);
         let (own, all) = match self.known.find(hash, now) {
             Some(known) => (known.spent(now), &self.acquaintances),
@@ -95,7 +95,7 @@ impl SignatureBudget {
     }
 
     /// Notes that a signature from this network was examined and does not hold.
-    pub(crate) fn note_bad(&self, network: Network, now: i64) {
+    pub(crate) fn note_bad(&self, network: NetworkKey, now: i64) {
         let hash = self.hash(network.0);
         match self.known.find(hash, now) {
             Some(known) => {
@@ -113,7 +113,7 @@ impl SignatureBudget {
     ///
     /// Whoever saw it can send it again, from anywhere. So it makes its network known only if it certainly came for the first
     /// time; else it costs a network that is not known as much as a bad one.
-    pub(crate) fn note_good(&self, network: Network, signature: Holding, now: i64) {
+    pub(crate) fn note_good(&self, network: NetworkKey, signature: Holding, now: i64) {
         let hash = self.hash(network.0);
         if self.signatures.is_first(self.hash(signature.hash), signature.created) {
             self.known.note(hash, now);
@@ -140,11 +140,11 @@ impl fmt::Debug for SignatureBudget {
     }
 }
 
-/// The network of a client: /24 in IPv4, /48 in IPv6.
+/// The network of a client as budgets count it, whatever `network_bits` says: /24 in IPv4, /48 in IPv6.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Network(u64);
+pub struct NetworkKey(u64);
 
-impl Network {
+impl NetworkKey {
     /// All clients without an address are in one network.
     pub fn of(address: Option<IpAddr>) -> Self {
         Self(match address.map(|address| address.to_canonical()) {

@@ -7,13 +7,13 @@ use super::*;
 const NOW: i64 = 1_800_000_000;
 const DAY: i64 = 24 * 60 * 60;
 
-fn network(address: &str) -> Network {
-    Network::of(Some(address.parse().unwrap()))
+fn network(address: &str) -> NetworkKey {
+    NetworkKey::of(Some(address.parse().unwrap()))
 }
 
 /// The network with a number, none of which is the same.
-fn numbered(number: u32) -> Network {
-    Network::of(Some(IpAddr::V4((number << 8).into())))
+fn numbered(number: u32) -> NetworkKey {
+    NetworkKey::of(Some(IpAddr::V4((number << 8).into())))
 }
 
 fn budget() -> Box<SignatureBudget> {
@@ -23,7 +23,7 @@ fn budget() -> Box<SignatureBudget> {
 }
 
 /// Sends a bad signature; true if it is examined.
-fn send_bad(budget: &SignatureBudget, network: Network, now: i64) -> bool {
+fn send_bad(budget: &SignatureBudget, network: NetworkKey, now: i64) -> bool {
     let is_examined = budget.allows(network, now);
     if is_examined {
         budget.note_bad(network, now);
@@ -32,7 +32,7 @@ fn send_bad(budget: &SignatureBudget, network: Network, now: i64) -> bool {
 }
 
 /// Sends a good signature; true if it is examined.
-fn send_good(budget: &SignatureBudget, network: Network, hash: u64, created: i64, now: i64) -> bool {
+fn send_good(budget: &SignatureBudget, network: NetworkKey, hash: u64, created: i64, now: i64) -> bool {
     let is_examined = budget.allows(network, now);
     if is_examined {
         budget.note_good(network, Holding { hash: mix(hash), created }, now);
@@ -40,11 +40,11 @@ fn send_good(budget: &SignatureBudget, network: Network, hash: u64, created: i64
     is_examined
 }
 
-fn examined(budget: &SignatureBudget, network: Network, now: i64, sent: usize) -> u64 {
+fn examined(budget: &SignatureBudget, network: NetworkKey, now: i64, sent: usize) -> u64 {
     (0..sent).filter(|_| send_bad(budget, network, now)).count() as u64
 }
 
-fn is_known(budget: &SignatureBudget, network: Network, now: i64) -> bool {
+fn is_known(budget: &SignatureBudget, network: NetworkKey, now: i64) -> bool {
     budget.known.find(budget.hash(network.0), now).is_some()
 }
 
@@ -60,7 +60,7 @@ fn a_client_s_network_is_24_bits_long_and_48_in_ipv6() {
     ] {
         assert_eq!(network(one) == network(other), is_same, "{one} {other}");
     }
-    assert_ne!(Network::of(None), network("0.0.0.0"));
+    assert_ne!(NetworkKey::of(None), network("0.0.0.0"));
 }
 
 #[test]
