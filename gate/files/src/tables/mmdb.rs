@@ -15,7 +15,9 @@ pub(super) fn read(bytes: &[u8], builder: &mut TableBuilder) -> Result<(), Strin
     let mut known: HashMap<usize, Option<u32>> = HashMap::new();
     for found in reader.networks(WithinOptions::default().include_networks_without_data()).map_err(invalid)? {
         let found = found.map_err(invalid)?;
-        rest = rest.checked_sub(1).ok_or("the database is invalid: its tree has more networks than its nodes allow")?;
+        rest = rest
+            .checked_sub(1)
+            .ok_or("the database is invalid: its tree has more networks than its nodes allow")?;
         let Some(offset) = found.offset() else { continue };
         let asn = match known.get(&offset) {
             Some(asn) => *asn,
