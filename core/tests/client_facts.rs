@@ -95,15 +95,15 @@ fn what_is_configured_wrong_is_an_error_with_its_place() {
     for (more, expected) in [
         (
             json!({ "network_bits": { "v4": 0 } }),
-            "`network_bits`: all clients would be one network; use 1 to 32",
+            "`network_bits.v4`: expected a whole number from 1 to 32, found the number 0",
         ),
         (
             json!({ "network_bits": { "v6": 0 } }),
-            "`network_bits`: all clients would be one network; use 1 to 128",
+            "`network_bits.v6`: expected a whole number from 1 to 128, found the number 0",
         ),
         (
             json!({ "network_bits": { "v6": 129 } }),
-            "`network_bits.v6`: expected a whole number from 0 to 128, found",
+            "`network_bits.v6`: expected a whole number from 1 to 128, found",
         ),
         (json!({ "sites": [{ "costly": ["blame"] }] }), "`blame`: "),
         (

@@ -57,16 +57,16 @@ impl NetworkConfig {
 json_object! {
     /// The lengths of the networks by which clients are counted.
     pub struct NetworkBits {
-        /// Of IPv4, from 1 to 32.
-        pub v4: Placed<UpTo<32>> = { NetworkBits::default().v4 },
-        /// Of IPv6, from 1 to 128.
-        pub v6: Placed<UpTo<128>> = { NetworkBits::default().v6 },
+        /// Of IPv4.
+        pub v4: UpTo<32, 1> = { NetworkBits::default().v4 },
+        /// Of IPv6.
+        pub v6: UpTo<128, 1> = { NetworkBits::default().v6 },
     }
 }
 
 impl Default for NetworkBits {
     fn default() -> Self {
-        Self { v4: Placed::default(UpTo(24)), v6: Placed::default(UpTo(48)) }
+        Self { v4: UpTo(24), v6: UpTo(48) }
     }
 }
 

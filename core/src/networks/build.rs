@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 use ipnet::IpNet;
 
-use super::table::{HALVES, PLACE_BITS, SystemTable, Systems};
-use crate::feed::{Feed, System};
+use super::table::{END_BITS, END_MASK, HALVES, PLACE_BITS, SystemTable};
+use crate::feed::{AsKind, Feed, System};
 use crate::prefix_table::TableError;
 
 /// A prefix, or what is left of one: its first address, aligned to the left, its length, and the place of its system.
@@ -47,6 +47,9 @@ pub(crate) struct SystemsBuilder {
 impl SystemsBuilder {
     /// Adds a table. Of IPv6, prefixes of more than 64 bits are left out: no client's network is smaller.
     pub(crate) fn add(&mut self, table: &Feed) -> Result<(), TableError> {
+        if cfg!(target_family = "wasm") {
+            return Ok(());
+        }
         let places: Vec<u32> =
             table.systems.iter().map(|system| self.place(system)).collect::<Result<_, _>>()?;
         for (prefix, value) in table.entries.iter() {
@@ -81,12 +84,15 @@ impl SystemsBuilder {
     /// The table; one of nothing takes no memory.
     pub(crate) fn build(self) -> SystemTable {
         let Self { v4, v6, mut systems, .. } = self;
-        if v4.is_empty() && v6.is_empty() {
+        // A Wasm filter reads no tables, so it need not have the code.
+        if cfg!(target_family = "wasm") || v4.is_empty() && v6.is_empty() {
             return SystemTable::default();
         }
         let (mut v4, mut v6) = (by_halves(&flat(v4)), flat(v6));
         keep_used(&mut systems, [&mut v4, &mut v6]);
-        SystemTable::new(words(&v4, &v6), named(&systems))
+        let mut names = String::new();
+        let words = words(&v4, &v6, &systems, &mut names);
+        SystemTable::new(words, names.into())
     }
 }
 
@@ -104,16 +110,6 @@ fn keep_used(systems: &mut Vec<System>, items: [&mut Vec<Item>; 2]) {
         });
     }
     *systems = kept;
-}
-
-fn named(systems: &[System]) -> Systems {
-    let (mut names, mut list) = (String::new(), Vec::with_capacity(systems.len()));
-    for System { asn, name, kind } in systems {
-        names.push_str(name.as_deref().unwrap_or_default());
-        // A name has 128 characters at most, and there are 16 million at most.
-        list.push((*asn, u32::try_from(names.len()).unwrap_or(u32::MAX), *kind));
-    }
-    Systems { list, names: names.into() }
 }
 
 /// Sorted, without overlaps: each holds from its start on, up to the next one or to the end of its prefix.
@@ -177,8 +173,8 @@ fn by_halves(items: &[Item]) -> Vec<Item> {
     cut
 }
 
-fn words(v4: &[Item], v6: &[Item]) -> Vec<u32> {
-    let mut words = vec![v4.len() as u32, v6.len() as u32];
+fn words(v4: &[Item], v6: &[Item], systems: &[System], names: &mut String) -> Vec<u32> {
+    let mut words = vec![v4.len() as u32, v6.len() as u32, systems.len() as u32];
     if !v4.is_empty() {
         let half = |item: &Item| (item.start >> 48) as usize;
         let (mut next, mut items) = (0, v4.iter().peekable());
@@ -195,6 +191,14 @@ fn words(v4: &[Item], v6: &[Item]) -> Vec<u32> {
     words.extend(v6.iter().map(|item| (item.start >> 32) as u32));
     words.extend(v6.iter().map(|item| item.start as u32));
     words.extend(v6.iter().map(|item| end(item.length, item.place)));
+    words.extend(systems.iter().map(|system| system.asn));
+    words.extend(systems.iter().map(|System { name, kind, .. }| {
+        // A name that has no room is left out.
+        let name = name.as_deref().filter(|name| names.len() + name.len() <= END_MASK as usize);
+        names.push_str(name.unwrap_or_default());
+        let kind = kind.and_then(|kind| AsKind::ALL.iter().position(|known| *known == kind));
+        kind.map_or(0, |kind| kind as u32 + 1) << END_BITS | names.len() as u32
+    }));
     words
 }
 

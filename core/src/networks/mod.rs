@@ -16,7 +16,7 @@ use crate::config::CrowdPart;
 pub(crate) use build::SystemsBuilder;
 pub use client_network::ClientNetwork;
 pub use table::SystemInfo;
-pub(crate) use table::{SystemTable, Systems};
+pub(crate) use table::SystemTable;
 
 /// The settings and the table of the facts about clients.
 #[derive(Debug)]

@@ -5,18 +5,17 @@
 //! takes 6 bytes, since those with the same first 16 bits are found by an index; one of IPv6 takes 12.
 //!
 //! ```text
-//! words 0, 1   numbers of entries of IPv4 and of IPv6
+//! words 0 to 2 numbers of entries of IPv4 and of IPv6, and of systems
 //! if IPv4      65,537 positions: where the entries of each first half begin
 //!              second halves of their starts, two to a word
 //!              their bits and systems: the number of leading bits in 8 bits, the place of the system in 24
 //! then IPv6    the first 32 bits of starts, the next 32 bits, bits and systems
+//! then         the numbers of the systems; where their names end, in 29 bits, and above these their kinds
 //! ```
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::net::IpAddr;
-
-use serde::{Deserialize, Serialize};
 
 use crate::feed::AsKind;
 
@@ -36,34 +35,12 @@ pub struct SystemInfo<'r> {
     pub kind: Option<AsKind>,
 }
 
-/// The systems that prefixes belong to. Those of a table of prefixes without names have none.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Systems {
-    /// By their places. The name of each ends at an offset in `names`, where that of the next one begins.
-    pub(super) list: Vec<(u32, u32, Option<AsKind>)>,
-    pub(super) names: Box<str>,
-}
-
-impl Systems {
-    fn get(&self, place: usize) -> Option<SystemInfo<'_>> {
-        let (asn, end, kind) = *self.list.get(place)?;
-        let before = place.checked_sub(1).and_then(|before| self.list.get(before));
-        let start = before.map_or(0, |(_, end, _)| *end);
-        let name = self.names.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?;
-        Some(SystemInfo { asn, name: Some(name).filter(|name| !name.is_empty()), kind })
-    }
-
-    /// Returns true if each name is a part of the text.
-    fn is_sound(&self) -> bool {
-        (0..self.list.len()).all(|place| self.get(place).is_some())
-    }
-}
-
 /// Which system announces an address.
 #[derive(Debug, Default)]
 pub(crate) struct SystemTable {
     words: Vec<u32>,
-    systems: Systems,
+    /// The names of all systems, one after the other.
+    names: Box<str>,
 }
 
 /// The parts of the words.
@@ -74,19 +51,23 @@ struct Parts<'t> {
     high: &'t [u32],
     low: &'t [u32],
     ends_v6: &'t [u32],
+    asns: &'t [u32],
+    ends_of_names: &'t [u32],
 }
 
 impl<'t> Parts<'t> {
     fn of(words: &'t [u32]) -> Option<Self> {
-        let (&[v4, v6], rest) = words.split_first_chunk()?;
-        let (v4, v6) = (usize::try_from(v4).ok()?, usize::try_from(v6).ok()?);
+        let (&[v4, v6, systems], rest) = words.split_first_chunk()?;
+        let [v4, v6, systems] = [v4, v6, systems].map(|count| count as usize);
         let (index, rest) = rest.split_at_checked(if v4 == 0 { 0 } else { HALVES + 1 })?;
         let (lows, rest) = rest.split_at_checked(v4.div_ceil(2))?;
         let (ends_v4, rest) = rest.split_at_checked(v4)?;
         let (high, rest) = rest.split_at_checked(v6)?;
         let (low, rest) = rest.split_at_checked(v6)?;
         let (ends_v6, rest) = rest.split_at_checked(v6)?;
-        rest.is_empty().then_some(Self { index, lows, ends_v4, high, low, ends_v6 })
+        let (asns, ends_of_names) = rest.split_at_checked(systems)?;
+        let is_whole = ends_of_names.len() == systems;
+        is_whole.then_some(Self { index, lows, ends_v4, high, low, ends_v6, asns, ends_of_names })
     }
 
     /// The second half of the start of an entry of IPv4.
@@ -115,24 +96,25 @@ impl<'t> Parts<'t> {
         place_if_in(bits, self.start_v6(place)?, 64, *self.ends_v6.get(place)?)
     }
 
-    /// Returns true if what a lookup relies on holds: order, and places of systems that are there.
-    fn is_sound(&self, systems: usize) -> bool {
-        let entries = u32::try_from(self.ends_v4.len()).ok();
-        let is_indexed = self.index.is_empty()
-            || self.index.is_sorted()
-                && self.index.first() == Some(&0)
-                && self.index.last().copied() == entries;
-        let is_ordered = (1..self.high.len()).all(|place| self.start_v6(place - 1) < self.start_v6(place));
-        let halves = self.index.iter().zip(self.index.iter().skip(1));
-        let are_ordered = halves.into_iter().all(|(from, to)| {
-            let places = *from as usize + 1..*to as usize;
-            places.into_iter().all(|place| self.low_of(place - 1) < self.low_of(place))
-        });
-        let mut ends = self.ends_v4.iter().chain(self.ends_v6);
-        is_indexed && is_ordered && are_ordered && ends.all(|end| (end & PLACE_MASK) < systems as u32)
+    /// The system at a place.
+    fn system<'n>(&self, place: u32, names: &'n str) -> Option<SystemInfo<'n>> {
+        let place = usize::try_from(place).ok()?;
+        let end = *self.ends_of_names.get(place)?;
+        let before = place.checked_sub(1).and_then(|before| self.ends_of_names.get(before));
+        let range = before.map_or(0, |before| before & END_MASK) as usize..(end & END_MASK) as usize;
+        let kind = (end >> END_BITS).checked_sub(1).and_then(|kind| AsKind::ALL.get(kind as usize)).copied();
+        let name = names.get(range)?;
+        Some(SystemInfo {
+            asn: *self.asns.get(place)?,
+            name: Some(name).filter(|name| !name.is_empty()),
+            kind,
+        })
     }
 }
 
+/// The number of bits of the end of a name. There are 16 million systems at most, and few have long names.
+pub(super) const END_BITS: u32 = 29;
+pub(super) const END_MASK: u32 = (1 << END_BITS) - 1;
 const PLACE_MASK: u32 = (1 << PLACE_BITS) - 1;
 
 /// The place of the last entry that starts at `wanted` or before.
@@ -161,21 +143,19 @@ fn place_if_in(wanted: u64, start: u64, width: u32, end: u32) -> Option<u32> {
 }
 
 impl SystemTable {
-    pub(super) fn new(words: Vec<u32>, systems: Systems) -> Self {
-        Self { words, systems }
+    pub(super) fn new(words: Vec<u32>, names: Box<str>) -> Self {
+        Self { words, names }
     }
 
-    /// A table from its parts as they were stored; `None` if they do not fit each other.
-    pub(crate) fn load(words: Vec<u32>, systems: Systems) -> Option<Self> {
-        let is_sound = words.is_empty()
-            || Parts::of(&words).is_some_and(|parts| parts.is_sound(systems.list.len()))
-                && systems.is_sound();
-        is_sound.then_some(Self { words, systems })
+    /// A table from its parts as they were stored; `None` if their lengths do not fit. As with the prefix table, positions are
+    /// checked by the lookups that follow them.
+    pub(crate) fn load(words: Vec<u32>, names: Box<str>) -> Option<Self> {
+        (words.is_empty() || Parts::of(&words).is_some()).then_some(Self { words, names })
     }
 
     /// The parts, for [`Self::load`].
-    pub(crate) fn parts(&self) -> (&[u32], &Systems) {
-        (&self.words, &self.systems)
+    pub(crate) fn parts(&self) -> (&[u32], &str) {
+        (&self.words, &self.names)
     }
 
     /// The system that announces an address.
@@ -185,6 +165,6 @@ impl SystemTable {
             IpAddr::V4(v4) => parts.v4(v4.to_bits()),
             IpAddr::V6(v6) => parts.v6((v6.to_bits() >> 64) as u64),
         };
-        self.systems.get(usize::try_from(place?).ok()?)
+        parts.system(place?, &self.names)
     }
 }

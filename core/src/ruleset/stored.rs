@@ -15,6 +15,7 @@
 //! then        the words of the table of autonomous systems
 //! ```
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
@@ -25,7 +26,7 @@ use zerocopy::IntoBytes;
 
 use crate::feed::FeedValue;
 use crate::ids::{FeedId, List, ValueId};
-use crate::networks::{SystemTable, Systems};
+use crate::networks::SystemTable;
 use crate::prefix_table::{PrefixTable, TableError, TableWords};
 use crate::ruleset::compile::{Compiled, Feeds, NoFiles, Sources};
 use crate::ruleset::data::LoadedFeed;
@@ -85,7 +86,8 @@ struct SmallPart {
     sources: Sources,
     feeds: List<FeedId, LoadedFeed>,
     values: List<ValueId, FeedValue>,
-    systems: Systems,
+    /// The names of autonomous systems.
+    system_names: Box<str>,
     /// The number of words of the table of autonomous systems.
     system_words: usize,
 }
@@ -94,12 +96,12 @@ impl Compiled {
     /// The compiled form of the ruleset, for [`Compiled::load`]; `None` where there is no ruleset.
     pub fn store(&self) -> Option<Vec<u32>> {
         let ruleset = self.ruleset.as_ref()?;
-        let (system_words, systems) = ruleset.client.systems.parts();
+        let (system_words, system_names) = ruleset.client.systems.parts();
         let small = SmallPart {
             sources: self.sources.clone(),
             feeds: ruleset.feeds.clone(),
             values: ruleset.values.clone(),
-            systems: systems.clone(),
+            system_names: system_names.into(),
             system_words: system_words.len(),
         };
         let mut small = postcard::to_allocvec(&small).ok()?;
@@ -162,7 +164,7 @@ impl Compiled {
         let start = HEADER + length.div_ceil(4);
         let behind = words.len().checked_sub(small.system_words).ok_or(StoredError::Content)?;
         let systems =
-            SystemTable::load(words.split_off(behind), small.systems).ok_or(StoredError::Content)?;
+            SystemTable::load(words.split_off(behind), small.system_names).ok_or(StoredError::Content)?;
         words.shrink_to_fit();
         let table = PrefixTable::from_words(TableWords::new(words, start)).map_err(StoredError::Table)?;
         let feeds = Feeds { loaded: small.feeds, values: small.values, table, systems };

@@ -45,10 +45,13 @@ fn product<'t>(text: &'t [u8], name: &str) -> Option<((u32, u32), &'t [u8])> {
     let text = text.strip_prefix(name.as_bytes())?;
     let (version, rest) =
         text.split_at_checked(text.iter().position(|byte| *byte == b' ').unwrap_or(text.len()))?;
-    let mut numbers = core::str::from_utf8(version).ok()?.split('.');
-    let mut number = || numbers.next().map_or(Some(0), |number| number.parse().ok());
-    let first = number();
-    Some(((first.unwrap_or(0), number().unwrap_or(0)), rest))
+    let mut numbers = version.split(|byte| *byte == b'.').map(number);
+    Some(((numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)), rest))
+}
+
+fn number(digits: &[u8]) -> u32 {
+    let digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0, |number: u32, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')))
 }
 
 #[cfg(test)]

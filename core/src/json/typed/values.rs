@@ -73,13 +73,13 @@ impl FromJson for i64 {
 
 /// A whole number from 0 to `MOST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UpTo<const MOST: u8>(pub u8);
+pub struct UpTo<const MOST: u8, const LEAST: u8 = 0>(pub u8);
 
-impl<const MOST: u8> FromJson for UpTo<MOST> {
+impl<const MOST: u8, const LEAST: u8> FromJson for UpTo<MOST, LEAST> {
     #[inline(never)]
     fn from_json<'a>(node: &Node<'a>, reader: &mut Reader<'a, '_>) -> Option<Self> {
-        let expected = format_args!("a whole number from 0 to {MOST}");
-        node.parse_if(reader, expected, |number| *number <= MOST).map(Self)
+        let expected = format_args!("a whole number from {LEAST} to {MOST}");
+        node.parse_if(reader, expected, |number| (LEAST..=MOST).contains(number)).map(Self)
     }
 
     fn to_json(&self) -> Value {
@@ -87,7 +87,7 @@ impl<const MOST: u8> FromJson for UpTo<MOST> {
     }
 
     fn schema() -> Value {
-        whole_number(Value::from(0), Value::from(MOST))
+        whole_number(Value::from(LEAST), Value::from(MOST))
     }
 }
 

@@ -338,20 +338,17 @@ impl Compiler<'_> {
 
     fn client(&mut self, config: &Config, systems: SystemTable) -> ClientSettings {
         let Config {
-            network_bits: NetworkBits { v4, v6 }, crowd_key, fingerprint_header, filter_state, ..
+            network_bits: NetworkBits { v4: UpTo(v4), v6: UpTo(v6) },
+            crowd_key,
+            fingerprint_header,
+            filter_state,
+            ..
         } = config;
-        let (UpTo(v4_bits), UpTo(v6_bits)) = (v4.value, v6.value);
-        for (bits, position, most) in [(v4_bits, v4.position, 32), (v6_bits, v6.position, 128)] {
-            if bits == 0 {
-                let message = format!("`network_bits`: all clients would be one network; use 1 to {most}");
-                self.own.error(position, None, message);
-            }
-        }
         let of_sites = config.sites.iter().filter_map(|site| site.filter_state.as_ref());
         fingerprint_header.iter().for_each(|name| self.check_header(name));
         ClientSettings {
             systems,
-            bits: (v4_bits, v6_bits),
+            bits: (*v4, *v6),
             crowd_key: crowd_key.as_slice().into(),
             fingerprint_header: fingerprint_header.as_ref().map(|name| name.to_ascii_lowercase().into()),
             is_shown: of_sites.chain([filter_state]).flatten().any(|fact| fact.is_of_client()),
