@@ -25,7 +25,7 @@ fn a_table_is_fetched_guarded_and_kept() {
     let answer = Arc::new(Mutex::new(table(0..40, 64500)));
     let published = Arc::clone(&answer);
     let lab = Lab::new(move |_, connection| {
-        respond(connection, "200 OK", &["Cache-Control: max-age=0"], &published.lock().unwrap().clone())
+        respond(connection, "200 OK", &["Cache-Control: max-age=0"], published.lock().unwrap().clone())
     });
     let network = json!({ "name": "as", "format": "iptoasn", "source": "as.tsv.gz", "url": lab.publisher.url("/as.tsv.gz") });
     lab.write("crawlpike.json", json!({ "catalog": "none", "networks": [network] }).to_string());
