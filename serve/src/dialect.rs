@@ -59,8 +59,8 @@ pub struct Dialect {
     address: Option<&'static str>,
     /// The start of the User-Agent that the proxy sends unless it is configured to forward the client's.
     own_agent: Option<&'static str>,
-    /// True if the proxy relays no other denial than 401 and 403, and takes others for errors.
-    pub relays_403_only: bool,
+    /// True if the proxy relays nothing of a denial but its status, and that only if it is 401 or 403.
+    pub relays_status_only: bool,
     /// True if the proxy removes the headers from the request that the answer lists.
     pub removes_headers: bool,
 }
@@ -75,7 +75,7 @@ const FORWARDED: Dialect = Dialect {
     url: None,
     address: None,
     own_agent: None,
-    relays_403_only: false,
+    relays_status_only: false,
     removes_headers: false,
 };
 
@@ -88,7 +88,7 @@ const NGINX: &Dialect = &Dialect {
     target: Place::Header("x-original-uri"),
     url: Some("x-original-url"),
     address: Some("x-real-ip"),
-    relays_403_only: true,
+    relays_status_only: true,
     ..FORWARDED
 };
 

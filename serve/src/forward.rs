@@ -54,10 +54,9 @@ async fn decide(gate: &Gate, parts: &Parts<'_>, lines: &[(&str, &[u8])]) -> Verd
 /// permission.
 fn respond(dialect: &Dialect, verdict: Verdict) -> Response<Full<Bytes>> {
     match verdict.answer {
-        Some(Answer { is_denial: true, status, headers, body }) => {
-            let status = if dialect.relays_403_only { 403 } else { status };
-            response(status, &headers, body)
-        }
+        // nginx would not read the body, and close the connection for that.
+        Some(Answer { is_denial: true, .. }) if dialect.relays_status_only => response(403, &[], Vec::new()),
+        Some(Answer { is_denial: true, status, headers, body }) => response(status, &headers, body),
         _ => {
             let removed = removed(dialect, &verdict);
             let ours = verdict.facts.map(|facts| (OURS.into(), facts.into_bytes()));
