@@ -79,7 +79,7 @@ impl<'q> Stream for Noted<'q> {
         Ok(false)
     }
 
-    fn response_lines(&self) -> Result<NoLines, Infallible> {
+    fn lines(&self, _: ChangedHeaders) -> Result<NoLines, Infallible> {
         Ok(NoLines)
     }
 
@@ -95,8 +95,10 @@ impl<'q> Stream for Noted<'q> {
             (ChangedHeaders::Request, Change::Replace(value)) => {
                 self.verdict.connection = Some(value.to_vec());
             }
-            // The facts come by `show`, too.
-            (ChangedHeaders::Request, Change::Add(_)) | (ChangedHeaders::Response, Change::Remove) => {}
+            // The facts come by `show`, too. A question has no trailers.
+            (ChangedHeaders::Request, Change::Add(_))
+            | (ChangedHeaders::Response, Change::Remove)
+            | (ChangedHeaders::RequestTrailers, _) => {}
         }
         Ok(())
     }
