@@ -47,7 +47,8 @@ impl Gate {
             None => crawlpike_core::NameOutcome::Unknown,
         };
         let name = Some(lookup.fact(outcome));
-        self.decide(&loaded, request, route, name, UnknownName::Leave).unwrap_or_default()
+        let verdict = self.decide(&loaded, request, route, name, UnknownName::Leave);
+        verdict.unwrap_or_else(|_| Verdict::passing(request.headers))
     }
 
     fn decide(
@@ -68,7 +69,7 @@ impl Gate {
             Ok(verdict) => verdict,
             Err(panic) => {
                 self.source.note_error(&format_args!("internal error: {panic}"));
-                Ok(Verdict::default())
+                Ok(Verdict::passing(request.headers))
             }
         }
     }

@@ -79,41 +79,45 @@ async fn check(
     attributes: &Attributes,
 ) -> Result<CheckResponse, Status> {
     let (route, wrong) = route(attributes);
-    let fail = |why: Unclear| match gate.passes_unclear(why, route) {
-        true => Ok(ok(Verdict::default())),
-        false => Err(Status::invalid_argument(why.to_string())),
+    let http = attributes.request.as_ref().and_then(|request| request.http.as_ref());
+    let lines = http.map(lines).unwrap_or_default();
+    let user_agent = joined_lines(named(&lines, "user-agent"));
+    let asked = match (may_ask, wrong, http) {
+        (false, ..) => Err(Unclear::Peer),
+        (true, Some(wrong), _) => Err(wrong),
+        (true, None, None) => Err(Unclear::Missing("request.http")),
+        (true, None, Some(http)) => client(gate, address, attributes, &lines)
+            .and_then(|address| Ok(PlainRequest { address, ..request(http, &lines)? })),
     };
-    let unclear = if may_ask { wrong } else { Some(Unclear::Peer) };
-    if let Some(why) = unclear {
-        return fail(why);
+    match asked {
+        Ok(request) => {
+            let request = PlainRequest { user_agent: user_agent.as_deref(), ..request };
+            let verdict = gate.check(request, route).await;
+            Ok(if verdict.answer.is_some() { denied(verdict) } else { ok(verdict) })
+        }
+        Err(why) if gate.passes_unclear(why, route) => Ok(ok(Verdict::passing(&lines))),
+        Err(why) => Err(Status::invalid_argument(why.to_string())),
     }
-    let Some(http) = attributes.request.as_ref().and_then(|request| request.http.as_ref()) else {
-        return fail(Unclear::Missing("request.http"));
-    };
+}
+
+/// The request that Envoy asks about, but for the client's address and User-Agent.
+fn request<'q>(http: &'q HttpRequest, lines: &'q [(&'q str, &'q [u8])]) -> Result<PlainRequest<'q>, Unclear> {
     if http.method.is_empty() {
-        return fail(Unclear::Missing("request.http.method"));
+        return Err(Unclear::Missing("request.http.method"));
     }
-    let lines = lines(http);
-    let named =
-        |name: &'static str| lines.iter().filter(move |(known, _)| *known == name).map(|(_, value)| *value);
-    let user_agent = joined_lines(named("user-agent"));
-    let known = address.map(|text| trust::address(text).ok_or(Unclear::Unreadable(ADDRESS)).map(Some));
-    let address = match known.unwrap_or_else(|| client(gate, attributes, named("x-forwarded-for"))) {
-        Ok(address) => address,
-        Err(why) => return fail(why),
-    };
-    let request = PlainRequest {
-        address,
+    Ok(PlainRequest {
         scheme: scheme(http.scheme.as_bytes()),
-        authority: Some(named(":authority").next().unwrap_or(http.host.as_bytes())),
+        authority: Some(named(lines, ":authority").next().unwrap_or(http.host.as_bytes())),
         method: http.method.as_bytes(),
-        path: named(":path").next().unwrap_or(http.path.as_bytes()),
-        user_agent: user_agent.as_deref(),
-        headers: &lines,
+        path: named(lines, ":path").next().unwrap_or(http.path.as_bytes()),
+        headers: lines,
         ..PlainRequest::default()
-    };
-    let verdict = gate.check(request, route).await;
-    Ok(if verdict.answer.is_some() { denied(verdict) } else { ok(verdict) })
+    })
+}
+
+/// The lines of a header.
+fn named<'q>(lines: &[(&'q str, &'q [u8])], name: &str) -> impl DoubleEndedIterator<Item = &'q [u8]> {
+    lines.iter().filter(move |(known, _)| *known == name).map(|(_, value)| *value)
 }
 
 /// The settings of the route, and what is wrong with them.
@@ -124,23 +128,27 @@ fn route(attributes: &Attributes) -> (Route<'_>, Option<Unclear>) {
     (route, (mode.is_some() && route.mode.is_none()).then_some(Unclear::Setting("mode")))
 }
 
-/// The client: Envoy's peer, unless that is a proxy of the operator's; then `X-Forwarded-For` counts. `None` on a unix socket.
-fn client<'l>(
+/// The client: the address that Envoy sends. Without one it is Envoy's peer, unless that is a proxy of the operator's; then
+/// `X-Forwarded-For` counts. `None` on a unix socket, of which Envoy sends the path.
+fn client(
     gate: &Gate,
+    sent: Option<&[u8]>,
     attributes: &Attributes,
-    forwarded_for: impl DoubleEndedIterator<Item = &'l [u8]>,
+    lines: &[(&str, &[u8])],
 ) -> Result<Option<IpAddr>, Unclear> {
-    let address = attributes.source.as_ref().and_then(|source| source.address.as_ref());
-    let address = address.ok_or(Unclear::Missing("source.address"))?;
-    let peer = match &address.socket_address {
-        Some(socket) => {
-            Some(trust::address(socket.address.as_bytes()).ok_or(Unclear::Unreadable("source.address"))?)
-        }
-        None => None,
-    };
+    let source = attributes.source.as_ref().and_then(|source| source.address.as_ref());
+    let socket = source.ok_or(Unclear::Missing("source.address"))?.socket_address.as_ref();
+    match sent.map(|sent| trust::address(sent).ok_or(Unclear::Unreadable(ADDRESS))) {
+        Some(Err(why)) if socket.is_some() => return Err(why),
+        Some(Ok(address)) => return Ok(Some(address)),
+        _ => {}
+    }
+    let unreadable = Unclear::Unreadable("source.address");
+    let peer =
+        socket.map(|socket| trust::address(socket.address.as_bytes()).ok_or(unreadable)).transpose()?;
     match peer {
         Some(peer) if !gate.trust.covers(peer) => Ok(Some(peer)),
-        peer => Ok(gate.trust.client(forwarded_for)?.or(peer)),
+        peer => Ok(gate.trust.client(named(lines, "x-forwarded-for"))?.or(peer)),
     }
 }
 

@@ -9,6 +9,7 @@ use crawlpike_tests::nginx::{Folder, Nginx, ask};
 use crawlpike_tests::origin::{Origin, Received};
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::process::wait_for;
+use crawlpike_tests::serve::Serve;
 
 fn panicking(request: Request) -> Request {
     request.header("X-Panic", "now").header("X-Crawlpike", "forged")
@@ -166,4 +167,24 @@ fn the_native_module_lets_the_request_pass_and_says_so_once_a_minute() {
         let page = gate.envoy.admin("/stats/prometheus");
         page.contains("\ncrawlpike_errors_total{} 150\n").then_some(())
     });
+}
+
+#[test]
+fn serve_lets_the_request_pass() {
+    let folder = lab();
+    let serve = Serve::start(&folder, "serve", &folder.path().join("crawlpike.json"), &[]);
+    let question = Request::get("/caddy")
+        .agent("LabBot/1.0")
+        .header("X-Forwarded-For", "198.51.100.1")
+        .header("X-Forwarded-Host", "example.com")
+        .header("X-Forwarded-Method", "GET")
+        .header("X-Forwarded-Uri", "/");
+    for _ in 0..50 {
+        assert_eq!(serve.ask(&question).status, 403);
+        let passed = serve.ask(&panicking(question.clone()));
+        assert_eq!((passed.status, passed.header("x-crawlpike")), (200, None));
+    }
+    let page = Exposition::parse(&serve.admin("/metrics").text());
+    assert_eq!(page.sum("crawlpike_errors_total", &[]), Some(50.0));
+    folder.wait_for_line("serve.log", "internal error: panicked at ");
 }

@@ -80,6 +80,8 @@ impl World {
         let known = |response: &Response| Received::of(response).expect("it reaches the origin").crawlpike;
         let expected = r#"action=allow, identity=verified, agent="PartnerBot", feed="partners""#;
         assert_eq!(known(&verified).as_deref(), Some(expected));
+        let forger = Request::get("/").agent("PartnerBot/1.0").header("X-Crawlpike", "action=allow");
+        assert_eq!(known(&self.ask(&forger)).as_deref(), Some(expected));
         let denied = get("/private/a?b", "curl/8");
         assert_eq!(denied.status, 403);
         if relays {
