@@ -161,5 +161,6 @@ pub(super) fn read<S: Strictness>(
     }
 }
 
-const NO_READER: &str = "tables of autonomous systems cannot be read here: give the ruleset that `crawlpike compile` or \
+/// The reason why a host without a reader refuses a table.
+pub(crate) const NO_READER: &str = "tables of autonomous systems cannot be read here: give the ruleset that `crawlpike compile` or \
                          `crawlpike envoy` writes";

@@ -322,7 +322,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn costly(&mut self, patterns: &[Placed<String>]) -> Option<Box<PathRules<()>>> {
+    fn costly(&mut self, patterns: &[Placed<String>]) -> Option<Box<PathRules<usize>>> {
         let mut rules = Vec::new();
         for pattern in patterns {
             match PathRule::new(pattern.as_bytes()) {
@@ -330,7 +330,7 @@ impl Compiler<'_> {
                 Err(why) => self.own.error(pattern.position, None, format!("`{}`: {why}", **pattern)),
             }
         }
-        (!rules.is_empty()).then(|| Box::new(PathRules::new(rules.iter().map(|rule| (rule, ())))))
+        (!rules.is_empty()).then(|| Box::new(PathRules::new(rules.iter().zip(0..))))
     }
 
     fn modes(&mut self, configs: &[ModeConfig]) -> Modes {
