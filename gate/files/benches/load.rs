@@ -121,7 +121,7 @@ fn main() {
     ] {
         println!("{what:<48}{time:>8.2}");
     }
-    let bytes = in_networks as f64 * 4.0 / f64::from(1_200_000 / share);
+    let bytes = in_networks as f64 * 4.0 / (1_200_000 / share) as f64;
     println!("{:<48}{bytes:>8.2}", "bytes for a prefix of that table, with names");
 }
 
