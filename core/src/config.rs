@@ -7,6 +7,11 @@ pub(crate) mod aiwebindex;
 mod exempt;
 mod networks;
 mod site;
+#[cfg(not(target_family = "wasm"))]
+mod tables;
+#[cfg(target_family = "wasm")]
+#[path = "config/no_tables.rs"]
+mod tables;
 mod usage;
 mod words;
 
@@ -23,9 +28,10 @@ use crate::source::diagnostic::Diagnostics;
 use crate::source::position::Placed;
 
 pub(crate) use exempt::{ExemptFeed, Exemption};
-pub(crate) use networks::{CrowdPart, NetworkBits, NetworkConfig};
+pub(crate) use networks::{CrowdPart, NetworkBits};
 pub use site::RobotsTagSyntax;
 pub(crate) use site::{GeoConfig, ModeConfig, RobotsTagConfig, SiteConfig, Treatments, UndeclaredPurpose};
+pub(crate) use tables::NetworkConfig;
 pub(crate) use usage::{UsageConfig, UsageRuleConfig};
 pub use words::{AgentAction, Fact, Mode, Ranges, Treatment};
 
@@ -168,7 +174,7 @@ impl Config {
         let mut reader = Reader::new(document, diagnostics);
         let node = Node::document(document, &mut reader)?;
         let mut config = Self::from_json(&node, &mut reader)?;
-        config.feeds.extend(config.networks.drain(..).map(NetworkConfig::into_feed));
+        config.feeds.extend(config.networks.iter().filter_map(NetworkConfig::to_feed));
         Some(config)
     }
 

@@ -3,7 +3,7 @@
 //! Nothing here is a verdict, and [`decide`](crate::decide()) is below this module, so it cannot read it.
 
 use alloc::borrow::Cow;
-use alloc::format;
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::net::IpAddr;
 
@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::config::{CrowdPart, Fact};
 use crate::decide::decision::Decision;
+use crate::decide::facts::Facts;
 use crate::feed::AsKind;
 use crate::identity::Identity;
 use crate::json::typed::json_words;
@@ -56,6 +57,42 @@ pub struct ClientFacts<'r> {
     pub crowd_key: Option<String>,
 }
 
+/// A request behind a pointer, so that the code here is compiled once and not for each gate.
+trait AnyRequest {
+    fn address(&self) -> Option<IpAddr>;
+    fn scheme(&self) -> Option<Scheme>;
+    fn method(&self) -> &[u8];
+    fn path(&self) -> &[u8];
+    fn user_agent(&self) -> Option<&[u8]>;
+    fn header<'r>(&'r self, name: &str) -> Option<&'r [u8]>;
+}
+
+impl<R: Request> AnyRequest for R {
+    fn address(&self) -> Option<IpAddr> {
+        Request::address(self)
+    }
+
+    fn scheme(&self) -> Option<Scheme> {
+        Request::scheme(self)
+    }
+
+    fn method(&self) -> &[u8] {
+        Request::method(self)
+    }
+
+    fn path(&self) -> &[u8] {
+        Request::path(self)
+    }
+
+    fn user_agent(&self) -> Option<&[u8]> {
+        Request::user_agent(self)
+    }
+
+    fn header<'r>(&'r self, name: &str) -> Option<&'r [u8]> {
+        Request::header(self, name)
+    }
+}
+
 fn as_text<S: Serializer>(network: &Option<ClientNetwork>, serializer: S) -> Result<S::Ok, S::Error> {
     network.map(|network| network.to_string()).serialize(serializer)
 }
@@ -63,9 +100,9 @@ fn as_text<S: Serializer>(network: &Option<ClientNetwork>, serializer: S) -> Res
 impl Ruleset {
     /// All facts about the client of a request, with the decision about it.
     pub fn client_facts<'r>(&'r self, decision: &Decision, request: &impl Request) -> ClientFacts<'r> {
-        let system = request.address().and_then(|address| self.system_of(address));
+        let system = Request::address(request).and_then(|address| self.system_of(address));
         ClientFacts {
-            network: request.address().map(|address| self.network_of(address)),
+            network: Request::address(request).map(|address| self.network_of(address)),
             asn: system.map(|system| system.asn),
             as_name: system.and_then(|system| system.name),
             as_kind: system.and_then(|system| system.kind),
@@ -76,27 +113,31 @@ impl Ruleset {
         }
     }
 
-    /// The facts that Envoy's filter state is to show, with their texts: of a person, those of the client alone.
-    pub fn shown_facts<'r>(
-        &'r self,
-        decision: &Decision,
-        request: &'r impl Request,
-    ) -> impl Iterator<Item = (Fact, Cow<'r, str>)> {
-        let asked = self.filter_state(decision);
+    /// The facts that Envoy's filter state is to show, by name: of a person, those of the client alone.
+    pub fn shown_facts(&self, decision: &Decision, request: &impl Request) -> Box<[(&'static str, String)]> {
         // Only these facts may include the purpose and the usage, for which the core reads the request once more.
         let facts = match decision.identity {
             Identity::None => None,
-            _ if asked.contains(&Fact::Usage) => Some(self.describe_with_usage(decision, request)),
+            _ if self.filter_state(decision).contains(&Fact::Usage) => {
+                Some(self.describe_with_usage(decision, request))
+            }
             _ => Some(self.describe(decision, request)),
         };
-        let decision = *decision;
-        asked.iter().filter_map(move |fact| {
-            let text = match fact.is_of_client() {
-                true => self.client_fact(*fact, &decision, request),
-                false => facts.as_ref()?.text(*fact).map(|text| text.into_owned().into()),
-            };
-            Some((*fact, text?))
-        })
+        self.shown(facts.as_ref(), decision, request)
+    }
+
+    fn shown(
+        &self,
+        facts: Option<&Facts<'_>>,
+        decision: &Decision,
+        request: &dyn AnyRequest,
+    ) -> Box<[(&'static str, String)]> {
+        let text = |fact: &Fact| match fact.is_of_client() {
+            true => self.fact(*fact, decision, request),
+            false => facts?.text(*fact),
+        };
+        let asked = self.filter_state(decision).iter();
+        asked.filter_map(|fact| Some((fact.as_str(), text(fact)?.into_owned()))).collect()
     }
 
     /// One of these facts as a text, without what the others take. `None` where it is absent.
@@ -106,6 +147,10 @@ impl Ruleset {
         decision: &Decision,
         request: &impl Request,
     ) -> Option<Cow<'r, str>> {
+        self.fact(fact, decision, request)
+    }
+
+    fn fact<'r>(&'r self, fact: Fact, decision: &Decision, request: &dyn AnyRequest) -> Option<Cow<'r, str>> {
         let system = || self.system_of(request.address()?);
         match fact {
             Fact::Network => Some(self.network_of(request.address()?).to_string().into()),
@@ -136,7 +181,7 @@ impl Ruleset {
         site.filter(|site| site.costly.is_some())
     }
 
-    fn is_costly(&self, decision: &Decision, request: &impl Request) -> bool {
+    fn is_costly(&self, decision: &Decision, request: &dyn AnyRequest) -> bool {
         let Some(costly) = self.site_with_costs(decision).and_then(|site| site.costly.as_ref()) else {
             return false;
         };
@@ -145,7 +190,7 @@ impl Ruleset {
     }
 
     /// Only pages and what belongs to them: of other requests, browsers differ in what they say.
-    fn consistency(&self, request: &impl Request) -> Consistency {
+    fn consistency(&self, request: &dyn AnyRequest) -> Consistency {
         let is_usual = matches!(request.method(), b"GET" | b"HEAD" | b"POST")
             && request.scheme() == Some(Scheme::Https)
             && request.header("upgrade").is_none();
@@ -159,7 +204,7 @@ impl Ruleset {
         }
     }
 
-    fn fingerprint(&self, request: &impl Request) -> Option<String> {
+    fn fingerprint(&self, request: &dyn AnyRequest) -> Option<String> {
         const LONGEST: usize = 128;
         let value = request.header(self.client.fingerprint_header.as_deref()?)?;
         let is_plain = !value.is_empty() && value.len() <= LONGEST && value.iter().all(u8::is_ascii_graphic);
@@ -168,7 +213,7 @@ impl Ruleset {
 
     /// The parts of the key, with `-` for one that is absent. Where all are, nobody is counted, and so it is for verified agents,
     /// for exempt addresses, where Crawlpike is off, and on paths that are not costly where some are.
-    fn crowd_key(&self, decision: &Decision, request: &impl Request) -> Option<String> {
+    fn crowd_key(&self, decision: &Decision, request: &dyn AnyRequest) -> Option<String> {
         let is_known = decision.identity == Identity::Verified || decision.reason == Reason::Exempt;
         let is_free = self.site_with_costs(decision).is_some() && !self.is_costly(decision, request);
         if is_known || is_free || decision.ignored {
@@ -176,10 +221,12 @@ impl Ruleset {
         }
         let (mut key, mut is_absent) = (String::new(), true);
         for part in &self.client.crowd_key {
-            let text = self.client_fact(part.fact(), decision, request);
+            let text = self.fact(part.fact(), decision, request);
             is_absent &= text.is_none();
-            let separator = if key.is_empty() { "" } else { " " };
-            key += &format!("{separator}{}", text.as_deref().unwrap_or("-"));
+            if !key.is_empty() {
+                key.push(' ');
+            }
+            key.push_str(text.as_deref().unwrap_or("-"));
         }
         (!is_absent).then_some(key)
     }

@@ -145,8 +145,7 @@ pub(super) fn read<S: Strictness>(
     let own = Diagnostics::new("", Load);
     let mut builder = TableBuilder { feed: builder, places: HashMap::new(), diagnostics: own };
     let mut room = Vec::new();
-    // A Wasm filter has no reader, and no room for the code around one.
-    let read = match options.tables.filter(|_| cfg!(not(target_family = "wasm"))) {
+    let read = match options.tables {
         Some(reader) => source.whole(&mut room).and_then(|bytes| reader(format, bytes, &mut builder)),
         None => Err(NO_READER.into()),
     };
@@ -161,5 +160,6 @@ pub(super) fn read<S: Strictness>(
     }
 }
 
-const NO_READER: &str = "tables of autonomous systems cannot be read here: give the ruleset that `crawlpike compile` or \
+/// The reason why a host without a reader refuses a table.
+pub(crate) const NO_READER: &str = "tables of autonomous systems cannot be read here: give the ruleset that `crawlpike compile` or \
                          `crawlpike envoy` writes";

@@ -159,8 +159,8 @@ pub(crate) struct Site {
     /// True if a denial names the line that decided.
     pub(crate) explain: bool,
     /// Instead of the document's.
-    /// The paths that cost much, if there are any.
-    pub(crate) costly: Option<Box<PathRules<()>>>,
+    /// The paths that cost much, if there are any. The numbers say nothing: other rules have such, too, and so the same code.
+    pub(crate) costly: Option<Box<PathRules<usize>>>,
     pub(crate) filter_state: Option<Vec<Fact>>,
     pub(crate) tags: SiteTags,
     /// The settings of the site for usage preferences, if it has any.

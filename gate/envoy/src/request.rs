@@ -177,8 +177,7 @@ fn verdict<'r, S: Stream>(
     let facts = match ruleset.filter_state(&decision) {
         [] => None,
         _ => {
-            let shown = ruleset.shown_facts(&decision, request);
-            let texts = shown.map(|(fact, text)| (fact.as_str(), text.into_owned())).collect();
+            let texts = ruleset.shown_facts(&decision, request);
             // A fact about the client may ask for what the decision did not.
             request.facts_complete()?;
             Some(texts)

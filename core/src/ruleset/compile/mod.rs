@@ -29,6 +29,7 @@ use crate::config::{Config, NetworkBits};
 use crate::feed::FeedFormat;
 use crate::feed::prefix::parse_prefix;
 use crate::feed::state::FeedState;
+use crate::feed::table::NO_READER;
 use crate::http::token::is_token_byte;
 use crate::json::typed::UpTo;
 use crate::networks::{ClientSettings, SystemTable};
@@ -195,6 +196,10 @@ impl Compiler<'_> {
         self.warn_of_bindings(&users, &known);
         let mut feeds = match feeds {
             Some(feeds) => feeds,
+            None if cfg!(target_family = "wasm") && !config.networks.is_empty() => {
+                self.own.error(None, None, NO_READER);
+                return None;
+            }
             None => self.feeds(&known, &users, &exemptions)?,
         };
         users.mark_exempting(&mut feeds.loaded);

@@ -322,24 +322,22 @@ impl Compiler<'_> {
         })
     }
 
-    fn costly(&mut self, patterns: &[Placed<String>]) -> Option<Box<PathRules<()>>> {
-        let mut rules = Vec::new();
-        for pattern in patterns {
-            match PathRule::new(pattern.as_bytes()) {
-                Ok(rule) => rules.push(rule),
-                Err(why) => self.own.error(pattern.position, None, format!("`{}`: {why}", **pattern)),
-            }
-        }
-        (!rules.is_empty()).then(|| Box::new(PathRules::new(rules.iter().map(|rule| (rule, ())))))
+    fn costly(&mut self, patterns: &[Placed<String>]) -> Option<Box<PathRules<usize>>> {
+        let rules: Vec<PathRule> = patterns.iter().filter_map(|pattern| self.path_rule(pattern)).collect();
+        (!rules.is_empty()).then(|| Box::new(PathRules::new(rules.iter().zip(0..))))
+    }
+
+    #[inline(never)]
+    fn path_rule(&mut self, pattern: &Placed<String>) -> Option<PathRule> {
+        PathRule::new(pattern.as_bytes())
+            .map_err(|why| self.own.error(pattern.position, None, format!("`{}`: {why}", **pattern)))
+            .ok()
     }
 
     fn modes(&mut self, configs: &[ModeConfig]) -> Modes {
         let mut scopes = Vec::new();
         for ModeConfig { scope, mode } in configs {
-            match PathRule::new(scope.as_bytes()) {
-                Ok(rule) => scopes.push((rule, *mode, scope.as_str().into())),
-                Err(why) => self.own.error(scope.position, None, format!("`{}`: {why}", **scope)),
-            }
+            scopes.extend(self.path_rule(scope).map(|rule| (rule, *mode, scope.as_str().into())));
         }
         Modes::new(scopes)
     }
