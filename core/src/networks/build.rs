@@ -47,9 +47,6 @@ pub(crate) struct SystemsBuilder {
 impl SystemsBuilder {
     /// Adds a table. Of IPv6, prefixes of more than 64 bits are left out: no client's network is smaller.
     pub(crate) fn add(&mut self, table: &Feed) -> Result<(), TableError> {
-        if cfg!(target_family = "wasm") {
-            return Ok(());
-        }
         let places: Vec<u32> =
             table.systems.iter().map(|system| self.place(system)).collect::<Result<_, _>>()?;
         for (prefix, value) in table.entries.iter() {
@@ -84,8 +81,7 @@ impl SystemsBuilder {
     /// The table; one of nothing takes no memory.
     pub(crate) fn build(self) -> SystemTable {
         let Self { v4, v6, mut systems, .. } = self;
-        // A Wasm filter reads no tables, so it need not have the code.
-        if cfg!(target_family = "wasm") || v4.is_empty() && v6.is_empty() {
+        if v4.is_empty() && v6.is_empty() {
             return SystemTable::default();
         }
         let (mut v4, mut v6) = (by_halves(&flat(v4)), flat(v6));

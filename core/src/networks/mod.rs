@@ -3,6 +3,10 @@
 //! These are facts for limiters and logs. Decisions do not read them, so their table is not part of the prefix table: see
 //! `docs/decisions/systems-table.md`.
 
+#[cfg(not(target_family = "wasm"))]
+mod build;
+#[cfg(target_family = "wasm")]
+#[path = "no_build.rs"]
 mod build;
 mod client_network;
 mod table;

@@ -143,6 +143,7 @@ fn place_if_in(wanted: u64, start: u64, width: u32, end: u32) -> Option<u32> {
 }
 
 impl SystemTable {
+    #[cfg(not(target_family = "wasm"))]
     pub(super) fn new(words: Vec<u32>, names: Box<str>) -> Self {
         Self { words, names }
     }
