@@ -4,7 +4,7 @@
 #![no_main]
 
 use crawlpike_core::internals::policy::{
-    PreferencesFile, PreferencesVerdict, Request, RobotsFile, Undeclared, scopes_forbidden_by_robots,
+    AccessRequest, PreferencesFile, PreferencesVerdict, RobotsFile, Undeclared, scopes_forbidden_by_robots,
 };
 use crawlpike_core::internals::{Diagnostics, Lint, Load, RequestHost, RequestPath, Strictness};
 use crawlpike_core::lint;
@@ -23,7 +23,11 @@ fuzz_target!(|bytes: &[u8]| {
     lint::automation_preferences("f", text);
 });
 
-fn decisions(text: &[u8], request: &[u8], strictness: impl Strictness) -> Option<[[Option<PreferencesVerdict>; 2]; 3]> {
+fn decisions(
+    text: &[u8],
+    request: &[u8],
+    strictness: impl Strictness,
+) -> Option<[[Option<PreferencesVerdict>; 2]; 3]> {
     let (method, url) = split(request, b' ');
     let (host, path) = split(url, b'/');
     let mut diagnostics = Diagnostics::new("automation-preferences.txt", strictness);
@@ -33,13 +37,14 @@ fn decisions(text: &[u8], request: &[u8], strictness: impl Strictness) -> Option
     };
     let preferences = file.compile();
     Some(["a", "*", "Googlebot"].map(|agent| {
-        let request = Request {
+        let request = AccessRequest {
             agent: preferences.agent(agent),
             host: RequestHost::new(host),
             path: RequestPath::new(path),
             method,
         };
-        [Undeclared::Deny, Undeclared::Allow].map(|undeclared| preferences.decide(&request, || [], undeclared))
+        [Undeclared::Deny, Undeclared::Allow]
+            .map(|undeclared| preferences.decide(&request, || [], undeclared))
     }))
 }
 
