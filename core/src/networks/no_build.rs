@@ -6,7 +6,7 @@ use crate::prefix_table::TableError;
 
 /// Takes no table.
 #[derive(Default)]
-pub(crate) struct SystemsBuilder;
+pub(crate) struct SystemsBuilder {}
 
 impl SystemsBuilder {
     pub(crate) fn add(&mut self, _: &Feed) -> Result<(), TableError> {
