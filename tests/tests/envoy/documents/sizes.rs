@@ -98,7 +98,11 @@ fn memory_is_in_proportion_to_the_page(gate: Filter) {
 
 /// Clients that leave before the page is complete free what was collected for them.
 fn many_pages_at_once(gate: Filter) {
-    let site = Site::documents(gate);
+    let folder = lab_with_sites(SITE);
+    // Enough for all pages of one network.
+    let document = folder.read("crawlpike.json");
+    folder.write("crawlpike.json", document.replacen('{', r#"{ "document_memory": 268435456,"#, 1));
+    let site = Site::start(gate, folder, |_| {});
     let leave = |path: &str| {
         let mut stream = TcpStream::connect(local(site.port)).unwrap();
         stream.write_all(&request(path, "text/markdown").bytes()).unwrap();
