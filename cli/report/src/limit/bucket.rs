@@ -18,6 +18,8 @@ struct Bucket {
 #[derive(Debug, Default)]
 pub(super) struct Buckets {
     of_keys: HashMap<u64, Bucket>,
+    /// When empty buckets were last looked for: at the same time, or before, there are no others.
+    swept: Option<i64>,
     /// Requests that passed because there were too many keys at once.
     pub(super) untracked: u64,
 }
@@ -49,7 +51,8 @@ impl Buckets {
     }
 
     fn add(&mut self, limit: &Limit, key: u64, now: i64) {
-        if self.of_keys.len() >= Self::MOST {
+        if self.of_keys.len() >= Self::MOST && self.swept.is_none_or(|swept| swept < now) {
+            self.swept = Some(now);
             self.of_keys.retain(|_, bucket| bucket.excess + 1000 > drained(limit, now - bucket.last));
         }
         if self.of_keys.len() < Self::MOST {
