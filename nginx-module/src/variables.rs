@@ -47,11 +47,11 @@ impl Variable {
     /// The value, from a decision and the client's address. `None`: not found.
     pub(crate) fn value(self, facts: &Facts<'_>, address: Option<IpAddr>) -> Option<String> {
         match self {
-            Self::Fact(fact) | Self::Client(fact) => facts.text(fact).map(Into::into),
+            Self::Fact(fact) => facts.text(fact).map(Into::into),
             Self::Enforced => Some(u8::from(facts.enforced).to_string()),
             Self::RateKey => facts.rate_key(address),
-            // A decision has none.
-            Self::Document => None,
+            // A decision has none of these.
+            Self::Document | Self::Client(_) => None,
         }
     }
 }

@@ -215,8 +215,9 @@ impl Ruleset {
     /// for exempt addresses, where Crawlpike is off, and on paths that are not costly where some are.
     fn crowd_key(&self, decision: &Decision, request: &dyn AnyRequest) -> Option<String> {
         let is_known = decision.identity == Identity::Verified || decision.reason == Reason::Exempt;
-        let is_free = self.site_with_costs(decision).is_some() && !self.is_costly(decision, request);
-        if is_known || is_free || decision.ignored {
+        // Reading the path costs more than all the rest.
+        let is_free = || self.site_with_costs(decision).is_some() && !self.is_costly(decision, request);
+        if is_known || decision.ignored || is_free() {
             return None;
         }
         let (mut key, mut is_absent) = (String::new(), true);
