@@ -87,6 +87,7 @@ pub use response::document::{
 };
 pub use response::plan::{HeaderEdits, ResponsePlan};
 pub use response::reply::Reply;
+pub use response::usage::DocumentUsage;
 pub use ruleset::compile::{
     Compiled, DirectoryKeys, FeedFile, Files, FoundFile, GoodFeed, Judge, KeySubscription, NoFiles,
     PolicySubscription, Subscription, Subscriptions, Verdict,

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{check_document, text_of};
-use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
+use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy, UsageInfo};
 use crawlpike_document::{Document, Limits, Page};
 
 fn pages() -> Vec<PathBuf> {
@@ -26,14 +26,30 @@ fn read(bytes: &[u8]) -> Document {
 }
 
 fn json(document: &Document) -> serde_json::Value {
+    json_with(document, None)
+}
+
+fn json_with(document: &Document, usage: Option<UsageInfo>) -> serde_json::Value {
     let fetch = Fetch {
         fetched_at: Some("2026-05-13T12:34:56Z".to_owned()),
         status_code: Some(200),
         freshness_policy: FreshnessPolicy::CacheFirst,
         cache: CacheStatus::Miss,
+        usage,
     };
     let document = document.to_ai_document(&fetch).expect("the address is known");
     serde_json::to_value(document).expect("a document is JSON")
+}
+
+// AIWI-5, USE-8
+#[test]
+fn preferences_are_a_group_of_their_own_and_do_not_change_the_reference() {
+    let document = read(b"<h1>Bread</h1><p>Mix flour and water.");
+    let licenses = ["https://example.com/license.xml".to_owned()].to_vec();
+    let said = json_with(&document, Some(UsageInfo { preferences: Some("train-ai=n".to_owned()), licenses }));
+    check_document(&said);
+    assert_eq!(said["usage"]["preferences"], "train-ai=n");
+    assert_eq!(said["schema"]["ref"], json(&document)["schema"]["ref"]);
 }
 
 // AIWI-8, AIWI-9, AIWI-10, AIWI-11
@@ -82,6 +98,7 @@ fn the_reference_is_that_of_the_content() {
             status_code: None,
             freshness_policy: FreshnessPolicy::ForceRefresh,
             cache,
+            usage: None,
         };
         document.to_ai_document(&fetch).and_then(|document| document.schema.reference).expect("a reference")
     };

@@ -162,6 +162,7 @@ impl Asked {
             status_code: Some(200),
             freshness_policy: FreshnessPolicy::CacheFirst,
             cache: CacheStatus::Miss,
+            usage: None,
         };
         let document = document.to_ai_document(&fetch);
         (AIDOCUMENT, serde_json::to_vec(&document).unwrap_or_default())

@@ -73,6 +73,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         status_code: None,
         freshness_policy: FreshnessPolicy::CacheFirst,
         cache: CacheStatus::Hit,
+        usage: None,
     };
     let (bytes, content_type, url, fetch) = match super::crawler::web_page(name) {
         None => (source::read_or_stdin(Path::new(name))?, None, arguments.url.clone(), stored),

@@ -3,4 +3,4 @@
 pub(crate) mod document;
 pub(crate) mod plan;
 pub(crate) mod reply;
-mod usage;
+pub(crate) mod usage;

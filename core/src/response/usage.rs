@@ -2,6 +2,7 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::decide::decision::Decision;
@@ -16,9 +17,11 @@ pub(super) type Lines<'r> = Cow<'r, [Box<[u8]>]>;
 
 const USER_AGENT: HeaderName = HeaderName { sent: "User-Agent", lowercase: "user-agent" };
 
+pub(super) const CONTENT_USAGE: HeaderName = HeaderName { sent: "Content-Usage", lowercase: "content-usage" };
+
 /// The headers that may change.
 pub(super) const USAGE: [HeaderName; 3] = [
-    HeaderName { sent: "Content-Usage", lowercase: "content-usage" },
+    CONTENT_USAGE,
     HeaderName { sent: "Link", lowercase: "link" },
     HeaderName { sent: "Vary", lowercase: "vary" },
 ];
@@ -28,6 +31,15 @@ pub(super) const USAGE: [HeaderName; 3] = [
 pub(super) struct UsageRules<'r> {
     sending: &'r UsageSending,
     sent: SentUsage,
+}
+
+/// The statement about usage in a document of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentUsage {
+    /// The value of `Content-Usage` of the response, if it has one.
+    pub preferences: Option<Box<str>>,
+    /// The URLs of the licences of the site.
+    pub licenses: Box<[Box<str>]>,
 }
 
 /// The lines of [`USAGE`] in a response.
@@ -64,6 +76,17 @@ impl<'r> UsageRules<'r> {
         [self.content_usage(content_usage), self.link(link), self.vary(vary)]
     }
 
+    /// The statement of a document of a page with these lines of `Content-Usage`.
+    pub(super) fn of_document(self, upstream: &[&[u8]]) -> DocumentUsage {
+        let preferences = match self.content_usage(upstream) {
+            Some(lines) => lines.join(&b", "[..]),
+            None => upstream.join(&b", "[..]),
+        };
+        let licenses = self.sending.links.iter().map(|license| license.url.clone()).collect();
+        let preferences = (!preferences.is_empty()).then(|| String::from_utf8_lossy(&preferences).into());
+        DocumentUsage { preferences, licenses }
+    }
+
     fn content_usage(self, upstream: &[&[u8]]) -> Option<Lines<'r>> {
         if upstream.is_empty() {
             let lines = self.sending.lines(self.sent.statement);
@@ -75,7 +98,7 @@ impl<'r> UsageRules<'r> {
 
     /// The licences that the response does not name already are added to its links.
     fn link(self, upstream: &[&[u8]]) -> Option<Lines<'r>> {
-        let is_there = |license: &License| upstream.iter().any(|line| names(line, &license.target));
+        let is_there = |license: &License| upstream.iter().any(|line| names(line, license.url.as_bytes()));
         let missing: Vec<&License> = self.sending.links.iter().filter(|license| !is_there(license)).collect();
         if missing.is_empty() {
             return None;
@@ -90,11 +113,13 @@ impl<'r> UsageRules<'r> {
     }
 }
 
-/// Returns true if a `Link` line has a link to this target, in angle brackets, that is a licence.
-fn names(line: &[u8], target: &[u8]) -> bool {
-    let mut places = line.windows(target.len()).enumerate().filter(|(_, text)| *text == target);
+/// Returns true if a `Link` line has a link to this URL that is a licence.
+fn names(line: &[u8], url: &[u8]) -> bool {
+    let is_target = |text: &[u8]| matches!(text, [b'<', inner @ .., b'>'] if inner == url);
+    let length = url.len() + 2;
+    let mut places = line.windows(length).enumerate().filter(|(_, text)| is_target(text));
     places.any(|(at, _)| {
-        let rest = line.get(at + target.len()..).unwrap_or_default();
+        let rest = line.get(at + length..).unwrap_or_default();
         let end = rest.iter().position(|byte| *byte == b'<').unwrap_or(rest.len());
         let parameters = rest.get(..end).unwrap_or_default().to_ascii_lowercase();
         parameters.windows(b"license".len()).any(|text| text == b"license")

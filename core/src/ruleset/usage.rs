@@ -29,8 +29,7 @@ pub(crate) struct UsageSending {
 /// The `Link` of a licence.
 #[derive(Clone, Debug)]
 pub(crate) struct License {
-    /// Its URL in angle brackets.
-    pub(crate) target: Box<[u8]>,
+    pub(crate) url: Box<str>,
     pub(crate) line: Box<[u8]>,
 }
 
@@ -40,9 +39,8 @@ impl UsageSending {
             statement.text().map(|text| text.into_bytes().into()).into_iter().collect()
         };
         let link = |url: &str| {
-            let target = [b"<", url.as_bytes(), b">"].concat();
-            let line = [&*target, b"; rel=\"license\"; type=\"application/rsl+xml\""].concat();
-            License { target: target.into(), line: line.into() }
+            let line = [b"<", url.as_bytes(), b">; rel=\"license\"; type=\"application/rsl+xml\""].concat();
+            License { url: url.into(), line: line.into() }
         };
         Self { statements: UsageStatement::all().map(lines).collect(), links: licenses.map(link).collect() }
     }

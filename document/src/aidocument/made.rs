@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     AiDocument, CacheInfo, CacheStatus, ContentInfo, CostInfo, EconomicsInfo, FreshnessPolicy, IdentityInfo,
-    PricingInfo, RenderMode, SchemaInfo, SignalsInfo, SourceInfo, StructureInfo, is_hierarchy_ok,
+    PricingInfo, RenderMode, SchemaInfo, SignalsInfo, SourceInfo, StructureInfo, UsageInfo, is_hierarchy_ok,
 };
 use crate::document::Document;
 use crate::markdown::{Heading, Image, Link};
@@ -31,6 +31,8 @@ pub struct Fetch {
     pub freshness_policy: FreshnessPolicy,
     /// The part that a cache had in this call.
     pub cache: CacheStatus,
+    /// The preferences about the usage of the page.
+    pub usage: Option<UsageInfo>,
 }
 
 impl Document {
@@ -78,6 +80,7 @@ impl Document {
             economics: economics(self.markdown_tokens(), self.page_tokens),
             content: ContentInfo { markdown },
             structure,
+            usage: fetch.usage.clone(),
         };
         document.schema.reference = Some(document.reference());
         Some(document)

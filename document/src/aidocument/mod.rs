@@ -33,6 +33,20 @@ pub struct AiDocument {
     /// The savings by the document, if they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub economics: Option<EconomicsInfo>,
+    /// The preferences of the site about the usage of the page, if it states any. Section 4.1 permits further optional groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageInfo>,
+}
+
+/// The preferences of a site about the usage of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageInfo {
+    /// As in the header `Content-Usage`: `train-ai=n, search=y`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preferences: Option<String>,
+    /// The absolute URLs of the licences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub licenses: Vec<String>,
 }
 
 /// The version of the form, and which content this is.

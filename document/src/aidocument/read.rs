@@ -159,6 +159,7 @@ impl Version1 {
                 structured_data: self.structured_data,
             },
             economics: None,
+            usage: None,
         };
         document.schema.reference = Some(document.reference());
         document

@@ -3,8 +3,10 @@
 use std::sync::LazyLock;
 use std::time::Instant;
 
-use crawlpike_core::{Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentResult, Made};
-use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy};
+use crawlpike_core::{
+    Conversion, DocumentForm, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentUsage, Made,
+};
+use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy, UsageInfo};
 use crawlpike_document::{Document, Limits, Refusal, read};
 
 use crate::coding::{Undecoded, decoded};
@@ -167,11 +169,17 @@ impl Job {
             status_code: Some(200),
             freshness_policy: FreshnessPolicy::CacheFirst,
             cache: CacheStatus::Miss,
+            usage: self.conversion.usage.clone().map(usage_info),
         };
         let document = document.to_ai_document(&fetch)?;
         let body = serde_json::to_vec(&document).ok()?;
         Some((body, document.schema.reference))
     }
+}
+
+fn usage_info(usage: DocumentUsage) -> UsageInfo {
+    let licenses = usage.licenses.into_iter().map(String::from).collect();
+    UsageInfo { preferences: usage.preferences.map(String::from), licenses }
 }
 
 /// The system's clock, in microseconds since its first call.

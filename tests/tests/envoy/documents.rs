@@ -17,8 +17,8 @@ const AIDOCUMENT: &str = "application/vnd.aiwebindex+json";
 const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN_TYPE: &str = "text/markdown; charset=utf-8";
 
-const SITE: &str =
-    r#"{ "aiwebindex": { "document": { "md_paths": true } }, "robots_tag": [ { "rules": "noai" } ] }"#;
+const SITE: &str = r#"{ "aiwebindex": { "document": { "md_paths": true } }, "robots_tag": [ { "rules": "noai" } ],
+    "usage": { "rules": [ { "scope": "/", "preferences": "train-ai=n" } ], "send": true } }"#;
 
 struct Site {
     // Before the port, so that it lives as long as this.
@@ -90,6 +90,7 @@ fn aiwi_9_the_form_that_the_client_prefers(gate: Filter) {
     let document: Value = serde_json::from_str(&document.text()).unwrap();
     assert_eq!(document["schema"]["version"], "2.0");
     assert!(document["source"]["url"].as_str().unwrap().ends_with("example.com/page"), "{document}");
+    assert_eq!(document["usage"], json!({ "preferences": "train-ai=n" }));
 
     for accept in ["text/html, text/markdown;q=0.9", "*/*", "text/html"] {
         let html = site.page("/page", accept);

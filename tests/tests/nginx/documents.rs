@@ -15,6 +15,9 @@ const DOCUMENT: &str = r#"{
   "sites": [
     { "hosts": ["example.com"], "max_document_bytes": 300000, "aiwebindex": { "document": { "md_paths": true } } },
     { "hosts": ["small.test"], "max_document_bytes": 10000, "aiwebindex": { "document": true } },
+    { "hosts": ["usage.test"], "aiwebindex": { "document": true },
+      "usage": { "rules": [ { "scope": "/", "preferences": "train-ai=n" } ], "send": true,
+                 "license": "https://example.com/license.xml" } },
     { "hosts": ["plain.test"] } ]
 }"#;
 
@@ -69,6 +72,7 @@ fn start(folder: Folder, upstream: u16) -> (Nginx, u16) {
         listen 127.0.0.1:{port};
         root www;
         index index.html;
+        location /search-no/ {{ alias www/; add_header Content-Usage search=n; }}
         location /sub.html {{ sub_filter REPLACED "then wait"; }}
         location /ssi.html {{ ssi on; }}
         location /gzip/ {{ alias www/; gzip on; gzip_min_length 1; gzip_types text/markdown; }}
@@ -132,6 +136,26 @@ fn aiwi_9_a_page_of_any_origin_becomes_markdown() {
             .unwrap();
     assert_eq!(document["content"]["markdown"], MARKDOWN);
     assert_eq!(document["source"]["url"], "http://example.com/page.html");
+    assert_eq!(document.get("usage"), None);
+}
+
+#[test]
+fn use_8_use_10_an_aidocument_says_what_may_be_done_with_it() {
+    let (_nginx, port) = start(folder(), free_port());
+    for (path, preferences) in
+        [("/page.html", "train-ai=n"), ("/search-no/page.html", "search=n, train-ai=n")]
+    {
+        let request =
+            Request::new("GET", path, "usage.test").header("Accept", "application/vnd.aiwebindex+json");
+        let response = ask(port, &request);
+        let document: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
+        let licenses = ["https://example.com/license.xml"];
+        assert_eq!(
+            document["usage"],
+            serde_json::json!({ "preferences": preferences, "licenses": licenses })
+        );
+        assert_eq!(response.joined_header("content-usage").as_deref(), Some(preferences));
+    }
 }
 
 #[test]

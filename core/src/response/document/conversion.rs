@@ -12,6 +12,7 @@ use super::headers::{
 use super::outcome::DocumentOutcome;
 use crate::http::header_name::HeaderName;
 use crate::http::vary::vary_on;
+use crate::response::usage::DocumentUsage;
 
 /// The coding of the body of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub struct Conversion {
     pub content_type: Box<[u8]>,
     /// The product token by which the client is known: the page can forbid documents to it.
     pub token: Option<Box<str>>,
+    /// The statement about usage that the response makes, if the site sends one.
+    pub usage: Option<DocumentUsage>,
     pub(super) etag: Option<Box<[u8]>>,
     /// Tags of documents that the client has.
     pub(super) known: Box<[Box<[u8]>]>,

@@ -19,6 +19,7 @@ use crate::identity::acting_agent;
 use crate::path::page::{markdown_of, page_of};
 use crate::policy::robots_tag::{OnDocuments, RobotsTag};
 use crate::response::plan::{ROBOTS, RobotsRules};
+use crate::response::usage::{CONTENT_USAGE, UsageRules};
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::sites::SiteDocuments;
 
@@ -28,6 +29,7 @@ pub struct DocumentPlan<'r> {
     wish: DocumentWish,
     documents: SiteDocuments,
     rules: Option<RobotsRules<'r>>,
+    usage: Option<UsageRules<'r>>,
     /// The product token by which the client is known.
     token: Option<&'r str>,
 }
@@ -51,6 +53,7 @@ impl Ruleset {
             wish,
             documents,
             rules: self.robots_rules(decision),
+            usage: self.usage_rules(decision),
             token: self.token_of(decision),
         })
     }
@@ -83,6 +86,7 @@ struct Head<'u> {
     vary: Vec<&'u [u8]>,
     link: Vec<&'u [u8]>,
     robots: RobotsTag<'u>,
+    usage: Vec<&'u [u8]>,
     /// Those of [`OF_THE_PAGE`].
     of_the_page: Vec<HeaderName>,
 }
@@ -111,6 +115,8 @@ impl<'u> Head<'u> {
                 head.vary.push(value);
             } else if is(LINK) {
                 head.link.push(value);
+            } else if is(CONTENT_USAGE) {
+                head.usage.push(value);
             } else if ROBOTS.into_iter().any(is) {
                 head.robots.add_line(value);
             }
@@ -279,6 +285,7 @@ impl DocumentPlan<'_> {
             max_bytes: self.documents.max_bytes,
             content_type: head.content_type.unwrap_or_default().into(),
             token: self.token.map(Into::into),
+            usage: self.usage.map(|rules| rules.of_document(&head.usage)),
             etag: head.etag.and_then(|etag| entity_tag::of_document(form, etag)),
             known: known.into(),
             of_the_page: head.of_the_page.clone(),

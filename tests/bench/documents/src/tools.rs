@@ -37,6 +37,7 @@ pub(crate) fn all_fields(page: &[u8]) -> String {
         status_code: Some(200),
         freshness_policy: FreshnessPolicy::CacheFirst,
         cache: CacheStatus::Miss,
+        usage: None,
     };
     let document = read(page).to_ai_document(&fetch).expect("the address is known");
     serde_json::to_string(&document).expect("a document is JSON")
