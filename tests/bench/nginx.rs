@@ -1,6 +1,7 @@
 //! `make bench-nginx`.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use crawlpike_tests::nginx::{Folder, Nginx, Setup, local};
@@ -88,15 +89,34 @@ pub(crate) fn worker(nginx: &Nginx) -> i32 {
     wait_for("nginx's worker", || children(master).first().copied())
 }
 
-fn variants(worlds: &[World]) -> Vec<Variant> {
-    let bare = |name: &str| Variant {
+fn bare(name: &str) -> Variant {
+    Variant {
         name: name.to_owned(),
         with_module: false,
         denies: false,
         main: "",
         http: String::new(),
         server: "",
-    };
+    }
+}
+
+fn crawlpike(name: &str, document: &Path) -> Variant {
+    Variant {
+        with_module: true,
+        denies: true,
+        http: format!("crawlpike_config {};", document.display()),
+        ..bare(name)
+    }
+}
+
+/// Those that say more with their responses than the decision needs.
+fn with_statements(world: &World) -> Vec<Variant> {
+    let documents = world.with_statements();
+    let variants = documents.iter().map(|(name, document)| crawlpike(name, document));
+    [bare("bare nginx")].into_iter().chain(variants).collect()
+}
+
+fn variants(worlds: &[World]) -> Vec<Variant> {
     let hand_written = |name: &str, main: &'static str| Variant {
         denies: true,
         main,
@@ -104,18 +124,14 @@ fn variants(worlds: &[World]) -> Vec<Variant> {
         server: "if ($deny) { return 403; }",
         ..bare(name)
     };
-    let crawlpike = |world: &World| Variant {
-        with_module: true,
-        denies: true,
-        http: format!("crawlpike_config {};", world.compiled.display()),
-        ..bare(&format!("Crawlpike, {} prefixes", world.prefixes))
-    };
+    let of_size =
+        |world: &World| crawlpike(&format!("Crawlpike, {} prefixes", world.prefixes), &world.compiled);
     let peers = [
         bare("bare nginx"),
         hand_written("`geo` and `map`, 3000 prefixes", ""),
         hand_written("the same with `pcre_jit on`", "pcre_jit on;"),
     ];
-    peers.into_iter().chain(worlds.iter().map(crawlpike)).collect()
+    peers.into_iter().chain(worlds.iter().map(of_size)).collect()
 }
 
 /// Measures and prints.
@@ -127,9 +143,11 @@ pub(crate) fn report(effort: Effort) {
     if !effort.is_of_instructions_alone() {
         report_rates(&variants, largest, effort);
     }
-    let counts =
-        callgrind::table(&variants, |variant| &variant.name, |variant| variant.instructions(largest));
-    println!("## Instructions a request\n\n{counts}");
+    let counts = |variants: &[Variant], world| {
+        callgrind::table(variants, |variant| &variant.name, |variant| variant.instructions(world))
+    };
+    println!("## Instructions a request\n\n{}", counts(&variants, largest));
+    println!("\n## Statements of responses\n\n{}", counts(&with_statements(&worlds[0]), &worlds[0]));
     if !effort.is_of_instructions_alone() {
         eprintln!("bench: memory and changes");
         println!("\n## Memory and changes\n\n{}", changes::report(SIZES[0], SIZES[1]));

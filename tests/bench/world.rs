@@ -151,6 +151,28 @@ impl World {
         }
     }
 
+    /// Documents whose site has both policies and says more with its responses, each with a name.
+    pub(crate) fn with_statements(&self) -> [(&'static str, PathBuf); 4] {
+        let read = fs::read(&self.document_with_policies).expect("the document that was written");
+        let document: Value = serde_json::from_slice(&read).expect("JSON");
+        let tag = ("robots_tag", json!([{ "rules": "noai" }]));
+        let usage =
+            ("usage", json!({ "rules": [{ "scope": "/", "preferences": "train-ai=n" }], "send": true }));
+        let with = |name: &'static str, file: &str, members: &[&(&str, Value)]| {
+            let mut document = document.clone();
+            for (member, value) in members {
+                document["sites"][0][member] = value.clone();
+            }
+            (name, self.folder.write(file, document.to_string()))
+        };
+        [
+            with("both policies", "policies-alone.json", &[]),
+            with("and `robots_tag`", "tagged.json", &[&tag]),
+            with("and `usage` with `send`", "used.json", &[&usage]),
+            with("and both", "tagged-and-used.json", &[&tag, &usage]),
+        ]
+    }
+
     /// The folder with its documents and feeds.
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
