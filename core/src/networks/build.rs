@@ -8,11 +8,14 @@ use core::cmp::Reverse;
 use hashbrown::HashMap;
 use ipnet::IpNet;
 
-use super::table::{
-    END_BITS, END_MASK, HALVES, LONG_REST, LONG_VALUE, MOST_SYSTEMS, PLACE_MASK, SystemTable,
-};
+use super::table::{END_BITS, END_MASK, LONG_REST, LONG_VALUE, PLACE_MASK, SystemTable};
 use crate::feed::{AsKind, Feed, System};
 use crate::prefix_table::TableError;
+
+/// The greatest value that an entry has room for.
+const MOST_SYSTEMS: u32 = (1 << 24) - 1;
+/// The number of different first halves of IPv4 addresses.
+const HALVES: usize = 1 << 16;
 
 /// A prefix: its first address, aligned to the left, its length, and the place of its system.
 #[derive(Clone, Copy, Debug)]

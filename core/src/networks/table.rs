@@ -20,16 +20,12 @@ use core::net::IpAddr;
 
 use crate::feed::AsKind;
 
-/// The greatest value that an entry has room for.
-pub(super) const MOST_SYSTEMS: u32 = (1 << 24) - 1;
 /// The mark of a block whose addresses have all bytes of their second half.
 pub(super) const LONG_REST: u32 = 1 << 31;
 /// The mark of a block whose values have three bytes.
 pub(super) const LONG_VALUE: u32 = 1 << 30;
 /// The bytes of all blocks are fewer.
 pub(super) const PLACE_MASK: u32 = LONG_VALUE - 1;
-/// The number of different first halves of IPv4 addresses.
-pub(super) const HALVES: usize = 1 << 16;
 
 /// An autonomous system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
