@@ -13,7 +13,7 @@ impl SystemsBuilder {
         Ok(())
     }
 
-    pub(crate) fn build(self) -> SystemTable {
-        SystemTable::default()
+    pub(crate) fn build(self) -> Result<SystemTable, TableError> {
+        Ok(SystemTable::default())
     }
 }

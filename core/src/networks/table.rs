@@ -1,15 +1,16 @@
 //! From an address to its autonomous system.
 //!
-//! Prefixes are laid out flat and sorted, each with the system that counts from its start on as long as the leading bits are
-//! the same. So a gap costs nothing, and what is left of a prefix after one within it is one more entry. An entry of IPv4
-//! takes 6 bytes, since those with the same first 16 bits are found by an index; one of IPv6 takes 12.
+//! Prefixes are laid out flat and sorted: at each address where the system changes there is an entry, which holds up to the
+//! next one. Entries whose addresses begin with the same 16 bits (of IPv6, with the same 32 bits) are a block. A block has first the
+//! rest of each address, in half of its bytes if that is enough, then the values, in two bytes or in three: 0 for no
+//! system, else the place of the system plus one. Frequent systems come first. So an entry of IPv4 takes 3 bytes as a rule,
+//! and one of IPv6 takes 4.
 //!
 //! ```text
-//! words 0 to 2 numbers of entries of IPv4 and of IPv6, and of systems
-//! if IPv4      65,537 positions: where the entries of each first half begin
-//!              second halves of their starts, two to a word
-//!              their bits and systems: the number of leading bits in 8 bits, the place of the system in 24
-//! then IPv6    the first 32 bits of starts, the next 32 bits, bits and systems
+//! words 0 to 3 numbers of blocks of IPv4 (65,536 or none) and of IPv6, of words of all blocks, and of systems
+//! if IPv4      65,537 marks: where the block of each first half begins, in bytes, and in the upper two bits its shape
+//! then IPv6    the first 32 bits of the addresses of each block; marks, one more than blocks, if there are any
+//! then         the blocks, and an empty word
 //! then         the numbers of the systems; where their names end, in 29 bits, and above these their kinds
 //! ```
 
@@ -19,10 +20,12 @@ use core::net::IpAddr;
 
 use crate::feed::AsKind;
 
-/// The number of bits of the place of a system.
-pub(super) const PLACE_BITS: u32 = 24;
-/// The number of different first halves of IPv4 addresses.
-pub(super) const HALVES: usize = 1 << 16;
+/// The mark of a block whose addresses have all bytes of their second half.
+pub(super) const LONG_REST: u32 = 1 << 31;
+/// The mark of a block whose values have three bytes.
+pub(super) const LONG_VALUE: u32 = 1 << 30;
+/// The bytes of all blocks are fewer.
+pub(super) const PLACE_MASK: u32 = LONG_VALUE - 1;
 
 /// An autonomous system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,60 +48,61 @@ pub(crate) struct SystemTable {
 
 /// The parts of the words.
 struct Parts<'t> {
-    index: &'t [u32],
-    lows: &'t [u32],
-    ends_v4: &'t [u32],
+    marks_v4: &'t [u32],
     high: &'t [u32],
-    low: &'t [u32],
-    ends_v6: &'t [u32],
+    marks_v6: &'t [u32],
+    blocks: &'t [u32],
     asns: &'t [u32],
     ends_of_names: &'t [u32],
 }
 
 impl<'t> Parts<'t> {
     fn of(words: &'t [u32]) -> Option<Self> {
-        let (&[v4, v6, systems], rest) = words.split_first_chunk()?;
-        let [v4, v6, systems] = [v4, v6, systems].map(|count| count as usize);
-        let (index, rest) = rest.split_at_checked(if v4 == 0 { 0 } else { HALVES + 1 })?;
-        let (lows, rest) = rest.split_at_checked(v4.div_ceil(2))?;
-        let (ends_v4, rest) = rest.split_at_checked(v4)?;
+        let (counts, rest) = words.split_first_chunk()?;
+        let [v4, v6, blocks, systems] = counts.map(|count| count as usize);
+        let marks = |blocks| if blocks == 0 { 0 } else { blocks + 1 };
+        let (marks_v4, rest) = rest.split_at_checked(marks(v4))?;
         let (high, rest) = rest.split_at_checked(v6)?;
-        let (low, rest) = rest.split_at_checked(v6)?;
-        let (ends_v6, rest) = rest.split_at_checked(v6)?;
+        let (marks_v6, rest) = rest.split_at_checked(marks(v6))?;
+        let (blocks, rest) = rest.split_at_checked(blocks)?;
         let (asns, ends_of_names) = rest.split_at_checked(systems)?;
         let is_whole = ends_of_names.len() == systems;
-        is_whole.then_some(Self { index, lows, ends_v4, high, low, ends_v6, asns, ends_of_names })
+        is_whole.then_some(Self { marks_v4, high, marks_v6, blocks, asns, ends_of_names })
     }
 
-    /// The second half of the start of an entry of IPv4.
-    fn low_of(&self, place: usize) -> Option<u32> {
-        let word = self.lows.get(place / 2)?;
-        Some(if place.is_multiple_of(2) { word & 0xffff } else { word >> 16 })
+    /// A number of up to four bytes of the blocks.
+    fn number(&self, at: usize, bytes: usize) -> Option<u64> {
+        let &[first, second] = self.blocks.get(at / 4..)?.first_chunk()?;
+        let bits = u64::from(second) << 32 | u64::from(first);
+        Some(bits >> (at % 4 * 8) & ((1 << (bytes * 8)) - 1))
     }
 
-    /// The start of an entry of IPv6.
-    fn start_v6(&self, place: usize) -> Option<u64> {
-        Some(u64::from(*self.high.get(place)?) << 32 | u64::from(*self.low.get(place)?))
+    /// The value that counts at an address, by the rest of it: twice as many bytes as `half`.
+    fn value(&self, marks: &[u32], block: usize, rest: u32, half: usize) -> Option<u64> {
+        let &[mark, next] = marks.get(block..)?.first_chunk()?;
+        let at = (mark & PLACE_MASK) as usize;
+        let (rest, bytes) = if mark & LONG_REST == 0 { (rest >> (half * 8), half) } else { (rest, half * 2) };
+        let bytes_of_value = if mark & LONG_VALUE == 0 { 2 } else { 3 };
+        let count = ((next & PLACE_MASK) as usize).checked_sub(at)? / (bytes + bytes_of_value);
+        let place = last_up_to(count, rest.into(), |place| self.number(at + place * bytes, bytes))?;
+        self.number(at + count * bytes + place * bytes_of_value, bytes_of_value)
     }
 
-    fn v4(&self, bits: u32) -> Option<u32> {
-        let half = usize::try_from(bits >> 16).ok()?;
-        let [from, to] = *self.index.get(half..)?.first_chunk()?;
-        let wanted = u64::from(bits & 0xffff);
-        let range = (usize::try_from(from).ok()?, usize::try_from(to).ok()?);
-        let place = last_up_to(range, wanted, |place| self.low_of(place).map(u64::from))?;
-        let start = u64::from(self.low_of(place)?);
-        place_if_in(wanted, start, 16, *self.ends_v4.get(place)?)
+    fn v4(&self, bits: u32) -> Option<u64> {
+        self.value(self.marks_v4, (bits >> 16) as usize, bits & 0xffff, 1)
     }
 
-    fn v6(&self, bits: u64) -> Option<u32> {
-        let place = last_up_to((0, self.high.len()), bits, |place| self.start_v6(place))?;
-        place_if_in(bits, self.start_v6(place)?, 64, *self.ends_v6.get(place)?)
+    fn v6(&self, bits: u64) -> Option<u64> {
+        let (high, low) = ((bits >> 32) as u32, bits as u32);
+        let start = |place| self.high.get(place).copied().map(u64::from);
+        let block = last_up_to(self.high.len(), high.into(), start)?;
+        // Behind the addresses of a block, its last entry holds.
+        let low = if self.high.get(block) == Some(&high) { low } else { u32::MAX };
+        self.value(self.marks_v6, block, low, 2)
     }
 
     /// The system at a place.
-    fn system<'n>(&self, place: u32, names: &'n str) -> Option<SystemInfo<'n>> {
-        let place = usize::try_from(place).ok()?;
+    fn system<'n>(&self, place: usize, names: &'n str) -> Option<SystemInfo<'n>> {
         let end = *self.ends_of_names.get(place)?;
         let before = place.checked_sub(1).and_then(|before| self.ends_of_names.get(before));
         let range = before.map_or(0, |before| before & END_MASK) as usize..(end & END_MASK) as usize;
@@ -115,31 +119,19 @@ impl<'t> Parts<'t> {
 /// The number of bits of the end of a name. There are 16 million systems at most, and few have long names.
 pub(super) const END_BITS: u32 = 29;
 pub(super) const END_MASK: u32 = (1 << END_BITS) - 1;
-const PLACE_MASK: u32 = (1 << PLACE_BITS) - 1;
 
-/// The place of the last entry that starts at `wanted` or before.
-fn last_up_to(
-    (mut from, to): (usize, usize),
-    wanted: u64,
-    start: impl Fn(usize) -> Option<u64>,
-) -> Option<usize> {
-    let (first, mut end) = (from, to);
+/// The place of the last of `count` sorted numbers that is `wanted` or less.
+fn last_up_to(count: usize, wanted: u64, number: impl Fn(usize) -> Option<u64>) -> Option<usize> {
+    let (mut from, mut end) = (0, count);
     while from < end {
         let middle = from + (end - from) / 2;
-        if start(middle)? <= wanted {
+        if number(middle)? <= wanted {
             from = middle + 1;
         } else {
             end = middle;
         }
     }
-    from.checked_sub(1).filter(|place| *place >= first)
-}
-
-/// The place of the system of an entry, if an address shares the leading bits with its start.
-fn place_if_in(wanted: u64, start: u64, width: u32, end: u32) -> Option<u32> {
-    let others = width.saturating_sub(end >> PLACE_BITS);
-    let differing = (wanted ^ start).checked_shr(others).unwrap_or(0);
-    (differing == 0).then_some(end & PLACE_MASK)
+    from.checked_sub(1)
 }
 
 impl SystemTable {
@@ -162,10 +154,10 @@ impl SystemTable {
     /// The system that announces an address.
     pub(crate) fn find(&self, address: IpAddr) -> Option<SystemInfo<'_>> {
         let parts = Parts::of(&self.words)?;
-        let place = match address.to_canonical() {
+        let value = match address.to_canonical() {
             IpAddr::V4(v4) => parts.v4(v4.to_bits()),
             IpAddr::V6(v6) => parts.v6((v6.to_bits() >> 64) as u64),
         };
-        parts.system(place?, &self.names)
+        parts.system(usize::try_from(value?).ok()?.checked_sub(1)?, &self.names)
     }
 }

@@ -121,8 +121,8 @@ impl Compiler<'_> {
         }
         let table =
             PrefixTable::build(entries).and_then(|table| PrefixTable::from_words(table.into_words().into()));
-        match table {
-            Ok(table) => Some(Feeds { loaded, values: values.list, table, systems: systems.build() }),
+        match table.and_then(|table| Ok((table, systems.build()?))) {
+            Ok((table, systems)) => Some(Feeds { loaded, values: values.list, table, systems }),
             Err(error) => self.uncompiled(error),
         }
     }
