@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use crawlpike_core::{Decision, NameFact, NameLookup, NameOutcome, Overrides};
+use crawlpike_core::{Decision, NameFact, NameLookup, NameOutcome, Overrides, Request, Ruleset};
 use crawlpike_envoy_gate::{
-    NAME, Outcome, PageHead, PageRequest, UnknownName, address_of, on_page_head, on_request,
-    on_request_trailers, on_response,
+    NAME, Outcome, PageHead, PageRequest, Stream, UnknownName, address_of, on_page_head, on_request,
+    on_request_trailers, on_response, page_path,
 };
 
 use crate::configuration::Configuration;
@@ -104,15 +104,10 @@ fn decide(
     unknown: UnknownName,
 ) -> Result<Admission, NameLookup> {
     let memory = Memory::of(loaded);
-    let overrides = match handle.route::<Crawlpike>() {
-        Ok(route) => route.map_or_else(Overrides::default, |route: &Route| route.overrides(&loaded.ruleset)),
-        Err(OtherModule) => {
-            errors::note(
-                &"a route has a configuration of another module for this filter; using that of the filter",
-            );
-            Overrides::default()
-        }
-    };
+    let overrides = overrides(&loaded.ruleset, handle).unwrap_or_else(|refused| {
+        errors::note(&refused);
+        route_overrides(&loaded.ruleset, handle)
+    });
     let overrides = Overrides { name, ..overrides };
     let count = |decision: &Decision| {
         let decided = Decided { loaded: Arc::clone(loaded), decision: *decision, page: None };
@@ -143,6 +138,40 @@ fn decide(
         Err(refused) => {
             errors::note(&refused);
             Ok(Admission::Continues)
+        }
+    }
+}
+
+/// The settings for a request: those of its route, or of the page's if it asks for a page's markdown at its own path. Otherwise `.md`
+/// would lead to the page by the settings of another route.
+fn overrides(ruleset: &Ruleset, handle: &mut StreamHandle<'_>) -> Result<Overrides, Refused> {
+    let own = route_overrides(ruleset, handle);
+    if !ruleset.has_md_paths() || !handle.routes_differ() {
+        return Ok(own);
+    }
+    let stream = HostStream::new(handle);
+    let request = stream.request()?;
+    let Some(page) = page_path(ruleset, &request, own) else { return Ok(own) };
+    let asked = request.path().to_vec();
+    drop(request);
+    HostStream::new(handle).change_path(&page)?;
+    let of_page = route_overrides(ruleset, handle);
+    // The decision is about the request as the client sent it.
+    let mut stream = HostStream::new(handle);
+    stream.change_path(&asked)?;
+    let is_page = page_path(ruleset, &stream.request()?, of_page).is_some();
+    Ok(if is_page { of_page } else { Overrides { keeps_path: true, ..own } })
+}
+
+/// The settings of the route that Envoy has chosen.
+fn route_overrides(ruleset: &Ruleset, handle: &StreamHandle<'_>) -> Overrides {
+    match handle.route::<Crawlpike>() {
+        Ok(route) => route.map_or_else(Overrides::default, |route: &Route| route.overrides(ruleset)),
+        Err(OtherModule) => {
+            errors::note(
+                &"a route has a configuration of another module for this filter; using that of the filter",
+            );
+            Overrides::default()
         }
     }
 }

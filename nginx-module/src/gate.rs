@@ -319,6 +319,7 @@ pub(crate) fn overrides(request: &Request<'_>, state: &RequestState) -> Override
         site,
         name: state.name.get(),
         is_unsigned: state.seen.is_unsigned,
+        ..Overrides::default()
     }
 }
 

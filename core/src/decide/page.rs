@@ -14,7 +14,7 @@ impl Ruleset {
     /// `None`: it asks for no page in this way, or its site does not serve them so. The gate then asks the origin for
     /// the page's path.
     pub fn added_to_page(&self, request: &impl Request, overrides: Overrides) -> Option<&'static str> {
-        if !self.sites.have_md_paths || overrides.mode == Some(Mode::Off) {
+        if !self.sites.have_md_paths || overrides.keeps_path || overrides.mode == Some(Mode::Off) {
             return None;
         }
         let target = request.path();

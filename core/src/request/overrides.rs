@@ -15,4 +15,6 @@ pub struct Overrides {
     pub name: Option<NameFact>,
     /// True if the host has seen that the request has no signature: see [`crate::HeaderNames`].
     pub is_unsigned: bool,
+    /// True if the path asks for itself only, even where `.md` would ask for the markdown of a page.
+    pub keeps_path: bool,
 }

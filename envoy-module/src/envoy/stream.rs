@@ -252,6 +252,11 @@ impl StreamHandle<'_> {
         carried_out("http_append_body", done)
     }
 
+    /// Returns false if no route has ever had a configuration of the module.
+    pub(crate) fn routes_differ(&self) -> bool {
+        routes::ever_existed()
+    }
+
     /// The configuration of the module for the route; `None` if there is none.
     ///
     /// # Errors

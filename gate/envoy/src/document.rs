@@ -58,7 +58,7 @@ impl PageRequest {
         request: &impl Request,
         overrides: Overrides,
     ) -> Option<(Box<Self>, Box<PageEdits>)> {
-        let path = ruleset.added_to_page(request, overrides).and_then(|added| without(request.path(), added));
+        let path = page_path(ruleset, request, overrides);
         let is_at_page = path.is_some();
         let wish = ruleset.document_wish(decision, request, is_at_page)?;
         let mut edits = wish.request_edits(request);
@@ -83,6 +83,11 @@ impl PageEdits {
             None => Ok(()),
         }
     }
+}
+
+/// The path and query of the page whose markdown a request asks for at its own path.
+pub fn page_path(ruleset: &Ruleset, request: &impl Request, overrides: Overrides) -> Option<Vec<u8>> {
+    ruleset.added_to_page(request, overrides).and_then(|added| without(request.path(), added))
 }
 
 /// A target whose path lacks what was added to it.

@@ -10,6 +10,7 @@ use crawlpike_tests::envoy::{
 use crawlpike_tests::lab::{DOCUMENT, lab, lab_with_sites, person, spoofed, unguarded, verified};
 use crawlpike_tests::nginx::ask;
 use crawlpike_tests::origin::Origin;
+use crawlpike_tests::page_origin::{self, MARKDOWN};
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::process::wait_for;
 use serde_json::{Value, json};
@@ -165,6 +166,38 @@ fn a_route_has_a_mode_and_a_site_of_its_own() {
     let without = gate(json!({ "site": "nowhere.test", "mode": "enforce" }));
     assert_eq!((without.status(&verified("/api/")), without.status(&spoofed("/api/"))), (200, 403));
     without.envoy.wait_for_line("envoy.log", "a route names the site \"nowhere.test\"");
+}
+
+/// Otherwise `.md` would lead around the mode of the page.
+#[test]
+fn the_markdown_of_a_page_has_the_settings_of_the_pages_route() {
+    let site = r#"{ "aiwebindex": { "document": { "md_paths": true } } }"#;
+    let folder = lab_with_sites(site);
+    let filter = Filter::Native.with(&folder, &folder.path().join("crawlpike.json"));
+    let (_envoy, port) = Envoy::start_one(folder, filter, page_origin::start(), |listener| {
+        let routes = manager(listener).pointer_mut("/route_config/virtual_hosts/0/routes").unwrap();
+        let to_origin = |matched: Value, mode: &str| {
+            json!({ "match": matched, "route": { "cluster": "origin" },
+                    "typed_per_filter_config": route_config(&json!({ "mode": mode })) })
+        };
+        *routes = json!([
+            to_origin(json!({ "path": "/page" }), "enforce"),
+            to_origin(json!({ "path": "/gzip.md" }), "enforce"),
+            to_origin(json!({ "path": "/echo" }), "off"),
+            to_origin(json!({ "path": "/echo.md" }), "enforce"),
+            to_origin(json!({ "prefix": "/" }), "observe"),
+        ]);
+    });
+    let status = |path: &str| ask(port, &spoofed(path)).status;
+    assert_eq!(["/page", "/page.md", "/page.md?a"].map(status), [403, 403, 403]);
+    // The page of this one is open to everybody.
+    assert_eq!(["/gzip", "/gzip.md"].map(status), [200, 200]);
+    // Where the mode is `off`, nothing asks for the markdown of a page, and the path is what it says.
+    assert_eq!(["/echo", "/echo.md"].map(status), [200, 403]);
+    assert!(ask(port, &verified("/echo.md")).text().starts_with("GET /echo.md "));
+    for path in ["/page.md", "/gzip.md", "/chunked.md"] {
+        assert!(ask(port, &verified(path)).text().starts_with(MARKDOWN), "{path}");
+    }
 }
 
 /// Envoy passes the filter whatever object the other module has made.
