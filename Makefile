@@ -104,7 +104,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug test-panics test-docker test-monitoring test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug test-panics test-docker test-monitoring test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -131,7 +131,7 @@ help: ## [day] Show this help
 	@echo '  CHECKS=advisories                    deny: the checks to run (default: bans licenses sources)'
 	@echo '  CORPORA=DIR                          bench-document: clones of the repositories with the pages (required)'
 	@echo '  CRDS=DIR                             test-manifests, test-helm: the CRDs of Istio and of Envoy Gateway'
-	@echo '  GATE=envoy SECONDS=300 SEED=1        soak, soak-documents: the gate (default: nginx), the duration and the seed'
+	@echo '  GATE=envoy SECONDS=300 SEED=1        soak, soak-documents, soak-serve: the gate (default: nginx), the duration and the seed'
 	@echo '  UPDATES=1000                         soak-envoy: the number of updates'
 	@echo '  REPO=DIR KEY=ID                      apt-repo: the directory to create, and the key of gpg that signs it'
 	@echo '  LINES=10000000 SEED=1                report-log: the number of lines and the seed'
@@ -304,6 +304,7 @@ nightly: build ## [nightly] Run everything that takes too long for each change (
 	for gate in nginx envoy wasm; do $(MAKE) --no-print-directory soak-documents GATE=$$gate; done
 	$(MAKE) --no-print-directory soak-reload
 	$(MAKE) --no-print-directory soak-envoy
+	$(MAKE) --no-print-directory soak-serve
 	$(MAKE) --no-print-directory nginx-matrix
 	$(MAKE) --no-print-directory dist-twice
 
@@ -430,6 +431,9 @@ soak-reload: native ## [nightly] Reload nginx RELOADS times with PREFIXES prefix
 
 soak-envoy: build ## [nightly] Replace a ruleset of 300,000 prefixes UPDATES times under load, in both gates of Envoy, and report its memory
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- envoy-updates --updates $(UPDATES) --only '$(ONLY)' | tee $(TARGET_DIR)/soak-envoy.md
+
+soak-serve: native ## [nightly] Replace the ruleset of `crawlpike serve` under load for SECONDS, and report its memory
+	@$(CARGO) run -q -p crawlpike-tests --bin soak-serve -- $(SECONDS) | tee $(TARGET_DIR)/soak-serve.md
 
 clean: ## [day] Remove all build results, and what setup installed under target/
 	$(CARGO) clean

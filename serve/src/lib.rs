@@ -30,6 +30,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -75,8 +76,16 @@ pub struct Settings {
 /// The reason that it cannot begin; empty if the log has it.
 pub fn run(settings: Settings) -> Result<(), String> {
     let source = Source::load(&settings.config).ok_or_else(String::new)?;
+    allow_files();
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     runtime.block_on(serve(settings, source))
+}
+
+/// Raises the limit of open files as far as it may be raised: by default it is below the limit of connections.
+fn allow_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // Otherwise the limit stays, and the log says when a connection cannot be accepted.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 async fn serve(settings: Settings, source: Source) -> Result<(), String> {

@@ -61,6 +61,8 @@ static HTTP_1: LazyLock<http1::Builder> = LazyLock::new(|| {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(IDLE_TIME);
     builder.max_headers(MOST_LINES).max_buf_size(MOST_HEAD);
+    // Whoever has closed his side after a question still gets its answer.
+    builder.half_close(true);
     builder
 });
 

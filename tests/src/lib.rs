@@ -29,6 +29,7 @@ pub mod process;
 pub mod publisher;
 pub mod random_requests;
 pub mod reloads;
+pub mod replacements;
 pub mod runners;
 pub mod serve;
 pub mod serving;

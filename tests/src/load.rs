@@ -26,6 +26,28 @@ pub struct Report {
     pub failures: Vec<String>,
 }
 
+/// Tells clients in other threads when to stop.
+#[derive(Debug, Default)]
+pub struct Over(AtomicBool);
+
+impl Over {
+    /// True if clients are to stop.
+    pub fn is_over(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Has clients stop when this is dropped, also by a panic: they would go on, and the test never end.
+    pub fn ends_with_this(&self) -> impl Drop + '_ {
+        struct Ends<'a>(&'a AtomicBool);
+        impl Drop for Ends<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
+        Ends(&self.0)
+    }
+}
+
 /// The number of failures that are reported: one cause often has thousands of them.
 const REPORTED: usize = 20;
 const CLIENTS: usize = 4;
@@ -44,19 +66,12 @@ pub fn ten_seconds(address: SocketAddr, probes: &[Probe], mut event: impl FnMut(
 
 /// Sends the probes from four clients, a connection for each request, until `happen` returns.
 pub fn during(address: SocketAddr, probes: &[Probe], happen: impl FnOnce()) -> Report {
-    let over = AtomicBool::new(false);
-    // Also where `happen` panics: the clients would go on, and the test never end.
-    struct Ends<'a>(&'a AtomicBool);
-    impl Drop for Ends<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
+    let over = Over::default();
     let requests = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     let client = |first: usize| {
         for probe in probes.iter().cycle().skip(first) {
-            if over.load(Ordering::Relaxed) {
+            if over.is_over() {
                 return;
             }
             requests.fetch_add(1, Ordering::Relaxed);
@@ -77,7 +92,7 @@ pub fn during(address: SocketAddr, probes: &[Probe], happen: impl FnOnce()) -> R
         for first in 0..CLIENTS {
             scope.spawn(move || client(first));
         }
-        let _ends = Ends(&over);
+        let _ends = over.ends_with_this();
         happen();
     });
     Report {

@@ -16,13 +16,7 @@ use rustix::process::Signal;
 
 /// LabBot asks for a page, from its own address or another one.
 pub(crate) fn question(address: &str) -> Request {
-    Request::get("/caddy")
-        .agent("LabBot/1.0")
-        .header("X-Forwarded-For", address)
-        .header("X-Forwarded-Host", "example.com")
-        .header("X-Forwarded-Method", "GET")
-        .header("X-Forwarded-Proto", "https")
-        .header("X-Forwarded-Uri", "/")
+    crawlpike_tests::replacements::question("LabBot/1.0", address)
 }
 
 pub(crate) fn start(folder: &Folder, arguments: &[&str]) -> Serve {

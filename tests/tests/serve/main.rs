@@ -3,4 +3,5 @@
 mod examples;
 mod life;
 mod limits;
+mod load;
 mod names;

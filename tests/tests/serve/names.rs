@@ -12,9 +12,10 @@ use crawlpike_tests::name_lab::{
 };
 use crawlpike_tests::nginx::Folder;
 use crawlpike_tests::process::wait_for;
+use crawlpike_tests::replacements::question;
 use crawlpike_tests::serve::Serve;
 
-use crate::life::{question, start};
+use crate::life::start;
 
 fn serving(zone: Zone) -> DnsServer {
     DnsServer::answering(move |name, kind| zone.reply(name, kind))
@@ -26,11 +27,7 @@ fn asking(folder: &Folder, dns: &DnsServer) -> Serve {
 }
 
 fn bot(address: &str) -> Request {
-    let headers = question(address);
-    let others = headers.headers().iter().filter(|(name, _)| name != "User-Agent" && name != "Host");
-    others.fold(Request::get("/caddy").agent("NameBot/1.0"), |request, (name, value)| {
-        request.header(name, value)
-    })
+    question("NameBot/1.0", address)
 }
 
 fn identity(serve: &Serve, address: &str) -> String {

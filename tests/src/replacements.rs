@@ -1,0 +1,179 @@
+//! `crawlpike serve` under load, while its files are replaced again and again: no client may notice, and no memory may stay.
+
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::http::{Connection, Request};
+use crate::lab::{lab, unguarded};
+use crate::nginx::Folder;
+use crate::proc::{memory, open_files};
+use crate::process::{PATIENCE, wait_for};
+use crate::serve::Serve;
+
+/// The questions on a connection before the next one is opened.
+const QUESTIONS: u32 = 100;
+
+/// The failures that are reported: one cause often has thousands of them.
+const REPORTED: usize = 20;
+
+/// The state after a replacement.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// The private memory of the server, in KiB.
+    pub private: u64,
+    /// Its open files.
+    pub files: usize,
+}
+
+/// The result.
+#[derive(Debug)]
+pub struct Report {
+    /// The answers that clients had.
+    pub answers: u64,
+    /// The failures of some questions; at most a few are kept.
+    pub failures: Vec<String>,
+    /// A sample after each replacement.
+    pub samples: Vec<Sample>,
+}
+
+impl Report {
+    /// The growth from the second quarter of the time to the last, in KiB: the first one fills what stays.
+    pub fn growth(&self) -> u64 {
+        let most = |quarter: usize| {
+            let length = self.samples.len() / 4;
+            let samples = self.samples.iter().skip(length * quarter).take(length);
+            samples.map(|sample| sample.private).max().unwrap_or_default()
+        };
+        most(3).saturating_sub(most(1))
+    }
+}
+
+/// A bot with this name and address asks for a page, in the dialect of Caddy.
+pub fn question(agent: &str, address: &str) -> Request {
+    Request::get("/caddy")
+        .agent(agent)
+        .header("X-Forwarded-For", address)
+        .header("X-Forwarded-Host", "example.com")
+        .header("X-Forwarded-Method", "GET")
+        .header("X-Forwarded-Proto", "https")
+        .header("X-Forwarded-Uri", "/")
+}
+
+/// Replaces a feed while clients ask, for as long as `goes_on` returns true for the number of replacements.
+///
+/// # Panics
+///
+/// If a version does not come into force.
+pub fn run(mut goes_on: impl FnMut(u32) -> bool) -> Report {
+    let folder = lab();
+    folder.write("crawlpike.json", unguarded());
+    let mut serve = Serve::start(&folder, "serve", &folder.path().join("crawlpike.json"), &[]);
+    let (pid, socket) = (serve.server().pid(), serve.http().to_owned());
+    let clients = Clients { socket: &socket, answers: AtomicU64::new(0), failures: Mutex::default() };
+    let over = crate::load::Over::default();
+    let mut samples = Vec::new();
+    thread::scope(|scope| {
+        for kind in [Clients::steady, Clients::steady, Clients::half_closed, Clients::leaving] {
+            let (clients, over) = (&clients, &over);
+            scope.spawn(move || {
+                while !over.is_over() {
+                    kind(clients).unwrap_or_else(|error| clients.fail(error.to_string()));
+                }
+            });
+        }
+        let _ends = over.ends_with_this();
+        for number in 0.. {
+            if !goes_on(number) {
+                return;
+            }
+            replace(&folder, &serve, pid, number);
+            let pid = pid.as_raw_nonzero().get();
+            samples.push(Sample { private: memory(pid).private, files: open_files(pid) });
+        }
+    });
+    let failures = clients.failures.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Report { answers: clients.answers.into_inner(), failures, samples }
+}
+
+/// Puts the next version of the feed in force.
+fn replace(folder: &Folder, serve: &Serve, pid: Pid, number: u32) {
+    let [_, high, middle, low] = number.to_be_bytes();
+    let only_here = format!("10.{high}.{middle}.{low}");
+    folder.write("lab.txt", format!("192.0.2.0/24\n{only_here}\n"));
+    let next = question("LabBot/1.0", &only_here);
+    wait_for("the next version", || {
+        kill_process(pid, Signal::HUP).expect("the server lives");
+        (serve.ask(&next).status == 200).then_some(())
+    });
+}
+
+struct Clients<'a> {
+    socket: &'a Path,
+    answers: AtomicU64,
+    failures: Mutex<Vec<String>>,
+}
+
+impl Clients<'_> {
+    /// LabBot from its own address, and from another one, with the statuses of all versions.
+    fn questions() -> [(Request, u16); 2] {
+        [(question("LabBot/1.0", "192.0.2.1"), 200), (question("LabBot/1.0", "198.51.100.1"), 403)]
+    }
+
+    fn note(&self, status: u16, expected: u16) {
+        self.answers.fetch_add(1, Relaxed);
+        if status != expected {
+            self.fail(format!("{status} instead of {expected}"));
+        }
+    }
+
+    fn fail(&self, why: String) {
+        let mut failures = self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if failures.len() < REPORTED {
+            failures.push(why);
+        }
+    }
+
+    /// Many questions on one connection.
+    fn steady(&self) -> io::Result<()> {
+        let mut connection = Connection::open_unix(self.socket)?;
+        for _ in 0..QUESTIONS {
+            for (question, expected) in Self::questions() {
+                self.note(connection.send(&question)?.status, expected);
+            }
+        }
+        Ok(())
+    }
+
+    /// Questions after which the peer closes its side, and reads the answer.
+    fn half_closed(&self) -> io::Result<()> {
+        for (question, expected) in Self::questions() {
+            let mut stream = UnixStream::connect(self.socket)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.write_all(&question.bytes())?;
+            stream.shutdown(Shutdown::Write)?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer)?;
+            let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+            self.note(status.unwrap_or_default(), expected);
+        }
+        Ok(())
+    }
+
+    /// Peers that leave within a question, or before its answer.
+    fn leaving(&self) -> io::Result<()> {
+        let [(question, _), _] = Self::questions();
+        let bytes = question.bytes();
+        for length in [0, bytes.len() / 2, bytes.len()] {
+            UnixStream::connect(self.socket)?.write_all(bytes.get(..length).unwrap_or_default())?;
+        }
+        Ok(())
+    }
+}
