@@ -31,7 +31,7 @@ impl Item {
     }
 }
 
-/// What holds from an address on: 0 for no system, else its place plus one.
+/// The state that holds from an address on: 0 for no system, else its place plus one.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     start: u64,
@@ -177,7 +177,7 @@ impl Blocks {
         self.0.extend(number.to_le_bytes().into_iter().take(bytes));
     }
 
-    /// Where the next block begins.
+    /// The place at which the next block begins.
     fn place(&self) -> Result<u32, TableError> {
         u32::try_from(self.0.len()).ok().filter(|at| *at <= PLACE_MASK).ok_or(TableError::TooLarge)
     }
