@@ -26,7 +26,7 @@ pub struct Report {
     pub failures: Vec<String>,
 }
 
-/// Tells clients in other threads when to stop.
+/// Says to clients in other threads when to stop.
 #[derive(Debug, Default)]
 pub struct Over(AtomicBool);
 
