@@ -26,7 +26,7 @@ pub struct Report {
     pub failures: Vec<String>,
 }
 
-/// Says to clients in other threads when to stop.
+/// A sign for clients in other threads that they are to stop.
 #[derive(Debug, Default)]
 pub struct Over(AtomicBool);
 

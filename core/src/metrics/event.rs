@@ -11,7 +11,7 @@ use crate::response::document::{DocumentForm, DocumentOutcome, DocumentResult};
 /// An event that a gate counts, in a metric with a few series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// An internal error; the request at hand passed undecided.
+    /// An internal error, or an unclear question of a proxy, without a decision.
     Error,
     /// A new ruleset.
     Reload(ReloadResult),

@@ -98,7 +98,7 @@ pub const ERRORS: Metric = Metric {
     name: "crawlpike_errors_total",
     kind: Kind::Counter,
     labels: &[],
-    help: "Internal errors; the request at hand passed undecided.",
+    help: "Internal errors and unclear questions of proxies, without a decision.",
 };
 
 /// Rulesets that were to replace the one in force.

@@ -1,4 +1,4 @@
-//! `make demo`: the three gates with the files in `examples/demo`, asked the same questions.
+//! `make demo`: the three gates and `crawlpike serve` with the files in `examples/demo`, asked the same questions.
 //!
 //! Everything runs on free loopback ports and below one temporary folder. `KEEP=1` leaves it running.
 
@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::{self, Write as _};
+use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -120,16 +121,18 @@ fn outcome(response: &Response) -> String {
 }
 
 /// The names of the gates, and the widths of their columns.
-const GATES: [(&str, usize); 3] = [("nginx", 5), ("Wasm", 4), ("native", 6)];
+const GATES: [(&str, usize); 4] = [("nginx", 5), ("Wasm", 4), ("native", 6), ("serve", 5)];
 
-/// All gates in front of one origin: nginx, and Envoy with the Wasm filter at one port and the native module at another.
+/// All gates in front of one origin: nginx, and Envoy with the Wasm filter at one port and the native module at another, and
+/// at a third one questions to `crawlpike serve`.
 struct Demo {
     folder: Folder,
     origin: Server,
     nginx: Server,
+    serve: Server,
     envoy: Server,
     /// Those of [`GATES`].
-    ports: [u16; 3],
+    ports: [u16; 4],
 }
 
 fn example(file: &str) -> PathBuf {
@@ -153,7 +156,8 @@ impl Demo {
         folder.copy_of_repository("core/data/feeds");
         let path = |name: &str| folder.path().join(name);
         let document = path("examples/demo/crawlpike.json");
-        let [nginx_port, wasm_port, native_port, admin, origin_port] = [(); 5].map(|()| free_port());
+        let [nginx_port, wasm_port, native_port, serve_port, questions, admin, origin_port] =
+            [(); 7].map(|()| free_port());
 
         let absolute =
             |path: PathBuf| path.canonicalize().expect("a file that is there").display().to_string();
@@ -172,6 +176,10 @@ impl Demo {
         let mut origin = Command::new(artefacts::nginx());
         origin.arg("-p").arg(path("origin")).arg("-c").arg(conf).args(["-e", "error.log"]);
 
+        let mut serve = Command::new(artefacts::cli());
+        serve.arg("serve").arg("--config").arg(&document);
+        serve.args(["--grpc", &format!("127.0.0.1:{questions}")]);
+
         let filter = path("filter.json");
         let output = write_resource(&document, &filter);
         assert!(output.status.success(), "crawlpike envoy: {}", String::from_utf8_lossy(&output.stderr));
@@ -182,6 +190,8 @@ impl Demo {
             ("examples/demo/crawlpike.json", document.display().to_string()),
             ("port_value: 8090", format!("port_value: {wasm_port}")),
             ("port_value: 8091", format!("port_value: {native_port}")),
+            ("port_value: 8092", format!("port_value: {serve_port}")),
+            ("port_value: 9191", format!("port_value: {questions}")),
             ("port_value: 9901", format!("port_value: {admin}")),
             ("port_value: 8000", format!("port_value: {origin_port}")),
         ];
@@ -192,13 +202,14 @@ impl Demo {
 
         if keep {
             // Ctrl-C in this terminal, later, is not meant for them.
-            for server in [&mut origin, &mut nginx, &mut envoy] {
+            for server in [&mut origin, &mut nginx, &mut serve, &mut envoy] {
                 server.process_group(0);
             }
         }
         let mut origin =
             Server::start("origin", &mut origin, &path("origin-stderr.log"), &[path("origin/error.log")]);
         let mut nginx = Server::start("nginx", &mut nginx, &path("nginx-stderr.log"), &[path("error.log")]);
+        let mut serve = Server::start("crawlpike serve", &mut serve, &path("serve.log"), &[]);
         let mut envoy = Server::start("envoy", &mut envoy, &path("envoy-stderr.log"), &[path("envoy.log")]);
         let answers = |port, target| {
             let response = http::send(local(port), &Request::get(target).agent(FIREFOX)).ok()?;
@@ -206,8 +217,9 @@ impl Demo {
         };
         origin.wait_until("the origin answers", || answers(origin_port, "/"));
         nginx.wait_until("nginx answers", || answers(nginx_port, "/"));
+        serve.wait_until("the server listens", || TcpStream::connect(local(questions)).ok());
         envoy.wait_until("Envoy is ready", || answers(admin, "/ready"));
-        Self { folder, origin, nginx, envoy, ports: [nginx_port, wasm_port, native_port] }
+        Self { folder, origin, nginx, serve, envoy, ports: [nginx_port, wasm_port, native_port, serve_port] }
     }
 
     fn ask(port: u16, client: &Client) -> String {
@@ -227,13 +239,13 @@ impl Demo {
     fn show(&self) -> bool {
         let mut agreed = true;
         let decisions = explain();
-        let columns = |cells: [&str; 3]| {
+        let columns = |cells: [&str; 4]| {
             let cells = GATES.iter().zip(cells);
             cells.map(|((_, width), cell)| format!("{cell:<width$}")).collect::<Vec<_>>().join(" ")
         };
         let names = columns(GATES.map(|(name, _)| name));
         say(&format!("{:<26} {:<20} {:<10} {:<6} {names} why", "client", "address", "identity", "action"));
-        say(&"-".repeat(100));
+        say(&"-".repeat(106));
         for (client, decision) in CLIENTS.iter().zip(&decisions) {
             let outcomes = self.ports.map(|port| Self::ask(port, client));
             let text = |key: &str| decision[key].as_str().unwrap_or("-").to_owned();
@@ -297,7 +309,7 @@ impl Demo {
         }
         say(&format!("What they log: {folder}/access.log (nginx), {folder}/envoy-access.log (Envoy)"));
         say("To stop them:");
-        let servers = [&mut self.origin, &mut self.nginx, &mut self.envoy];
+        let servers = [&mut self.origin, &mut self.nginx, &mut self.serve, &mut self.envoy];
         let pids: Vec<String> =
             servers.iter().map(|server| server.pid().as_raw_nonzero().to_string()).collect();
         say(&format!("  kill {}; rm -rf {folder}", pids.join(" ")));
@@ -334,7 +346,10 @@ fn main() -> ExitCode {
     let demo = Demo::start(keep);
     let agreed = demo.show() & demo.show_forms();
     if agreed {
-        say(&format!("The three gates and `crawlpike explain` agree on all {} requests.", CLIENTS.len()));
+        say(&format!(
+            "The three gates, `crawlpike serve` and `crawlpike explain` agree on all {} requests.",
+            CLIENTS.len()
+        ));
     }
     if keep {
         demo.leave_running();
