@@ -55,7 +55,12 @@ fn decide_reading<'r, R: Request>(
 ) -> Decision {
     let site_id = overrides.site.or_else(|| find_site(ruleset, request));
     let site = site_id.and_then(|id| ruleset.sites.get(id));
-    let request = &AskedOnce::new(request, site.is_some_and(Site::has_md_paths));
+    // If a host has chosen the site by the path of a page, the request may have come to the page by a site with such paths.
+    let has_md_paths = match overrides.site {
+        Some(_) => ruleset.has_md_paths(),
+        None => site.is_some_and(Site::has_md_paths),
+    };
+    let request = &AskedOnce::new(request, has_md_paths);
     let (mode, scope, spelling) = match overrides.mode {
         Some(mode) => (mode, None, Spelling::Sent),
         None => policies::mode_of_part(ruleset, site, request),

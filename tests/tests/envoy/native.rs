@@ -192,7 +192,7 @@ fn the_markdown_of_a_page_has_the_settings_of_the_pages_route() {
     assert_eq!(["/page", "/page.md", "/page.md?a"].map(status), [403, 403, 403]);
     // The page of this one is open to everybody.
     assert_eq!(["/gzip", "/gzip.md"].map(status), [200, 200]);
-    // If the mode is `off`, nothing asks for the markdown of a page, and the path is what it says.
+    // In the mode `off`, nothing asks for the markdown of a page, and the path is what it says.
     assert_eq!(["/echo", "/echo.md"].map(status), [200, 403]);
     assert!(ask(port, &verified("/echo.md")).text().starts_with("GET /echo.md "));
     for path in ["/page.md", "/gzip.md", "/chunked.md"] {

@@ -216,6 +216,28 @@ fn tag_8_a_page_that_permits_no_document_stays_as_it_is() {
     assert_eq!(markdown(port, "/missing.html").status, 404);
 }
 
+/// nginx chooses the location by the path of the page, and the location can have a site of its own, which serves no markdown.
+#[test]
+fn the_markdown_of_a_page_gets_past_no_rule_of_another_site() {
+    let (folder, port) = (folder(), free_port());
+    let robots = r#"{ "name": "closed", "hosts": ["closed.test"], "robots_txt": "robots.txt" },"#;
+    let document = DOCUMENT.replacen('{', r#"{ "mode": "enforce", "agents": [ { "token": "FreeBot" } ],"#, 1);
+    folder.write("crawlpike.json", document.replace(r#""sites": ["#, &format!(r#""sites": [ {robots}"#)));
+    folder.write("robots.txt", "User-agent: *\nDisallow: /page.html$\n");
+    let http = format!(
+        r#"
+    crawlpike_config crawlpike.json;
+    server {{
+        listen 127.0.0.1:{port};
+        root www;
+        location = /page.html {{ crawlpike_site closed; }}
+    }}"#
+    );
+    let _nginx = Nginx::start(folder, &http);
+    let status = |path: &str| ask(port, &get(path, "text/markdown").agent("FreeBot/1.0")).status;
+    assert_eq!(["/page.html", "/page.html.md", "/folder/index.md"].map(status), [403, 403, 200]);
+}
+
 #[test]
 fn a_document_has_a_tag_of_its_own_that_leads_to_a_304() {
     let (_nginx, port) = start(folder(), free_port());
