@@ -27,14 +27,14 @@ fn is_whole(value: Bare<'_>) -> bool {
 }
 
 fn is_whole_item(item: Item<'_>) -> bool {
-    is_whole(item.value) && item.parameters.iter().all(|(_, value)| is_whole(value))
+    is_whole(item.value) && item.parameters.written().all(|(_, value)| is_whole(value))
 }
 
 fn is_whole_member(member: Member<'_>) -> bool {
     match member {
         Member::Item(item) => is_whole_item(item),
         Member::List(list) => {
-            list.items().all(is_whole_item) && list.parameters.iter().all(|(_, value)| is_whole(value))
+            list.items().all(is_whole_item) && list.parameters.written().all(|(_, value)| is_whole(value))
         }
     }
 }
@@ -160,6 +160,13 @@ fn mutated() -> impl Strategy<Value = String> {
         }
         line.into_iter().collect()
     })
+}
+
+/// SIG-12. Nobody looks at the content of a parameter that a later one replaces.
+#[test]
+fn sig_12_a_replaced_parameter_is_not_looked_at() {
+    compare(r#"a=(A;created);created;key=%"c3%a9%c3%a9";key,sig1=()  "#);
+    compare_item(r#"A;key=%"c3%a9";key"#);
 }
 
 proptest! {
