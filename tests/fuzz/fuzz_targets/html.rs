@@ -18,6 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
         status_code: Some(200),
         freshness_policy: FreshnessPolicy::CacheFirst,
         cache: CacheStatus::Miss,
+        usage: None,
     };
     let made = document.to_ai_document(&fetch).expect("an absolute address");
     let text = serde_json::to_vec(&made).expect("a document");
