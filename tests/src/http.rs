@@ -257,7 +257,14 @@ impl Connection {
 
     fn more(&mut self) -> io::Result<()> {
         let mut buffer = [0; 16 * 1024];
-        match self.stream.read(&mut buffer)? {
+        // A read with a time limit ends early where the process was stopped meanwhile.
+        let read = loop {
+            match self.stream.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        match read {
             0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the response is cut off")),
             length => {
                 self.unread.extend_from_slice(&buffer[..length]);
