@@ -149,11 +149,13 @@ build: native wasm ## [day] Build the nginx module, Envoy's module and Wasm filt
 	@ls -l dist | awk 'NR > 1 { printf "%10d  dist/%s\n", $$5, $$9 }'
 
 # install(1) unlinks the old file first. Writing into a module that a running nginx has mapped would crash it. With -C, it
-# leaves a file alone that would not change, which a test may read at this time.
+# leaves a file alone that would not change, which a test may read at this time. A second make in this checkout waits: cargo
+# links what it built in the same places for either.
 native: setup
+	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-lock; flock 9; \
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
-	    $(if $(PANICS),--features crawlpike-nginx/panic-for-tests$(comma)crawlpike-envoy-module/panic-for-tests)
-	@mkdir -p $(DIST); cd $(TARGET_DIR)/$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
+	    $(if $(PANICS),--features crawlpike-nginx/panic-for-tests$(comma)crawlpike-envoy-module/panic-for-tests); \
+	cd $(TARGET_DIR)/$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
 	    crawlpike-nginx) install -C -m 755 libcrawlpike_nginx.so $(abspath $(DIST))/ngx_http_crawlpike_module.so ;; \
 	    crawlpike-envoy-module) install -C -m 755 libcrawlpike_envoy_module.so $(abspath $(DIST))/libcrawlpike_envoy.so ;; \
 	    crawlpike) install -C -m 755 crawlpike $(abspath $(DIST))/crawlpike ;; \
@@ -167,7 +169,7 @@ static: setup ## [release] Build dist/static/crawlpike, which needs no library
 	install -C -D -m 755 "$(TARGET_DIR)/$$host/release/crawlpike" $(DIST)/static/crawlpike
 
 wasm: setup
-	@mkdir -p $(DIST); \
+	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-lock; flock 9; \
 	folder=$$(.ci/cargo-for $(WASM_TARGET) --folder)/$(call profile_dir,$(WASM_PROFILE)); \
 	for filter in $(WASM); do \
 	    crate=$${filter%:*}; \
