@@ -176,9 +176,9 @@ def demo(output):
         "What make demo shows",
         "Each line is a client: its address, its identity, what is decided, and the status that nginx, both gates of Envoy and "
         "crawlpike serve answer. Verified agents and browsers are allowed; whoever only says that he is Googlebot is denied.",
-        910, 62 + 18 * len(lines), TERMINAL,
+        860, 62 + 18 * len(lines), TERMINAL,
     )
-    p.parts.append(f'<rect x="1" y="1" width="908" height="{p.height - 2}" rx="8" class="screen"/>')
+    p.parts.append(f'<rect x="1" y="1" width="858" height="{p.height - 2}" rx="8" class="screen"/>')
     for number, line in enumerate(["$ make demo", *lines]):
         action = re.search(r" (allow|deny) ", line)
         kind = " ".join(["line", "typed" if number == 0 else action.group(1) if action else ""]).strip()

@@ -37,9 +37,9 @@ pub(super) struct UsageRules<'r> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentUsage {
     /// The value of `Content-Usage` of the response, if it has one.
-    pub preferences: Option<Box<str>>,
+    pub preferences: Option<String>,
     /// The URLs of the licences of the site.
-    pub licenses: Box<[Box<str>]>,
+    pub licenses: Vec<String>,
 }
 
 /// The lines of [`USAGE`] in a response.
@@ -76,15 +76,18 @@ impl<'r> UsageRules<'r> {
         [self.content_usage(content_usage), self.link(link), self.vary(vary)]
     }
 
-    /// The statement of a document of a page with these lines of `Content-Usage`.
-    pub(super) fn of_document(self, upstream: &[&[u8]]) -> DocumentUsage {
+    /// The statement of a document of a page with these lines of `Content-Usage`, if it states anything.
+    pub(super) fn of_document(self, upstream: &[&[u8]]) -> Option<DocumentUsage> {
         let preferences = match self.content_usage(upstream) {
             Some(lines) => lines.join(&b", "[..]),
             None => upstream.join(&b", "[..]),
         };
-        let licenses = self.sending.links.iter().map(|license| license.url.clone()).collect();
-        let preferences = (!preferences.is_empty()).then(|| String::from_utf8_lossy(&preferences).into());
-        DocumentUsage { preferences, licenses }
+        let licenses: Vec<String> =
+            self.sending.links.iter().map(|license| String::from(&*license.url)).collect();
+        let preferences =
+            (!preferences.is_empty()).then(|| String::from_utf8_lossy(&preferences).into_owned());
+        let states_something = preferences.is_some() || !licenses.is_empty();
+        states_something.then_some(DocumentUsage { preferences, licenses })
     }
 
     fn content_usage(self, upstream: &[&[u8]]) -> Option<Lines<'r>> {

@@ -177,9 +177,8 @@ impl Job {
     }
 }
 
-fn usage_info(usage: DocumentUsage) -> UsageInfo {
-    let licenses = usage.licenses.into_iter().map(String::from).collect();
-    UsageInfo { preferences: usage.preferences.map(String::from), licenses }
+fn usage_info(DocumentUsage { preferences, licenses }: DocumentUsage) -> UsageInfo {
+    UsageInfo { preferences, licenses }
 }
 
 /// The system's clock, in microseconds since its first call.

@@ -62,32 +62,29 @@ const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.co
 
 const CLIENTS: [Client; 24] = [
     client("Googlebot, from Google", "66.249.66.1", GOOGLEBOT),
-    client("Googlebot, by IPv6", "2001:4860:4801:10::1", GOOGLEBOT),
-    client("Googlebot-Image, Google's", "66.249.66.1", "Googlebot-Image/1.0"),
-    client("\"Googlebot\", from anywhere", "198.51.100.7", GOOGLEBOT),
-    Client { path: "/robots.txt", ..client("the same, at /robots.txt", "198.51.100.7", GOOGLEBOT) },
-    client("\"Googlebot\", from OpenAI", "132.196.86.7", GOOGLEBOT),
+    client("Googlebot, by IPv6", "2001:4860:4801:10::", GOOGLEBOT),
+    client("Googlebot-Image", "66.249.66.1", "Googlebot-Image/1.0"),
+    client("a false Googlebot", "198.51.100.7", GOOGLEBOT),
+    Client { path: "/robots.txt", ..client("same, at /robots.txt", "198.51.100.7", GOOGLEBOT) },
+    client("another, at OpenAI", "132.196.86.7", GOOGLEBOT),
     client("a look-alike", "198.51.100.7", "NotGooglebot/2.1 (+http://bot.example)"),
     client("GPTBot, denied here", "132.196.86.7", GPTBOT),
-    client("\"GPTBot\", from anywhere", "198.51.100.7", GPTBOT),
-    client("ChatGPT-User, from OpenAI", "104.208.184.200", "Mozilla/5.0 (compatible; ChatGPT-User/1.0)"),
-    client("PerplexityBot, its address", "107.20.236.150", PERPLEXITY),
-    client("PerplexityBot, one off", "107.20.236.151", PERPLEXITY),
-    client("PartnerBot, always allowed", "192.0.2.10", "PartnerBot/2.0"),
-    client("bingbot, without its feed", "198.51.100.7", BINGBOT),
-    Client { host: "strict.example", ..client("the same, on a strict site", "198.51.100.7", BINGBOT) },
+    client("a false GPTBot", "198.51.100.7", GPTBOT),
+    client("ChatGPT-User", "104.208.184.200", "Mozilla/5.0 (compatible; ChatGPT-User/1.0)"),
+    client("PerplexityBot", "107.20.236.150", PERPLEXITY),
+    client("a false PerplexityBot", "107.20.236.151", PERPLEXITY),
+    client("PartnerBot, allowed", "192.0.2.10", "PartnerBot/2.0"),
+    client("bingbot, without feed", "198.51.100.7", BINGBOT),
+    Client { host: "strict.example", ..client("same, on strict site", "198.51.100.7", BINGBOT) },
     client("curl", "198.51.100.7", "curl/8.5.0"),
     Client { user_agent: None, ..client("no User-Agent", "198.51.100.7", "") },
     client("curl, from Google", "66.249.66.1", "curl/8.5.0"),
     client("Firefox, from Google", "66.249.66.1", FIREFOX),
-    Client { host: "strict.example", ..client("the same, on a strict site", "66.249.66.1", FIREFOX) },
+    Client { host: "strict.example", ..client("same, on strict site", "66.249.66.1", FIREFOX) },
     client("Firefox, from home", "203.0.113.9", FIREFOX),
     Client { signature: Signature::Good, ..client("Firefox, signed", "203.0.113.9", FIREFOX) },
-    Client {
-        signature: Signature::Old,
-        ..client("the same, an hour later", "203.0.113.9", "SigningBot/1.0")
-    },
-    Client { signature: Signature::Forged, ..client("the same, for another path", "203.0.113.9", FIREFOX) },
+    Client { signature: Signature::Old, ..client("same, an hour later", "203.0.113.9", "SigningBot/1.0") },
+    Client { signature: Signature::Forged, ..client("same, for other path", "203.0.113.9", FIREFOX) },
 ];
 
 /// The key of SigningBot: its public half is in examples/demo/signer-keys.json.
@@ -244,8 +241,8 @@ impl Demo {
             cells.map(|((_, width), cell)| format!("{cell:<width$}")).collect::<Vec<_>>().join(" ")
         };
         let names = columns(GATES.map(|(name, _)| name));
-        say(&format!("{:<26} {:<20} {:<10} {:<6} {names} why", "client", "address", "identity", "action"));
-        say(&"-".repeat(106));
+        say(&format!("{:<21} {:<19} {:<10} {:<6} {names} why", "client", "address", "identity", "action"));
+        say(&"-".repeat(100));
         for (client, decision) in CLIENTS.iter().zip(&decisions) {
             let outcomes = self.ports.map(|port| Self::ask(port, client));
             let text = |key: &str| decision[key].as_str().unwrap_or("-").to_owned();
@@ -261,7 +258,7 @@ impl Demo {
             let (who, address) = (client.who, client.address);
             let (identity, action) = (text("identity"), text("action"));
             let reason = text("reason");
-            say(&format!("{who:<26} {address:<20} {identity:<10} {action:<6} {statuses} {reason}"));
+            say(&format!("{who:<21} {address:<19} {identity:<10} {action:<6} {statuses} {reason}"));
             if !same {
                 say(&format!("    they differ! expected {expected}"));
                 for ((name, _), outcome) in GATES.iter().zip(&outcomes) {

@@ -285,7 +285,11 @@ impl DocumentPlan<'_> {
             max_bytes: self.documents.max_bytes,
             content_type: head.content_type.unwrap_or_default().into(),
             token: self.token.map(Into::into),
-            usage: self.usage.map(|rules| rules.of_document(&head.usage)),
+            // Markdown has no metadata.
+            usage: self
+                .usage
+                .filter(|_| form == DocumentForm::AiDocument)
+                .and_then(|rules| rules.of_document(&head.usage)),
             etag: head.etag.and_then(|etag| entity_tag::of_document(form, etag)),
             known: known.into(),
             of_the_page: head.of_the_page.clone(),

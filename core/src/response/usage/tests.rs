@@ -91,3 +91,34 @@ fn a_denial_says_nothing_of_usage() {
     let denied = Asked { path: "/closed", ..asked("sends.test", "curl/8") };
     assert!(edited(&denied, &[]).iter().all(|(name, _)| *name == "Cache-Control"));
 }
+
+/// USE-10: a document states what the response states, and nothing where that is nothing.
+#[test]
+fn use_10_a_document_states_what_its_response_does() {
+    // The agent's own group states nothing.
+    const NOTHING: &str = r#"{
+      "catalog": "none",
+      "feeds": [ { "name": "lab", "format": "cidr", "source": "lab" } ],
+      "agents": [ { "token": "OwnBot", "feeds": ["lab"] } ],
+      "sites": [ { "robots_txt": "robots", "usage": { "send": true } } ],
+      "files": { "lab": { "text": "192.0.2.0/24" },
+        "robots": { "text": "User-agent: *\nContent-Usage: train-ai=n\n\nUser-agent: OwnBot\nDisallow: /b\n" } } }"#;
+    let stated = |document: &str, request: &Asked<'_>, upstream: &[&[u8]]| {
+        let ruleset = Ruleset::compile("c.json", document.as_bytes(), &NoFiles).ruleset.unwrap();
+        let decision = decide(&ruleset, request, Overrides::default());
+        let rules = ruleset.usage_rules(&decision).expect("a site that sends");
+        rules.of_document(upstream)
+    };
+    let preferences = |preferences: &str, licenses: &[&str]| {
+        let licenses = licenses.iter().map(|url| String::from(*url)).collect();
+        Some(DocumentUsage { preferences: Some(preferences.into()), licenses })
+    };
+    let own = Asked { address: "192.0.2.1".parse().ok(), ..asked("a.test", "OwnBot/1.0") };
+    assert_eq!(stated(NOTHING, &own, &[]), None);
+    assert_eq!(stated(NOTHING, &own, &[b"search=n"]), preferences("search=n", &[]));
+    let person = asked("sends.test", "Mozilla/5.0 Firefox/128.0");
+    let license = ["https://a.example/l.xml"];
+    assert_eq!(stated(DOCUMENT, &person, &[]), preferences("train-ai=n", &license));
+    let both = preferences("search=n, train-ai=n", &license);
+    assert_eq!(stated(DOCUMENT, &person, &[b"search=n", b"train-ai=y"]), both);
+}
