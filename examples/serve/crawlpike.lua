@@ -15,10 +15,10 @@ local function question(txn)
         headers[name] = nil
     end
     headers["x-forwarded-for"] = { txn.f:src() }
-    headers["x-forwarded-host"] = { txn.f:req_hdr("host") }
+    headers["x-forwarded-host"] = { txn.f:req_hdr("host") or "" }
     headers["x-forwarded-method"] = { txn.f:method() }
     headers["x-forwarded-proto"] = { txn.f:ssl_fc() == 1 and "https" or "http" }
-    headers["x-forwarded-uri"] = { txn.f:pathq() }
+    headers["x-forwarded-uri"] = { txn.f:pathq() or txn.f:url() }
     return headers
 end
 

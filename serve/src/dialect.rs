@@ -28,11 +28,11 @@ pub struct Parts<'q> {
     pub address: IpAddr,
     /// The scheme by which the client reached the proxy, if it is known.
     pub scheme: Option<Scheme>,
-    /// The host and port.
+    /// The host and port; empty if the client sent none.
     pub authority: &'q [u8],
     /// The method.
     pub method: &'q [u8],
-    /// The path and query.
+    /// The path and query; empty for CONNECT.
     pub target: &'q [u8],
 }
 
@@ -155,11 +155,21 @@ impl<'q> Question<'q> {
     }
 
     /// The part at a place; `own` is that of the question.
-    fn part(&self, place: Place, own: &'q [u8], name: &'static str) -> Result<&'q [u8], Unclear> {
+    fn part(&self, place: Place, own: &'q [u8]) -> Result<&'q [u8], Unclear> {
         match place {
             Place::Header(name) => self.required(name),
-            Place::Own if own.is_empty() => Err(Unclear::Missing(name)),
             Place::Own => Ok(own),
+        }
+    }
+
+    /// The host at a place. One that is empty is that of a client which sent none, such as a health check by HTTP/1.0; nginx leaves
+    /// it out. A proxy that does not send the header at all is not configured to.
+    fn host(&self, place: Place) -> Result<&'q [u8], Unclear> {
+        let name = place.header().unwrap_or("host");
+        let host = self.value(name)?.unwrap_or_default();
+        match place {
+            Place::Header(name) if self.lines(name).next().is_none() => Err(Unclear::Missing(name)),
+            _ => Ok(host),
         }
     }
 
@@ -200,13 +210,15 @@ impl Dialect {
                 }
                 split(url).ok_or(Unclear::Unreadable(name))?
             }
-            _ => {
-                let host = question.value("host")?.unwrap_or_default();
-                let authority = question.part(self.host, host, "host")?;
-                (said, authority, question.part(self.target, question.target, "path")?)
-            }
+            _ => (said, question.host(self.host)?, question.part(self.target, question.target)?),
         };
-        let method = question.part(self.method, question.method, "method")?;
+        let method = question.part(self.method, question.method)?;
+        let target = match target {
+            _ if method == b"CONNECT" => b"",
+            // `http://shop.test?a` has no path.
+            [] | [b'/' | b'?', ..] | b"*" => target,
+            _ => return Err(Unclear::Unreadable(self.target.header().unwrap_or("the path"))),
+        };
         Ok(Parts { address: self.address(question, trust)?, scheme, authority, method, target })
     }
 
@@ -253,9 +265,9 @@ fn split(url: &[u8]) -> Option<(Option<Scheme>, &[u8], &[u8])> {
     let end = url.windows(3).position(|bytes| bytes == b"://")?;
     let (word, rest) = url.split_at_checked(end)?;
     let rest = rest.get(3..)?;
-    let end = rest.iter().position(|byte| *byte == b'/')?;
+    let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?')).unwrap_or(rest.len());
     let (authority, target) = rest.split_at_checked(end)?;
-    (!authority.is_empty()).then_some((scheme(word), authority, target))
+    (!rest.is_empty()).then_some((scheme(word), authority, target))
 }
 
 #[cfg(test)]

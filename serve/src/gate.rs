@@ -1,5 +1,6 @@
 //! The state that all listeners share: the ruleset, the settings, the lookups of names.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::AtomicBool;
 
@@ -36,6 +37,8 @@ pub(crate) struct Route<'q> {
 impl Gate {
     /// Decides about a request. An internal error lets it pass.
     pub(crate) async fn check(&self, request: PlainRequest<'_>, route: Route<'_>) -> Verdict {
+        let path = with_slash(request.path);
+        let request = PlainRequest { path: &path, ..request };
         let loaded = self.source.ruleset();
         let unknown = if self.names.is_some() { UnknownName::Ask } else { UnknownName::Leave };
         let lookup = match self.decide(&loaded, request, route, None, unknown) {
@@ -79,6 +82,14 @@ impl Gate {
     pub(crate) fn passes_unclear(&self, why: Unclear, route: Route<'_>) -> bool {
         self.source.note_error(&format_args!("a question that cannot be answered: {why}"));
         route.mode.unwrap_or_else(|| self.source.ruleset().ruleset.mode()) != Mode::Enforce
+    }
+}
+
+/// A request target whose path is not empty: `GET http://example.com?a` asks for `/?a`, and a rule for `/` has to see it like that.
+fn with_slash(target: &[u8]) -> Cow<'_, [u8]> {
+    match target {
+        [b'?', ..] => Cow::Owned([b"/", target].concat()),
+        _ => Cow::Borrowed(target),
     }
 }
 

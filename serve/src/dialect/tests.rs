@@ -92,20 +92,50 @@ fn a_part_that_is_missing_or_contradictory_is_not_guessed() {
                 assert_eq!(missing, "Missing(\"x-forwarded-for\")");
                 assert_eq!([empty, twice], ["Unreadable(\"x-forwarded-for\")"; 2]);
             }
+            // A client that sends no Host, such as a health check by HTTP/1.0.
+            "x-forwarded-host" => {
+                assert_eq!(missing, "Missing(\"x-forwarded-host\")");
+                assert_eq!(empty, "traefik 192.0.2.1 https POST  /a%20b?c=/d");
+                assert_eq!(twice, "Contradictory(\"x-forwarded-host\")");
+            }
             name => {
                 assert_eq!([missing, empty], [format!("Missing({name:?})"), format!("Missing({name:?})")]);
                 assert_eq!(twice, format!("Contradictory({name:?})"));
             }
         }
     }
-    for (name, _) in ORIGINAL_HEADERS {
-        let missing = read(Some("nginx"), "GET", "/", &with(&ORIGINAL_HEADERS, name, &[]));
+    let of_nginx = |headers: &[_]| read(Some("nginx"), "GET", "/", headers);
+    for (name, _) in &ORIGINAL_HEADERS[1..] {
+        let missing = of_nginx(&with(&ORIGINAL_HEADERS, name, &[]));
         assert_eq!(missing, format!("Missing({name:?})"));
     }
-    for url in ["shop.test/a", "https://", "https:///a", "https://shop.test"] {
-        let got = read(Some("nginx"), "GET", "/", &with(&INGRESS_HEADERS, "x-original-url", &[url]));
+    // nginx sends no empty header.
+    assert_eq!(of_nginx(&with(&ORIGINAL_HEADERS, "host", &[])), "nginx 192.0.2.1 - GET  /a?b");
+    for url in ["shop.test/a", "https://"] {
+        let got = of_nginx(&with(&INGRESS_HEADERS, "x-original-url", &[url]));
         assert_eq!(got, "Unreadable(\"x-original-url\")", "{url}");
     }
+    for (url, parts) in
+        [("https:///a", " /a"), ("https://shop.test", "shop.test "), ("http://a.test?b", "a.test ?b")]
+    {
+        let got = of_nginx(&with(&INGRESS_HEADERS, "x-original-url", &[url]));
+        assert!(got.ends_with(&format!(" GET {parts}")), "{url}: {got}");
+    }
+}
+
+#[test]
+fn a_target_without_a_path_is_read_and_other_words_are_not() {
+    let of = |method, target| {
+        let headers = with(&ORIGINAL_HEADERS, "x-original-uri", &[target]);
+        read(Some("nginx"), "GET", "/", &with(&headers, "x-original-method", &[method]))
+    };
+    for target in ["?b", "*"] {
+        assert_eq!(of("GET", target), format!("nginx 192.0.2.1 - GET shop.test {target}"));
+    }
+    for target in ["a", "https://shop.test/a", "shop.test:443"] {
+        assert_eq!(of("GET", target), "Unreadable(\"x-original-uri\")");
+    }
+    assert_eq!(of("CONNECT", "shop.test:443"), "nginx 192.0.2.1 - CONNECT shop.test ");
 }
 
 #[test]
@@ -173,7 +203,7 @@ fn whatever_is_sent_is_read_or_refused() {
         let configured = DIALECTS.get(draw(DIALECTS.len() * 2)).copied();
         if let Ok((_, parts)) = question.parts(configured, &Trust::new(Vec::new())) {
             read += 1;
-            assert!(!parts.authority.is_empty() && !parts.target.is_empty() && !parts.method.is_empty());
+            assert!(matches!(parts.target, [] | [b'/' | b'?' | b'*', ..]) && !parts.method.is_empty());
         }
     }
     assert!(read > 100, "{read}");

@@ -1,4 +1,4 @@
-//! Questions to `crawlpike serve`, whatever their headers: a part that is found is what one header says, and none is empty.
+//! Questions to `crawlpike serve`, whatever their headers: a part that is found is what one header says.
 #![no_main]
 // The server uses more of these files.
 #![allow(dead_code)]
@@ -38,8 +38,8 @@ fuzz_target!(|data: &[u8]| {
         };
         assert!(configured.is_none_or(|configured| configured.name == dialect.name));
         let is_said = |part: &[u8]| {
-            let is_in = |text: &[u8]| text.windows(part.len()).any(|window| window == part);
-            !part.is_empty() && (is_in(target) || headers.iter().any(|(_, value)| is_in(value)))
+            let is_in = |text: &[u8]| text.windows(part.len().max(1)).any(|window| window == part);
+            part.is_empty() || is_in(target) || headers.iter().any(|(_, value)| is_in(value))
         };
         assert!(is_said(parts.authority) && is_said(parts.target));
         assert!(parts.method == b"GET" || is_said(parts.method));
