@@ -107,6 +107,12 @@ impl<'r> ResponsePlan<'r> {
         }
     }
 
+    /// Returns true if a response stays as it is unless it has one of the [watched](Self::watched) headers.
+    pub fn only_mends(self) -> bool {
+        let adds_tags = self.robots.is_some_and(|rules| rules.any());
+        !self.is_denied && !adds_tags && self.usage.is_none()
+    }
+
     /// Returns true if a header of this name goes, whatever its lines.
     pub fn removes(self, name: &[u8]) -> bool {
         self.is_denied && is_for_caches(name)

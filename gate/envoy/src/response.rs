@@ -24,6 +24,9 @@ pub fn on_response<S: Stream>(
         Some(watched) => stream.response_has_any(watched)?,
         None => true,
     };
+    if !is_needed && plan.only_mends() {
+        return Ok(());
+    }
     let (edits, removed) = if is_needed {
         let response = stream.lines(ChangedHeaders::Response)?;
         let removed = response.lines().map(|(name, _)| name).filter(|name| plan.removes(name));
