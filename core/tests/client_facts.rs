@@ -203,6 +203,31 @@ fn a_browser_is_consistent_if_it_says_how_it_fetches() {
     }
 }
 
+/// A table that another version has laid out otherwise would be read wrongly, and its checksum would fit.
+#[test]
+fn another_layout_of_what_is_stored_has_another_version() {
+    let feeds = json!({
+        "feeds": [{ "name": "lab", "format": "cidr", "source": "lab" }],
+        "files": { "lab": { "text": "192.0.2.0/24\n2001:db8::/32\n" } },
+    });
+    let words = compile(&document(&feeds), TABLE).store().unwrap();
+    let [_, version, _, _, low, high] = *words.first_chunk().unwrap();
+    assert_eq!(
+        (version, [low, high]),
+        (5, [3_266_831_620, 1_006_800_380]),
+        "raise the version of the format if its layout has changed"
+    );
+    for older in 1..version {
+        let mut words = words.clone();
+        words[1] = older;
+        let refused = Compiled::load("c.bin", words);
+        let expected =
+            format!("a compiled ruleset of format {older}, not {version}: compile it with this version");
+        assert!(refused.ruleset.is_none());
+        assert_eq!(refused.diagnostics[0].to_string(), format!("c.bin: error: {expected}"));
+    }
+}
+
 /// A small generator.
 struct Random(u64);
 
