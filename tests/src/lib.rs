@@ -36,5 +36,6 @@ pub mod serving;
 pub mod sign;
 pub mod sources;
 pub mod swarm;
+pub mod tls;
 pub mod verdict;
 pub mod watcher;
