@@ -23,7 +23,7 @@ PROPTEST_CASES ?= 500
 PROPTEST_RNG_SEED ?= 1
 export PROPTEST_CASES PROPTEST_RNG_SEED
 # The core benchmarks to run.
-BENCHES ?= prefix_table load feeds user_agent robots decide signature
+BENCHES ?= prefix_table load systems feeds user_agent robots decide signature
 # The number of turns of each candidate in a benchmark of the gates, and the length of a turn in seconds. Without turns, the
 # benchmark counts instructions only, which other work on the machine hardly changes.
 ROUNDS ?= 9
