@@ -28,6 +28,7 @@ pub mod proc;
 pub mod process;
 pub mod publisher;
 pub mod random_requests;
+pub mod rate_limit_service;
 pub mod reloads;
 pub mod replacements;
 pub mod runners;
