@@ -116,6 +116,21 @@ fn with_statements(world: &World) -> Vec<Variant> {
     [bare("bare nginx")].into_iter().chain(variants).collect()
 }
 
+/// Those of which nginx reads facts about clients into variables of its own.
+fn with_facts(world: &World) -> Vec<Variant> {
+    let [off, table] = world.with_facts();
+    let all = "set $n $crawlpike_network; set $a $crawlpike_asn; set $m $crawlpike_as_name; set $k $crawlpike_as_kind;
+        set $c $crawlpike_costly; set $b $crawlpike_browser; set $f $crawlpike_fingerprint; set $key $crawlpike_crowd_key;";
+    let variant = |name: &str, document: &Path, server| Variant { server, ..crawlpike(name, document) };
+    vec![
+        variant("no fact", &off, ""),
+        variant("no fact, with a table of systems and costly paths", &table, ""),
+        variant("the key for limits", &off, "set $key $crawlpike_crowd_key;"),
+        variant("the same, on a costly path", &table, "set $key $crawlpike_crowd_key;"),
+        variant("all eight facts, on a costly path", &table, all),
+    ]
+}
+
 fn variants(worlds: &[World]) -> Vec<Variant> {
     let hand_written = |name: &str, main: &'static str| Variant {
         denies: true,
@@ -147,6 +162,7 @@ pub(crate) fn report(effort: Effort) {
         callgrind::table(variants, |variant| &variant.name, |variant| variant.instructions(world))
     };
     println!("## Instructions a request\n\n{}", counts(&variants, largest));
+    println!("\n## Facts about clients\n\n{}", counts(&with_facts(&worlds[0]), &worlds[0]));
     println!("\n## Statements of responses\n\n{}", counts(&with_statements(&worlds[0]), &worlds[0]));
     if !effort.is_of_instructions_alone() {
         eprintln!("bench: memory and changes");

@@ -173,6 +173,23 @@ impl World {
         ]
     }
 
+    /// Documents compiled without facts about clients, and with a table of autonomous systems, costly paths, a key that has the
+    /// system, and a fingerprint.
+    pub(crate) fn with_facts(&self) -> [PathBuf; 2] {
+        let read = fs::read(&self.document).expect("the document that was written");
+        let mut document: Value = serde_json::from_slice(&read).expect("JSON");
+        let v4 = self.prefixes_of(FILLER).iter().filter(|prefix| prefix.addr().is_ipv4());
+        let line = |(number, net): (usize, &IpNet)| {
+            format!("{}\t{}\t{}\tUS\tNetwork\n", net.network(), net.broadcast(), number + 1)
+        };
+        self.folder.write("as.tsv", v4.enumerate().map(line).collect::<String>());
+        document["networks"] = json!([{ "name": "as", "format": "iptoasn", "source": "as.tsv" }]);
+        document["crowd_key"] = json!(["asn", "network"]);
+        document["fingerprint_header"] = "X-JA4".into();
+        document["sites"] = json!([{ "hosts": ["example.com"], "costly": ["/$", "/*/blame/", "/search?"] }]);
+        [self.compiled.clone(), compiled(&self.folder.write("facts.json", document.to_string()))]
+    }
+
     /// The folder with its documents and feeds.
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
