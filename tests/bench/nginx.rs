@@ -116,18 +116,23 @@ fn with_statements(world: &World) -> Vec<Variant> {
     [bare("bare nginx")].into_iter().chain(variants).collect()
 }
 
-/// Those of which nginx reads facts about clients into variables of its own.
+/// Those that show facts about clients in lines of a log, when all is decided.
 fn with_facts(world: &World) -> Vec<Variant> {
-    let [off, table] = world.with_facts();
-    let all = "set $n $crawlpike_network; set $a $crawlpike_asn; set $m $crawlpike_as_name; set $k $crawlpike_as_kind;
-        set $c $crawlpike_costly; set $b $crawlpike_browser; set $f $crawlpike_fingerprint; set $key $crawlpike_crowd_key;";
-    let variant = |name: &str, document: &Path, server| Variant { server, ..crawlpike(name, document) };
+    let [without, with] = world.with_facts();
+    let key = "$crawlpike_crowd_key";
+    let all = "$crawlpike_network $crawlpike_asn $crawlpike_as_name $crawlpike_as_kind $crawlpike_costly $crawlpike_browser \
+        $crawlpike_fingerprint $crawlpike_crowd_key";
+    let variant = |name: &str, document: &Path, format: &str| {
+        let crawlpike = crawlpike(name, document);
+        let http = format!("{} log_format facts '{format}';", crawlpike.http);
+        Variant { http, server: "access_log facts.log facts buffer=64k;", ..crawlpike }
+    };
     vec![
-        variant("no fact", &off, ""),
-        variant("no fact, with a table of systems and costly paths", &table, ""),
-        variant("the key for limits", &off, "set $key $crawlpike_crowd_key;"),
-        variant("the same, on a costly path", &table, "set $key $crawlpike_crowd_key;"),
-        variant("all eight facts, on a costly path", &table, all),
+        variant("no fact", &without, ""),
+        variant("no fact, but a table of systems and costly paths", &with, ""),
+        variant("the network as the key for limits", &without, key),
+        variant("the system and the network as the key, on a costly path", &with, key),
+        variant("all eight facts", &with, all),
     ]
 }
 

@@ -173,11 +173,13 @@ impl World {
         ]
     }
 
-    /// Documents compiled without facts about clients, and with a table of autonomous systems, costly paths, a key that has the
-    /// system, and a fingerprint.
+    /// Two compiled documents with a site: one has a table of autonomous systems besides, costly paths, a key of two parts, and the
+    /// name of a header with fingerprints.
     pub(crate) fn with_facts(&self) -> [PathBuf; 2] {
         let read = fs::read(&self.document).expect("the document that was written");
         let mut document: Value = serde_json::from_slice(&read).expect("JSON");
+        document["sites"] = json!([{ "hosts": ["example.com"] }]);
+        let without = compiled(&self.folder.write("without-facts.json", document.to_string()));
         let v4 = self.prefixes_of(FILLER).iter().filter(|prefix| prefix.addr().is_ipv4());
         let line = |(number, net): (usize, &IpNet)| {
             format!("{}\t{}\t{}\tUS\tNetwork\n", net.network(), net.broadcast(), number + 1)
@@ -186,8 +188,8 @@ impl World {
         document["networks"] = json!([{ "name": "as", "format": "iptoasn", "source": "as.tsv" }]);
         document["crowd_key"] = json!(["asn", "network"]);
         document["fingerprint_header"] = "X-JA4".into();
-        document["sites"] = json!([{ "hosts": ["example.com"], "costly": ["/$", "/*/blame/", "/search?"] }]);
-        [self.compiled.clone(), compiled(&self.folder.write("facts.json", document.to_string()))]
+        document["sites"][0]["costly"] = json!(["/$", "/*/blame/", "/search?"]);
+        [without, compiled(&self.folder.write("with-facts.json", document.to_string()))]
     }
 
     /// The folder with its documents and feeds.
