@@ -203,7 +203,7 @@ fn a_browser_is_consistent_if_it_says_how_it_fetches() {
     }
 }
 
-/// What Chromium 156 and Firefox 153 send was recorded by `tests/tests/browsers.rs`, after the rule had been written.
+/// The requests of Chromium 156 and Firefox 153 were recorded by `tests/tests/browsers.rs`, after the rule had been written.
 #[test]
 fn no_request_of_a_real_browser_is_inconsistent() {
     let ruleset = compile(&json!({}), "").ruleset.unwrap();

@@ -1,4 +1,4 @@
-//! What real browsers send over TLS and HTTP/2: none of it is `inconsistent`. `make test-browsers` needs Debian's Chromium and Firefox.
+//! Real browsers over TLS and HTTP/2: no request of theirs is `inconsistent`. `make test-browsers` needs Debian's Chromium and Firefox.
 //!
 //! With `RECORD=1`, `core/tests/data/requests-of-browsers.jsonl` becomes what they send, a line for each sort of request: the headers,
 //! without those that say from which page and to which server it goes.
@@ -19,7 +19,7 @@ use crawlpike_tests::serving::{Asked, serve};
 use crawlpike_tests::tls;
 use serde_json::{Value, json};
 
-/// What `core/tests/client_facts.rs` reads.
+/// The file that `core/tests/client_facts.rs` reads.
 const RECORD: &str = "core/tests/data/requests-of-browsers.jsonl";
 
 /// The lines of a head that nginx writes, that differ from run to run, or that all requests have in common.
@@ -220,7 +220,7 @@ fn firefox(site: &Site, _: &str) -> Command {
     command
 }
 
-/// What is recorded of a request.
+/// The part of a request that is recorded.
 fn recorded(browser: &str, asked: &Asked) -> Value {
     let method = asked.lines[0].split(' ').next().unwrap_or_default();
     let headers: serde_json::Map<String, Value> = asked.lines[1..]
