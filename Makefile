@@ -23,7 +23,7 @@ PROPTEST_CASES ?= 500
 PROPTEST_RNG_SEED ?= 1
 export PROPTEST_CASES PROPTEST_RNG_SEED
 # The core benchmarks to run.
-BENCHES ?= prefix_table load feeds user_agent robots decide signature
+BENCHES ?= prefix_table load systems feeds user_agent robots decide signature
 # The number of turns of each candidate in a benchmark of the gates, and the length of a turn in seconds. Without turns, the
 # benchmark counts instructions only, which other work on the machine hardly changes.
 ROUNDS ?= 9
@@ -104,7 +104,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug test-panics test-docker test-monitoring test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -225,6 +225,10 @@ test-monitoring: build ## [lands] Test the dashboard and the alerts in examples/
 	@$(SETUP) monitoring
 	$(CARGO) test --workspace --test monitoring -- $(ARGS)
 
+test-browsers: build ## [nightly] Test that no request of Chromium and Firefox is inconsistent; RECORD=1 records them
+	@$(SETUP) browsers
+	RECORD=$(RECORD) $(CARGO) test --workspace --test browsers -- $(ARGS)
+
 # The networks have fixed prefixes, so the tests run one after the other. What is in dist/ is what the tests compare with, and
 # the package.
 test-docker: ## [lands] Test the images, compose.yaml and the package in containers (needs a Docker engine)
@@ -301,6 +305,7 @@ nightly: build ## [nightly] Run everything that takes too long for each change (
 	$(MAKE) --no-print-directory memcheck
 	$(MAKE) --no-print-directory sanitize
 	$(MAKE) --no-print-directory test-debug
+	$(MAKE) --no-print-directory test-browsers
 	$(MAKE) --no-print-directory soak
 	$(MAKE) --no-print-directory soak GATE=envoy
 	for gate in nginx envoy wasm; do $(MAKE) --no-print-directory soak-documents GATE=$$gate; done

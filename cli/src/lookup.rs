@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crawlpike_core::{AsKind, Diagnostic, ExemptInfo, Finding, FindingValue, Ruleset};
+use crawlpike_core::{AsKind, Consistency, Diagnostic, ExemptInfo, Finding, FindingValue, Ruleset};
 use crawlpike_files::now;
 
 use crate::failure::Failure;
@@ -66,13 +66,15 @@ struct Looked<'r> {
     facts: AddressFacts<'r>,
 }
 
-/// The facts about a client that its address alone gives.
+/// The facts about a client of which nothing is known but its address.
 #[derive(Serialize)]
 struct AddressFacts<'r> {
     network: String,
     asn: Option<u32>,
     as_name: Option<&'r str>,
     as_kind: Option<AsKind>,
+    costly: bool,
+    browser: Consistency,
 }
 
 impl<'r> AddressFacts<'r> {
@@ -83,6 +85,8 @@ impl<'r> AddressFacts<'r> {
             asn: system.map(|system| system.asn),
             as_name: system.and_then(|system| system.name),
             as_kind: system.and_then(|system| system.kind),
+            costly: false,
+            browser: Consistency::Unknown,
         }
     }
 }

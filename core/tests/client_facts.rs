@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crawlpike_core::{
-    AsKind, ClientFacts, Compiled, Files, FoundFile, NoFiles, Overrides, PlainRequest, Ruleset, Scheme,
-    TableBuilder, TableFormat, TableReader, decide,
+    AsKind, ClientFacts, Compiled, Consistency, Files, FoundFile, NoFiles, Overrides, PlainRequest, Ruleset,
+    Scheme, TableBuilder, TableFormat, TableReader, decide,
 };
 use ipnet::IpNet;
 use serde_json::{Value, json};
@@ -200,6 +200,61 @@ fn a_browser_is_consistent_if_it_says_how_it_fetches() {
             ..from("192.0.2.1")
         };
         assert_eq!(facts(&ruleset, &request).browser.as_str(), expected, "{method:?} {user_agent}");
+    }
+}
+
+/// The requests of Chromium 156 and Firefox 153 were recorded by `tests/tests/browsers.rs`, after the rule had been written.
+#[test]
+fn no_request_of_a_real_browser_is_inconsistent() {
+    let ruleset = compile(&json!({}), "").ruleset.unwrap();
+    let (mut consistent, mut unknown) = (0, 0);
+    for line in include_str!("data/requests-of-browsers.jsonl").lines() {
+        let recorded: Value = serde_json::from_str(line).unwrap();
+        let headers = recorded["headers"].as_object().unwrap();
+        let headers: Vec<(&str, &[u8])> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.as_str().unwrap().as_bytes())).collect();
+        let without: Vec<_> = headers.iter().copied().filter(|(name, _)| *name != "sec-fetch-mode").collect();
+        let browser = |headers: &[(&str, &[u8])]| {
+            let method = recorded["method"].as_str().unwrap().as_bytes();
+            let user_agent = headers.iter().find(|(name, _)| *name == "user-agent").map(|(_, value)| *value);
+            facts(&ruleset, &PlainRequest { method, headers, user_agent, ..from("192.0.2.1") }).browser
+        };
+        match browser(&headers) {
+            Consistency::Consistent => {
+                consistent += 1;
+                // Firefox says how it fetches with its reports, too.
+                let is_report = line.contains("application/reports+json");
+                assert_eq!(browser(&without) == Consistency::Inconsistent, !is_report, "{line}");
+            }
+            Consistency::Unknown => unknown += 1,
+            Consistency::Inconsistent => panic!("{line}"),
+        }
+    }
+    assert!(consistent > 50 && unknown < 20, "{consistent} {unknown}");
+}
+
+/// A table that another version has laid out otherwise would be read wrongly, and its checksum would fit.
+#[test]
+fn another_layout_of_what_is_stored_has_another_version() {
+    let feeds = json!({
+        "feeds": [{ "name": "lab", "format": "cidr", "source": "lab" }],
+        "files": { "lab": { "text": "192.0.2.0/24\n2001:db8::/32\n" } },
+    });
+    let words = compile(&document(&feeds), TABLE).store().unwrap();
+    let [_, version, _, _, low, high] = *words.first_chunk().unwrap();
+    assert_eq!(
+        (version, [low, high]),
+        (5, [459_351_741, 3_028_217_158]),
+        "raise the version of the format if its layout has changed"
+    );
+    for older in 1..version {
+        let mut words = words.clone();
+        words[1] = older;
+        let refused = Compiled::load("c.bin", words);
+        let expected =
+            format!("a compiled ruleset of format {older}, not {version}: compile it with this version");
+        assert!(refused.ruleset.is_none());
+        assert_eq!(refused.diagnostics[0].to_string(), format!("c.bin: error: {expected}"));
     }
 }
 

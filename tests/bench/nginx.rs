@@ -116,6 +116,26 @@ fn with_statements(world: &World) -> Vec<Variant> {
     [bare("bare nginx")].into_iter().chain(variants).collect()
 }
 
+/// Those that show facts about clients in lines of a log, when all is decided.
+fn with_facts(world: &World) -> Vec<Variant> {
+    let [without, with] = world.with_facts();
+    let key = "$crawlpike_crowd_key";
+    let all = "$crawlpike_network $crawlpike_asn $crawlpike_as_name $crawlpike_as_kind $crawlpike_costly $crawlpike_browser \
+        $crawlpike_fingerprint $crawlpike_crowd_key";
+    let variant = |name: &str, document: &Path, format: &str| {
+        let crawlpike = crawlpike(name, document);
+        let http = format!("{} log_format facts '{format}';", crawlpike.http);
+        Variant { http, server: "access_log facts.log facts buffer=64k;", ..crawlpike }
+    };
+    vec![
+        variant("no fact", &without, ""),
+        variant("no fact, but a table of systems and costly paths", &with, ""),
+        variant("the network as the key for limits", &without, key),
+        variant("the system and the network as the key, on a costly path", &with, key),
+        variant("all eight facts", &with, all),
+    ]
+}
+
 fn variants(worlds: &[World]) -> Vec<Variant> {
     let hand_written = |name: &str, main: &'static str| Variant {
         denies: true,
@@ -147,6 +167,7 @@ pub(crate) fn report(effort: Effort) {
         callgrind::table(variants, |variant| &variant.name, |variant| variant.instructions(world))
     };
     println!("## Instructions a request\n\n{}", counts(&variants, largest));
+    println!("\n## Facts about clients\n\n{}", counts(&with_facts(&worlds[0]), &worlds[0]));
     println!("\n## Statements of responses\n\n{}", counts(&with_statements(&worlds[0]), &worlds[0]));
     if !effort.is_of_instructions_alone() {
         eprintln!("bench: memory and changes");

@@ -173,6 +173,25 @@ impl World {
         ]
     }
 
+    /// Two compiled documents with a site: one has a table of autonomous systems besides, costly paths, a key of two parts, and the
+    /// name of a header with fingerprints.
+    pub(crate) fn with_facts(&self) -> [PathBuf; 2] {
+        let read = fs::read(&self.document).expect("the document that was written");
+        let mut document: Value = serde_json::from_slice(&read).expect("JSON");
+        document["sites"] = json!([{ "hosts": ["example.com"] }]);
+        let without = compiled(&self.folder.write("without-facts.json", document.to_string()));
+        let v4 = self.prefixes_of(FILLER).iter().filter(|prefix| prefix.addr().is_ipv4());
+        let line = |(number, net): (usize, &IpNet)| {
+            format!("{}\t{}\t{}\tUS\tNetwork\n", net.network(), net.broadcast(), number + 1)
+        };
+        self.folder.write("as.tsv", v4.enumerate().map(line).collect::<String>());
+        document["networks"] = json!([{ "name": "as", "format": "iptoasn", "source": "as.tsv" }]);
+        document["crowd_key"] = json!(["asn", "network"]);
+        document["fingerprint_header"] = "X-JA4".into();
+        document["sites"][0]["costly"] = json!(["/$", "/*/blame/", "/search?"]);
+        [without, compiled(&self.folder.write("with-facts.json", document.to_string()))]
+    }
+
     /// The folder with its documents and feeds.
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder

@@ -114,7 +114,7 @@ impl Scene {
             let case = serde_json::from_value(case.clone()).expect("a case");
             let tables = [Table { cases: vec![case], ..table.clone() }];
             let core = vec![core::answers(ruleset, &tables[0])];
-            let gate = Answer { facts: [].into(), exchange: Some(exchange.clone()) };
+            let gate = Answer { exchange: Some(exchange.clone()), ..Answer::default() };
             let report = against_core("the gate", &tables, &core, &vec![vec![Ok(gate)]]);
             if report.is_empty() {
                 return;

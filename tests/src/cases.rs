@@ -6,6 +6,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use crawlpike_core::Scheme;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -51,6 +52,9 @@ pub struct Case {
     /// The response that the client of a gate receives, beyond what follows from the decision.
     #[serde(default)]
     pub response: CaseResponse,
+    /// The facts about the client that matter, as `explain --json` writes them.
+    #[serde(default)]
+    pub facts: Map<String, Value>,
 }
 
 /// The response to a case.
@@ -100,6 +104,9 @@ pub struct CaseRequest {
     /// Other headers.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
+    /// True if the request comes over TLS.
+    #[serde(default)]
+    pub tls: bool,
     /// The signer of the request. The headers of the signature then are among `headers`.
     #[serde(default)]
     pub sign: Option<Sign>,
@@ -172,6 +179,13 @@ impl HeaderLines {
     pub fn value(&self) -> Option<Vec<u8>> {
         let lines = self.lines();
         crawlpike_core::joined_lines(lines.iter().map(Vec::as_slice)).map(Cow::into_owned)
+    }
+}
+
+impl CaseRequest {
+    /// The scheme.
+    pub fn scheme(&self) -> Scheme {
+        if self.tls { Scheme::Https } else { Scheme::Http }
     }
 }
 
@@ -282,6 +296,7 @@ impl Table {
     /// A case as a line for `crawlpike explain --stdin`; `None` where JSON can't carry the User-Agent.
     pub fn explain_line(&self, case: &Case) -> Option<String> {
         let CaseRequest { ip, method, path, host, headers, .. } = &case.request;
+        let scheme = case.request.scheme().as_str();
         let user_agent = case.request.user_agent.value().map(String::from_utf8).transpose().ok()?;
         let texts = case.request.purpose.lines().into_iter().map(String::from_utf8);
         let mut purposes = texts.collect::<Result<Vec<_>, _>>().ok()?.into_iter();
@@ -290,7 +305,7 @@ impl Table {
         let others = purposes.map(|purpose| (self.purpose_header().to_owned(), purpose));
         let headers: BTreeMap<String, String> = headers.clone().into_iter().chain(others).collect();
         Some(
-            json!({ "ip": ip, "host": host, "method": method, "path": path, "user_agent": user_agent,
+            json!({ "ip": ip, "scheme": scheme, "host": host, "method": method, "path": path, "user_agent": user_agent,
                     "purpose": purpose, "headers": headers })
             .to_string(),
         )

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use crate::process::PATIENCE;
+use crate::tls;
 
 /// A request; headers are sent in their order, as often as they are given.
 #[derive(Clone, Debug)]
@@ -146,6 +147,17 @@ impl Connection {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
         Ok(Self { stream: Box::new(stream), unread: Vec::new() })
+    }
+
+    /// Connects by TCP and TLS to a server that has a certificate of [`tls::write_certificate`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the socket, and of TLS.
+    pub fn open_tls(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Self { stream: Box::new(tls::connect(stream)?), unread: Vec::new() })
     }
 
     /// Connects to a unix socket.

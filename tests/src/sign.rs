@@ -1,7 +1,7 @@
 //! Requests of the table that are signed: with a key that stands for an agent's, and the time of the run.
 
 use crawlpike_core::sign::{PublicKey, Statement, key_directory, sign_request};
-use crawlpike_core::{PlainRequest, Request, Scheme};
+use crawlpike_core::{PlainRequest, Request};
 use ed25519_dalek::{Signer, SigningKey};
 use serde::Deserialize;
 
@@ -99,8 +99,7 @@ impl CaseRequest {
         let lines: Vec<(&str, &[u8])> = names.iter().map(String::as_str).zip(values).collect();
         let request = PlainRequest {
             address: Some(self.ip),
-            // Without TLS, as the gates are reached.
-            scheme: Some(Scheme::Http),
+            scheme: Some(self.scheme()),
             authority: Some(sign.host.as_ref().unwrap_or(&self.host).as_bytes()),
             method: self.method.as_bytes(),
             path: sign.path.as_ref().unwrap_or(&self.path).as_bytes(),

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 
 use crate::cases::{Case, CaseRequest, SERVER_ANSWERS, Table};
-use crate::runners::{Answer, Exchange};
+use crate::runners::{Answer, CLIENT_FACTS, Exchange};
 
 /// The answers of a runner to all cases of all files.
 pub type Answers = Vec<Vec<Result<Answer, String>>>;
@@ -39,7 +39,13 @@ pub fn against_table(runner: &str, tables: &[Table], answers: &Answers) -> Strin
         let wrong = match &answers[at.0][at.1] {
             Ok(answer) => {
                 let received = answer.exchange.iter().flat_map(|exchange| response_problems(case, exchange));
-                differences(&case.expect, answer).into_iter().chain(received).collect()
+                let unknown = unknown(&case.expect, &FIELDS).chain(unknown(&case.facts, &CLIENT_FACTS));
+                let client = answer.client.iter().flat_map(|shown| differences(&case.facts, shown));
+                unknown
+                    .chain(differences(&case.expect, &answer.facts))
+                    .chain(client)
+                    .chain(received)
+                    .collect()
             }
             Err(why) => vec![format!("the case can't be put: {why}")],
         };
@@ -58,7 +64,13 @@ pub fn against_core(runner: &str, tables: &[Table], core: &Answers, answers: &An
             return;
         };
         let decided: Map<String, Value> = core.facts.clone().into_iter().collect();
-        let mut wrong = differences(&decided, answer);
+        let mut wrong = differences(&decided, &answer.facts);
+        for (known, shown) in core.client.iter().zip(&answer.client) {
+            let known = known.clone().into_iter().collect();
+            wrong.extend(
+                differences(&known, shown).into_iter().map(|line| format!("about the client, {line}")),
+            );
+        }
         if let Some(exchange) = &answer.exchange {
             wrong.extend(wire_problems(&decided, exchange, table, case));
         } else if !FIELDS.iter().all(|field| answer.facts.contains_key(*field)) {
@@ -87,18 +99,17 @@ fn report_case(report: &mut String, runner: &str, table: &Table, case: &Case, wr
     }
 }
 
-/// The fields that the answer shows and that are not as expected.
-fn differences(expected: &Map<String, Value>, answer: &Answer) -> Vec<String> {
-    let unknown = expected.keys().filter(|key| !FIELDS.contains(&key.as_str()));
-    let mut wrong: Vec<String> = unknown.map(|key| format!("the decision has no field `{key}`")).collect();
-    for (key, expected) in expected {
-        if let Some(got) = answer.facts.get(key)
-            && got != expected
-        {
-            wrong.push(format!("{key}: expected {expected}, got {got}"));
-        }
-    }
-    wrong
+/// The fields of a case that no answer has.
+fn unknown(expected: &Map<String, Value>, fields: &[&str]) -> impl Iterator<Item = String> {
+    let unknown = expected.keys().filter(|key| !fields.contains(&key.as_str()));
+    unknown.map(|key| format!("no answer has a field `{key}`"))
+}
+
+/// The fields that an answer shows and that are not as expected.
+fn differences(expected: &Map<String, Value>, shown: &BTreeMap<String, Value>) -> Vec<String> {
+    let both = expected.iter().filter_map(|(key, expected)| Some((key, expected, shown.get(key)?)));
+    let wrong = both.filter(|(_, expected, got)| expected != got);
+    wrong.map(|(key, expected, got)| format!("{key}: expected {expected}, got {got}")).collect()
 }
 
 /// The differences between the table and the response that the client of a gate received.
@@ -227,7 +238,7 @@ mod tests {
     }
 
     fn answers(facts: Value, exchange: Option<Exchange>) -> Answers {
-        vec![vec![Ok(Answer { facts: serde_json::from_value(facts).unwrap(), exchange })]]
+        vec![vec![Ok(Answer { facts: serde_json::from_value(facts).unwrap(), client: None, exchange })]]
     }
 
     fn denied() -> Exchange {

@@ -116,6 +116,32 @@ fn serve_forward_auth() {
     assert_eq!(lost.len(), 76);
 }
 
+/// A permission of forward-auth has what is known of automated clients, and no place for more.
+#[test]
+fn all_but_forward_auth_show_the_facts_about_clients() {
+    let shown = [
+        CORE.answers(),
+        CLI.answers(),
+        NGINX.answers(),
+        WASM.answers(),
+        NATIVE.answers(),
+        EXT_AUTHZ.answers(),
+    ];
+    for answers in shown {
+        let answers = TABLES.iter().zip(answers).flat_map(|(table, answers)| table.cases.iter().zip(answers));
+        for (case, answer) in answers.filter(|(case, _)| !case.facts.is_empty()) {
+            let client = answer.as_ref().ok().and_then(|answer| answer.client.as_ref());
+            assert!(
+                client.is_some_and(|client| client.contains_key("crowd_key")),
+                "{}: {answer:?}",
+                case.name
+            );
+        }
+    }
+    let mut forward = FORWARD.answers().iter().flatten().flatten();
+    assert!(forward.all(|answer| answer.client.is_none()));
+}
+
 #[test]
 fn the_table_is_complete() {
     let cases: Vec<_> = TABLES.iter().flat_map(|table| &table.cases).collect();

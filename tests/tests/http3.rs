@@ -9,6 +9,7 @@ use crawlpike_tests::lab::FIREFOX;
 use crawlpike_tests::nginx::{Folder, Nginx};
 use crawlpike_tests::origin::{Origin, Received};
 use crawlpike_tests::ports::free_port;
+use crawlpike_tests::tls;
 
 /// HereBot comes from where the tests run, AwayBot from elsewhere.
 const DOCUMENT: &str = r#"{
@@ -18,15 +19,6 @@ const DOCUMENT: &str = r#"{
              { "name": "away", "format": "cidr", "source": "away.txt" } ],
   "agents": [ { "token": "HereBot", "feeds": ["here"] }, { "token": "AwayBot", "feeds": ["away"] } ]
 }"#;
-
-/// Writes `certificate.pem` and `key.pem`, of example.com, into the folder.
-fn make_certificate(folder: &Folder) {
-    let mut command = Command::new("openssl");
-    command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]);
-    command.args(["-subj", "/CN=example.com", "-keyout", "key.pem", "-out", "certificate.pem"]);
-    let output = command.current_dir(folder.path()).output().expect("openssl can be started");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
 
 /// The response of example.com on a port of 127.0.0.1 to a request with this User-Agent and a forged header. `$CURL` is
 /// another curl than the installed one, with HTTP/3.
@@ -56,7 +48,7 @@ fn decisions_over_quic() {
     folder.write("crawlpike.json", DOCUMENT);
     folder.write("here.txt", "127.0.0.1\n");
     folder.write("away.txt", "192.0.2.0/24\n");
-    make_certificate(&folder);
+    tls::write_certificate(&folder, &["example.com"]);
     // Without `reuseport` a packet could reach the worker that does not know its connection.
     let http = format!(
         "crawlpike_config crawlpike.json;

@@ -81,7 +81,7 @@ fn a_cut_or_altered_file_is_refused_with_the_reason() {
         (good[..7].to_vec(), "not a compiled ruleset"),
         (altered_at(good.len() - 9), "the compiled ruleset was altered: its checksum does not match"),
         (altered_at(100), "the compiled ruleset was altered: its checksum does not match"),
-        (altered_at(4), "a compiled ruleset of format 0, not 4: compile it with this version"),
+        (altered_at(4), "a compiled ruleset of format 1, not 5: compile it with this version"),
     ] {
         folder.write("crawlpike.bin", bytes);
         for command in [

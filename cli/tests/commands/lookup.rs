@@ -37,7 +37,7 @@ fn every_feed_of_an_address_is_shown_the_longest_prefix_first() {
 fn json_has_one_object_an_address() {
     let done = folder().run(&["lookup", "--config", "crawlpike.json", "--json", GOOGLEBOT, "192.0.2.1"]);
     let answers: Vec<Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let facts = |network: &str| json!({ "network": network, "asn": null, "as_name": null, "as_kind": null });
+    let facts = |network: &str| facts(network, (Value::Null, Value::Null));
     assert_eq!(
         answers,
         [
@@ -48,6 +48,32 @@ fn json_has_one_object_an_address() {
             json!({ "address": "192.0.2.1", "facts": facts("192.0.2.0/24"), "findings": [] }),
         ]
     );
+}
+
+/// Of an address alone, nothing is known of the path and the browser.
+fn facts(network: &str, (asn, name): (Value, Value)) -> Value {
+    json!({ "network": network, "asn": asn, "as_name": name, "as_kind": null, "costly": false, "browser": "unknown" })
+}
+
+#[test]
+fn json_has_the_system_that_a_table_names() {
+    let folder = Folder::new();
+    folder.write(
+        "crawlpike.json",
+        r#"{ "catalog": "none", "network_bits": { "v6": 33 },
+             "networks": [ { "name": "as", "format": "iptoasn", "source": "as.tsv" } ] }"#,
+    );
+    folder.write("as.tsv", "192.0.2.0\t192.0.2.255\t64500\tUS\tThe \"first\"\n");
+    let system = || (64500.into(), "The 'first'".into());
+    for (address, expected) in [
+        ("192.0.2.1", facts("192.0.2.0/24", system())),
+        ("64:ff9b::192.0.2.1", facts("192.0.2.0/24", system())),
+        ("::ffff:192.0.2.1", facts("192.0.2.0/24", system())),
+        ("2001:db8:8000::1", facts("2001:db8:8000::/33", (Value::Null, Value::Null))),
+    ] {
+        let json = folder.run(&["lookup", "--config", "crawlpike.json", "--json", address]).stdout;
+        assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["facts"], expected, "{address}");
+    }
 }
 
 #[test]

@@ -198,8 +198,12 @@ impl Ruleset {
         if user_agent.is_none() || self.claims.speaker(user_agent) != Speaker::Browser {
             return Consistency::Unknown;
         }
+        // Chrome sends its reports (the Reporting API, network errors) past the code that says how it fetches.
+        let is_report =
+            || request.header("content-type").is_some_and(|of| of.starts_with(b"application/reports+json"));
         match request.header("sec-fetch-mode") {
             Some(_) => Consistency::Consistent,
+            None if is_report() => Consistency::Unknown,
             None => Consistency::Inconsistent,
         }
     }

@@ -161,14 +161,14 @@ impl Flat {
 struct Blocks(Vec<u8>);
 
 impl Blocks {
-    /// Adds a block, and returns its mark. Of the rests of its addresses, `half` bytes may be enough, or twice as many.
+    /// Adds a block, whose first entry is at its beginning, and returns its mark. Of the rests of its addresses, `half` bytes may be enough, or twice as many.
     fn add(&mut self, block: &[Entry], rest: impl Fn(&Entry) -> u32, half: usize) -> Result<u32, TableError> {
         let is_long = block.iter().any(|entry| rest(entry) << (32 - half * 8) != 0);
         let (mark, shift, bytes) = if is_long { (LONG_REST, 0, half * 2) } else { (0, half * 8, half) };
         let is_long_value = block.iter().any(|entry| entry.value > u16::MAX.into());
         let (mark_of_value, bytes_of_value) = if is_long_value { (LONG_VALUE, 3) } else { (0, 2) };
         let at = self.place()?;
-        block.iter().for_each(|entry| self.push(rest(entry) >> shift, bytes));
+        block.iter().skip(1).for_each(|entry| self.push(rest(entry) >> shift, bytes));
         block.iter().for_each(|entry| self.push(entry.value, bytes_of_value));
         Ok(mark | mark_of_value | at)
     }

@@ -1,10 +1,10 @@
 //! From an address to its autonomous system.
 //!
 //! Prefixes are laid out flat and sorted: at each address where the system changes there is an entry, which holds up to the
-//! next one. Entries whose addresses begin with the same 16 bits (of IPv6, with the same 32 bits) are a block. A block has first the
-//! rest of each address, in half of its bytes if that is enough, then the values, in two bytes or in three: 0 for no
-//! system, else the place of the system plus one. Frequent systems come first. So an entry of IPv4 takes 3 bytes as a rule,
-//! and one of IPv6 takes 4.
+//! next one. Entries whose addresses begin with the same 16 bits (of IPv6, with the same 32 bits) are a block, and the first of them
+//! is at its beginning. A block has first the rest of each other address, in half of its bytes if that is enough, then the values, in
+//! two bytes or in three: 0 for no system, else the place of the system plus one. Frequent systems come first. So an entry of IPv4
+//! takes 3 bytes as a rule, and one of IPv6 takes 4.
 //!
 //! ```text
 //! words 0 to 3 numbers of blocks of IPv4 (65,536 or none) and of IPv6, of words of all blocks, and of systems
@@ -83,9 +83,11 @@ impl<'t> Parts<'t> {
         let at = (mark & PLACE_MASK) as usize;
         let (rest, bytes) = if mark & LONG_REST == 0 { (rest >> (half * 8), half) } else { (rest, half * 2) };
         let bytes_of_value = if mark & LONG_VALUE == 0 { 2 } else { 3 };
-        let count = ((next & PLACE_MASK) as usize).checked_sub(at)? / (bytes + bytes_of_value);
-        let place = last_up_to(count, rest.into(), |place| self.number(at + place * bytes, bytes))?;
-        self.number(at + count * bytes + place * bytes_of_value, bytes_of_value)
+        let length = ((next & PLACE_MASK) as usize).checked_sub(at)?;
+        let rests = length.checked_sub(bytes_of_value)? / (bytes + bytes_of_value);
+        let place = last_up_to(rests, rest.into(), |place| self.number(at + place * bytes, bytes));
+        let place = place.map_or(0, |place| place + 1);
+        self.number(at + rests * bytes + place * bytes_of_value, bytes_of_value)
     }
 
     fn v4(&self, bits: u32) -> Option<u64> {

@@ -34,7 +34,7 @@ use crate::source::diagnostic::{Diagnostics, Load};
 
 /// "CWR", and a byte that no text has; the same in both halves of no word.
 const MAGIC: u32 = 0x4357_52f1;
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const HEADER: usize = 6;
 
 /// The reason why bytes are not a compiled ruleset.

@@ -60,6 +60,6 @@ fn a_cut_or_altered_compiled_form_is_refused() {
     newer[1] = 99;
     assert_eq!(
         said(&Compiled::load("c.bin", newer)),
-        "c.bin: error: a compiled ruleset of format 99, not 4: compile it with this version\n"
+        "c.bin: error: a compiled ruleset of format 99, not 5: compile it with this version\n"
     );
 }

@@ -10,8 +10,7 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-use crawlpike_core::{Compiled, Files, FoundFile, NoFiles, Ruleset, TableReader};
-use crawlpike_files::read_table;
+use crawlpike_core::{Compiled, Files, FoundFile, NoFiles, Ruleset};
 use twox_hash::XxHash3_64;
 use zerocopy::IntoBytes;
 
@@ -24,29 +23,15 @@ const DOCUMENT: &str = r#"{ "feeds": [ { "name": "v4", "format": "cidr", "source
 
 const RUNS: usize = 15;
 
-/// The same prefixes as a table of autonomous systems.
-const NETWORKS: &str =
-    r#"{ "networks": [ { "name": "as", "format": "iptoasn", "source": "as", "guard": "off" } ] }"#;
-
-/// The two feeds, and the table.
 struct Feeds {
     v4: String,
     v6: String,
-    systems: String,
 }
 
 impl Files for Feeds {
     fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        let text = match path {
-            "v4" => &self.v4,
-            "v6" => &self.v6,
-            _ => &self.systems,
-        };
+        let text = if path == "v4" { &self.v4 } else { &self.v6 };
         Ok(Some(FoundFile { bytes: text.clone().into_bytes(), modified: None }))
-    }
-
-    fn table_reader(&self) -> Option<TableReader> {
-        Some(read_table)
     }
 }
 
@@ -55,10 +40,7 @@ fn main() {
     let share = if std::env::args().any(|argument| argument == "--bench") { 1 } else { 1000 };
     let v4 = data::routing_table_v4(1_000_000 / share, 20_000);
     let v6 = data::routing_table_v6(200_000 / share, 20_000);
-    let mut systems = String::new();
-    v4.iter().for_each(|(net, value)| range(&mut systems, net.network(), net.broadcast(), *value));
-    v6.iter().for_each(|(net, value)| range(&mut systems, net.network(), net.broadcast(), *value));
-    let feeds = Feeds { v4: lines(v4), v6: lines(v6), systems };
+    let feeds = Feeds { v4: lines(v4), v6: lines(v6) };
     let start = Instant::now();
     let compiled = Ruleset::compile("crawlpike.json", DOCUMENT.as_bytes(), &feeds);
     let compile_ms = milliseconds(start);
@@ -101,10 +83,6 @@ fn main() {
         black_box(Compiled::load("crawlpike.bin", words));
         milliseconds(start)
     });
-    let start = Instant::now();
-    let networks = Ruleset::compile("crawlpike.json", NETWORKS.as_bytes(), &feeds);
-    let networks_ms = milliseconds(start);
-    let in_networks = networks.store().expect("the table is right").len() - small.len();
     fs::remove_file(&folder).expect("the file that was written");
 
     let megabytes = words.len() as f64 * 4.0 / 1e6;
@@ -117,16 +95,9 @@ fn main() {
         ("  of that, reading the file", read),
         ("  of that, the checksum of the whole", checksum),
         ("  of that, the document and its catalog", without_feeds),
-        ("compiling the same as a table of systems", networks_ms),
     ] {
         println!("{what:<48}{time:>8.2}");
     }
-    let bytes = in_networks as f64 * 4.0 / (1_200_000 / share) as f64;
-    println!("{:<48}{bytes:>8.2}", "bytes for a prefix of that table, with names");
-}
-
-fn range(text: &mut String, first: impl std::fmt::Display, last: impl std::fmt::Display, asn: u32) {
-    writeln!(text, "{first}\t{last}\t{}\tXX\tNetwork {asn}", asn + 1).expect("memory");
 }
 
 fn lines<N: std::fmt::Display>(prefixes: Vec<(N, u32)>) -> String {

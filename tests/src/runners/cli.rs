@@ -1,11 +1,14 @@
 //! `crawlpike explain`.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
+
+use serde_json::Value;
 
 use super::{Answer, Runner};
 use crate::artefacts;
@@ -46,6 +49,7 @@ fn run_table(table: &Table) -> Vec<Result<Answer, String>> {
 fn explain_one(config: &Path, table: &Table, case: &Case) -> Result<Answer, String> {
     let request = &case.request;
     let mut command = explain(config);
+    command.args(["--scheme", request.scheme().as_str()]);
     // A host may begin as an option does.
     command.args(["--json", "--ip", &request.ip.to_string(), &format!("--host={}", request.host)]);
     command.args(["--method", &request.method, "--path", &request.path]);
@@ -84,6 +88,10 @@ fn output(command: &mut Command, input: String) -> Result<String, String> {
 }
 
 fn parse(text: &str) -> Result<Answer, String> {
-    let facts = serde_json::from_str(text).map_err(|error| format!("{error}: {text}"))?;
-    Ok(Answer { facts, exchange: None })
+    let read = || {
+        let mut facts: BTreeMap<String, Value> = serde_json::from_str(text)?;
+        let client = serde_json::from_value(facts.remove("facts").unwrap_or_default())?;
+        Ok(Answer { facts, client, exchange: None })
+    };
+    read().map_err(|error: serde_json::Error| format!("{error}: {text}"))
 }

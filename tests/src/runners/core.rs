@@ -33,7 +33,9 @@ pub fn answers(ruleset: &Ruleset, table: &Table) -> Vec<Result<Answer, String>> 
         let facts = serde_json::to_value(ruleset.describe_with_usage(&decision, &request))
             .map_err(|e| e.to_string())?;
         let facts = serde_json::from_value(facts).map_err(|e| e.to_string())?;
-        Ok(Answer { facts, exchange: None })
+        let client = serde_json::to_value(ruleset.client_facts(&decision, &request));
+        let client = client.and_then(serde_json::from_value).map_err(|e| e.to_string())?;
+        Ok(Answer { facts, client, exchange: None })
     };
     requests(table).map(decide_one).collect()
 }
@@ -90,7 +92,7 @@ impl Request for InMemory<'_> {
     }
 
     fn scheme(&self) -> Option<Scheme> {
-        Some(Scheme::Https)
+        Some(self.case.request.scheme())
     }
 
     fn authority(&self) -> Option<&[u8]> {

@@ -5,12 +5,12 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{Answer, CASE_HEADER, Runner, exchange_all, join, logged};
+use super::{Answer, CASE_HEADER, CLIENT_FACTS, Ports, Runner, client_facts, exchange_all, join, logged};
 use crate::cases::Table;
 use crate::nginx::{self, Folder};
 use crate::origin::Origin;
-use crate::ports::free_port;
 use crate::process::wait_for;
+use crate::tls;
 
 /// nginx with the module: the decision from the variables in its access log.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +37,13 @@ impl Runner for Nginx {
 fn run_table(table: &Table, origin: &Origin) -> Vec<Result<Answer, String>> {
     let folder = Folder::new();
     let document = table.write(&folder);
-    let (port, origin) = (free_port(), origin.port());
-    let mut format = format!(r#"{{"case":"$http_{}""#, CASE_HEADER.to_ascii_lowercase().replace('-', "_"));
-    for name in VARIABLES {
+    let (ports, origin) = (Ports::free(), origin.port());
+    tls::write_certificate(&folder, &[]);
+    let mut format = format!(
+        r#"{{"address":"$remote_addr","case":"$http_{}""#,
+        CASE_HEADER.to_ascii_lowercase().replace('-', "_")
+    );
+    for name in VARIABLES.iter().chain(&CLIENT_FACTS) {
         let _ = write!(format, r#","{name}":"$crawlpike_{name}""#);
     }
     let http = format!(
@@ -51,7 +55,10 @@ fn run_table(table: &Table, origin: &Origin) -> Vec<Result<Answer, String>> {
     set_real_ip_from 127.0.0.1;
     real_ip_header X-Forwarded-For;
     server {{
-        listen 127.0.0.1:{port};
+        listen 127.0.0.1:{plain};
+        listen 127.0.0.1:{tls} ssl;
+        ssl_certificate certificate.pem;
+        ssl_certificate_key key.pem;
         access_log decisions.log decision;
         proxy_buffer_size 64k;
         proxy_buffers 4 64k;
@@ -62,14 +69,23 @@ fn run_table(table: &Table, origin: &Origin) -> Vec<Result<Answer, String>> {
         location = /server/tagged {{ add_header X-Robots-Tag noarchive; return 200 "tagged"; }}
     }}"#,
         document = document.display(),
+        plain = ports.plain,
+        tls = ports.tls,
     );
     let nginx = nginx::Nginx::start(folder, &http);
-    let exchanges = exchange_all(table, port);
+    let exchanges = exchange_all(table, ports);
     // A request that nginx refuses is logged, too.
     let log = wait_for("a line of each case in nginx's access log", || {
         logged(&nginx.folder().read("decisions.log"), table.cases.len())
     });
-    join(exchanges, log, facts)
+    join(exchanges, log, facts, client)
+}
+
+/// Variables that are not found are empty. For nginx, 255.255.255.255 in a header is an error, and the address remains that of the
+/// connection.
+fn client(line: &Value) -> BTreeMap<String, Value> {
+    let names = CLIENT_FACTS.into_iter().filter(|_| line["address"] != "127.0.0.1");
+    client_facts(names, |name| line[name].as_str().filter(|text| !text.is_empty()))
 }
 
 /// Variables are not found where the client is a person: then there is nothing but the identity.

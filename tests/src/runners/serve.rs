@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Answer, Exchange, Runner, exchange_all, join, logged};
+use super::envoy::Gate;
+use super::{Answer, CLIENT_FACTS, Exchange, Runner};
 use crate::cases::{Case, SERVER_ANSWERS, Table};
-use crate::envoy::{self, Listener};
+use crate::envoy;
 use crate::http::Request;
 use crate::nginx::Folder;
 use crate::origin::Origin;
-use crate::ports::free_port;
-use crate::process::wait_for;
 use crate::serve::{self, METADATA, Serve};
 use crate::verdict::parse_dictionary;
 
@@ -38,39 +37,21 @@ impl Runner for ExtAuthz {
             .iter()
             .map(|table| Serve::start(&folder, &table.name, &table.write(&folder), &[]))
             .collect();
-        let listener = |table: &Table| Listener {
-            port: free_port(),
-            filter: serve::filter(&table.name),
-            access_log: format!("{}.log.json", table.name),
-        };
-        let listeners: Vec<Listener> = tables.iter().map(listener).collect();
-        let mut bootstrap = envoy::bootstrap(
-            &listeners.iter().map(|one| configured(&folder, one)).collect::<Vec<_>>(),
-            origin.port(),
-        );
+        let gates: Vec<Gate<'_>> = tables.iter().map(Gate::new).collect();
+        let shown = |fact| (fact, format!("%DYNAMIC_METADATA({METADATA}:{fact})%"));
+        let formats: Vec<_> = CLIENT_FACTS.into_iter().chain(["crawlpike"]).map(shown).collect();
+        let listeners = gates
+            .iter()
+            .zip(tables)
+            .flat_map(|(gate, table)| gate.listeners(&folder, &serve::filter(&table.name), &formats));
+        let mut bootstrap = envoy::bootstrap(&listeners.collect::<Vec<_>>(), origin.port());
         let clusters = bootstrap["static_resources"]["clusters"].as_array_mut().expect("clusters");
         clusters.extend(
             tables.iter().zip(&servers).map(|(table, server)| serve::cluster(&table.name, server.grpc())),
         );
         let envoy = envoy::Envoy::boot(folder, bootstrap, 2, &[]);
-        let run_table = |(table, listener): (&Table, &Listener)| {
-            let exchanges = exchange_all(table, listener.port);
-            let log = wait_for("a line of each case in Envoy's access log", || {
-                logged(&envoy.folder().read(&listener.access_log), table.cases.len())
-            });
-            join(exchanges, log, |line| facts(line["facts"].as_str()))
-        };
-        tables.iter().zip(&listeners).map(run_table).collect()
+        gates.iter().map(|gate| gate.answers(&envoy, |line| facts(line["crawlpike"].as_str()))).collect()
     }
-}
-
-/// The listener, whose access log has what the server has decided.
-fn configured(folder: &Folder, listener: &Listener) -> Value {
-    let mut configured = envoy::configuration(folder, listener);
-    let format =
-        envoy::manager(&mut configured).pointer_mut("/access_log/0/typed_config/log_format/json_format");
-    format.expect("a format")["facts"] = format!("%DYNAMIC_METADATA({METADATA}:crawlpike)%").into();
-    configured
 }
 
 impl Runner for Forward {
@@ -102,7 +83,7 @@ fn exchange(server: &Serve, table: &Table, case: &Case) -> Answer {
     let at_origin = (is_permitted && own.is_none()).then(|| facts.clone());
     // Only the permission says what is known.
     let facts = if is_permitted { self::facts(facts.as_deref()) } else { BTreeMap::new() };
-    Answer { facts, exchange: Some(Exchange { response, at_origin }) }
+    Answer { facts, client: None, exchange: Some(Exchange { response, at_origin }) }
 }
 
 fn question(table: &Table, case: &Case) -> Request {
@@ -110,7 +91,7 @@ fn question(table: &Table, case: &Case) -> Request {
         .header("X-Forwarded-For", case.request.ip.to_string())
         .header("X-Forwarded-Host", &case.request.host)
         .header("X-Forwarded-Method", &case.request.method)
-        .header("X-Forwarded-Proto", "http")
+        .header("X-Forwarded-Proto", case.request.scheme().as_str())
         .header("X-Forwarded-Uri", &case.request.path);
     let headers = table.http_request(case);
     let others = headers.headers().iter().filter(|(name, _)| name != "Host");

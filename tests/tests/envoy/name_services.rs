@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::Command;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 
@@ -11,6 +10,7 @@ use crawlpike_tests::name_lab::{bot, zone};
 use crawlpike_tests::nginx::{Folder, Nginx, ask};
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::process::wait_for;
+use crawlpike_tests::tls;
 use serde_json::json;
 
 use super::examples::Example;
@@ -61,25 +61,8 @@ fn names_come_over_tls_and_http_2() {
     let port = free_port();
     // nginx speaks TLS and HTTP/2 for the server behind it, and notes what it was asked in.
     let server = Folder::new();
-    let made = Command::new("openssl")
-        .args([
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-days",
-            "2",
-        ])
-        .args(["-subj", "/CN=dns", "-addext", "subjectAltName=DNS:dns.example.net"])
-        .args(["-keyout", "key.pem", "-out", "certificate.pem"])
-        .current_dir(server.path())
-        .output()
-        .expect("openssl can be started");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let authority = server.path().join("certificate.pem").display().to_string();
+    tls::write_certificate(&server, &["dns.example.net"]);
+    let authority = server.path().join("authority.pem").display().to_string();
     let http = format!(
         r#"
     log_format spoken "$server_protocol $ssl_protocol $ssl_server_name $host";

@@ -1,12 +1,12 @@
 //! Facts about clients that claim nothing, and limits by them.
 
-use std::collections::BTreeMap;
-
 use crawlpike_tests::envoy::{Filter, Gate, filter_of_resource, manager};
-use crawlpike_tests::http::Request;
+use crawlpike_tests::http::{Request, Response};
 use crawlpike_tests::lab::{DOCUMENT, FIREFOX, from, lab};
-use crawlpike_tests::nginx::Folder;
+use crawlpike_tests::nginx::{Folder, ask};
+use crawlpike_tests::origin::{Received, start_echo};
 use crawlpike_tests::process::wait_for;
+use crawlpike_tests::rate_limit_service::RateLimitService;
 use crawlpike_tests::swarm::{attack, check};
 use serde_json::{Value, json};
 
@@ -124,13 +124,18 @@ for_both_gates!(
     a_local_rate_limit_holds_for_a_swarm_and_spares_a_verified_agent,
 );
 
-#[test]
-fn the_example_limits_by_network() {
+/// Starts an example, with these paths besides its document replaced.
+fn example(file: &str, paths: &[(&str, String)]) -> Example {
     let folder = Folder::new();
     folder.copy_of_repository("examples/envoy");
     let document = folder.path().join("examples/envoy/swarms.json").display().to_string();
-    let paths = BTreeMap::from([("/etc/crawlpike/swarms.json", document)]);
-    let example = Example::start(folder, "swarms.yaml", &paths);
+    let paths = paths.iter().cloned().chain([("/etc/crawlpike/swarms.json", document)]);
+    Example::start(folder, file, &paths.collect())
+}
+
+#[test]
+fn the_example_limits_by_network() {
+    let example = example("swarms.yaml", &[]);
     let status = |address: &str, agent: &str, path: &str| example.ask(address, agent, path).status;
     let of_network = |host: u8, path: &str| status(&format!("203.0.113.{host}"), FIREFOX, path);
     wait_for("the end of the burst", || {
@@ -141,4 +146,53 @@ fn the_example_limits_by_network() {
         assert_eq!(status("192.0.2.1", "PartnerBot/1.0", "/a/blame/b"), 200);
     }
     assert_eq!(status("203.0.112.1", FIREFOX, "/a/blame/b"), 200);
+}
+
+/// The example asks a service that permits 20 requests of each network.
+#[test]
+fn a_global_rate_limit_counts_networks_and_is_not_asked_about_a_verified_agent() {
+    let (service, port) = RateLimitService::start("crawlpike", "crowd", 20);
+    let cluster = format!("port_value: {port} ");
+    let example = example(
+        "swarms-global.yaml",
+        &[("port_value: 8081 ", cluster), ("timeout: 0.1s", "timeout: 60s".into())],
+    );
+    for path in ["/a", "/a/blame/b"] {
+        assert_eq!(example.ask("192.0.2.1", "PartnerBot/1.0", path).status, 200);
+        assert_eq!(service.values(), 0, "{path}");
+    }
+    for network in 0..30 {
+        let statuses: Vec<u16> = (0..25)
+            .map(|host| example.ask(&format!("45.0.{network}.{host}"), FIREFOX, "/a/blame/b").status)
+            .collect();
+        assert_eq!(statuses, [[200; 20].as_slice(), &[429; 5]].concat());
+    }
+    assert_eq!(example.ask("45.0.0.1", FIREFOX, "/a").status, 200);
+    assert_eq!(example.ask("192.0.2.1", "PartnerBot/1.0", "/a/blame/b").status, 200);
+    assert_eq!(service.values(), 30);
+}
+
+#[test]
+fn routes_lead_those_who_are_not_known_to_a_login_and_to_copies() {
+    let copies = format!("port_value: {} ", start_echo().port());
+    let example = example("swarms-routes.yaml", &[("port_value: 8001 ", copies)]);
+    let person = |path: &str| example.ask("203.0.113.1", FIREFOX, path);
+    let is_of_origin = |response: &Response| response.status == 200 && Received::of(response).is_some();
+    let login = person("/archive/1?page=2");
+    assert_eq!(
+        (login.status, login.header("location")),
+        (302, Some("http://example.com/login?next=/archive/1?page=2"))
+    );
+    let copy = person("/a/blame/b");
+    assert!(
+        copy.status == 200 && !is_of_origin(&copy) && copy.text().starts_with("GET /a/blame/b "),
+        "{copy:?}"
+    );
+    assert!(is_of_origin(&person("/a")));
+    for path in ["/archive/1", "/a/blame/b", "/a"] {
+        assert!(is_of_origin(&example.ask("192.0.2.1", "PartnerBot/1.0", path)), "{path}");
+        let known = Request::get(path).agent(FIREFOX).header("Cookie", "a=b; passed=1");
+        assert!(is_of_origin(&ask(example.port, &from("203.0.113.1", known))), "{path}");
+    }
+    assert_eq!(person("/archive/1").status, 302);
 }

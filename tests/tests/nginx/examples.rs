@@ -142,7 +142,7 @@ fn aiwi_17_aiwi_18_crawlers_are_slowed_down_and_told_for_how_long() {
 
 #[test]
 fn a_swarm_is_limited_by_network_and_a_verified_agent_never() {
-    let example = start("swarms", &[ADDRESS_FROM_HEADER]);
+    let example = start("swarms", &[ADDRESS_FROM_HEADER, ("/var/cache/nginx/copies", "copies")]);
     let ask_from = |host: u8, path: &str| example.get(path, &format!("203.0.113.{host}"), FIREFOX).status;
     // The rate of the example, 21 at once and then five a second, on the paths that cost much.
     wait_for("the end of the burst", || {
@@ -153,15 +153,22 @@ fn a_swarm_is_limited_by_network_and_a_verified_agent_never() {
         assert_eq!(example.get("/a/blame/b", "192.0.2.7", "PartnerBot/1.0").status, 200);
     }
     assert_eq!(example.get("/a/blame/b", "203.0.112.1", FIREFOX).status, 200, "another network");
+    // The origin answers with the User-Agent: a copy has that of the first one.
+    let passing = |path: &str, address: &str| {
+        let request = Request::get(path).agent(FIREFOX).header(ADDRESS_HEADER, address);
+        ask(example.port, &request.header("Cookie", "passed=1"))
+    };
+    for (host, user_agent) in [(1, "Mozilla/5.0 First"), (2, "Mozilla/5.0 Second")] {
+        let address = format!("203.0.109.{host}");
+        assert_eq!(example.get("/a/blame/copy", &address, user_agent).text(), "Mozilla/5.0 First");
+        assert_eq!(example.get("/a/blame/copy", "192.0.2.7", "PartnerBot/1.0").text(), "PartnerBot/1.0");
+        assert_eq!(passing("/a/blame/copy", &address).text(), FIREFOX);
+    }
     let challenged = example.get("/archive/1", "203.0.111.1", FIREFOX);
     let leads_to = challenged.header("location").unwrap_or_default();
     assert!(challenged.status == 302 && leads_to.ends_with("/login?next=/archive/1"), "{challenged:?}");
     assert_eq!(example.get("/archive/1", "192.0.2.7", "PartnerBot/1.0").status, 200);
-    let passed = Request::get("/archive/1")
-        .agent(FIREFOX)
-        .header(ADDRESS_HEADER, "203.0.110.1")
-        .header("Cookie", "passed=1");
-    assert_eq!(ask(example.port, &passed).status, 200);
+    assert_eq!(passing("/archive/1", "203.0.110.1").status, 200);
 }
 
 #[test]

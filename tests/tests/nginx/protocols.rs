@@ -1,7 +1,6 @@
 //! The protocols in which clients and proxies talk to nginx: TLS, HTTP/2, unix sockets, the PROXY protocol.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::process::Command;
 
 use crawlpike_tests::http::{Connection, Request};
@@ -10,6 +9,7 @@ use crawlpike_tests::nginx::{Folder, Nginx, local};
 use crawlpike_tests::origin::start_echo;
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::process::wait_for;
+use crawlpike_tests::tls;
 
 /// nginx in front of an origin that shows the head of each request as it came.
 struct Gate {
@@ -22,7 +22,7 @@ struct Gate {
 impl Gate {
     fn start(folder: Folder) -> Self {
         let (echo, tls, h2c) = (start_echo(), free_port(), free_port());
-        make_certificate(folder.path());
+        tls::write_certificate(&folder, &[]);
         let pass = format!(
             "access_log decided.log decided; location / {{ proxy_pass http://{echo}; proxy_set_header Host $host; }}"
         );
@@ -81,14 +81,6 @@ impl Way {
         assert!(answers.iter().all(|answers| answers.version == self.version), "{answers:?}");
         <[Answer; COUNT]>::try_from(answers).expect("a response to each request")
     }
-}
-
-fn make_certificate(folder: &Path) {
-    let mut command = Command::new("openssl");
-    command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]);
-    command.args(["-subj", "/CN=example.com", "-keyout", "key.pem", "-out", "certificate.pem"]);
-    let output = command.current_dir(folder).output().expect("openssl can be started");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// A response, as curl shows it.

@@ -1,5 +1,9 @@
 //! The leaky buckets of nginx's `limit_req`.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
 use hashbrown::HashMap;
 
 use super::Limit;
@@ -13,13 +17,19 @@ struct Bucket {
     last: i64,
 }
 
-/// The buckets of a limit, by their keys. A bucket that has run empty is forgotten when there are too many; it would answer as a
-/// new one does.
+impl Bucket {
+    /// The time at which it has run empty, so that it answers as a new one does.
+    fn empty_at(self, limit: &Limit) -> i64 {
+        self.last.saturating_add(((self.excess + 1000) * 1000 + limit.rate - 1) / limit.rate)
+    }
+}
+
+/// The buckets of a limit, by their keys. When there are too many, one that has run empty is forgotten for each new one.
 #[derive(Debug, Default)]
 pub(super) struct Buckets {
     of_keys: HashMap<u64, Bucket>,
-    /// When empty buckets were last looked for: at the same time, or before, there are no others.
-    swept: Option<i64>,
+    /// The keys of all, with the times at which they would have run empty without further requests.
+    by_end: BinaryHeap<Reverse<(i64, u64)>>,
     /// Requests that passed because there were too many keys at once.
     pub(super) untracked: u64,
 }
@@ -51,14 +61,34 @@ impl Buckets {
     }
 
     fn add(&mut self, limit: &Limit, key: u64, now: i64) {
-        if self.of_keys.len() >= Self::MOST && self.swept.is_none_or(|swept| swept < now) {
-            self.swept = Some(now);
-            self.of_keys.retain(|_, bucket| bucket.excess + 1000 > drained(limit, now - bucket.last));
+        if self.of_keys.len() >= Self::MOST {
+            self.forget_one(limit, now);
         }
         if self.of_keys.len() < Self::MOST {
-            self.of_keys.insert(key, Bucket { excess: 0, last: now });
+            let bucket = Bucket { excess: 0, last: now };
+            self.of_keys.insert(key, bucket);
+            self.by_end.push(Reverse((bucket.empty_at(limit), key)));
         } else {
             self.untracked += 1;
+        }
+    }
+
+    /// Forgets a bucket that has run empty. Each one that has not, because of requests since, gets its present time, which happens at
+    /// most once for each request.
+    fn forget_one(&mut self, limit: &Limit, now: i64) {
+        while let Some(mut first) = self.by_end.peek_mut() {
+            let Reverse((end, key)) = *first;
+            if end > now {
+                return;
+            }
+            match self.of_keys.get(&key).map(|bucket| bucket.empty_at(limit)).filter(|end| *end > now) {
+                Some(end) => *first = Reverse((end, key)),
+                None => {
+                    PeekMut::pop(first);
+                    self.of_keys.remove(&key);
+                    return;
+                }
+            }
         }
     }
 }
@@ -101,7 +131,31 @@ mod tests {
         let most = Buckets::MOST as u64;
         (0..most + 5).for_each(|key| assert!(buckets.admits(&limit, key, 0)));
         assert_eq!((buckets.of_keys.len(), buckets.untracked), (Buckets::MOST, 5));
-        assert!(buckets.admits(&limit, most, 1_000));
-        assert_eq!((buckets.of_keys.len(), buckets.untracked), (1, 5));
+        // Most have run empty, and those that have not are kept.
+        (0..100).for_each(|key| _ = buckets.admits(&limit, key, 999));
+        (0..100).for_each(|key| assert!(buckets.admits(&limit, key, 1_000)));
+        (0..most - 100).for_each(|key| assert!(buckets.admits(&limit, most + key, 1_000)));
+        assert_eq!((buckets.of_keys.len(), buckets.untracked), (Buckets::MOST, 5));
+        (0..100).for_each(|key| assert!(!buckets.admits(&limit, key, 1_999), "{key}"));
+        assert!(buckets.admits(&limit, 2 * most, 1_999));
+        assert_eq!(
+            (buckets.of_keys.len(), buckets.by_end.len(), buckets.untracked),
+            (Buckets::MOST, Buckets::MOST, 6)
+        );
+    }
+
+    #[test]
+    fn a_forgotten_bucket_answers_as_it_would_have() {
+        let limit = "key=address rate=7r/s burst=2".parse().unwrap();
+        let (mut bounded, mut all, mut random) = (Buckets::default(), Buckets::default(), 1_u64);
+        let filled = Buckets::MOST as u64 - 50;
+        (0..filled).for_each(|key| _ = bounded.admits(&limit, u64::MAX - key, i64::MAX / 2));
+        for now in (0..20_000).map(|number| number * 10) {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // One key has half of the requests.
+            let key = (random >> 33) % 60 * (random >> 50 & 1);
+            assert_eq!(bounded.admits(&limit, key, now), all.admits(&limit, key, now), "{key} at {now}");
+        }
+        assert_eq!((all.of_keys.len(), bounded.of_keys.len(), bounded.untracked), (60, Buckets::MOST, 0));
     }
 }

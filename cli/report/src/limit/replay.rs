@@ -151,4 +151,33 @@ mod tests {
         assert_eq!(late.late, 1);
         assert_eq!(late.counted[0].kinds[0].requests as i64, window + 3);
     }
+
+    #[test]
+    fn requests_of_one_time_pass_as_they_were_read_and_no_more_wait_than_the_window_has() {
+        let limits = ["key=address rate=1r/s burst=1".parse().unwrap()];
+        let address: IpAddr = "192.0.2.1".parse().unwrap();
+        let network = ClientNetwork::of(address, (24, 48));
+        let passage = |time, identity| Passage {
+            time,
+            number: 0,
+            address,
+            network,
+            asn: None,
+            identity,
+            keys: [NonZeroU64::new(1), None, None, None],
+        };
+        let mut replay = Replay::new(&limits);
+        // Each second time is read before the one that it follows. Of three requests of a time, the third is refused.
+        let times = Replay::WINDOW as u64 / 2;
+        for time in (0..times as i64).map(|number| (number ^ 1) * 10_000) {
+            for identity in [2, 0, 1] {
+                replay.add(passage(time, identity));
+            }
+            assert!(replay.waiting.len() <= Replay::WINDOW);
+        }
+        let replayed = replay.finish();
+        let kinds = [0, 1, 2].map(|identity| &replayed.counted[0].kinds[identity]);
+        assert_eq!(kinds.map(|kind| (kind.requests, kind.refused)), [(times, 0), (times, times), (times, 0)]);
+        assert_eq!(replayed.late, 0);
+    }
 }

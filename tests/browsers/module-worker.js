@@ -1,0 +1,2 @@
+import '/imported-by-module-worker.js';
+fetch('/fetch-by-module-worker').finally(() => postMessage('done'));

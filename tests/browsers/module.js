@@ -1,0 +1,1 @@
+import '/imported-by-module.js';

@@ -1,0 +1,2 @@
+importScripts('/imported-by-worker.js');
+fetch('/fetch-by-worker').finally(() => postMessage('done'));
