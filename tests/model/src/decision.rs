@@ -1,0 +1,299 @@
+//! The decision and its reason: CONTRACT 3; docs/identity.md, docs/robots-and-preferences.md.
+
+use crate::edge::{Edge, Request, Site};
+use crate::host::is_host;
+use crate::identity::{Identity, Signature, identify, word};
+use crate::path::Path;
+use crate::preferences::{Asked, Verdict};
+use crate::{robots_tag, usage};
+
+/// The JSON decision of CONTRACT 4, and the doubt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "CONTRACT 4 describes them")]
+pub struct Decision {
+    pub action: &'static str,
+    pub status: Option<u16>,
+    pub reason: &'static str,
+    pub identity: &'static str,
+    pub agent: Option<String>,
+    pub feed: Option<String>,
+    pub service: Option<String>,
+    pub country: Option<String>,
+    pub region: Option<String>,
+    pub city: Option<String>,
+    pub site: Option<String>,
+    pub purpose: Option<String>,
+    /// The file, and the line.
+    pub rule: Option<(String, u32)>,
+    pub robots_tag: Option<String>,
+    pub usage: Option<String>,
+    pub proof: Option<&'static str>,
+    pub enforced: bool,
+    pub doubt: Option<&'static str>,
+}
+
+/// What is done, and why; the rule by its key in the site, and its line; the purposes, if they are why.
+struct Ruling {
+    action: &'static str,
+    reason: &'static str,
+    rule: Option<(&'static str, u32)>,
+    by_purpose: bool,
+}
+
+fn ruling(action: &'static str, reason: &'static str) -> Ruling {
+    Ruling { action, reason, rule: None, by_purpose: false }
+}
+
+/// Decides about a request.
+pub fn decide(edge: &Edge, request: &Request<'_>) -> Decision {
+    let path = Path::new(request.path.as_bytes());
+    let site = edge.site(request.host);
+    let site_name = site.map(|site| site.name.clone());
+    let mode = request.mode.unwrap_or_else(|| site.map_or(&edge.mode, |site| site.mode(&path, &edge.mode)));
+    if mode == "off" {
+        // "Crawlpike examines nothing and serves no policy; the client stays unknown."
+        let usage = statement(site, "*", &path);
+        return Decision {
+            action: "allow",
+            reason: "not-automated",
+            identity: "none",
+            site: site_name,
+            usage,
+            ..Decision::default()
+        };
+    }
+    let mut identity = identify(edge, request);
+    identity.is_exempt |= site.is_some_and(|site| is_exempt(edge, site, request));
+    let is_shared = |name: &&str| {
+        edge.agents.iter().filter(|agent| agent.feeds.iter().any(|known| known == name)).count() == 1
+    };
+    let sole = identity.feed.filter(|name| identity.name == "undeclared" && is_shared(name));
+    let acting = identity.agent.or_else(|| {
+        edge.agents
+            .iter()
+            .find(|agent| sole.is_some_and(|name| agent.feeds.iter().any(|known| known == name)))
+    });
+    let declared = declared_purposes(edge, site, request);
+    let purposes = if declared.is_empty() {
+        acting.map(|agent| agent.purposes.clone()).unwrap_or_default()
+    } else {
+        declared.clone()
+    };
+    let agent = acting.map_or("*", |agent| agent.token.as_str());
+    let ruling = rule(site, request, &identity, agent, &purposes, &path);
+    let is_person = ruling.reason == "not-automated" && identity.name == "none";
+    let shown = if ruling.by_purpose && declared.is_empty() { &purposes } else { &declared };
+    let is_denied = ruling.action == "deny";
+    let may_pass = matches!(identity.doubt, Some("signature-not-examined" | "name-not-looked-up"));
+    let place = identity.place;
+    Decision {
+        action: ruling.action,
+        status: is_denied.then_some(match ruling.reason {
+            "invalid-host" => 400,
+            // "503 with `Retry-After: 1` for the reason `unverified-agent`."
+            "unverified-agent" if may_pass => 503,
+            _ => 403,
+        }),
+        reason: ruling.reason,
+        identity: identity.name,
+        agent: identity.agent.map(|agent| agent.token.clone()),
+        feed: identity.feed.map(str::to_owned),
+        service: identity.service.map(str::to_owned),
+        country: place.and_then(|place| place.country.clone()),
+        region: place.and_then(|place| place.region.clone()),
+        city: place.and_then(|place| place.city.clone()),
+        purpose: Some(shown.join(", ")).filter(|text| !text.is_empty() && !is_person),
+        rule: ruling
+            .rule
+            .zip(site)
+            .map(|((key, line), site)| (site.settings[key].as_str().unwrap_or_default().to_owned(), line)),
+        robots_tag: site.and_then(|site| robots_tag::of_site(site, &path)),
+        usage: statement(site, agent, &path),
+        site: site_name,
+        proof: identity.proof,
+        // "The share of client addresses for which `enforce` enforces": all or none here.
+        enforced: mode == "enforce" && site.is_none_or(|site| site.settings["enforce_percent"] != 0),
+        doubt: identity.doubt,
+    }
+}
+
+fn statement(site: Option<&Site>, agent: &str, path: &Path) -> Option<String> {
+    let site = site?;
+    usage::text(usage::statement(site.robots.as_ref(), &site.usage, agent, path))
+}
+
+fn is_exempt(edge: &Edge, site: &Site, request: &Request<'_>) -> bool {
+    let of_site = Edge { exempts: site.exempts.clone(), ..edge.clone() };
+    !site.exempts.is_empty() && identify(&of_site, request).is_exempt
+}
+
+/// CONTRACT 3: the order of the steps; the first that settles it.
+fn rule(
+    site: Option<&Site>,
+    request: &Request<'_>,
+    identity: &Identity<'_>,
+    agent: &str,
+    purposes: &[String],
+    path: &Path,
+) -> Ruling {
+    let setting = |key: &str, default: &'static str| -> String {
+        site.and_then(|site| site.settings[key].as_str()).unwrap_or(default).to_owned()
+    };
+    // 1. Served resources.
+    let resources = [
+        ("/robots.txt", site.is_some_and(|site| site.robots.is_some())),
+        ("/automation-preferences.txt", site.is_some_and(|site| site.preferences.is_some())),
+        (
+            "/.well-known/aiwebindex-verify.txt",
+            site.is_some_and(|site| site.settings["aiwebindex"]["verification_tokens"].is_array()),
+        ),
+    ];
+    let resource = resources.into_iter().find(|(name, _)| path.is(name));
+    if resource.is_some_and(|(_, is_configured)| is_configured) && ["GET", "HEAD"].contains(&request.method) {
+        return ruling("serve", "served");
+    }
+    // docs/exempt.md: "each request is allowed".
+    if identity.is_exempt {
+        return ruling("allow", "exempt");
+    }
+    // 3. Not automated.
+    let undeclared = setting("undeclared", "allow");
+    let is_browser = identity.name == "undeclared" && !identity.is_automation;
+    if identity.name == "none" || is_browser && undeclared == "allow" {
+        return ruling("allow", "not-automated");
+    }
+    // "Where it does not, these three paths go to the origin and are never denied."
+    if resource.is_some() {
+        return ruling("allow", "allowed");
+    }
+    // "An automated client whose `Host` is not a host name gets 400, whatever its identity."
+    if !request.host.is_empty() && !is_host(request.host) {
+        return ruling("deny", "invalid-host");
+    }
+    // 4. Spoofed, unverified, agent rules.
+    let is_bad_signature = matches!(request.signature, Signature::Wrong(_)) && identity.name == "spoofed";
+    let (treatment, reason) = match identity.name {
+        "spoofed" => {
+            (setting("spoofed", "deny"), if is_bad_signature { "bad-signature" } else { "spoofed-agent" })
+        }
+        // "The same holds if the claim is a forgery without the signature, and the site denies `spoofed` clients."
+        "unverified" if identity.is_refuted_else && setting("spoofed", "deny") == "deny" => {
+            ("deny".into(), "unverified-agent")
+        }
+        "unverified" => (setting("unverified", "policy"), "unverified-agent"),
+        "undeclared" if is_browser => (undeclared, "undeclared-agent"),
+        _ => ("policy".into(), ""),
+    };
+    match treatment.as_str() {
+        "deny" => return ruling("deny", reason),
+        "allow" => return ruling("allow", "allowed"),
+        _ => {}
+    }
+    match identity.agent.map(|agent| agent.action.as_str()) {
+        Some("deny") => return ruling("deny", "agent-denied"),
+        Some("allow") if identity.name == "verified" => return ruling("allow", "agent-allowed"),
+        _ => {}
+    }
+    let Some(site) = site else { return ruling("allow", "allowed") };
+    // 5. Geo rules: the first that matches.
+    match geo(site, identity).as_deref() {
+        Some("deny") => return ruling("deny", "geo-denied"),
+        Some("allow") => return ruling("allow", "allowed"),
+        _ => {}
+    }
+    policies(site, request, agent, purposes, path)
+}
+
+fn geo(site: &Site, identity: &Identity<'_>) -> Option<String> {
+    let place = identity.place?;
+    let country = place.country.as_ref()?;
+    let has = |list: &serde_json::Value, code: Option<&String>| {
+        let listed: Vec<&str> =
+            list.as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
+        listed.is_empty()
+            || code.is_some_and(|code| listed.iter().any(|known| known.eq_ignore_ascii_case(code)))
+    };
+    let matches = |rule: &&serde_json::Value| {
+        has(&rule["country"], Some(country)) && has(&rule["region"], place.region.as_ref())
+    };
+    let rules = site.settings["geo"].as_array()?;
+    rules.iter().find(matches)?["action"].as_str().map(str::to_owned)
+}
+
+/// 6. robots.txt. 7. automation-preferences.txt; then usage, where the site enforces it.
+fn policies(site: &Site, request: &Request<'_>, agent: &str, purposes: &[String], path: &Path) -> Ruling {
+    let of = |key: &'static str, line: Option<u32>| line.map(|line| (key, line));
+    let mut rule = None;
+    if let Some(robots) = &site.robots {
+        let (is_allowed, line) = robots.decide(agent, path);
+        rule = of("robots_txt", line);
+        if !is_allowed {
+            return Ruling { rule, ..ruling("deny", "robots-disallowed") };
+        }
+    }
+    if let Some(preferences) = &site.preferences {
+        let allows_undeclared = site.settings["undeclared_purpose"] == "allow";
+        let asked = Asked { agent, host: request.host, method: request.method, purposes, allows_undeclared };
+        match preferences.decide(&asked, path) {
+            Verdict::NoGroup => {}
+            // "If both allow a request, the decision names the line of automation-preferences.txt."
+            Verdict::Allowed(line) => rule = of("automation_preferences", Some(line)),
+            Verdict::Method(line) => {
+                return Ruling {
+                    rule: of("automation_preferences", Some(line)),
+                    ..ruling("deny", "method-not-allowed")
+                };
+            }
+            Verdict::Purpose(line) => {
+                let rule = of("automation_preferences", Some(line));
+                return Ruling { rule, by_purpose: true, ..ruling("deny", "purpose-not-allowed") };
+            }
+        }
+    }
+    if site.settings["usage"]["enforce"] == true {
+        let robots = site.robots.as_ref();
+        if usage::is_denied(usage::statement(robots, &site.usage, agent, path), purposes) {
+            let line = robots.and_then(|robots| usage::disallowing_line(robots, agent, path, purposes));
+            return Ruling {
+                rule: of("robots_txt", line),
+                by_purpose: true,
+                ..ruling("deny", "usage-disallowed")
+            };
+        }
+    }
+    Ruling { rule, ..ruling("allow", "allowed") }
+}
+
+/// "Agent and purpose of a client": the header, or words of the User-Agent that a file or the configuration names.
+fn declared_purposes(edge: &Edge, site: Option<&Site>, request: &Request<'_>) -> Vec<String> {
+    // RFC 9110, 5.6.2.
+    let is_token = |line: &&&str| {
+        let is_part = |octet: u8| octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&octet);
+        (1..=64).contains(&line.len()) && line.bytes().all(is_part)
+    };
+    if !request.purposes.is_empty() {
+        let are_purposes = request.purposes.len() <= 8 && request.purposes.iter().all(|line| is_token(&line));
+        return if are_purposes {
+            request.purposes.iter().map(|line| (*line).to_owned()).collect()
+        } else {
+            Vec::new()
+        };
+    }
+    let Some(user_agent) = request.user_agent else { return Vec::new() };
+    let of_site = site
+        .and_then(|site| site.preferences.as_ref())
+        .into_iter()
+        .flat_map(|file| file.purposes().map(str::to_ascii_lowercase));
+    let of_agents =
+        edge.agents.iter().flat_map(|agent| &agent.purposes).map(|purpose| purpose.to_ascii_lowercase());
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for purpose in of_site.chain(of_agents) {
+        if let Some(place) = word(user_agent, &purpose)
+            && !found.iter().any(|(_, known)| *known == purpose)
+        {
+            found.push((place, purpose));
+        }
+    }
+    found.sort();
+    found.into_iter().map(|(_, purpose)| purpose).collect()
+}

@@ -1,0 +1,28 @@
+//! What a decision is, in the plainest words: no tables, no cleverness, linear scans.
+//!
+//! The model is written from the specifications and the documentation, to be read beside the paragraphs that its comments name.
+//! It shares nothing with the core, which `tests/` compares with it. CONTRACT-like words such as `reason` are those of the glossary.
+
+mod decision;
+mod edge;
+mod feed;
+mod host;
+mod identity;
+mod lines;
+mod path;
+mod preferences;
+mod robots;
+mod robots_tag;
+mod usage;
+mod version;
+
+pub use decision::{Decision, decide};
+pub use edge::{Edge, Request};
+pub use feed::{Content, Entry, Place, read as read_feed};
+pub use identity::{Name, Signature};
+pub use path::{FORMS, Form, Path, Pattern, resolve};
+pub use preferences::{Asked, Preferences, Verdict as PreferencesVerdict};
+pub use robots::{Robots, Verdict as RobotsVerdict};
+pub use robots_tag::Tag;
+pub use usage::{Statement, statement as usage_statement, text as usage_text};
+pub use version::{Choice, File, State, Terms, Versions};
