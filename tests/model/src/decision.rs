@@ -1,8 +1,10 @@
 //! The decision and its reason: CONTRACT 3; docs/identity.md, docs/robots-and-preferences.md.
 
+use std::cmp::Reverse;
+
 use crate::edge::{Edge, Request, Site};
 use crate::host::is_host;
-use crate::identity::{Identity, Signature, identify, word};
+use crate::identity::{Identity, identify, word};
 use crate::path::Path;
 use crate::preferences::{Asked, Verdict};
 use crate::{robots_tag, usage};
@@ -171,11 +173,11 @@ fn rule(
         return ruling("deny", "invalid-host");
     }
     // 4. Spoofed, unverified, agent rules.
-    let is_bad_signature = matches!(request.signature, Signature::Wrong(_)) && identity.name == "spoofed";
     let (treatment, reason) = match identity.name {
-        "spoofed" => {
-            (setting("spoofed", "deny"), if is_bad_signature { "bad-signature" } else { "spoofed-agent" })
-        }
+        "spoofed" => (
+            setting("spoofed", "deny"),
+            if identity.is_badly_signed { "bad-signature" } else { "spoofed-agent" },
+        ),
         // "The same holds if the claim is a forgery without the signature, and the site denies `spoofed` clients."
         "unverified" if identity.is_refuted_else && setting("spoofed", "deny") == "deny" => {
             ("deny".into(), "unverified-agent")
@@ -222,46 +224,51 @@ fn geo(site: &Site, identity: &Identity<'_>) -> Option<String> {
 
 /// 6. robots.txt. 7. automation-preferences.txt; then usage, where the site enforces it.
 fn policies(site: &Site, request: &Request<'_>, agent: &str, purposes: &[String], path: &Path) -> Ruling {
-    let of = |key: &'static str, line: Option<u32>| line.map(|line| (key, line));
+    // "The strictest result counts": the first spelling that is denied, else the path as sent.
+    let of_spelling = |spelling| by_files(site, request, agent, purposes, path, spelling);
+    let is_denial = |ruling: &Ruling| ruling.action == "deny";
+    let ruled = path.spellings().map(of_spelling).find(is_denial).unwrap_or_else(|| of_spelling(0));
+    if is_denial(&ruled) || site.settings["usage"]["enforce"] != true {
+        return ruled;
+    }
+    let robots = site.robots.as_ref();
+    if usage::is_denied(usage::statement(robots, &site.usage, agent, path), purposes) {
+        let line = robots.and_then(|robots| usage::disallowing_line(robots, agent, path, purposes));
+        let rule = line.map(|line| ("robots_txt", line));
+        return Ruling { rule, by_purpose: true, ..ruling("deny", "usage-disallowed") };
+    }
+    ruled
+}
+
+fn by_files(
+    site: &Site,
+    request: &Request<'_>,
+    agent: &str,
+    purposes: &[String],
+    path: &Path,
+    spelling: usize,
+) -> Ruling {
     let mut rule = None;
     if let Some(robots) = &site.robots {
-        let (is_allowed, line) = robots.decide(agent, path);
-        rule = of("robots_txt", line);
+        let (is_allowed, line) = robots.decide_spelling(agent, path, spelling);
+        rule = line.map(|line| ("robots_txt", line));
         if !is_allowed {
             return Ruling { rule, ..ruling("deny", "robots-disallowed") };
         }
     }
-    if let Some(preferences) = &site.preferences {
-        let allows_undeclared = site.settings["undeclared_purpose"] == "allow";
-        let asked = Asked { agent, host: request.host, method: request.method, purposes, allows_undeclared };
-        match preferences.decide(&asked, path) {
-            Verdict::NoGroup => {}
-            // "If both allow a request, the decision names the line of automation-preferences.txt."
-            Verdict::Allowed(line) => rule = of("automation_preferences", Some(line)),
-            Verdict::Method(line) => {
-                return Ruling {
-                    rule: of("automation_preferences", Some(line)),
-                    ..ruling("deny", "method-not-allowed")
-                };
-            }
-            Verdict::Purpose(line) => {
-                let rule = of("automation_preferences", Some(line));
-                return Ruling { rule, by_purpose: true, ..ruling("deny", "purpose-not-allowed") };
-            }
+    let Some(preferences) = &site.preferences else { return Ruling { rule, ..ruling("allow", "allowed") } };
+    let allows_undeclared = site.settings["undeclared_purpose"] == "allow";
+    let asked = Asked { agent, host: request.host, method: request.method, purposes, allows_undeclared };
+    let of = |line| Some(("automation_preferences", line));
+    match preferences.decide_spelling(&asked, path, spelling) {
+        Verdict::NoGroup => Ruling { rule, ..ruling("allow", "allowed") },
+        // "If both allow a request, the decision names the line of automation-preferences.txt."
+        Verdict::Allowed(line) => Ruling { rule: of(line), ..ruling("allow", "allowed") },
+        Verdict::Method(line) => Ruling { rule: of(line), ..ruling("deny", "method-not-allowed") },
+        Verdict::Purpose(line) => {
+            Ruling { rule: of(line), by_purpose: true, ..ruling("deny", "purpose-not-allowed") }
         }
     }
-    if site.settings["usage"]["enforce"] == true {
-        let robots = site.robots.as_ref();
-        if usage::is_denied(usage::statement(robots, &site.usage, agent, path), purposes) {
-            let line = robots.and_then(|robots| usage::disallowing_line(robots, agent, path, purposes));
-            return Ruling {
-                rule: of("robots_txt", line),
-                by_purpose: true,
-                ..ruling("deny", "usage-disallowed")
-            };
-        }
-    }
-    Ruling { rule, ..ruling("allow", "allowed") }
 }
 
 /// "Agent and purpose of a client": the header, or words of the User-Agent that a file or the configuration names.
@@ -279,21 +286,17 @@ fn declared_purposes(edge: &Edge, site: Option<&Site>, request: &Request<'_>) ->
             Vec::new()
         };
     }
+    // "Of those that the site's file names, else of those of the configuration, the longest, and the first of equally long ones."
     let Some(user_agent) = request.user_agent else { return Vec::new() };
-    let of_site = site
-        .and_then(|site| site.preferences.as_ref())
-        .into_iter()
-        .flat_map(|file| file.purposes().map(str::to_ascii_lowercase));
-    let of_agents =
-        edge.agents.iter().flat_map(|agent| &agent.purposes).map(|purpose| purpose.to_ascii_lowercase());
-    let mut found: Vec<(usize, String)> = Vec::new();
-    for purpose in of_site.chain(of_agents) {
-        if let Some(place) = word(user_agent, &purpose)
-            && !found.iter().any(|(_, known)| *known == purpose)
-        {
-            found.push((place, purpose));
+    let of_site =
+        site.and_then(|site| site.preferences.as_ref()).map(|file| file.purposes().collect::<Vec<_>>());
+    let of_agents = edge.agents.iter().flat_map(|agent| &agent.purposes).map(String::as_str);
+    for names in [of_site.unwrap_or_default(), of_agents.collect()] {
+        let found =
+            names.into_iter().filter_map(|name| Some((name.len(), Reverse(word(user_agent, name)?), name)));
+        if let Some((_, _, name)) = found.max() {
+            return vec![name.to_ascii_lowercase()];
         }
     }
-    found.sort();
-    found.into_iter().map(|(_, purpose)| purpose).collect()
+    Vec::new()
 }

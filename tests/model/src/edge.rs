@@ -43,7 +43,7 @@ pub struct Request<'r> {
 
 /// An agent of the configuration.
 #[derive(Clone, Debug)]
-pub struct Agent {
+pub(crate) struct Agent {
     pub(crate) token: String,
     pub(crate) feeds: Vec<String>,
     pub(crate) services: Vec<String>,
@@ -76,7 +76,7 @@ pub(crate) enum Exempt {
 
 /// A site.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub(crate) struct Site {
     pub(crate) name: String,
     pub(crate) hosts: Vec<HostPattern>,
     pub(crate) settings: Value,

@@ -40,7 +40,7 @@ pub struct Content {
 
 /// A prefix in CIDR notation, or an address. RFC 4632, 3.1, RFC 4291, 2.3: no bits behind the prefix. "`::ffff:192.0.2.0/120` means
 /// `192.0.2.0/24`."
-pub fn prefix(text: &str) -> Option<IpNet> {
+pub(crate) fn prefix(text: &str) -> Option<IpNet> {
     let (address, length) = match text.split_once('/') {
         Some((address, length)) => (address, Some(length)),
         None => (text, None),
@@ -162,8 +162,9 @@ fn geofeed(text: &str, authority: &[IpNet]) -> Content {
         };
         // 3.2: entries of which the publisher is not the authority are ignored.
         let is_within = |known: &IpNet| known.contains(&prefix);
-        if authority.is_empty() || authority.iter().any(is_within) {
-            content.add(prefix, None, place);
+        match authority.is_empty() || authority.iter().any(is_within) {
+            true => content.add(prefix, None, place),
+            false => content.unreadable += 1,
         }
     }
     content
@@ -178,12 +179,7 @@ fn csv(line: &str) -> Vec<String> {
         let field = fields.last_mut().expect("there is one");
         match character {
             '"' if is_quoted && characters.peek() == Some(&'"') => field.extend(characters.next()),
-            '"' if is_quoted || field.trim().is_empty() => {
-                is_quoted = !is_quoted;
-                if is_quoted {
-                    field.clear();
-                }
-            }
+            '"' if is_quoted || field.is_empty() => is_quoted = !is_quoted,
             '#' if !is_quoted => break,
             ',' if !is_quoted => fields.push(String::new()),
             _ => field.push(character),
@@ -197,8 +193,10 @@ fn csv(line: &str) -> Vec<String> {
 /// 2.1.1.2 to 2.1.1.4, and 2.1.2: `ZZ` is no place. `None`: a field cannot be read.
 fn place(country: &str, region: &str, city: &str) -> Option<Place> {
     let is_code = |text: &str| text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic());
-    let country = country.to_ascii_uppercase();
     let region = region.to_ascii_uppercase();
+    // A region without a country is one of its own country.
+    let own = region.split('-').next().unwrap_or_default();
+    let country = if country.is_empty() { own.to_owned() } else { country.to_ascii_uppercase() };
     if !country.is_empty() && !is_code(&country) {
         return None;
     }
@@ -247,12 +245,12 @@ const SPECIAL: [&str; 23] = [
 ];
 
 /// Returns true if no publisher can own the address.
-pub fn is_special(address: IpAddr) -> bool {
+pub(crate) fn is_special(address: IpAddr) -> bool {
     SPECIAL.iter().filter_map(|text| prefix(text)).any(|prefix| prefix.contains(&address))
 }
 
 /// The number of addresses of a family in a list of prefixes, each counted once.
-pub fn addresses(prefixes: &[IpNet], is_v4: bool) -> u128 {
+pub(crate) fn addresses(prefixes: &[IpNet], is_v4: bool) -> u128 {
     let of_family = prefixes.iter().filter(|prefix| prefix.addr().is_ipv4() == is_v4);
     let is_outermost =
         |prefix: &&IpNet| !prefixes.iter().any(|other| other != *prefix && other.contains(*prefix));
@@ -264,7 +262,7 @@ fn size(prefix: &IpNet) -> u128 {
 }
 
 /// The addresses of the first list that are not in the second: those of its prefixes without the parts that are.
-pub fn addresses_gone(old: &[IpNet], new: &[IpNet], is_v4: bool) -> u128 {
+pub(crate) fn addresses_gone(old: &[IpNet], new: &[IpNet], is_v4: bool) -> u128 {
     let mut common: Vec<IpNet> = Vec::new();
     for (a, b) in old.iter().flat_map(|a| new.iter().map(move |b| (a, b))) {
         let both = if a.contains(b) { b } else { a };

@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// An exact name, `*.` and a name, or `*`.
 #[derive(Clone, Debug)]
-pub struct HostPattern(String);
+pub(crate) struct HostPattern(String);
 
 /// A host without its port and the dot at its end, in lower case.
-pub fn host_name(host: &str) -> String {
+pub(crate) fn host_name(host: &str) -> String {
     let host = host.to_ascii_lowercase();
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !port.contains(']') => name,
@@ -19,19 +19,19 @@ pub fn host_name(host: &str) -> String {
 
 impl HostPattern {
     /// `None` if it is none.
-    pub fn new(text: &str) -> Option<Self> {
+    pub(crate) fn new(text: &str) -> Option<Self> {
         let name = host_name(text);
         let rest = name.strip_prefix("*.").unwrap_or(&name);
         (rest == "*" || is_host(rest)).then_some(Self(name))
     }
 
     /// Returns true if it names this host.
-    pub fn is_exactly(&self, host: &str) -> bool {
+    pub(crate) fn is_exactly(&self, host: &str) -> bool {
         self.0 == host
     }
 
     /// Returns true if it names the host, or one of its parents with `*.`.
-    pub fn matches(&self, host: &str) -> bool {
+    pub(crate) fn matches(&self, host: &str) -> bool {
         let parent = self.0.strip_prefix('*');
         self.0 == host
             || parent.is_some_and(|parent| host.len() > parent.len() && host.ends_with(parent))
@@ -39,13 +39,13 @@ impl HostPattern {
     }
 
     /// CONTRACT 2: "exact beats wildcard, the longer wildcard beats the shorter".
-    pub fn rank(&self, host: &str) -> Option<(bool, usize)> {
+    pub(crate) fn rank(&self, host: &str) -> Option<(bool, usize)> {
         self.matches(host).then(|| (self.is_exactly(host), self.0.len()))
     }
 }
 
 /// "Letters, digits, `-` and `_`, in labels separated by single dots; a dot at the end and a port are allowed." An address, too.
-pub fn is_host(host: &str) -> bool {
+pub(crate) fn is_host(host: &str) -> bool {
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !port.contains(']') => (name, port),
         _ => (host, ""),

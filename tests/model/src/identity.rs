@@ -6,7 +6,6 @@ use ipnet::IpNet;
 
 use crate::edge::{Agent, Edge, Feed, Request};
 use crate::feed::{Entry, Place, is_special, prefix};
-use crate::version::State;
 
 /// What the headers of a signature are, which the model takes as a fact: RFC 9421 is no part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +16,8 @@ pub enum Signature {
     Good(String),
     /// One that names a key of this directory, which did not make it.
     Wrong(String),
-    /// The gate has examined too many.
-    NotExamined,
+    /// One that names a key of this directory. The gate has examined too many.
+    NotExamined(String),
 }
 
 /// What is known of the names of the address for the agent that is claimed.
@@ -34,7 +33,7 @@ pub enum Name {
 
 /// The sender of a request.
 #[derive(Clone, Debug, Default)]
-pub struct Identity<'e> {
+pub(crate) struct Identity<'e> {
     /// `verified` and so on.
     pub name: &'static str,
     /// Claimed, or the signer.
@@ -53,6 +52,8 @@ pub struct Identity<'e> {
     pub is_automation: bool,
     /// An exempt address of the document.
     pub is_exempt: bool,
+    /// Spoofed by its signature.
+    pub is_badly_signed: bool,
     /// A claim that would be a forgery without the signature that was not examined.
     pub is_refuted_else: bool,
 }
@@ -96,7 +97,7 @@ fn lookup(edge: &Edge, address: IpAddr, now: i64) -> Vec<Found<'_>> {
 }
 
 /// Finds out who sent the request.
-pub fn identify<'e>(edge: &'e Edge, request: &Request<'_>) -> Identity<'e> {
+pub(crate) fn identify<'e>(edge: &'e Edge, request: &Request<'_>) -> Identity<'e> {
     let address = request.address.map(|address| client_address(edge, address));
     let all = address.map(|address| lookup(edge, address, request.now)).unwrap_or_default();
     let ranges: Vec<_> = all.iter().filter(|(feed, _)| !feed.is_geofeed).copied().collect();
@@ -128,9 +129,12 @@ pub fn identify<'e>(edge: &'e Edge, request: &Request<'_>) -> Identity<'e> {
     };
     if let Some(signer) = claimed.filter(has_key).or_else(|| edge.agents.iter().find(has_key)) {
         let (name, proof) = if holds { ("verified", Some("signature")) } else { ("spoofed", None) };
-        return Identity { name, agent: Some(signer), proof, is_automation: true, ..none };
+        let is_badly_signed = !holds;
+        return Identity { name, agent: Some(signer), proof, is_badly_signed, is_automation: true, ..none };
     }
-    let is_unexamined = *request.signature == Signature::NotExamined;
+    // "A signature that names a known key."
+    let is_unexamined = matches!(request.signature, Signature::NotExamined(directory)
+        if edge.agents.iter().any(|agent| agent.directories.contains(directory)));
     let unexamined = Some("signature-not-examined").filter(|_| is_unexamined);
     if let Some(agent) = claimed {
         let claims = Identity { agent: claimed, ..none };
@@ -138,12 +142,12 @@ pub fn identify<'e>(edge: &'e Edge, request: &Request<'_>) -> Identity<'e> {
             let name = if is_unexamined { "unverified" } else { "spoofed" };
             return Identity { name, doubt: unexamined, is_refuted_else: is_unexamined, ..claims };
         };
-        // Names are looked up only for an agent with domains that would be unverified.
-        if request.name == Name::Confirmed && !agent.domains.is_empty() {
+        // Names are looked up only for an agent with domains that would be unverified, and of a known address.
+        let has_name = |known| request.name == known && !agent.domains.is_empty() && address.is_some();
+        if has_name(Name::Confirmed) {
             return Identity { name: "verified", proof: Some("rdns"), ..claims };
         }
-        let unasked = Some("name-not-looked-up")
-            .filter(|_| request.name == Name::NotLookedUp && !agent.domains.is_empty());
+        let unasked = Some("name-not-looked-up").filter(|_| has_name(Name::NotLookedUp));
         return Identity { name: "unverified", doubt: unexamined.or(unasked).or(Some(doubt)), ..claims };
     }
     if is_unexamined {
@@ -206,8 +210,8 @@ fn doubt(
     // "All ranges of the agent are known", "complete, known and not empty".
     let is_known = |name: &String| {
         let feed = edge.feeds.iter().find(|feed| feed.name == *name)?;
-        let (state, content) = feed.choice.at(now, feed.max_age);
-        Some(state != State::Missing && content.is_some_and(|content| content.unreadable == 0))
+        let (_, content) = feed.choice.at(now, feed.max_age);
+        Some(content.is_some_and(|content| content.unreadable == 0 && !content.entries.is_empty()))
     };
     (!agent.feeds.iter().all(|name| is_known(name) == Some(true))).then_some("feed-state")
 }

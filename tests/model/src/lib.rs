@@ -18,11 +18,7 @@ mod version;
 
 pub use decision::{Decision, decide};
 pub use edge::{Edge, Request};
-pub use feed::{Content, Entry, Place, read as read_feed};
 pub use identity::{Name, Signature};
-pub use path::{FORMS, Form, Path, Pattern, resolve};
-pub use preferences::{Asked, Preferences, Verdict as PreferencesVerdict};
-pub use robots::{Robots, Verdict as RobotsVerdict};
+pub use path::{FORMS, Form, resolve};
 pub use robots_tag::Tag;
-pub use usage::{Statement, statement as usage_statement, text as usage_text};
-pub use version::{Choice, File, State, Terms, Versions};
+pub use version::{File, Versions};

@@ -1,21 +1,18 @@
 //! Paths and the patterns that match them: RFC 9309, 2.2.2 and 2.2.3; "Path patterns" and "Other spellings of a path" in
 //! docs/robots-and-preferences.md.
 
-/// An octet as it is compared, or what is special in a pattern.
+/// What a pattern consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
-    /// An octet that stands for itself.
-    Plain(u8),
-    /// An octet that is percent-encoded, or would be: two forms that are equal.
-    Encoded(u8),
-    /// `*` of a pattern.
+    /// An octet of the normal form.
+    Octet(u8),
+    /// A delimiter that is data in a query, where its normal form is encoded.
+    Delimiter(u8),
+    /// `*`.
     AnyText,
     /// `$` at the end of a pattern.
     End,
 }
-
-/// An octet of a path, and if it is in the query.
-type Octet = (Unit, bool);
 
 /// The general delimiters that delimit nothing in a query: RFC 3986, 3.4, and the table of RFC 9309, 2.2.2.
 const DATA_IN_QUERY: &[u8] = b":/?@[]";
@@ -34,32 +31,31 @@ fn decoded(text: &[u8]) -> Option<u8> {
     u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
 }
 
-/// RFC 9309, 2.2.2: unreserved octets are compared decoded, reserved ones as they are, all others encoded. 2.2.3: `*` and `$` as
-/// characters are `%2A` and `%24`.
-fn normal_form(text: &[u8]) -> Vec<Unit> {
-    let mut units = Vec::new();
-    let mut rest = text;
-    while let Some((octet, behind)) = rest.split_first() {
-        rest = behind;
-        units.push(match decoded(&[&[*octet], behind].concat()) {
-            Some(octet) => {
-                rest = &behind[2..];
-                if is_unreserved(octet) { Unit::Plain(octet) } else { Unit::Encoded(octet) }
-            }
-            None if *octet == b'*' || *octet == b'$' => Unit::Encoded(*octet),
-            None if *octet == b'%' || is_unreserved(*octet) || RESERVED.contains(octet) => {
-                Unit::Plain(*octet)
-            }
-            None => Unit::Encoded(*octet),
-        });
-    }
-    units
+fn encoded(octet: u8) -> Vec<u8> {
+    format!("%{octet:02X}").into_bytes()
 }
 
-fn octets(path: &[u8]) -> Vec<Octet> {
-    let units = normal_form(path);
-    let query = units.iter().position(|unit| *unit == Unit::Plain(b'?')).unwrap_or(units.len());
-    units.into_iter().enumerate().map(|(place, unit)| (unit, place > query)).collect()
+/// RFC 9309, 2.2.2: unreserved octets are compared decoded, reserved ones as they are, all others encoded. 2.2.3: `*` and `$` as
+/// characters equal `%2A` and `%24`. In a query, some delimiters are data.
+fn normal_form(text: &[u8]) -> Vec<u8> {
+    let mut normal = Vec::new();
+    let mut is_query = false;
+    let mut rest = text;
+    while let Some((first, behind)) = rest.split_first() {
+        let code = decoded(rest);
+        let octet = code.unwrap_or(*first);
+        rest = if code.is_some() { &behind[2..] } else { behind };
+        let is_plain = match code {
+            Some(octet) => is_unreserved(octet) || b"*$".contains(&octet),
+            None => octet == b'%' || is_unreserved(octet) || RESERVED.contains(&octet),
+        };
+        match is_plain && !(is_query && DATA_IN_QUERY.contains(&octet)) {
+            true => normal.push(octet),
+            false => normal.extend(encoded(octet)),
+        }
+        is_query |= code.is_none() && octet == b'?';
+    }
+    normal
 }
 
 /// The part of a pattern that is matched, without `$`, and `$`.
@@ -72,41 +68,41 @@ fn without_end(pattern: &[u8]) -> (&[u8], bool) {
 
 fn pattern_units(pattern: &[u8]) -> Vec<Unit> {
     let (pattern, has_end) = without_end(pattern);
-    let parts = pattern.split(|octet| *octet == b'*').map(normal_form).collect::<Vec<_>>();
-    let mut units = parts.join(&Unit::AnyText);
-    let query = units.iter().position(|unit| *unit == Unit::Plain(b'?')).unwrap_or(units.len());
-    for unit in units.iter_mut().skip(query + 1) {
-        match *unit {
-            Unit::Plain(octet) if DATA_IN_QUERY.contains(&octet) => *unit = Unit::Encoded(octet),
-            _ => {}
+    // A `*` may match up to the query, so that what follows it is compared as the path has it.
+    let (path, query) =
+        pattern.split_at(pattern.iter().position(|octet| *octet == b'?').unwrap_or(pattern.len()));
+    let mut units = Vec::new();
+    for (part, is_query) in [(path, false), (query, true)] {
+        for (place, text) in part.split(|octet| *octet == b'*').enumerate() {
+            units.extend((place > 0).then_some(Unit::AnyText));
+            let text = if is_query && place > 0 {
+                normal_form(&[b"?", text].concat()).split_off(1)
+            } else {
+                normal_form(text)
+            };
+            let may_be_data = |octet: u8| DATA_IN_QUERY.contains(&octet) && (!is_query || octet == b'?');
+            units.extend(
+                text.into_iter().map(|octet| {
+                    if may_be_data(octet) { Unit::Delimiter(octet) } else { Unit::Octet(octet) }
+                }),
+            );
         }
     }
     units.extend(has_end.then_some(Unit::End));
     units
 }
 
-fn is_equal(unit: Unit, (octet, is_in_query): Octet) -> bool {
-    let is_data = |octet: &u8| is_in_query && DATA_IN_QUERY.contains(octet);
-    match (unit, octet) {
-        (Unit::Encoded(a), Unit::Plain(b)) | (Unit::Plain(a), Unit::Encoded(b)) => a == b && is_data(&a),
-        (a, b) => a == b,
+/// A path in normal form, matched from a place on.
+fn matches(pattern: &[Unit], path: &[u8], from: usize) -> bool {
+    let Some((unit, rest)) = pattern.split_first() else { return true };
+    let is_query = path.iter().position(|octet| *octet == b'?').is_some_and(|query| query < from);
+    let behind = |text: &[u8]| path[from..].starts_with(text) && matches(rest, path, from + text.len());
+    match unit {
+        Unit::End => path.len() == from,
+        Unit::AnyText => (from..=path.len()).any(|place| matches(rest, path, place)),
+        Unit::Delimiter(octet) if is_query => behind(&encoded(*octet)),
+        Unit::Octet(octet) | Unit::Delimiter(octet) => behind(&[*octet]),
     }
-}
-
-fn matches(pattern: &[Unit], path: &[Octet]) -> bool {
-    match pattern.split_first() {
-        None => true,
-        Some((Unit::End, _)) => path.is_empty(),
-        Some((Unit::AnyText, rest)) => (0..=path.len()).any(|skipped| matches(rest, &path[skipped..])),
-        Some((unit, rest)) => {
-            path.first().is_some_and(|octet| is_equal(*unit, *octet)) && matches(rest, &path[1..])
-        }
-    }
-}
-
-/// RFC 9309, 2.2.2: the octets of the normal form, in which `*` and `$` are one each.
-fn length(pattern: &[Unit]) -> usize {
-    pattern.iter().map(|unit| if let Unit::Encoded(_) = unit { 3 } else { 1 }).sum()
 }
 
 /// The ways in which servers resolve a path: "Other spellings of a path".
@@ -127,6 +123,11 @@ pub const FORMS: [Form; 4] = [Form::SlashesFirst, Form::DotsFirst, Form::Decoded
 
 /// A path or pattern as a server may resolve it.
 pub fn resolve(text: &[u8], form: Form) -> Vec<u8> {
+    resolve_open(text, form, false)
+}
+
+/// The same; if it is open, its last segment may go on, so that it is no dot segment.
+fn resolve_open(text: &[u8], form: Form, is_open: bool) -> Vec<u8> {
     let without_fragment = text.split(|octet| *octet == b'#').next().unwrap_or_default();
     let query = without_fragment.iter().position(|octet| *octet == b'?').unwrap_or(without_fragment.len());
     let (path, query) = without_fragment.split_at(query);
@@ -150,8 +151,8 @@ pub fn resolve(text: &[u8], form: Form) -> Vec<u8> {
             .collect()
     };
     let segments: Vec<&[u8]> = match form {
-        Form::DotsFirst => merge(remove_dots(segments)),
-        _ => remove_dots(merge(segments)),
+        Form::DotsFirst => merge(remove_dots(segments, is_open)),
+        _ => remove_dots(merge(segments), is_open),
     };
     let mut resolved = before.to_vec();
     for segment in segments {
@@ -162,21 +163,20 @@ pub fn resolve(text: &[u8], form: Form) -> Vec<u8> {
 }
 
 /// RFC 3986, 5.2.4, where `%2e` is a dot.
-fn remove_dots(segments: Vec<&[u8]>) -> Vec<&[u8]> {
-    let last = segments.len().saturating_sub(1);
+fn remove_dots(segments: Vec<&[u8]>, is_open: bool) -> Vec<&[u8]> {
+    let last = segments.len() - 1;
     let mut kept = Vec::new();
     for (place, segment) in segments.into_iter().enumerate() {
         let dots = String::from_utf8_lossy(segment).to_ascii_lowercase().replace("%2e", ".");
-        match dots.as_str() {
-            "." => {}
-            ".." => _ = kept.pop(),
-            _ => {
-                kept.push(segment);
-                continue;
-            }
+        let is_dot_segment = [".", ".."].contains(&dots.as_str()) && !(is_open && place == last);
+        if is_dot_segment && dots == ".." {
+            kept.pop();
         }
-        if place == last {
-            kept.push(&b""[..]);
+        // Behind a dot segment at the end, an empty one is left.
+        match is_dot_segment {
+            true if place == last => kept.push(&b""[..]),
+            true => {}
+            false => kept.push(segment),
         }
     }
     kept
@@ -206,8 +206,8 @@ fn decode_reserved(path: &[u8]) -> Vec<u8> {
 /// A path with the spellings in which it is judged.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// As sent first, then the others; the form of each.
-    spellings: Vec<(Option<Form>, Vec<Octet>)>,
+    /// The normal forms: as sent first, then the others.
+    spellings: Vec<(Option<Form>, Vec<u8>)>,
     /// As it was sent.
     pub sent: Vec<u8>,
 }
@@ -232,7 +232,7 @@ impl Path {
         if texts.iter().all(|(_, text)| text == sent) {
             texts.truncate(1);
         }
-        let spellings = texts.into_iter().map(|(form, text)| (form, octets(&text))).collect();
+        let spellings = texts.into_iter().map(|(form, text)| (form, normal_form(&text))).collect();
         Self { spellings, sent: sent.to_vec() }
     }
 
@@ -244,7 +244,7 @@ impl Path {
     /// Returns true if the path as sent, without its query, is this one.
     pub fn is(&self, path: &str) -> bool {
         let query = self.sent.iter().position(|octet| *octet == b'?').unwrap_or(self.sent.len());
-        octets(&self.sent[..query]) == octets(path.as_bytes())
+        normal_form(&self.sent[..query]) == path.as_bytes()
     }
 }
 
@@ -264,20 +264,21 @@ impl Pattern {
         }
         let (path, has_end) = without_end(text);
         let end: &[u8] = if has_end { b"$" } else { b"" };
-        let resolved = FORMS.map(|form| pattern_units(&[&resolve(path, form), end].concat()));
+        let is_open = !has_end && !text.contains(&b'?');
+        let resolved = FORMS.map(|form| pattern_units(&[&resolve_open(path, form, is_open), end].concat()));
         Some(Self { written: pattern_units(text), resolved })
     }
 
     /// The length of the pattern, if it matches a spelling of the path: "Rules with such a spelling".
     pub fn matches(&self, path: &Path, spelling: usize) -> Option<usize> {
         let (form, text) = &path.spellings[spelling];
-        let is_written_so = matches(&self.written, text);
+        let is_written_so = matches(&self.written, text, 0);
         let Some(form) = form else {
-            return is_written_so.then(|| length(&self.written));
+            return is_written_so.then(|| self.written.len());
         };
         let resolved = &self.resolved[FORMS.iter().position(|known| known == form)?];
-        let before = || path.spellings[..spelling].iter().any(|(_, text)| matches(&self.written, text));
-        let does_match = is_written_so || matches(resolved, text) && before();
-        does_match.then(|| length(resolved))
+        let before = || path.spellings[..spelling].iter().any(|(_, text)| matches(&self.written, text, 0));
+        let does_match = is_written_so || matches(resolved, text, 0) && before();
+        does_match.then(|| resolved.len())
     }
 }

@@ -15,9 +15,8 @@ type Listed<T> = Option<(u32, Vec<T>)>;
 
 #[derive(Clone, Debug, Default)]
 struct Group {
-    /// The first line of the group that is read.
-    line: u32,
-    scopes: Listed<Pattern>,
+    /// Each with its line.
+    scopes: Listed<(Pattern, u32)>,
     hosts: Listed<HostPattern>,
     agents: Listed<String>,
     methods: Listed<String>,
@@ -35,7 +34,7 @@ pub struct Preferences {
 pub enum Verdict {
     /// No group applies.
     NoGroup,
-    /// The group at this line allows it.
+    /// The group with the scope on this line allows it.
     Allowed(u32),
     /// 3.2: the method is not listed.
     Method(u32),
@@ -77,7 +76,8 @@ impl Preferences {
             let text = |item: &[u8]| String::from_utf8(item.to_vec()).ok();
             match line.name.to_ascii_lowercase().as_slice() {
                 b"scope" => {
-                    add(&mut group.scopes, line.number, scopes(value).into_iter().filter_map(Pattern::new))
+                    let patterns = scopes(value).into_iter().filter_map(Pattern::new);
+                    add(&mut group.scopes, line.number, patterns.map(|pattern| (pattern, line.number)));
                 }
                 b"host" => add(
                     &mut group.hosts,
@@ -97,10 +97,7 @@ impl Preferences {
                 b"allowed-purposes" => {
                     add(&mut group.purposes, line.number, items().filter_map(text));
                 }
-                _ => continue,
-            }
-            if group.line == 0 {
-                group.line = line.number;
+                _ => {}
             }
         }
         // "A group needs a scope. Without one it is ignored."
@@ -117,21 +114,22 @@ impl Preferences {
             .map(String::as_str)
     }
 
-    fn decide_spelling(&self, asked: &Asked<'_>, path: &Path, spelling: usize) -> Verdict {
+    /// What it says of one spelling of the path.
+    pub(crate) fn decide_spelling(&self, asked: &Asked<'_>, path: &Path, spelling: usize) -> Verdict {
         // 3.4: exact host; longest scope; exact token; the later group.
-        let mut best: Option<((bool, usize, bool), &Group)> = None;
+        let mut best: Option<((bool, usize, bool), u32, &Group)> = None;
         for group in &self.groups {
-            let Some(specificity) = group.specificity(asked, path, spelling) else { continue };
-            if best.is_none_or(|(most, _)| specificity >= most) {
-                best = Some((specificity, group));
+            let Some((specificity, scope)) = group.specificity(asked, path, spelling) else { continue };
+            if best.is_none_or(|(most, ..)| specificity >= most) {
+                best = Some((specificity, scope, group));
             }
         }
-        let Some((_, group)) = best else { return Verdict::NoGroup };
+        let Some((_, scope, group)) = best else { return Verdict::NoGroup };
         // 3.2: "If a group omits the directive, all HTTP methods are considered disallowed."
         let is_allowed =
             |(_, methods): &(u32, Vec<String>)| methods.iter().any(|method| method == asked.method);
         if !group.methods.as_ref().is_some_and(is_allowed) {
-            return Verdict::Method(group.methods.as_ref().map_or(group.line, |(line, _)| *line));
+            return Verdict::Method(group.methods.as_ref().map_or(scope, |(line, _)| *line));
         }
         if let Some((line, allowed)) = &group.purposes {
             let is_allowed =
@@ -141,21 +139,18 @@ impl Preferences {
                 return Verdict::Purpose(*line);
             }
         }
-        Verdict::Allowed(group.line)
-    }
-
-    /// "The strictest result counts": a denial over a permission.
-    pub fn decide(&self, asked: &Asked<'_>, path: &Path) -> Verdict {
-        let is_denial = |verdict: &Verdict| matches!(verdict, Verdict::Method(_) | Verdict::Purpose(_));
-        let mut verdicts = path.spellings().map(|spelling| self.decide_spelling(asked, path, spelling));
-        let as_sent = self.decide_spelling(asked, path, 0);
-        verdicts.find(is_denial).unwrap_or(as_sent)
+        Verdict::Allowed(scope)
     }
 }
 
 impl Group {
-    /// The first three criteria of 3.4, if the group applies.
-    fn specificity(&self, asked: &Asked<'_>, path: &Path, spelling: usize) -> Option<(bool, usize, bool)> {
+    /// The first three criteria of 3.4, if the group applies, and the line of its scope.
+    fn specificity(
+        &self,
+        asked: &Asked<'_>,
+        path: &Path,
+        spelling: usize,
+    ) -> Option<((bool, usize, bool), u32)> {
         let host = host_name(asked.host);
         let hosts = self.hosts.as_ref().map(|(_, hosts)| hosts);
         let is_exact_host = hosts.is_some_and(|hosts| hosts.iter().any(|pattern| pattern.is_exactly(&host)));
@@ -166,8 +161,10 @@ impl Group {
         });
         let has_agent = is_named || agents.is_none_or(|agents| agents.iter().any(|token| token == "*"));
         let (_, scopes) = self.scopes.as_ref()?;
-        let longest = scopes.iter().filter_map(|scope| scope.matches(path, spelling)).max()?;
-        (has_host && has_agent).then_some((is_exact_host, longest, is_named))
+        let matching =
+            scopes.iter().filter_map(|(scope, line)| Some((scope.matches(path, spelling)?, *line)));
+        let (longest, line) = matching.reduce(|best, scope| if scope.0 > best.0 { scope } else { best })?;
+        (has_host && has_agent).then_some(((is_exact_host, longest, is_named), line))
     }
 }
 

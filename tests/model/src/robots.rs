@@ -111,11 +111,4 @@ impl Robots {
         }
         best.map_or((true, None), |(_, rule)| (rule.is_allow, Some(rule.line)))
     }
-
-    /// "The strictest result counts": a denial over a permission.
-    pub fn decide(&self, agent: &str, path: &Path) -> Verdict {
-        let mut verdicts = path.spellings().map(|spelling| self.decide_spelling(agent, path, spelling));
-        let as_sent = self.decide_spelling(agent, path, 0);
-        verdicts.find(|(is_allowed, _)| !is_allowed).unwrap_or(as_sent)
-    }
 }

@@ -12,10 +12,10 @@ const LABELS: [&str; 3] = ["train-ai", "ai-use", "search"];
 pub type Statement = [Option<bool>; 3];
 
 /// A rule of `sites[].usage`.
-pub type SiteRule = (Pattern, Statement);
+pub(crate) type SiteRule = (Pattern, Statement);
 
 /// vocab 6.5: a Dictionary, of which only the Tokens `y` and `n` count. What cannot be parsed states nothing.
-pub fn read(text: &str) -> Statement {
+pub(crate) fn read(text: &str) -> Statement {
     let members = Parser::new(text).parse_dictionary().unwrap_or_default();
     LABELS.map(|label| match members.get(label)? {
         ListEntry::Item(item) => match item.bare_item.as_token()?.as_str() {
@@ -48,7 +48,7 @@ fn read_signal(text: &str) -> Statement {
 }
 
 /// vocab 5.1: any `n` is `n`, else any `y` is `y`.
-pub fn combine(one: Statement, other: Statement) -> Statement {
+pub(crate) fn combine(one: Statement, other: Statement) -> Statement {
     [0, 1, 2].map(|label| match (one[label], other[label]) {
         (Some(false), _) | (_, Some(false)) => Some(false),
         (said, None) | (None, said) => said,
@@ -56,14 +56,10 @@ pub fn combine(one: Statement, other: Statement) -> Statement {
     })
 }
 
-/// attach 3.1: of rules whose path matches, the longest count; those of equal length are combined.
-fn longest<'r>(rules: impl Iterator<Item = (usize, Statement)> + 'r) -> Statement {
-    let rules: Vec<_> = rules.collect();
+/// attach 3.1: of rules whose path matches, the longest count.
+fn longest<T: Copy>(rules: &[(usize, T)]) -> impl Iterator<Item = T> {
     let longest = rules.iter().map(|(length, _)| *length).max();
-    rules
-        .iter()
-        .filter(|(length, _)| Some(*length) == longest)
-        .fold(Statement::default(), |all, (_, said)| combine(all, *said))
+    rules.iter().filter(move |(length, _)| Some(*length) == longest).map(|(_, said)| *said)
 }
 
 /// attach 3.2: a value that begins with `/` is a path up to the first blank, then the statement.
@@ -77,28 +73,32 @@ fn parts(value: &str) -> (Option<Pattern>, &str) {
     (Pattern::new(&path), value[end..].trim_matches([' ', '\t']))
 }
 
-/// What robots.txt states of a spelling of a path: `Content-Usage` with its lines, and `Content-Signal`.
-fn of_robots(robots: &Robots, agent: &str, path: &Path, spelling: usize) -> Statement {
+/// The rules of robots.txt that speak of a spelling of a path, with their lines: `Content-Usage`, and `Content-Signal`.
+fn rules(robots: &Robots, agent: &str, path: &Path, spelling: usize) -> Vec<(u32, Statement)> {
     // attach 3: "paths that cannot be crawled have no associated usage preferences".
     if !robots.decide_spelling(agent, path, spelling).0 {
-        return Statement::default();
+        return Vec::new();
     }
     let rules = robots.usage_of(agent);
-    let usages = rules.iter().filter(|rule| !rule.is_signal).filter_map(|rule| match parts(&rule.value) {
-        (None, preferences) => Some((0, read(preferences))),
-        (Some(pattern), preferences) => Some((pattern.matches(path, spelling)?, read(preferences))),
+    let usages = rules.iter().filter(|rule| !rule.is_signal).filter_map(|rule| {
+        let (pattern, preferences) = parts(&rule.value);
+        let length = pattern.map_or(Some(0), |pattern| pattern.matches(path, spelling))?;
+        Some((length, (rule.line, read(preferences))))
     });
+    let usages: Vec<_> = usages.collect();
     let signals = rules.iter().filter(|rule| rule.is_signal).copied().chain(&robots.for_all);
-    signals.fold(longest(usages), |all, rule| combine(all, read_signal(&rule.value)))
+    longest(&usages).chain(signals.map(|rule| (rule.line, read_signal(&rule.value)))).collect()
 }
 
 /// The statement about a path for an agent.
-pub fn statement(robots: Option<&Robots>, site: &[SiteRule], agent: &str, path: &Path) -> Statement {
+pub(crate) fn statement(robots: Option<&Robots>, site: &[SiteRule], agent: &str, path: &Path) -> Statement {
     let of_spelling = |spelling: usize| {
-        let of_robots = robots.map(|robots| of_robots(robots, agent, path, spelling)).unwrap_or_default();
-        let of_site =
-            longest(site.iter().filter_map(|(scope, said)| Some((scope.matches(path, spelling)?, *said))));
-        combine(of_robots, of_site)
+        let of_robots = robots.map(|robots| rules(robots, agent, path, spelling)).unwrap_or_default();
+        let of_site: Vec<_> =
+            site.iter().filter_map(|(scope, said)| Some((scope.matches(path, spelling)?, *said))).collect();
+        // vocab 5.1: of several statements, those of equal length among them.
+        let all = of_robots.into_iter().map(|(_, said)| said).chain(longest(&of_site));
+        all.fold(Statement::default(), combine)
     };
     // "If a server can take a path for another one, a use is allowed only if it is allowed for each."
     let all: Vec<Statement> = path.spellings().map(of_spelling).collect();
@@ -112,7 +112,7 @@ pub fn statement(robots: Option<&Robots>, site: &[SiteRule], agent: &str, path: 
 }
 
 /// `train-ai=n, search=y`; `None` if nothing is stated.
-pub fn text(statement: Statement) -> Option<String> {
+pub(crate) fn text(statement: Statement) -> Option<String> {
     let said = LABELS.into_iter().zip(statement);
     let said = said.filter_map(|(label, said)| Some(format!("{label}={}", if said? { "y" } else { "n" })));
     let text = said.collect::<Vec<_>>().join(", ");
@@ -131,41 +131,23 @@ fn labels(purpose: &str) -> Option<&'static [usize]> {
 }
 
 /// USE-13: all purposes are known, and each is disallowed.
-pub fn is_denied(statement: Statement, purposes: &[String]) -> bool {
+pub(crate) fn is_denied(statement: Statement, purposes: &[String]) -> bool {
     let is_disallowed = |purpose: &String| {
         labels(purpose).is_some_and(|labels| labels.iter().all(|label| statement[*label] == Some(false)))
     };
     !purposes.is_empty() && purposes.iter().all(is_disallowed)
 }
 
-/// "The first line of robots.txt that disallows a part of it", of the path as sent.
-pub fn disallowing_line(robots: &Robots, agent: &str, path: &Path, purposes: &[String]) -> Option<u32> {
+/// "The first line of robots.txt that disallows a part of it."
+pub(crate) fn disallowing_line(
+    robots: &Robots,
+    agent: &str,
+    path: &Path,
+    purposes: &[String],
+) -> Option<u32> {
     let wanted: Vec<usize> =
         purposes.iter().filter_map(|purpose| labels(purpose)).flatten().copied().collect();
-    let says_no = |said: Statement| wanted.iter().any(|label| said[*label] == Some(false));
-    for spelling in path.spellings() {
-        if !robots.decide_spelling(agent, path, spelling).0 {
-            continue;
-        }
-        let rules = robots.usage_of(agent);
-        let of = |value: &str| match parts(value) {
-            (None, said) => Some((0, read(said))),
-            (Some(pattern), said) => Some((pattern.matches(path, spelling)?, read(said))),
-        };
-        let longest = rules
-            .iter()
-            .filter(|rule| !rule.is_signal)
-            .filter_map(|rule| of(&rule.value))
-            .map(|(length, _)| length)
-            .max();
-        let says_no = |rule: &&crate::robots::UsageRule| match rule.is_signal {
-            true => says_no(read_signal(&rule.value)),
-            false => of(&rule.value).is_some_and(|(length, said)| Some(length) == longest && says_no(said)),
-        };
-        let first = robots.for_all.iter().chain(rules).filter(says_no).map(|rule| rule.line).min();
-        if first.is_some() {
-            return first;
-        }
-    }
-    None
+    let says_no = |said: &Statement| wanted.iter().any(|label| said[*label] == Some(false));
+    let rules = path.spellings().flat_map(|spelling| rules(robots, agent, path, spelling));
+    rules.filter(|(_, said)| says_no(said)).map(|(line, _)| line).min()
 }

@@ -139,16 +139,18 @@ impl Terms {
             return false;
         }
         let good = |file: &Option<File>| file.as_ref().and_then(|file| self.read(file));
-        if let Some(last) = good(&versions.last_good) {
-            let is_empty = newest.entries.is_empty() && !last.entries.is_empty();
-            let is_other = prefixes(newest) != prefixes(&last)
-                && others.iter().any(|other| !other.entries.is_empty() && is_equal(other, newest));
-            let is_back_in_time = newest.created.is_some() && newest.created < last.created;
-            if is_empty || is_other || is_back_in_time || self.is_changed_too_much(&last, newest) {
-                return false;
-            }
-        }
-        !good(&versions.earlier_good).is_some_and(|earlier| self.is_changed_too_much(&earlier, newest))
+        let Some(last) = good(&versions.last_good) else { return true };
+        let is_empty = newest.entries.is_empty() && !last.entries.is_empty();
+        let is_other = prefixes(newest) != prefixes(&last)
+            && others.iter().any(|other| !other.entries.is_empty() && is_equal(other, newest));
+        let is_back_in_time = newest.created.is_some() && newest.created < last.created;
+        let earlier = good(&versions.earlier_good);
+        let is_changed = |old: &Content| self.is_changed_too_much(old, newest);
+        !(is_empty
+            || is_other
+            || is_back_in_time
+            || is_changed(&last)
+            || earlier.as_ref().is_some_and(is_changed))
     }
 
     /// The version in force: the table of "Which version is in force". `others`: the last good versions of feeds of other agents.
@@ -188,12 +190,12 @@ fn is_equal(one: &Content, other: &Content) -> bool {
 }
 
 impl Choice {
-    /// The content in force at a time: "older than `max_age`, or its date is more than a day in the future" is stale.
+    /// The content in force at a time: "as old as `max_age`, or its date is more than a day in the future" is stale.
     pub fn at(&self, now: i64, max_age: Option<i64>) -> (State, Option<&Content>) {
         match &self.content {
             Some((content, modified)) => {
                 let is_stale =
-                    max_age.is_some_and(|max_age| now - modified > max_age || modified - now > 24 * 60 * 60);
+                    max_age.is_some_and(|max_age| now - modified >= max_age || modified - now > 24 * 60 * 60);
                 if is_stale { (State::Stale, None) } else { (self.state, Some(content)) }
             }
             None => (self.state, None),
