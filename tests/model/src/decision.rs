@@ -119,6 +119,10 @@ pub fn decide(edge: &Edge, request: &Request<'_>) -> Decision {
     }
 }
 
+fn setting(site: Option<&Site>, key: &str, default: &str) -> String {
+    site.and_then(|site| site.settings[key].as_str()).unwrap_or(default).to_owned()
+}
+
 fn statement(site: Option<&Site>, agent: &str, path: &Path) -> Option<String> {
     let site = site?;
     usage::text(usage::statement(site.robots.as_ref(), &site.usage, agent, path))
@@ -138,9 +142,6 @@ fn rule(
     purposes: &[String],
     path: &Path,
 ) -> Ruling {
-    let setting = |key: &str, default: &'static str| -> String {
-        site.and_then(|site| site.settings[key].as_str()).unwrap_or(default).to_owned()
-    };
     // 1. Served resources.
     let resources = [
         ("/robots.txt", site.is_some_and(|site| site.robots.is_some())),
@@ -159,30 +160,42 @@ fn rule(
         return ruling("allow", "exempt");
     }
     // 3. Not automated.
-    let undeclared = setting("undeclared", "allow");
+    let undeclared = setting(site, "undeclared", "allow");
     let is_browser = identity.name == "undeclared" && !identity.is_automation;
     if identity.name == "none" || is_browser && undeclared == "allow" {
         return ruling("allow", "not-automated");
     }
+    let ruled = judge(site, request, identity, agent, purposes, path, is_browser);
     // "Where it does not, these three paths go to the origin and are never denied."
-    if resource.is_some() {
-        return ruling("allow", "allowed");
-    }
+    if resource.is_some() && ruled.action == "deny" { ruling("allow", "allowed") } else { ruled }
+}
+
+/// The steps for automated clients.
+fn judge(
+    site: Option<&Site>,
+    request: &Request<'_>,
+    identity: &Identity<'_>,
+    agent: &str,
+    purposes: &[String],
+    path: &Path,
+    is_browser: bool,
+) -> Ruling {
     // "An automated client whose `Host` is not a host name gets 400, whatever its identity."
     if !request.host.is_empty() && !is_host(request.host) {
         return ruling("deny", "invalid-host");
     }
+    let undeclared = setting(site, "undeclared", "allow");
     // 4. Spoofed, unverified, agent rules.
     let (treatment, reason) = match identity.name {
         "spoofed" => (
-            setting("spoofed", "deny"),
+            setting(site, "spoofed", "deny"),
             if identity.is_badly_signed { "bad-signature" } else { "spoofed-agent" },
         ),
         // "The same holds if the claim is a forgery without the signature, and the site denies `spoofed` clients."
-        "unverified" if identity.is_refuted_else && setting("spoofed", "deny") == "deny" => {
+        "unverified" if identity.is_refuted_else && setting(site, "spoofed", "deny") == "deny" => {
             ("deny".into(), "unverified-agent")
         }
-        "unverified" => (setting("unverified", "policy"), "unverified-agent"),
+        "unverified" => (setting(site, "unverified", "policy"), "unverified-agent"),
         "undeclared" if is_browser => (undeclared, "undeclared-agent"),
         _ => ("policy".into(), ""),
     };

@@ -56,7 +56,7 @@ pub(crate) struct Agent {
 
 /// A feed with the version that was chosen.
 #[derive(Clone, Debug)]
-pub struct Feed {
+pub(crate) struct Feed {
     /// `name`.
     pub name: String,
     /// The version, before its age is looked at.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The place of a prefix: RFC 8805, 2.1.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// ISO 3166-1 alpha-2.
     pub country: Option<String>,
     /// ISO 3166-2.
@@ -18,7 +18,7 @@ pub struct Place {
 
 /// A prefix with what the feed says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The prefix.
     pub prefix: IpNet,
     /// JAFAR-18: all services that it is listed with.
@@ -29,7 +29,7 @@ pub struct Entry {
 
 /// The content of a version of a feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Content {
+pub(crate) struct Content {
     /// The entries that can be read, each prefix once.
     pub entries: Vec<Entry>,
     /// The number of those that cannot.
@@ -69,7 +69,7 @@ pub(crate) fn prefix(text: &str) -> Option<IpNet> {
 }
 
 /// Reads a feed. `None`: it is unusable as a whole.
-pub fn read(format: &str, text: &[u8], authority: &[IpNet]) -> Option<Content> {
+pub(crate) fn read(format: &str, text: &[u8], authority: &[IpNet]) -> Option<Content> {
     let text = std::str::from_utf8(text).ok()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let content = match format {
@@ -162,9 +162,8 @@ fn geofeed(text: &str, authority: &[IpNet]) -> Content {
         };
         // 3.2: entries of which the publisher is not the authority are ignored.
         let is_within = |known: &IpNet| known.contains(&prefix);
-        match authority.is_empty() || authority.iter().any(is_within) {
-            true => content.add(prefix, None, place),
-            false => content.unreadable += 1,
+        if authority.is_empty() || authority.iter().any(is_within) {
+            content.add(prefix, None, place);
         }
     }
     content

@@ -16,8 +16,8 @@ pub enum Signature {
     Good(String),
     /// One that names a key of this directory, which did not make it.
     Wrong(String),
-    /// One that names a key of this directory. The gate has examined too many.
-    NotExamined(String),
+    /// One that the gate does not look at, because it has examined too many.
+    NotExamined,
 }
 
 /// What is known of the names of the address for the agent that is claimed.
@@ -132,9 +132,9 @@ pub(crate) fn identify<'e>(edge: &'e Edge, request: &Request<'_>) -> Identity<'e
         let is_badly_signed = !holds;
         return Identity { name, agent: Some(signer), proof, is_badly_signed, is_automation: true, ..none };
     }
-    // "A signature that names a known key."
-    let is_unexamined = matches!(request.signature, Signature::NotExamined(directory)
-        if edge.agents.iter().any(|agent| agent.directories.contains(directory)));
+    // Without any keys, no signature is examined anyway.
+    let has_keys = edge.agents.iter().any(|agent| !agent.directories.is_empty());
+    let is_unexamined = *request.signature == Signature::NotExamined && has_keys;
     let unexamined = Some("signature-not-examined").filter(|_| is_unexamined);
     if let Some(agent) = claimed {
         let claims = Identity { agent: claimed, ..none };

@@ -6,7 +6,7 @@
 enum Unit {
     /// An octet of the normal form.
     Octet(u8),
-    /// A delimiter that is data in a query, where its normal form is encoded.
+    /// An encoded delimiter, which in a query equals the plain one.
     Delimiter(u8),
     /// `*`.
     AnyText,
@@ -36,7 +36,7 @@ fn encoded(octet: u8) -> Vec<u8> {
 }
 
 /// RFC 9309, 2.2.2: unreserved octets are compared decoded, reserved ones as they are, all others encoded. 2.2.3: `*` and `$` as
-/// characters equal `%2A` and `%24`. In a query, some delimiters are data.
+/// characters equal `%2A` and `%24`. In a query, some delimiters equal their encoding.
 fn normal_form(text: &[u8]) -> Vec<u8> {
     let mut normal = Vec::new();
     let mut is_query = false;
@@ -46,10 +46,12 @@ fn normal_form(text: &[u8]) -> Vec<u8> {
         let octet = code.unwrap_or(*first);
         rest = if code.is_some() { &behind[2..] } else { behind };
         let is_plain = match code {
-            Some(octet) => is_unreserved(octet) || b"*$".contains(&octet),
+            Some(octet) => {
+                is_unreserved(octet) || b"*$".contains(&octet) || is_query && DATA_IN_QUERY.contains(&octet)
+            }
             None => octet == b'%' || is_unreserved(octet) || RESERVED.contains(&octet),
         };
-        match is_plain && !(is_query && DATA_IN_QUERY.contains(&octet)) {
+        match is_plain {
             true => normal.push(octet),
             false => normal.extend(encoded(octet)),
         }
@@ -68,28 +70,30 @@ fn without_end(pattern: &[u8]) -> (&[u8], bool) {
 
 fn pattern_units(pattern: &[u8]) -> Vec<Unit> {
     let (pattern, has_end) = without_end(pattern);
-    // A `*` may match up to the query, so that what follows it is compared as the path has it.
-    let (path, query) =
-        pattern.split_at(pattern.iter().position(|octet| *octet == b'?').unwrap_or(pattern.len()));
     let mut units = Vec::new();
-    for (part, is_query) in [(path, false), (query, true)] {
-        for (place, text) in part.split(|octet| *octet == b'*').enumerate() {
-            units.extend((place > 0).then_some(Unit::AnyText));
-            let text = if is_query && place > 0 {
-                normal_form(&[b"?", text].concat()).split_off(1)
-            } else {
-                normal_form(text)
-            };
-            let may_be_data = |octet: u8| DATA_IN_QUERY.contains(&octet) && (!is_query || octet == b'?');
-            units.extend(
-                text.into_iter().map(|octet| {
-                    if may_be_data(octet) { Unit::Delimiter(octet) } else { Unit::Octet(octet) }
-                }),
-            );
+    let mut is_query = false;
+    for (place, text) in pattern.split(|octet| *octet == b'*').enumerate() {
+        units.extend((place > 0).then_some(Unit::AnyText));
+        let normal =
+            if is_query { normal_form(&[b"?", text].concat()).split_off(1) } else { normal_form(text) };
+        let mut rest = normal.as_slice();
+        while let Some((octet, behind)) = rest.split_first() {
+            is_query |= *octet == b'?';
+            // A `*` may match up to the query, so that what follows it is compared as the path has it.
+            match decoded(rest).filter(|octet| DATA_IN_QUERY.contains(octet)) {
+                Some(octet) => units.push(Unit::Delimiter(octet)),
+                None => units.push(Unit::Octet(*octet)),
+            }
+            rest = if let Some(Unit::Delimiter(_)) = units.last() { &behind[2..] } else { behind };
         }
     }
     units.extend(has_end.then_some(Unit::End));
     units
+}
+
+/// RFC 9309, 2.2.2: the octets of the normal form, in which `*` and `$` are one each.
+fn length(pattern: &[Unit]) -> usize {
+    pattern.iter().map(|unit| if let Unit::Delimiter(_) = unit { 3 } else { 1 }).sum()
 }
 
 /// A path in normal form, matched from a place on.
@@ -100,7 +104,7 @@ fn matches(pattern: &[Unit], path: &[u8], from: usize) -> bool {
     match unit {
         Unit::End => path.len() == from,
         Unit::AnyText => (from..=path.len()).any(|place| matches(rest, path, place)),
-        Unit::Delimiter(octet) if is_query => behind(&encoded(*octet)),
+        Unit::Delimiter(octet) if !is_query => behind(&encoded(*octet)),
         Unit::Octet(octet) | Unit::Delimiter(octet) => behind(&[*octet]),
     }
 }
@@ -135,7 +139,9 @@ fn resolve_open(text: &[u8], form: Form, is_open: bool) -> Vec<u8> {
         Form::SlashesFirst | Form::DotsFirst => path.to_vec(),
         Form::Decoded | Form::WithoutParameters => decode_reserved(path),
     };
-    let mut segments: Vec<&[u8]> = path.split(|octet| *octet == b'/' || *octet == b'\\').collect();
+    // "Reads it so in the second and in the third form."
+    let is_slash = |octet: &u8| *octet == b'/' || *octet == b'\\' && form != Form::SlashesFirst;
+    let mut segments: Vec<&[u8]> = path.split(is_slash).collect();
     if form == Form::WithoutParameters {
         for segment in &mut segments {
             *segment = segment.split(|octet| *octet == b';').next().unwrap_or_default();
@@ -205,7 +211,7 @@ fn decode_reserved(path: &[u8]) -> Vec<u8> {
 
 /// A path with the spellings in which it is judged.
 #[derive(Clone, Debug)]
-pub struct Path {
+pub(crate) struct Path {
     /// The normal forms: as sent first, then the others.
     spellings: Vec<(Option<Form>, Vec<u8>)>,
     /// As it was sent.
@@ -214,7 +220,7 @@ pub struct Path {
 
 impl Path {
     /// The path and query as sent; an empty one is `/`.
-    pub fn new(sent: &[u8]) -> Self {
+    pub(crate) fn new(sent: &[u8]) -> Self {
         let sent = if sent.is_empty() { b"/" } else { sent };
         let escaped: Vec<u8> = sent
             .iter()
@@ -237,12 +243,12 @@ impl Path {
     }
 
     /// The number of spellings that are judged.
-    pub fn spellings(&self) -> std::ops::Range<usize> {
+    pub(crate) fn spellings(&self) -> std::ops::Range<usize> {
         0..self.spellings.len()
     }
 
     /// Returns true if the path as sent, without its query, is this one.
-    pub fn is(&self, path: &str) -> bool {
+    pub(crate) fn is(&self, path: &str) -> bool {
         let query = self.sent.iter().position(|octet| *octet == b'?').unwrap_or(self.sent.len());
         normal_form(&self.sent[..query]) == path.as_bytes()
     }
@@ -250,7 +256,7 @@ impl Path {
 
 /// A pattern of a rule or scope.
 #[derive(Clone, Debug)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     written: Vec<Unit>,
     /// As resolved in each form.
     resolved: [Vec<Unit>; 4],
@@ -258,7 +264,7 @@ pub struct Pattern {
 
 impl Pattern {
     /// "A pattern that starts with neither `/` nor `*` matches no path": `None`.
-    pub fn new(text: &[u8]) -> Option<Self> {
+    pub(crate) fn new(text: &[u8]) -> Option<Self> {
         if !text.starts_with(b"/") && !text.starts_with(b"*") {
             return None;
         }
@@ -270,15 +276,15 @@ impl Pattern {
     }
 
     /// The length of the pattern, if it matches a spelling of the path: "Rules with such a spelling".
-    pub fn matches(&self, path: &Path, spelling: usize) -> Option<usize> {
+    pub(crate) fn matches(&self, path: &Path, spelling: usize) -> Option<usize> {
         let (form, text) = &path.spellings[spelling];
         let is_written_so = matches(&self.written, text, 0);
         let Some(form) = form else {
-            return is_written_so.then(|| self.written.len());
+            return is_written_so.then(|| length(&self.written));
         };
         let resolved = &self.resolved[FORMS.iter().position(|known| known == form)?];
         let before = || path.spellings[..spelling].iter().any(|(_, text)| matches(&self.written, text, 0));
         let does_match = is_written_so || matches(resolved, text, 0) && before();
-        does_match.then(|| resolved.len())
+        does_match.then(|| length(resolved))
     }
 }

@@ -25,13 +25,13 @@ struct Group {
 
 /// An automation-preferences.txt.
 #[derive(Clone, Debug, Default)]
-pub struct Preferences {
+pub(crate) struct Preferences {
     groups: Vec<Group>,
 }
 
 /// What the file says of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// No group applies.
     NoGroup,
     /// The group with the scope on this line allows it.
@@ -44,7 +44,7 @@ pub enum Verdict {
 
 /// The facts of a request that the file speaks of.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     /// The token of the agent, or `*`.
     pub agent: &'a str,
     /// As sent.
@@ -57,13 +57,17 @@ pub struct Asked<'a> {
     pub allows_undeclared: bool,
 }
 
+fn is_usable<T>(values: &Listed<T>) -> bool {
+    values.as_ref().is_none_or(|(_, values)| !values.is_empty())
+}
+
 fn add<T>(to: &mut Listed<T>, line: u32, values: impl IntoIterator<Item = T>) {
     to.get_or_insert_with(|| (line, Vec::new())).1.extend(values);
 }
 
 impl Preferences {
     /// 3.4, 4: groups that end at a blank line.
-    pub fn read(text: &[u8]) -> Self {
+    pub(crate) fn read(text: &[u8]) -> Self {
         let mut groups = vec![Group::default()];
         for line in lines(text, &[]) {
             if line.is_blank {
@@ -101,12 +105,13 @@ impl Preferences {
             }
         }
         // "A group needs a scope. Without one it is ignored."
-        groups.retain(|group| group.scopes.is_some());
+        // "If a group names hosts or agents and none of them can be used, the group applies to no request."
+        groups.retain(|group| group.scopes.is_some() && is_usable(&group.hosts) && is_usable(&group.agents));
         Self { groups }
     }
 
     /// All purposes that the file names.
-    pub fn purposes(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn purposes(&self) -> impl Iterator<Item = &str> {
         self.groups
             .iter()
             .filter_map(|group| group.purposes.as_ref())

@@ -4,7 +4,7 @@ use crate::lines::{lines, product_token};
 use crate::path::{Path, Pattern};
 
 /// The verdict on a path, and the line that decided.
-pub type Verdict = (bool, Option<u32>);
+pub(crate) type Verdict = (bool, Option<u32>);
 
 #[derive(Clone, Debug)]
 struct Rule {
@@ -34,7 +34,7 @@ struct Group {
 
 /// A robots.txt.
 #[derive(Clone, Debug, Default)]
-pub struct Robots {
+pub(crate) struct Robots {
     groups: Vec<Group>,
     /// `Content-Signal` above all groups.
     pub(crate) for_all: Vec<UsageRule>,
@@ -42,7 +42,7 @@ pub struct Robots {
 
 impl Robots {
     /// 2.2: lines in groups.
-    pub fn read(text: &[u8]) -> Self {
+    pub(crate) fn read(text: &[u8]) -> Self {
         let mut robots = Self::default();
         for line in lines(text, &["user-agent", "allow", "disallow"]) {
             let usage = |is_signal| UsageRule {
@@ -94,7 +94,7 @@ impl Robots {
     }
 
     /// 2.2.2: the longest match; `allow` before `disallow` of the same length; allowed without any match. Of equal rules, the first.
-    pub fn decide_spelling(&self, agent: &str, path: &Path, spelling: usize) -> Verdict {
+    pub(crate) fn decide_spelling(&self, agent: &str, path: &Path, spelling: usize) -> Verdict {
         // "`/robots.txt` itself is always allowed."
         if path.is("/robots.txt") {
             return (true, None);

@@ -9,7 +9,7 @@ use crate::robots::Robots;
 const LABELS: [&str; 3] = ["train-ai", "ai-use", "search"];
 
 /// A statement: of each label allowed, disallowed or unknown.
-pub type Statement = [Option<bool>; 3];
+pub(crate) type Statement = [Option<bool>; 3];
 
 /// A rule of `sites[].usage`.
 pub(crate) type SiteRule = (Pattern, Statement);

@@ -29,7 +29,7 @@ pub struct Versions {
 
 /// The state of a feed at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub(crate) enum State {
     /// The newest version is good.
     Ok,
     /// The newest version has entries that cannot be read.
@@ -44,7 +44,7 @@ pub enum State {
 
 /// The version in force, if it is not too old.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// Without a look at the clock.
     pub state: State,
     /// What is in force.
@@ -53,7 +53,7 @@ pub struct Choice {
 
 /// How a feed is read and judged.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// `jafar`, `geofeed`, `cidr`.
     pub format: String,
     /// The prefixes that a geofeed may speak of.
@@ -155,7 +155,7 @@ impl Terms {
 
     /// The version in force: the table of "Which version is in force". `others`: the last good versions of feeds of other agents.
     /// `None`: the configuration is refused.
-    pub fn choose(&self, versions: &Versions, others: &[Content]) -> Option<Choice> {
+    pub(crate) fn choose(&self, versions: &Versions, others: &[Content]) -> Option<Choice> {
         let good = versions.last_good.as_ref().and_then(|file| Some((self.read(file)?, file.modified)));
         let held = |good| Choice { state: State::Held, content: good };
         let Some(file) = &versions.newest else {
@@ -168,7 +168,9 @@ impl Terms {
         let Some(newest) = self.read(file) else {
             return good.is_some().then(|| held(good));
         };
-        if !self.is_let_in(&newest, versions, others) {
+        // What is known already is no new version.
+        let is_known = versions.last_good.as_ref().is_some_and(|last| last.bytes == file.bytes);
+        if !is_known && !self.is_let_in(&newest, versions, others) {
             return Some(held(good));
         }
         let state = match (newest.entries.is_empty(), newest.unreadable) {
@@ -191,7 +193,7 @@ fn is_equal(one: &Content, other: &Content) -> bool {
 
 impl Choice {
     /// The content in force at a time: "as old as `max_age`, or its date is more than a day in the future" is stale.
-    pub fn at(&self, now: i64, max_age: Option<i64>) -> (State, Option<&Content>) {
+    pub(crate) fn at(&self, now: i64, max_age: Option<i64>) -> (State, Option<&Content>) {
         match &self.content {
             Some((content, modified)) => {
                 let is_stale =

@@ -142,7 +142,7 @@ pub(crate) fn places() -> Family {
             )
         };
         let (authority, entries) = choice.split_at(1);
-        let authority = [json!([]), json!(["198.51.100.0/25", "2001:db8::/16"])][authority[0]].clone();
+        let authority = [json!([]), json!(["198.51.100.0/25", "2001::/16"])][authority[0]].clone();
         let (one, other) = entries.split_at(4);
         let document = json!({
             "mode": "enforce", "catalog": "none",

@@ -51,7 +51,7 @@ impl Signed {
             Self::No | Self::Unknown | Self::Expired => Signature::Nothing,
             Self::By(key) => Signature::Good(directory(key)),
             Self::Forged(key) => Signature::Wrong(directory(key)),
-            Self::NotExamined => Signature::NotExamined(directory(1)),
+            Self::NotExamined => Signature::NotExamined,
         }
     }
 

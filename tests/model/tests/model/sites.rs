@@ -11,7 +11,9 @@ fn geo(choice: usize) -> Value {
     match choice {
         0 => json!([]),
         1 => json!([{ "country": ["PL"], "action": "deny" }]),
-        2 => json!([{ "region": ["us-ca"], "action": "allow" }, { "action": "deny" }]),
+        2 => {
+            json!([{ "region": ["us-ca"], "action": "allow" }, { "country": ["US", "PL"], "action": "deny" }])
+        }
         _ => {
             json!([{ "country": ["us"], "region": ["US-NY"], "action": "policy" }, { "country": ["US", "PL"], "action": "deny" }])
         }

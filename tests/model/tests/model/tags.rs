@@ -10,37 +10,43 @@ use serde_json::json;
 
 use crate::harness::{Client, Family, Report, World, digits};
 
-const PIECES: [&str; 20] = [
+/// Members of lists in each syntax, and what stands between them.
+const MEMBERS: [&str; 22] = [
     "",
     "noindex",
     "NoSnippet",
     "max-snippet:20",
-    "Bot=",
-    "*",
-    ";",
-    ",",
-    " ",
-    ": ",
-    "unavailable_after: Fri, 25 Jun 2010",
-    "Bot",
+    "max-snippet: 20",
+    "Unavailable_After: Fri, 25 Jun 2010 15:00:00 GMT",
+    "unavailable_after: 25 Jun 2010",
     "other-rule",
-    "\"Bot\"",
-    "*=",
-    "googlebot: ",
-    "max-snippet=3",
-    "; ",
-    ", ",
-    "noindex, ",
+    "new-rule:3",
+    "two words",
+    "Bot=noindex",
+    "Bot=",
+    "*=nosnippet",
+    "googlebot: noindex",
+    "googlebot:noindex",
+    "bot: new",
+    "*: nofollow",
+    "*;noindex",
+    "Bot;nosnippet;max-snippet=3",
+    "\"all\";x",
+    "*",
+    "Bot;unavailable_after=\"Fri, 25 Jun\"",
 ];
+const BETWEEN: [&str; 4] = [", ", ";", " ; ", ","];
 
-/// Lines of some pieces, united with another line.
-pub(crate) fn compare_lines(pieces: usize, step: usize) -> Report {
-    let sizes = vec![PIECES.len(); pieces];
+/// Lines of three members, united with another line.
+pub(crate) fn compare_lines(step: usize) -> Report {
+    let sizes = [MEMBERS.len(), BETWEEN.len(), MEMBERS.len(), BETWEEN.len(), MEMBERS.len()];
     let mut report = Report::default();
     let mut kinds = BTreeSet::new();
     for number in (0..sizes.iter().product()).step_by(step) {
         report.worlds += 1;
-        let line: String = digits(&sizes, number).into_iter().map(|piece| PIECES[piece]).collect();
+        let choice = digits(&sizes, number);
+        let [one, then, other, and, last] = *choice else { panic!("five points") };
+        let line = [MEMBERS[one], BETWEEN[then], MEMBERS[other], BETWEEN[and], MEMBERS[last]].concat();
         let lines = [&*line, "noarchive, NOINDEX; BOT=nofollow"];
         let (mut core, mut model) = (RobotsTag::default(), Tag::default());
         for line in lines {
