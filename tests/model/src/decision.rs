@@ -54,13 +54,11 @@ pub fn decide(edge: &Edge, request: &Request<'_>) -> Decision {
     let mode = request.mode.unwrap_or_else(|| site.map_or(&edge.mode, |site| site.mode(&path, &edge.mode)));
     if mode == "off" {
         // "Crawlpike examines nothing and serves no policy; the client stays unknown."
-        let usage = statement(site, "*", &path);
         return Decision {
             action: "allow",
             reason: "not-automated",
             identity: "none",
             site: site_name,
-            usage,
             ..Decision::default()
         };
     }

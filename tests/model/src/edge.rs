@@ -94,7 +94,7 @@ pub struct Edge {
     pub(crate) mode: String,
     pub(crate) agents: Vec<Agent>,
     /// The feeds, by their order in the document.
-    pub feeds: Vec<Feed>,
+    pub(crate) feeds: Vec<Feed>,
     pub(crate) sites: Vec<Site>,
     pub(crate) exempts: Vec<Exempt>,
     pub(crate) nat64: Vec<IpNet>,

@@ -34,6 +34,8 @@ pub(crate) struct Content {
     pub entries: Vec<Entry>,
     /// The number of those that cannot.
     pub unreadable: usize,
+    /// True if there are entries that can be read, and are not for the publisher to make.
+    pub has_others: bool,
     /// `creationTime`, which sorts as text.
     pub created: Option<String>,
 }
@@ -78,7 +80,7 @@ pub(crate) fn read(format: &str, text: &[u8], authority: &[IpNet]) -> Option<Con
         _ => cidr(text),
     };
     // "It has entries, but none can be read."
-    (!content.entries.is_empty() || content.unreadable == 0).then_some(content)
+    (!content.entries.is_empty() || content.has_others || content.unreadable == 0).then_some(content)
 }
 
 impl Content {
@@ -162,8 +164,9 @@ fn geofeed(text: &str, authority: &[IpNet]) -> Content {
         };
         // 3.2: entries of which the publisher is not the authority are ignored.
         let is_within = |known: &IpNet| known.contains(&prefix);
-        if authority.is_empty() || authority.iter().any(is_within) {
-            content.add(prefix, None, place);
+        match authority.is_empty() || authority.iter().any(is_within) {
+            true => content.add(prefix, None, place),
+            false => content.has_others = true,
         }
     }
     content

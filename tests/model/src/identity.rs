@@ -201,11 +201,11 @@ fn doubt(
     if is_in(address, &["2001::/32"]) {
         return Some("teredo");
     }
-    if agent.feeds.is_empty() {
-        return Some("no-feed");
-    }
     if agent.has_partial_ranges {
         return Some("partial-ranges");
+    }
+    if agent.feeds.is_empty() {
+        return Some("no-feed");
     }
     // "All ranges of the agent are known", "complete, known and not empty".
     let is_known = |name: &String| {

@@ -118,7 +118,7 @@ pub enum Form {
     DotsFirst,
     /// Reserved characters before the query are decoded, then as [`Self::SlashesFirst`].
     Decoded,
-    /// As [`Self::Decoded`], and each segment ends before `;`.
+    /// Each segment ends before `;`, then as [`Self::Decoded`].
     WithoutParameters,
 }
 
@@ -137,16 +137,12 @@ fn resolve_open(text: &[u8], form: Form, is_open: bool) -> Vec<u8> {
     let (path, query) = without_fragment.split_at(query);
     let path = match form {
         Form::SlashesFirst | Form::DotsFirst => path.to_vec(),
-        Form::Decoded | Form::WithoutParameters => decode_reserved(path),
+        Form::Decoded => decode_reserved(path),
+        Form::WithoutParameters => decode_reserved(&without_parameters(path)),
     };
     // "Reads it so in the second and in the third form."
     let is_slash = |octet: &u8| *octet == b'/' || *octet == b'\\' && form != Form::SlashesFirst;
     let mut segments: Vec<&[u8]> = path.split(is_slash).collect();
-    if form == Form::WithoutParameters {
-        for segment in &mut segments {
-            *segment = segment.split(|octet| *octet == b';').next().unwrap_or_default();
-        }
-    }
     // What stands before the first slash is no segment.
     let before = segments.remove(0);
     let merge = |segments: Vec<_>| {
@@ -166,6 +162,16 @@ fn resolve_open(text: &[u8], form: Form, is_open: bool) -> Vec<u8> {
         resolved.extend(segment);
     }
     [&resolved, query].concat()
+}
+
+/// "Each segment ends before" `;` or `%3B`.
+fn without_parameters(path: &[u8]) -> Vec<u8> {
+    let until = |segment: &[u8]| {
+        let is_parameter =
+            |place: &usize| segment[*place] == b';' || decoded(&segment[*place..]) == Some(b';');
+        segment[..(0..segment.len()).find(is_parameter).unwrap_or(segment.len())].to_vec()
+    };
+    path.split(|octet| *octet == b'/').map(until).collect::<Vec<_>>().join(&b'/')
 }
 
 /// RFC 3986, 5.2.4, where `%2e` is a dot.
@@ -188,15 +194,13 @@ fn remove_dots(segments: Vec<&[u8]>, is_open: bool) -> Vec<&[u8]> {
     kept
 }
 
-/// "Only `%3F` and `%23` are not decoded", and `%5C` is read as `/`.
+/// "Only `%3F` and `%23` are not decoded", and `%5C` is read as `/`. `%2A` and `%24` equal what they stand for anyway.
 fn decode_reserved(path: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut rest = path;
     while let Some((octet, behind)) = rest.split_first() {
         match decoded(rest) {
-            Some(octet)
-                if octet != b'?' && octet != b'#' && (octet == b'\\' || RESERVED.contains(&octet)) =>
-            {
+            Some(octet) if !b"?#*$".contains(&octet) && (octet == b'\\' || RESERVED.contains(&octet)) => {
                 text.push(octet);
                 rest = &behind[2..];
             }
@@ -283,8 +287,17 @@ impl Pattern {
             return is_written_so.then(|| length(&self.written));
         };
         let resolved = &self.resolved[FORMS.iter().position(|known| known == form)?];
-        let before = || path.spellings[..spelling].iter().any(|(_, text)| matches(&self.written, text, 0));
+        // "The path as sent or in the first of these forms": the spellings are in groups of that and the four forms.
+        let group = spelling - spelling % (1 + FORMS.len());
+        let before = || {
+            (group..spelling.min(group + 2)).any(|less| matches(&self.written, &path.spellings[less].1, 0))
+        };
         let does_match = is_written_so || matches(resolved, text, 0) && before();
         does_match.then(|| length(resolved))
+    }
+
+    /// Returns true if it matches a spelling of the path as it is written.
+    pub(crate) fn matches_as_written(&self, path: &Path, spelling: usize) -> bool {
+        matches(&self.written, &path.spellings[spelling].1, 0)
     }
 }

@@ -105,8 +105,9 @@ impl Preferences {
             }
         }
         // "A group needs a scope. Without one it is ignored."
+        let has_scope = |group: &Group| group.scopes.as_ref().is_some_and(|(_, scopes)| !scopes.is_empty());
         // "If a group names hosts or agents and none of them can be used, the group applies to no request."
-        groups.retain(|group| group.scopes.is_some() && is_usable(&group.hosts) && is_usable(&group.agents));
+        groups.retain(|group| has_scope(group) && is_usable(&group.hosts) && is_usable(&group.agents));
         Self { groups }
     }
 

@@ -89,7 +89,9 @@ impl Tag {
     /// 2.1.1: a pair `token=rule, rule`, in which the token may be omitted; among the rules, tokens of the deployed syntax.
     fn add_part(&mut self, part: &str) {
         let (mut token, rules) = match part.split_once('=') {
-            Some((token, rules)) if is_token(token.trim()) => (token.trim(), rules),
+            Some((token, rules)) if is_token(token.trim()) && !has_value(token.trim()) => {
+                (token.trim(), rules)
+            }
             _ => ("*", part),
         };
         if token != "*" {
@@ -163,8 +165,11 @@ fn structured(line: &str) -> Option<Vec<Item>> {
 pub(crate) fn of_site(site: &Site, path: &Path) -> Option<String> {
     let of_spelling = |spelling: usize| {
         let mut tag = Tag::default();
-        let matching = site.tags.iter().filter(|(scope, _)| scope.matches(path, spelling).is_some());
-        matching.for_each(|(_, rules)| tag.add_line(rules));
+        let matching = site.tags.iter().filter(|(scope, _)| scope.matches_as_written(path, spelling));
+        // "Scopes with the same rules count as one": at the place of the first.
+        let matching: Vec<&String> = matching.map(|(_, rules)| rules).collect();
+        let all = site.tags.iter().map(|(_, rules)| rules).filter(|rules| matching.contains(rules));
+        all.for_each(|rules| tag.add_line(rules));
         tag
     };
     let all = path.spellings().map(of_spelling);

@@ -43,6 +43,9 @@ fn list(choice: usize) -> Option<String> {
 
 const LISTS: usize = 22;
 
+/// The lists that were good some days before.
+const EARLIER: [usize; 6] = [0, 1, 5, 8, 12, 18];
+
 fn world(choice: &[usize]) -> World {
     let [newest, last, earlier, guard, is_accepted, proving] = *choice else { panic!("six points") };
     let guards = [
@@ -76,25 +79,15 @@ fn world(choice: &[usize]) -> World {
     let versions = crawlpike_model::Versions {
         newest: list(newest).map(|text| version(text, NOW)),
         last_good: list(last).map(|text| version(text, NOW - 60)),
-        earlier_good: list(earlier).map(|text| version(text, NOW - 120)),
+        earlier_good: list(EARLIER[earlier]).map(|text| version(text, NOW - 120)),
         is_accepted: is_accepted > 0,
     };
     World { document, files: [("a".to_owned(), versions), ("b".to_owned(), b)].into() }
 }
 
 fn client(choice: &[usize]) -> Client {
-    let addresses = [
-        "11.9.0.1",
-        "11.1.0.1",
-        "11.1.9.1",
-        "11.2.0.1",
-        "11.1.100.1",
-        "12.0.0.1",
-        "2600::1",
-        "11.3.0.1",
-        "192.0.2.1",
-    ];
-    let clocks = [0, DAY - 61, DAY - 60, DAY - 1, DAY, -DAY, -DAY - 1, -DAY - 60, -DAY - 61];
+    let addresses = ["11.9.0.1", "11.1.0.1", "11.1.9.1", "11.2.0.1", "2600::1", "11.3.0.1"];
+    let clocks = [0, DAY - 60, DAY, -DAY - 1, -DAY - 61];
     Client {
         address: addresses[choice[0]].parse().ok(),
         user_agent: Some(["ABot", "BBot", "curl/8.5.0"][choice[1]]),
@@ -106,8 +99,8 @@ fn client(choice: &[usize]) -> Client {
 pub(crate) fn versions() -> Family {
     Family {
         name: "versions",
-        worlds: vec![LISTS, LISTS, LISTS, 4, 2, 4],
-        clients: vec![9, 3, 9],
+        worlds: vec![LISTS, LISTS, EARLIER.len(), 4, 2, 4],
+        clients: vec![6, 2, 5],
         world,
         client,
     }
@@ -159,5 +152,11 @@ pub(crate) fn places() -> Family {
         ..Client::default()
     };
     let entry = [PREFIXES.len(), COUNTRIES.len(), REGIONS.len(), ENDS.len()];
-    Family { name: "places", worlds: [&[2][..], &entry, &entry].concat(), clients: vec![5], world, client }
+    Family {
+        name: "places",
+        worlds: [&[2][..], &entry, &[4, 3, 2, 2]].concat(),
+        clients: vec![5],
+        world,
+        client,
+    }
 }

@@ -5,6 +5,7 @@ mod feeds;
 mod harness;
 mod paths;
 mod preferences;
+mod random;
 mod signing;
 mod sites;
 mod tags;
@@ -35,47 +36,66 @@ fn agents() {
 }
 
 #[test]
-fn sites() {
-    compare(&sites::family(), (37, 1009));
+fn treatments() {
+    compare(&sites::treatments(), (5, 101));
+}
+
+#[test]
+fn modes() {
+    compare(&sites::modes(), (1, 101));
 }
 
 #[test]
 fn one_rule() {
-    compare(&paths::one_rule(), (29, 41));
+    compare(&paths::one_rule(), (17, 41));
 }
 
 #[test]
 fn two_rules() {
-    compare(&paths::two_rules(), (307, 41));
+    compare(&paths::two_rules(), (101, 41));
 }
 
 #[test]
 fn lines() {
-    compare(&paths::lines(), (5003, 1));
+    compare(&paths::lines(), (307, 1));
 }
 
 #[test]
-fn preferences() {
-    compare(&preferences::family(), (200_003, 31));
+fn two_groups() {
+    compare(&preferences::two_groups(), (101, 1));
+}
+
+#[test]
+fn one_group() {
+    compare(&preferences::one_group(), (5, 101));
 }
 
 #[test]
 fn usage() {
-    compare(&usage::family(), (101, 7));
+    compare(&usage::family(), (307, 5));
 }
 
 #[test]
 fn versions() {
-    compare(&feeds::versions(), (701, 13));
+    compare(&feeds::versions(), (211, 7));
 }
 
 #[test]
 fn places() {
-    compare(&feeds::places(), (50_021, 1));
+    compare(&feeds::places(), (503, 1));
 }
 
 #[test]
-fn tags() {
-    check("lines of Robots-Tag", &tags::compare_lines(if is_whole() { 1 } else { 7 }));
+fn scopes() {
     compare(&tags::scopes(), (3, 1));
+}
+
+#[test]
+fn lines_of_robots_tag() {
+    check("lines of Robots-Tag", &tags::compare_lines(if is_whole() { 1 } else { 7 }));
+}
+
+#[test]
+fn random_worlds() {
+    random::compare();
 }

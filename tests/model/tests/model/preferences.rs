@@ -26,10 +26,6 @@ fn group(choice: &[usize]) -> String {
     [SCOPES[scope], HOSTS[host], AGENTS[agent], METHODS[methods], PURPOSES[purposes]].concat()
 }
 
-fn sizes() -> Vec<usize> {
-    vec![SCOPES.len(), HOSTS.len(), AGENTS.len(), METHODS.len(), PURPOSES.len()]
-}
-
 fn world(choice: &[usize]) -> World {
     let (settings, groups) = choice.split_at(2);
     let (one, other) = groups.split_at(5);
@@ -63,7 +59,16 @@ fn client(choice: &[usize]) -> Client {
     }
 }
 
-pub(crate) fn family() -> Family {
-    let worlds = [vec![2, 3], sizes(), sizes()].concat();
-    Family { name: "preferences", worlds, clients: vec![5, 3, 4, 3, 6], world, client }
+/// Which of two groups decides.
+pub(crate) fn two_groups() -> Family {
+    let group = vec![SCOPES.len(), HOSTS.len(), AGENTS.len(), 1, 1];
+    let worlds = [vec![1, 1], group.clone(), group].concat();
+    Family { name: "two groups", worlds, clients: vec![4, 3, 4, 1, 1], world, client }
+}
+
+/// What a group says.
+pub(crate) fn one_group() -> Family {
+    let group = vec![2, 2, 2, METHODS.len(), PURPOSES.len()];
+    let worlds = [vec![2, 3], group, vec![2, 1, 1, 1, 1]].concat();
+    Family { name: "one group", worlds, clients: vec![5, 3, 4, 3, 6], world, client }
 }

@@ -139,7 +139,7 @@ fn client(choice: &[usize]) -> Client {
         address: address.parse().ok(),
         host: HOSTS[host],
         path: PATHS[path].into(),
-        method: ["GET", "HEAD", "POST"][method],
+        method: ["GET", "POST", "HEAD"][method],
         user_agent: Some(user_agent),
         signed,
         mode: [None, Some("enforce"), Some("observe"), Some("off")][mode],
@@ -147,12 +147,14 @@ fn client(choice: &[usize]) -> Client {
     }
 }
 
-pub(crate) fn family() -> Family {
-    Family {
-        name: "sites",
-        worlds: vec![3, 3, 3, 6, 3, 4, 3, 2],
-        clients: vec![CLIENTS.len(), HOSTS.len(), PATHS.len(), 3, 4],
-        world,
-        client,
-    }
+/// Each treatment of each client, on a few paths.
+pub(crate) fn treatments() -> Family {
+    let clients = vec![CLIENTS.len(), 6, 8, 2, 1];
+    Family { name: "treatments", worlds: vec![3, 3, 3, 1, 3, 4, 3, 1], clients, world, client }
+}
+
+/// Each mode, on all hosts and paths.
+pub(crate) fn modes() -> Family {
+    let clients = vec![CLIENTS.len(), HOSTS.len(), PATHS.len(), 3, 4];
+    Family { name: "modes", worlds: vec![1, 2, 1, 6, 1, 1, 3, 2], clients, world, client }
 }

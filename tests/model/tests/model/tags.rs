@@ -1,6 +1,5 @@
 //! Robots-Tag: lines of a response in each syntax, and the scopes of a site.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crawlpike_core::internals::RobotsTagSyntax;
@@ -10,56 +9,93 @@ use serde_json::json;
 
 use crate::harness::{Client, Family, Report, World, digits};
 
-/// Members of lists in each syntax, and what stands between them.
-const MEMBERS: [&str; 22] = [
-    "",
+/// A syntax: who is addressed, the rules, and what stands between lists.
+struct Syntax {
+    addressees: &'static [&'static str],
+    rules: &'static [&'static str],
+    between_rules: &'static str,
+    between: &'static str,
+}
+
+const RULES: &[&str] = &[
     "noindex",
-    "NoSnippet",
+    "nosnippet",
     "max-snippet:20",
-    "max-snippet: 20",
     "Unavailable_After: Fri, 25 Jun 2010 15:00:00 GMT",
     "unavailable_after: 25 Jun 2010",
     "other-rule",
     "new-rule:3",
     "two words",
-    "Bot=noindex",
-    "Bot=",
-    "*=nosnippet",
-    "googlebot: noindex",
-    "googlebot:noindex",
-    "bot: new",
-    "*: nofollow",
-    "*;noindex",
-    "Bot;nosnippet;max-snippet=3",
-    "\"all\";x",
-    "*",
-    "Bot;unavailable_after=\"Fri, 25 Jun\"",
+    "",
 ];
-const BETWEEN: [&str; 4] = [", ", ";", " ; ", ","];
 
-/// Lines of three members, united with another line.
+const SYNTAXES: [Syntax; 5] = [
+    Syntax {
+        addressees: &["", "*=", "Bot=", "googlebot =", "bot= "],
+        rules: RULES,
+        between_rules: ", ",
+        between: "; ",
+    },
+    Syntax { addressees: &["", "*=", "Bot=", "BOT="], rules: RULES, between_rules: ",", between: ";" },
+    Syntax {
+        addressees: &["", "*: ", "googlebot: ", "bot : "],
+        rules: RULES,
+        between_rules: ", ",
+        between: ", ",
+    },
+    Syntax {
+        addressees: &["", "googlebot:", "bot:"],
+        rules: &["noindex", "nosnippet", "none"],
+        between_rules: ", ",
+        between: ",",
+    },
+    Syntax {
+        addressees: &["*", "Bot", "\"all\"", "\"googlebot\""],
+        rules: &[
+            "",
+            ";noindex",
+            "; max-snippet=3",
+            ";unavailable_after=\"Fri, 25 Jun\"",
+            ";max-image-preview=large",
+            ";x=\"y\"",
+            ";z=4",
+        ],
+        between_rules: "",
+        between: " , ",
+    },
+];
+
+/// Lines of two lists of two rules each, united with another line.
 pub(crate) fn compare_lines(step: usize) -> Report {
-    let sizes = [MEMBERS.len(), BETWEEN.len(), MEMBERS.len(), BETWEEN.len(), MEMBERS.len()];
     let mut report = Report::default();
-    let mut kinds = BTreeSet::new();
-    for number in (0..sizes.iter().product()).step_by(step) {
-        report.worlds += 1;
-        let choice = digits(&sizes, number);
-        let [one, then, other, and, last] = *choice else { panic!("five points") };
-        let line = [MEMBERS[one], BETWEEN[then], MEMBERS[other], BETWEEN[and], MEMBERS[last]].concat();
-        let lines = [&*line, "noarchive, NOINDEX; BOT=nofollow"];
-        let (mut core, mut model) = (RobotsTag::default(), Tag::default());
-        for line in lines {
-            core.add_line(line.as_bytes());
-            model.add_line(line);
-        }
-        let core = String::from_utf8(core.write(RobotsTagSyntax::Draft00)).expect("it is text");
-        // The plainest lines come first.
-        if core != model.text() && kinds.len() < 12 && kinds.insert(core.clone()) {
-            let _ = writeln!(report.differences, "\n{line:?}\n  core:  {core}\n  model: {}", model.text());
+    for Syntax { addressees, rules, between_rules, between } in &SYNTAXES {
+        let list = [addressees.len(), rules.len(), rules.len()];
+        let sizes = [list, list].concat();
+        for number in (0..sizes.iter().product()).step_by(step) {
+            report.worlds += 1;
+            let choice = digits(&sizes, number);
+            let list = |choice: &[usize]| {
+                let rules: Vec<&str> =
+                    choice[1..].iter().map(|rule| rules[*rule]).filter(|rule| !rule.is_empty()).collect();
+                addressees[choice[0]].to_owned() + &rules.join(between_rules)
+            };
+            compare_line(&mut report, &[list(&choice[..3]), list(&choice[3..])].join(between));
         }
     }
     report
+}
+
+/// The plainest lines come first, so the first differences are enough.
+fn compare_line(report: &mut Report, line: &str) {
+    let (mut core, mut model) = (RobotsTag::default(), Tag::default());
+    for line in [line, "noarchive, NOINDEX; BOT=nofollow"] {
+        core.add_line(line.as_bytes());
+        model.add_line(line);
+    }
+    let core = String::from_utf8(core.write(RobotsTagSyntax::Draft00)).expect("it is text");
+    if core != model.text() && report.differences.lines().count() < 60 {
+        let _ = writeln!(report.differences, "\n{line:?}\n  core:  {core}\n  model: {}", model.text());
+    }
 }
 
 /// Scopes that overlap, and paths in other spellings.

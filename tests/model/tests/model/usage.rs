@@ -58,10 +58,10 @@ fn client(choice: &[usize]) -> Client {
         "DataBot",
         "Mozilla/5.0 (X11) Gecko/20100101 Firefox/128.0",
     ];
-    let all: [&[&str]; 3] = [&[], &["ai-input"], &["search", "ai-train"]];
+    let all: [&[&str]; 2] = [&[], &["search", "ai-train"]];
     Client {
         user_agent: Some(agents[user_agent]),
-        path: ["/", "/a", "/ab", "/a/../ab", "/x/../a", "/ab%2F"][path].into(),
+        path: ["/a", "/ab", "/a/../ab", "/ab%2F"][path].into(),
         purposes: all[purposes],
         ..Client::default()
     }
@@ -71,7 +71,7 @@ pub(crate) fn family() -> Family {
     Family {
         name: "usage",
         worlds: vec![3, 2, 3, LINES.len(), LINES.len(), LINES.len()],
-        clients: vec![6, 6, 3],
+        clients: vec![6, 4, 2],
         world,
         client,
     }
