@@ -1,4 +1,4 @@
-//! The decision and its reason: CONTRACT 3; docs/identity.md, docs/robots-and-preferences.md.
+//! The decision and its reason: docs/identity.md, docs/robots-and-preferences.md.
 
 use std::cmp::Reverse;
 
@@ -9,9 +9,9 @@ use crate::path::Path;
 use crate::preferences::{Asked, Verdict};
 use crate::{robots_tag, usage};
 
-/// The JSON decision of CONTRACT 4, and the doubt.
+/// The JSON decision, and the doubt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "CONTRACT 4 describes them")]
+#[expect(missing_docs, reason = "docs/configuration.md has these facts under `filter_state`")]
 pub struct Decision {
     pub action: &'static str,
     pub status: Option<u16>,
@@ -131,7 +131,7 @@ fn is_exempt(edge: &Edge, site: &Site, request: &Request<'_>) -> bool {
     !site.exempts.is_empty() && identify(&of_site, request).is_exempt
 }
 
-/// CONTRACT 3: the order of the steps; the first that settles it.
+/// The order of the steps; the first that settles it.
 fn rule(
     site: Option<&Site>,
     request: &Request<'_>,

@@ -1,4 +1,4 @@
-//! The configuration, as far as decisions read it: CONTRACT 2, docs/configuration.md. Of the catalog nothing: the worlds of the
+//! The configuration, as far as decisions read it: docs/configuration.md. Of the catalog nothing: the worlds of the
 //! comparison name their agents.
 
 use std::collections::BTreeMap;
@@ -152,7 +152,7 @@ impl Edge {
         })
     }
 
-    /// CONTRACT 2, `sites[].hosts`: "exact beats wildcard, the longer wildcard beats the shorter, a site without `hosts` is the default".
+    /// docs/configuration.md, `sites[].hosts`: "exact beats wildcard, the longer wildcard beats the shorter, a site without `hosts` is the default".
     pub(crate) fn site(&self, host: &str) -> Option<&Site> {
         let host = host_name(host);
         let rank = |site: &&Site| site.hosts.iter().filter_map(|pattern| pattern.rank(&host)).max();

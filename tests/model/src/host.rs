@@ -1,4 +1,4 @@
-//! Hosts: CONTRACT 2, `sites[].hosts`; autoctl-core-01, 3.4; "Invalid hosts" in docs/identity.md. Names in Unicode are compared in
+//! Hosts: `sites[].hosts` in docs/configuration.md; autoctl-core-01, 3.4; "Invalid hosts" in docs/identity.md. Names in Unicode are compared in
 //! their ASCII form, which the worlds of the comparison write themselves.
 
 use std::net::{IpAddr, Ipv6Addr};
@@ -38,7 +38,7 @@ impl HostPattern {
             || self.0 == "*"
     }
 
-    /// CONTRACT 2: "exact beats wildcard, the longer wildcard beats the shorter".
+    /// "exact beats wildcard, the longer wildcard beats the shorter".
     pub(crate) fn rank(&self, host: &str) -> Option<(bool, usize)> {
         self.matches(host).then(|| (self.is_exactly(host), self.0.len()))
     }

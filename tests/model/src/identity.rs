@@ -1,4 +1,4 @@
-//! Who a client is: CONTRACT 3 and 9; docs/identity.md.
+//! The identity of a client: docs/identity.md.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -163,7 +163,7 @@ pub(crate) fn identify<'e>(edge: &'e Edge, request: &Request<'_>) -> Identity<'e
     Identity { name: "none", place: None, ..none }
 }
 
-/// CONTRACT 2, `agents[].services`: "only prefixes whose most specific `service` is listed prove the agent".
+/// `agents[].services`: "only prefixes whose most specific `service` is listed prove the agent".
 fn proves<'e>(agent: &Agent, (feed, entry): &Found<'e>) -> Option<(&'e str, Option<&'e str>)> {
     let is_listed = |service: &&String| agent.services.is_empty() || agent.services.contains(service);
     let service = entry.services.iter().find(is_listed);
@@ -216,7 +216,7 @@ fn doubt(
     (!agent.feeds.iter().all(|name| is_known(name) == Some(true))).then_some("feed-state")
 }
 
-/// CONTRACT 3: a token that stands alone; the longest, then the first. A byte above ASCII counts as a letter.
+/// "How Crawlpike finds the claim": a token that stands alone; the longest, then the first. A byte above ASCII counts as a letter.
 fn claimed<'e>(edge: &'e Edge, user_agent: Option<&str>) -> Option<&'e Agent> {
     let text = user_agent?;
     let mut best: Option<(&Agent, usize)> = None;

@@ -1,7 +1,7 @@
 //! What a decision is, in the plainest words: no tables, no cleverness, linear scans.
 //!
 //! The model is written from the specifications and the documentation, to be read beside the paragraphs that its comments name.
-//! It shares nothing with the core, which `tests/` compares with it. CONTRACT-like words such as `reason` are those of the glossary.
+//! It shares nothing with the core, which `tests/` compares with it.
 
 mod decision;
 mod edge;

@@ -96,17 +96,26 @@ fn length(pattern: &[Unit]) -> usize {
     pattern.iter().map(|unit| if let Unit::Delimiter(_) = unit { 3 } else { 1 }).sum()
 }
 
-/// A path in normal form, matched from a place on.
-fn matches(pattern: &[Unit], path: &[u8], from: usize) -> bool {
-    let Some((unit, rest)) = pattern.split_first() else { return true };
-    let is_query = path.iter().position(|octet| *octet == b'?').is_some_and(|query| query < from);
-    let behind = |text: &[u8]| path[from..].starts_with(text) && matches(rest, path, from + text.len());
-    match unit {
-        Unit::End => path.len() == from,
-        Unit::AnyText => (from..=path.len()).any(|place| matches(rest, path, place)),
-        Unit::Delimiter(octet) if !is_query => behind(&encoded(*octet)),
-        Unit::Octet(octet) | Unit::Delimiter(octet) => behind(&[*octet]),
+/// Returns true if a pattern matches the start of a path in normal form. `places` are those up to which the units so far match.
+fn matches(pattern: &[Unit], path: &[u8]) -> bool {
+    let query = path.iter().position(|octet| *octet == b'?').unwrap_or(path.len());
+    let mut places = vec![0];
+    for unit in pattern {
+        let behind = |place: usize| {
+            let text = match unit {
+                Unit::Delimiter(octet) if place <= query => encoded(*octet),
+                Unit::Octet(octet) | Unit::Delimiter(octet) => vec![*octet],
+                Unit::AnyText | Unit::End => Vec::new(),
+            };
+            path[place..].starts_with(&text).then_some(place + text.len())
+        };
+        places = match unit {
+            Unit::AnyText => places.first().map_or(Vec::new(), |first| (*first..=path.len()).collect()),
+            Unit::End => places.into_iter().filter(|place| *place == path.len()).collect(),
+            _ => places.into_iter().filter_map(behind).collect(),
+        };
     }
+    !places.is_empty()
 }
 
 /// The ways in which servers resolve a path: "Other spellings of a path".
@@ -127,18 +136,25 @@ pub const FORMS: [Form; 4] = [Form::SlashesFirst, Form::DotsFirst, Form::Decoded
 
 /// A path or pattern as a server may resolve it.
 pub fn resolve(text: &[u8], form: Form) -> Vec<u8> {
-    resolve_open(text, form, false)
+    resolve_as(Kind::Path, text, form)
 }
 
-/// The same; if it is open, its last segment may go on, so that it is no dot segment.
-fn resolve_open(text: &[u8], form: Form, is_open: bool) -> Vec<u8> {
+/// What is resolved. The last segment of an open pattern may go on, so that it is no dot segment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Path,
+    Pattern,
+    OpenPattern,
+}
+
+fn resolve_as(kind: Kind, text: &[u8], form: Form) -> Vec<u8> {
     let without_fragment = text.split(|octet| *octet == b'#').next().unwrap_or_default();
     let query = without_fragment.iter().position(|octet| *octet == b'?').unwrap_or(without_fragment.len());
     let (path, query) = without_fragment.split_at(query);
     let path = match form {
         Form::SlashesFirst | Form::DotsFirst => path.to_vec(),
-        Form::Decoded => decode_reserved(path),
-        Form::WithoutParameters => decode_reserved(&without_parameters(path)),
+        Form::Decoded => decode_reserved(kind, path),
+        Form::WithoutParameters => decode_reserved(kind, &without_parameters(path)),
     };
     // "Reads it so in the second and in the third form."
     let is_slash = |octet: &u8| *octet == b'/' || *octet == b'\\' && form != Form::SlashesFirst;
@@ -153,8 +169,8 @@ fn resolve_open(text: &[u8], form: Form, is_open: bool) -> Vec<u8> {
             .collect()
     };
     let segments: Vec<&[u8]> = match form {
-        Form::DotsFirst => merge(remove_dots(segments, is_open)),
-        _ => remove_dots(merge(segments), is_open),
+        Form::DotsFirst => merge(remove_dots(kind, segments)),
+        _ => remove_dots(kind, merge(segments)),
     };
     let mut resolved = before.to_vec();
     for segment in segments {
@@ -175,12 +191,13 @@ fn without_parameters(path: &[u8]) -> Vec<u8> {
 }
 
 /// RFC 3986, 5.2.4, where `%2e` is a dot.
-fn remove_dots(segments: Vec<&[u8]>, is_open: bool) -> Vec<&[u8]> {
+fn remove_dots(kind: Kind, segments: Vec<&[u8]>) -> Vec<&[u8]> {
     let last = segments.len() - 1;
     let mut kept = Vec::new();
     for (place, segment) in segments.into_iter().enumerate() {
         let dots = String::from_utf8_lossy(segment).to_ascii_lowercase().replace("%2e", ".");
-        let is_dot_segment = [".", ".."].contains(&dots.as_str()) && !(is_open && place == last);
+        let is_dot_segment =
+            [".", ".."].contains(&dots.as_str()) && !(kind == Kind::OpenPattern && place == last);
         if is_dot_segment && dots == ".." {
             kept.pop();
         }
@@ -194,13 +211,15 @@ fn remove_dots(segments: Vec<&[u8]>, is_open: bool) -> Vec<&[u8]> {
     kept
 }
 
-/// "Only `%3F` and `%23` are not decoded", and `%5C` is read as `/`. `%2A` and `%24` equal what they stand for anyway.
-fn decode_reserved(path: &[u8]) -> Vec<u8> {
+/// "Only `%3F` and `%23` are not decoded", and `%5C` is read as `/`.
+fn decode_reserved(kind: Kind, path: &[u8]) -> Vec<u8> {
+    // In a pattern, `%2A` and `%24` would become special.
+    let kept: &[u8] = if kind == Kind::Path { b"?#" } else { b"?#*$" };
     let mut text = Vec::new();
     let mut rest = path;
     while let Some((octet, behind)) = rest.split_first() {
         match decoded(rest) {
-            Some(octet) if !b"?#*$".contains(&octet) && (octet == b'\\' || RESERVED.contains(&octet)) => {
+            Some(octet) if !kept.contains(&octet) && (octet == b'\\' || RESERVED.contains(&octet)) => {
                 text.push(octet);
                 rest = &behind[2..];
             }
@@ -275,29 +294,29 @@ impl Pattern {
         let (path, has_end) = without_end(text);
         let end: &[u8] = if has_end { b"$" } else { b"" };
         let is_open = !has_end && !text.contains(&b'?');
-        let resolved = FORMS.map(|form| pattern_units(&[&resolve_open(path, form, is_open), end].concat()));
+        let kind = if is_open { Kind::OpenPattern } else { Kind::Pattern };
+        let resolved = FORMS.map(|form| pattern_units(&[&resolve_as(kind, path, form), end].concat()));
         Some(Self { written: pattern_units(text), resolved })
     }
 
     /// The length of the pattern, if it matches a spelling of the path: "Rules with such a spelling".
     pub(crate) fn matches(&self, path: &Path, spelling: usize) -> Option<usize> {
         let (form, text) = &path.spellings[spelling];
-        let is_written_so = matches(&self.written, text, 0);
+        let is_written_so = matches(&self.written, text);
         let Some(form) = form else {
             return is_written_so.then(|| length(&self.written));
         };
         let resolved = &self.resolved[FORMS.iter().position(|known| known == form)?];
         // "The path as sent or in the first of these forms": the spellings are in groups of that and the four forms.
         let group = spelling - spelling % (1 + FORMS.len());
-        let before = || {
-            (group..spelling.min(group + 2)).any(|less| matches(&self.written, &path.spellings[less].1, 0))
-        };
-        let does_match = is_written_so || matches(resolved, text, 0) && before();
+        let before =
+            || (group..spelling.min(group + 2)).any(|less| matches(&self.written, &path.spellings[less].1));
+        let does_match = is_written_so || matches(resolved, text) && before();
         does_match.then(|| length(resolved))
     }
 
     /// Returns true if it matches a spelling of the path as it is written.
     pub(crate) fn matches_as_written(&self, path: &Path, spelling: usize) -> bool {
-        matches(&self.written, &path.spellings[spelling].1, 0)
+        matches(&self.written, &path.spellings[spelling].1)
     }
 }

@@ -1,4 +1,4 @@
-//! The version of a feed that is in force: "Which version is in force" and "Guard" in docs/feeds.md; CONTRACT 2, `guard`.
+//! The version of a feed that is in force: "Which version is in force" and "Guard" in docs/feeds.md.
 
 use ipnet::IpNet;
 use serde_json::Value;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::env;
 use std::time::{Duration, Instant};
 
+use crawlpike_core::Spelling;
+use crawlpike_core::internals::{LONGEST, resolve};
 use crawlpike_model::Versions;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -211,7 +213,10 @@ fn client() -> impl Strategy<Value = Client> {
 pub(crate) fn compare() {
     let seconds = env::var("CRAWLPIKE_MODEL_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     let end = Instant::now() + Duration::from_secs(seconds);
-    let config = Config { failure_persistence: None, ..Config::default() };
+    let default = Config::default();
+    // Each has many requests.
+    let cases = if seconds > 0 { default.cases } else { default.cases / 5 };
+    let config = Config { failure_persistence: None, cases, ..default };
     let seed: u64 = env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let mut rounds = 0;
     while rounds == 0 || Instant::now() < end {
@@ -234,4 +239,22 @@ pub(crate) fn compare() {
         rounds += 1;
     }
     println!("random: {} worlds, each with up to 40 requests", rounds * u64::from(config.cases));
+}
+
+/// The forms in which servers resolve a path.
+const FORMS: [Spelling; 4] =
+    [Spelling::SlashesFirst, Spelling::DotsFirst, Spelling::Decoded, Spelling::WithoutParameters];
+
+proptest! {
+    #![proptest_config(Config { failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn resolved_paths_are_those_of_the_model(target in prop_oneof![path(), "/[/.;%2eEfF35cC\\\\a?#]{0,24}"]) {
+        // ROB-7
+        let mut room = [0; LONGEST];
+        for (form, expected) in FORMS.into_iter().zip(crawlpike_model::FORMS) {
+            let resolved = resolve(target.as_bytes(), form, &mut room);
+            prop_assert_eq!(resolved, crawlpike_model::resolve(target.as_bytes(), expected), "{:?} {}", form, target);
+        }
+    }
 }
