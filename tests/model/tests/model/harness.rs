@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 use crawlpike_core::{
-    Decision as CoreDecision, FeedFile, Files, FoundFile, Mode, NameOutcome, Overrides, PlainRequest,
-    Ruleset, Scheme, decide as core_decide,
+    Decision as CoreDecision, Doubt, FeedFile, Files, FoundFile, Mode, NameOutcome, Overrides, PlainRequest,
+    Proof, Ruleset, Scheme, UsageStatement, decide as core_decide,
 };
 use crawlpike_model::{Decision, Edge, Name, Request, Versions, decide};
 use serde_json::Value;
@@ -202,10 +202,10 @@ fn describe(ruleset: &Ruleset, decision: &CoreDecision, request: &PlainRequest<'
         purpose: facts.purpose.map(|purposes| purposes.iter().collect::<Vec<_>>().join(", ")),
         rule: facts.rule.map(|rule| (rule.file.to_owned(), rule.line)),
         robots_tag: text(facts.robots_tag),
-        usage: facts.usage.and_then(|usage| usage.text()),
-        proof: facts.proof.map(|proof| proof.as_str()),
+        usage: facts.usage.and_then(UsageStatement::text),
+        proof: facts.proof.map(Proof::as_str),
         enforced: facts.enforced,
-        doubt: decision.doubt.map(|doubt| doubt.as_str()),
+        doubt: decision.doubt.map(Doubt::as_str),
     }
 }
 
