@@ -32,6 +32,7 @@ fn check(name: &str, report: &Report) {
 
 #[test]
 fn agents() {
+    // JAFAR-9, JAFAR-13, JAFAR-18, JAFAR-23
     compare(&agents::family(), (13, 151));
 }
 
@@ -47,41 +48,49 @@ fn modes() {
 
 #[test]
 fn one_rule() {
+    // ROB-3, ROB-7
     compare(&paths::one_rule(), (17, 41));
 }
 
 #[test]
 fn two_rules() {
+    // ROB-2, ROB-3, ROB-7
     compare(&paths::two_rules(), (101, 41));
 }
 
 #[test]
 fn lines() {
+    // ROB-1, ROB-4, ROB-5, USE-11
     compare(&paths::lines(), (307, 1));
 }
 
 #[test]
 fn two_groups() {
+    // AUTO-11, AUTO-12, AUTO-13, AUTO-14
     compare(&preferences::two_groups(), (211, 3));
 }
 
 #[test]
 fn one_group() {
+    // AUTO-3, AUTO-6, AUTO-7, AUTO-8, AUTO-10, AUTO-21, AUTO-22
     compare(&preferences::one_group(), (5, 101));
 }
 
 #[test]
 fn usage() {
+    // USE-1, USE-2, USE-4, USE-5, USE-6, USE-7, USE-9, USE-13
     compare(&usage::family(), (307, 5));
 }
 
 #[test]
 fn versions() {
+    // JAFAR-24
     compare(&feeds::versions(), (211, 7));
 }
 
 #[test]
 fn places() {
+    // GEO-1, GEO-2, GEO-3, GEO-4, GEO-6, GEO-7, GEO-9, GEO-10, GEO-11, GEO-12, GEO-13, GEO-15
     compare(&feeds::places(), (1009, 1));
 }
 
@@ -92,6 +101,7 @@ fn scopes() {
 
 #[test]
 fn lines_of_robots_tag() {
+    // TAG-1, TAG-2, TAG-3, TAG-4, TAG-6, TAG-10
     check("lines of Robots-Tag", &tags::compare_lines(if is_whole() { 1 } else { 31 }));
 }
 
