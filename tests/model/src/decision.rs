@@ -34,7 +34,7 @@ pub struct Decision {
     pub doubt: Option<&'static str>,
 }
 
-/// What is done, and why; the rule by its key in the site, and its line; the purposes, if they are why.
+/// The action, and its reason; the rule by its key in the site, and its line; true if the purposes are the reason.
 struct Ruling {
     action: &'static str,
     reason: &'static str,

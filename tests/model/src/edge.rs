@@ -33,9 +33,9 @@ pub struct Request<'r> {
     pub purposes: &'r [&'r str],
     /// In seconds since the Unix epoch.
     pub now: i64,
-    /// What its signature is.
+    /// The state of its signature.
     pub signature: &'r Signature,
-    /// What the names of the address are.
+    /// The state of the names of the address.
     pub name: Name,
     /// Instead of every mode in the document.
     pub mode: Option<&'r str>,

@@ -50,7 +50,7 @@ pub(crate) fn prefix(text: &str) -> Option<IpNet> {
     let address: IpAddr = address.parse().ok()?;
     let bits = if address.is_ipv4() { 32 } else { 128 };
     let length = match length {
-        // `+8` and `08` are no lengths.
+        // Neither `+8` nor `08` is a length.
         Some(digits)
             if digits.bytes().all(|digit| digit.is_ascii_digit())
                 && (digits == "0" || !digits.starts_with('0')) =>
@@ -192,7 +192,7 @@ fn csv(line: &str) -> Vec<String> {
     fields
 }
 
-/// 2.1.1.2 to 2.1.1.4, and 2.1.2: `ZZ` is no place. `None`: a field cannot be read.
+/// 2.1.1.2 to 2.1.1.4, and 2.1.2: `ZZ` stands for an unknown place. `None`: a field cannot be read.
 fn place(country: &str, region: &str, city: &str) -> Option<Place> {
     let is_code = |text: &str| text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_alphabetic());
     let region = region.to_ascii_uppercase();

@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use crate::edge::{Agent, Edge, Feed, Request};
 use crate::feed::{Entry, Place, is_special, prefix};
 
-/// What the headers of a signature are, which the model takes as a fact: RFC 9421 is no part of it.
+/// The result of the signatures, which the model takes as a fact: it does not implement RFC 9421.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signature {
     /// None that says anything: none, one by an unknown key, an expired one.
@@ -20,7 +20,7 @@ pub enum Signature {
     NotExamined,
 }
 
-/// What is known of the names of the address for the agent that is claimed.
+/// The names of the address, as far as they are known, for the agent that is claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
     /// Nothing: no gate looked, or DNS refuted it or did not answer.
@@ -38,13 +38,13 @@ pub(crate) struct Identity<'e> {
     pub name: &'static str,
     /// Claimed, or the signer.
     pub agent: Option<&'e Agent>,
-    /// What verified it.
+    /// The kind of proof that verified it.
     pub proof: Option<&'static str>,
     /// The feed on which it rests.
     pub feed: Option<&'e str>,
     /// The service that the feed gives for the address.
     pub service: Option<&'e str>,
-    /// Why a claim is not called a forgery.
+    /// The reason for which a claim does not count as a forgery.
     pub doubt: Option<&'static str>,
     /// By the geofeeds.
     pub place: Option<&'e Place>,
@@ -171,7 +171,7 @@ fn proves<'e>(agent: &Agent, (feed, entry): &Found<'e>) -> Option<(&'e str, Opti
     is_proof.then(|| (feed.name.as_str(), service.map(String::as_str)))
 }
 
-/// Why a claim without a proof is no forgery: the table of "Doubts". `None`: it is one.
+/// The reason for which a claim without a proof does not count as a forgery: the table of "Doubts". `None`: it does.
 fn doubt(
     edge: &Edge,
     agent: &Agent,

@@ -1,4 +1,4 @@
-//! What a decision is, in the plainest words: no tables, no cleverness, linear scans.
+//! A decision in the plainest words: no tables, no cleverness, linear scans.
 //!
 //! The model is written from the specifications and the documentation, to be read beside the paragraphs that its comments name.
 //! It shares nothing with the core, which `tests/` compares with it.

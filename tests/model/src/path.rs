@@ -1,7 +1,7 @@
 //! Paths and the patterns that match them: RFC 9309, 2.2.2 and 2.2.3; "Path patterns" and "Other spellings of a path" in
 //! docs/robots-and-preferences.md.
 
-/// What a pattern consists of.
+/// A part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     /// An octet of the normal form.
@@ -139,7 +139,7 @@ pub fn resolve(text: &[u8], form: Form) -> Vec<u8> {
     resolve_as(Kind::Path, text, form)
 }
 
-/// What is resolved. The last segment of an open pattern may go on, so that it is no dot segment.
+/// The text that is resolved. The last segment of an open pattern may go on, so it does not count as a dot segment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Path,
@@ -159,7 +159,7 @@ fn resolve_as(kind: Kind, text: &[u8], form: Form) -> Vec<u8> {
     // "Reads it so in the second and in the third form."
     let is_slash = |octet: &u8| *octet == b'/' || *octet == b'\\' && form != Form::SlashesFirst;
     let mut segments: Vec<&[u8]> = path.split(is_slash).collect();
-    // What stands before the first slash is no segment.
+    // A segment begins with a slash.
     let before = segments.remove(0);
     let merge = |segments: Vec<_>| {
         let last = segments.len().saturating_sub(1);

@@ -29,7 +29,7 @@ pub(crate) struct Preferences {
     groups: Vec<Group>,
 }
 
-/// What the file says of a request.
+/// The verdict of the file on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// No group applies.
@@ -120,7 +120,7 @@ impl Preferences {
             .map(String::as_str)
     }
 
-    /// What it says of one spelling of the path.
+    /// The verdict on one spelling of the path.
     pub(crate) fn decide_spelling(&self, asked: &Asked<'_>, path: &Path, spelling: usize) -> Verdict {
         // 3.4: exact host; longest scope; exact token; the later group.
         let mut best: Option<((bool, usize, bool), u32, &Group)> = None;

@@ -19,7 +19,7 @@ const PLAIN: [&str; 9] = [
 ];
 const VALUED: [&str; 2] = ["unavailable_after", "max-"];
 
-/// Who is addressed, and the rules: `*` first.
+/// The addressees with their rules: `*` first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag(Vec<(String, Vec<String>)>);
 

@@ -14,7 +14,7 @@ pub struct File {
     pub modified: i64,
 }
 
-/// What there is of a file.
+/// The versions of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
     /// The file itself.
@@ -47,11 +47,11 @@ pub(crate) enum State {
 pub(crate) struct Choice {
     /// Without a look at the clock.
     pub state: State,
-    /// What is in force.
+    /// The content in force, and since when it ages.
     pub content: Option<(Content, i64)>,
 }
 
-/// How a feed is read and judged.
+/// The way in which a feed is read and judged.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     /// `jafar`, `geofeed`, `cidr`.
@@ -168,7 +168,7 @@ impl Terms {
         let Some(newest) = self.read(file) else {
             return good.is_some().then(|| held(good));
         };
-        // What is known already is no new version.
+        // A version that is known already is not judged.
         let is_known = versions.last_good.as_ref().is_some_and(|last| last.bytes == file.bytes);
         if !is_known && !self.is_let_in(&newest, versions, others) {
             return Some(held(good));

@@ -66,7 +66,7 @@ pub(crate) fn two_groups() -> Family {
     Family { name: "two groups", worlds, clients: vec![4, 3, 4, 1, 1], world, client }
 }
 
-/// What a group says.
+/// The verdict of a group.
 pub(crate) fn one_group() -> Family {
     let group = vec![2, 2, 2, METHODS.len(), PURPOSES.len()];
     let worlds = [vec![2, 3], group, vec![2, 1, 1, 1, 1]].concat();
