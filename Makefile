@@ -34,7 +34,7 @@ ONLY ?=
 SUITES ?=
 # The gate of the soak tests: nginx or envoy (the native module); for soak-documents, also wasm (the Wasm filters).
 GATE ?= nginx
-# Their length in seconds, and their seed (default: a random one, which is printed).
+# Their length in seconds, also that of the random worlds of model, and their seed (default: a random one, which is printed).
 SECONDS ?= 300
 SEED ?=
 # The number of ruleset updates in soak-envoy.
@@ -104,7 +104,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug model test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -216,6 +216,9 @@ fuzz: ## [nightly] Run each fuzz target of the core for FUZZ_SECONDS (needs stab
 	@$(SETUP) fuzz
 	@tests/fuzz/run $(FUZZ_SECONDS) $(filter-out all,$(FUZZ_TARGETS))
 
+model: ## [nightly] Compare the core with the model of its decisions: all bounded worlds, then random ones for SECONDS
+	@CRAWLPIKE_MODEL=whole CRAWLPIKE_MODEL_SECONDS=$(SECONDS) $(CARGO) test -q --profile model --workspace --test model -- --nocapture | tee $(TARGET_DIR)/model.txt
+
 # The gates that panic on request have their own directory: dist/ is for users.
 test-panics: setup ## [lands] Build gates that panic on request, and test that a panic takes no server down
 	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 WASM=$(WASM_POLICIES) DIST=$(abspath $(TARGET_DIR))/panicking
@@ -300,6 +303,7 @@ envoy-matrix: native ## [lands] Run the table of cases with the native module in
 # What .ci/run has no time for: long fuzzing, other seeds, another processor, memory checkers, soaks, a second build.
 nightly: build ## [nightly] Run everything that takes too long for each change (some hours)
 	$(MAKE) --no-print-directory test PROPTEST_CASES=5000 PROPTEST_RNG_SEED=$$RANDOM$$RANDOM
+	$(MAKE) --no-print-directory model SECONDS=3600 PROPTEST_RNG_SEED=$$RANDOM$$RANDOM
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=120
 	$(MAKE) --no-print-directory test-arm64 ARM64_PROFILE=dev
 	$(MAKE) --no-print-directory memcheck

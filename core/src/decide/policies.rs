@@ -92,14 +92,15 @@ fn by_usage<R: Request>(
     if !statement.disallows_all(purposes.iter()) {
         return None;
     }
-    let purpose = purposes.iter().next()?;
-    let mut rule = None;
-    site.tell_usage_lines(product, request.target(), &mut |source, line| {
+    let mut line = None;
+    site.tell_usage_lines(product, request.target(), &mut |source, said| {
         // A rule of the document has no line in the denial, like a rule on places: the document is not the client's to know.
-        if source == UsageSource::Robots && line.statement.disallows_part_of(purpose) {
-            rule = rule.or(Some(RuleRef { file: PolicyKind::Robots, line: line.line }));
+        let disallows = || purposes.iter().any(|purpose| said.statement.disallows_part_of(purpose));
+        if source == UsageSource::Robots && disallows() {
+            line = Some(line.map_or(said.line, |first: u32| first.min(said.line)));
         }
     });
+    let rule = line.map(|line| RuleRef { file: PolicyKind::Robots, line });
     Some(Ruling { action: Action::Deny, reason: Reason::UsageDisallowed, rule })
 }
 
