@@ -434,7 +434,7 @@ soak-reload: native ## [nightly] Reload nginx RELOADS times with PREFIXES prefix
 soak-envoy: build ## [nightly] Replace a ruleset of 300,000 prefixes UPDATES times under load, in both gates of Envoy, and report its memory
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- envoy-updates --updates $(UPDATES) --only '$(ONLY)' | tee $(TARGET_DIR)/soak-envoy.md
 
-soak-serve: native ## [nightly] Replace the ruleset of `crawlpike serve` under load for SECONDS, and report its memory
+soak-serve: native ## [nightly] Replace the ruleset of `crawlpike serve` under load in both protocols for SECONDS, and report its memory
 	@$(CARGO) run -q -p crawlpike-tests --bin soak-serve -- $(SECONDS) | tee $(TARGET_DIR)/soak-serve.md
 
 clean: ## [day] Remove all build results, and what setup installed under target/
