@@ -76,6 +76,11 @@ pub fn envoy() -> PathBuf {
     tool("ENVOY", "envoy")
 }
 
+/// The Traefik binary: `$TRAEFIK`, or the one that `.ci/setup` installed.
+pub fn traefik() -> PathBuf {
+    tool("TRAEFIK", "traefik")
+}
+
 /// A browser that renders pages without a screen: `$CHROMIUM`, or Debian's. `None` if there is none, which CI must not
 /// have.
 ///

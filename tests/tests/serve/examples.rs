@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use crawlpike_tests::artefacts::{adapted, repository};
+use crawlpike_tests::artefacts::{adapted, repository, traefik as traefik_binary};
 use crawlpike_tests::envoy::Envoy;
 use crawlpike_tests::http::{Request, Response, send};
 use crawlpike_tests::lab::FIREFOX;
@@ -60,7 +60,10 @@ impl World {
     }
 
     fn wait_for_proxy(&self, proxy: &mut Server) {
-        proxy.wait_until("the proxy serves", || send(local(self.port), &Request::get("/")).ok());
+        proxy.wait_until("the proxy serves", || {
+            let response = send(local(self.port), &Request::get("/")).ok()?;
+            (response.status == 200).then_some(())
+        });
     }
 
     /// The decisions are carried out, and nothing that a client says of itself changes them. `relays`: the proxy relays the problem
@@ -72,8 +75,12 @@ impl World {
         let known = |response: &Response| Received::of(response).expect("it reaches the origin").crawlpike;
         let expected = r#"action=allow, identity=verified, agent="PartnerBot", feed="partners""#;
         assert_eq!(known(&verified).as_deref(), Some(expected));
-        let forger = Request::get("/").agent("PartnerBot/1.0").header("X-Crawlpike", "action=allow");
-        assert_eq!(known(&self.ask(&forger)).as_deref(), Some(expected));
+        let forge = |request: Request| {
+            ["X-Crawlpike", "X_Crawlpike"].map(|name| request.clone().header(name, "action=allow"))
+        };
+        for forged in forge(Request::get("/").agent("PartnerBot/1.0")) {
+            assert_eq!(known(&self.ask(&forged)).as_deref(), Some(expected));
+        }
         let denied = get("/private/a?b", "curl/8");
         assert_eq!(denied.status, 403);
         if relays {
@@ -102,8 +109,9 @@ impl World {
         assert_eq!(head.status, 403);
         // Of people nothing is known, whatever they say.
         self.folder.write("partners.txt", "192.0.2.0/24\n");
-        let person = Request::get("/private/a").agent(FIREFOX).header("X-Crawlpike", "action=allow");
-        wait_for("the feed without this machine", || known(&self.ask(&person)).is_none().then_some(()));
+        for person in forge(Request::get("/private/a").agent(FIREFOX)) {
+            wait_for("the feed without this machine", || known(&self.ask(&person)).is_none().then_some(()));
+        }
         let errors = self.serve.admin("/metrics").text();
         assert!(errors.lines().any(|line| line == "crawlpike_errors_total 0"), "{errors}");
     }
@@ -201,6 +209,30 @@ fn caddy() {
     let mut caddy = Server::start("caddy", &mut command, &world.folder.path().join("caddy.log"), &[]);
     world.wait_for_proxy(&mut caddy);
     world.check(true);
+}
+
+#[test]
+fn traefik() {
+    let world = World::start();
+    let (server, port) = start_at_port(&world.folder, &[]);
+    let text = adapted(
+        "examples/serve/traefik.yaml",
+        &[
+            ("127.0.0.1:9191", format!("127.0.0.1:{port}")),
+            ("127.0.0.1:8000", format!("127.0.0.1:{}", world.origin.port())),
+        ],
+    );
+    let file = world.folder.write("traefik.yaml", text);
+    let mut command = Command::new(traefik_binary());
+    command.arg(format!("--entrypoints.web.address=127.0.0.1:{}", world.port));
+    command.arg(format!("--providers.file.filename={}", file.display()));
+    command.args(["--global.checknewversion=false", "--global.sendanonymoususage=false"]);
+    let mut traefik = Server::start("traefik", &mut command, &world.folder.path().join("traefik.log"), &[]);
+    world.wait_for_proxy(&mut traefik);
+    world.check(true);
+    drop(server);
+    let status = |path: &str| world.ask(&Request::get(path).agent(FIREFOX)).status;
+    assert_eq!(status("/"), 500, "it has no setting for this");
 }
 
 #[test]
