@@ -123,15 +123,20 @@ impl World {
         assert_eq!(tags, [["noai"], ["noai"]]);
     }
 
-    /// Without an answer, requests pass.
-    fn check_failure(&self) {
-        assert_eq!(self.ask(&Request::get("/private/").agent("curl/8")).status, 200);
+    /// Without an answer, a request has this status.
+    fn check_failure(&self, status: u16) {
+        assert_eq!(self.ask(&Request::get("/private/").agent("curl/8")).status, status);
+    }
+
+    fn kill_server(&mut self) {
+        self.serve.server().signal(Signal::KILL);
+        self.serve.server().wait_for_end();
     }
 }
 
 #[test]
 fn nginx() {
-    let world = World::start();
+    let mut world = World::start();
     let text = adapted(
         "examples/serve/nginx.conf",
         &[
@@ -143,6 +148,8 @@ fn nginx() {
     let _nginx = Nginx::without_module(Folder::new(), &text);
     world.check(false);
     world.check_tags();
+    world.kill_server();
+    world.check_failure(500);
 }
 
 #[test]
@@ -178,14 +185,13 @@ fn apache() {
     let status = |path: &str| send(local(port), &Request::get(path).agent("curl/8")).unwrap().status;
     // An answer that comes too late is not taken for that to the next question.
     world.serve.server().signal(Signal::STOP);
-    world.check_failure();
+    world.check_failure(200);
     world.serve.server().signal(Signal::CONT);
     assert_eq!(status("/"), 200);
     assert_eq!(status("/private/"), 403);
     // Its connections end, and it opens others.
-    world.serve.server().signal(Signal::KILL);
-    world.serve.server().wait_for_end();
-    world.check_failure();
+    world.kill_server();
+    world.check_failure(200);
     world.serve = start(&world.folder, &[]);
     open(world.serve.http(), 0o666);
     assert_eq!(status("/private/"), 403);
@@ -193,7 +199,7 @@ fn apache() {
 
 #[test]
 fn caddy() {
-    let world = World::start();
+    let mut world = World::start();
     let text = adapted(
         "examples/serve/Caddyfile",
         &[
@@ -209,6 +215,8 @@ fn caddy() {
     let mut caddy = Server::start("caddy", &mut command, &world.folder.path().join("caddy.log"), &[]);
     world.wait_for_proxy(&mut caddy);
     world.check(true);
+    world.kill_server();
+    world.check_failure(502);
 }
 
 #[test]
@@ -231,8 +239,7 @@ fn traefik() {
     world.wait_for_proxy(&mut traefik);
     world.check(true);
     drop(server);
-    let status = |path: &str| world.ask(&Request::get(path).agent(FIREFOX)).status;
-    assert_eq!(status("/"), 500, "it has no setting for this");
+    world.check_failure(500);
 }
 
 #[test]
@@ -257,7 +264,7 @@ fn haproxy() {
     world.wait_for_proxy(&mut haproxy);
     world.check(true);
     drop(server);
-    world.check_failure();
+    world.check_failure(200);
 }
 
 /// Envoy with its example, which asks at this socket, edited as the test needs it.
