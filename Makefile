@@ -403,14 +403,17 @@ bench-nginx: build ## [bench] Benchmark the nginx gate against bare nginx and ha
 
 bench-serve: build ## [bench] Benchmark nginx and Envoy that ask `crawlpike serve` against the gates (takes some minutes)
 	@$(SETUP) nginx envoy bench
-	@$(CARGO) run -q -p crawlpike-tests --bin bench -- serve --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) | tee $(TARGET_DIR)/bench-serve.md
+	@$(CARGO) build -q --release -p crawlpike-empty-authz
+	@install -D -m 755 $(TARGET_DIR)/release/crawlpike-empty-authz $(TARGET_DIR)/bench/empty-authz
+	@$(CARGO) run -q -p crawlpike-tests --bin bench -- serve --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) \
+	    --empty-gates $(abspath $(TARGET_DIR))/bench | tee $(TARGET_DIR)/bench-serve.md
 
 bench-signatures: build ## [bench] Measure what signatures cost the gates (takes some minutes)
 	@$(SETUP) nginx envoy bench
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- signatures --rounds $(ROUNDS) | tee $(TARGET_DIR)/bench-signatures.md
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- attack | tee $(TARGET_DIR)/bench-attack.md
 
-# The empty filter and the empty module are baselines for the benchmark, so they stay out of dist/.
+# The empty filter, module and server are baselines for the benchmarks, so they stay out of dist/.
 bench-envoy: build ## [bench] Benchmark the Envoy gates against bare Envoy, an empty filter and module, Lua and RBAC (takes some minutes)
 	@$(SETUP) envoy bench
 	@$(MAKE) --no-print-directory wasm SETUP=true WASM=crawlpike-empty-filter:empty-filter.wasm WASM_FINISH='install -m 644' DIST=$(abspath $(TARGET_DIR))/bench
