@@ -412,14 +412,17 @@ bench-nginx: build ## [bench] Benchmark the nginx gate against bare nginx and ha
 
 bench-serve: build ## [bench] Benchmark nginx and Envoy that ask `crawlpike serve` against the gates (takes some minutes)
 	@$(SETUP) nginx envoy bench
-	@$(CARGO) run -q -p crawlpike-tests --bin bench -- serve --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) | tee $(TARGET_DIR)/bench-serve.md
+	@$(CARGO) build -q --release -p crawlpike-empty-authz
+	@install -D -m 755 $(TARGET_DIR)/release/crawlpike-empty-authz $(TARGET_DIR)/bench/empty-authz
+	@$(CARGO) run -q -p crawlpike-tests --bin bench -- serve --rounds $(ROUNDS) --seconds $(SECONDS_A_TURN) \
+	    --empty-gates $(abspath $(TARGET_DIR))/bench | tee $(TARGET_DIR)/bench-serve.md
 
 bench-signatures: build ## [bench] Measure what signatures cost the gates (takes some minutes)
 	@$(SETUP) nginx envoy bench
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- signatures --rounds $(ROUNDS) | tee $(TARGET_DIR)/bench-signatures.md
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- attack | tee $(TARGET_DIR)/bench-attack.md
 
-# The empty filter and the empty module are baselines for the benchmark, so they stay out of dist/.
+# The empty filter, module and server are baselines for the benchmarks, so they stay out of dist/.
 bench-envoy: build ## [bench] Benchmark the Envoy gates against bare Envoy, an empty filter and module, Lua and RBAC (takes some minutes)
 	@$(SETUP) envoy bench
 	@$(MAKE) --no-print-directory wasm SETUP=true WASM=crawlpike-empty-filter:empty-filter.wasm WASM_FINISH='install -m 644' DIST=$(abspath $(TARGET_DIR))/bench
@@ -443,7 +446,7 @@ soak-reload: native ## [nightly] Reload nginx RELOADS times with PREFIXES prefix
 soak-envoy: build ## [nightly] Replace a ruleset of 300,000 prefixes UPDATES times under load, in both gates of Envoy, and report its memory
 	@$(CARGO) run -q -p crawlpike-tests --bin bench -- envoy-updates --updates $(UPDATES) --only '$(ONLY)' | tee $(TARGET_DIR)/soak-envoy.md
 
-soak-serve: native ## [nightly] Replace the ruleset of `crawlpike serve` under load for SECONDS, and report its memory
+soak-serve: native ## [nightly] Replace the ruleset of `crawlpike serve` under load in both protocols for SECONDS, and report its memory
 	@$(CARGO) run -q -p crawlpike-tests --bin soak-serve -- $(SECONDS) | tee $(TARGET_DIR)/soak-serve.md
 
 clean: ## [day] Remove all build results, and what setup installed under target/

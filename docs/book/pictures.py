@@ -287,6 +287,7 @@ def main(check):
         document((ROOT / "document/tests/pages/shop.md").read_text()),
         plot("nginx", "Requests per second in nginx", table(page, "## The nginx gate", "browser"), "more is better"),
         plot("envoy", "Instructions added in Envoy", table(page, "## The Envoy gate", "browser"), "less is better"),
+        plot("serve", "Microseconds of processor a request, with other proxies", table(page, "## Other proxies", "browser"), "less is better"),
         plot("lookups", "Nanoseconds a lookup among a million prefixes", lookups(page), "less is better"),
         plot("decisions", "Nanoseconds a decision", decisions(page), "less is better"),
     ]

@@ -73,7 +73,7 @@ fn run(arguments: &[String]) -> Option<bool> {
     }
     match program.as_str() {
         "nginx" => nginx::report(effort),
-        "serve" => serve::report(effort),
+        "serve" => serve::report(effort, &empty_gates),
         "envoy" => envoy::report(effort, &empty_gates, &only),
         "signatures" => signatures::report(!effort.is_of_instructions_alone()),
         "attack" => return Some(attack::report()),

@@ -1,11 +1,14 @@
 //! `make bench-serve`: proxies that ask a server, beside those with a gate of their own.
 
 use std::fmt::Write as _;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use crawlpike_tests::envoy::{Envoy, Filter};
 use crawlpike_tests::nginx::{Folder, Nginx, Setup, local};
 use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::{Server, program};
 use crawlpike_tests::serve::{self, Serve};
 use rustix::process::Pid;
 
@@ -30,13 +33,18 @@ const ASK: &str = "auth_request /crawlpike;
         proxy_set_header X-Real-IP $remote_addr;
     }";
 
-/// Measures and prints.
-pub(crate) fn report(effort: Effort) {
+/// Measures and prints; `empty_gates` is the folder with the server that permits everything.
+pub(crate) fn report(effort: Effort, empty_gates: &Path) {
     let world = World::new(SIZE);
     let (folder, core) = (Folder::new(), SERVER_CORE.to_string());
     let under = ["taskset", "-c", &core];
     let mut server = Serve::start_under(&under, &folder, "serve", &world.document, &[]);
     let pid = Pid::as_raw(Some(server.server().pid()));
+    let socket = folder.path().join("empty.sock");
+    let mut command = program(&under, empty_gates.join("empty-authz"));
+    let log = folder.path().join("empty.log");
+    let mut empty = Server::start("empty-authz", command.arg(&socket), &log, &[]);
+    empty.wait_until("it listens", || UnixStream::connect(&socket).ok());
     let upstream = format!("upstream crawlpike {{ server unix:{}; keepalive 64; }}", server.http().display());
     let module = format!("crawlpike_config {};", world.compiled.display());
     let nginxes = [
@@ -48,10 +56,15 @@ pub(crate) fn report(effort: Effort) {
     let variants = [
         (Variant::new("bare Envoy", None, false), None),
         (Variant::new("Envoy with the native module", Some(native), true), None),
+        (
+            Variant::new("Envoy asks an empty server", Some(serve::filter("empty")), false),
+            Some(Pid::as_raw(Some(empty.pid()))),
+        ),
         (Variant::new("Envoy asks `crawlpike serve`", Some(serve::filter("crawlpike")), true), Some(pid)),
     ];
     let mut configured = bootstrap(variants.iter().map(|(variant, _)| variant));
-    configured["static_resources"]["clusters"] = vec![serve::cluster("crawlpike", server.grpc())].into();
+    configured["static_resources"]["clusters"] =
+        vec![serve::cluster("crawlpike", server.grpc()), serve::cluster("empty", &socket)].into();
     let envoy = Envoy::boot(Folder::new(), configured, 1, &under);
     println!(
         "# Other proxies\n\nOne worker of the proxy and the server together on a core, over Unix sockets, wrk on another core; \

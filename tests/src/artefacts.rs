@@ -1,12 +1,28 @@
 //! The paths of the things under test.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The root of the checkout.
 pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in a folder of the repository")
+}
+
+/// The text of a file in the repository, with what a test must have otherwise, such as ports. An example that lacks any of it has
+/// changed more than its test.
+///
+/// # Panics
+///
+/// If the file or one of the old texts is missing.
+pub fn adapted(path: &str, changes: &[(&str, String)]) -> String {
+    let mut text = fs::read_to_string(repository().join(path)).expect("an example that is there");
+    for (old, new) in changes {
+        assert!(text.contains(old), "{path} has no {old:?} to replace");
+        text = text.replace(old, new);
+    }
+    text
 }
 
 /// The published feeds that ship with the core.
@@ -58,6 +74,11 @@ pub fn nginx() -> PathBuf {
 /// The Envoy binary: `$ENVOY`, or the one that `.ci/setup` installed.
 pub fn envoy() -> PathBuf {
     tool("ENVOY", "envoy")
+}
+
+/// The Traefik binary: `$TRAEFIK`, or the one that `.ci/setup` installed.
+pub fn traefik() -> PathBuf {
+    tool("TRAEFIK", "traefik")
 }
 
 /// A browser that renders pages without a screen: `$CHROMIUM`, or Debian's. `None` if there is none, which CI must not

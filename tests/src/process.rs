@@ -117,12 +117,20 @@ impl Drop for Server {
         if self.survives {
             return;
         }
+        let ended = self.child.try_wait();
         if thread::panicking() {
+            if let Ok(Some(status)) = ended {
+                eprintln!("--- {} has ended: {status}", self.name);
+            }
             for log in &self.logs {
                 let text = fs::read(log).unwrap_or_default();
                 let text = String::from_utf8_lossy(&text);
                 eprintln!("--- {}: {}\n{}", self.name, log.display(), last_lines(&text, 60));
             }
+        }
+        // Its number may be that of another process by now.
+        if !matches!(ended, Ok(None)) {
+            return;
         }
         // Not SIGKILL at once: nginx's master ends its workers, and so can Envoy its files.
         self.signal(Signal::TERM);

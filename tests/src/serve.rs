@@ -93,7 +93,8 @@ pub fn filter(cluster: &str) -> Value {
             "transport_api_version": "V3",
             "grpc_service": {
                 "envoy_grpc": { "cluster_name": cluster },
-                "timeout": "5s",
+                // Longer than an answer takes on a busy machine.
+                "timeout": "60s",
                 "initial_metadata": [
                     { "key": "x-real-ip", "value": "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%" },
                 ],

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs;
 use std::io::{self, Write as _};
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
@@ -132,20 +131,6 @@ struct Demo {
     ports: [u16; 4],
 }
 
-fn example(file: &str) -> PathBuf {
-    artefacts::repository().join("examples/demo").join(file)
-}
-
-/// An example's text with ports and paths of our own.
-fn adapted(file: &str, changes: &[(&str, String)]) -> String {
-    let mut text = fs::read_to_string(example(file)).expect("an example that is there");
-    for (from, to) in changes {
-        assert!(text.contains(from), "examples/demo/{file} has no {from:?} to replace");
-        text = text.replace(from, to);
-    }
-    text
-}
-
 impl Demo {
     fn start(keep: bool) -> Self {
         let folder = Folder::new();
@@ -164,12 +149,13 @@ impl Demo {
             ("127.0.0.1:8080", format!("127.0.0.1:{nginx_port}")),
             ("127.0.0.1:8000", format!("127.0.0.1:{origin_port}")),
         ];
-        let conf = folder.write("nginx.conf", adapted("nginx.conf", &changes));
+        let conf = folder.write("nginx.conf", artefacts::adapted("examples/demo/nginx.conf", &changes));
         let mut nginx = Command::new(artefacts::nginx());
         nginx.arg("-p").arg(folder.path()).arg("-c").arg(conf).args(["-e", "error.log"]);
 
         let changes = [("127.0.0.1:8000", format!("127.0.0.1:{origin_port}"))];
-        let conf = folder.write("origin/origin.conf", adapted("origin.conf", &changes));
+        let conf =
+            folder.write("origin/origin.conf", artefacts::adapted("examples/demo/origin.conf", &changes));
         let mut origin = Command::new(artefacts::nginx());
         origin.arg("-p").arg(path("origin")).arg("-c").arg(conf).args(["-e", "error.log"]);
 
@@ -192,7 +178,7 @@ impl Demo {
             ("port_value: 9901", format!("port_value: {admin}")),
             ("port_value: 8000", format!("port_value: {origin_port}")),
         ];
-        let conf = folder.write("envoy.yaml", adapted("envoy.yaml", &changes));
+        let conf = folder.write("envoy.yaml", artefacts::adapted("examples/demo/envoy.yaml", &changes));
         let mut envoy = Command::new(artefacts::envoy());
         envoy.arg("-c").arg(conf).arg("--log-path").arg(path("envoy.log"));
         envoy.args(["--disable-hot-restart", "--concurrency", "2"]);
@@ -323,7 +309,9 @@ fn say(line: &str) {
 /// The decisions of the command line about the clients.
 fn explain() -> Vec<Value> {
     let mut command = Command::new(artefacts::cli());
-    command.args(["explain", "--stdin", "--config"]).arg(example("crawlpike.json"));
+    command
+        .args(["explain", "--stdin", "--config"])
+        .arg(artefacts::repository().join("examples/demo/crawlpike.json"));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command line");
     let mut input = String::new();
     for client in &CLIENTS {

@@ -14,7 +14,7 @@ fn main() -> io::Result<()> {
         return fs::write(repository().join("tests/released.json"), names + "\n");
     }
     for page in pages::all() {
-        fs::write(repository().join(page.path), page.text)?;
+        fs::write(repository().join(&page.path), page.text)?;
         println!("{}", page.path);
     }
     Ok(())

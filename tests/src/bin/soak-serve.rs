@@ -1,4 +1,4 @@
-//! `make soak-serve`: `crawlpike serve` under load, while its ruleset is replaced all the time.
+//! `make soak-serve`: `crawlpike serve` under load in both protocols, while its ruleset is replaced all the time.
 
 use std::env;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ fn show(report: &Report) {
             println!("| {} | {} | {} |", number + 1, mib(sample.private), sample.files);
         }
     }
-    println!("\n{} answers, {} replacements.", report.answers, count);
+    println!("\n{} answers over HTTP, {} over gRPC, {} replacements.", report.answers, report.checks, count);
 }
 
 fn main() -> ExitCode {

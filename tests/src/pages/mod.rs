@@ -2,6 +2,7 @@
 
 pub mod configuration;
 pub mod conformance;
+mod shown;
 mod sources;
 
 use std::fs;
@@ -11,7 +12,7 @@ use crate::artefacts::repository;
 /// A page that is made, and what it is made into.
 pub struct Page {
     /// Its path in the repository.
-    pub path: &'static str,
+    pub path: String,
     /// The required contents.
     pub text: String,
 }
@@ -21,11 +22,11 @@ pub struct Page {
 /// # Panics
 ///
 /// If what they are made from is missing.
-pub fn all() -> [Page; 2] {
-    [
-        Page { path: "docs/configuration.md", text: configuration::page() },
-        Page { path: "docs/conformance.md", text: conformance::page() },
-    ]
+pub fn all() -> Vec<Page> {
+    let mut pages = shown::pages();
+    pages.push(Page { path: "docs/configuration.md".into(), text: configuration::page() });
+    pages.push(Page { path: "docs/conformance.md".into(), text: conformance::page() });
+    pages
 }
 
 /// A file of the repository.

@@ -8,6 +8,7 @@ use crawlpike_tests::http::{self, Request};
 use crawlpike_tests::nginx::local;
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::process::wait_for;
+use crawlpike_tests::replacements::question;
 
 use crate::engine::{Finished, artefacts_of_images, images, try_docker};
 use crate::world::{FIREFOX, alone, log_time};
@@ -15,7 +16,8 @@ use crate::world::{FIREFOX, alone, log_time};
 /// The composition; it goes with its owner.
 struct Composition {
     words: Vec<String>,
-    ports: [u16; 2],
+    /// Of nginx, Envoy and `crawlpike serve`.
+    ports: [u16; 3],
 }
 
 impl Composition {
@@ -28,7 +30,9 @@ impl Composition {
             .env("BASE", &images.base)
             .env("ENVOY", images.envoy_base)
             .env("ARTEFACTS", artefacts_of_images());
-        command.env("NGINX_PORT", self.ports[0].to_string()).env("ENVOY_PORT", self.ports[1].to_string());
+        for (name, port) in ["NGINX_PORT", "ENVOY_PORT", "SERVE_PORT"].iter().zip(self.ports) {
+            command.env(name, port.to_string());
+        }
         command.output().expect("Compose can be started").into()
     }
 }
@@ -50,12 +54,13 @@ fn the_commands_of_the_readme_work() {
     let words =
         if try_docker(&["compose", "version"]).status == 0 { "docker compose" } else { "docker-compose" };
     let words = words.split(' ').map(str::to_owned).collect();
-    let composition = Composition { words, ports: [free_port(), free_port()] };
+    let composition = Composition { words, ports: [(); 3].map(|()| free_port()) };
     let start = Instant::now();
     let up = composition.run(&["up", "--build", "--detach"]);
     assert_eq!(up.status, 0, "{}", up.stderr);
 
-    for port in composition.ports {
+    let [gates @ .., serve] = composition.ports;
+    for port in gates {
         let ask = |agent: &str, path: &str| {
             let answer = http::send(local(port), &Request::get(path).agent(agent)).ok()?;
             Some((answer.status, answer.text()))
@@ -70,6 +75,12 @@ fn the_commands_of_the_readme_work() {
         assert!(denial("Google-Extended", "/").contains("spoofed-agent"), "no client sends this token");
         assert!(denial("curl/8", "/private/").contains("robots-disallowed"), "robots.txt");
     }
+    let ask = |agent, address| http::send(local(serve), &question(agent, address)).ok();
+    wait_for("a person may pass", || ask(FIREFOX, "66.249.66.1").filter(|answer| answer.status == 200));
+    let answer = |agent, address| ask(agent, address).expect("an answer");
+    let verified = answer("Googlebot/2.1", "66.249.66.1");
+    assert!(verified.header("x-crawlpike").is_some_and(|known| known.contains("identity=verified")));
+    assert_eq!(answer("Googlebot/2.1", "192.0.2.1").status, 403);
     log_time("docker compose up, with the images built", start);
     let updater = composition.run(&["logs", "--no-color", "update"]).stdout;
     // Without a network, one line is about all feeds.

@@ -41,6 +41,16 @@ fn an_upgrade_of_the_package_loses_no_request() {
     let install = "export DEBIAN_FRONTEND=noninteractive; apt-get install -y -q --no-install-recommends";
     let start = Instant::now();
     run(&format!("apt-get update -q >&2; {install} nginx curl /packages/1/*.deb >&2"));
+    // The units of `crawlpike serve` fit what is installed, and wait for whoever needs them.
+    run(&format!("{install} procps systemd >&2"));
+    run("systemd-analyze verify --man=no crawlpike-serve.service crawlpike-serve.socket");
+    run(
+        "systemd-analyze security --offline=true --threshold=20 /usr/lib/systemd/system/crawlpike-serve.service",
+    );
+    assert_eq!(
+        run("systemctl is-enabled crawlpike-serve.service crawlpike-serve.socket || true"),
+        "disabled\ndisabled"
+    );
     run("ln -s /packages/site.conf /etc/nginx/conf.d/crawlpike.conf; nginx");
     let status = |agent: &str| {
         run(&format!(

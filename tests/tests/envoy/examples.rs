@@ -31,16 +31,11 @@ impl Example {
     /// The same, before an origin at this port.
     fn start_before(origin: u16, folder: Folder, file: &str, paths: &BTreeMap<&str, String>) -> Self {
         let (port, admin) = (free_port(), free_port());
-        let path = artefacts::repository().join("examples/envoy").join(file);
-        let mut text = fs::read_to_string(path).unwrap();
-        let port_value = |port: u16| format!("port_value: {port} ");
-        let ports = [(8090, port), (9901, admin), (8000, origin)]
-            .map(|(from, to)| (port_value(from), port_value(to)));
-        let paths = paths.iter().map(|(from, to)| ((*from).to_owned(), to.clone()));
-        for (from, to) in ports.into_iter().chain(paths) {
-            assert!(text.contains(&from), "{file} has no {from:?} to replace");
-            text = text.replace(&from, &to);
-        }
+        let ports =
+            [("port_value: 8090 ", port), ("port_value: 9901 ", admin), ("port_value: 8000 ", origin)];
+        let ports = ports.map(|(old, port)| (old, format!("port_value: {port} ")));
+        let all: Vec<_> = ports.into_iter().chain(paths.clone()).collect();
+        let text = artefacts::adapted(&format!("examples/envoy/{file}"), &all);
         folder.write(file, text);
         Self { envoy: Envoy::boot_file(folder, file, admin, 2, &[]), _origin: None, port }
     }

@@ -18,21 +18,19 @@ struct Example {
     _origin: Origin,
 }
 
-/// Starts an example, changed where a test has to: it runs beside others, and on one machine. Without one that it names,
-/// an example has changed more than its test.
+/// Starts an example, changed where a test has to: it runs beside others, and on one machine.
 fn start(name: &str, changes: &[(&str, &str)]) -> Example {
     let (folder, origin, port) = (Folder::new(), Origin::start(), free_port());
     let from = format!("examples/nginx/{name}");
     folder.copy_of_repository(&from);
     fs::rename(folder.path().join(&from), folder.path().join("crawlpike")).unwrap();
-    let (listen, upstream) =
-        (format!("listen 127.0.0.1:{port};"), format!("http://127.0.0.1:{}", origin.port()));
-    let all = [("listen 8080;", listen.as_str()), ("http://127.0.0.1:8000", upstream.as_str())];
-    let mut text = folder.read("crawlpike/crawlpike.conf");
-    for (old, new) in all.iter().chain(changes) {
-        assert!(text.contains(old), "examples/nginx/{name} has no {old:?}");
-        text = text.replace(old, new);
-    }
+    let own = [
+        ("listen 8080;", format!("listen 127.0.0.1:{port};")),
+        ("http://127.0.0.1:8000", format!("http://127.0.0.1:{}", origin.port())),
+    ];
+    let changes = changes.iter().map(|(old, new)| (*old, (*new).to_owned()));
+    let all: Vec<_> = own.into_iter().chain(changes).collect();
+    let text = artefacts::adapted(&format!("{from}/crawlpike.conf"), &all);
     // Its reader fetches this file; ours is as old as the checkout.
     let document = folder.read("crawlpike/crawlpike.json");
     if document.contains("googlebot.json") {

@@ -1,9 +1,11 @@
 //! The files in `examples/serve`, with ports and paths of the test's own, in the proxies that they are for.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
-use crawlpike_tests::artefacts::repository;
+use crawlpike_tests::artefacts::{adapted, repository, traefik as traefik_binary};
 use crawlpike_tests::envoy::Envoy;
 use crawlpike_tests::http::{Request, Response, send};
 use crawlpike_tests::lab::FIREFOX;
@@ -14,19 +16,23 @@ use crawlpike_tests::process::{Server, wait_for};
 use crawlpike_tests::serve::Serve;
 use rustix::process::Signal;
 
+use crate::life::{start, start_at_port};
+
+fn example(name: &str) -> String {
+    adapted(&format!("examples/serve/{name}"), &[])
+}
+
 /// The document of the examples. PartnerBot's addresses are those of the tests' clients, and nobody else's.
 fn policy() -> Folder {
     let folder = Folder::new();
-    folder.copy_of_repository("examples/serve");
-    folder.write("examples/serve/partners.txt", "127.0.0.1\n");
-    let document = folder.read("examples/serve/crawlpike.json");
-    let tagged = document.replace(
-        r#""robots_txt": "robots.txt""#,
-        r#""robots_txt": "robots.txt", "robots_tag": [{ "scope": "/", "rules": "noai" }]"#,
-    );
-    let tagged = tagged.replace(r#""name": "partners","#, r#""name": "partners", "guard": "off","#);
-    assert_ne!(document, tagged);
-    folder.write("examples/serve/crawlpike.json", tagged);
+    folder.write("partners.txt", "127.0.0.1\n");
+    folder.write("robots.txt", example("robots.txt"));
+    let tags = r#""robots_tag": [{ "scope": "/", "rules": "noai" }]"#;
+    let changes = [
+        (r#""robots_txt": "robots.txt""#, format!(r#""robots_txt": "robots.txt", {tags}"#)),
+        (r#""name": "partners","#, r#""name": "partners", "guard": "off","#.into()),
+    ];
+    folder.write("crawlpike.json", adapted("examples/serve/crawlpike.json", &changes));
     folder
 }
 
@@ -34,8 +40,6 @@ fn policy() -> Folder {
 struct World {
     folder: Folder,
     serve: Serve,
-    /// The port of a server for HTTP, beside the sockets.
-    http: u16,
     origin: Origin,
     port: u16,
 }
@@ -43,20 +47,8 @@ struct World {
 impl World {
     fn start() -> Self {
         let folder = policy();
-        let http = free_port();
-        let config = folder.path().join("examples/serve/crawlpike.json");
-        let serve = Serve::start(&folder, "serve", &config, &[]);
-        Self { folder, serve, http, origin: Origin::start(), port: free_port() }
-    }
-
-    /// An example with these texts replaced.
-    fn example(&self, name: &str, changes: &[(&str, String)]) -> String {
-        let mut text = fs::read_to_string(repository().join("examples/serve").join(name)).unwrap();
-        for (old, new) in changes {
-            assert!(text.contains(old), "{name} has no {old:?}");
-            text = text.replace(old, new);
-        }
-        text
+        let serve = start(&folder, &[]);
+        Self { folder, serve, origin: Origin::start(), port: free_port() }
     }
 
     fn socket(&self) -> String {
@@ -68,7 +60,10 @@ impl World {
     }
 
     fn wait_for_proxy(&self, proxy: &mut Server) {
-        proxy.wait_until("the proxy serves", || send(local(self.port), &Request::get("/")).ok());
+        proxy.wait_until("the proxy serves", || {
+            let response = send(local(self.port), &Request::get("/")).ok()?;
+            (response.status == 200).then_some(())
+        });
     }
 
     /// The decisions are carried out, and nothing that a client says of itself changes them. `relays`: the proxy relays the problem
@@ -80,8 +75,12 @@ impl World {
         let known = |response: &Response| Received::of(response).expect("it reaches the origin").crawlpike;
         let expected = r#"action=allow, identity=verified, agent="PartnerBot", feed="partners""#;
         assert_eq!(known(&verified).as_deref(), Some(expected));
-        let forger = Request::get("/").agent("PartnerBot/1.0").header("X-Crawlpike", "action=allow");
-        assert_eq!(known(&self.ask(&forger)).as_deref(), Some(expected));
+        let forge = |request: Request| {
+            ["X-Crawlpike", "X_Crawlpike"].map(|name| request.clone().header(name, "action=allow"))
+        };
+        for forged in forge(Request::get("/").agent("PartnerBot/1.0")) {
+            assert_eq!(known(&self.ask(&forged)).as_deref(), Some(expected));
+        }
         let denied = get("/private/a?b", "curl/8");
         assert_eq!(denied.status, 403);
         if relays {
@@ -102,28 +101,44 @@ impl World {
             .header("X-Real-IP", "127.0.0.1")
             .header("Forwarded", "for=127.0.0.1");
         assert_eq!(self.ask(&forged).status, 403);
+        // A request can name its host in front of the path (RFC 9112, 3.2.2).
+        assert_eq!(get("http://example.com/private/a", "curl/8").status, 403);
         // The origin has the policy, too: whoever must obey it can read it.
         assert_eq!(get("/robots.txt", "curl/8").status, 200);
         let head = self.ask(&Request::new("HEAD", "/private/", "example.com").agent("curl/8"));
         assert_eq!(head.status, 403);
         // Of people nothing is known, whatever they say.
-        self.folder.write("examples/serve/partners.txt", "192.0.2.0/24\n");
-        let person = Request::get("/private/a").agent(FIREFOX).header("X-Crawlpike", "action=allow");
-        wait_for("the feed without this machine", || known(&self.ask(&person)).is_none().then_some(()));
+        self.folder.write("partners.txt", "192.0.2.0/24\n");
+        for person in forge(Request::get("/private/a").agent(FIREFOX)) {
+            wait_for("the feed without this machine", || known(&self.ask(&person)).is_none().then_some(()));
+        }
         let errors = self.serve.admin("/metrics").text();
         assert!(errors.lines().any(|line| line == "crawlpike_errors_total 0"), "{errors}");
     }
-}
 
-fn tags(response: &Response) -> [Vec<&str>; 2] {
-    ["robots-tag", "x-robots-tag"].map(|name| response.lines(name))
+    /// The proxy sends the headers that are for the response.
+    fn check_tags(&self) {
+        let response = self.ask(&Request::get("/").agent("curl/8"));
+        let tags = ["robots-tag", "x-robots-tag"].map(|name| response.lines(name));
+        assert_eq!(tags, [["noai"], ["noai"]]);
+    }
+
+    /// Without an answer, a request has this status.
+    fn check_failure(&self, status: u16) {
+        assert_eq!(self.ask(&Request::get("/private/").agent("curl/8")).status, status);
+    }
+
+    fn kill_server(&mut self) {
+        self.serve.server().signal(Signal::KILL);
+        self.serve.server().wait_for_end();
+    }
 }
 
 #[test]
 fn nginx() {
-    let world = World::start();
-    let text = world.example(
-        "nginx.conf",
+    let mut world = World::start();
+    let text = adapted(
+        "examples/serve/nginx.conf",
         &[
             ("unix:/run/crawlpike/http.sock", format!("unix:{}", world.socket())),
             ("listen 8080;", format!("listen 127.0.0.1:{};", world.port)),
@@ -132,15 +147,61 @@ fn nginx() {
     );
     let _nginx = Nginx::without_module(Folder::new(), &text);
     world.check(false);
-    let response = world.ask(&Request::get("/").agent("curl/8"));
-    assert_eq!(tags(&response), [["noai"], ["noai"]]);
+    world.check_tags();
+    world.kill_server();
+    world.check_failure(500);
+}
+
+#[test]
+fn apache() {
+    let mut world = World::start();
+    // Its workers run as another user.
+    let open = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    open(world.folder.path(), 0o755);
+    open(world.serve.http(), 0o666);
+    let script = adapted("examples/serve/apache.lua", &[("/run/crawlpike/http.sock", world.socket())]);
+    let script = world.folder.write("apache.lua", script);
+    let text = adapted(
+        "examples/serve/apache.conf",
+        &[
+            ("/etc/apache2/crawlpike.lua", script.display().to_string()),
+            ("8080", world.port.to_string()),
+            ("127.0.0.1:8000", format!("127.0.0.1:{}", world.origin.port())),
+        ],
+    );
+    let modules = ["mpm_event", "authz_core", "proxy", "proxy_http", "lua"];
+    let modules =
+        modules.map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"));
+    let own = "PidFile pid\nErrorLog error.log\nServerName localhost\nUser www-data\nGroup www-data\n";
+    let file = world.folder.write("apache.conf", [&modules.concat(), own, &text].concat());
+    let mut command = Command::new("apache2");
+    command.arg("-DFOREGROUND").arg("-d").arg(world.folder.path()).arg("-f").arg(file);
+    let logs = [world.folder.path().join("error.log")];
+    let mut apache = Server::start("apache2", &mut command, &world.folder.path().join("apache.log"), &logs);
+    world.wait_for_proxy(&mut apache);
+    world.check(true);
+    world.check_tags();
+    let port = world.port;
+    let status = |path: &str| send(local(port), &Request::get(path).agent("curl/8")).unwrap().status;
+    // An answer that comes too late is not taken for that to the next question.
+    world.serve.server().signal(Signal::STOP);
+    world.check_failure(200);
+    world.serve.server().signal(Signal::CONT);
+    assert_eq!(status("/"), 200);
+    assert_eq!(status("/private/"), 403);
+    // Its connections end, and it opens others.
+    world.kill_server();
+    world.check_failure(200);
+    world.serve = start(&world.folder, &[]);
+    open(world.serve.http(), 0o666);
+    assert_eq!(status("/private/"), 403);
 }
 
 #[test]
 fn caddy() {
-    let world = World::start();
-    let text = world.example(
-        "Caddyfile",
+    let mut world = World::start();
+    let text = adapted(
+        "examples/serve/Caddyfile",
         &[
             ("unix//run/crawlpike/http.sock", format!("unix/{}", world.socket())),
             ("http://:8080", format!("http://:{}", world.port)),
@@ -154,25 +215,42 @@ fn caddy() {
     let mut caddy = Server::start("caddy", &mut command, &world.folder.path().join("caddy.log"), &[]);
     world.wait_for_proxy(&mut caddy);
     world.check(true);
+    world.kill_server();
+    world.check_failure(502);
+}
+
+#[test]
+fn traefik() {
+    let world = World::start();
+    let (server, port) = start_at_port(&world.folder, &[]);
+    let text = adapted(
+        "examples/serve/traefik.yaml",
+        &[
+            ("127.0.0.1:9191", format!("127.0.0.1:{port}")),
+            ("127.0.0.1:8000", format!("127.0.0.1:{}", world.origin.port())),
+        ],
+    );
+    let file = world.folder.write("traefik.yaml", text);
+    let mut command = Command::new(traefik_binary());
+    command.arg(format!("--entrypoints.web.address=127.0.0.1:{}", world.port));
+    command.arg(format!("--providers.file.filename={}", file.display()));
+    command.args(["--global.checknewversion=false", "--global.sendanonymoususage=false"]);
+    let mut traefik = Server::start("traefik", &mut command, &world.folder.path().join("traefik.log"), &[]);
+    world.wait_for_proxy(&mut traefik);
+    world.check(true);
+    drop(server);
+    world.check_failure(500);
 }
 
 #[test]
 fn haproxy() {
-    let mut world = World::start();
+    let world = World::start();
     // Its client for HTTP in Debian 12 has no Unix sockets.
-    let config = world.folder.path().join("examples/serve/crawlpike.json");
-    let mut command = Command::new(crawlpike_tests::artefacts::cli());
-    command.arg("serve").arg("--config").arg(config).args(["--http", &format!("127.0.0.1:{}", world.http)]);
-    command.args(["--dialect", "haproxy"]);
-    let mut server = Server::start("serve", &mut command, &world.folder.path().join("tcp.log"), &[]);
-    server.wait_until("it serves", || send(local(world.http), &Request::get("/")).ok());
-    let lua = world.example(
-        "crawlpike.lua",
-        &[("http://127.0.0.1:9191/haproxy", format!("http://127.0.0.1:{}/haproxy", world.http))],
-    );
+    let (server, port) = start_at_port(&world.folder, &["--dialect", "haproxy"]);
+    let lua = adapted("examples/serve/crawlpike.lua", &[("127.0.0.1:9191", format!("127.0.0.1:{port}"))]);
     let lua = world.folder.write("crawlpike.lua", lua);
-    let text = world.example(
-        "haproxy.cfg",
+    let text = adapted(
+        "examples/serve/haproxy.cfg",
         &[
             ("/etc/haproxy/crawlpike.lua", lua.display().to_string()),
             ("bind 127.0.0.1:8080", format!("bind 127.0.0.1:{}", world.port)),
@@ -185,20 +263,17 @@ fn haproxy() {
     let mut haproxy = Server::start("haproxy", &mut command, &world.folder.path().join("haproxy.log"), &[]);
     world.wait_for_proxy(&mut haproxy);
     world.check(true);
-    // Without an answer, requests pass.
     drop(server);
-    assert_eq!(world.ask(&Request::get("/private/").agent("curl/8")).status, 200);
-    world.port = 0;
+    world.check_failure(200);
 }
 
-#[test]
-fn envoy() {
-    let mut world = World::start();
+/// Envoy with its example, which asks at this socket, edited as the test needs it.
+fn start_envoy(world: &World, socket: &Path, edit: impl FnOnce(String) -> String) -> Envoy {
     let admin = free_port();
-    let text = world.example(
-        "envoy.yaml",
+    let text = adapted(
+        "examples/serve/envoy.yaml",
         &[
-            ("/run/crawlpike/grpc.sock", world.serve.grpc().display().to_string()),
+            ("/run/crawlpike/grpc.sock", socket.display().to_string()),
             ("port_value: 8090", format!("port_value: {}", world.port)),
             ("port_value: 9901", format!("port_value: {admin}")),
             ("port_value: 8000", format!("port_value: {}", world.origin.port())),
@@ -206,13 +281,18 @@ fn envoy() {
         ],
     );
     let folder = Folder::new();
-    folder.write("envoy.yaml", text);
-    let _envoy = Envoy::boot_file(folder, "envoy.yaml", admin, 2, &[]);
+    folder.write("envoy.yaml", edit(text));
+    Envoy::boot_file(folder, "envoy.yaml", admin, 2, &[])
+}
+
+#[test]
+fn envoy() {
+    let mut world = World::start();
+    let _envoy = start_envoy(&world, world.serve.grpc(), |text| text);
     world.check(true);
-    let response = world.ask(&Request::get("/").agent("curl/8"));
-    assert_eq!(tags(&response), [["noai"], ["noai"]]);
+    world.check_tags();
     // A route has its own mode.
-    world.folder.write("examples/serve/robots.txt", "User-agent: *\nDisallow: /\n");
+    world.folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
     wait_for("the new policy", || {
         (world.ask(&Request::get("/").agent("curl/8")).status == 403).then_some(())
     });
@@ -230,34 +310,18 @@ fn envoy() {
 #[test]
 fn envoy_over_http() {
     let world = World::start();
-    let admin = free_port();
-    let http_filter = fs::read_to_string(repository().join("examples/serve/envoy-http.yaml")).unwrap();
-    let text = world.example("envoy.yaml", &[]);
-    let (start, rest) = text.split_once("                  - name: envoy.filters.http.ext_authz\n").unwrap();
-    let (_, end) = rest.split_once("                  - name: envoy.filters.http.router\n").unwrap();
-    let filter: String = http_filter
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| format!("                  {line}\n"))
-        .collect();
-    let text = [start, &filter, "                  - name: envoy.filters.http.router\n", end].concat();
-    let mut text = text.replace("http2_protocol_options", "http_protocol_options");
-    for (old, new) in [
-        ("/run/crawlpike/grpc.sock", world.socket()),
-        ("port_value: 8090", format!("port_value: {}", world.port)),
-        ("port_value: 9901", format!("port_value: {admin}")),
-        ("port_value: 8000", format!("port_value: {}", world.origin.port())),
-        ("/var/log/envoy/access.log", world.folder.path().join("access.log").display().to_string()),
-    ] {
-        assert!(text.contains(old), "{old}");
-        text = text.replace(old, &new);
-    }
-    let folder = Folder::new();
-    folder.write("envoy.yaml", text);
-    let _envoy = Envoy::boot_file(folder, "envoy.yaml", admin, 2, &[]);
+    let lines = example("envoy-http.yaml");
+    let lines = lines.lines().filter(|line| !line.starts_with('#'));
+    let filter: String = lines.map(|line| format!("                  {line}\n")).collect();
+    let _envoy = start_envoy(&world, world.serve.http(), |text| {
+        let (start, rest) =
+            text.split_once("                  - name: envoy.filters.http.ext_authz\n").unwrap();
+        let (_, end) = rest.split_once("                  - name: envoy.filters.http.router\n").unwrap();
+        let text = [start, &filter, "                  - name: envoy.filters.http.router\n", end].concat();
+        text.replace("http2_protocol_options", "http_protocol_options")
+    });
     world.check(true);
-    let response = world.ask(&Request::get("/").agent("curl/8"));
-    assert_eq!(tags(&response), [["noai"], ["noai"]]);
+    world.check_tags();
 }
 
 #[test]
