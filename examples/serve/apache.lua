@@ -20,7 +20,7 @@ local connection
 local function question(r)
     local fields = {
         ["x-forwarded-for"] = r.useragent_ip,
-        ["x-forwarded-host"] = r.headers_in["Host"],
+        ["x-forwarded-host"] = r.headers_in["Host"] or "",
         ["x-forwarded-method"] = r.method,
         ["x-forwarded-proto"] = r.is_https and "https" or "http",
         -- Without the host that a client may have written in front of the path.
@@ -78,6 +78,9 @@ function crawlpike(r)
     for name in pairs(r:headers_in_table()) do
         if name:lower():match("^x[^a-z0-9]crawlpike$") then r.headers_in[name] = nil end
     end
+    -- And the client's wish to have it removed on the way.
+    local options = r.headers_in["Connection"]
+    if options and options:lower():find("crawlpike", 1, true) then r.headers_in["Connection"] = nil end
     local answer = ask(question(r))
     if not answer then return apache2.DECLINED end
     for name, value in pairs(answer.headers) do

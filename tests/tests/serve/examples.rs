@@ -81,6 +81,16 @@ impl World {
         for forged in forge(Request::get("/").agent("PartnerBot/1.0")) {
             assert_eq!(known(&self.ask(&forged)).as_deref(), Some(expected));
         }
+        // The client has the next hop remove our header, or sends more headers than the proxy's own question has room for.
+        let hop = Request::get("/").agent("PartnerBot/1.0").header("Connection", "X-Crawlpike");
+        assert_eq!(known(&self.ask(&hop)).as_deref(), Some(expected), "Connection");
+        let many = (0..97).fold(Request::get("/private/a").agent("curl/8"), |request, number| {
+            request.header(&format!("X-{number}"), "v")
+        });
+        assert!(self.ask(&many).status >= 400);
+        // A health check by HTTP/1.0 has no Host.
+        let probe = self.ask(&Request::bare("GET", "/").http_1_0().agent("HAProxy"));
+        assert_eq!(probe.status, 200, "{}", probe.text());
         let denied = get("/private/a?b", "curl/8");
         assert_eq!(denied.status, 403);
         if relays {
