@@ -58,18 +58,44 @@ const CONNECTIONS: usize = 32;
 ///
 /// If a candidate gives a wrong answer.
 pub(crate) fn measure(candidates: &[Candidate], clients: &[Client], effort: Effort) -> Vec<Measured> {
+    measure_with_pauses(candidates, clients, effort, |_| Duration::ZERO)
+}
+
+/// Puts to each candidate half of the requests that it served in a measurement before: each connection pauses before it sends the next
+/// one, for a random time.
+///
+/// # Panics
+///
+/// If a candidate gives a wrong answer.
+pub(crate) fn measure_at_half_load(
+    candidates: &[Candidate],
+    clients: &[Client],
+    effort: Effort,
+    before: &[Measured],
+) -> Vec<Measured> {
+    measure_with_pauses(candidates, clients, effort, |at| {
+        Duration::from_secs_f64(2.0 * CONNECTIONS as f64 / before[at].per_second())
+    })
+}
+
+fn measure_with_pauses(
+    candidates: &[Candidate],
+    clients: &[Client],
+    effort: Effort,
+    pause: impl Fn(usize) -> Duration,
+) -> Vec<Measured> {
     let wrk = Wrk::new(clients);
     let mut measured: Vec<Measured> =
         candidates.iter().map(|one| Measured { name: one.name.clone(), turns: Vec::new() }).collect();
     // A turn before those that count: caches, connections, and the compiler of Envoy's Wasm runtime.
-    for candidate in candidates {
-        wrk.turn(candidate, Effort { rounds: 1, ..effort });
+    for (at, candidate) in candidates.iter().enumerate() {
+        wrk.turn(candidate, effort, pause(at));
     }
     for round in 0..effort.rounds {
         // Not always the same one after the same one.
         for step in 0..candidates.len() {
             let at = (round + step) % candidates.len();
-            measured[at].turns.push(wrk.turn(&candidates[at], effort));
+            measured[at].turns.push(wrk.turn(&candidates[at], effort, pause(at)));
         }
     }
     measured
@@ -93,6 +119,12 @@ function request()
     at = at % #requests + 1
     return requests[at]
 end
+local pause = tonumber(os.getenv('PAUSE'))
+if pause > 0 then
+    function delay()
+        return math.floor(2 * pause * math.random() + math.random())
+    end
+end
 function done(summary, latency)
     local e = summary.errors
     io.write(string.format('RESULT %d %d %d %d %d %d\\n', summary.requests, summary.duration, e.status,
@@ -106,13 +138,13 @@ end
     }
 
     /// One turn; another one where the machine was so busy that nothing at all was served.
-    fn turn(&self, candidate: &Candidate, effort: Effort) -> Turn {
+    fn turn(&self, candidate: &Candidate, effort: Effort, pause: Duration) -> Turn {
         const TRIES: usize = 5;
-        let turn = (0..TRIES).find_map(|_| self.try_turn(candidate, effort));
+        let turn = (0..TRIES).find_map(|_| self.try_turn(candidate, effort, pause));
         turn.unwrap_or_else(|| panic!("{} serves nothing", candidate.name))
     }
 
-    fn try_turn(&self, candidate: &Candidate, effort: Effort) -> Option<Turn> {
+    fn try_turn(&self, candidate: &Candidate, effort: Effort, pause: Duration) -> Option<Turn> {
         let before = candidate.processor_time();
         let output = Command::new("taskset")
             .args(["-c", &LOAD_CORE.to_string(), "wrk", "-t1", &format!("-c{CONNECTIONS}")])
@@ -120,6 +152,7 @@ end
             .arg("-s")
             .arg(self.folder.path().join("requests.lua"))
             .arg(format!("http://{}/", candidate.address))
+            .env("PAUSE", (pause.as_secs_f64() * 1e3).to_string())
             .output()
             .expect("wrk can be started: .ci/setup bench installs it");
         let processor = candidate.processor_time().saturating_sub(before);

@@ -15,7 +15,7 @@ use rustix::process::Pid;
 use crate::Effort;
 use crate::envoy::{Variant, bootstrap};
 use crate::nginx::worker;
-use crate::rounds::{Candidate, Measured, SERVER_CORE, measure};
+use crate::rounds::{Candidate, Measured, SERVER_CORE, measure, measure_at_half_load};
 use crate::world::{Kind, World};
 
 /// The number of prefixes.
@@ -85,7 +85,9 @@ pub(crate) fn report(effort: Effort, empty_gates: &Path) {
             .map(|(variant, helper)| Candidate { helper: *helper, ..variant.candidate(&envoy, kind) });
         let candidates: Vec<Candidate> = of_nginx.chain(of_envoy).collect();
         eprintln!("bench: {}", kind.name());
-        println!("## {}\n\n{}", kind.name(), table(&measure(&candidates, &clients, effort)));
+        let full = measure(&candidates, &clients, effort);
+        let half = measure_at_half_load(&candidates, &clients, effort, &full);
+        println!("## {}\n\n{}", kind.name(), table(&full, &half));
     }
 }
 
@@ -108,13 +110,19 @@ fn start_nginx(with_module: bool, http: &str, server: &str) -> (Nginx, u16) {
     (Nginx::set_up(Folder::new(), &http, setup), port)
 }
 
-fn table(measured: &[Measured]) -> String {
-    let mut text =
-        String::from("| | requests/s | p50 | p99 | µs of processor a request |\n|---|---|---|---|---|\n");
-    for one in measured {
+/// A row for each candidate under full load, and its times at half load.
+fn table(full: &[Measured], half: &[Measured]) -> String {
+    let mut text = String::from(
+        "| | requests/s | p50 | p99 | µs of processor a request | at half load: requests/s | p50 | p99 |\n\
+         |---|---|---|---|---|---|---|---|\n",
+    );
+    let times = |one: &Measured| {
         let [p50, p99] = one.latencies().map(|latency: Duration| latency.as_secs_f64() * 1e3);
-        let (name, rate, processor) = (&one.name, one.per_second(), one.processor());
-        let _ = writeln!(text, "| {name} | {rate:.0} | {p50:.2} ms | {p99:.2} ms | {processor:.1} |");
+        format!("{:.0} | {p50:.2} ms | {p99:.2} ms", one.per_second())
+    };
+    for (full, half) in full.iter().zip(half) {
+        let _ =
+            writeln!(text, "| {} | {} | {:.1} | {} |", full.name, times(full), full.processor(), times(half));
     }
     text
 }
