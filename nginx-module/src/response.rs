@@ -25,7 +25,5 @@ pub(crate) fn on_response(request: &mut Request<'_>) -> Option<PageBody> {
 
 /// Returns false if the response certainly stays as it is, as most do.
 fn may_change(request: &Request<'_>, plan: ResponsePlan<'_>) -> bool {
-    let watched = plan.watched().filter(|_| plan.only_mends()).unwrap_or_default();
-    watched.is_empty()
-        || request.response_headers().any(|(name, _)| watched.iter().any(|header| header.is(name)))
+    !plan.only_mends() || request.response_headers().any(|(name, _)| plan.watches(name))
 }

@@ -12,7 +12,7 @@ pub struct HeaderName {
 impl HeaderName {
     /// Returns true if a header has this name, in whatever case.
     #[inline]
-    pub fn is(self, name: &[u8]) -> bool {
+    pub(crate) fn is(self, name: &[u8]) -> bool {
         name == self.sent.as_bytes() || name.eq_ignore_ascii_case(self.lowercase.as_bytes())
     }
 }

@@ -161,7 +161,8 @@ impl Flat {
 struct Blocks(Vec<u8>);
 
 impl Blocks {
-    /// Adds a block, whose first entry is at its beginning, and returns its mark. Of the rests of its addresses, `half` bytes may be enough, or twice as many.
+    /// Adds a block, whose first entry is at its beginning, and returns its mark. Of the rests of its addresses, `half` bytes may be
+    /// enough, or twice as many.
     fn add(&mut self, block: &[Entry], rest: impl Fn(&Entry) -> u32, half: usize) -> Result<u32, TableError> {
         let is_long = block.iter().any(|entry| rest(entry) << (32 - half * 8) != 0);
         let (mark, shift, bytes) = if is_long { (LONG_REST, 0, half * 2) } else { (0, half * 8, half) };

@@ -113,6 +113,11 @@ impl<'r> ResponsePlan<'r> {
         !self.is_denied && !adds_tags && self.usage.is_none()
     }
 
+    /// Returns true if the edits may depend on a header of this name: see [`Self::watched`].
+    pub fn watches(self, name: &[u8]) -> bool {
+        self.watched().is_none_or(|watched| watched.iter().any(|header| header.is(name)))
+    }
+
     /// Returns true if a header of this name goes, whatever its lines.
     pub fn removes(self, name: &[u8]) -> bool {
         self.is_denied && is_for_caches(name)
