@@ -16,6 +16,7 @@ mod envoy;
 mod envoy_peers;
 mod hand_written;
 mod nginx;
+mod paced;
 mod rounds;
 mod serve;
 mod signatures;

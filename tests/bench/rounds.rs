@@ -7,12 +7,14 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use crawlpike_tests::proc::processor_time;
+use crawlpike_tests::proc::{processor_time, threads};
 use crawlpike_tests::process::wait_for;
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
 use tempfile::TempDir;
 
-use crate::Effort;
 use crate::world::Client;
+use crate::{Effort, paced};
 
 /// A server under load.
 pub(crate) struct Candidate {
@@ -42,60 +44,77 @@ struct Turn {
 }
 
 impl Candidate {
+    fn pin_helper(&self, core: usize) {
+        for thread in self.helper.into_iter().flat_map(threads) {
+            pin(Pid::from_raw(thread), core);
+        }
+    }
+
     fn processor_time(&self) -> Duration {
         [Some(self.pid), self.helper].into_iter().flatten().map(processor_time).sum()
     }
 }
 
+/// Has a thread run on one core, or this one.
+pub(crate) fn pin(thread: Option<Pid>, core: usize) {
+    let mut cores = CpuSet::new();
+    cores.set(core);
+    sched_setaffinity(thread, &cores).expect("a core to run on");
+}
+
 /// The core of the server under load; the load generator has the next.
 pub(crate) const SERVER_CORE: usize = 0;
-const LOAD_CORE: usize = 1;
-const CONNECTIONS: usize = 32;
+pub(crate) const LOAD_CORE: usize = 1;
+pub(crate) const CONNECTIONS: usize = 32;
 
-/// Puts the same requests to all candidates, in turns.
+/// Puts the same requests to all candidates, in turns, as many as they serve.
 ///
 /// # Panics
 ///
 /// If a candidate gives a wrong answer.
 pub(crate) fn measure(candidates: &[Candidate], clients: &[Client], effort: Effort) -> Vec<Measured> {
-    measure_with_pauses(candidates, clients, effort, |_| Duration::ZERO)
+    let wrk = Wrk::new(clients);
+    in_turns(candidates, effort, |candidate| wrk.turn(candidate, effort))
 }
 
-/// Puts to each candidate half of the requests that it served in a measurement before: each connection pauses before it sends the next
-/// one, for a random time.
+/// Puts the same requests to all candidates, in turns, so many a second. Here a process that works for another shares a core with the
+/// load generator: on one core the scheduler lets either of the two run for milliseconds while the other could go on.
 ///
 /// # Panics
 ///
 /// If a candidate gives a wrong answer.
-pub(crate) fn measure_at_half_load(
+pub(crate) fn measure_at(
+    per_second: f64,
     candidates: &[Candidate],
     clients: &[Client],
     effort: Effort,
-    before: &[Measured],
 ) -> Vec<Measured> {
-    measure_with_pauses(candidates, clients, effort, |at| {
-        Duration::from_secs_f64(2.0 * CONNECTIONS as f64 / before[at].per_second())
+    in_turns(candidates, effort, |candidate| {
+        candidate.pin_helper(LOAD_CORE);
+        let before = candidate.processor_time();
+        let times = paced::turn(candidate, clients, per_second, effort.turn);
+        let processor = candidate.processor_time().saturating_sub(before);
+        candidate.pin_helper(SERVER_CORE);
+        Turn {
+            per_second,
+            processor: processor.as_secs_f64() * 1e6 / times.len() as f64,
+            latencies: [times[times.len() / 2], times[times.len() * 99 / 100]],
+        }
     })
 }
 
-fn measure_with_pauses(
-    candidates: &[Candidate],
-    clients: &[Client],
-    effort: Effort,
-    pause: impl Fn(usize) -> Duration,
-) -> Vec<Measured> {
-    let wrk = Wrk::new(clients);
+fn in_turns(candidates: &[Candidate], effort: Effort, turn: impl Fn(&Candidate) -> Turn) -> Vec<Measured> {
     let mut measured: Vec<Measured> =
         candidates.iter().map(|one| Measured { name: one.name.clone(), turns: Vec::new() }).collect();
     // A turn before those that count: caches, connections, and the compiler of Envoy's Wasm runtime.
-    for (at, candidate) in candidates.iter().enumerate() {
-        wrk.turn(candidate, effort, pause(at));
+    for candidate in candidates {
+        turn(candidate);
     }
     for round in 0..effort.rounds {
         // Not always the same one after the same one.
         for step in 0..candidates.len() {
             let at = (round + step) % candidates.len();
-            measured[at].turns.push(wrk.turn(&candidates[at], effort, pause(at)));
+            measured[at].turns.push(turn(&candidates[at]));
         }
     }
     measured
@@ -119,12 +138,6 @@ function request()
     at = at % #requests + 1
     return requests[at]
 end
-local pause = tonumber(os.getenv('PAUSE'))
-if pause > 0 then
-    function delay()
-        return math.floor(2 * pause * math.random() + math.random())
-    end
-end
 function done(summary, latency)
     local e = summary.errors
     io.write(string.format('RESULT %d %d %d %d %d %d\\n', summary.requests, summary.duration, e.status,
@@ -138,13 +151,13 @@ end
     }
 
     /// One turn; another one where the machine was so busy that nothing at all was served.
-    fn turn(&self, candidate: &Candidate, effort: Effort, pause: Duration) -> Turn {
+    fn turn(&self, candidate: &Candidate, effort: Effort) -> Turn {
         const TRIES: usize = 5;
-        let turn = (0..TRIES).find_map(|_| self.try_turn(candidate, effort, pause));
+        let turn = (0..TRIES).find_map(|_| self.try_turn(candidate, effort));
         turn.unwrap_or_else(|| panic!("{} serves nothing", candidate.name))
     }
 
-    fn try_turn(&self, candidate: &Candidate, effort: Effort, pause: Duration) -> Option<Turn> {
+    fn try_turn(&self, candidate: &Candidate, effort: Effort) -> Option<Turn> {
         let before = candidate.processor_time();
         let output = Command::new("taskset")
             .args(["-c", &LOAD_CORE.to_string(), "wrk", "-t1", &format!("-c{CONNECTIONS}")])
@@ -152,7 +165,6 @@ end
             .arg("-s")
             .arg(self.folder.path().join("requests.lua"))
             .arg(format!("http://{}/", candidate.address))
-            .env("PAUSE", (pause.as_secs_f64() * 1e3).to_string())
             .output()
             .expect("wrk can be started: .ci/setup bench installs it");
         let processor = candidate.processor_time().saturating_sub(before);

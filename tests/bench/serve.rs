@@ -15,7 +15,7 @@ use rustix::process::Pid;
 use crate::Effort;
 use crate::envoy::{Variant, bootstrap};
 use crate::nginx::worker;
-use crate::rounds::{Candidate, Measured, SERVER_CORE, measure, measure_at_half_load};
+use crate::rounds::{Candidate, Measured, SERVER_CORE, measure, measure_at};
 use crate::world::{Kind, World};
 
 /// The number of prefixes.
@@ -67,8 +67,8 @@ pub(crate) fn report(effort: Effort, empty_gates: &Path) {
         vec![serve::cluster("crawlpike", server.grpc()), serve::cluster("empty", &socket)].into();
     let envoy = Envoy::boot(Folder::new(), configured, 1, &under);
     println!(
-        "# Other proxies\n\nOne worker of the proxy and the server together on a core, over Unix sockets, wrk on another core; \
-         {} rounds of {:?}; medians.\n",
+        "# Other proxies\n\nOne worker of the proxy and the server together on a core, over Unix sockets, the load on another core; \
+         {} rounds of {:?}; medians. Half load is half of what the slowest one of the same proxy serves; there the server shares the core of the load.\n",
         effort.rounds, effort.turn
     );
     for kind in Kind::ALL {
@@ -86,8 +86,12 @@ pub(crate) fn report(effort: Effort, empty_gates: &Path) {
         let candidates: Vec<Candidate> = of_nginx.chain(of_envoy).collect();
         eprintln!("bench: {}", kind.name());
         let full = measure(&candidates, &clients, effort);
-        let half = measure_at_half_load(&candidates, &clients, effort, &full);
-        println!("## {}\n\n{}", kind.name(), table(&full, &half));
+        // The proxies of a kind get the same load: half of what the slowest of them serves.
+        let half = [0..nginxes.len(), nginxes.len()..candidates.len()].map(|proxy| {
+            let slowest = full[proxy.clone()].iter().map(Measured::per_second).fold(f64::INFINITY, f64::min);
+            measure_at(slowest / 2.0, &candidates[proxy], &clients, effort)
+        });
+        println!("## {}\n\n{}", kind.name(), table(&full, &half.into_iter().flatten().collect::<Vec<_>>()));
     }
 }
 
@@ -110,7 +114,7 @@ fn start_nginx(with_module: bool, http: &str, server: &str) -> (Nginx, u16) {
     (Nginx::set_up(Folder::new(), &http, setup), port)
 }
 
-/// A row for each candidate under full load, and its times at half load.
+/// A row for each candidate under full load, and its times at the load that is half of one.
 fn table(full: &[Measured], half: &[Measured]) -> String {
     let mut text = String::from(
         "| | requests/s | p50 | p99 | µs of processor a request | at half load: requests/s | p50 | p99 |\n\
