@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crawlpike_core::{Judge, Source, Subscriptions, Verdict};
+use crawlpike_core::{Argument, Judge, Source, Subscriptions, Verdict};
 use crawlpike_files::{PagedFile, Readers, Replaced, renew, replace};
 use sha2::{Digest, Sha256};
 use ureq::http::header;
@@ -13,6 +13,7 @@ use ureq::http::header;
 use crate::http::{Answer, Reply, Trouble};
 use crate::update::keys::KeysChange;
 use crate::update::policy::{self, Instead};
+use crate::update::report::Outcome;
 use crate::update::round::Round;
 use crate::update::schedule;
 use crate::update::state::{Copy, Entry, validator};
@@ -157,6 +158,28 @@ impl Round<'_> {
             digest: digest(content).map_err(|error| unreadable(&error))?,
         });
         Ok(kept)
+    }
+
+    /// Notes beside a feed whether a newer version is held: for a server, the file then says nothing of addresses that it
+    /// lacks. Returns true if the server does not know.
+    pub(super) fn note_held(&self, subject: &Subject<'_>, outcome: &Outcome, kept: &mut Kept) -> bool {
+        let why = match outcome {
+            Outcome::Held(why) => {
+                let (document, name) = (Argument(self.subscriptions.document()), Argument(subject.name));
+                Some(format!(
+                    "{why}; if the new version is right, run `crawlpike update --config {document} --only {name} --accept {name}`"
+                ))
+            }
+            Outcome::Updated | Outcome::Unchanged => None,
+            Outcome::Fresh | Outcome::Waiting(_) | Outcome::Failed(_) => return false,
+        };
+        if self.dry_run || !matches!(subject.kind, Kind::Feed(_)) {
+            return false;
+        }
+        self.files.note_held(subject.source, why.as_deref()).unwrap_or_else(|error| {
+            kept.warnings.push(error.to_string());
+            false
+        })
     }
 
     /// Returns false if the file of a policy has something else, which another version of us may have taken for one.

@@ -249,7 +249,8 @@ impl Round<'_> {
                 outcome
             }
         };
-        let has_changes = kept.is_new || (kept.is_renewed && feed.max_age.is_some());
+        let is_noted = self.note_held(feed, &outcome, &mut kept);
+        let has_changes = kept.is_new || is_noted || (kept.is_renewed && feed.max_age.is_some());
         let report = Report { subject: feed.clone(), outcome, kept, redirects, moved_to, due: entry.due };
         (report, has_changes)
     }

@@ -3,11 +3,13 @@
 mod bodies;
 
 use std::io;
+use std::process::Command;
+use std::time::Duration;
 
 use crawlpike_tests::publisher::{Asked, Connection, respond};
 use serde_json::json;
 
-use crate::fixture::{BETTER, GOOD, Lab, now, says};
+use crate::fixture::{BETTER, GOOD, Lab, finish, now, says};
 
 /// A lab whose publisher answers so, after an update that went well.
 fn then(answer: impl Fn(&Asked, &mut dyn Connection) -> io::Result<()> + Send + Sync + 'static) -> Lab {
@@ -18,7 +20,13 @@ fn then(answer: impl Fn(&Asked, &mut dyn Connection) -> io::Result<()> + Send + 
 
 /// The next run fails for this reason, and nothing is lost.
 fn fails(lab: &Lab, arguments: &[&str], reason: &str) {
-    let files = lab.files();
+    let mut files = lab.files();
+    if reason.contains("is held") {
+        files.insert(
+            files.iter().position(|file| file == "lab.txt.last-good").unwrap(),
+            "lab.txt.held".into(),
+        );
+    }
     lab.update(arguments)
         .ends(1)
         .says(reason)
@@ -92,6 +100,39 @@ fn what_the_guard_holds_waits_for_the_operator() {
 }
 
 #[test]
+fn a_version_that_is_held_shows_wherever_the_feed_is_read() {
+    let answer = |text: &'static str| says(&["Cache-Control: no-cache"], text);
+    let lab = Lab::new(answer("20.0.1.0/24\n20.0.2.0/24\n20.0.3.0/24\n"));
+    lab.update(&[]).ends(0);
+    let shows = |said: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crawlpike"));
+        command.args(["feeds", "--config", "crawlpike.json"]);
+        lab.prepare(&mut command);
+        let done = finish(command);
+        assert!(format!("{}{}", done.stdout, done.stderr).contains(said), "{said}\n{done:?}");
+    };
+    shows("lab  ok ");
+    let renumbered = "20.0.4.0/24\n20.0.5.0/24\n20.0.6.0/24\n";
+    lab.publisher.answer(answer(renumbered));
+    let told = |arguments: &[&str]| {
+        lab.remember(&json!({ "due": 0 }));
+        lab.update(&[&["--exec", "echo >> told"], arguments].concat());
+        lab.lines("told")
+    };
+    assert_eq!((told(&[]), told(&[])), (1, 1), "the server hears of it once");
+    shows("lab  held ");
+    shows(
+        "more than 70%; if the new version is right, run `crawlpike update --config crawlpike.json --only lab --accept lab`",
+    );
+    // A file that the operator puts there is another version.
+    lab.age("lab.txt.held", Duration::from_secs(60));
+    shows("lab  ok ");
+    assert_eq!((told(&["--accept", "lab"]), lab.path("lab.txt.held").exists()), (2, false));
+    shows("lab  ok ");
+    assert_eq!(lab.read("lab.txt"), renumbered);
+}
+
+#[test]
 fn many_small_steps_are_one_large_one() {
     let list = |count: u32| -> String { (0..count).map(|n| format!("20.0.{n}.0/24\n")).collect() };
     let lab = Lab::new(says(&["Cache-Control: no-cache"], list(256)));
@@ -122,7 +163,7 @@ fn many_small_steps_are_one_large_one() {
     step(32, &[]).ends(0);
     step(16, &[]).ends(1).says("it shrank from 64 to 16");
     // A few days later, the next change begins anew.
-    lab.age("lab.txt.earlier-good", std::time::Duration::from_secs(3 * 24 * 3600));
+    lab.age("lab.txt.earlier-good", Duration::from_secs(3 * 24 * 3600));
     step(16, &[]).ends(0);
     assert_eq!((lab.lines("lab.txt"), lab.lines("lab.txt.earlier-good")), (16, 32));
 }

@@ -290,6 +290,18 @@ impl<'a> Candidate<'a> {
     }
 }
 
+impl Choice {
+    /// The same choice, if a fetcher holds a newer version for this reason.
+    pub(crate) fn beside_held(self, why: Option<String>) -> Self {
+        match why {
+            Some(why) if self.version.is_some() && self.state != FeedState::Held => {
+                Self { state: FeedState::Held, why: Some(why), ..self }
+            }
+            _ => self,
+        }
+    }
+}
+
 /// The feed that a new version equals, unless the last good version has the same prefixes.
 fn equal<'o, 'a: 'o>(
     new: Extent<'_>,

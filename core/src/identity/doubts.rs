@@ -20,7 +20,7 @@ pub enum DoubtInfo<'r> {
     PartialRanges,
     /// The configuration lacks a feed that has ranges of the agent; this is its name in the catalog.
     LackingFeed(&'r str),
-    /// A feed of the agent is missing, stale, held or incomplete.
+    /// A feed of the agent is missing, stale or incomplete, or held without a good version.
     Feed(FeedInfo<'r>),
 }
 

@@ -71,7 +71,7 @@ json_words! {
         PartialRanges = "partial-ranges",
         /// The configuration lacks a feed that has ranges of the agent.
         LackingFeed = "lacking-feed",
-        /// A feed of the agent is missing, stale, held or incomplete.
+        /// A feed of the agent is missing, stale or incomplete, or held without a good version.
         FeedState = "feed-state",
         /// Too many signatures that did not hold came in the same second, so that the request's was not examined.
         SignatureNotExamined = "signature-not-examined",

@@ -20,6 +20,12 @@ const LAST_GOOD: &str = ".last-good";
 /// The suffix of the file with the version of a feed that was good before the changes of the last days.
 const EARLIER_GOOD: &str = ".earlier-good";
 
+/// The suffix of the file that says why a newer version of a feed is held.
+const HELD: &str = ".held";
+
+/// The characters of that reason that are read.
+const LONGEST_REASON: usize = 1024;
+
 /// For how many seconds that version counts. The next change after them begins anew.
 pub(crate) const LAST_DAYS: i64 = 3 * 24 * 60 * 60;
 
@@ -119,6 +125,31 @@ impl FilesBeside {
         self.path_with(path, EARLIER_GOOD)
     }
 
+    /// The location of the reason why a newer version of a feed is held.
+    pub(crate) fn held_path(&self, path: &str) -> PathBuf {
+        self.path_with(path, HELD)
+    }
+
+    /// Notes beside a feed that a newer version of it is held, for this reason, or that none is. Returns true if that was not
+    /// known. A feed without a file needs no note.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written or removed.
+    pub fn note_held(&self, path: &str, why: Option<&str>) -> Result<bool, FileError> {
+        let (source, note) = (self.path(path), self.held_path(path));
+        let noted = match why.filter(|_| source.exists()) {
+            Some(why) if self.held(path).as_deref() == Some(why) => return Ok(false),
+            Some(why) => replace_beside(&source, &note, Source::Bytes(why.as_bytes())),
+            None => fs::remove_file(&note),
+        };
+        match noted {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(FileError::writing(note, error)),
+        }
+    }
+
     fn path_with(&self, path: &str, suffix: &str) -> PathBuf {
         let mut name = OsString::from(self.path(path));
         name.push(suffix);
@@ -127,7 +158,9 @@ impl FilesBeside {
 
     /// Removes the files that killed processes have left while they replaced these files, or what is kept of them.
     pub fn remove_unfinished<'p>(&self, paths: impl IntoIterator<Item = &'p str>) {
-        let all = |path| [self.path(path), self.last_good_path(path), self.earlier_good_path(path)];
+        let all = |path| {
+            [self.path(path), self.last_good_path(path), self.earlier_good_path(path), self.held_path(path)]
+        };
         remove_unfinished(paths.into_iter().flat_map(all));
     }
 
@@ -232,6 +265,14 @@ impl Files for FilesBeside {
             }
             false => self.read_earlier_good(path).ok().map(FeedFile::from),
         }
+    }
+
+    fn held(&self, path: &str) -> Option<String> {
+        let note = self.held_path(path);
+        // A file that somebody has put there since is another version.
+        modified(&note).filter(|since| modified(&self.path(path)).is_some_and(|source| source <= *since))?;
+        let why = String::from_utf8(read::read_file(&note).ok()?).ok()?;
+        Some(why.lines().next()?.chars().take(LONGEST_REASON).collect())
     }
 
     fn table_reader(&self) -> Option<TableReader> {

@@ -170,6 +170,11 @@ impl Files for Recording<'_> {
         }
     }
 
+    fn held(&self, path: &str) -> Option<String> {
+        self.snapshot.record(&self.beside.held_path(path));
+        self.beside.held(path)
+    }
+
     fn table_reader(&self) -> Option<TableReader> {
         self.beside.table_reader()
     }

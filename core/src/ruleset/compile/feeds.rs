@@ -60,7 +60,7 @@ impl Compiler<'_> {
             let (config, is_published) = (feed.config, feed.is_published());
             let is_objected_to = objection.is_some();
             let Choice { version, is_new, state, why, warnings } = match candidate.choose(objection) {
-                Ok(choice) => choice,
+                Ok(choice) => choice.beside_held(self.files.held(&config.source)),
                 // Nothing to fall back on: the configuration is refused, and what ran keeps running.
                 Err(diagnostics) => {
                     self.others.extend(diagnostics);

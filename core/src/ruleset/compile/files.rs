@@ -99,6 +99,13 @@ pub trait Files {
         None
     }
 
+    /// The reason why a fetcher holds a newer version of a feed than that in its file, for a host that knows. The file may lack
+    /// addresses that the feed has by now.
+    fn held(&self, path: &str) -> Option<String> {
+        let _ = path;
+        None
+    }
+
     /// The reader of tables of autonomous systems, for a host that has one.
     fn table_reader(&self) -> Option<TableReader> {
         None
@@ -188,6 +195,10 @@ impl Files for KnownFiles<'_> {
 
     fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
         self.beyond.earlier_good_feed(path)
+    }
+
+    fn held(&self, path: &str) -> Option<String> {
+        if self.is_known(path) { None } else { self.beyond.held(path) }
     }
 
     fn table_reader(&self) -> Option<TableReader> {

@@ -116,6 +116,11 @@ impl Subscriptions {
         Ok(Self { document: name.into(), config, catalog, agents, directories })
     }
 
+    /// The name of the document in diagnostics.
+    pub fn document(&self) -> &str {
+        &self.document
+    }
+
     pub(super) fn config(&self) -> &Config {
         &self.config
     }
