@@ -42,6 +42,8 @@ UPDATES ?= 1000
 # The time for each fuzz target in seconds, and the targets to run: names, or all.
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= all
+# The part of all mutants that mutants looks at: another one each day, from all over the core.
+MUTANTS ?= $(shell echo $$(($$(date +%-j) % 20)))/20
 # The length of the log of report-log.
 LINES ?= 10000000
 
@@ -104,7 +106,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug model test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug mutants model test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -135,6 +137,7 @@ help: ## [day] Show this help
 	@echo '  UPDATES=1000                         soak-envoy: the number of updates'
 	@echo '  REPO=DIR KEY=ID                      apt-repo: the directory to create, and the key of gpg that signs it'
 	@echo '  LINES=10000000 SEED=1                report-log: the number of lines and the seed'
+	@echo '  MUTANTS=0/20                         mutants: the part of all mutants (default: another one each day)'
 	@echo '  FUZZ_SECONDS=30 FUZZ_TARGETS=all     fuzz: the time for each target, and the targets'
 	@echo '  RELOADS=1000 PREFIXES=300000         soak-reload: the number of reloads, and the size of the feed'
 	@echo '  REFRESHES=100                        soak-reload: the number of refreshes'
@@ -215,6 +218,10 @@ test: build ## [day] Build, then run all tests: unit tests, doc tests, the table
 fuzz: ## [nightly] Run each fuzz target of the core for FUZZ_SECONDS (needs stable Rust and g++)
 	@$(SETUP) fuzz
 	@tests/fuzz/run $(FUZZ_SECONDS) $(filter-out all,$(FUZZ_TARGETS))
+
+mutants: setup ## [nightly] Change the core in one place after the other, and see whether the tests notice (an hour or two)
+	@$(SETUP) mutants
+	@tests/mutants/run $(MUTANTS)
 
 model: ## [nightly] Compare the core with the model of its decisions: all bounded worlds, then random ones for SECONDS
 	@CRAWLPIKE_MODEL=whole CRAWLPIKE_MODEL_SECONDS=$(SECONDS) $(CARGO) test -q --profile model --workspace --test model -- --nocapture | tee $(TARGET_DIR)/model.txt
@@ -304,6 +311,7 @@ envoy-matrix: native ## [lands] Run the table of cases with the native module in
 nightly: build ## [nightly] Run everything that takes too long for each change (some hours)
 	$(MAKE) --no-print-directory test PROPTEST_CASES=5000 PROPTEST_RNG_SEED=$$RANDOM$$RANDOM
 	$(MAKE) --no-print-directory model SECONDS=3600 PROPTEST_RNG_SEED=$$RANDOM$$RANDOM
+	$(MAKE) --no-print-directory mutants
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=120
 	$(MAKE) --no-print-directory test-arm64 ARM64_PROFILE=dev
 	$(MAKE) --no-print-directory memcheck

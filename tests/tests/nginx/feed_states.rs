@@ -150,9 +150,7 @@ fn a_refresh_with_a_feed_that_is_held_is_no_success_and_told_once() {
     }
     // A version that `crawlpike update` holds never comes to the file.
     gate.nginx.folder().write("lab.txt.held", "it shrank; run this\n");
-    wait_for("a refresh of every worker", || {
-        (gate.reloads() == [2.0 * each, 3.0 * each, 0.0]).then_some(())
-    });
+    wait_for("a refresh of every worker", || (gate.reloads() == [2.0 * each, 3.0 * each, 0.0]).then_some(()));
     assert_eq!((gate.states(), gate.prefixes()), (vec!["held".to_owned()], Some(2.0)));
     assert_eq!(gate.logged("the feed `lab` is held: it shrank; run this"), 1);
     std::fs::remove_file(gate.nginx.folder().path().join("lab.txt.held")).unwrap();

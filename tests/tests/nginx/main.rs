@@ -27,4 +27,5 @@ mod signature_budget;
 mod swarms;
 mod tiers;
 mod update;
+mod upgrade;
 mod variables;
