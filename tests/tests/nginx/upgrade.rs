@@ -102,6 +102,35 @@ fn wait_for_end(pid: Pid) {
 }
 
 #[test]
+fn nginx_names_a_module_that_cannot_be_loaded() {
+    let folder = lab();
+    let module = fs::read(artefacts::nginx_module()).expect("the module");
+    folder.write("copy.so", &module);
+    // ELF's `e_machine`: AArch64.
+    let machine = 18..20;
+    folder.write(
+        "arm64.so",
+        [&module[..machine.start], &183_u16.to_le_bytes(), &module[machine.end..]].concat(),
+    );
+    let (module, envoy) = (artefacts::nginx_module(), artefacts::envoy_module());
+    let load = |path: &Path| format!("load_module {};", path.display());
+    for (main, message) in [
+        (String::new(), "unknown directive \"crawlpike_config\""),
+        (
+            load(&module) + &load(&folder.path().join("copy.so")),
+            "module \"ngx_http_crawlpike_module\" is already loaded",
+        ),
+        (load(&folder.path().join("arm64.so")), "arm64.so: cannot open shared object file"),
+        (load(&envoy), "\"ngx_modules\" failed"),
+    ] {
+        let setup = Setup { with_module: false, main, ..Setup::default() };
+        let checked = Nginx::check_setup(&folder, HTTP, &setup);
+        let said = String::from_utf8_lossy(&checked.stderr);
+        assert!(!checked.status.success() && said.contains(message), "{message}: {said}");
+    }
+}
+
+#[test]
 fn a_binary_upgrade_and_the_way_back_lose_no_request() {
     let daemon = Daemon::start();
     let probes = [(person("/"), 200), (verified("/"), 200), (spoofed("/"), 403)]
