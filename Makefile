@@ -84,7 +84,7 @@ BESIDES :=
 QUICK = NATIVE_PROFILE=dev WASM_PROFILE=dev REMAP= DIST=$(abspath $(TARGET_DIR))/quick BESIDES="crawlpike-tests crawlpike-trim" \
     WASM=$(WASM_POLICIES) WASM_FINISH=$(abspath $(TARGET_DIR))/debug/crawlpike-trim
 profile_dir = $(patsubst dev,debug,$(1))
-# The directory for the results. PANICS=1 builds gates that panic on request, for tests only.
+# The directory for the results. PANICS=1 builds gates that panic and fail on demand, for tests only.
 DIST := dist
 PANICS :=
 # The filters that the target `wasm` builds, as CRATE:FILE, and the command that makes the file from the linked module. Each is
@@ -157,7 +157,7 @@ build: native wasm ## [day] Build the nginx module, Envoy's module and Wasm filt
 native: setup
 	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-lock; flock 9; \
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
-	    $(if $(PANICS),--features crawlpike-nginx/panic-for-tests$(comma)crawlpike-envoy-module/panic-for-tests); \
+	    $(if $(PANICS),--features crawlpike-nginx/faults-for-tests$(comma)crawlpike-envoy-module/faults-for-tests); \
 	cd $(TARGET_DIR)/$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
 	    crawlpike-nginx) install -C -m 755 libcrawlpike_nginx.so $(abspath $(DIST))/ngx_http_crawlpike_module.so ;; \
 	    crawlpike-envoy-module) install -C -m 755 libcrawlpike_envoy_module.so $(abspath $(DIST))/libcrawlpike_envoy.so ;; \
@@ -177,7 +177,7 @@ wasm: setup
 	for filter in $(WASM); do \
 	    crate=$${filter%:*}; \
 	    RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" .ci/cargo-for $(WASM_TARGET) build --profile $(WASM_PROFILE) \
-	        $(if $(PANICS),--features panic-for-tests) -p "$$crate"; \
+	        $(if $(PANICS),--features faults-for-tests) -p "$$crate"; \
 	    $(WASM_FINISH) "$$folder/$${crate//-/_}.wasm" "$(DIST)/$${filter#*:}"; \
 	    if [[ $(WASM_PROFILE)/$$crate == wasm/crawlpike-envoy ]]; then \
 	        $(WASM_OPT) "$(DIST)/$${filter#*:}" -o "$(DIST)/$${filter#*:}"; \
@@ -226,10 +226,10 @@ mutants: setup ## [nightly] Change the core in one place after the other, and se
 model: ## [nightly] Compare the core with the model of its decisions: all bounded worlds, then random ones for SECONDS
 	@CRAWLPIKE_MODEL=whole CRAWLPIKE_MODEL_SECONDS=$(SECONDS) $(CARGO) test -q --profile model --workspace --test model -- --nocapture | tee $(TARGET_DIR)/model.txt
 
-# The gates that panic on request have their own directory: dist/ is for users.
-test-panics: setup ## [lands] Build gates that panic on request, and test that a panic takes no server down
+# The gates that panic and fail on demand have their own directory: dist/ is for users.
+test-panics: setup ## [lands] Build gates that fail on demand, and test that no panic and no failed call takes a server down
 	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 WASM=$(WASM_POLICIES) DIST=$(abspath $(TARGET_DIR))/panicking
-	CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test --workspace --test panics -- $(ARGS)
+	CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test --workspace --test panics --test faults -- $(ARGS)
 
 test-monitoring: build ## [lands] Test the dashboard and the alerts in examples/monitoring with Prometheus
 	@$(SETUP) monitoring

@@ -7,10 +7,18 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
+#[path = "../tests/faults/build.rs"]
+mod faults;
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let folder = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     let script = Path::new(&folder).join("libgcc_s.so");
     fs::write(&script, "INPUT(-l:libgcc_eh.a -l:libgcc.a)\n").expect("cargo's folder can be written");
     println!("cargo::rustc-link-search=native={}", Path::new(&folder).display());
+    let mut build = cc::Build::new();
+    if faults::add_to(&mut build, "faults.c") {
+        build.compile("crawlpike_envoy_c");
+        println!("cargo::rustc-link-arg-cdylib=-Wl,--wrap=dlsym");
+    }
 }

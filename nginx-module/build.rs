@@ -2,6 +2,9 @@
 
 use std::env;
 
+#[path = "../tests/faults/build.rs"]
+mod faults;
+
 const SOURCES: [&str; 2] = ["src/nginx/request_bits.c", "src/nginx/threads.c"];
 
 fn main() {
@@ -9,10 +12,9 @@ fn main() {
         println!("cargo::rerun-if-changed={source}");
     }
     let include = env::var_os("DEP_NGINX_INCLUDE").expect("nginx-sys passes on where the headers are");
+    let mut build = cc::Build::new();
     // nginx's headers have parameters that they do not use.
-    cc::Build::new()
-        .files(SOURCES)
-        .includes(env::split_paths(&include))
-        .warnings(false)
-        .compile("crawlpike_nginx_c");
+    build.files(SOURCES).includes(env::split_paths(&include)).warnings(false);
+    faults::add_to(&mut build, "src/nginx/faults.c");
+    build.compile("crawlpike_nginx_c");
 }

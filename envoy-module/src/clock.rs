@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
-use crawlpike_files::{Watch, catch};
+use crawlpike_files::Watch;
 
-use crate::envoy::{LogLevel, Scheduler, log};
+use crate::envoy::{LogLevel, Scheduler, catch, log};
 use crate::source::Source;
 use crate::{errors, statistics};
 

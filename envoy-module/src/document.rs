@@ -10,9 +10,8 @@ use crawlpike_core::metrics::Event;
 use crawlpike_core::{Conversion, Decision, DocumentResult, rfc_3339};
 use crawlpike_document_gate::{Finished, Job, Memory, PageSource, clock};
 use crawlpike_envoy_gate::{PageRequest, finish_head};
-use crawlpike_files::catch;
 
-use crate::envoy::{Body, BodyPlace, LogLevel, Refused, StreamHandle, log};
+use crate::envoy::{Body, BodyPlace, LogLevel, Refused, StreamHandle, catch, log};
 use crate::errors;
 use crate::request::HostStream;
 use crate::source::Loaded;
@@ -88,8 +87,10 @@ pub(crate) fn collect(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>, 
 
 fn take(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>, is_last: bool) -> Result<Body, Refused> {
     let Some(mut collected) = page.take() else { return Ok(Body::Continues) };
-    let received = handle.received().concat();
-    handle.take_received()?;
+    let received = handle.received()?.concat();
+    if !received.is_empty() {
+        handle.take_received()?;
+    }
     if !collected.job.push(&received) {
         let changed = collected.change_head(handle, &collected.job.refused());
         handle.append(BodyPlace::Received, collected.job.body())?;

@@ -178,7 +178,7 @@ fn route_overrides(ruleset: &Ruleset, handle: &StreamHandle<'_>) -> Overrides {
 
 /// Edits the headers of a response; if it may become a document, its head waits.
 pub(crate) fn response(streaming: &Streaming, handle: &mut StreamHandle<'_>, has_body: bool) -> Head {
-    #[cfg(feature = "panic-for-tests")]
+    #[cfg(feature = "faults-for-tests")]
     panic_if_asked(handle, "x-panic-in-response");
     // Envoy can answer a request that waits, as when it takes too long.
     streaming.waiting.take();
@@ -217,7 +217,7 @@ fn edit_response(
 /// Without a response, either the client is gone, or Envoy starts the request again for an internal redirect: the stream that it
 /// then creates has the address of the connection, so this one leaves its own.
 pub(crate) fn complete(streaming: &Streaming, handle: &mut StreamHandle<'_>) {
-    #[cfg(feature = "panic-for-tests")]
+    #[cfg(feature = "faults-for-tests")]
     panic_if_asked(handle, "x-panic-at-end");
     streaming.waiting.take();
     document::end(&streaming.page);
@@ -230,7 +230,7 @@ pub(crate) fn complete(streaming: &Streaming, handle: &mut StreamHandle<'_>) {
     }
 }
 
-#[cfg(feature = "panic-for-tests")]
+#[cfg(feature = "faults-for-tests")]
 #[expect(clippy::panic, clippy::expect_used, reason = "that is what the feature is for")]
 fn panic_if_asked(handle: &StreamHandle<'_>, header: &str) {
     let lines = handle.headers(crate::envoy::HeaderSet::Request).expect("a request");

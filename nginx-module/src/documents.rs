@@ -48,7 +48,7 @@ impl Body for PageBody {
     type Bytes = Held;
 
     fn push(&mut self, bytes: &[u8]) -> bool {
-        #[cfg(feature = "panic-for-tests")]
+        #[cfg(feature = "faults-for-tests")]
         panic_if_asked(bytes, "panic while it is collected");
         self.0.push(bytes)
     }
@@ -58,7 +58,7 @@ impl Body for PageBody {
     }
 
     fn convert(&self, is_wanted: &dyn Fn() -> bool) -> Finished {
-        #[cfg(feature = "panic-for-tests")]
+        #[cfg(feature = "faults-for-tests")]
         panic_if_asked(self.0.body(), "panic while it is converted");
         self.0.finish(is_wanted, clock)
     }
@@ -135,7 +135,7 @@ pub(crate) fn on_response(
 pub(crate) fn on_converted(request: &mut Request<'_>, finished: Finished) -> Option<Held> {
     let Finished { headers, document, result } = finished;
     edit(request, &headers);
-    #[cfg(feature = "panic-for-tests")]
+    #[cfg(feature = "faults-for-tests")]
     panic_if_asked(document.as_ref().map_or(&[], AsRef::as_ref), "panic while its head is changed");
     report(request, &result);
     document
@@ -184,7 +184,7 @@ pub(crate) fn on_timer() -> Option<Duration> {
     Some(TRIM_INTERVAL)
 }
 
-#[cfg(feature = "panic-for-tests")]
+#[cfg(feature = "faults-for-tests")]
 #[expect(clippy::panic, reason = "that is what the feature is for")]
 fn panic_if_asked(page: &[u8], request: &str) {
     if page.windows(request.len()).any(|part| part == request.as_bytes()) {

@@ -294,7 +294,7 @@ fn is_denial(decision: &Decision) -> bool {
 
 /// The decision about a request as it is now, made once as long as its basis holds.
 pub(crate) fn judge(request: &Request<'_>, state: &RequestState) -> Decided {
-    #[cfg(feature = "panic-for-tests")]
+    #[cfg(feature = "faults-for-tests")]
     panic_if_asked(request);
     let last = state.last.get();
     if let Some(last) = last.filter(|last| last.is_final) {
@@ -323,7 +323,7 @@ pub(crate) fn overrides(request: &Request<'_>, state: &RequestState) -> Override
     }
 }
 
-#[cfg(feature = "panic-for-tests")]
+#[cfg(feature = "faults-for-tests")]
 #[expect(clippy::panic, reason = "that is what the feature is for")]
 fn panic_if_asked(request: &Request<'_>) {
     if request.header_lines("x-panic").next().is_some() {

@@ -111,7 +111,7 @@ impl Refresh {
 fn look(mut origin: Origin) -> (Origin, Found) {
     let since = crawlpike_files::now();
     let mut look = origin.look();
-    #[cfg(feature = "panic-for-tests")]
+    #[cfg(feature = "faults-for-tests")]
     if let Look::Changed { files, .. } = &look {
         panic_if_asked(files);
     }
@@ -125,7 +125,7 @@ fn look(mut origin: Origin) -> (Origin, Found) {
     (origin, Found { look, since })
 }
 
-#[cfg(feature = "panic-for-tests")]
+#[cfg(feature = "faults-for-tests")]
 #[expect(clippy::panic, reason = "that is what the feature is for")]
 fn panic_if_asked(changed: &[PathBuf]) {
     if changed.iter().any(|path| path.ends_with("panic.txt")) {

@@ -11,6 +11,7 @@ pub mod cases;
 pub mod dns;
 pub mod envoy;
 pub mod exposition;
+pub mod faults;
 pub mod http;
 pub mod lab;
 pub mod large;

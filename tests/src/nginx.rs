@@ -174,7 +174,9 @@ impl Nginx {
     pub fn check_setup(folder: &Folder, http: &str, setup: &Setup) -> Output {
         folder.write("nginx.conf", setup.configuration(http));
         fs::create_dir_all(folder.path().join("tmp")).expect("a folder of ours");
-        command(&["timeout", "30"], folder.path()).arg("-t").output().expect("nginx can be started")
+        let under: Vec<&str> =
+            ["timeout", "30"].into_iter().chain(setup.under.iter().map(String::as_str)).collect();
+        command(&under, folder.path()).arg("-t").output().expect("nginx can be started")
     }
 
     /// Starts nginx with this text in its `http` block.

@@ -6,13 +6,11 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::thread::LocalKey;
 
-use crawlpike_files::catch;
-
 use super::abi::{BodyStatus, Buffer, EnvoyPtr, Header, HeadersStatus, ModulePtr};
 use super::kept::{Kept, Running, enterable};
 use super::module::{Admission, Body, Head, Module};
 use super::stream::bytes;
-use super::{Answer, Configuring, Scheduled, StreamHandle, callbacks, routes};
+use super::{Answer, Configuring, Scheduled, StreamHandle, callbacks, catch, routes};
 
 /// The module's object for a stream.
 pub(crate) struct Stream<M: Module> {

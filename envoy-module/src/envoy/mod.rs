@@ -58,6 +58,15 @@ pub(crate) mod entries {
     pub(crate) use super::hooks::*;
 }
 
+#[cfg(not(feature = "faults-for-tests"))]
+pub(crate) use crawlpike_files::catch;
+#[cfg(feature = "faults-for-tests")]
+pub(crate) use faults::catch;
+
+#[cfg(feature = "faults-for-tests")]
+#[path = "../../../tests/faults/panics.rs"]
+mod faults;
+
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 

@@ -3,11 +3,9 @@
 use std::ffi::c_void;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crawlpike_files::catch;
-
 use super::abi::{Buffer, LIFE_OF_REQUEST};
-use super::callbacks;
 use super::stream::{Refused, StreamHandle};
+use super::{callbacks, catch};
 
 /// An address as it is kept. Its form must not change: two versions of a module may be in one process.
 #[derive(Clone, Copy, Debug)]

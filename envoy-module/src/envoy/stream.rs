@@ -206,21 +206,23 @@ impl StreamHandle<'_> {
     }
 
     /// The bytes of the response's body that have just come, in pieces. Only the hook for bodies has any.
-    pub(crate) fn received(&self) -> Vec<&[u8]> {
+    ///
+    /// # Errors
+    ///
+    /// Envoy refuses.
+    pub(crate) fn received(&self) -> Result<Vec<&[u8]>, Refused> {
         let callbacks = callbacks();
         // SAFETY: a hook of the stream is running.
         let count = unsafe { (callbacks.http_get_body_chunks_size)(self.stream, BodyKind::ReceivedResponse) };
         let mut pieces = vec![Buffer::NULL; count];
         // SAFETY: a hook of the stream is running, and there is room for so many pieces.
-        let is_there = count > 0
-            && unsafe {
+        let done = count == 0
+            || unsafe {
                 (callbacks.http_get_body_chunks)(self.stream, BodyKind::ReceivedResponse, pieces.as_mut_ptr())
             };
-        if !is_there {
-            return Vec::new();
-        }
+        carried_out("http_get_body_chunks", done)?;
         // SAFETY: the pieces are valid until the body is changed, which needs a `&mut` of the handle.
-        pieces.into_iter().map(|piece| unsafe { bytes(piece) }).collect()
+        Ok(pieces.into_iter().map(|piece| unsafe { bytes(piece) }).collect())
     }
 
     /// Removes the bytes that have just come.

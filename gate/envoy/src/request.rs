@@ -168,7 +168,7 @@ fn verdict<'r, S: Stream>(
     overrides: Overrides,
     unknown: UnknownName,
 ) -> Result<Verdict<'r>, S::Error> {
-    #[cfg(feature = "panic-for-tests")]
+    #[cfg(feature = "faults-for-tests")]
     panic_if_asked(request);
     let decision = decide_remembering(ruleset, &recent.speakers, request, overrides);
     let reply = ruleset.reply(&decision, request, None).map(Box::new);
@@ -194,7 +194,7 @@ fn verdict<'r, S: Stream>(
     Ok(Verdict { decision, reply, upstream, facts, page, lookup })
 }
 
-#[cfg(feature = "panic-for-tests")]
+#[cfg(feature = "faults-for-tests")]
 #[expect(clippy::panic, reason = "that is what the feature is for")]
 fn panic_if_asked(request: &impl crawlpike_core::Request) {
     if request.header("x-panic").is_some() {

@@ -8,7 +8,7 @@ use ngx::ffi::{
     NGX_HTTP_CLIENT_CLOSED_REQUEST, NGX_HTTP_CLOSE, NGX_HTTP_NOT_MODIFIED, NGX_HTTP_REQUEST_TIME_OUT,
     ngx_array_create, ngx_array_push, ngx_array_t, ngx_buf_t, ngx_chain_t, ngx_http_core_loc_conf_t,
     ngx_http_discard_request_body, ngx_http_err_page_t, ngx_http_output_filter, ngx_http_request_t,
-    ngx_http_send_header, ngx_int_t, ngx_table_elt_t, off_t,
+    ngx_http_send_header, ngx_int_t, ngx_pool_t, ngx_table_elt_t, off_t,
 };
 use ngx::http::{HTTPStatus, HttpModule, HttpModuleConfExt, NgxHttpCoreModule};
 
@@ -41,7 +41,12 @@ impl<M: ModuleTypes> Request<'_, M> {
     where
         H: Iterator<Item = (&'static str, &'a str)>,
     {
-        Answered(self.send(response).unwrap_or(Status::NGX_ERROR))
+        // Without memory for the response, nginx's own page has to do, which needs none of the module's.
+        let instead = match response.status {
+            status @ 400.. => HTTPStatus(usize::from(status)),
+            _ => HTTPStatus::INTERNAL_SERVER_ERROR,
+        };
+        Answered(self.send(response).unwrap_or(instead.into()))
     }
 
     /// Returns true if nginx answers a status in its own way: with the operator's `error_page`, or by closing the connection
@@ -105,7 +110,7 @@ impl<M: ModuleTypes> Request<'_, M> {
         }
     }
 
-    /// Sends a response, and returns the status for nginx. `None` if there is no memory.
+    /// Sends a response, and returns the status for nginx. `None` if there is no memory; nothing is sent then.
     fn send<'a>(
         &mut self,
         response: Response<'a, impl Iterator<Item = (&'static str, &'a str)>>,
@@ -125,14 +130,16 @@ impl<M: ModuleTypes> Request<'_, M> {
         for (name, value) in headers {
             self.set_header(name, value)?;
         }
+        let body = self.copy(body)?;
+        // SAFETY: the request is live, and so is its pool.
+        let buffer = unsafe { new_buffer((*raw).pool)? };
         // SAFETY: the request is live.
         let sent = Status(unsafe { ngx_http_send_header(raw) });
         if sent == Status::NGX_ERROR || sent > Status::NGX_OK || self.is_header_only() {
             return Some(sent);
         }
-        let body = self.copy(body)?;
-        // SAFETY: the request is live, its head is out, and the body is in its pool.
-        Some(unsafe { send_bytes(raw, body.data, body.len, true, ngx_http_output_filter) })
+        // SAFETY: the request is live, its head is out, and buffer and body are in its pool.
+        Some(unsafe { send_bytes(raw, buffer, body.as_bytes(), true, ngx_http_output_filter) })
     }
 
     /// Starts the head of a response, without the type of a body.
@@ -179,32 +186,38 @@ impl<M: ModuleTypes> Request<'_, M> {
     }
 }
 
+/// A buffer for [`send_bytes`]. It is made before the head is out, when the response can still be another one.
+///
+/// # Safety
+///
+/// `pool` is live.
+pub(super) unsafe fn new_buffer(pool: *mut ngx_pool_t) -> Option<NonNull<ngx_buf_t>> {
+    // SAFETY: the caller's promise. A buffer may be zeroed.
+    unsafe { allocate(std::mem::zeroed::<ngx_buf_t>(), &Pool::from_ngx_pool(pool)).ok() }
+}
+
 /// Sends bytes through `filter` and those after it. If they are the last ones, the response is complete.
 ///
 /// # Safety
 ///
-/// The request is live, and its head is out. The bytes stay where they are as long as its pool. `filter` is a body filter of
-/// nginx.
+/// The request is live, and its head is out. The bytes stay where they are as long as its pool. [`new_buffer`] has made the buffer in
+/// that pool, and nothing has been sent with it. `filter` is a body filter of nginx.
 pub(super) unsafe fn send_bytes(
     raw: *mut ngx_http_request_t,
-    data: *const u8,
-    length: usize,
+    buffer: NonNull<ngx_buf_t>,
+    bytes: &[u8],
     is_last: bool,
     filter: unsafe extern "C" fn(*mut ngx_http_request_t, *mut ngx_chain_t) -> ngx_int_t,
 ) -> Status {
-    // SAFETY: the caller's promise. A buffer may be zeroed. Filters only read what is in `memory`. The link of the chain need
-    // not outlive the call.
+    // SAFETY: the caller's promise. Filters only read what is in `memory`. The link of the chain need not outlive the call.
     unsafe {
-        let mut buffer: ngx_buf_t = std::mem::zeroed();
-        buffer.pos = data.cast_mut();
-        buffer.last = buffer.pos.add(length);
+        let filled = &mut *buffer.as_ptr();
+        filled.pos = bytes.as_ptr().cast_mut();
+        filled.last = filled.pos.add(bytes.len());
         // An empty buffer that claims memory counts as a bug, and nginx closes the connection.
-        buffer.set_memory(u32::from(length > 0));
-        buffer.set_last_buf(u32::from(is_last));
-        buffer.set_last_in_chain(u32::from(is_last));
-        let Ok(buffer) = allocate(buffer, &Pool::from_ngx_pool((*raw).pool)) else {
-            return Status::NGX_ERROR;
-        };
+        filled.set_memory(u32::from(!bytes.is_empty()));
+        filled.set_last_buf(u32::from(is_last));
+        filled.set_last_in_chain(u32::from(is_last));
         let mut chain = ngx_chain_t { buf: buffer.as_ptr(), next: ptr::null_mut() };
         Status(filter(raw, &raw mut chain))
     }

@@ -5,15 +5,15 @@
 //! body is converted in nginx's thread pool, so that the event loop goes on. If the body has to be sent as it came, what was
 //! collected goes out first, and the rest passes. If the client leaves, the body goes at once, unless a thread has it.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use ngx::core::Status;
-use ngx::ffi::{ngx_chain_t, ngx_http_cleanup_add, ngx_http_request_t, ngx_int_t};
+use ngx::ffi::{ngx_buf_t, ngx_chain_t, ngx_http_cleanup_add, ngx_http_request_t, ngx_int_t};
 
-use super::answer::send_bytes;
+use super::answer::{new_buffer, send_bytes};
 use super::chain::{Progress, collect_chain, consume};
 use super::module::Module;
 use super::panics::{catch, guard};
@@ -68,6 +68,10 @@ enum State<M: Exported> {
 /// A response whose body is collected. It is in the pool of its request; only the main thread uses it.
 pub(super) struct Collected<M: Exported> {
     state: Cell<State<M>>,
+    /// The bytes that are sent in its place, once they are known.
+    bytes: OnceCell<Bytes<M>>,
+    /// The buffer to send that with.
+    buffer: NonNull<ngx_buf_t>,
 }
 
 impl<M: Module + Exported> Collected<M> {
@@ -97,6 +101,26 @@ impl<M: Module + Exported> Collected<M> {
             }
         }
     }
+
+    /// Sends bytes, which it keeps as long as the request's pool. It needs no memory for that: the head is out.
+    ///
+    /// # Safety
+    ///
+    /// The request is live, its head is out, `self` is in its pool, and this is the first call.
+    unsafe fn keep_and_send(
+        &self,
+        raw: *mut ngx_http_request_t,
+        bytes: Bytes<M>,
+        is_whole: bool,
+        next: Next,
+    ) -> Status {
+        let bytes = self.bytes.get_or_init(|| bytes).as_ref();
+        if bytes.is_empty() && !is_whole {
+            return Status::NGX_OK;
+        }
+        // SAFETY: the caller's promise. The bytes stay where they are as long as the pool.
+        unsafe { send_bytes(raw, self.buffer, bytes, is_whole, next.body) }
+    }
 }
 
 /// Ends a body for which nobody waits any more. `None`: it has ended before.
@@ -116,7 +140,7 @@ unsafe extern "C" fn on_end<M: Module + Exported>(collected: *mut c_void) {
     // SAFETY: nginx calls this in its main thread, before it destroys the pool of the request, in which this is. `done` was not
     // called for a work in this state, because it puts another one in its place.
     unsafe {
-        let Collected { state } = &*collected.cast::<Collected<M>>();
+        let Collected { state, .. } = &*collected.cast::<Collected<M>>();
         match state.replace(State::Gone) {
             State::Collecting(body) | State::Converted(body, _) => abandoned::<M>(Some(body)),
             State::InThread(work) => {
@@ -141,15 +165,16 @@ pub(super) struct Next {
 impl<M: Module + Exported> Request<'_, M> {
     /// Starts to collect the body of the response. False if there is no memory.
     pub(super) fn collect(&mut self, body: M::Body) -> bool {
-        let collected = Collected::<M> { state: Cell::new(State::Collecting(body)) };
         self.set_filter_need_in_memory();
         // SAFETY: the request is live, and so is its pool. nginx calls a handler of its own list before it destroys the pool.
         unsafe {
             let cleanup = ngx_http_cleanup_add(self.as_ptr(), 0);
-            if cleanup.is_null() {
+            let Some(buffer) = new_buffer((*self.as_ptr()).pool).filter(|_| !cleanup.is_null()) else {
                 return false;
-            }
-            let Some(kept) = pool::keep((*self.as_ptr()).pool, || collected) else { return false };
+            };
+            let state = Cell::new(State::Collecting(body));
+            let collected = || Collected::<M> { state, bytes: OnceCell::new(), buffer };
+            let Some(kept) = pool::keep((*self.as_ptr()).pool, collected) else { return false };
             (*cleanup).data = kept.as_ptr().cast();
             (*cleanup).handler = Some(on_end::<M>);
             *slot::<M>(self.as_ptr()) = kept.as_ptr().cast();
@@ -252,6 +277,62 @@ pub(super) unsafe fn filter<M: Module + Exported>(
                 }
             },
         };
+        send(raw, collected, sent, next)
+    }
+}
+
+/// Has the body go out as it came, after a panic before [`filter`] took anything. After one later on, the request ends.
+///
+/// # Safety
+///
+/// As for [`filter`].
+pub(super) unsafe fn give_up<M: Module + Exported>(
+    raw: *mut ngx_http_request_t,
+    chain: *mut ngx_chain_t,
+    collected: &Collected<M>,
+    next: Next,
+) -> ngx_int_t {
+    // SAFETY: the caller's promise, for all of this function.
+    unsafe {
+        match collected.state.replace(State::Done) {
+            State::Collecting(body) => {
+                let sent = unconverted::<M>(raw, body).map(|bytes| Sent::Beginning(bytes, chain));
+                send(raw, collected, sent, next)
+            }
+            State::Converted(body, _) => {
+                set_waiting(raw, false);
+                send(raw, collected, unconverted::<M>(raw, body).map(Sent::Whole), next)
+            }
+            State::InThread(work) => {
+                consume(chain);
+                collected.state.set(State::InThread(work));
+                Status::NGX_AGAIN.into()
+            }
+            State::Passing => {
+                collected.state.set(State::Passing);
+                (next.body)(raw, chain)
+            }
+            ended @ (State::Done | State::Gone) => {
+                collected.state.set(ended);
+                Status::NGX_ERROR.into()
+            }
+        }
+    }
+}
+
+/// Sends the head, and what there is of the body.
+///
+/// # Safety
+///
+/// As for [`filter`].
+unsafe fn send<M: Module + Exported>(
+    raw: *mut ngx_http_request_t,
+    collected: &Collected<M>,
+    sent: Option<Sent<M>>,
+    next: Next,
+) -> ngx_int_t {
+    // SAFETY: the caller's promise, for all of this function.
+    unsafe {
         let (bytes, rest) = match sent {
             Some(Sent::Whole(bytes)) => (bytes, None),
             Some(Sent::Beginning(bytes, rest)) => (bytes, Some(rest)),
@@ -262,7 +343,7 @@ pub(super) unsafe fn filter<M: Module + Exported>(
         if head == Status::NGX_ERROR || head > Status::NGX_OK || is_header_only(raw) {
             return head.into();
         }
-        let body = keep_and_send(raw, bytes, rest.is_none(), next);
+        let body = collected.keep_and_send(raw, bytes, rest.is_none(), next);
         match rest {
             Some(rest) if body != Status::NGX_ERROR => (next.body)(raw, rest),
             _ => body.into(),
@@ -350,27 +431,5 @@ unsafe fn with_request<M: Module + Exported>(
             guard::<M, _>((), |main_thread| Request::<M>::new(raw, main_thread).set_length(None));
         }
         replaced.flatten().or_else(|| guard::<M, _>(None, |_| Some(body.into_bytes())))
-    }
-}
-
-/// Sends bytes, which the pool of the request keeps.
-///
-/// # Safety
-///
-/// The request is live, and its head is out.
-unsafe fn keep_and_send(
-    raw: *mut ngx_http_request_t,
-    bytes: impl AsRef<[u8]> + 'static,
-    is_whole: bool,
-    next: Next,
-) -> Status {
-    // SAFETY: the caller's promise. The bytes stay where they are as long as the pool.
-    unsafe {
-        let Some(kept) = pool::keep((*raw).pool, || bytes) else { return Status::NGX_ERROR };
-        let bytes = kept.as_ref().as_ref();
-        if bytes.is_empty() && !is_whole {
-            return Status::NGX_OK;
-        }
-        send_bytes(raw, bytes.as_ptr(), bytes.len(), is_whole, next.body)
     }
 }

@@ -1,8 +1,15 @@
 //! No panic crosses into nginx.
 
+#[cfg(not(feature = "faults-for-tests"))]
 pub(super) use crawlpike_files::catch;
+#[cfg(feature = "faults-for-tests")]
+pub(super) use faults::catch;
 
 use super::main_thread::MainThread;
+
+#[cfg(feature = "faults-for-tests")]
+#[path = "../../../tests/faults/panics.rs"]
+mod faults;
 
 /// A module's reaction to its own bugs.
 pub(crate) trait PanicHandler {

@@ -227,7 +227,9 @@ unsafe extern "C" fn filter_body<M: Module + Exported>(
         };
         let Some(collected) = body::collected::<M>(raw) else { return body(raw, chain) };
         let next = Next { header, body };
-        guard::<M, ngx_int_t>(Status::NGX_ERROR.into(), |_| body::filter::<M>(raw, chain, collected, next))
+        guard::<M, _>(None, |_| Some(body::filter::<M>(raw, chain, collected, next)))
+            .or_else(|| guard::<M, _>(None, |_| Some(body::give_up::<M>(raw, chain, collected, next))))
+            .unwrap_or(Status::NGX_ERROR.into())
     }
 }
 

@@ -1,0 +1,53 @@
+//! Failures of everything that can fail: `make test-panics` builds gates in which any call of the server or for a file fails on
+//! demand, and runs this. In each situation, each call of each kind fails once, one in each run.
+
+mod envoy;
+mod nginx;
+
+use std::collections::BTreeMap;
+
+use crawlpike_tests::faults::{Faults, Kind};
+
+/// Faults after which a response may be lost.
+#[derive(Clone, Copy, Default)]
+struct Excused {
+    /// Functions by which the server sends: without them there is no response.
+    functions: &'static [&'static str],
+    /// Panics outside of what is caught closer to its cause.
+    panics: usize,
+}
+
+/// Has each call of each kind fail once in a situation, as long as one is left to fail. `run` has the situation happen, and `judge`
+/// says what is wrong after it, when nothing fails any more. The next run shows that the server goes on. Prints the rows of the table in `docs/reliability.md`.
+fn each_fault<T>(
+    faults: &Faults,
+    situation: &str,
+    excused: Excused,
+    mut run: impl FnMut() -> T,
+    mut judge: impl FnMut(Kind, T) -> Result<(), String>,
+) {
+    let (mut problems, mut panics) = (Vec::new(), 0);
+    for kind in Kind::ALL {
+        let mut failed = BTreeMap::<String, u64>::new();
+        for number in 1.. {
+            faults.plan(kind, number);
+            let result = run();
+            let name = faults.end();
+            let name_or_none = name.as_deref().unwrap_or("nothing failed");
+            if let Err(problem) = judge(kind, result) {
+                if kind == Kind::Panic {
+                    panics += 1;
+                }
+                if !excused.functions.contains(&name_or_none)
+                    && (kind != Kind::Panic || panics > excused.panics)
+                {
+                    problems.push(format!("{situation}, {kind:?} {number}, {name_or_none}: {problem}"));
+                }
+            }
+            let Some(name) = name else { break };
+            *failed.entry(name).or_default() += 1;
+        }
+        println!("{situation}: {kind:?}: {}: {failed:?}", failed.values().sum::<u64>());
+    }
+    assert!(problems.is_empty(), "{problems:#?}");
+}
