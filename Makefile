@@ -30,8 +30,9 @@ ROUNDS ?= 9
 SECONDS_A_TURN ?= 2
 # A part of the names of the candidates in bench-envoy, or of the deliveries in soak-envoy. Empty: all.
 ONLY ?=
-# The Debian releases that nginx-matrix tests, such as trixie. Empty: all.
+# The Debian releases that nginx-matrix tests, such as trixie, and other nginx to build and test. Both empty: all releases.
 SUITES ?=
+SOURCES ?=
 # The gate of the soak tests: nginx or envoy (the native module); for soak-documents, also wasm (the Wasm filters).
 GATE ?= nginx
 # Their length in seconds, also that of the random worlds of model, and their seed (default: a random one, which is printed).
@@ -126,6 +127,7 @@ help: ## [day] Show this help
 	@echo '  PROPTEST_CASES=500                   test: the number of cases of each property test'
 	@echo '  PROPTEST_RNG_SEED=1                  test: the seed of the property tests'
 	@echo '  SUITES=trixie                        nginx-matrix: the Debian releases to test (default: all)'
+	@echo '  SOURCES=DIR/nginx@release-1.31.4     nginx-matrix: other nginx, as REPOSITORY@TAG or as a directory'
 	@echo '  BENCHES=prefix_table                 bench-core: the benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: turns of each candidate, and their length'
 	@echo '  ONLY=native                          bench-envoy, soak-envoy: measure only what has this in its name'
@@ -291,9 +293,9 @@ dist-twice: ## [nightly] Build the release in two directories, and compare all f
 	@packaging/release/twice
 
 # Needs root to create the Debian roots and to chroot into them.
-nginx-matrix: native ## [nightly] Build and test the module for the nginx of each Debian release from 12 on (as root)
+nginx-matrix: native ## [nightly] Build and test the module for the nginx of each Debian release from 12 on, or for SOURCES (as root)
 	@$(SETUP) matrix deb
-	@tests/matrix/run $(SUITES)
+	@tests/matrix/run $(SUITES) $(SOURCES)
 
 test-arm64: native arm64 ## [nightly] Test what is built for arm64, emulated
 	@$(SETUP) deb
@@ -340,7 +342,7 @@ lint: setup ## [day] Check the formatting, the shell scripts and the catalog, an
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "lint: 'cargo $$tool' is not installed: rustup component add rustfmt clippy" >&2; exit 1; }; done
 	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run .ci/cargo-for .ci/arm64/* packaging/wasm-image \
-	    packaging/debian/build packaging/release/{apt-repo,build,completions,licences,twice} tests/*/run conformance/compare docs/book/build packaging/docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package}; fi
+	    packaging/debian/build packaging/release/{apt-repo,build,completions,licences,twice} tests/*/run conformance/compare docs/book/build packaging/docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package,source}; fi
 	$(PYTHON) core/data/make_catalog.py --check
 	$(PYTHON) docs/book/pictures.py --check
 	$(CARGO) fmt --all --check

@@ -72,7 +72,7 @@ fn minimal() {
     assert_eq!(reason("/private/x", "66.249.66.1", "Googlebot/2.1").as_deref(), Some("robots-disallowed"));
     assert_eq!(example.get("/private/x", "203.0.113.9", FIREFOX).status, 200);
     // Whatever the Host, nginx serves the origin's page.
-    for (host, reason) in [("x.invalid", "robots-disallowed"), ("user@example.com", "invalid-host")] {
+    for (host, reason) in [("x.invalid", "robots-disallowed"), ("user;example.com", "invalid-host")] {
         let request = Request::new("GET", "/private/a", host).agent("GPTBot/1");
         let denied = ask(example.port, &request.header(ADDRESS_HEADER, "198.51.100.7"));
         assert_eq!(denied.problem().unwrap()["reason"], reason, "{host}");

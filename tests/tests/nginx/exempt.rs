@@ -113,7 +113,7 @@ fn probes_of_load_balancers_are_not_refused() {
             assert!(answer.starts_with("HTTP/1.1 200"), "{name} with {document}: {answer}");
         }
         // A Host that is none is still one.
-        let odd = "GET / HTTP/1.0\r\nHost: user@other.test\r\nUser-Agent: curl/8\r\n\r\n";
+        let odd = "GET / HTTP/1.0\r\nHost: user;other.test\r\nUser-Agent: curl/8\r\n\r\n";
         assert!(send_bytes(local(port), odd.as_bytes()).unwrap().starts_with("HTTP/1.1 400"), "{document}");
     }
 }
