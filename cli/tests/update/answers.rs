@@ -114,12 +114,12 @@ fn a_version_that_is_held_shows_wherever_the_feed_is_read() {
     shows("lab  ok ");
     let renumbered = "20.0.4.0/24\n20.0.5.0/24\n20.0.6.0/24\n";
     lab.publisher.answer(answer(renumbered));
-    let told = |arguments: &[&str]| {
+    let notified = |arguments: &[&str]| {
         lab.remember(&json!({ "due": 0 }));
-        lab.update(&[&["--exec", "echo >> told"], arguments].concat());
-        lab.lines("told")
+        lab.update(&[&["--exec", "echo >> notified"], arguments].concat());
+        lab.lines("notified")
     };
-    assert_eq!((told(&[]), told(&[])), (1, 1), "the server hears of it once");
+    assert_eq!((notified(&[]), notified(&[])), (1, 1), "the server hears of it once");
     shows("lab  held ");
     shows(
         "more than 70%; if the new version is right, run `crawlpike update --config crawlpike.json --only lab --accept lab`",
@@ -127,7 +127,7 @@ fn a_version_that_is_held_shows_wherever_the_feed_is_read() {
     // A file that the operator puts there is another version.
     lab.age("lab.txt.held", Duration::from_secs(60));
     shows("lab  ok ");
-    assert_eq!((told(&["--accept", "lab"]), lab.path("lab.txt.held").exists()), (2, false));
+    assert_eq!((notified(&["--accept", "lab"]), lab.path("lab.txt.held").exists()), (2, false));
     shows("lab  ok ");
     assert_eq!(lab.read("lab.txt"), renumbered);
 }
