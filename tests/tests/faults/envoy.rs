@@ -10,7 +10,7 @@ use crawlpike_tests::nginx::{Folder, ask, local};
 use crawlpike_tests::page_origin;
 use crawlpike_tests::ports::free_port;
 
-use crate::{Excused, each_fault};
+use crate::{Excused, each_fault, judge_response};
 
 /// All that a configuration can have.
 const SITE: &str = r#"{ "robots_txt": "robots.txt", "robots_tag": [ { "scope": "/", "rules": "noindex=" } ],
@@ -63,13 +63,7 @@ impl Lab {
         let bytes = request.clone().header("Connection", "close").bytes();
         let run = || send_bytes(local(self.port), &bytes);
         each_fault(&self.faults, situation, excused, run, |_, answer| {
-            let answer = answer.map_err(|error| format!("no response: {error}"))?;
-            let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-            let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
-            if !is_good(status, body) {
-                return Err(format!("{head}, {} bytes", body.len()));
-            }
-            self.check()
+            judge_response(answer, &is_good).and_then(|()| self.check())
         });
     }
 }

@@ -5,6 +5,7 @@ mod envoy;
 mod nginx;
 
 use std::collections::BTreeMap;
+use std::io;
 
 use crawlpike_tests::faults::{Faults, Kind};
 
@@ -50,4 +51,12 @@ fn each_fault<T>(
         println!("{situation}: {kind:?}: {}: {failed:?}", failed.values().sum::<u64>());
     }
     assert!(problems.is_empty(), "{problems:#?}");
+}
+
+/// Says what is wrong with a response, whose status and body `is_good` judges.
+fn judge_response(answer: io::Result<String>, is_good: impl Fn(u16, &str) -> bool) -> Result<(), String> {
+    let answer = answer.map_err(|error| format!("no response: {error}"))?;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
+    if is_good(status, body) { Ok(()) } else { Err(format!("{head}, {} bytes", body.len())) }
 }

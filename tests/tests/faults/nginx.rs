@@ -10,7 +10,7 @@ use crawlpike_tests::process::wait_for;
 
 use rustix::process::Signal;
 
-use crate::{Excused, each_fault};
+use crate::{Excused, each_fault, judge_response};
 
 /// nginx ends a request whose response it cannot send.
 const SENDING: &[&str] = &["ngx_http_send_header", "ngx_http_output_filter"];
@@ -77,13 +77,7 @@ impl Lab {
         let run = || send_bytes(local(self.port), &bytes);
         let excused = Excused { functions: SENDING, panics: 0 };
         each_fault(&self.faults, situation, excused, run, |_, answer| {
-            let answer = answer.map_err(|error| format!("no response: {error}"))?;
-            let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-            let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
-            if !is_good(status, body) {
-                return Err(format!("{head}, {} bytes", body.len()));
-            }
-            self.check()
+            judge_response(answer, &is_good).and_then(|()| self.check())
         });
     }
 }
