@@ -18,8 +18,9 @@ struct Excused {
     panics: usize,
 }
 
-/// Has each call of each kind fail once in a situation, as long as one is left to fail. `run` has the situation happen, and `judge`
-/// says what is wrong after it, when nothing fails any more. The next run shows that the server goes on. Prints the rows of the table in `docs/reliability.md`.
+/// Has each call of each kind fail once in a situation, as long as one is left to fail. `run` has the situation happen, and
+/// `judge` says what is wrong after it, when nothing fails any more. The next run shows that the server goes on. Prints the
+/// rows of the table in `docs/reliability.md`.
 fn each_fault<T>(
     faults: &Faults,
     situation: &str,
