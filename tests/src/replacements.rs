@@ -76,12 +76,13 @@ pub fn question(agent: &str, address: &str) -> Request {
         .header("X-Forwarded-Uri", "/")
 }
 
-/// Replaces a feed while clients ask, for as long as `goes_on` returns true for the number of replacements.
+/// Replaces a feed while clients ask, for as long as `goes_on` returns true for the number of replacements, and of
+/// the answers in either protocol, whichever has fewer.
 ///
 /// # Panics
 ///
 /// If a version does not come into force.
-pub fn run(mut goes_on: impl FnMut(u32) -> bool) -> Report {
+pub fn run(mut goes_on: impl FnMut(u32, u64) -> bool) -> Report {
     let folder = lab();
     folder.write("crawlpike.json", unguarded());
     let mut serve = Serve::start(&folder, "serve", &folder.path().join("crawlpike.json"), &[]);
@@ -107,7 +108,8 @@ pub fn run(mut goes_on: impl FnMut(u32) -> bool) -> Report {
         }
         let _ends = over.ends_with_this();
         for number in 0.. {
-            if !goes_on(number) {
+            let answers = clients.answers.load(Relaxed).min(clients.checks.load(Relaxed));
+            if !goes_on(number, answers) {
                 return;
             }
             replace(&folder, &serve, pid, number);

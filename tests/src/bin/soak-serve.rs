@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let seconds = env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(300);
     println!("# Soak of crawlpike serve: {seconds} s\n");
     let (start, time) = (Instant::now(), Duration::from_secs(seconds));
-    let report = run(|_| start.elapsed() < time);
+    let report = run(|_, _| start.elapsed() < time);
     show(&report);
     let growth = report.growth();
     println!("The most in the last quarter is {growth} KiB above the most in the second one.");

@@ -108,9 +108,8 @@ fn a_peer_that_has_closed_its_side_gets_its_answers() {
 
 #[test]
 fn a_thousand_replacements_under_load_lose_no_answer_and_leave_no_memory() {
-    let report = run(|done| done < 1000);
+    let report = run(|done, answers| done < 1000 || answers <= 1000);
     assert!(report.failures.is_empty(), "{:?}", report.failures);
-    // A busy machine answers fewer.
-    assert!(report.answers.min(report.checks) > 100, "{} {}", report.answers, report.checks);
+    assert!(report.answers > 1000 && report.checks > 1000, "{} {}", report.answers, report.checks);
     assert!(report.growth() < 8 << 10, "{} KiB", report.growth());
 }
