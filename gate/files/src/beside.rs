@@ -23,7 +23,7 @@ const EARLIER_GOOD: &str = ".earlier-good";
 /// The suffix of the file that says why a newer version of a feed is held.
 const HELD: &str = ".held";
 
-/// The characters of that reason that are read.
+/// The characters of that reason that are kept.
 const LONGEST_REASON: usize = 1024;
 
 /// For how many seconds that version counts. The next change after them begins anew.
@@ -138,8 +138,8 @@ impl FilesBeside {
     /// If the file cannot be written or removed.
     pub fn note_held(&self, path: &str, why: Option<&str>) -> Result<bool, FileError> {
         let (source, note) = (self.path(path), self.held_path(path));
-        let noted = match why.filter(|_| source.exists()) {
-            Some(why) if self.held(path).as_deref() == Some(why) => return Ok(false),
+        let noted = match why.filter(|_| source.exists()).and_then(reason) {
+            Some(why) if self.held(path).as_deref() == Some(&*why) => return Ok(false),
             Some(why) => replace_beside(&source, &note, Source::Bytes(why.as_bytes())),
             None => fs::remove_file(&note),
         };
@@ -192,6 +192,11 @@ fn keep_earlier(source: &Path, last_good: &Path, earlier: &Path, is_accepted: bo
             _ => Ok(()),
         },
     }
+}
+
+/// The part of a reason that counts: its first line, up to [`LONGEST_REASON`].
+fn reason(text: &str) -> Option<String> {
+    Some(text.lines().next()?.chars().take(LONGEST_REASON).collect())
 }
 
 /// The modification of a file, in seconds since the Unix epoch.
@@ -271,8 +276,7 @@ impl Files for FilesBeside {
         let note = self.held_path(path);
         // A file that somebody has put there since is another version.
         modified(&note).filter(|since| modified(&self.path(path)).is_some_and(|source| source <= *since))?;
-        let why = String::from_utf8(read::read_file(&note).ok()?).ok()?;
-        Some(why.lines().next()?.chars().take(LONGEST_REASON).collect())
+        reason(&String::from_utf8(read::read_file(&note).ok()?).ok()?)
     }
 
     fn table_reader(&self) -> Option<TableReader> {
@@ -316,6 +320,19 @@ mod tests {
         assert_eq!(error.path(), folder.path().join("a.last-good"));
         assert!(errors.to_string().ends_with("/a.last-good: not a regular file"), "{errors}");
         assert_eq!(fs::read(folder.path().join("b.last-good")).unwrap(), b"192.0.2.0/24\n");
+    }
+
+    #[test]
+    fn a_long_reason_is_new_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = FilesBeside::new(&folder.path().join("crawlpike.json"));
+        fs::write(folder.path().join("a"), "").unwrap();
+        let why = "x".repeat(2 * LONGEST_REASON);
+        let noted = |why| files.note_held("a", why).unwrap();
+        assert_eq!(
+            [noted(Some(&*why)), noted(Some(&*why)), noted(None), noted(None)],
+            [true, false, true, false]
+        );
     }
 
     #[test]
