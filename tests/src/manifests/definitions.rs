@@ -73,6 +73,14 @@ fn errors(validator: &Validator, value: &Value) -> Vec<String> {
     errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
+/// Returns true if the folder has a definition of the manifest's kind, in its group.
+pub fn is_defined(manifest: &Value) -> bool {
+    let group = text(&manifest["apiVersion"]).split_once('/').map(|(group, _)| group);
+    DEFINITIONS.iter().any(|one| {
+        one["spec"]["names"]["kind"] == manifest["kind"] && one["spec"]["group"].as_str() == group
+    })
+}
+
 /// The errors of a manifest of a CustomResourceDefinition. If the definitions are those of an Istio before 1.30, a
 /// TrafficExtension is checked as a WasmPlugin.
 ///
@@ -80,8 +88,7 @@ fn errors(validator: &Validator, value: &Value) -> Vec<String> {
 ///
 /// If the folder has no such definition.
 pub fn mistakes(manifest: &Value) -> Vec<String> {
-    let is_defined = |kind: &Value| DEFINITIONS.iter().any(|one| one["spec"]["names"]["kind"] == *kind);
-    if manifest["kind"] == "TrafficExtension" && !is_defined(&manifest["kind"]) {
+    if manifest["kind"] == "TrafficExtension" && !is_defined(manifest) {
         return mistakes(&as_wasm_plugin(manifest));
     }
     let name = format!("{} {}", manifest["apiVersion"], manifest["kind"]);

@@ -1,6 +1,9 @@
 //! Every manifest is one that an API server accepts.
 
-use crawlpike_tests::manifests::as_wasm_plugin;
+use std::fs;
+
+use crawlpike_tests::artefacts;
+use crawlpike_tests::manifests::{as_wasm_plugin, documents};
 use crawlpike_tests::manifests::definitions::{core_mistakes, crds, mistakes};
 use serde_json::{Value, json};
 
@@ -17,6 +20,20 @@ fn is_custom(manifest: &Value) -> bool {
         .any(|group| api_version.starts_with(group))
 }
 
+fn is_of_kubernetes(manifest: &Value, what: &str) {
+    for version in VERSIONS {
+        assert_eq!(core_mistakes(manifest, version), [""; 0], "{what} in Kubernetes {version}");
+    }
+}
+
+#[test]
+fn the_example_of_a_server_is_as_its_definitions_say() {
+    let path = artefacts::repository().join("examples/serve/kubernetes.yaml");
+    for manifest in documents(&fs::read_to_string(path).unwrap()) {
+        is_of_kubernetes(&manifest, manifest["kind"].as_str().unwrap());
+    }
+}
+
 #[test]
 fn every_manifest_is_as_its_definition_says() {
     if crds().is_none() {
@@ -28,9 +45,7 @@ fn every_manifest_is_as_its_definition_says() {
             let namespace = manifest["metadata"]["namespace"].as_str();
             assert!(matches!(namespace, Some("gates" | "web")), "{what}: {namespace:?}");
             if !is_custom(&manifest) {
-                for version in VERSIONS {
-                    assert_eq!(core_mistakes(&manifest, version), [""; 0], "{what} in Kubernetes {version}");
-                }
+                is_of_kubernetes(&manifest, &what);
             } else if crds().is_some() {
                 assert_eq!(mistakes(&manifest), [""; 0], "{what}");
             }

@@ -281,31 +281,60 @@ fn pods_mount_what_their_gate_reads() {
 
 #[test]
 fn nginx_takes_the_snippets_for_the_ingress_controller() {
-    let path = artefacts::repository().join("examples/kubernetes/nginx-ingress/values.yaml");
-    let values: Value = serde_saphyr::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let values = examples("nginx-ingress/values.yaml").remove(0);
     let controller = &values["controller"];
     let entry = |name: &str| controller["config"]["entries"][name].as_str().unwrap().to_owned();
+    mounts_the_ruleset(&controller["volumes"][0], &controller["volumeMounts"][0]);
+    let (_nginx, port, _origin) =
+        nginx_with(&entry("main-snippets"), &entry("http-snippets"), &entry("real-ip-header"), "");
+    decides(port, 403);
+}
 
-    // Its volume is the ConfigMap of a release of the chart without a gate.
+#[test]
+fn nginx_takes_the_snippets_for_nginx_gateway_fabric() {
+    let manifests = examples("nginx-gateway-fabric/gateway.yaml");
+    let deployment = &find(&manifests, "NginxProxy", "crawlpike")["spec"]["kubernetes"]["deployment"];
+    mounts_the_ruleset(&deployment["pod"]["volumes"][0], &deployment["container"]["volumeMounts"][0]);
+    let snippet = |kind: &str, name: &str, context: &str| {
+        let snippets = find(&manifests, kind, name)["spec"]["snippets"].as_array().unwrap();
+        let snippet = snippets.iter().find(|snippet| snippet["context"] == context).expect(context);
+        snippet["value"].as_str().unwrap().to_owned()
+    };
+    let of_policy = |context| snippet("SnippetsPolicy", "crawlpike", context);
+    let filter = snippet("SnippetsFilter", "crawlpike-observe", "http.server.location");
+    for (location, denial) in [("", 403), (&*filter, 200)] {
+        let (_nginx, port, _origin) =
+            nginx_with(&of_policy("main"), &of_policy("http"), "X-Forwarded-For", location);
+        decides(port, denial);
+    }
+}
+
+/// The documents in a file of `examples/kubernetes`.
+fn examples(file: &str) -> Vec<Value> {
+    let path = artefacts::repository().join("examples/kubernetes").join(file);
+    documents(&fs::read_to_string(path).unwrap())
+}
+
+/// Asserts that a pod mounts the ConfigMap that a release `crawlpike` without a gate writes.
+fn mounts_the_ruleset(volume: &Value, mount: &Value) {
     let release = helm(&["template", "crawlpike", ".", "--set", "image.registry=registry.example"]);
     let manifests = documents(&String::from_utf8(release.stdout).unwrap());
-    let volume = &controller["volumes"][0]["configMap"];
-    find(&manifests, "ConfigMap", volume["name"].as_str().unwrap());
-    assert_eq!(volume["items"][0]["key"], "crawlpike.bin.gz");
-    assert_eq!(controller["volumeMounts"][0]["mountPath"], "/etc/crawlpike");
+    find(&manifests, "ConfigMap", volume["configMap"]["name"].as_str().unwrap());
+    assert_eq!(volume["configMap"]["items"][0]["key"], "crawlpike.bin.gz");
+    assert_eq!((&mount["mountPath"], &mount["name"]), (&json!("/etc/crawlpike"), &volume["name"]));
+}
 
-    let manifests = render("nginx");
-    let origin = Origin::start();
-    let (folder, port) = (Folder::new(), free_port());
+/// An nginx with snippets of a controller, in front of an origin; and its port.
+fn nginx_with(main: &str, http: &str, address_header: &str, location: &str) -> (nginx::Nginx, u16, Origin) {
+    let (origin, folder, port) = (Origin::start(), Folder::new(), free_port());
     let root = folder.path().display().to_string();
-    folder.write("etc/crawlpike/crawlpike.bin.gz", ruleset(&manifests, |_| {}));
-    assert_eq!(entry("main-snippets").trim(), "load_module modules/ngx_http_crawlpike_module.so;");
+    folder.write("etc/crawlpike/crawlpike.bin.gz", ruleset(&render("nginx"), |_| {}));
+    assert_eq!(main.trim(), "load_module modules/ngx_http_crawlpike_module.so;");
+    let http = http.replace("/etc/crawlpike", &format!("{root}/etc/crawlpike"));
+    let address = format!("set_real_ip_from 127.0.0.1; real_ip_header {address_header};");
     let server = format!(
-        "server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://127.0.0.1:{}; }} }}",
+        "server {{ listen 127.0.0.1:{port}; location / {{ {location} proxy_pass http://127.0.0.1:{}; }} }}",
         origin.port()
     );
-    let address = format!("set_real_ip_from 127.0.0.1; real_ip_header {};", entry("real-ip-header"));
-    let http = entry("http-snippets").replace("/etc/crawlpike", &format!("{root}/etc/crawlpike"));
-    let _nginx = nginx::Nginx::start(folder, &format!("{http}\n{address}\n{server}"));
-    decides(port, 403);
+    (nginx::Nginx::start(folder, &format!("{http}\n{address}\n{server}")), port, origin)
 }
