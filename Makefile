@@ -33,6 +33,8 @@ ONLY ?=
 # The Debian releases that nginx-matrix tests, such as trixie, and other nginx to build and test. Both empty: all releases.
 SUITES ?=
 SOURCES ?=
+# The C library of SOURCES: musl, or empty for this machine's.
+LIBC ?=
 # The gate of the soak tests: nginx or envoy (the native module); for soak-documents, also wasm (the Wasm filters).
 GATE ?= nginx
 # Their length in seconds, also that of the random worlds of model, and their seed (default: a random one, which is printed).
@@ -76,6 +78,8 @@ comma := ,
 NATIVE := crawlpike-nginx crawlpike-envoy-module crawlpike
 # The profiles of `native`, `wasm` and `arm64`, and what `native` builds besides.
 NATIVE_PROFILE := release
+# Another target than this machine's, for `native`: x86_64-unknown-linux-musl (see docs/packaging.md).
+NATIVE_TARGET :=
 WASM_PROFILE := wasm
 ARM64_PROFILE := release
 BESIDES :=
@@ -84,6 +88,7 @@ BESIDES :=
 # shares with others again. The paths stay as they are, because cargo would build again for the tests what has others.
 QUICK = NATIVE_PROFILE=dev WASM_PROFILE=dev REMAP= DIST=$(abspath $(TARGET_DIR))/quick BESIDES="crawlpike-tests crawlpike-trim" \
     WASM=$(WASM_POLICIES) WASM_FINISH=$(abspath $(TARGET_DIR))/debug/crawlpike-trim
+NATIVE_CARGO = $(if $(NATIVE_TARGET),.ci/cargo-for $(NATIVE_TARGET),$(CARGO))
 profile_dir = $(patsubst dev,debug,$(1))
 # The directory for the results. PANICS=1 builds gates that panic and fail on demand, for tests only.
 DIST := dist
@@ -158,9 +163,9 @@ build: native wasm ## [day] Build the nginx module, Envoy's module and Wasm filt
 # links what it built in the same places for either.
 native: setup
 	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-lock; flock 9; \
-	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
+	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(NATIVE_CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
 	    $(if $(PANICS),--features crawlpike-nginx/faults-for-tests$(comma)crawlpike-envoy-module/faults-for-tests); \
-	cd $(TARGET_DIR)/$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
+	cd $(TARGET_DIR)/$(if $(NATIVE_TARGET),$(NATIVE_TARGET)/)$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
 	    crawlpike-nginx) install -C -m 755 libcrawlpike_nginx.so $(abspath $(DIST))/ngx_http_crawlpike_module.so ;; \
 	    crawlpike-envoy-module) install -C -m 755 libcrawlpike_envoy_module.so $(abspath $(DIST))/libcrawlpike_envoy.so ;; \
 	    crawlpike) install -C -m 755 crawlpike $(abspath $(DIST))/crawlpike ;; \
@@ -254,7 +259,7 @@ test-docker: ## [lands] Test the images, compose.yaml and the package in contain
 	    echo 'test-docker: no Docker engine answers, skipping the tests in containers'; \
 	fi
 
-test-manifests: ## [lands] Check the manifests in examples/envoy against the CRDs in the directory CRDS=DIR
+test-manifests: ## [lands] Check the manifests in examples against the CRDs in the directory CRDS=DIR
 	@[[ -d "$(CRDS)" ]] || { echo 'test-manifests: CRDS must name a directory with the CRDs of Istio and of Envoy Gateway' \
 	    '(docs/mesh.md lists the files): make test-manifests CRDS=DIR' >&2; exit 1; }
 	@$(SETUP)
@@ -294,8 +299,8 @@ dist-twice: ## [nightly] Build the release in two directories, and compare all f
 
 # Needs root to create the Debian roots and to chroot into them.
 nginx-matrix: native ## [nightly] Build and test the module for the nginx of each Debian release from 12 on, or for SOURCES (as root)
-	@$(SETUP) matrix deb
-	@tests/matrix/run $(SUITES) $(SOURCES)
+	@$(SETUP) matrix deb $(LIBC)
+	@LIBC=$(LIBC) tests/matrix/run $(SUITES) $(SOURCES)
 
 test-arm64: native arm64 ## [nightly] Test what is built for arm64, emulated
 	@$(SETUP) deb
@@ -341,7 +346,7 @@ demo: setup ## [day] Watch nginx and Envoy tell real crawlers from impostors
 lint: setup ## [day] Check the formatting, the shell scripts and the catalog, and run clippy for both targets (warnings are errors)
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "lint: 'cargo $$tool' is not installed: rustup component add rustfmt clippy" >&2; exit 1; }; done
-	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run .ci/cargo-for .ci/arm64/* packaging/wasm-image \
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run .ci/cargo-for .ci/arm64/* .ci/musl/cc packaging/wasm-image \
 	    packaging/debian/build packaging/release/{apt-repo,build,completions,licences,twice} tests/*/run conformance/compare docs/book/build packaging/docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package,source}; fi
 	$(PYTHON) core/data/make_catalog.py --check
 	$(PYTHON) docs/book/pictures.py --check

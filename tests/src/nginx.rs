@@ -1,5 +1,6 @@
 //! nginx processes with configurations made for one test.
 
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -118,6 +119,14 @@ impl Folder {
     /// Leaves the folder when the process ends.
     pub fn keep(&mut self) {
         self.0.disable_cleanup(true);
+    }
+}
+
+/// The words of nginx's C library for a symbolic link to itself. `LIBC` names that library, as in `make nginx-matrix`.
+pub fn link_loop() -> &'static str {
+    match env::var("LIBC").as_deref() {
+        Ok("musl") => "Symbolic link loop",
+        _ => "Too many levels of symbolic links",
     }
 }
 
