@@ -30,6 +30,7 @@ pub mod process;
 pub mod publisher;
 pub mod random_requests;
 pub mod rate_limit_service;
+pub mod registry;
 pub mod reloads;
 pub mod replacements;
 pub mod runners;

@@ -76,9 +76,9 @@ fn errors(validator: &Validator, value: &Value) -> Vec<String> {
 /// Returns true if the folder has a definition of the manifest's kind, in its group.
 pub fn is_defined(manifest: &Value) -> bool {
     let group = text(&manifest["apiVersion"]).split_once('/').map(|(group, _)| group);
-    DEFINITIONS.iter().any(|one| {
-        one["spec"]["names"]["kind"] == manifest["kind"] && one["spec"]["group"].as_str() == group
-    })
+    DEFINITIONS
+        .iter()
+        .any(|one| one["spec"]["names"]["kind"] == manifest["kind"] && one["spec"]["group"].as_str() == group)
 }
 
 /// The errors of a manifest of a CustomResourceDefinition. If the definitions are those of an Istio before 1.30, a

@@ -11,4 +11,5 @@ mod folder;
 mod kills;
 mod many;
 mod package;
+mod registry;
 mod world;

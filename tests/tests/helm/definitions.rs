@@ -3,8 +3,8 @@
 use std::fs;
 
 use crawlpike_tests::artefacts;
-use crawlpike_tests::manifests::{as_wasm_plugin, documents};
 use crawlpike_tests::manifests::definitions::{core_mistakes, crds, mistakes};
+use crawlpike_tests::manifests::{as_wasm_plugin, documents};
 use serde_json::{Value, json};
 
 use crate::{find, helm, render, render_with, value_sets};

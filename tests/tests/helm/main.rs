@@ -4,6 +4,7 @@
 mod definitions;
 mod gates;
 mod readme;
+mod registry;
 mod updater;
 mod values;
 

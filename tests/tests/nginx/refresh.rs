@@ -138,11 +138,7 @@ fn what_is_broken_leaves_in_force_what_was_and_is_told_once() {
             "held: it shrank from 4 to 1 prefixes, by more than 50%",
         ),
         ("a folder", &|folder| folder.remake("lab.txt", |path| fs::create_dir(path)), "not a regular file"),
-        (
-            "unreadable",
-            &|folder| folder.remake("lab.txt", |path| symlink(path, path)),
-            link_loop(),
-        ),
+        ("unreadable", &|folder| folder.remake("lab.txt", |path| symlink(path, path)), link_loop()),
         ("a pipe", &|folder| folder.make_pipe("lab.txt"), "not a regular file"),
         ("gone", &|folder| folder.remake("lab.txt", |_| Ok(())), "lab.txt no longer exists"),
     ];
