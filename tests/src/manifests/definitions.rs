@@ -92,8 +92,9 @@ pub fn mistakes(manifest: &Value) -> Vec<String> {
         return mistakes(&as_wasm_plugin(manifest));
     }
     let name = format!("{} {}", manifest["apiVersion"], manifest["kind"]);
-    let validator =
-        validator(&name, || jsonschema::validator_for(&schema_of_spec(manifest)).expect("a schema"));
+    // OpenAPI 3.0 has keywords of this draft, such as `exclusiveMaximum: true`.
+    let build = || jsonschema::draft4::new(&schema_of_spec(manifest)).expect("a schema");
+    let validator = validator(&name, build);
     errors(&validator, &manifest["spec"])
 }
 
