@@ -164,7 +164,7 @@ build: native wasm ## [day] Build the nginx module, Envoy's module and Wasm filt
 native: setup
 	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-lock; flock 9; \
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(NATIVE_CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
-	    $(if $(PANICS),--features crawlpike-nginx/faults-for-tests$(comma)crawlpike-envoy-module/faults-for-tests); \
+	    $(if $(PANICS),$(patsubst %,--features %/faults-for-tests,$(filter-out crawlpike,$(NATIVE)))); \
 	cd $(TARGET_DIR)/$(if $(NATIVE_TARGET),$(NATIVE_TARGET)/)$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
 	    crawlpike-nginx) install -C -m 755 libcrawlpike_nginx.so $(abspath $(DIST))/ngx_http_crawlpike_module.so ;; \
 	    crawlpike-envoy-module) install -C -m 755 libcrawlpike_envoy_module.so $(abspath $(DIST))/libcrawlpike_envoy.so ;; \

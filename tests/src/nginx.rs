@@ -122,12 +122,14 @@ impl Folder {
     }
 }
 
-/// The words of nginx's C library for a symbolic link to itself. `LIBC` names that library, as in `make nginx-matrix`.
+/// The one that fits nginx's C library, which `LIBC` names, as in `make nginx-matrix`.
+pub fn by_libc<T>(glibc: T, musl: T) -> T {
+    if env::var_os("LIBC").is_some_and(|name| name == "musl") { musl } else { glibc }
+}
+
+/// The words of nginx's C library for a symbolic link to itself.
 pub fn link_loop() -> &'static str {
-    match env::var("LIBC").as_deref() {
-        Ok("musl") => "Symbolic link loop",
-        _ => "Too many levels of symbolic links",
-    }
+    by_libc("Too many levels of symbolic links", "Symbolic link loop")
 }
 
 /// The configuration of an nginx outside its `http` block.

@@ -77,10 +77,11 @@ impl Parts {
         for at in memmem::find_iter(script, b"$R") {
             let call = script.get(at + 2..).and_then(|call| call.split_first());
             // `$RR` is `$RC` with style sheets before.
-            let Some((b'C' | b'R' | b'S', arguments)) = call else { continue };
-            let Some((target, rest)) = arguments.strip_prefix(b"(").and_then(quoted) else { continue };
+            let Some((name @ (b'C' | b'R' | b'S'), arguments)) = call else { continue };
+            let Some((first, rest)) = arguments.strip_prefix(b"(").and_then(quoted) else { continue };
             let Some(rest) = rest.trim_ascii_start().strip_prefix(b",") else { continue };
-            let Some((segment, _)) = quoted(rest) else { continue };
+            let Some((second, _)) = quoted(rest) else { continue };
+            let (target, segment) = if *name == b'S' { (second, first) } else { (first, second) };
             self.add(values.place(target), values.place(segment));
         }
     }

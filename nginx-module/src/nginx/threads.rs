@@ -14,6 +14,7 @@ use ngx::core::Status;
 use ngx::ffi::{ngx_conf_t, ngx_http_request_t, ngx_int_t};
 
 use super::body::{Body, Collected, Converted};
+use super::memory;
 use super::module::Module;
 use super::panics::catch;
 use super::types::Exported;
@@ -118,6 +119,8 @@ unsafe extern "C" fn run<M: Exported>(work: *const c_void) {
     let content = unsafe { &mut *work.content.get() };
     let is_wanted = || work.stage.load(Relaxed) == TAKEN;
     content.result = content.body.as_ref().map(|body| catch(|| body.convert(&is_wanted)));
+    // Otherwise each thread would keep the memory that the largest page took there.
+    memory::trim();
 }
 
 /// Takes the work back, in the main thread.

@@ -7,7 +7,7 @@ use std::process::Command;
 use crawlpike_tests::artefacts;
 use crawlpike_tests::lab::{HTTP, lab, person, spoofed, verified};
 use crawlpike_tests::load::{Probe, during};
-use crawlpike_tests::nginx::{Folder, Nginx, Setup, local};
+use crawlpike_tests::nginx::{Folder, Nginx, Setup, by_libc, local};
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::proc::children;
 use crawlpike_tests::process::wait_for;
@@ -114,15 +114,19 @@ fn nginx_names_a_module_that_cannot_be_loaded() {
     );
     let (module, envoy) = (artefacts::nginx_module(), artefacts::envoy_module());
     let load = |path: &Path| format!("load_module {};", path.display());
-    for (main, message) in [
+    // musl takes any processor's file, up to its first instruction.
+    let arm64 = by_libc(Some("arm64.so: cannot open shared object file"), None);
+    let arm64 = arm64.map(|message| (load(&folder.path().join("arm64.so")), message));
+    let of_glibc = "Error loading shared library ld-linux-x86-64.so.2";
+    let refused = [
         (String::new(), "unknown directive \"crawlpike_config\""),
         (
             load(&module) + &load(&folder.path().join("copy.so")),
             "module \"ngx_http_crawlpike_module\" is already loaded",
         ),
-        (load(&folder.path().join("arm64.so")), "arm64.so: cannot open shared object file"),
-        (load(&envoy), "\"ngx_modules\" failed"),
-    ] {
+        (load(&envoy), by_libc("\"ngx_modules\" failed", of_glibc)),
+    ];
+    for (main, message) in refused.into_iter().chain(arm64) {
         let setup = Setup { with_module: false, main, ..Setup::default() };
         let checked = Nginx::check_setup(&folder, HTTP, &setup);
         let said = String::from_utf8_lossy(&checked.stderr);
