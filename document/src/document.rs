@@ -54,7 +54,7 @@ pub fn read(bytes: &[u8], limits: &Limits, content_type: Option<&str>, url: Opti
     let room = 4096 + 2 * text.len();
     let head = Head::of(&tree);
     let addresses = Addresses::new(url, head.base.as_deref());
-    let content = Content::of(&tree, head.content_type() == Some("article"));
+    let content = Content::of(&tree, head.content_type());
     let written = markdown::write(&tree, &content, &addresses, &head, room);
     let amount = content.amount(&tree);
     let is_thin = is_thin(amount, tree.has_scripts(), &written.markdown);

@@ -20,10 +20,13 @@ impl Measure {
         self.prose += other.prose;
     }
 
-    fn subtract(&mut self, other: Self) {
-        self.text = self.text.saturating_sub(other.text);
-        self.links = self.links.saturating_sub(other.links);
-        self.prose = self.prose.saturating_sub(other.prose);
+    /// The measure of what is left without a part.
+    pub(super) fn without(self, part: Self) -> Self {
+        Self {
+            text: self.text.saturating_sub(part.text),
+            links: self.links.saturating_sub(part.links),
+            prose: self.prose.saturating_sub(part.prose),
+        }
     }
 
     /// The text that is in no link.
@@ -137,9 +140,7 @@ impl Measures {
             let mut inside = id;
             while inside != Tree::ROOT {
                 inside = tree.node(inside).parent;
-                let mut around = self.get(inside);
-                around.subtract(taken);
-                self.set(inside, around);
+                self.set(inside, self.get(inside).without(taken));
             }
         }
     }

@@ -23,6 +23,14 @@ pub(crate) struct Content {
     left_out: Vec<NodeId>,
 }
 
+/// The sort that a page says it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Claim {
+    Article,
+    Product,
+    None,
+}
+
 /// Text below this is too little, if the page has more.
 const ENOUGH_TEXT: u32 = 250;
 /// The part of all prose that is enough.
@@ -42,9 +50,14 @@ impl Content {
     }
 
     /// Finds the content of a page.
-    pub(crate) fn of(tree: &Tree, is_article: bool) -> Self {
+    pub(crate) fn of(tree: &Tree, content_type: Option<&str>) -> Self {
         let shown = Shown::default();
-        let is_article = is_article || root::has_body(tree);
+        let claim = match content_type {
+            Some("product") => Claim::Product,
+            Some("article") => Claim::Article,
+            _ if root::has_body(tree) => Claim::Article,
+            _ => Claim::None,
+        };
         let mut best = Self { root: Tree::ROOT, left_out: Vec::new() };
         let mut has_visible_text = false;
         for (rules, shown) in
@@ -57,7 +70,7 @@ impl Content {
             let measures = Measures::of(tree, |node| shown.is_never_content(node));
             let whole = measures.get(Tree::ROOT);
             has_visible_text |= whole.text > 0;
-            let (content, measure) = Self::by(tree, measures, rules, shown, is_article);
+            let (content, measure) = Self::by(tree, measures, rules, shown, claim);
             best = content;
             if measure.text >= ENOUGH_TEXT && measure.prose >= (whole.prose / ENOUGH_SHARE).min(ENOUGH_TEXT) {
                 break;
@@ -125,19 +138,13 @@ impl Content {
     }
 
     /// The content as some rules find it, and its measure.
-    fn by(
-        tree: &Tree,
-        mut measures: Measures,
-        rules: Rules,
-        shown: Shown,
-        is_article: bool,
-    ) -> (Self, Measure) {
-        let left_out = rules.left_out(tree, &measures, shown, is_article);
+    fn by(tree: &Tree, mut measures: Measures, rules: Rules, shown: Shown, claim: Claim) -> (Self, Measure) {
+        let left_out = rules.left_out(tree, &measures, shown, claim);
         measures.without(tree, &left_out);
-        let kind = Kind::of(measures.get(Tree::ROOT), is_article);
+        let kind = Kind::of(measures.get(Tree::ROOT), claim);
         let root = root::find(tree, &measures, kind);
         let mut content = Self { root, left_out: Vec::new() };
-        content.prune(tree, &measures, &left_out, shown, kind, is_article);
+        content.prune(tree, &measures, &left_out, shown, kind, claim);
         (content, measures.get(root))
     }
 
@@ -149,10 +156,10 @@ impl Content {
         before: &[NodeId],
         shown: Shown,
         kind: Kind,
-        is_article: bool,
+        claim: Claim,
     ) {
         let whole = measures.get(self.root);
-        let has_teasers = is_article && kind == Kind::Prose;
+        let has_teasers = claim == Claim::Article && kind == Kind::Prose;
         let teasers = if has_teasers { teasers::find(tree, measures, self.root) } else { Vec::new() };
         let mut teasers = teasers.into_iter().peekable();
         let mut before = before.iter().copied().peekable();

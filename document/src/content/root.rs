@@ -1,5 +1,6 @@
 //! The element that holds the content.
 
+use super::Claim;
 use super::measure::{Measure, Measures};
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
@@ -15,8 +16,8 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The kind of a page with this measure, once all that surely is not content is left out.
-    pub(super) fn of(whole: Measure, is_article: bool) -> Self {
-        let share = if is_article { 2 * LIST_SHARE } else { LIST_SHARE };
+    pub(super) fn of(whole: Measure, claim: Claim) -> Self {
+        let share = if claim == Claim::Article { 2 * LIST_SHARE } else { LIST_SHARE };
         if whole.prose < whole.text / share { Self::List } else { Self::Prose }
     }
 
@@ -42,18 +43,29 @@ pub(super) fn has_body(tree: &Tree) -> bool {
     tree.nodes().any(|(_, node)| node.flags.has(Flags::ARTICLE_CLASS))
 }
 
+fn is_main(tree: &Tree, node: Node) -> bool {
+    let role = || tree.attribute(node, Attribute::Role);
+    node.tag == Tag::Main
+        || node.flags.has(Flags::NAMED) && role().is_some_and(|role| role.trim().eq_ignore_ascii_case("main"))
+}
+
+/// The text that the main part of a page has at least. A script can fill it later.
+const LEAST_MAIN: u32 = 200;
+
+/// The first element that the page calls its main part, and its end, if it has text.
+pub(super) fn main_part(tree: &Tree, measures: &Measures) -> Option<(NodeId, NodeId)> {
+    let mut mains = tree.nodes().filter(|(_, node)| node.tag != Tag::Text && is_main(tree, *node));
+    let main = mains.next().filter(|(id, _)| measures.get(*id).text >= LEAST_MAIN)?;
+    Some((main.0, main.1.end))
+}
+
 /// The element that says that it holds the content, if one does and most of the page's prose is in it.
 fn semantic(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
     let whole = measures.get(Tree::ROOT);
     let is_body = |node: Node| node.flags.has(Flags::ARTICLE_BODY);
     let is_article = |node: Node| node.tag == Tag::Article;
-    let is_main = |node: Node| {
-        let role = || tree.attribute(node, Attribute::Role);
-        node.tag == Tag::Main
-            || node.flags.has(Flags::NAMED)
-                && role().is_some_and(|role| role.trim().eq_ignore_ascii_case("main"))
-    };
-    let kinds: [(&dyn Fn(Node) -> bool, u32); 3] = [(&is_body, 5), (&is_article, 3), (&is_main, 2)];
+    let is_main = |node: Node| is_main(tree, node);
+    let kinds: [(&dyn Fn(Node) -> bool, u32); 3] = [(&is_body, 5), (&is_article, 3), (&is_main, 5)];
     for (is_it, share) in kinds {
         let (mut best, mut all, mut skip_to) = ((0, Tree::ROOT), 0, Tree::ROOT);
         for (id, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text && is_it(*node)) {
@@ -85,7 +97,7 @@ fn descend(tree: &Tree, measures: &Measures, kind: Kind, from: NodeId) -> NodeId
                 node.tag,
                 Tag::P | Tag::Ul | Tag::Ol | Tag::Table | Tag::Pre | Tag::Blockquote | Tag::Li | Tag::Dl
             );
-            node.tag != Tag::Text && !is_one_block
+            node.tag != Tag::Text && !is_one_block && node.tag.heading_level().is_none()
         };
         let children =
             tree.children(root).filter(|(_, node)| is_container(*node)).map(|(id, _)| (id, measures.get(id)));
@@ -93,7 +105,9 @@ fn descend(tree: &Tree, measures: &Measures, kind: Kind, from: NodeId) -> NodeId
         let holds_most = |measure: &Measure| {
             kind.weight(*measure) > 0
                 && kind.weight(*measure) >= kind.weight(whole) / 10 * PROSE_TENTHS
-                && measure.text - measure.links >= (whole.text - whole.links) / 10 * TEXT_TENTHS
+                && measure.plain() >= whole.plain() / 10 * TEXT_TENTHS
+                // The list of things beside a long text about them is most of the page's links.
+                && (kind == Kind::List || measure.text >= whole.text / 10 * TEXT_TENTHS)
         };
         match best {
             Some((id, measure)) if holds_most(&measure) => root = id,
@@ -102,6 +116,6 @@ fn descend(tree: &Tree, measures: &Measures, kind: Kind, from: NodeId) -> NodeId
     }
 }
 
-/// The share of the prose, and of the text outside of links, that a child must have to be the content by itself.
+/// The share of the prose, and of all text and of that outside of links, that a child must have to be the content by itself.
 const PROSE_TENTHS: u32 = 8;
 const TEXT_TENTHS: u32 = 6;

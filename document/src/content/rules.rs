@@ -1,8 +1,10 @@
 //! Which parts of a page are not its content, by what they are and how they are named.
 
+use super::Claim;
 use super::evidence::{self, Doubtful};
-use super::measure::Measures;
+use super::measure::{Measure, Measures};
 use super::notes;
+use super::root::{self, Kind};
 use super::words::{self, Strength};
 use crate::html::notes::Note;
 use crate::html::tree::Flags;
@@ -71,47 +73,59 @@ pub(super) struct Suspect {
 }
 
 /// The rules about words that also name parts of the content.
-const DOUBTFUL: Doubtful = Doubtful {
-    leading: words::of_strength(Strength::Leading) << FIRST_WORD,
-    talk: words::of_strength(Strength::Talk) << FIRST_WORD,
-};
+const DOUBTFUL: Doubtful =
+    Doubtful { leading: words::of_strength(Strength::Leading) << FIRST_WORD, talk: TALK };
+/// The words for what readers and buyers say.
+const TALK: Hits = (words::of_strength(Strength::Talk) | REVIEW) << FIRST_WORD;
+const REVIEW: Hits = words::of_strength(Strength::Review);
 
 /// The part of all prose that a rule which is not sure may leave out with one element, and the part of all text outside of
 /// links that it may leave out with all.
 const WEAK_SHARE: u32 = 12;
 const WEAK_SHARE_OF_ALL: u32 = 3;
-/// The prose that a page must have beside what readers say about it.
-const REST_BESIDE_TALK: u32 = 250;
+/// The elements around a footer that are looked at.
+const MOST_AROUND: usize = 16;
+/// The prose that a page must have beside its footer, or what readers say about it.
+const REST: u32 = 250;
 
 impl Rules {
     /// The elements that the rules leave out, in document order, none in another.
     ///
     /// No rule leaves out half of what the page says, neither with one element nor with all that it speaks against: a
     /// page that names most of its content by a word means something else by it. A rule that is not sure leaves out
-    /// much less.
+    /// much less. These limits do not apply to elements beside the main part of the page, or to its footer.
     pub(super) fn left_out(
         self,
         tree: &Tree,
         measures: &Measures,
         shown: Shown,
-        is_article: bool,
+        claim: Claim,
     ) -> Vec<NodeId> {
         let notes = notes::find(tree, measures, shown);
-        let mut suspects = self.suspects(tree, shown, &notes);
+        let mut suspects = self.suspects(tree, shown, &notes, claim);
         evidence::weigh(tree, measures, DOUBTFUL, &mut suspects);
-        let all = measures.get(Tree::ROOT);
-        let whole = all.prose;
-        let limit = |rule| limit(rule, whole, is_article);
+        let main = root::main_part(tree, measures);
+        let is_beside = |id| {
+            main.is_some_and(|(main, end)| id >= end || tree.node(id).end <= main)
+                || is_footer_of_page(tree, measures, id)
+        };
+        let outer = outermost(tree, &mut suspects, is_beside);
+        let all = outer.iter().fold(measures.get(Tree::ROOT), |all, id| all.without(measures.get(*id)));
+        let is_list = Kind::of(all, claim) == Kind::List;
+        // On a page without prose, a word speaks against text.
+        let counts_text = |rule| is_list && rule >= FIRST_WORD;
+        let amount = |rule, of: Measure| if counts_text(rule) { of.text } else { of.prose };
+        let limit = |rule| limit(rule, amount(rule, all), claim);
         let mut taken = [0_u32; COUNT];
         let mut ends = [Tree::ROOT; COUNT];
         for suspect in &suspects {
-            let prose = measures.get(suspect.id).prose;
+            let measure = measures.get(suspect.id);
             for rule in bits(suspect.hits) {
                 let (Some(taken), Some(end)) = (taken.get_mut(rule), ends.get_mut(rule)) else { continue };
-                if suspect.id >= *end && prose <= limit(rule) {
+                if suspect.id >= *end && amount(rule, measure) <= limit(rule) {
                     *taken += match strength(rule) {
-                        Strength::Weak => measures.get(suspect.id).plain(),
-                        Strength::Strong | Strength::Leading | Strength::Talk => prose,
+                        Strength::Weak if !counts_text(rule) => measure.plain(),
+                        _ => amount(rule, measure),
                     };
                     *end = tree.node(suspect.id).end;
                 }
@@ -119,26 +133,31 @@ impl Rules {
         }
         let allowed = taken.iter().enumerate().fold(0, |allowed, (rule, taken)| {
             let most = match strength(rule) {
+                Strength::Weak if counts_text(rule) => all.text / WEAK_SHARE_OF_ALL,
                 Strength::Weak => all.plain() / WEAK_SHARE_OF_ALL,
-                Strength::Strong | Strength::Leading | Strength::Talk => limit(rule),
+                _ => limit(rule),
             };
             if *taken <= most { allowed | 1 << rule } else { allowed }
         });
-        let mut left_out = Vec::new();
-        let mut skip_to = Tree::ROOT;
-        for suspect in suspects {
-            let prose = measures.get(suspect.id).prose;
-            let is_out = |rule| prose <= limit(rule);
-            if suspect.id >= skip_to && bits(suspect.hits & allowed).any(is_out) {
-                left_out.push(suspect.id);
-                skip_to = tree.node(suspect.id).end;
-            }
-        }
+        suspects.retain(|suspect| {
+            let measure = measures.get(suspect.id);
+            bits(suspect.hits & allowed).any(|rule| amount(rule, measure) <= limit(rule))
+        });
+        let inner = outermost(tree, &mut suspects, |_| true);
+        let mut left_out = [outer, inner].concat();
+        left_out.sort_unstable();
+        let mut end = Tree::ROOT;
+        left_out.retain(|id| {
+            let is_inside = *id < end;
+            end = end.max(tree.node(*id).end);
+            !is_inside
+        });
         left_out
     }
 
     /// The elements that rules speak against.
-    fn suspects(self, tree: &Tree, shown: Shown, notes: &[NodeId]) -> Vec<Suspect> {
+    fn suspects(self, tree: &Tree, shown: Shown, notes: &[NodeId], claim: Claim) -> Vec<Suspect> {
+        let known = if claim == Claim::Product { Hits::MAX } else { !(REVIEW << FIRST_WORD) };
         let mut suspects = Vec::new();
         let mut names = Memo::new(words::against);
         let mut skip_to = Tree::ROOT;
@@ -153,7 +172,7 @@ impl Rules {
             if notes::has(notes, id) {
                 continue;
             }
-            let hits = self.against(tree, id, node, &mut names);
+            let hits = self.against(tree, id, node, &mut names) & known;
             if hits != 0 {
                 suspects.push(Suspect { id, hits });
             }
@@ -199,6 +218,30 @@ impl Rules {
     }
 }
 
+/// Takes those of the suspects out that are as asked, and those in them. Gives the outermost.
+fn outermost(tree: &Tree, suspects: &mut Vec<Suspect>, is_it: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    let mut end = Tree::ROOT;
+    suspects.retain(|suspect| {
+        let is_inside = suspect.id < end;
+        if !is_inside && is_it(suspect.id) {
+            found.push(suspect.id);
+            end = tree.node(suspect.id).end;
+        }
+        suspect.id >= end
+    });
+    found
+}
+
+/// Returns true if an element is the footer of the page, which has other prose.
+fn is_footer_of_page(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    let is_section = |tag| matches!(tag, Tag::Article | Tag::Main | Tag::Section);
+    let parents = std::iter::successors(Some(id), |id| (*id != Tree::ROOT).then(|| tree.node(*id).parent));
+    let mut around = parents.take(MOST_AROUND);
+    let rest = measures.get(Tree::ROOT).without(measures.get(id));
+    tree.node(id).tag == Tag::Footer && rest.prose >= REST && !around.any(|id| is_section(tree.node(id).tag))
+}
+
 /// Returns true if the page calls a block a note, which is not an alert about the page itself.
 fn is_note(tree: &Tree, node: Node) -> bool {
     let is_it = |note: Note| note.is_named && note.kind != Some("Alert");
@@ -230,11 +273,11 @@ fn strength(rule: usize) -> Strength {
 }
 
 /// The most prose of one element that a rule leaves out.
-fn limit(rule: usize, whole: u32, is_article: bool) -> u32 {
+fn limit(rule: usize, whole: u32, claim: Claim) -> u32 {
     match strength(rule) {
         Strength::Weak => whole / WEAK_SHARE,
-        // A page that says that it is an article is not what its readers say about it.
-        Strength::Talk if is_article => whole.saturating_sub(REST_BESIDE_TALK),
+        // A page that says that it is an article or a product is not what its readers say about it.
+        Strength::Talk | Strength::Review if claim != Claim::None => whole.saturating_sub(REST),
         _ => whole / 2,
     }
 }

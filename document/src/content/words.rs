@@ -1,6 +1,6 @@
 //! The meaning of the names that a page gives to its parts (`class`, `id`).
 
-use self::Strength::{Leading, Strong, Talk, Weak};
+use self::Strength::{Leading, Review, Strong, Talk, Weak};
 
 /// The certainty of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,8 @@ pub(super) enum Strength {
     Leading,
     /// The part is what readers say about the content, and may be much more than the content itself.
     Talk,
+    /// The same, if the page is that of a product.
+    Review,
 }
 
 /// A word that names parts which are not the content: its beginning, or, if it ends with `.`, all of it.
@@ -91,6 +93,7 @@ const WORDS: [Word; COUNT] = [
     ("remark", Weak),
     ("replies", Talk),
     ("respond", Weak),
+    ("review", Review),
     ("rightcol", Strong),
     ("rightrail", Strong),
     ("rss.", Strong),
@@ -129,7 +132,7 @@ const WORDS: [Word; COUNT] = [
 ];
 
 /// The number of words.
-pub(super) const COUNT: usize = 106;
+pub(super) const COUNT: usize = 107;
 
 /// The first and last of the words with each two first letters.
 const BY_LETTERS: [(u8, u8); 26 * 26] = {
@@ -175,7 +178,7 @@ pub(super) const fn of_strength(wanted: Strength) -> u128 {
 }
 
 /// Words that take the meaning from the one after them, as in `has-sidebar`.
-const TAKES: [Start; 9] = [
+const TAKES: [Start; 10] = [
     Start::of(b"no"),
     Start::of(b"not"),
     Start::of(b"non"),
@@ -185,6 +188,7 @@ const TAKES: [Start; 9] = [
     Start::of(b"is"),
     Start::of(b"hide"),
     Start::of(b"show"),
+    Start::of(b"overflow"),
 ];
 
 /// The bytes of names that are read: nobody needs more to name a part.
@@ -194,7 +198,9 @@ const LONGEST: usize = 512;
 pub(super) fn against(names: &[u8]) -> u128 {
     let names = names.get(..LONGEST).unwrap_or(names);
     let mut found = 0;
-    for name in names.split(u8::is_ascii_whitespace) {
+    // A name such as `md:hidden`, `group/tooltip` or `[&>a]:menu` is a declaration.
+    let is_name = |name: &&[u8]| memchr::memchr3(b':', b'/', b'[', name).is_none();
+    for name in names.split(u8::is_ascii_whitespace).filter(is_name) {
         let mut is_taken = false;
         for (word, from) in words(name) {
             let start = Start::at(from, word.len());
@@ -261,7 +267,7 @@ impl Start {
 
     /// Returns true if one of the words that take the meaning from others has the same first letter.
     fn may_take(self) -> bool {
-        matches!(self.0.to_be_bytes(), [b'n' | b'h' | b'w' | b'i' | b's', ..])
+        matches!(self.0.to_be_bytes(), [b'n' | b'h' | b'w' | b'i' | b's' | b'o', ..])
     }
 
     /// The same with one more letter.

@@ -153,6 +153,11 @@ impl Look {
         if self.hides(INDENT | MARGIN) || is_moved { Sight::Hidden } else { Sight::Shown }
     }
 
+    /// The same for an element that a script lets appear, if nothing else hides it.
+    pub(crate) fn with_fade(self) -> Self {
+        Self { hiding: self.hiding & !OPACITY, ..self }
+    }
+
     /// The size of letters, if it is not that around.
     pub(crate) fn font(&self) -> Option<FontSize> {
         let size = if self.hides(FONT) { FontSize::Zero } else { FontSize::Some };
