@@ -107,7 +107,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug mutants model test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug mutants model simulation test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -228,6 +228,9 @@ mutants: setup ## [nightly] Change the core in one place after the other, and se
 model: ## [nightly] Compare the core with the model of its decisions: all bounded worlds, then random ones for SECONDS
 	@CRAWLPIKE_MODEL=whole CRAWLPIKE_MODEL_SECONDS=$(SECONDS) $(CARGO) test -q --profile model --workspace --test model -- --nocapture | tee $(TARGET_DIR)/model.txt
 
+simulation: ## [nightly] Let 1,000 edges update 100 feeds of publishers that err for a year, and print the tables of docs/simulation.md
+	@$(CARGO) run -q --profile model -p crawlpike-simulation | tee $(TARGET_DIR)/simulation.md
+
 # The gates that panic and fail on demand have their own directory: dist/ is for users.
 test-panics: setup ## [lands] Build gates that fail on demand, and test that no panic and no failed call takes a server down
 	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 WASM=$(WASM_POLICIES) DIST=$(abspath $(TARGET_DIR))/panicking
@@ -313,6 +316,7 @@ envoy-matrix: native ## [lands] Run the table of cases with the native module in
 nightly: build ## [nightly] Run everything that takes too long for each change (some hours)
 	$(MAKE) --no-print-directory test PROPTEST_CASES=5000 PROPTEST_RNG_SEED=$$RANDOM$$RANDOM
 	$(MAKE) --no-print-directory model SECONDS=3600 PROPTEST_RNG_SEED=$$RANDOM$$RANDOM
+	$(MAKE) --no-print-directory simulation
 	$(MAKE) --no-print-directory mutants
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=120
 	$(MAKE) --no-print-directory test-arm64 ARM64_PROFILE=dev
