@@ -8,7 +8,7 @@ use crate::day::Day;
 use crate::file::{File, Networks, dotted, list, list_of};
 use crate::situation::Situation;
 
-/// How far back a server goes that gives an old list, in days.
+/// The age of the list that a server gives that goes back, in days.
 const BACK: usize = 60;
 
 /// The circumstances of an answer.
@@ -122,7 +122,7 @@ fn others(networks: &[u32], count: usize) -> Networks {
     (first..).take(count).collect()
 }
 
-/// What is left if a list has a share of itself, in percent, after each day, rounded up.
+/// The networks left if a list keeps a share of itself, in percent, each day, rounded up.
 fn after_steps(count: usize, share: usize, since: usize) -> usize {
     (0..=since).fold(count, |left, _| (left * share).div_ceil(100))
 }

@@ -7,19 +7,19 @@ use fastrand::Rng;
 use crate::situation::{WAYS, Way};
 use crate::time::{DAY, at};
 
-/// How far a mirror is behind, and a clock wrong.
+/// The lag of a mirror, and the error of a clock.
 const TEN_DAYS: i64 = 10 * DAY;
 
 /// A clock is wrong from the eighth day of each sixty on, for a week.
 const WRONG: Range<usize> = 8..15;
 const EVERY: usize = 60;
 
-/// What edges have in common that are alike.
+/// The properties of an edge by which others are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Profile {
     /// The hour of the day at which it updates its feeds.
     pub hour: u8,
-    /// How many days the operator takes to accept a version that is right.
+    /// The days that the operator takes to accept a version that is right.
     pub reaction: i64,
     /// Its way to publishers, and its clock.
     pub way: Way,
