@@ -85,7 +85,7 @@ BESIDES :=
 QUICK = NATIVE_PROFILE=dev WASM_PROFILE=dev REMAP= DIST=$(abspath $(TARGET_DIR))/quick BESIDES="crawlpike-tests crawlpike-trim" \
     WASM=$(WASM_POLICIES) WASM_FINISH=$(abspath $(TARGET_DIR))/debug/crawlpike-trim
 profile_dir = $(patsubst dev,debug,$(1))
-# The directory for the results. PANICS=1 builds gates that panic and fail on demand, for tests only.
+# The directory for the results. PANICS=1 builds programs that panic and fail on demand, for tests only.
 DIST := dist
 PANICS :=
 # The filters that the target `wasm` builds, as CRATE:FILE, and the command that makes the file from the linked module. Each is
@@ -159,7 +159,7 @@ build: native wasm ## [day] Build the nginx module, Envoy's module and Wasm filt
 native: setup
 	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-lock; flock 9; \
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
-	    $(if $(PANICS),--features crawlpike-nginx/faults-for-tests$(comma)crawlpike-envoy-module/faults-for-tests); \
+	    $(if $(PANICS),--features crawlpike-nginx/faults-for-tests$(comma)crawlpike-envoy-module/faults-for-tests$(comma)crawlpike/faults-for-tests); \
 	cd $(TARGET_DIR)/$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
 	    crawlpike-nginx) install -C -m 755 libcrawlpike_nginx.so $(abspath $(DIST))/ngx_http_crawlpike_module.so ;; \
 	    crawlpike-envoy-module) install -C -m 755 libcrawlpike_envoy_module.so $(abspath $(DIST))/libcrawlpike_envoy.so ;; \
@@ -231,8 +231,8 @@ model: ## [nightly] Compare the core with the model of its decisions: all bounde
 simulation: ## [nightly] Let 1,000 edges update 100 feeds of publishers that err for a year, and print the tables of docs/simulation.md
 	@$(CARGO) run -q --profile model -p crawlpike-simulation | tee $(TARGET_DIR)/simulation.md
 
-# The gates that panic and fail on demand have their own directory: dist/ is for users.
-test-panics: setup ## [lands] Build gates that fail on demand, and test that no panic and no failed call takes a server down
+# The programs that panic and fail on demand have their own directory: dist/ is for users.
+test-panics: setup ## [lands] Build gates and a command line that fail on demand, and test that no panic and no failed call takes one down
 	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 WASM=$(WASM_POLICIES) DIST=$(abspath $(TARGET_DIR))/panicking
 	CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test --workspace --test panics --test faults -- $(ARGS)
 
