@@ -90,7 +90,7 @@ QUICK = NATIVE_PROFILE=dev WASM_PROFILE=dev REMAP= DIST=$(abspath $(TARGET_DIR))
     WASM=$(WASM_POLICIES) WASM_FINISH=$(abspath $(TARGET_DIR))/debug/crawlpike-trim
 NATIVE_CARGO = $(if $(NATIVE_TARGET),.ci/cargo-for $(NATIVE_TARGET),$(CARGO))
 profile_dir = $(patsubst dev,debug,$(1))
-# The directory for the results. PANICS=1 builds gates that panic and fail on demand, for tests only.
+# The directory for the results. PANICS=1 builds programs that panic and fail on demand, for tests only.
 DIST := dist
 PANICS :=
 # The filters that the target `wasm` builds, as CRATE:FILE, and the command that makes the file from the linked module. Each is
@@ -112,7 +112,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug mutants model test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug mutants model simulation test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -164,7 +164,7 @@ build: native wasm ## [day] Build the nginx module, Envoy's module and Wasm filt
 native: setup
 	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-lock; flock 9; \
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(NATIVE_CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
-	    $(if $(PANICS),$(patsubst %,--features %/faults-for-tests,$(filter-out crawlpike,$(NATIVE)))); \
+	    $(if $(PANICS),$(patsubst %,--features %/faults-for-tests,$(NATIVE))); \
 	cd $(TARGET_DIR)/$(if $(NATIVE_TARGET),$(NATIVE_TARGET)/)$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
 	    crawlpike-nginx) install -C -m 755 libcrawlpike_nginx.so $(abspath $(DIST))/ngx_http_crawlpike_module.so ;; \
 	    crawlpike-envoy-module) install -C -m 755 libcrawlpike_envoy_module.so $(abspath $(DIST))/libcrawlpike_envoy.so ;; \
@@ -233,8 +233,11 @@ mutants: setup ## [nightly] Change the core in one place after the other, and se
 model: ## [nightly] Compare the core with the model of its decisions: all bounded worlds, then random ones for SECONDS
 	@CRAWLPIKE_MODEL=whole CRAWLPIKE_MODEL_SECONDS=$(SECONDS) $(CARGO) test -q --profile model --workspace --test model -- --nocapture | tee $(TARGET_DIR)/model.txt
 
-# The gates that panic and fail on demand have their own directory: dist/ is for users.
-test-panics: setup ## [lands] Build gates that fail on demand, and test that no panic and no failed call takes a server down
+simulation: ## [nightly] Let 1,000 edges update 100 feeds of publishers that err for a year, and print the tables of docs/simulation.md
+	@$(CARGO) run -q --profile model -p crawlpike-simulation | tee $(TARGET_DIR)/simulation.md
+
+# The programs that panic and fail on demand have their own directory: dist/ is for users.
+test-panics: setup ## [lands] Build gates and a command line that fail on demand, and test that no panic and no failed call takes one down
 	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 WASM=$(WASM_POLICIES) DIST=$(abspath $(TARGET_DIR))/panicking
 	CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test --workspace --test panics --test faults -- $(ARGS)
 
@@ -318,6 +321,7 @@ envoy-matrix: native ## [lands] Run the table of cases with the native module in
 nightly: build ## [nightly] Run everything that takes too long for each change (some hours)
 	$(MAKE) --no-print-directory test PROPTEST_CASES=5000 PROPTEST_RNG_SEED=$$RANDOM$$RANDOM
 	$(MAKE) --no-print-directory model SECONDS=3600 PROPTEST_RNG_SEED=$$RANDOM$$RANDOM
+	$(MAKE) --no-print-directory simulation
 	$(MAKE) --no-print-directory mutants
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=120
 	$(MAKE) --no-print-directory test-arm64 ARM64_PROFILE=dev

@@ -17,7 +17,7 @@ fn main() {
     fs::write(&script, "INPUT(-l:libgcc_eh.a -l:libgcc.a)\n").expect("cargo's folder can be written");
     println!("cargo::rustc-link-search=native={}", Path::new(&folder).display());
     let mut build = cc::Build::new();
-    if faults::add_to(&mut build, "faults.c") {
+    if faults::add_to(&mut build, Some("faults.c"), "cdylib") {
         build.compile("crawlpike_envoy_c");
         println!("cargo::rustc-link-arg-cdylib=-Wl,--wrap=dlsym");
     }

@@ -15,6 +15,6 @@ fn main() {
     let mut build = cc::Build::new();
     // nginx's headers have parameters that they do not use.
     build.files(SOURCES).includes(env::split_paths(&include)).warnings(false);
-    faults::add_to(&mut build, "src/nginx/faults.c");
+    faults::add_to(&mut build, Some("src/nginx/faults.c"), "cdylib");
     build.compile("crawlpike_nginx_c");
 }

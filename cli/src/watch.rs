@@ -3,9 +3,9 @@
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
 
 use crawlpike_files::{Look, Snapshot, Watch};
+use crawlpike_report::threads::start;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -64,6 +64,7 @@ pub(crate) fn run(work: &mut impl Watched) -> io::Result<()> {
 fn signals() -> io::Result<Receiver<i32>> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     let (sender, receiver) = channel();
-    thread::spawn(move || signals.forever().try_for_each(|signal| sender.send(signal)));
+    let forward = move || signals.forever().try_for_each(|signal| sender.send(signal));
+    start(forward)?;
     Ok(receiver)
 }

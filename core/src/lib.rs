@@ -60,6 +60,7 @@ pub use decide::step::{PolicyVerdict, Step};
 pub use decide::upstream_header::{UPSTREAM_HEADER, connection_without_ours, is_forgery};
 pub use decide::usage::UsagePart;
 pub use feed::change::{Addresses, Change, Country};
+pub use feed::earlier::EarlierGood;
 pub use feed::special::special_purpose;
 pub use feed::state::FeedState;
 pub use feed::{AsKind, FeedFormat, Shape, TableBuilder, TableFormat, TableReader};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the book into docs/pictures, the plots from the tables in docs/benchmarks.md, and the recording of the
-demo from docs/pictures/demo.txt.
+"""Draws the pictures of the book into docs/pictures, the plots from the tables in docs/benchmarks.md and
+docs/simulation.md, and the recording of the demo from docs/pictures/demo.txt.
 
 `make pictures` runs it; with --check it only compares. The same input gives the same bytes.
 """
@@ -48,6 +48,16 @@ text { font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; 
 
 
 MONOSPACE = ".mono { font: 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; white-space: pre }"
+
+
+CURVES = """
+.curve { fill: none; stroke-width: 2.2 } .grid { stroke: #b8c4d0; stroke-width: 0.6 }
+.of0 { stroke: #ba2525 } .of1 { stroke: #1e6bb8 } .of2 { stroke: #2f8132 } .of3 { stroke: #8a5a00 }
+@media (prefers-color-scheme: dark) {
+  .grid { stroke: #3e4c59 }
+  .of0 { stroke: #e66a6a } .of1 { stroke: #5ba7e6 } .of2 { stroke: #57ae5b } .of3 { stroke: #e0a030 }
+}
+"""
 
 
 class Picture:
@@ -230,7 +240,7 @@ def table(page, heading, first_cell):
         rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines()]
         if any(first_cell in cell for cell in rows[0]):
             return rows
-    raise SystemExit(f"pictures: docs/benchmarks.md has no such table behind {heading!r}")
+    raise SystemExit(f"pictures: no page has such a table behind {heading!r}")
 
 
 def number(cell):
@@ -261,6 +271,30 @@ def plot(name, title, rows, unit):
     return p
 
 
+def curves(name, title, rows):
+    """A curve for each column of percentages, over those of the first one."""
+    p = Picture(name, title, f"{title}. The numbers are in the table on the page.", 860, 400, STYLE + CURVES)
+    p.text(20, 28, f"{title} (%)", "head", "start")
+    most = max(number(cell) for row in rows[2:] for cell in row[1:]) or 1.0
+    place = lambda limit, share: (60 + 5.2 * limit, 350 - 300 * share / most)
+    for share in range(0, int(most) + 1, 10):
+        _, y = place(0, share)
+        p.parts.append(f'<path d="M60 {y:.1f}H528" class="grid"/>')
+        p.text(52, y + 4, str(share), "small", "end")
+    for row in rows[2:]:
+        p.text(place(number(row[0]), 0)[0], 370, row[0], "small")
+    p.text(294, 390, "limit", "small")
+    for column, kind in enumerate(rows[0][1:], 1):
+        points = (place(number(row[0]), number(row[column])) for row in rows[2:])
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        p.parts.append(f'<polyline points="{line}" class="curve of{column - 1}"/>')
+        y = 60 + 42 * column
+        p.parts.append(f'<path d="M556 {y - 4}H580" class="curve of{column - 1}"/>')
+        for offset, part in enumerate(textwrap.wrap(kind, 36)):
+            p.text(588, y + 16 * offset, part, "small", "start")
+    return p
+
+
 def lookups(page):
     """The times in the largest table of prefixes, without its row of ratios."""
     rows = table(page, "**v4, 1,000,000 like the routing table, 20,000 values**", "inside")
@@ -279,6 +313,7 @@ def main(check):
     """Draws everything, or finds what is out of date."""
     OUT.mkdir(exist_ok=True)
     page = (ROOT / "docs/benchmarks.md").read_text()
+    year = (ROOT / "docs/simulation.md").read_text()
     pictures = [
         way_of_a_request(),
         states_of_a_feed(),
@@ -290,6 +325,8 @@ def main(check):
         plot("serve", "Microseconds of processor a request, with other proxies", table(page, "## Other proxies", "browser"), "less is better"),
         plot("lookups", "Nanoseconds a lookup among a million prefixes", lookups(page), "less is better"),
         plot("decisions", "Nanoseconds a decision", decisions(page), "less is better"),
+        curves("shrink", "Lists that shrink: genuine crawlers denied, and alarms, by the limit shrink", table(year, "### `shrink`", "`shrink`")),
+        curves("replace", "Lists that change: genuine crawlers denied, and alarms, by the limit replace", table(year, "### `replace`", "`replace`")),
     ]
     for picture in pictures:
         file = OUT / f"{picture.name}.svg"

@@ -22,7 +22,10 @@ mod source;
 mod trust;
 mod unclear;
 
+use std::io;
+use std::panic;
 use std::path::PathBuf;
+use std::process;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -49,6 +52,9 @@ pub use unclear::Unclear;
 
 /// The longest time that the server takes to end.
 const END_TIME: Duration = Duration::from_secs(15);
+
+/// The exit status of a server that cannot begin.
+const UNUSABLE: i32 = 2;
 
 /// The settings of the server.
 #[derive(Clone, Debug)]
@@ -77,8 +83,22 @@ pub struct Settings {
 pub fn run(settings: Settings) -> Result<(), String> {
     let source = Source::load(&settings.config).ok_or_else(String::new)?;
     allow_files();
-    let runtime = Runtime::new().map_err(|error| error.to_string())?;
+    let runtime = runtime()?;
     runtime.block_on(serve(settings, source))
+}
+
+/// The threads that answer. tokio panics if one cannot be started, and then waits for ever for those that have been; so the process
+/// ends before that.
+fn runtime() -> Result<Runtime, String> {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(|panic| {
+        let why = panic.payload().downcast_ref().map_or("a thread cannot be started", String::as_str);
+        say(format_args!("crawlpike: error: {why}"));
+        process::exit(UNUSABLE);
+    }));
+    let runtime = Runtime::new().map_err(|error| error.to_string());
+    panic::set_hook(usual);
+    runtime
 }
 
 /// Raises the limit of open files as far as it may be raised: by default it is below the limit of connections.
@@ -89,6 +109,8 @@ fn allow_files() {
 }
 
 async fn serve(settings: Settings, source: Source) -> Result<(), String> {
+    // Whoever sees that it listens may send one.
+    let signals = Signals::new().map_err(|error| error.to_string())?;
     let names = settings.names.map(Names::new).transpose();
     let names = names.map_err(|error| format!("the resolver cannot be used: {error}"))?;
     let Settings { trust, dialect, .. } = settings;
@@ -111,9 +133,10 @@ async fn serve(settings: Settings, source: Source) -> Result<(), String> {
     let (reload, asked) = sync_channel(1);
     let watched = Arc::clone(&gate);
     let watcher = thread::Builder::new().name("crawlpike-watch".into());
-    watcher.spawn(move || watched.source.watch(&asked)).map_err(|error| error.to_string())?;
+    let watcher = watcher.spawn(move || watched.source.watch(&asked));
+    watcher.map_err(|error| format!("cannot start a thread: {error}"))?;
     say("crawlpike: serving");
-    follow_signals(&reload).await?;
+    signals.follow(&reload).await;
     gate.is_ending.store(true, Relaxed);
     end.send_replace(true);
     // All connections are done when nobody listens to the end any more.
@@ -121,17 +144,31 @@ async fn serve(settings: Settings, source: Source) -> Result<(), String> {
     Ok(())
 }
 
-/// Asks for a reload at each SIGHUP, until SIGTERM or SIGINT.
-async fn follow_signals(reload: &SyncSender<()>) -> Result<(), String> {
-    let on = |kind| signal(kind).map_err(|error| error.to_string());
-    let mut reloads: Signal = on(SignalKind::hangup())?;
-    let (mut terminated, mut interrupted) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
-    loop {
-        tokio::select! {
-            // If one is asked for already, that is enough.
-            _ = reloads.recv() => drop(reload.try_send(())),
-            _ = terminated.recv() => return Ok(()),
-            _ = interrupted.recv() => return Ok(()),
+/// The signals of the process, from when they are first wanted.
+struct Signals {
+    reload: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            reload: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Asks for a reload at each SIGHUP, until SIGTERM or SIGINT.
+    async fn follow(mut self, reload: &SyncSender<()>) {
+        loop {
+            tokio::select! {
+                // If one is asked for already, that is enough.
+                _ = self.reload.recv() => drop(reload.try_send(())),
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return,
+            }
         }
     }
 }

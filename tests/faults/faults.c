@@ -2,6 +2,7 @@
  * The plan of faults, in a file that the processes of a server and its test share, and the functions of the C library that work on
  * files. The standard library calls these, and rustix with its feature use-libc.
  */
+#define _GNU_SOURCE
 #include "faults.h"
 
 #include <dirent.h>
@@ -63,14 +64,26 @@ FILES(int, open, -1, (const char *path, int flags, mode_t mode), (path, flags, m
 FILES(int, open64, -1, (const char *path, int flags, mode_t mode), (path, flags, mode))
 FILES(int, openat, -1, (int folder, const char *path, int flags, mode_t mode), (folder, path, flags, mode))
 FILES(int, openat64, -1, (int folder, const char *path, int flags, mode_t mode), (folder, path, flags, mode))
-FILES(ssize_t, read, -1, (int file, void *bytes, size_t size), (file, bytes, size))
 FILES(ssize_t, pread64, -1, (int file, void *bytes, size_t size, int64_t at), (file, bytes, size, at))
-FILES(ssize_t, write, -1, (int file, const void *bytes, size_t size), (file, bytes, size))
 FILES(int64_t, lseek64, -1, (int file, int64_t offset, int from), (file, offset, from))
 FILES(int, fsync, -1, (int file), (file))
 FILES(int, fdatasync, -1, (int file), (file))
 FILES(int, ftruncate64, -1, (int file, int64_t size), (file, size))
 FILES(int, fstat64, -1, (int file, void *found), (file, found))
+
+/* By an eventfd, one thread wakes another. The kernel has no failure for that, and a runtime relies on it. */
+static int wakes(int file) {
+    struct stat64 found;
+
+    return __real_fstat64(file, &found) == 0 && (found.st_mode & S_IFMT) == 0;
+}
+
+#define STREAMS(type, name, failure, parameters, arguments) \
+    FALLIBLE(wakes(file) ? 0 : FAULTS_FILE, type, name, failure, parameters, arguments)
+
+STREAMS(ssize_t, read, -1, (int file, void *bytes, size_t size), (file, bytes, size))
+STREAMS(ssize_t, write, -1, (int file, const void *bytes, size_t size), (file, bytes, size))
+
 FILES(int, stat64, -1, (const char *path, void *found), (path, found))
 FILES(int, lstat64, -1, (const char *path, void *found), (path, found))
 FILES(int, fstatat64, -1, (int folder, const char *path, void *found, int flags), (folder, path, found, flags))

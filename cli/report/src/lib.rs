@@ -19,6 +19,7 @@ mod model;
 mod numbers;
 mod run;
 mod tally;
+pub mod threads;
 mod view;
 
 pub use input::{Source, Stop, sources};

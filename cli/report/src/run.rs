@@ -13,6 +13,7 @@ use crate::judge::{InOrder, Lane};
 use crate::limit::{Replay, Replayed};
 use crate::line::Fault;
 use crate::model::{File, Report};
+use crate::threads::start_in;
 
 /// The number of chunks that wait for a thread.
 const WAITING: usize = 2;
@@ -26,7 +27,7 @@ impl Job<'_, '_> {
     ///
     /// # Errors
     ///
-    /// If events cannot be written. Logs that cannot be read are in the report.
+    /// If events cannot be written, or no thread can be started. Logs that cannot be read are in the report.
     pub fn run(&self, events: Option<&mut (dyn Write + Send)>) -> io::Result<Report> {
         thread::scope(|scope| {
             let (give_back, used) = channel();
@@ -38,12 +39,12 @@ impl Job<'_, '_> {
                 let (output, lines) = sync_channel(WAITING);
                 let give_back = give_back.clone();
                 let lane = Lane::new(events.is_some());
-                workers.push(scope.spawn(move || work_on(self, lane, &work, &give_back, &output)));
+                workers.push(start_in(scope, move || work_on(self, lane, &work, &give_back, &output))?);
                 inputs.push(input);
                 outputs.push(lines);
             }
             let replay = Replay::new(&self.options.limits);
-            let in_order = scope.spawn(move || take_in_order(events, replay, &outputs));
+            let in_order = start_in(scope, move || take_in_order(events, replay, &outputs))?;
             let (files, is_partial) = self.feed(inputs, &used);
             let mut sum = Lane::new(false);
             for worker in workers {

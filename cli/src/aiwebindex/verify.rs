@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
 use std::str::FromStr;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use clap::ValueEnum;
+use crawlpike_report::threads::start_in;
 use hickory_proto::rr::Name;
 use serde::Serialize;
 use url::{Host, Url};
@@ -201,15 +202,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let crawler = Crawler::new(&arguments.crawler, true)?;
     let asks = |way| arguments.method.is_none_or(|method| method == way);
     let (dns, https) = thread::scope(|scope| {
-        let dns = asks(Way::Dns).then(|| scope.spawn(|| by_dns(arguments)));
+        let dns = asks(Way::Dns).then(|| start_in(scope, || by_dns(arguments)));
         let https = asks(Way::Https).then(|| by_https(arguments, &crawler));
-        (dns.map(thread::ScopedJoinHandle::join), https)
+        (dns.map(end), https)
     });
-    let dns = match dns {
-        None => None,
-        Some(Ok(report)) => Some(report.map_err(Failure::because)?),
-        Some(Err(_)) => return Err(Failure::because("an internal error, which is a bug")),
-    };
+    let dns = dns.map(|asked| asked.and_then(|report| report)).transpose().map_err(Failure::because)?;
     let by_dns =
         dns.as_ref().is_some_and(|dns| dns.resolvers.iter().any(|one| one.outcome == Outcome::Verified));
     let by_https = https.as_ref().is_some_and(|https| https.outcome == Outcome::Verified);
@@ -222,6 +219,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         print(&report, by_dns, by_https, &mut output)?;
     }
     Ok(if report.verified { ExitCode::SUCCESS } else { ExitCode::from(NOT_SO) })
+}
+
+/// The result of work that was started.
+fn end<T>(started: io::Result<ScopedJoinHandle<'_, T>>) -> Result<T, String> {
+    let started = started.map_err(|error| error.to_string())?;
+    started.join().map_err(|_| "an internal error, which is a bug".into())
 }
 
 fn print(report: &Report, by_dns: bool, by_https: bool, output: &mut impl Write) -> io::Result<()> {
@@ -260,12 +263,13 @@ fn by_dns(arguments: &Arguments) -> Result<DnsReport, String> {
     let asked = thread::scope(|scope| {
         let ask = |resolver: &SocketAddr| {
             let (resolver, query) = (*resolver, &query);
-            scope.spawn(move || (resolver, dns::txt(resolver, query, patience)))
+            (resolver, start_in(scope, move || dns::txt(resolver, query, patience)))
         };
         let asked: Vec<_> = resolvers.iter().map(ask).collect();
-        asked.into_iter().filter_map(|asked| asked.join().ok()).collect::<Vec<_>>()
+        asked.into_iter().map(|(resolver, started)| (resolver, end(started))).collect::<Vec<_>>()
     });
     let resolvers = asked.into_iter().map(|(resolver, records)| {
+        let records = records.and_then(|records| records);
         let outcome = match records {
             Ok(records) => Outcome::of(records.iter().map(String::as_str), &arguments.token),
             Err(reason) => Outcome::Failed(reason),

@@ -3,24 +3,26 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::mpsc::sync_channel;
 
 use crawlpike_core::special_purpose;
+use crawlpike_report::threads::start;
 use ureq::Error;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
+use ureq::unversioned::transport::time::Duration;
 
 /// Resolves names, to their public addresses only or to all.
 #[derive(Debug)]
 pub(super) struct NameResolver {
-    all: DefaultResolver,
     may_be_private: bool,
 }
 
 impl NameResolver {
     pub(super) fn new(may_be_private: bool) -> Self {
-        Self { all: DefaultResolver::default(), may_be_private }
+        Self { may_be_private }
     }
 }
 
@@ -43,7 +45,7 @@ impl Resolver for NameResolver {
         config: &Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, Error> {
-        let all = self.all.resolve(uri, config, timeout)?;
+        let all = resolve(uri, config, timeout)?;
         // The proxy looks up the name itself, and may be anywhere.
         let is_of_proxy = config.proxy().is_some_and(|proxy| proxy.uri() == uri && !proxy.is_no_proxy(uri));
         if self.may_be_private || is_of_proxy {
@@ -56,6 +58,15 @@ impl Resolver for NameResolver {
             _ => Ok(public),
         }
     }
+}
+
+/// Resolves a name within some time, in a thread of its own. The library would panic if it could not start one.
+fn resolve(uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
+    let (uri, config) = (uri.clone(), config.clone());
+    let (sender, resolved) = sync_channel(1);
+    let for_ever = NextTimeout { after: Duration::NotHappening, ..timeout };
+    start(move || sender.send(DefaultResolver::default().resolve(&uri, &config, for_ever)))?;
+    resolved.recv_timeout(*timeout.after).unwrap_or(Err(Error::Timeout(timeout.reason)))
 }
 
 /// Returns true if an address is one of the public Internet.

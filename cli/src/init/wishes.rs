@@ -15,7 +15,8 @@ pub(super) fn ask() -> io::Result<UsageStatement> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return Ok(UsageStatement::default());
     }
-    println!("What may be done with the pages of your site? y: yes, n: no, Enter: say nothing");
+    let mut output = io::stdout();
+    writeln!(output, "What may be done with the pages of your site? y: yes, n: no, Enter: say nothing")?;
     let mut said = Vec::new();
     for (label, question) in QUESTIONS {
         said.extend(answer(question)?.map(|answer| format!("{label}={answer}")));
@@ -26,8 +27,9 @@ pub(super) fn ask() -> io::Result<UsageStatement> {
 /// `y`, `n`, or nothing at the end of the input, too.
 fn answer(question: &str) -> io::Result<Option<&'static str>> {
     loop {
-        print!("  {question} [y/n] ");
-        io::stdout().flush()?;
+        let mut output = io::stdout();
+        write!(output, "  {question} [y/n] ")?;
+        output.flush()?;
         let mut line = String::new();
         io::stdin().lock().read_line(&mut line)?;
         match line.trim().to_ascii_lowercase().as_str() {

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
+
+use crawlpike_report::threads::start;
 
 use crate::http::{Answer, Client, Query, Trouble};
 
@@ -28,9 +29,14 @@ pub(super) fn ask_all(
     let queue = Arc::new(Mutex::new(queue));
     // Each worker waits until its answer is taken, so that few answers are in memory.
     let (sender, answers) = sync_channel(0);
-    for _ in 0..workers {
+    for number in 0..workers {
         let (client, queue, sender) = (Arc::clone(client), Arc::clone(&queue), sender.clone());
-        thread::spawn(move || work(&client, &queue, &sender));
+        match start(move || work(&client, &queue, &sender)) {
+            Ok(_) => {}
+            Err(error) if number == 0 => return Err(error.to_string()),
+            // Those that have started ask for all.
+            Err(_) => break,
+        }
     }
     drop(sender);
     while !stopped() {

@@ -13,6 +13,7 @@ mod build;
 pub(crate) mod change;
 pub(crate) mod cidr;
 pub(crate) mod csv;
+pub(crate) mod earlier;
 pub(crate) mod entries;
 mod extent;
 pub(crate) mod geofeed;

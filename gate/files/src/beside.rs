@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crawlpike_core::{FeedFile, Files, FoundFile, GoodFeed, Source, TableReader};
+use crawlpike_core::{EarlierGood, FeedFile, Files, FoundFile, GoodFeed, Source, TableReader};
 
 use crate::error::{FileError, FileErrors};
 use crate::policy::{self, PolicyError};
@@ -26,12 +26,10 @@ const HELD: &str = ".held";
 /// The characters of that reason that are kept.
 const LONGEST_REASON: usize = 1024;
 
-/// For how many seconds that version counts. The next change after them begins anew.
-pub(crate) const LAST_DAYS: i64 = 3 * 24 * 60 * 60;
-
-/// Returns true if a time, in seconds since the Unix epoch, is one of the last days. One in the future says nothing.
+/// Returns true if a version that was kept at a time, in seconds since the Unix epoch, is the one before the changes of the last
+/// days.
 pub(crate) fn is_of_the_last_days(time: i64) -> bool {
-    (0..LAST_DAYS).contains(&now().saturating_sub(time))
+    EarlierGood::counts(time, now())
 }
 
 /// The files beside a configuration document.
@@ -183,11 +181,11 @@ impl FilesBeside {
 /// Keeps the last good version as the one before the changes of the last days, if such changes begin now; keeps none if the
 /// next good version has none before it.
 fn keep_earlier(source: &Path, last_good: &Path, earlier: &Path, is_accepted: bool) -> io::Result<()> {
-    let before = if is_accepted { None } else { PagedFile::open(last_good).ok() };
-    match before {
-        Some(_) if modified(earlier).is_some_and(is_of_the_last_days) => Ok(()),
-        Some(before) => replace_beside(source, earlier, Source::Pages(&before)),
-        None => match fs::remove_file(earlier) {
+    let before = PagedFile::open(last_good).ok();
+    match (EarlierGood::next(before.is_some(), is_accepted, modified(earlier), now()), before) {
+        (EarlierGood::Stays, _) => Ok(()),
+        (EarlierGood::Begins, Some(before)) => replace_beside(source, earlier, Source::Pages(&before)),
+        (EarlierGood::Begins, None) | (EarlierGood::Ends, _) => match fs::remove_file(earlier) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         },

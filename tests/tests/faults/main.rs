@@ -1,6 +1,7 @@
-//! Failures of everything that can fail: `make test-panics` builds gates in which any call of the server or for a file fails on
-//! demand, and runs this. In each situation, each call of each kind fails once, one in each run.
+//! Failures of everything that can fail: `make test-panics` builds gates and a command line in which any call of the server or
+//! for a file fails on demand, and runs this. In each situation, each call of each kind fails once, one in each run.
 
+mod commands;
 mod envoy;
 mod nginx;
 
