@@ -84,6 +84,42 @@ fn assert_lintian_finds_no_error(package: &Path) {
 }
 
 #[test]
+fn the_source_package_has_the_sources_and_the_crates_and_nothing_else() {
+    let description = only(".dsc");
+    let folder = Folder::new();
+    let tree = folder.path().join("tree");
+    run("dpkg-source", &["--extract", "--skip-patches", text(&description), text(&tree)]);
+    let found: BTreeSet<PathBuf> = files(&tree).into_keys().collect();
+    let root = repository();
+    let sources: BTreeSet<PathBuf> = run("git", &["-C", text(root), "ls-tree", "-r", "--name-only", "HEAD"])
+        .lines()
+        .map(PathBuf::from)
+        .collect();
+    let added: BTreeSet<&str> =
+        found.difference(&sources).map(|path| path.iter().next().unwrap().to_str().unwrap()).collect();
+    assert_eq!(added, BTreeSet::from(["debian", "vendor"]));
+    assert!(sources.is_subset(&found), "{:?} are missing", sources.difference(&found));
+    // Cargo finds all crates, those that only tests need without their code.
+    let tree_of_crates = Command::new("cargo")
+        .current_dir(&tree)
+        .env("CARGO_HOME", folder.path())
+        .args(["tree", "--offline", "--locked", "-p", "crawlpike", "-p", "crawlpike-nginx"])
+        .output()
+        .unwrap();
+    assert!(tree_of_crates.status.success(), "{}", String::from_utf8_lossy(&tree_of_crates.stderr));
+    let copyright = fs::read_to_string(tree.join("debian/copyright")).unwrap();
+    assert!(copyright.contains("Files: vendor/ring-"), "{copyright}");
+}
+
+#[test]
+fn the_files_for_rpm_and_alpine_have_the_version() {
+    let spec = repository().join("packaging/rpm/crawlpike.spec");
+    assert_eq!(run("rpmspec", &["--query", "--srpm", "--queryformat", "%{version}", text(&spec)]), VERSION);
+    let build = repository().join("packaging/alpine/APKBUILD");
+    assert_eq!(run("sh", &["-euc", "srcdir=; . $0; echo $pkgver", text(&build)]).trim_end(), VERSION);
+}
+
+#[test]
 fn the_other_packages_have_the_tree_of_the_archive() {
     let folder = Folder::new();
     let tree = command_line(&folder);
