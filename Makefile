@@ -30,7 +30,8 @@ ROUNDS ?= 9
 SECONDS_A_TURN ?= 2
 # A part of the names of the candidates in bench-envoy, or of the deliveries in soak-envoy. Empty: all.
 ONLY ?=
-# The Debian releases that nginx-matrix tests, such as trixie, and other nginx to build and test. Both empty: all releases.
+# The Debian releases that nginx-matrix and test-packages test, such as trixie, and other nginx to build and test. Both empty: all
+# releases.
 SUITES ?=
 SOURCES ?=
 # The C library of SOURCES: musl, or empty for this machine's.
@@ -112,7 +113,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug mutants model simulation test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug mutants model simulation test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean test-packages
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -131,7 +132,7 @@ help: ## [day] Show this help
 	@echo '  ARGS=…                               test: arguments for the test programs, such as part of a test name'
 	@echo '  PROPTEST_CASES=500                   test: the number of cases of each property test'
 	@echo '  PROPTEST_RNG_SEED=1                  test: the seed of the property tests'
-	@echo '  SUITES=trixie                        nginx-matrix: the Debian releases to test (default: all)'
+	@echo '  SUITES=trixie                        nginx-matrix, test-packages: the Debian releases to test (default: all); the latter takes rpm and alpine, too'
 	@echo '  SOURCES=DIR/nginx@release-1.31.4     nginx-matrix: other nginx, as REPOSITORY@TAG or as a directory'
 	@echo '  BENCHES=prefix_table                 bench-core: the benchmarks to run (default: all)'
 	@echo '  ROUNDS=9 SECONDS_A_TURN=2            bench-nginx, bench-envoy: turns of each candidate, and their length'
@@ -280,7 +281,7 @@ memcheck: build ## [nightly] Run tests of nginx, and some of the native module i
 sanitize: native ## [nightly] Run tests of nginx with the AddressSanitizer and helgrind (needs a nightly compiler; takes some minutes)
 	@tests/sanitize/run $(ARGS)
 
-deb: ## [release] Build dist/libnginx-mod-http-crawlpike_*.deb for the nginx of this Debian
+deb: ## [release] Build the Debian packages for the nginx of this Debian, in dist/
 	@$(SETUP) deb
 	@$(MAKE) --no-print-directory native
 	@packaging/debian/build
@@ -304,6 +305,11 @@ dist-twice: ## [nightly] Build the release in two directories, and compare all f
 nginx-matrix: native ## [nightly] Build and test the module for the nginx of each Debian release from 12 on, or for SOURCES (as root)
 	@$(SETUP) matrix deb $(LIBC)
 	@LIBC=$(LIBC) tests/matrix/run $(SUITES) $(SOURCES)
+
+# Needs root to create the roots and to chroot into them.
+test-packages: ## [nightly] Build and test packages from the source, in new roots of Debian 12, 13 and sid, by RPM and for Alpine (as root)
+	@$(SETUP) packages
+	@tests/packages/run $(SUITES)
 
 test-arm64: native arm64 ## [nightly] Test what is built for arm64, emulated
 	@$(SETUP) deb
@@ -336,6 +342,7 @@ nightly: build ## [nightly] Run everything that takes too long for each change (
 	$(MAKE) --no-print-directory soak-envoy
 	$(MAKE) --no-print-directory soak-serve
 	$(MAKE) --no-print-directory nginx-matrix
+	$(MAKE) --no-print-directory test-packages DEB_BUILD_OPTIONS=noopt
 	$(MAKE) --no-print-directory dist-twice
 
 # Debug builds of the native module also check in which calls Envoy enters its hooks.
@@ -351,7 +358,7 @@ lint: setup ## [day] Check the formatting, the shell scripts and the catalog, an
 	@for tool in fmt clippy; do $(CARGO) $$tool --version >/dev/null 2>&1 || \
 	    { echo "lint: 'cargo $$tool' is not installed: rustup component add rustfmt clippy" >&2; exit 1; }; done
 	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/setup .ci/run .ci/cargo-for .ci/arm64/* .ci/musl/cc packaging/wasm-image \
-	    packaging/debian/build packaging/release/{apt-repo,build,completions,licences,twice} tests/*/run conformance/compare docs/book/build packaging/docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package,source}; fi
+	    packaging/debian/{build,changelog,documents,source,debian/tests/decisions} packaging/nginx-modules/crawlpike/prebuild packaging/release/{apt-repo,build,completions,licences,twice,vendored} tests/*/run conformance/compare docs/book/build packaging/docker/{base,build,check,healthcheck,*/entrypoint} tests/matrix/{in-root,module,package,source}; fi
 	$(PYTHON) core/data/make_catalog.py --check
 	$(PYTHON) docs/book/pictures.py --check
 	$(CARGO) fmt --all --check

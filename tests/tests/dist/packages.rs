@@ -1,5 +1,6 @@
 //! The packages for distributions.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
@@ -11,45 +12,111 @@ use crawlpike_tests::nginx::Folder;
 
 use crate::{VERSION, assert_feeds, command_line, ending, files, only, run, text};
 
-/// The Debian package for this machine.
-fn own_package() -> PathBuf {
-    only(&format!("_{}.deb", run("dpkg", &["--print-architecture"]).trim_end()))
+/// The Debian package of that name for this machine.
+fn own_package(name: &str) -> PathBuf {
+    let start = format!("{name}_{VERSION}-");
+    let end = format!("_{}.deb", run("dpkg", &["--print-architecture"]).trim_end());
+    let mut found = ending(&end);
+    found.retain(|package| package.file_name().unwrap().to_str().unwrap().starts_with(&start));
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+/// The files that each package has; all have a changelog and the licences.
+const CONTENTS: [(&str, &[&str]); 3] = [
+    (
+        "crawlpike",
+        &[
+            "usr/bin/crawlpike",
+            "usr/lib/systemd/system/crawlpike-serve.socket",
+            "usr/share/man/man1/crawlpike-explain.1.gz",
+            "usr/share/bash-completion/completions/crawlpike",
+            "usr/share/zsh/vendor-completions/_crawlpike",
+            "usr/share/fish/vendor_completions.d/crawlpike.fish",
+            "usr/share/doc/crawlpike/third-party-licences.gz",
+        ],
+    ),
+    (
+        "libnginx-mod-http-crawlpike",
+        &[
+            "usr/lib/nginx/modules/ngx_http_crawlpike_module.so",
+            "usr/share/nginx/modules-available/mod-http-crawlpike.conf",
+            "usr/share/man/man5/ngx_http_crawlpike_module.5.gz",
+            "usr/share/doc/libnginx-mod-http-crawlpike/third-party-licences.gz",
+        ],
+    ),
+    ("crawlpike-feeds", &["usr/share/crawlpike/feeds.json"]),
+];
+
+#[test]
+fn the_debian_packages_have_what_their_descriptions_say() {
+    let mut names = BTreeSet::new();
+    for package in ending(".deb") {
+        names.insert(assert_package(&package));
+    }
+    assert_eq!(names, CONTENTS.iter().map(|(name, _)| (*name).to_owned()).collect());
+    own_package("crawlpike");
+    own_package("libnginx-mod-http-crawlpike");
+}
+
+/// Gives the name of the package.
+fn assert_package(package: &Path) -> String {
+    let field = |name: &str| run("dpkg-deb", &["--field", text(package), name]).trim_end().to_owned();
+    let name = field("Package");
+    assert!(field("Version").starts_with(&format!("{VERSION}-")), "{}", field("Version"));
+    assert_eq!(name.starts_with("libnginx-"), field("Depends").contains("nginx-abi-"), "{name}");
+    let folder = Folder::new();
+    run("dpkg-deb", &["--extract", text(package), text(folder.path())]);
+    let (_, contents) = CONTENTS.iter().find(|(package, _)| *package == name).unwrap();
+    let copyright = format!("usr/share/doc/{name}/copyright");
+    for file in contents.iter().copied().chain([copyright.as_str()]) {
+        assert!(folder.path().join(file).exists(), "{file} is missing");
+    }
+    if name == "crawlpike-feeds" {
+        assert_feeds(&folder.path().join("usr/share/crawlpike"));
+    }
+    assert_lintian_finds_no_error(package);
+    name
+}
+
+fn assert_lintian_finds_no_error(package: &Path) {
+    run("lintian", &["--allow-root", "--fail-on", "error", text(package)]);
 }
 
 #[test]
-fn the_debian_packages_have_what_their_description_says() {
-    let packages = ending(".deb");
-    assert!(packages.contains(&own_package()), "{packages:?}");
-    for package in packages {
-        assert_package(&package);
-    }
+fn the_source_package_has_the_sources_and_the_crates_and_nothing_else() {
+    let description = only(".dsc");
+    let folder = Folder::new();
+    let tree = folder.path().join("tree");
+    run("dpkg-source", &["--extract", "--skip-patches", text(&description), text(&tree)]);
+    let found: BTreeSet<PathBuf> = files(&tree).into_keys().collect();
+    let root = repository();
+    let sources: BTreeSet<PathBuf> = run("git", &["-C", text(root), "ls-tree", "-r", "--name-only", "HEAD"])
+        .lines()
+        .map(PathBuf::from)
+        .collect();
+    let added: BTreeSet<&str> =
+        found.difference(&sources).map(|path| path.iter().next().unwrap().to_str().unwrap()).collect();
+    assert_eq!(added, BTreeSet::from(["debian", "vendor"]));
+    assert!(sources.is_subset(&found), "{:?} are missing", sources.difference(&found));
+    // Cargo finds all crates, those that only tests need without their code.
+    let tree_of_crates = Command::new("cargo")
+        .current_dir(&tree)
+        .env("CARGO_HOME", folder.path())
+        .args(["tree", "--offline", "--locked", "-p", "crawlpike", "-p", "crawlpike-nginx"])
+        .output()
+        .unwrap();
+    assert!(tree_of_crates.status.success(), "{}", String::from_utf8_lossy(&tree_of_crates.stderr));
+    let copyright = fs::read_to_string(tree.join("debian/copyright")).unwrap();
+    assert!(copyright.contains("Files: vendor/ring-"), "{copyright}");
 }
 
-fn assert_package(package: &Path) {
-    let field = |name: &str| run("dpkg-deb", &["--field", text(package), name]).trim_end().to_owned();
-    assert_eq!(field("Package"), "libnginx-mod-http-crawlpike");
-    assert!(field("Version").starts_with(&format!("{VERSION}-")), "{}", field("Version"));
-    assert!(field("Depends").contains("nginx-abi-"), "{}", field("Depends"));
-    let folder = Folder::new();
-    run("dpkg-deb", &["--extract", text(package), text(folder.path())]);
-    for file in [
-        "usr/bin/crawlpike",
-        "usr/lib/nginx/modules/ngx_http_crawlpike_module.so",
-        "usr/share/nginx/modules-available/mod-http-crawlpike.conf",
-        "usr/share/man/man1/crawlpike-explain.1.gz",
-        "usr/share/man/man5/ngx_http_crawlpike_module.5.gz",
-        "usr/share/bash-completion/completions/crawlpike",
-        "usr/share/zsh/vendor-completions/_crawlpike",
-        "usr/share/fish/vendor_completions.d/crawlpike.fish",
-        "usr/share/doc/libnginx-mod-http-crawlpike/copyright",
-        "usr/share/doc/libnginx-mod-http-crawlpike/third-party-licences.gz",
-    ] {
-        assert!(folder.path().join(file).exists(), "{file} is missing");
-    }
-    assert_feeds(&folder.path().join("usr/share/crawlpike"));
-    let found = run("lintian", &["--allow-root", "--fail-on", "none", text(package)]);
-    let errors: Vec<&str> = found.lines().filter(|line| line.starts_with("E: ")).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
+#[test]
+fn the_files_for_rpm_and_alpine_have_the_version() {
+    let spec = repository().join("packaging/rpm/crawlpike.spec");
+    assert_eq!(run("rpmspec", &["--query", "--srpm", "--queryformat", "%{version}", text(&spec)]), VERSION);
+    let build = repository().join("packaging/alpine/APKBUILD");
+    assert_eq!(run("sh", &["-euc", "srcdir=; . $0; echo $pkgver", text(&build)]).trim_end(), VERSION);
 }
 
 #[test]
@@ -85,7 +152,7 @@ fn the_other_packages_have_the_tree_of_the_archive() {
 }
 
 #[test]
-fn apt_takes_the_package_from_a_signed_repository_and_refuses_a_changed_one() {
+fn apt_takes_a_package_from_a_signed_repository_and_refuses_a_changed_one() {
     let folder = Folder::new();
     let place = |name: &str| folder.path().join(name);
     let keys = place("gpg");
@@ -141,7 +208,7 @@ fn apt_takes_the_package_from_a_signed_repository_and_refuses_a_changed_one() {
     assert!(downloaded.status.success(), "{}", String::from_utf8_lossy(&downloaded.stderr));
     let found = files(&place("downloads")).into_values().collect::<Vec<_>>();
     assert_eq!(found.len(), 1);
-    assert!(found[0] == fs::read(own_package()).unwrap());
+    assert!(found[0] == fs::read(own_package("libnginx-mod-http-crawlpike")).unwrap());
 
     let index = place("apt/InRelease");
     let signed = fs::read_to_string(&index).unwrap();

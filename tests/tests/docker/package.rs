@@ -1,4 +1,4 @@
-//! The Debian package on its way from one version to the next.
+//! The Debian packages on their way from one version to the next.
 
 use std::fs;
 use std::process::Command;
