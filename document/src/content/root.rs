@@ -106,8 +106,10 @@ fn descend(tree: &Tree, measures: &Measures, kind: Kind, from: NodeId) -> NodeId
             kind.weight(*measure) > 0
                 && kind.weight(*measure) >= kind.weight(whole) / 10 * PROSE_TENTHS
                 && measure.plain() >= whole.plain() / 10 * TEXT_TENTHS
-                // The list of things beside a long text about them is most of the page's links.
-                && (kind == Kind::List || measure.text >= whole.text / 10 * TEXT_TENTHS)
+                // The things that a page lists are mostly links. The text beside them may be longer, but not all of the page.
+                && (kind == Kind::List
+                    || measure.text >= whole.text / 10 * TEXT_TENTHS
+                    || measure.plain() >= whole.plain() / 10 * MOST_TENTHS)
         };
         match best {
             Some((id, measure)) if holds_most(&measure) => root = id,
@@ -119,3 +121,5 @@ fn descend(tree: &Tree, measures: &Measures, kind: Kind, from: NodeId) -> NodeId
 /// The share of the prose, and of all text and of that outside of links, that a child must have to be the content by itself.
 const PROSE_TENTHS: u32 = 8;
 const TEXT_TENTHS: u32 = 6;
+/// The share of the text outside of links that is the content, however much else is in links.
+const MOST_TENTHS: u32 = 8;
