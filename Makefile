@@ -343,6 +343,7 @@ nightly: build ## [nightly] Run everything that takes too long for each change (
 	$(MAKE) --no-print-directory soak-serve
 	$(MAKE) --no-print-directory nginx-matrix
 	$(MAKE) --no-print-directory test-packages DEB_BUILD_OPTIONS=noopt
+	$(CARGO) install -q --locked --path cli --root $(TARGET_DIR)/installed && $(TARGET_DIR)/installed/bin/crawlpike --version
 	$(MAKE) --no-print-directory dist-twice
 
 # Debug builds of the native module also check in which calls Envoy enters its hooks.
