@@ -65,7 +65,7 @@ fn resolve(uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedS
     let (uri, config) = (uri.clone(), config.clone());
     let (sender, resolved) = sync_channel(1);
     let for_ever = NextTimeout { after: Duration::NotHappening, ..timeout };
-    start(move || sender.send(DefaultResolver::default().resolve(&uri, &config, for_ever)))?;
+    start(move || sender.send(DefaultResolver::default().resolve(&uri, &config, for_ever)).ok())?;
     resolved.recv_timeout(*timeout.after).unwrap_or(Err(Error::Timeout(timeout.reason)))
 }
 
