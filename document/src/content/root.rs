@@ -34,8 +34,9 @@ impl Kind {
 const LIST_SHARE: u32 = 4;
 
 /// Finds the element that holds the content.
-pub(super) fn find(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
-    descend(tree, measures, kind, semantic(tree, measures, kind))
+pub(super) fn find(tree: &Tree, measures: &Measures, kind: Kind, claim: Claim) -> NodeId {
+    let tenths = if claim == Claim::Article { PROSE_TENTHS_OF_ARTICLE } else { PROSE_TENTHS };
+    descend(tree, measures, kind, tenths, semantic(tree, measures, kind))
 }
 
 /// Returns true if an element has a class that publishing systems give to the text of an article.
@@ -88,7 +89,7 @@ fn semantic(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
 }
 
 /// Goes down as long as one child has most of the prose, and of all that is not a link.
-fn descend(tree: &Tree, measures: &Measures, kind: Kind, from: NodeId) -> NodeId {
+fn descend(tree: &Tree, measures: &Measures, kind: Kind, tenths: u32, from: NodeId) -> NodeId {
     let mut root = from;
     loop {
         let whole = measures.get(root);
@@ -104,7 +105,7 @@ fn descend(tree: &Tree, measures: &Measures, kind: Kind, from: NodeId) -> NodeId
         let best = children.max_by_key(|(id, measure)| (kind.weight(*measure), std::cmp::Reverse(*id)));
         let holds_most = |measure: &Measure| {
             kind.weight(*measure) > 0
-                && kind.weight(*measure) >= kind.weight(whole) / 10 * PROSE_TENTHS
+                && kind.weight(*measure) >= kind.weight(whole) / 10 * tenths
                 && measure.plain() >= whole.plain() / 10 * TEXT_TENTHS
                 // The things that a page lists are mostly links. The text beside them may be longer, but not all of the page.
                 && (kind == Kind::List
@@ -119,7 +120,9 @@ fn descend(tree: &Tree, measures: &Measures, kind: Kind, from: NodeId) -> NodeId
 }
 
 /// The share of the prose, and of all text and of that outside of links, that a child must have to be the content by itself.
-const PROSE_TENTHS: u32 = 8;
+const PROSE_TENTHS: u32 = 9;
+/// The same on the page of an article, which has other prose beside it.
+const PROSE_TENTHS_OF_ARTICLE: u32 = 8;
 const TEXT_TENTHS: u32 = 6;
 /// The share of the text outside of links that is the content, however much else is in links.
 const MOST_TENTHS: u32 = 8;

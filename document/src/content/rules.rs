@@ -201,7 +201,7 @@ impl Rules {
         if self != Self::All || !node.flags.has(Flags::NAMED) {
             return hits;
         }
-        if tree.attribute(node, Attribute::Role).is_some_and(is_role_of_other) {
+        if tree.attribute(node, Attribute::Role).is_some_and(is_role_of_other) && !has_panels(tree, id) {
             hits |= 1 << ROLE;
         }
         for attribute in [Attribute::Class, Attribute::Id] {
@@ -246,6 +246,13 @@ fn is_footer_of_page(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
 fn is_note(tree: &Tree, node: Node) -> bool {
     let is_it = |note: Note| note.is_named && note.kind != Some("Alert");
     node.tag != Tag::Aside && tree.note(node).is_some_and(is_it)
+}
+
+/// Returns true if an element holds what its tabs show, and not only the tabs.
+fn has_panels(tree: &Tree, id: NodeId) -> bool {
+    const MOST_LOOKED_AT: usize = 256;
+    let is_tabs = tree.attribute(tree.node(id), Attribute::Role).is_some_and(|role| role.trim() == "tablist");
+    is_tabs && tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| node.tag == Tag::P)
 }
 
 /// Returns true if an element is a label for those who cannot see an icon.
