@@ -151,7 +151,17 @@ impl FeedBuilder {
         let Self { feed: Feed { entries, .. }, places, hasher, .. } = self;
         // Each place is that of an entry, so the default is never used.
         let hash_of = |place: &Place| entries.get(*place).map_or(0, |known| hasher.hash_one(known.0));
-        places.insert_unique(hash, place, hash_of);
+        if places.len() < places.capacity() {
+            places.insert_unique(hash, place, hash_of);
+            return Some(Added::New);
+        }
+        // The table doubles, beside the old one if that were there. It has nothing that the entries do not have.
+        let more = places.len() + 1;
+        *places = HashTable::new();
+        places.reserve(more, hash_of);
+        for place in entries.places() {
+            places.insert_unique(hash_of(&place), place, hash_of);
+        }
         Some(Added::New)
     }
 

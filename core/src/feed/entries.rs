@@ -90,6 +90,12 @@ impl Entries {
         Some(Place(index | bit))
     }
 
+    /// The places of all entries.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+        let places = |count: usize, bit: u32| (0..count).map(move |index| Place(index as u32 | bit));
+        places(self.v4.len(), 0).chain(places(self.v6.len(), OF_V6))
+    }
+
     /// The entry at a place.
     pub(crate) fn get(&self, place: Place) -> Option<(IpNet, u32)> {
         let index = (place.0 & !OF_V6) as usize;
