@@ -153,9 +153,9 @@ impl Look {
         if self.hides(INDENT | MARGIN) || is_moved { Sight::Hidden } else { Sight::Shown }
     }
 
-    /// The same for an element that a script lets appear, if nothing else hides it.
-    pub(crate) fn with_fade(self) -> Self {
-        Self { hiding: self.hiding & !OPACITY, ..self }
+    /// The same for an element that a script lets appear where it stands.
+    pub(crate) fn after_fade(self) -> Self {
+        Self { hiding: self.hiding & !(OPACITY | VISIBILITY), ..self }
     }
 
     /// The size of letters, if it is not that around.

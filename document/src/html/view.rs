@@ -192,12 +192,10 @@ impl Marks<'_, '_> {
             self.marks.push((id, false));
         }
         let (look, may_be_shown) = self.look(node);
-        let look = if node.tag == Tag::Main { look.with_fade() } else { look };
+        let look = if node.tag == Tag::Main { look.after_fade() } else { look };
         let sight = match look.sight() {
             // A browser never hides a whole page for good.
-            _ if is_openable || may_be_shown || matches!(node.tag, Tag::Html | Tag::Body | Tag::Main) => {
-                Sight::Shown
-            }
+            _ if is_openable || may_be_shown || matches!(node.tag, Tag::Html | Tag::Body) => Sight::Shown,
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,
             other => other,
         };
