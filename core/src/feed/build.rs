@@ -156,9 +156,8 @@ impl FeedBuilder {
             return Some(Added::New);
         }
         // The table doubles, beside the old one if that were there. It has nothing that the entries do not have.
-        let more = places.len() + 1;
         *places = HashTable::new();
-        places.reserve(more, hash_of);
+        places.reserve(entries.len(), hash_of);
         for place in entries.places() {
             places.insert_unique(hash_of(&place), place, hash_of);
         }

@@ -60,7 +60,8 @@ fn leads_elsewhere(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
         || is_short && has(tree, id, Tag::Button)
 }
 
-fn has(tree: &Tree, id: NodeId, tag: Tag) -> bool {
+/// Returns true if an element has one of a sort in it, among those that are looked at.
+pub(super) fn has(tree: &Tree, id: NodeId, tag: Tag) -> bool {
     tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| node.tag == tag)
 }
 

@@ -44,9 +44,7 @@ impl Content {
 
     /// Returns true if a node is left out, by itself or with an element around it.
     pub(crate) fn has_left_out(&self, tree: &Tree, id: NodeId) -> bool {
-        let before = self.left_out.partition_point(|other| *other <= id);
-        let last = before.checked_sub(1).and_then(|at| self.left_out.get(at));
-        last.is_some_and(|last| tree.node(*last).end > id)
+        is_in(tree, &self.left_out, id)
     }
 
     /// Finds the content of a page.
@@ -185,6 +183,13 @@ impl Content {
             }
         }
     }
+}
+
+/// Returns true if an element is one of others, which are in document order and none in another, or in one of them.
+fn is_in(tree: &Tree, others: &[NodeId], id: NodeId) -> bool {
+    let before = others.partition_point(|other| *other <= id);
+    let last = before.checked_sub(1).and_then(|at| others.get(at));
+    last.is_some_and(|last| tree.node(*last).end > id)
 }
 
 /// Returns true if a block has little else than links.

@@ -1,11 +1,11 @@
 //! Which parts of a page are not its content, by what they are and how they are named.
 
-use super::Claim;
 use super::evidence::{self, Doubtful};
 use super::measure::{Measure, Measures};
 use super::notes;
 use super::root::{self, Kind};
 use super::words::{self, Strength};
+use super::{Claim, is_in};
 use crate::html::notes::Note;
 use crate::html::tree::Flags;
 use crate::html::view::is_for_listeners;
@@ -105,11 +105,12 @@ impl Rules {
         let mut suspects = self.suspects(tree, shown, &notes, claim);
         evidence::weigh(tree, measures, DOUBTFUL, &mut suspects);
         let main = root::main_part(tree, measures);
-        let is_beside = |id| {
+        let is_beside = |id: NodeId| {
             main.is_some_and(|(main, end)| id >= end || tree.node(id).end <= main)
                 || is_footer_of_page(tree, measures, id)
         };
-        let outer = outermost(tree, &mut suspects, is_beside);
+        let outer = outermost(tree, suspects.iter().map(|suspect| suspect.id).filter(|id| is_beside(*id)));
+        suspects.retain(|suspect| !is_in(tree, &outer, suspect.id));
         let all = outer.iter().fold(measures.get(Tree::ROOT), |all, id| all.without(measures.get(*id)));
         let is_list = Kind::of(all, claim) == Kind::List;
         // On a page without prose, a word speaks against text.
@@ -139,20 +140,13 @@ impl Rules {
             };
             if *taken <= most { allowed | 1 << rule } else { allowed }
         });
-        suspects.retain(|suspect| {
+        let hits = suspects.iter().filter(|suspect| {
             let measure = measures.get(suspect.id);
             bits(suspect.hits & allowed).any(|rule| amount(rule, measure) <= limit(rule))
         });
-        let inner = outermost(tree, &mut suspects, |_| true);
-        let mut left_out = [outer, inner].concat();
+        let mut left_out: Vec<NodeId> = hits.map(|suspect| suspect.id).chain(outer).collect();
         left_out.sort_unstable();
-        let mut end = Tree::ROOT;
-        left_out.retain(|id| {
-            let is_inside = *id < end;
-            end = end.max(tree.node(*id).end);
-            !is_inside
-        });
-        left_out
+        outermost(tree, left_out.into_iter())
     }
 
     /// The elements that rules speak against.
@@ -218,19 +212,15 @@ impl Rules {
     }
 }
 
-/// Takes those of the suspects out that are as asked, and those in them. Gives the outermost.
-fn outermost(tree: &Tree, suspects: &mut Vec<Suspect>, is_it: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
-    let mut found = Vec::new();
+/// Those of some elements in document order that are in no other of them.
+fn outermost(tree: &Tree, elements: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
     let mut end = Tree::ROOT;
-    suspects.retain(|suspect| {
-        let is_inside = suspect.id < end;
-        if !is_inside && is_it(suspect.id) {
-            found.push(suspect.id);
-            end = tree.node(suspect.id).end;
-        }
-        suspect.id >= end
-    });
-    found
+    let is_outside = |id: &NodeId| {
+        let is_outside = *id >= end;
+        end = end.max(tree.node(*id).end);
+        is_outside
+    };
+    elements.filter(is_outside).collect()
 }
 
 /// Returns true if an element is the footer of the page, which has other prose.
@@ -250,9 +240,8 @@ fn is_note(tree: &Tree, node: Node) -> bool {
 
 /// Returns true if an element holds what its tabs show, and not only the tabs.
 fn has_panels(tree: &Tree, id: NodeId) -> bool {
-    const MOST_LOOKED_AT: usize = 256;
     let is_tabs = tree.attribute(tree.node(id), Attribute::Role).is_some_and(|role| role.trim() == "tablist");
-    is_tabs && tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| node.tag == Tag::P)
+    is_tabs && evidence::has(tree, id, Tag::P)
 }
 
 /// Returns true if an element is a label for those who cannot see an icon.

@@ -26,7 +26,7 @@ enum Sent<M: Exported> {
 ///
 /// # Safety
 ///
-/// nginx is calling the body filter in its main thread, with this request, of which there is no handle, and this chain.
+/// nginx calls the body filter in its main thread, with this request and this chain. There is no handle of the request.
 pub(in crate::nginx) unsafe fn filter<M: Module + Exported>(
     raw: *mut ngx_http_request_t,
     chain: *mut ngx_chain_t,
@@ -91,7 +91,7 @@ pub(in crate::nginx) unsafe fn give_up<M: Module + Exported>(
     }
 }
 
-/// Goes on in a state in which there is no body to send, which it puts back.
+/// Continues in a state that has no body to send, and restores that state.
 ///
 /// # Safety
 ///
