@@ -108,7 +108,7 @@ impl Look {
             "overflow" | "overflow-x" | "overflow-y" => {
                 self.declare(OVERFLOW, value.starts_with("hidden") || value.starts_with("clip"));
             }
-            "transform" | "-webkit-transform" | "translate" | "scale" => {
+            "transform" | "-webkit-transform" | "translate" | "scale" if value != "none" => {
                 self.declare(TRANSFORM, moves_away(name, value));
             }
             "color" | "-webkit-text-fill-color" => self.color = Some(Color::of(value)),
@@ -139,7 +139,9 @@ impl Look {
     /// The part of the element that people see, by all but colours and the size of letters.
     pub(crate) fn sight(&self) -> Sight {
         let is_animated = self.hides(ANIMATION);
-        if self.hides(DISPLAY | CONTENT) || self.hides(VISIBILITY | OPACITY) && !is_animated {
+        // Where an animation that a script plays begins.
+        let is_fading = is_animated || self.declared & TRANSFORM != 0;
+        if self.hides(DISPLAY | CONTENT) || self.hides(VISIBILITY | OPACITY) && !is_fading {
             return Sight::Hidden;
         }
         let is_off_page = self.hides(POSITION) && self.hides(LEFT | RIGHT | TOP | BOTTOM);
@@ -153,9 +155,10 @@ impl Look {
         if self.hides(INDENT | MARGIN) || is_moved { Sight::Hidden } else { Sight::Shown }
     }
 
-    /// The same for an element that a script lets appear where it stands.
-    pub(crate) fn after_fade(self) -> Self {
-        Self { hiding: self.hiding & !(OPACITY | VISIBILITY), ..self }
+    /// The same for an element that a script lets appear where it stands: the main part, or one that only fades in.
+    pub(crate) fn after_fade(self, is_main: bool) -> Self {
+        let shown = if is_main { OPACITY | VISIBILITY } else { OPACITY };
+        Self { hiding: self.hiding & !shown, ..self }
     }
 
     /// The size of letters, if it is not that around.
