@@ -50,6 +50,8 @@ pub(super) struct Parts {
     pub(super) has_styled: bool,
     /// There are parts for browsers without scripts.
     pub(super) has_noscript: bool,
+    /// The elements that the page calls a product.
+    pub(super) products: u32,
     /// There are parts that tabs or buttons show.
     pub(super) has_panels: bool,
 }

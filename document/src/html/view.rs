@@ -192,7 +192,7 @@ impl Marks<'_, '_> {
 
     /// Sees an element; true if it is hidden.
     fn element(&mut self, id: NodeId, node: Node, around: Around) -> bool {
-        let is_openable = node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node);
+        let is_openable = self.is_openable(id, node);
         if node.flags.has(Flags::HIDDEN) {
             if !is_openable {
                 return true;
@@ -223,6 +223,19 @@ impl Marks<'_, '_> {
             self.around.push(Around { end: node.end, font, color, background });
         }
         false
+    }
+
+    /// Returns true if people can open an element, or the only one in it.
+    fn is_openable(&self, id: NodeId, node: Node) -> bool {
+        if node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node) {
+            return true;
+        }
+        if !self.tree.parts.has_panels || !node.flags.has(Flags::STYLED) && !node.flags.has(Flags::HIDDEN) {
+            return false;
+        }
+        let mut children = self.tree.children(id).filter(|(_, node)| node.text_length() != 1);
+        let only = children.next().filter(|_| children.next().is_none());
+        only.is_some_and(|(_, node)| node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node))
     }
 
     /// Returns true if an element that only its opacity hides has most of the text of the page, which a script lets appear.
