@@ -68,7 +68,7 @@ impl Sheet {
         while !rest.is_empty() {
             let (prelude, end, after) = until(rest, [b'{', b'}', b';']);
             rest = after;
-            let prelude = without_marks(prelude.trim());
+            let prelude = without_marks(prelude.trim_ascii());
             let is_counting = open.last().copied().unwrap_or(is_always);
             match end {
                 Some(b'{') if prelude.starts_with('@') => match counts(prelude) {
@@ -92,7 +92,7 @@ impl Sheet {
 
     fn rule(&mut self, selectors: &str, block: &str, is_counting: bool, known: &KnownNames) {
         let is_about_page = |selector: &Selector| selector.names().all(|name| known.may_have(name));
-        let mut selectors = selectors.split(',').map(Selector::of).filter(is_about_page).peekable();
+        let mut selectors = selectors.as_bytes().split(|byte| *byte == b',').map(Selector::of).filter(is_about_page).peekable();
         if selectors.peek().is_none() {
             return;
         }
