@@ -85,11 +85,12 @@ impl Selector {
         self.weight = self.weight.saturating_add(weight);
     }
 
-    /// Reads a selector, of which the last element counts.
-    pub(super) fn of(text: &[u8]) -> Self {
+    /// Reads a selector, of which the last element counts; none if it has a name that is not known.
+    pub(super) fn of(text: &[u8], is_known: impl Fn(Name) -> bool) -> Option<Self> {
         let mut selector = Self::default();
         let mut rest = text.trim_ascii();
-        if let Some((last, has_others)) = last_element(rest) {
+        let last = last_element(rest);
+        if let Some((last, has_others)) = last {
             selector.is_conditional = has_others;
             rest = last;
         }
@@ -97,6 +98,9 @@ impl Selector {
             match *byte {
                 b'.' | b'#' => {
                     let (name, after) = Name::read(*byte, after);
+                    if last.is_some() && !is_known(name) {
+                        return None;
+                    }
                     selector.add(name, if *byte == b'.' { 16 } else { 256 });
                     rest = after;
                 }
@@ -130,18 +134,21 @@ impl Selector {
                 }
             }
         }
-        selector
+        selector.names().all(is_known).then_some(selector)
     }
 }
 
 /// The last element of a selector, and whether others stand before it, if both are clear from the bytes at its end.
 fn last_element(selector: &[u8]) -> Option<(&[u8], bool)> {
+    // A blank may be the end of an escape.
+    if memchr::memchr(b'\\', selector).is_some() {
+        return None;
+    }
     let Some(at) = selector.iter().rposition(|byte| sort_of(*byte) > Sort::PLAIN) else {
         return Some((selector, false));
     };
     let (others, last) = selector.split_at_checked(at + 1)?;
-    let is_end = matches!(others, [before @ .., end] if sort_of(*end) == Sort::ENDS && !before.ends_with(b"\\"));
-    is_end.then_some((last, true))
+    others.last().filter(|end| sort_of(**end) == Sort::ENDS).map(|_| (last, true))
 }
 
 /// The sorts of bytes in selectors.
@@ -166,7 +173,7 @@ impl Sort {
                 sorts[byte] = match byte as u8 {
                     b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' => Self::NAME,
                     b'>' | b'+' | b'~' | b' ' | b'\n' | b'\t' | b'\r' => Self::ENDS,
-                    b'[' | b']' | b'(' | b')' | b'\\' | b'/' | b'"' | b'\'' => Self::HIDES,
+                    b'[' | b']' | b'(' | b')' | b'/' | b'"' | b'\'' => Self::HIDES,
                     _ => Self::PLAIN,
                 };
             }
