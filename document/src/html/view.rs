@@ -201,10 +201,12 @@ impl Marks<'_, '_> {
         }
         let (look, may_be_shown) = self.look(node);
         let is_main = node.tag == Tag::Main;
-        let look = if is_main || self.is_page(id, look) { look.after_fade(is_main) } else { look };
+        let is_seen = is_openable || may_be_shown;
+        let fades_in = is_main || !is_seen && self.is_page(id, look);
+        let look = if fades_in { look.after_fade(is_main) } else { look };
         let sight = match look.sight() {
             // A browser never hides a whole page for good.
-            _ if is_openable || may_be_shown || matches!(node.tag, Tag::Html | Tag::Body) => Sight::Shown,
+            _ if is_seen || matches!(node.tag, Tag::Html | Tag::Body) => Sight::Shown,
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,
             other => other,
         };
