@@ -139,7 +139,7 @@ impl Look {
     /// The part of the element that people see, by all but colours and the size of letters.
     pub(crate) fn sight(&self) -> Sight {
         let is_animated = self.hides(ANIMATION);
-        // Where an animation that a script plays begins.
+        // An animation that a script plays may begin here.
         let is_fading = is_animated || self.declared & TRANSFORM != 0;
         if self.hides(DISPLAY | CONTENT) || self.hides(VISIBILITY | OPACITY) && !is_fading {
             return Sight::Hidden;

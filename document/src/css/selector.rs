@@ -161,7 +161,7 @@ impl Sort {
     const PLAIN: u8 = 1;
     /// The end of an element that others stand behind.
     const ENDS: u8 = 2;
-    /// What may hide such an end, or end what does.
+    /// A byte that may hide such an end, or end what does.
     const HIDES: u8 = 3;
 
     const OF: [u8; 256] = {

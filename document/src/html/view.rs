@@ -252,7 +252,7 @@ impl Marks<'_, '_> {
         };
         let all = *self.all_text.get_or_insert_with(|| amount(Tree::ROOT));
         let is_page = amount(id) > all / 2;
-        // What is not hidden is walked through once more for the elements in it.
+        // An element that is not hidden is walked through once more for those in it.
         self.pages_left -= u32::from(is_page);
         is_page
     }
