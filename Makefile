@@ -235,9 +235,9 @@ coverage: setup ## [nightly] Print the share of the core's lines that its own te
 	@$(SETUP) coverage
 	@export PATH="$$PWD/target/tools/cargo-llvm-cov/bin:$$PATH"; \
 	$(CARGO) llvm-cov clean --workspace; \
-	$(CARGO) llvm-cov -q --no-report --no-clean -p crawlpike-core --lib --tests >&2; \
-	$(CARGO) llvm-cov -q --no-report --no-clean -p crawlpike-model >&2; \
-	$(CARGO) llvm-cov -q --no-report --no-clean -p crawlpike-tests --test cases -- core >&2; \
+	$(CARGO) llvm-cov -q --no-report -p crawlpike-core --lib --tests >&2; \
+	$(CARGO) llvm-cov -q --no-report -p crawlpike-model >&2; \
+	$(CARGO) llvm-cov -q --no-report -p crawlpike-tests --test cases -- core >&2; \
 	$(CARGO) llvm-cov report --json --summary-only | $(PYTHON) tests/coverage.py | tee $(TARGET_DIR)/coverage.md
 
 model: ## [nightly] Compare the core with the model of its decisions: all bounded worlds, then random ones for SECONDS
