@@ -113,7 +113,7 @@ REMAP = --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo --remap-pa
 
 export CROSS_TOOLCHAIN CARGO
 
-.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug mutants model simulation test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean test-packages
+.PHONY: help setup build native static wasm wasm-image arm64 check test test-arm64 test-debug mutants coverage model simulation test-panics test-docker test-monitoring test-browsers test-manifests test-helm memcheck sanitize report-log soak soak-documents soak-reload soak-envoy soak-serve deb dist apt-repo test-dist dist-twice nginx-matrix envoy-matrix fuzz nightly demo lint fmt catalog deny book pages pictures conformance released bench bench-core bench-document bench-nginx bench-envoy bench-serve bench-signatures clean test-packages
 
 # A target's group stands in brackets at the start of its description.
 help: ## [day] Show this help
@@ -231,6 +231,15 @@ mutants: setup ## [nightly] Change the core in one place after the other, and se
 	@$(SETUP) mutants
 	@tests/mutants/run $(MUTANTS)
 
+coverage: setup ## [nightly] Print the share of the core's lines that its own tests, the model and the table of cases run
+	@$(SETUP) coverage
+	@export PATH="$$PWD/target/tools/cargo-llvm-cov/bin:$$PATH"; \
+	$(CARGO) llvm-cov clean --workspace; \
+	$(CARGO) llvm-cov -q --no-report -p crawlpike-core --lib --tests >&2; \
+	$(CARGO) llvm-cov -q --no-report -p crawlpike-model >&2; \
+	$(CARGO) llvm-cov -q --no-report -p crawlpike-tests --test cases -- core >&2; \
+	$(CARGO) llvm-cov report --json --summary-only | $(PYTHON) tests/coverage.py | tee $(TARGET_DIR)/coverage.md
+
 model: ## [nightly] Compare the core with the model of its decisions: all bounded worlds, then random ones for SECONDS
 	@CRAWLPIKE_MODEL=whole CRAWLPIKE_MODEL_SECONDS=$(SECONDS) $(CARGO) test -q --profile model --workspace --test model -- --nocapture | tee $(TARGET_DIR)/model.txt
 
@@ -239,7 +248,7 @@ simulation: ## [nightly] Let 1,000 edges update 100 feeds of publishers that err
 
 # The programs that panic and fail on demand have their own directory: dist/ is for users.
 test-panics: setup ## [lands] Build gates and a command line that fail on demand, and test that no panic and no failed call takes one down
-	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 WASM=$(WASM_POLICIES) DIST=$(abspath $(TARGET_DIR))/panicking
+	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 DIST=$(abspath $(TARGET_DIR))/panicking
 	CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test --workspace --test panics --test faults -- $(ARGS)
 
 test-monitoring: build ## [lands] Test the dashboard and the alerts in examples/monitoring with Prometheus
@@ -329,6 +338,7 @@ nightly: build ## [nightly] Run everything that takes too long for each change (
 	$(MAKE) --no-print-directory model SECONDS=3600 PROPTEST_RNG_SEED=$$RANDOM$$RANDOM
 	$(MAKE) --no-print-directory simulation
 	$(MAKE) --no-print-directory mutants
+	$(MAKE) --no-print-directory coverage
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=120
 	$(MAKE) --no-print-directory test-arm64 ARM64_PROFILE=dev
 	$(MAKE) --no-print-directory memcheck

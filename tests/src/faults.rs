@@ -22,6 +22,15 @@ impl Kind {
     pub const ALL: [Self; 4] = [Self::Memory, Self::File, Self::Host, Self::Panic];
 }
 
+/// A plan of faults: a call fails from when it begins until it ends.
+pub trait Plan {
+    /// Has the call of a kind fail that is the `number`th from now on; 0: none fails, all are counted.
+    fn begin(&self, kind: Kind, number: u64);
+
+    /// Ends the plan. Returns the name of the function that failed, if any did.
+    fn end(&self) -> Option<String>;
+}
+
 /// The place of the numbers in the file, `faults_plan` in `tests/faults/faults.c`.
 const KINDS: u64 = 0;
 const AT: u64 = 8;
@@ -51,8 +60,13 @@ impl Faults {
         vec!["env".to_owned(), format!("CRAWLPIKE_FAULTS={}", folder.join("faults").display())]
     }
 
-    /// Has the call of a kind fail that is the `number`th from now on; 0: none fails, all are counted.
-    pub fn plan(&self, kind: Kind, number: u64) {
+    fn write(&self, place: u64, number: u64) {
+        self.0.write_all_at(&number.to_ne_bytes(), place).expect("a file of ours");
+    }
+}
+
+impl Plan for Faults {
+    fn begin(&self, kind: Kind, number: u64) {
         self.write(KINDS, 0);
         self.0.write_all_at(&[0; 64], FAILED).expect("a file of ours");
         self.write(AT, number);
@@ -60,16 +74,11 @@ impl Faults {
         self.write(KINDS, kind as u64);
     }
 
-    /// Ends the plan. Returns the name of the function that failed, if any did.
-    pub fn end(&self) -> Option<String> {
+    fn end(&self) -> Option<String> {
         self.write(KINDS, 0);
         let mut name = [0; 64];
         self.0.read_exact_at(&mut name, FAILED).expect("a file of ours");
         let name = String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned();
         (!name.is_empty()).then_some(name)
-    }
-
-    fn write(&self, place: u64, number: u64) {
-        self.0.write_all_at(&number.to_ne_bytes(), place).expect("a file of ours");
     }
 }

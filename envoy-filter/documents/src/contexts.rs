@@ -7,12 +7,17 @@
 use std::rc::Rc;
 
 use crawlpike_core::Severity;
+use crawlpike_envoy_wasm::InForce;
 use crawlpike_envoy_wasm::configuration::{self, Configuration};
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::{Action, ContextType};
 
 use crate::gate::{Asked, Gate};
 use crate::page;
+
+thread_local! {
+    static IN_FORCE: InForce<Gate> = InForce::default();
+}
 
 /// The filter with one configuration.
 #[derive(Default)]
@@ -27,15 +32,23 @@ impl RootContext for Plugin {
     /// Compiles the configuration. If that fails, Envoy rejects the configuration and keeps the one it has. The filter that
     /// carries out policies has the same configuration, and reports warnings.
     fn on_configure(&mut self, size: usize) -> bool {
-        let Some(Configuration { compiled, .. }) = configuration::read(size) else {
-            log::error!("crawlpike: Envoy does not provide the configuration");
-            return false;
+        let only_plugin = |_| IN_FORCE.with(InForce::only_plugin).unwrap_or_default();
+        let name = configuration::plugin_name().unwrap_or_else(only_plugin);
+        let compiled = match configuration::read(size) {
+            Ok(Configuration { compiled, .. }) => compiled,
+            Err(refused) => {
+                let in_force = IN_FORCE.with(|in_force| in_force.get(&name));
+                log::error!("crawlpike: Envoy does not provide the configuration: {refused}");
+                self.gate = in_force.clone().flatten();
+                return in_force.is_some();
+            }
         };
         for error in compiled.diagnostics.iter().filter(|found| found.severity == Severity::Error) {
             log::error!("crawlpike: {error}");
         }
         let Some(ruleset) = compiled.ruleset else { return false };
         self.gate = ruleset.sends_documents().then(|| Rc::new(Gate::new(ruleset)));
+        IN_FORCE.with(|in_force| in_force.put(&name, self.gate.as_ref()));
         true
     }
 
@@ -60,6 +73,10 @@ impl Context for Stream {}
 
 impl HttpContext for Stream {
     fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
+        #[cfg(feature = "faults-for-tests")]
+        if let Some(action) = crawlpike_envoy_wasm::faults::answer("x-faults-of-documents") {
+            return action;
+        }
         self.asked = self.gate.as_ref().and_then(|gate| gate.request());
         Action::Continue
     }

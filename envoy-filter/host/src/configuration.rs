@@ -3,11 +3,9 @@
 use std::hash::{DefaultHasher, Hasher};
 
 use crawlpike_core::{Compiled, NoFiles, Ruleset, is_stored};
-use proxy_wasm::hostcalls;
-use proxy_wasm::types::BufferType;
 
 use crate::host::Refused;
-use crate::raw;
+use crate::{HostBytes, raw};
 
 /// The name of the configuration in diagnostics.
 pub const NAME: &str = "configuration";
@@ -30,20 +28,20 @@ pub fn plugin_name() -> Result<String, Refused> {
     Ok(String::from_utf8_lossy(&name).into_owned())
 }
 
-/// Reads the configuration, which has this size; `None` where Envoy does not provide it.
-pub fn read(size: usize) -> Option<Configuration> {
+/// Reads the configuration, which has this size.
+pub fn read(size: usize) -> Result<Configuration, Refused> {
     let mut hasher = DefaultHasher::new();
     let mut pieces = Pieces { at: 0, size };
     let first = pieces.fetch()?;
     if !is_stored(&first) {
-        let mut document = first;
-        document.reserve_exact(size.saturating_sub(document.len()));
+        let mut document = Vec::with_capacity(size);
+        document.extend_from_slice(&first);
         while !pieces.at_end() {
             document.extend_from_slice(&pieces.fetch()?);
         }
         hasher.write(&document);
         let compiled = Ruleset::compile(NAME, &document, &NoFiles);
-        return Some(Configuration { compiled, fingerprint: hasher.finish() });
+        return Ok(Configuration { compiled, fingerprint: hasher.finish() });
     }
     // The first piece has the header, and the header has a checksum of all the rest.
     hasher.write(&first);
@@ -53,7 +51,7 @@ pub fn read(size: usize) -> Option<Configuration> {
     while !pieces.at_end() {
         words.extend(words_of(&pieces.fetch()?));
     }
-    Some(Configuration { compiled: Compiled::load(NAME, words), fingerprint: hasher.finish() })
+    Ok(Configuration { compiled: Compiled::load(NAME, words), fingerprint: hasher.finish() })
 }
 
 /// The bytes of a word.
@@ -74,14 +72,14 @@ impl Pieces {
         self.at >= self.size
     }
 
-    /// The next piece. Only an empty configuration has an empty one, which the SDK does not distinguish from a missing one.
-    fn fetch(&mut self) -> Option<Vec<u8>> {
+    /// The next piece. Only an empty configuration has an empty one, for which Envoy need not be asked.
+    fn fetch(&mut self) -> Result<HostBytes, Refused> {
         let length = PIECE.min(self.size.saturating_sub(self.at));
         if length == 0 {
-            return Some(Vec::new());
+            return Ok(HostBytes::default());
         }
-        let piece = hostcalls::get_buffer(BufferType::PluginConfiguration, self.at, length).ok()??;
-        self.at += piece.len();
-        (piece.len() == length).then_some(piece)
+        let piece = raw::configuration(self.at, length)?;
+        self.at += length;
+        Ok(piece)
     }
 }

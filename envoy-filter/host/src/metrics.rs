@@ -5,7 +5,6 @@ use std::cell::{Cell, RefCell};
 
 use crawlpike_core::metrics::{Event, InForce, Kind, Metric, ProxyMetrics, Recent, Statistics};
 use crawlpike_core::{Decision, Ruleset};
-use proxy_wasm::hostcalls;
 use proxy_wasm::types::MetricType;
 
 use crate::host::Refused;
@@ -37,7 +36,7 @@ impl Statistics for EnvoyStatistics {
 
     /// No request does.
     fn set(&self, gauge: StatId, value: u64) -> Result<(), Refused> {
-        hostcalls::record_metric(gauge.0, value).map_err(Refused::of("proxy_record_metric"))
+        raw::record_metric(gauge.0, value)
     }
 }
 

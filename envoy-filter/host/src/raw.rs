@@ -1,4 +1,4 @@
-//! Calls out of the sandbox without the SDK: those that a request makes, and those whose status the SDK can't read.
+//! Calls out of the sandbox. Only the log's macros make theirs through the SDK.
 //!
 //! The SDK panics on a status that it does not expect, and its `Status` lacks some of the ABI's values, so that reading one
 //! of these is undefined behaviour. It gives a local response no details, and copies each header into a `String` and a
@@ -8,9 +8,10 @@
 #![expect(unsafe_code, reason = "imported functions that read slices by pointer and length")]
 
 use std::ptr;
+use std::time::Duration;
 
 use crawlpike_envoy_gate::Change;
-use proxy_wasm::types::{BufferType, MapType, MetricType, Status};
+use proxy_wasm::types::{BufferType, LogLevel, MapType, MetricType, Status};
 
 use crate::headers::{self, HeaderMap, Place};
 use crate::host::Refused;
@@ -72,6 +73,23 @@ unsafe extern "C" {
     ) -> u32;
     fn proxy_define_metric(kind: MetricType, name: *const u8, name_size: usize, id: &mut u32) -> u32;
     safe fn proxy_increment_metric(id: u32, by: i64) -> u32;
+    safe fn proxy_record_metric(id: u32, value: u64) -> u32;
+    safe fn proxy_set_tick_period_milliseconds(period: u32) -> u32;
+    fn proxy_get_shared_data(
+        key: *const u8,
+        key_size: usize,
+        data: &mut *mut u8,
+        size: &mut usize,
+        version: &mut u32,
+    ) -> u32;
+    fn proxy_set_shared_data(
+        key: *const u8,
+        key_size: usize,
+        value: *const u8,
+        value_size: usize,
+        version: u32,
+    ) -> u32;
+    fn proxy_log(level: LogLevel, line: *const u8, line_size: usize) -> u32;
     fn proxy_call_foreign_function(
         name: *const u8,
         name_size: usize,
@@ -157,12 +175,24 @@ pub fn change_header(map: MapType, name: &[u8], change: Change<'_>) -> Result<()
 
 /// The bytes of the response's body that the host has, at most so many.
 pub fn response_body(most: usize) -> Result<HostBytes, Refused> {
-    // SAFETY: the call returns bytes as the ABI says.
-    unsafe {
-        returned("proxy_get_buffer_bytes", |data, size| {
-            proxy_get_buffer_bytes(BufferType::HttpResponseBody, 0, most, data, size)
-        })
+    buffer(BufferType::HttpResponseBody, 0, most)
+}
+
+/// So many bytes of the plugin's configuration, from this one on.
+pub fn configuration(start: usize, length: usize) -> Result<HostBytes, Refused> {
+    let piece = buffer(BufferType::PluginConfiguration, start, length)?;
+    match piece.len() == length {
+        true => Ok(piece),
+        false => Err(Refused { call: BUFFER, status: Status::InternalFailure as u32 }),
     }
+}
+
+/// The call for the bytes of a body and of the configuration.
+const BUFFER: &str = "proxy_get_buffer_bytes";
+
+fn buffer(buffer: BufferType, start: usize, most: usize) -> Result<HostBytes, Refused> {
+    // SAFETY: the call returns bytes as the ABI says.
+    unsafe { returned(BUFFER, |data, size| proxy_get_buffer_bytes(buffer, start, most, data, size)) }
 }
 
 /// Replaces the first so many bytes of what the host has of the response's body.
@@ -210,6 +240,48 @@ pub fn define_metric(kind: MetricType, name: &str) -> Result<u32, Refused> {
 /// Adds to a counter.
 pub fn increment_metric(id: u32, by: i64) -> Result<(), Refused> {
     carried_out("proxy_increment_metric", proxy_increment_metric(id, by))
+}
+
+/// Sets a gauge.
+pub fn record_metric(id: u32, value: u64) -> Result<(), Refused> {
+    carried_out("proxy_record_metric", proxy_record_metric(id, value))
+}
+
+/// Has the host call `on_tick` of the current plugin in this period; never again where it is zero.
+pub fn tick_every(period: Duration) -> Result<(), Refused> {
+    let milliseconds = period.as_millis().try_into().unwrap_or(u32::MAX);
+    carried_out("proxy_set_tick_period_milliseconds", proxy_set_tick_period_milliseconds(milliseconds))
+}
+
+/// The value that all virtual machines share under a key, with its version; `None` where there is none.
+pub fn shared_data(key: &str) -> Result<Option<(HostBytes, u32)>, Refused> {
+    let mut version = 0;
+    // SAFETY: the key is valid for reads of its length, and the call returns bytes as the ABI says.
+    let value = found(unsafe {
+        returned("proxy_get_shared_data", |data, size| {
+            proxy_get_shared_data(key.as_ptr(), key.len(), data, size, &mut version)
+        })
+    })?;
+    Ok(value.map(|value| (value, version)))
+}
+
+/// Sets that value; false if it no longer has this version. Without a version, it is set in any case.
+pub fn set_shared_data(key: &str, value: &[u8], version: Option<u32>) -> Result<bool, Refused> {
+    const CHANGED: u32 = Status::CasMismatch as u32;
+    let version = version.unwrap_or_default();
+    // SAFETY: the key and the value are valid for reads of their lengths.
+    let status =
+        unsafe { proxy_set_shared_data(key.as_ptr(), key.len(), value.as_ptr(), value.len(), version) };
+    match status {
+        CHANGED => Ok(false),
+        _ => carried_out("proxy_set_shared_data", status).map(|()| true),
+    }
+}
+
+/// Writes a line to Envoy's log.
+pub fn log(level: LogLevel, line: &str) -> Result<(), Refused> {
+    // SAFETY: the line is valid for reads of its length.
+    carried_out("proxy_log", unsafe { proxy_log(level, line.as_ptr(), line.len()) })
 }
 
 /// Calls a function that is the host's own, not the ABI's, and wants no results.

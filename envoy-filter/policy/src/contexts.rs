@@ -11,7 +11,7 @@ use crawlpike_core::Decision;
 use crawlpike_core::metrics::{Event, ReloadResult};
 use crawlpike_core::{Diagnostic, Severity};
 use crawlpike_envoy_wasm::configuration::{self, Configuration};
-use crawlpike_envoy_wasm::{keep_address, keep_address_for_redirects, metrics, raw, tick_every};
+use crawlpike_envoy_wasm::{InForce, Refused, keep_address, keep_address_for_redirects, metrics, raw};
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::{Action, ContextType};
 
@@ -23,6 +23,10 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// The ticks between two updates of the ages and states of feeds.
 const TICKS_OF_FEEDS: u32 = 10;
+
+thread_local! {
+    static IN_FORCE: InForce<Gate> = InForce::default();
+}
 
 /// The filter with one configuration.
 pub(crate) struct Plugin {
@@ -38,28 +42,17 @@ impl Plugin {
     pub(crate) fn new(context: u32) -> Self {
         Self { context, name: String::new(), gate: None, ticks: 0 }
     }
-}
 
-impl Context for Plugin {}
-
-impl RootContext for Plugin {
-    /// Compiles the configuration. If that fails, Envoy rejects the configuration and keeps the one it has.
-    fn on_configure(&mut self, size: usize) -> bool {
-        let name = configuration::plugin_name();
-        // If Envoy refuses the name, the plugin counts as one without a name, and the error is noted below.
-        self.name = name.clone().unwrap_or_default();
-        let Some(Configuration { mut compiled, fingerprint }) = configuration::read(size) else {
-            log::error!("crawlpike: Envoy does not provide the configuration");
-            return false;
-        };
-        let now = raw::now();
+    /// Compiles what was read for the plugin with this name, and reports the result. `None` if it is refused.
+    fn compile(name: &str, read: Configuration, now: Result<i64, Refused>) -> Option<Rc<Gate>> {
+        let Configuration { mut compiled, fingerprint } = read;
         if let Ok(now) = now {
             compiled.warn_of_stale_feeds(configuration::NAME, now);
         }
         // If Envoy refuses the time, no feed is stale.
         let loaded_at = now.unwrap_or_default();
         let result = ReloadResult::of(compiled.ruleset.as_ref(), loaded_at);
-        let load = shared::note_load(&self.name, fingerprint, compiled.ruleset.is_none(), loaded_at);
+        let load = shared::note_load(name, fingerprint, compiled.ruleset.is_none(), loaded_at);
         if !matches!(load, Ok(Load::Known)) {
             for diagnostic in Diagnostic::by_cause(&compiled.diagnostics) {
                 match diagnostic.severity {
@@ -73,16 +66,36 @@ impl RootContext for Plugin {
             Ok(Load::First | Load::Known) => Ok(()),
             Err(refused) => Err(refused),
         };
-        let Some(ruleset) = compiled.ruleset else {
-            return false;
+        let gate = Gate::new(compiled.ruleset?);
+        gate.note(counted);
+        Some(Rc::new(gate))
+    }
+}
+
+impl Context for Plugin {}
+
+impl RootContext for Plugin {
+    /// Compiles the configuration. If that fails, Envoy rejects the configuration and keeps the one it has.
+    fn on_configure(&mut self, size: usize) -> bool {
+        let name = configuration::plugin_name();
+        let only_plugin = || IN_FORCE.with(InForce::only_plugin).unwrap_or_default();
+        self.name = name.clone().unwrap_or_else(|_| only_plugin());
+        let now = raw::now();
+        let gate = match configuration::read(size) {
+            Ok(read) => Self::compile(&self.name, read, now),
+            Err(refused) => {
+                log::error!("crawlpike: Envoy does not provide the configuration: {refused}");
+                let in_force = IN_FORCE.with(|in_force| in_force.get(&self.name)).flatten();
+                in_force.inspect(|gate| gate.note(metrics::count_event(Event::Error)))
+            }
         };
-        let gate = Gate::new(ruleset);
+        let Some(gate) = gate else { return false };
         let shown = now.and_then(|now| metrics::show_ruleset(&self.name, self.context, gate.ruleset(), now));
-        let kept = keep_address_for_redirects();
-        for done in [name.map(drop), counted, shown, kept, tick_every(TICK)] {
+        for done in [name.map(drop), shown, keep_address_for_redirects(), raw::tick_every(TICK)] {
             gate.note(done);
         }
-        self.gate = Some(Rc::new(gate));
+        IN_FORCE.with(|in_force| in_force.put(&self.name, Some(&gate)));
+        self.gate = Some(gate);
         true
     }
 
@@ -122,7 +135,7 @@ impl Drop for Plugin {
             gate.note(metrics::publish_requests());
             metrics::forget(&self.name, self.context);
             // Otherwise Envoy would run the timer of every deleted plugin as long as the virtual machine lives.
-            gate.note(tick_every(Duration::ZERO));
+            gate.note(raw::tick_every(Duration::ZERO));
         }
     }
 }
@@ -139,6 +152,10 @@ impl Context for Stream {}
 
 impl HttpContext for Stream {
     fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
+        #[cfg(feature = "faults-for-tests")]
+        if let Some(action) = crawlpike_envoy_wasm::faults::answer("x-faults-of-policies") {
+            return action;
+        }
         let Some(gate) = &self.gate else { return Action::Continue };
         gate.request(&mut self.decision).unwrap_or_else(|refused| {
             gate.note(Err(refused));

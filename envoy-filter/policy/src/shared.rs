@@ -3,8 +3,7 @@
 
 use crawlpike_core::Ruleset;
 use crawlpike_envoy_wasm::Refused;
-use proxy_wasm::hostcalls;
-use proxy_wasm::types::Status;
+use crawlpike_envoy_wasm::raw::{set_shared_data, shared_data};
 
 /// The kinds of loads, as the process sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +20,8 @@ pub(crate) enum Load {
 pub(crate) fn note_load(plugin: &str, fingerprint: u64, is_refused: bool, now: i64) -> Result<Load, Refused> {
     // The fingerprint of the plugin's newest configuration.
     let key = format!("crawlpike.ruleset.{plugin}");
-    let (newest, version) = get(&key)?;
+    let newest = shared_data(&key)?;
+    let version = newest.as_ref().map(|(_, version)| *version);
     let load = if newest.is_none() { Load::First } else { Load::Next };
     // Only the virtual machine in which Envoy tries a configuration gets one that is refused.
     if is_refused {
@@ -29,11 +29,13 @@ pub(crate) fn note_load(plugin: &str, fingerprint: u64, is_refused: bool, now: i
     }
     let fingerprint = fingerprint.to_ne_bytes();
     // If the other one was faster, it has loaded the same.
-    if newest.is_some_and(|newest| newest == fingerprint) || !set(&key, &fingerprint, version)? {
+    if newest.is_some_and(|(newest, _)| *newest == fingerprint)
+        || !set_shared_data(&key, &fingerprint, version)?
+    {
         return Ok(Load::Known);
     }
     // A load reports the feeds that are stale by then.
-    set(&checked_key(plugin), &now.to_ne_bytes(), None)?;
+    set_shared_data(&checked_key(plugin), &now.to_ne_bytes(), None)?;
     Ok(load)
 }
 
@@ -43,10 +45,11 @@ pub(crate) fn report_stale_feeds(plugin: &str, ruleset: &Ruleset, now: i64) -> R
         return Ok(());
     }
     let key = checked_key(plugin);
-    let (checked, version) = get(&key)?;
-    let checked = checked.and_then(|bytes| bytes.try_into().ok()).map_or(now, i64::from_ne_bytes);
+    let checked = shared_data(&key)?;
+    let version = checked.as_ref().map(|(_, version)| *version);
+    let checked = checked.and_then(|(bytes, _)| (*bytes).try_into().ok()).map_or(now, i64::from_ne_bytes);
     let mut stale = ruleset.became_stale(checked, now).peekable();
-    if stale.peek().is_some() && set(&key, &now.to_ne_bytes(), version)? {
+    if stale.peek().is_some() && set_shared_data(&key, &now.to_ne_bytes(), version)? {
         stale.for_each(|feed| log::warn!("crawlpike: {feed}"));
     }
     Ok(())
@@ -55,17 +58,4 @@ pub(crate) fn report_stale_feeds(plugin: &str, ruleset: &Ruleset, now: i64) -> R
 /// The key of the time until which feeds that became stale were reported.
 fn checked_key(plugin: &str) -> String {
     format!("crawlpike.checked.{plugin}")
-}
-
-fn get(key: &str) -> Result<(Option<Vec<u8>>, Option<u32>), Refused> {
-    hostcalls::get_shared_data(key).map_err(Refused::of("proxy_get_shared_data"))
-}
-
-/// Returns whether the value was set: another virtual machine may have been faster.
-fn set(key: &str, value: &[u8], version: Option<u32>) -> Result<bool, Refused> {
-    match hostcalls::set_shared_data(key, Some(value), version) {
-        Ok(()) => Ok(true),
-        Err(Status::CasMismatch) => Ok(false),
-        Err(status) => Err(Refused::of("proxy_set_shared_data")(status)),
-    }
 }

@@ -7,12 +7,15 @@
 //! The SDK's traits also keep imports that the filter never calls, because a table of a trait's methods refers to all of them.
 //! Each of these imports becomes a function that traps. Its imports then show all that
 //! the filter can ask of its host; a connection, for example, is not among them.
+//!
+//! In a filter that is built for tests of failing calls, a call fails if the filter's function with its name and `due_` before it
+//! returns another number than 0.
 
 use std::error::Error;
 use std::path::Path;
 use std::{env, process};
 
-use walrus::{ModuleConfig, passes};
+use walrus::{ExportItem, ImportKind, InstrSeqBuilder, Module, ModuleConfig, ValType, passes};
 
 /// The parts that differ in each filter.
 struct Filter {
@@ -78,6 +81,12 @@ const NEVER_CALLED: [&str; 16] = [
 /// Precedes the name of a callback that takes the place of the SDK's.
 const OWN: &str = "own_";
 
+/// Precedes the name of a call of the host in that of the function that says if it has to fail.
+const DUE: &str = "due_";
+
+/// `InternalFailure` of the Proxy-Wasm ABI.
+const FAILURE: i32 = 10;
+
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [from, to] = arguments.as_slice() else {
@@ -104,6 +113,7 @@ fn trim(from: &str, to: &str) -> Result<(), Box<dyn Error>> {
         module.exports.remove(&name)?;
         module.exports.get_mut(own).name = name;
     }
+    fail_on_demand(&mut module)?;
     let expected = || EXPORTS.iter().chain(filter.exports);
     let (kept, dropped): (Vec<_>, Vec<_>) =
         module.exports.iter().partition(|export| expected().any(|name| *name == export.name));
@@ -127,5 +137,43 @@ fn trim(from: &str, to: &str) -> Result<(), Box<dyn Error>> {
         }
     }
     module.emit_wasm_file(to)?;
+    Ok(())
+}
+
+/// Has calls of the host fail where the filter has functions that ask for it.
+fn fail_on_demand(module: &mut Module) -> Result<(), Box<dyn Error>> {
+    let asked: Vec<_> = module
+        .exports
+        .iter()
+        .filter_map(|export| match export.item {
+            ExportItem::Function(is_due) => Some((export.name.strip_prefix(DUE)?.to_owned(), is_due)),
+            _ => None,
+        })
+        .collect();
+    for (name, is_due) in asked {
+        // The SDK and the filter each declare a call that both make.
+        let calls = module.imports.iter().filter(|import| import.name == name);
+        let calls: Vec<_> = calls
+            .filter_map(|import| match import.kind {
+                ImportKind::Function(call) => Some(call),
+                _ => None,
+            })
+            .collect();
+        for call in calls {
+            let (real, _) = module.add_import_func("env", &name, module.funcs.get(call).ty());
+            module.replace_imported_func(call, |(body, arguments)| {
+                let fail = |body: &mut InstrSeqBuilder| {
+                    body.i32_const(FAILURE);
+                };
+                let make = |body: &mut InstrSeqBuilder| {
+                    for argument in arguments {
+                        body.local_get(*argument);
+                    }
+                    body.call(real);
+                };
+                body.call(is_due).if_else(ValType::I32, fail, make);
+            })?;
+        }
+    }
     Ok(())
 }

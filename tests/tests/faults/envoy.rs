@@ -1,6 +1,9 @@
 //! The native module in Envoy.
 
+use std::cell::Cell;
 use std::process::Output;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crawlpike_tests::envoy::{Envoy, Filter, Listener, bootstrap, command, configuration};
 use crawlpike_tests::faults::Faults;
@@ -9,23 +12,27 @@ use crawlpike_tests::lab::{lab_with_sites, spoofed, verified};
 use crawlpike_tests::nginx::{Folder, ask, local};
 use crawlpike_tests::page_origin;
 use crawlpike_tests::ports::free_port;
+use crawlpike_tests::process::{PATIENCE, wait_for};
 
-use crate::{Excused, each_fault, judge_response};
+use crate::{Excused, each_fault, errors, judge_response};
 
 /// All that a configuration can have.
 const SITE: &str = r#"{ "robots_txt": "robots.txt", "robots_tag": [ { "scope": "/", "rules": "noindex=" } ],
     "filter_state": ["action"], "aiwebindex": { "document": { "md_paths": true } } }"#;
 
+/// The counter of errors.
+pub(crate) const ERRORS: &str = "crawlpike_errors_total";
+
 /// Envoy answers 500 if it gets no object for a stream.
 const NO_STREAM: Excused = Excused { functions: &[], panics: 1 };
 
 struct Lab {
-    _envoy: Envoy,
+    envoy: Envoy,
     faults: Faults,
     port: u16,
 }
 
-fn folder() -> Folder {
+pub(crate) fn folder() -> Folder {
     let folder = lab_with_sites(SITE);
     folder.write("robots.txt", "User-agent: FreeBot\nDisallow: /private/\n");
     folder
@@ -36,6 +43,31 @@ fn listener(folder: &Folder, port: u16) -> serde_json::Value {
     configuration(folder, &Listener { port, filter, access_log: "access.log".into() })
 }
 
+/// Says what is wrong with a server that has to decide as before.
+pub(crate) fn judge_both(port: u16) -> Result<(), String> {
+    let statuses = [spoofed("/page"), verified("/page")].map(|request| ask(port, &request).status);
+    if statuses == [403, 200] { Ok(()) } else { Err(format!("then {statuses:?}")) }
+}
+
+/// The sum of a counter's series in Envoy.
+pub(crate) fn counted(envoy: &Envoy, metric: &str) -> u64 {
+    let page = envoy.admin("/stats/prometheus");
+    let lines =
+        page.lines().filter(|line| line.strip_prefix(metric).is_some_and(|rest| rest.starts_with('{')));
+    lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
+}
+
+/// The bodies of the page as it is, and of its document, as they are sent.
+pub(crate) fn page_and_document(port: u16) -> (String, String) {
+    let [page, document] = ["text/html", "text/markdown"].map(|accept| {
+        let bytes = verified("/page").header("Accept", accept).header("Connection", "close").bytes();
+        let answer = send_bytes(local(port), &bytes).expect("an answer");
+        answer.split_once("\r\n\r\n").expect("a head").1.to_owned()
+    });
+    assert!(page != document, "{document}");
+    (page, document)
+}
+
 impl Lab {
     fn start() -> Self {
         let (folder, port) = (folder(), free_port());
@@ -43,13 +75,7 @@ impl Lab {
         let bootstrap = bootstrap(&[listener(&folder, port)], page_origin::start());
         let under: Vec<&str> = under.iter().map(String::as_str).collect();
         // One worker, so that the same calls come in the same order.
-        Self { _envoy: Envoy::boot(folder, bootstrap, 1, &under), faults, port }
-    }
-
-    /// Says what is wrong with a server that has to decide as before.
-    fn check(&self) -> Result<(), String> {
-        let statuses = [spoofed("/page"), verified("/page")].map(|request| ask(self.port, &request).status);
-        if statuses == [403, 200] { Ok(()) } else { Err(format!("then {statuses:?}")) }
+        Self { envoy: Envoy::boot(folder, bootstrap, 1, &under), faults, port }
     }
 
     /// Makes a request while something may fail. `is_good` judges its status and body.
@@ -62,9 +88,13 @@ impl Lab {
     ) {
         let bytes = request.clone().header("Connection", "close").bytes();
         let run = || send_bytes(local(self.port), &bytes);
-        each_fault(&self.faults, situation, excused, run, |_, answer| {
-            judge_response(answer, &is_good).and_then(|()| self.check())
+        let before = counted(&self.envoy, ERRORS);
+        let failed = each_fault(&self.faults, situation, excused, run, |_, answer| {
+            judge_response(answer, &is_good).and_then(|()| judge_both(self.port))
         });
+        // A request without an address has none.
+        let all = before + errors(&failed, &["http_filter_get_attribute_string"]);
+        wait_for("all errors", || (counted(&self.envoy, ERRORS) == all).then_some(()));
     }
 }
 
@@ -96,17 +126,77 @@ fn envoy_lets_a_request_pass() {
 #[test]
 fn envoy_sends_the_page_or_its_document() {
     let lab = Lab::start();
-    let body = |accept: &str| {
-        let bytes = verified("/page").header("Accept", accept).header("Connection", "close").bytes();
-        let answer = send_bytes(local(lab.port), &bytes).expect("an answer");
-        answer.split_once("\r\n\r\n").expect("a head").1.to_owned()
-    };
-    let (whole, document) = (body("text/html"), body("text/markdown"));
-    assert!(whole != document, "{document}");
+    let (whole, document) = page_and_document(lab.port);
     lab.each_fault_in(
         "envoy, document",
         &verified("/page").header("Accept", "text/markdown"),
         Excused { functions: &["http_append_body"], panics: 2 },
         |status, body| status == 200 && (body == whole || body == document),
     );
+}
+
+/// FreeBot at a path.
+fn free_bot(path: &str) -> Request {
+    Request::get(path).agent("FreeBot/1.0")
+}
+
+#[test]
+fn envoy_keeps_the_ruleset_where_a_reload_fails_and_then_takes_the_new_one() {
+    let lab = Lab::start();
+    let file = |version: u32| format!("User-agent: FreeBot\nDisallow: /private-{version}/\n");
+    let ended = || {
+        let log = lab.envoy.folder().read("envoy.log");
+        ["in force after changes in", "keeping the current ruleset", "internal error"]
+            .map(|text| log.matches(text).count())
+    };
+    let mut version = 0;
+    let run = || {
+        version += 1;
+        let before = ended();
+        lab.envoy.folder().write("robots.txt", file(version));
+        // A look that fails says nothing.
+        within(Duration::from_secs(3), || ended() != before);
+        version
+    };
+    each_fault(&lab.faults, "envoy, reload", Excused::default(), run, |_, version| {
+        let forbidden = free_bot(&format!("/private-{version}/page"));
+        match within(PATIENCE, || ask(lab.port, &forbidden).status == 403) {
+            true => judge_both(lab.port),
+            false => Err("the new ruleset does not come".to_owned()),
+        }
+    });
+}
+
+/// Waits until something is so, at most as long as this. Returns false if it never is.
+fn within(patience: Duration, is_so: impl Fn() -> bool) -> bool {
+    let end = Instant::now() + patience;
+    while Instant::now() < end {
+        if is_so() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+/// A number that Envoy refuses comes later, and none comes twice.
+#[test]
+fn envoy_counts_each_request_once() {
+    let lab = Lab::start();
+    let asked = Cell::new(0);
+    let run = || {
+        let status = ask(lab.port, &verified("/page")).status;
+        asked.set(asked.get() + 1);
+        // The clock has published what it could.
+        thread::sleep(Duration::from_millis(1500));
+        status
+    };
+    each_fault(&lab.faults, "envoy, metrics", NO_STREAM, run, |_, status| {
+        if status == 200 { Ok(()) } else { Err(status.to_string()) }
+    });
+    // Two panics and a refusal of the headers come before a decision.
+    let decided = asked.get() - 3;
+    wait_for("all requests", || (counted(&lab.envoy, "crawlpike_requests_total") >= decided).then_some(()));
+    thread::sleep(Duration::from_secs(2));
+    assert_eq!(counted(&lab.envoy, "crawlpike_requests_total"), decided);
 }

@@ -4,11 +4,12 @@
 mod commands;
 mod envoy;
 mod nginx;
+mod wasm;
 
 use std::collections::BTreeMap;
 use std::io;
 
-use crawlpike_tests::faults::{Faults, Kind};
+use crawlpike_tests::faults::{Kind, Plan};
 
 /// Faults after which a response may be lost.
 #[derive(Clone, Copy, Default)]
@@ -21,19 +22,19 @@ struct Excused {
 
 /// Has each call of each kind fail once in a situation, as long as one is left to fail. `run` has the situation happen, and
 /// `judge` says what is wrong after it, when nothing fails any more. The next run shows that the server goes on. Prints the
-/// rows of the table in `docs/reliability.md`.
+/// rows of the table in `docs/reliability.md`. Returns how often each function failed, but for files.
 fn each_fault<T>(
-    faults: &Faults,
+    faults: &impl Plan,
     situation: &str,
     excused: Excused,
     mut run: impl FnMut() -> T,
     mut judge: impl FnMut(Kind, T) -> Result<(), String>,
-) {
-    let (mut problems, mut panics) = (Vec::new(), 0);
+) -> BTreeMap<String, u64> {
+    let (mut problems, mut panics, mut all) = (Vec::new(), 0, BTreeMap::new());
     for kind in Kind::ALL {
         let mut failed = BTreeMap::<String, u64>::new();
         for number in 1.. {
-            faults.plan(kind, number);
+            faults.begin(kind, number);
             let result = run();
             let name = faults.end();
             let name_or_none = name.as_deref().unwrap_or("nothing failed");
@@ -51,8 +52,17 @@ fn each_fault<T>(
             *failed.entry(name).or_default() += 1;
         }
         println!("{situation}: {kind:?}: {}: {failed:?}", failed.values().sum::<u64>());
+        if kind != Kind::File {
+            all.extend(failed);
+        }
     }
     assert!(problems.is_empty(), "{problems:#?}");
+    all
+}
+
+/// The sum of failures, but for those of functions whose failure is not an error.
+fn errors(failed: &BTreeMap<String, u64>, not_errors: &[&str]) -> u64 {
+    failed.iter().filter(|(name, _)| !not_errors.contains(&&***name)).map(|(_, count)| count).sum()
 }
 
 /// Says what is wrong with a response, whose status and body `is_good` judges.
