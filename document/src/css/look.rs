@@ -108,7 +108,7 @@ impl Look {
             "overflow" | "overflow-x" | "overflow-y" => {
                 self.declare(OVERFLOW, value.starts_with("hidden") || value.starts_with("clip"));
             }
-            "transform" | "-webkit-transform" | "translate" | "scale" if value != "none" => {
+            "transform" | "-webkit-transform" | "translate" | "scale" => {
                 self.declare(TRANSFORM, moves_away(name, value));
             }
             "color" | "-webkit-text-fill-color" => self.color = Some(Color::of(value)),
@@ -139,9 +139,7 @@ impl Look {
     /// The part of the element that people see, by all but colours and the size of letters.
     pub(crate) fn sight(&self) -> Sight {
         let is_animated = self.hides(ANIMATION);
-        // An animation that a script plays may begin here.
-        let is_fading = is_animated || self.declared & TRANSFORM != 0;
-        if self.hides(DISPLAY | CONTENT) || self.hides(VISIBILITY | OPACITY) && !is_fading {
+        if self.hides(DISPLAY | CONTENT) || self.hides(VISIBILITY | OPACITY) && !is_animated {
             return Sight::Hidden;
         }
         let is_off_page = self.hides(POSITION) && self.hides(LEFT | RIGHT | TOP | BOTTOM);
