@@ -8,6 +8,9 @@ use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252
 /// The length of the part that is searched for a `meta` element with the encoding: the same as in browsers.
 const PRESCAN: usize = 1024;
 
+/// The byte with which each run of letters in ISO-2022-JP begins, which is valid UTF-8 otherwise.
+const ESCAPE: u8 = 0x1b;
+
 /// The bytes of a `meta` element that are read.
 const LONGEST_TAG: usize = 1024;
 
@@ -26,13 +29,17 @@ pub(crate) fn decode<'p>(page: &'p [u8], content_type: Option<&str>) -> Cow<'p, 
         return encoding.decode_without_bom_handling(page).0;
     }
     // A page that does not say, or says it late, is UTF-8 if it can be, which today's pages mostly are.
-    let is_utf_8 = std::str::from_utf8(page).is_ok();
-    match prescan(page).filter(|encoding| !is_utf_8 || *encoding == ISO_2022_JP) {
+    let utf_8 = std::str::from_utf8(page);
+    if let Ok(text) = utf_8
+        && memchr::memchr(ESCAPE, page).is_none()
+    {
+        return text.into();
+    }
+    match prescan(page).filter(|encoding| utf_8.is_err() || *encoding == ISO_2022_JP) {
         Some(late) => late
             .decode_without_bom_handling_and_without_replacement(page)
             .unwrap_or_else(|| WINDOWS_1252.decode_without_bom_handling(page).0),
-        None if is_utf_8 => UTF_8.decode_without_bom_handling(page).0,
-        None => WINDOWS_1252.decode_without_bom_handling(page).0,
+        None => utf_8.map_or_else(|_| WINDOWS_1252.decode_without_bom_handling(page).0, Cow::from),
     }
 }
 
@@ -85,7 +92,7 @@ fn as_found(encoding: &'static Encoding) -> &'static Encoding {
 /// The encoding that a `meta` element in a part of a page names.
 fn prescan(page: &[u8]) -> Option<&'static Encoding> {
     let mut rest = page;
-    while let Some(at) = rest.iter().position(|byte| *byte == b'<') {
+    while let Some(at) = memchr::memchr(b'<', rest) {
         rest = rest.get(at + 1..)?;
         if let Some(comment) = rest.strip_prefix(b"!--") {
             let end = memchr::memmem::find(comment, b"-->")?;

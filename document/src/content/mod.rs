@@ -1,6 +1,7 @@
 //! The content of a page: the part of the tree that holds it, and the nodes that are left out of that part.
 
 mod evidence;
+mod lists;
 mod measure;
 mod notes;
 mod root;
@@ -12,7 +13,7 @@ use self::measure::{Measure, Measures};
 use self::root::Kind;
 use self::rules::{Rules, Shown};
 use crate::html::tree::Flags;
-use crate::html::{Node, NodeId, Tag, Tree};
+use crate::html::{NodeId, Tag, Tree};
 use crate::thin::TextAmount;
 
 /// The part of a page that is its content.
@@ -53,6 +54,7 @@ impl Content {
         let claim = match content_type {
             Some("product") => Claim::Product,
             Some("article") => Claim::Article,
+            _ if tree.has_one_product() => Claim::Product,
             _ if root::has_body(tree) => Claim::Article,
             _ => Claim::None,
         };
@@ -156,8 +158,10 @@ impl Content {
         kind: Kind,
         claim: Claim,
     ) {
-        let whole = measures.get(self.root);
-        let has_teasers = claim == Claim::Article && kind == Kind::Prose;
+        let lists =
+            if kind == Kind::Prose { lists::find(tree, measures, self.root, claim) } else { Vec::new() };
+        let mut lists = lists.into_iter().peekable();
+        let has_teasers = claim != Claim::None;
         let teasers = if has_teasers { teasers::find(tree, measures, self.root) } else { Vec::new() };
         let mut teasers = teasers.into_iter().peekable();
         let mut before = before.iter().copied().peekable();
@@ -172,11 +176,13 @@ impl Content {
             while teasers.peek().is_some_and(|other| *other < id) {
                 teasers.next();
             }
-            let measure = measures.get(id);
+            while lists.peek().is_some_and(|other| *other < id) {
+                lists.next();
+            }
             if shown.is_never_content(node)
                 || before.peek() == Some(&id)
                 || teasers.peek() == Some(&id)
-                || kind == Kind::Prose && is_list_of_links(node, measure) && measure.text <= whole.text / 2
+                || lists.peek() == Some(&id)
             {
                 self.left_out.push(id);
                 skip_to = node.end;
@@ -190,21 +196,4 @@ fn is_in(tree: &Tree, others: &[NodeId], id: NodeId) -> bool {
     let before = others.partition_point(|other| *other <= id);
     let last = before.checked_sub(1).and_then(|at| others.get(at));
     last.is_some_and(|last| tree.node(*last).end > id)
-}
-
-/// Returns true if a block has little else than links.
-fn is_list_of_links(node: Node, measure: Measure) -> bool {
-    let is_block = matches!(
-        node.tag,
-        Tag::Ul
-            | Tag::Ol
-            | Tag::Dl
-            | Tag::Div
-            | Tag::Section
-            | Tag::P
-            | Tag::Table
-            | Tag::Center
-            | Tag::Figure
-    );
-    is_block && measure.text > 0 && measure.links > measure.text / 3 * 2 && measure.prose < measure.text / 4
 }

@@ -123,7 +123,7 @@ impl Rules {
             let measure = measures.get(suspect.id);
             for rule in bits(suspect.hits) {
                 let (Some(taken), Some(end)) = (taken.get_mut(rule), ends.get_mut(rule)) else { continue };
-                if suspect.id >= *end && amount(rule, measure) <= limit(rule) {
+                if suspect.id >= *end {
                     *taken += match strength(rule) {
                         Strength::Weak if !counts_text(rule) => measure.plain(),
                         _ => amount(rule, measure),

@@ -178,7 +178,7 @@ pub(super) const fn of_strength(wanted: Strength) -> u128 {
 }
 
 /// Words that take the meaning from the one after them, as in `has-sidebar`.
-const TAKES: [Start; 10] = [
+const TAKES: [Start; 11] = [
     Start::of(b"no"),
     Start::of(b"not"),
     Start::of(b"non"),
@@ -189,6 +189,7 @@ const TAKES: [Start; 10] = [
     Start::of(b"hide"),
     Start::of(b"show"),
     Start::of(b"overflow"),
+    Start::of(b"label"),
 ];
 
 /// The bytes of names that are read: nobody needs more to name a part.
@@ -267,7 +268,7 @@ impl Start {
 
     /// Returns true if one of the words that take the meaning from others has the same first letter.
     fn may_take(self) -> bool {
-        matches!(self.0.to_be_bytes(), [b'n' | b'h' | b'w' | b'i' | b's' | b'o', ..])
+        matches!(self.0.to_be_bytes(), [b'n' | b'h' | b'w' | b'i' | b's' | b'o' | b'l', ..])
     }
 
     /// The same with one more letter.

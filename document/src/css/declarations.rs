@@ -16,7 +16,7 @@ impl Style {
     /// Reads declarations: the value of a `style` attribute, or what is between the braces of a rule.
     pub(crate) fn of(text: &str) -> Self {
         let mut style = Self::default();
-        let mut rest = text.as_bytes();
+        let mut rest = text;
         let mut declaration = String::new();
         while !rest.is_empty() {
             let written = match plain(rest) {
@@ -26,17 +26,18 @@ impl Style {
                 }
                 None => {
                     declaration.clear();
-                    rest = read(rest, &mut declaration);
+                    let after = read(rest.as_bytes(), &mut declaration).len();
+                    rest = rest.get(rest.len() - after..).unwrap_or_default();
                     &*declaration
                 }
             };
-            let Some((name, value)) = written.split_once(':') else { continue };
-            let (value, is_important) = match value.split_once('!') {
-                Some((value, important)) => (value, important.trim() == "important"),
+            let Some((name, value)) = split(written, b':') else { continue };
+            let (value, is_important) = match split(value, b'!') {
+                Some((value, important)) => (value, important.trim_ascii() == "important"),
                 None => (value, false),
             };
             let look = if is_important { &mut style.important } else { &mut style.usual };
-            look.take(name.trim(), value.trim());
+            look.take(name.trim_ascii(), value.trim_ascii());
         }
         style
     }
@@ -64,19 +65,39 @@ impl Style {
     }
 }
 
+/// The text before the first of a byte of ASCII, and the text behind it.
+fn split(text: &str, byte: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|other| other == byte)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
+}
+
 /// The next declaration as it is, if it has only lower case and no escapes, comments, quotes and brackets, and what follows it.
-fn plain(text: &[u8]) -> Option<(&str, &[u8])> {
+fn plain(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_ascii_start();
-    let is_plain = |byte: &u8| matches!(byte, b' ' | b'!' | b'#'..=b'&' | b'*'..=b'.' | b'0'..=b':' | b'<'..=b'@' | b'^'..=b'z' | b'|' | b'~');
-    let length = text.iter().position(|byte| !is_plain(byte)).unwrap_or(text.len());
+    let is_plain = |byte: u8| IS_PLAIN.get(usize::from(byte)).copied().unwrap_or_default();
+    let length = text.bytes().position(|byte| !is_plain(byte)).unwrap_or(text.len());
     let (declaration, rest) = text.split_at_checked(length).filter(|_| length < LONGEST)?;
-    let after = match rest.split_first() {
-        Some((b';', after)) => after,
+    let after = match rest.as_bytes().first() {
+        Some(b';') => rest.get(1..)?,
         Some(_) => return None,
         None => rest,
     };
-    Some((str::from_utf8(declaration).ok()?, after))
+    Some((declaration, after))
 }
+
+/// The bytes that are in declarations as they are.
+const IS_PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
+        {
+            plain[byte] = matches!(byte as u8, b' ' | b'!' | b'#'..=b'&' | b'*'..=b'.' | b'0'..=b':' | b'<'..=b'@' | b'^'..=b'z' | b'|' | b'~');
+        }
+        byte += 1;
+    }
+    plain
+};
 
 /// Writes the next declaration in lower case, without comments and with one space for each run of blanks; gives what follows.
 fn read<'t>(text: &'t [u8], out: &mut String) -> &'t [u8] {

@@ -153,9 +153,10 @@ impl Look {
         if self.hides(INDENT | MARGIN) || is_moved { Sight::Hidden } else { Sight::Shown }
     }
 
-    /// The same for an element that a script lets appear where it stands.
-    pub(crate) fn after_fade(self) -> Self {
-        Self { hiding: self.hiding & !(OPACITY | VISIBILITY), ..self }
+    /// The same for an element that a script lets appear where it stands: the main part, or one that only fades in.
+    pub(crate) fn after_fade(self, is_main: bool) -> Self {
+        let shown = if is_main { OPACITY | VISIBILITY } else { OPACITY };
+        Self { hiding: self.hiding & !shown, ..self }
     }
 
     /// The size of letters, if it is not that around.

@@ -29,9 +29,33 @@ impl Name {
     }
 
     fn of(sort: u8, name: impl Iterator<Item = char>) -> Self {
-        // FNV-1a.
-        let step = |hash: u64, value: u32| (hash ^ u64::from(value)).wrapping_mul(0x0000_0100_0000_01b3);
-        Self(name.fold(step(0xcbf2_9ce4_8422_2325, u32::from(sort)), |hash, c| step(hash, u32::from(c))))
+        name.fold(Self::empty(sort), |name, c| name.with(u32::from(c)))
+    }
+
+    fn empty(sort: u8) -> Self {
+        Self(0xcbf2_9ce4_8422_2325).with(u32::from(sort))
+    }
+
+    /// The name with one more character: FNV-1a.
+    fn with(self, character: u32) -> Self {
+        Self((self.0 ^ u64::from(character)).wrapping_mul(0x0000_0100_0000_01b3))
+    }
+
+    /// The name at the start of a text, and what follows it.
+    fn read(sort: u8, text: &[u8]) -> (Self, &[u8]) {
+        let (mut read, mut rest) = (Self::empty(sort), text);
+        while let Some((byte, after)) = rest.split_first() {
+            if !is_plain(*byte) {
+                if *byte == b'\\' || !byte.is_ascii() {
+                    let (name, after) = name(text);
+                    return (Self::of(sort, name.chars()), after);
+                }
+                break;
+            }
+            read = read.with(u32::from(*byte));
+            rest = after;
+        }
+        (read, rest)
     }
 }
 
@@ -61,27 +85,23 @@ impl Selector {
         self.weight = self.weight.saturating_add(weight);
     }
 
-    /// Reads a selector, of which the last element counts.
-    pub(super) fn of(text: &str) -> Self {
+    /// Reads a selector, of which the last element counts; none if it has a name that is not known.
+    pub(super) fn of(text: &[u8], is_known: impl Fn(Name) -> bool) -> Option<Self> {
         let mut selector = Self::default();
-        let mut rest = text.trim().as_bytes();
-        if !rest.iter().any(|byte| matches!(byte, b'[' | b'(' | b'\\' | b'/')) {
-            let combinator = rest
-                .iter()
-                .rposition(|byte| matches!(byte, b'>' | b'+' | b'~' | b' ' | b'\n' | b'\t' | b'\r'));
-            selector.is_conditional = combinator.is_some();
-            rest = combinator.and_then(|at| rest.get(at + 1..)).unwrap_or(rest);
+        let mut rest = text.trim_ascii();
+        let last = last_element(rest);
+        if let Some((last, has_others)) = last {
+            selector.is_conditional = has_others;
+            rest = last;
         }
         while let Some((byte, after)) = rest.split_first() {
             match *byte {
-                b'.' => {
-                    let (name, after) = name(after);
-                    selector.add(Name::of(b'.', name.chars()), 16);
-                    rest = after;
-                }
-                b'#' => {
-                    let (name, after) = name(after);
-                    selector.add(Name::of(b'#', name.chars()), 256);
+                b'.' | b'#' => {
+                    let (name, after) = Name::read(*byte, after);
+                    if last.is_some() && !is_known(name) {
+                        return None;
+                    }
+                    selector.add(name, if *byte == b'.' { 16 } else { 256 });
                     rest = after;
                 }
                 b'/' if after.first() == Some(&b'*') => rest = after_comment(after),
@@ -114,14 +134,67 @@ impl Selector {
                 }
             }
         }
-        selector
+        selector.names().all(is_known).then_some(selector)
     }
+}
+
+/// The last element of a selector, and whether others stand before it, if both are clear from the bytes at its end.
+fn last_element(selector: &[u8]) -> Option<(&[u8], bool)> {
+    // A blank may be the end of an escape.
+    if memchr::memchr(b'\\', selector).is_some() {
+        return None;
+    }
+    let Some(at) = selector.iter().rposition(|byte| sort_of(*byte) > Sort::PLAIN) else {
+        return Some((selector, false));
+    };
+    let (others, last) = selector.split_at_checked(at + 1)?;
+    others.last().filter(|end| sort_of(**end) == Sort::ENDS).map(|_| (last, true))
+}
+
+/// The sorts of bytes in selectors.
+struct Sort;
+
+impl Sort {
+    /// A part of a name.
+    const NAME: u8 = 0;
+    /// Any other that stands for itself.
+    const PLAIN: u8 = 1;
+    /// The end of an element that others stand behind.
+    const ENDS: u8 = 2;
+    /// A byte that may hide such an end, or end what does.
+    const HIDES: u8 = 3;
+
+    const OF: [u8; 256] = {
+        let mut sorts = [Self::PLAIN; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
+            {
+                sorts[byte] = match byte as u8 {
+                    b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' => Self::NAME,
+                    b'>' | b'+' | b'~' | b' ' | b'\n' | b'\t' | b'\r' => Self::ENDS,
+                    b'[' | b']' | b'(' | b')' | b'/' | b'"' | b'\'' => Self::HIDES,
+                    _ => Self::PLAIN,
+                };
+            }
+            byte += 1;
+        }
+        sorts
+    };
+}
+
+fn sort_of(byte: u8) -> u8 {
+    Sort::OF.get(usize::from(byte)).copied().unwrap_or(Sort::PLAIN)
+}
+
+/// Returns true if a byte is in names as it is.
+fn is_plain(byte: u8) -> bool {
+    sort_of(byte) == Sort::NAME
 }
 
 /// The name at the start of a text, and what follows it.
 fn name(text: &[u8]) -> (Cow<'_, str>, &[u8]) {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let plain = text.iter().position(|byte| !is_plain(byte)).unwrap_or(text.len());
+    let plain = text.iter().position(|byte| !is_plain(*byte)).unwrap_or(text.len());
     let (plain, mut rest) = text.split_at_checked(plain).unwrap_or((text, &[]));
     let plain = str::from_utf8(plain).unwrap_or_default();
     if rest.first().is_none_or(|byte| byte.is_ascii() && *byte != b'\\') {
@@ -139,7 +212,7 @@ fn name(text: &[u8]) -> (Cow<'_, str>, &[u8]) {
                 name.push(character);
                 rest = left;
             }
-            Some((byte, after)) if is_plain(byte) => {
+            Some((byte, after)) if is_plain(*byte) => {
                 name.push(char::from(*byte));
                 rest = after;
             }

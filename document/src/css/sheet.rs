@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memchr::{memchr, memchr3, memmem};
+use memchr::{memchr3, memmem};
 
 use super::declarations::{Style, after_comment};
 use super::selector::{Name, Selector};
@@ -62,24 +62,22 @@ impl Sheet {
 
     /// Reads a sheet, which counts always, or else on some screens only, for a page with these names.
     pub(crate) fn read(&mut self, text: &str, is_always: bool, known: &KnownNames) {
-        let mut rest = text;
+        let mut rest = Rest::of(text);
         // For each block of a rule with `@` that is open: true if what it holds counts always.
         let mut open = vec![is_always];
-        while !rest.is_empty() {
-            let (prelude, end, after) = until(rest, [b'{', b'}', b';']);
-            rest = after;
-            let prelude = without_marks(prelude.trim());
+        while !rest.text.is_empty() {
+            let (prelude, end) = rest.until([b'{', b'}', b';']);
+            let prelude = without_marks(prelude.trim_ascii());
             let is_counting = open.last().copied().unwrap_or(is_always);
             match end {
                 Some(b'{') if prelude.starts_with('@') => match counts(prelude) {
                     Some(counts) => open.push(counts && is_counting),
-                    None => rest = after_block(rest),
+                    None => {
+                        rest.block();
+                    }
                 },
                 Some(b'{') => {
-                    let block = rest;
-                    rest = after_block(rest);
-                    let length = block.len() - rest.len();
-                    let block = block.get(..length.saturating_sub(1)).unwrap_or_default();
+                    let block = rest.block();
                     self.rule(prelude, block, is_counting, known);
                 }
                 Some(b'}') if open.len() > 1 => {
@@ -91,8 +89,11 @@ impl Sheet {
     }
 
     fn rule(&mut self, selectors: &str, block: &str, is_counting: bool, known: &KnownNames) {
-        let is_about_page = |selector: &Selector| selector.names().all(|name| known.may_have(name));
-        let mut selectors = selectors.split(',').map(Selector::of).filter(is_about_page).peekable();
+        let mut selectors = selectors
+            .as_bytes()
+            .split(|byte| *byte == b',')
+            .filter_map(|selector| Selector::of(selector, |name| known.may_have(name)))
+            .peekable();
         if selectors.peek().is_none() {
             return;
         }
@@ -179,36 +180,70 @@ fn counts(prelude: &str) -> Option<bool> {
     }
 }
 
-/// The text before one of some bytes that are in no comment and no string, that byte, and the text after it.
-fn until(text: &str, ends: [u8; 3]) -> (&str, Option<u8>, &str) {
-    let [first, second, third] = ends;
-    let next = |rest: &[u8]| memchr3(first, second, third, rest);
-    let mut rest = text.as_bytes();
-    // The next end counts, unless something before it can hide it.
-    while let Some(end) = next(rest) {
-        match rest.get(..end).and_then(|before| after_hiding(before, rest)) {
-            Some(after) => rest = after,
-            None => {
-                let at = text.len() - rest.len() + end;
-                let part = |range| text.get(range).unwrap_or_default();
-                return (part(0..at), rest.get(end).copied(), part(at + 1..text.len()));
-            }
-        }
-    }
-    (text, None, "")
+/// The part of a sheet that is not read.
+#[derive(Debug)]
+struct Rest<'t> {
+    text: &'t str,
+    /// The bytes that are left where the next string or escape begins, and where the next comment does, if they are known.
+    quoted: usize,
+    comment: usize,
 }
 
-/// The text after the first comment, string or escape that begins in the first part of it; `None` if none does.
-fn after_hiding<'t>(before: &[u8], text: &'t [u8]) -> Option<&'t [u8]> {
-    let quoted = memchr3(b'"', b'\'', b'\\', before);
-    let comment = memchr(b'/', before).and_then(|_| memmem::find(text.get(..before.len() + 1)?, b"/*"));
-    let at = [quoted, comment].into_iter().flatten().min()?;
-    let (begin, after) = text.get(at..)?.split_first()?;
-    Some(match begin {
-        b'/' => after_comment(after),
-        b'\\' => after.get(1..).unwrap_or_default(),
-        quote => after_string(after, *quote),
-    })
+impl<'t> Rest<'t> {
+    fn of(text: &'t str) -> Self {
+        Self { text, quoted: usize::MAX, comment: usize::MAX }
+    }
+
+    /// Reads the text before one of some bytes that are in no comment and no string, and that byte.
+    fn until(&mut self, ends: [u8; 3]) -> (&'t str, Option<u8>) {
+        let [first, second, third] = ends;
+        let text = self.text;
+        let mut rest = text.as_bytes();
+        // The next end counts, unless something before it can hide it.
+        while let Some(end) = memchr3(first, second, third, rest) {
+            match self.after_hiding(rest, end) {
+                Some(after) => rest = after,
+                None => {
+                    let at = text.len() - rest.len() + end;
+                    self.text = text.get(at + 1..).unwrap_or_default();
+                    return (text.get(..at).unwrap_or_default(), rest.get(end).copied());
+                }
+            }
+        }
+        self.text = "";
+        (text, None)
+    }
+
+    /// The text after the first comment, string or escape that begins before an end; `None` if none does.
+    fn after_hiding<'r>(&mut self, rest: &'r [u8], end: usize) -> Option<&'r [u8]> {
+        let left = |at: Option<usize>| at.map_or(0, |at| rest.len() - at);
+        if self.quoted > rest.len() {
+            self.quoted = left(memchr3(b'"', b'\'', b'\\', rest));
+        }
+        if self.comment > rest.len() {
+            self.comment = left(memmem::find(rest, b"/*"));
+        }
+        let at = rest.len() - self.quoted.max(self.comment);
+        let (begin, after) = rest.get(at..).filter(|_| at < end)?.split_first()?;
+        Some(match begin {
+            b'/' => after_comment(after),
+            b'\\' => after.get(1..).unwrap_or_default(),
+            quote => after_string(after, *quote),
+        })
+    }
+
+    /// Reads what is in a block whose first brace is read, and its end.
+    fn block(&mut self) -> &'t str {
+        let (text, mut depth) = (self.text, 1_usize);
+        while depth > 0 {
+            match self.until([b'{', b'}', b'}']).1 {
+                Some(b'{') => depth += 1,
+                Some(_) => depth -= 1,
+                None => break,
+            }
+        }
+        text.get(..(text.len() - self.text.len()).saturating_sub(1)).unwrap_or_default()
+    }
 }
 
 /// The text after a string whose first quote is read. A line end ends it, too.
@@ -221,21 +256,6 @@ fn after_string(text: &[u8], quote: u8) -> &[u8] {
             b'\n' => return rest,
             other if other == quote => return rest,
             _ => {}
-        }
-    }
-    rest
-}
-
-/// The text after a block whose first brace is read.
-fn after_block(text: &str) -> &str {
-    let (mut rest, mut depth) = (text, 1_usize);
-    while depth > 0 {
-        let (_, end, after) = until(rest, [b'{', b'}', b'}']);
-        rest = after;
-        match end {
-            Some(b'{') => depth += 1,
-            Some(_) => depth -= 1,
-            None => break,
         }
     }
     rest

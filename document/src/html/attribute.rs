@@ -29,8 +29,8 @@ mod list {
         AriaLabelledby "aria-labelledby" Charset "charset" Checked "checked" Class "class" Colspan "colspan"
         Content "content" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
         DataSid "data-sid" DataSrc "data-src" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Href "href"
-        HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Lang "lang" Media "media" Name "name" Property "property" Rel "rel"
-        Role "role" Rowspan "rowspan" ShadowRootMode "shadowrootmode" Slot "slot" Src "src" Start "start"
+        HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Itemtype "itemtype" Lang "lang" Media "media" Name "name" Property "property"
+        Rel "rel" Role "role" Rowspan "rowspan" ShadowRootMode "shadowrootmode" Slot "slot" Src "src" Start "start"
         Style "style" Title "title" Type "type"
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct OwnSheet {
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub(super) moves: Vec<Move>,
+    /// The ids of templates that keep the places of parts.
+    pub(super) places: Vec<Place>,
     pub(super) boundaries: Vec<Boundary>,
     /// A `template` holds what its parent shows.
     pub(super) has_shadows: bool,
@@ -48,6 +50,8 @@ pub(super) struct Parts {
     pub(super) has_styled: bool,
     /// There are parts for browsers without scripts.
     pub(super) has_noscript: bool,
+    /// The elements that the page calls a product.
+    pub(super) products: u32,
     /// There are parts that tabs or buttons show.
     pub(super) has_panels: bool,
 }
@@ -55,7 +59,13 @@ pub(super) struct Parts {
 impl Parts {
     /// Returns true if all parts stand where they are shown.
     pub(super) fn is_in_order(&self) -> bool {
-        self.moves.is_empty() && !self.has_shadows
+        self.moves.is_empty() && !self.has_shadows && !self.is_without_calls()
+    }
+
+    /// Returns true if no script puts parts in their places although the page has places for them: somebody who saved the
+    /// page has taken its scripts out.
+    pub(super) fn is_without_calls(&self) -> bool {
+        !self.places.is_empty() && !self.has_scripts && self.moves.is_empty()
     }
 
     /// Returns true if nothing but attributes decides what people see.

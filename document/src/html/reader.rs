@@ -86,6 +86,7 @@ impl<'p> Emitter for Reader<'p> {
     fn set_last_start_tag(&mut self, _: Option<&[u8]>) {}
 
     fn emit_eof(&mut self) {
+        self.builder.parts.products = self.token.products;
         self.tree = Some(self.builder.finish());
     }
 

@@ -66,6 +66,11 @@ impl TagName {
     }
 }
 
+/// Returns true if the sorts of an item have a product among them.
+fn is_product(sorts: &[u8]) -> bool {
+    sorts.split(u8::is_ascii_whitespace).any(|sort| sort.ends_with(b"//schema.org/Product"))
+}
+
 /// The tag that is being read.
 #[derive(Debug)]
 pub(super) struct Token<'p> {
@@ -80,6 +85,8 @@ pub(super) struct Token<'p> {
     pub(super) attributes: Vec<Value>,
     copied_before: usize,
     pub(super) flags: Flags,
+    /// The elements so far that the page calls a product.
+    pub(super) products: u32,
     classes: Memo<'p, Flags>,
     styles: Memo<'p, Flags>,
 }
@@ -95,6 +102,7 @@ impl<'p> Token<'p> {
             attributes: Vec::new(),
             copied_before: 0,
             flags: Flags::NONE,
+            products: 0,
             classes: Memo::new(flags_of_class),
             styles: Memo::new(flags_of_style),
         }
@@ -185,6 +193,10 @@ impl<'p> Token<'p> {
             Attribute::Role if notes::is_role_of_note(text) => (true, Flags::NAMED.with(Flags::NOTE)),
             Attribute::Id | Attribute::Role => (true, Flags::NAMED),
             Attribute::Itemprop if has_word(text, &["articlebody"]) => (true, Flags::ARTICLE_BODY),
+            Attribute::Itemtype => {
+                self.products += u32::from(is_product(text));
+                (false, Flags::NONE)
+            }
             _ => (true, Flags::NONE),
         };
         self.flags.add(flags);

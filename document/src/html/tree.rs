@@ -104,6 +104,11 @@ impl Tree<'_> {
         self.parts.has_scripts
     }
 
+    /// Returns true if the page calls one of its elements a product. One that does so with several lists them.
+    pub(crate) fn has_one_product(&self) -> bool {
+        self.parts.products == 1
+    }
+
     /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()

@@ -10,6 +10,8 @@ use crate::css::{Color, FontSize, KnownNames, Look, Name, Sheet, Sight, Style};
 const LONGEST_LABEL: usize = 80;
 /// The nodes in which such text is looked for.
 const MOST_LOOKED_AT: usize = 64;
+/// The elements in each other that have most of the text of a page, and that a script lets appear.
+const MOST_PAGES: u32 = 4;
 /// The names of an element that are compared with rules.
 const MOST_NAMES: usize = 64;
 
@@ -40,6 +42,8 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             marks: Vec::new(),
             around: Vec::new(),
             names: Vec::new(),
+            all_text: None,
+            pages_left: MOST_PAGES,
         }
         .all();
         (marks, openable.tabs(tree))
@@ -144,6 +148,10 @@ struct Marks<'t, 'p> {
     around: Vec<Around>,
     /// The names of the element that is looked at.
     names: Vec<Name>,
+    /// All text of the page, in bytes, once it is known.
+    all_text: Option<u32>,
+    /// The elements that may still be found to have most of it.
+    pages_left: u32,
 }
 
 impl Marks<'_, '_> {
@@ -184,7 +192,7 @@ impl Marks<'_, '_> {
 
     /// Sees an element; true if it is hidden.
     fn element(&mut self, id: NodeId, node: Node, around: Around) -> bool {
-        let is_openable = node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node);
+        let is_openable = self.is_openable(id, node);
         if node.flags.has(Flags::HIDDEN) {
             if !is_openable {
                 return true;
@@ -192,10 +200,13 @@ impl Marks<'_, '_> {
             self.marks.push((id, false));
         }
         let (look, may_be_shown) = self.look(node);
-        let look = if node.tag == Tag::Main { look.after_fade() } else { look };
+        let is_main = node.tag == Tag::Main;
+        let is_seen = is_openable || may_be_shown;
+        let fades_in = is_main || !is_seen && self.is_page(id, look);
+        let look = if fades_in { look.after_fade(is_main) } else { look };
         let sight = match look.sight() {
             // A browser never hides a whole page for good.
-            _ if is_openable || may_be_shown || matches!(node.tag, Tag::Html | Tag::Body) => Sight::Shown,
+            _ if is_seen || matches!(node.tag, Tag::Html | Tag::Body) => Sight::Shown,
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,
             other => other,
         };
@@ -214,6 +225,36 @@ impl Marks<'_, '_> {
             self.around.push(Around { end: node.end, font, color, background });
         }
         false
+    }
+
+    /// Returns true if people can open an element, or the only one in it.
+    fn is_openable(&self, id: NodeId, node: Node) -> bool {
+        if node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node) {
+            return true;
+        }
+        if !self.tree.parts.has_panels || !node.flags.has(Flags::STYLED) && !node.flags.has(Flags::HIDDEN) {
+            return false;
+        }
+        let mut children = self.tree.children(id).filter(|(_, node)| node.text_length() != 1);
+        let only = children.next().filter(|_| children.next().is_none());
+        only.is_some_and(|(_, node)| node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node))
+    }
+
+    /// Returns true if an element that only its opacity hides has most of the text of the page, which a script lets appear.
+    fn is_page(&mut self, id: NodeId, look: Look) -> bool {
+        let fades = || look.sight() != Sight::Shown && look.after_fade(false).sight() == Sight::Shown;
+        if self.pages_left == 0 || !fades() {
+            return false;
+        }
+        let amount = |id| {
+            let nodes = self.tree.inside(id).filter(|(_, node)| !node.flags.has(Flags::IN_HEAD));
+            nodes.map(|(_, node)| node.text_length()).sum::<u32>()
+        };
+        let all = *self.all_text.get_or_insert_with(|| amount(Tree::ROOT));
+        let is_page = amount(id) > all / 2;
+        // An element that is not hidden is walked through once more for those in it.
+        self.pages_left -= u32::from(is_page);
+        is_page
     }
 
     /// The declarations about an element, and whether other rules may show it.

@@ -22,9 +22,10 @@ impl Builder<'_> {
         };
         let target = get(Attribute::DataBid).or_else(|| get(Attribute::DataPid));
         let segment = get(Attribute::DataSid);
-        let is_place = get(Attribute::Id).is_some();
+        let id = get(Attribute::Id);
         self.parts.add(target, segment);
-        is_place
+        self.parts.places.extend(id.filter(|id| matches!(self.values.at(*id).get(..2), Some("B:" | "P:"))));
+        id.is_some()
     }
 
     /// Takes a comment that begins or ends what stands in for a part.

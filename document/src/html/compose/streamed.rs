@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::parts::Boundary;
+use super::super::tree::Flags;
 use super::super::{Attribute, NodeId, Tag, Tree};
 
 /// A part, and where what stood in for it ends.
@@ -21,25 +22,13 @@ pub(super) struct Streamed {
 
 impl Streamed {
     pub(super) fn of(tree: &Tree<'_>) -> Self {
-        let moves = &tree.parts.moves;
         let mut streamed = Self { parts: HashMap::new(), segments: HashSet::new() };
+        let moves = if tree.parts.is_without_calls() { by_names(tree) } else { by_calls(tree) };
         if moves.is_empty() {
             return streamed;
         }
-        let names = moves.iter().flat_map(|one| [one.target, one.segment]);
-        let mut elements: HashMap<&str, Option<NodeId>> =
-            names.map(|name| (tree.values.at(name), None)).collect();
-        for (id, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
-            if let Some(name) = tree.attribute(node, Attribute::Id)
-                && let Some(first @ None) = elements.get_mut(name)
-            {
-                *first = Some(id);
-            }
-        }
         let ends = ends(&tree.parts.boundaries);
-        for one in moves {
-            let element = |name| elements.get(tree.values.at(name)).copied().flatten();
-            let (Some(target), Some(segment)) = (element(one.target), element(one.segment)) else { continue };
+        for (target, segment) in moves {
             let is_place = tree.node(target).tag == Tag::Template;
             // The first call that takes a part takes it away.
             if !is_place || target == segment || streamed.parts.contains_key(&target) {
@@ -62,6 +51,48 @@ impl Streamed {
     pub(super) fn is_segment(&self, id: NodeId) -> bool {
         self.segments.contains(&id)
     }
+}
+
+/// The places and their parts, as the calls of scripts name them.
+fn by_calls(tree: &Tree<'_>) -> Vec<(NodeId, NodeId)> {
+    let moves = &tree.parts.moves;
+    let names = moves.iter().flat_map(|one| [one.target, one.segment]);
+    let elements = elements(tree, names.map(|name| tree.values.at(name)));
+    let element = |name| elements.get(tree.values.at(name)).copied().flatten();
+    moves.iter().filter_map(|one| Some((element(one.target)?, element(one.segment)?))).collect()
+}
+
+/// The places and their parts by their names alone: `S:1` goes to `B:1` or `P:1`.
+fn by_names(tree: &Tree<'_>) -> Vec<(NodeId, NodeId)> {
+    let places = || tree.parts.places.iter().map(|place| tree.values.at(*place));
+    let segments: Vec<String> =
+        places().map(|place| format!("S{}", place.get(1..).unwrap_or_default())).collect();
+    let elements = elements(tree, places().chain(segments.iter().map(String::as_str)));
+    let element = |name| elements.get(name).copied().flatten();
+    let is_hidden = |id: &NodeId| tree.node(*id).flags.has(Flags::HIDDEN);
+    let pairs = places().zip(&segments);
+    pairs
+        .filter_map(|(place, segment)| Some((element(place)?, element(segment).filter(is_hidden)?)))
+        .collect()
+}
+
+/// The first element with each of some ids.
+fn elements<'t>(
+    tree: &'t Tree<'_>,
+    names: impl Iterator<Item = &'t str>,
+) -> HashMap<&'t str, Option<NodeId>> {
+    let mut elements: HashMap<&str, Option<NodeId>> = names.map(|name| (name, None)).collect();
+    if elements.is_empty() {
+        return elements;
+    }
+    for (id, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
+        if let Some(name) = tree.attribute(node, Attribute::Id)
+            && let Some(first @ None) = elements.get_mut(name)
+        {
+            *first = Some(id);
+        }
+    }
+    elements
 }
 
 /// The places after the comments that end what stands in for a part, by the place after the comment that begins it and the

@@ -1,0 +1,79 @@
+//! Lists of links in the content that lead elsewhere.
+
+use std::collections::HashMap;
+
+use super::Claim;
+use super::measure::{Measure, Measures};
+use crate::html::{Node, NodeId, Tag, Tree};
+
+/// Lists of links are content if less than so many tenths of the content are prose.
+const PROSE_BESIDE_LISTS: u32 = 3;
+/// On a page that does not say what it is, they are also content if they are more than one part in so many of the text,
+/// and less than so many tenths are prose.
+const SHARE_OF_LISTS: u32 = 4;
+const PROSE_BESIDE_MANY: u32 = 6;
+
+/// The lists of links in an element that are not what it is about, in document order, none in another.
+pub(super) fn find(tree: &Tree, measures: &Measures, root: NodeId, claim: Claim) -> Vec<NodeId> {
+    let whole = measures.get(root);
+    if whole.prose < whole.text / 10 * PROSE_BESIDE_LISTS {
+        return Vec::new();
+    }
+    let (mut lists, mut skip_to) = (Vec::new(), NodeId(root.0 + 1));
+    for (id, node) in tree.inside(root) {
+        let measure = measures.get(id);
+        if id >= skip_to && is_list_of_links(node, measure) && measure.text <= whole.text / 2 {
+            lists.push(id);
+            skip_to = node.end;
+        }
+    }
+    let prose = prose_beside(tree, measures, root, &lists);
+    let is_between = |id: NodeId| {
+        let node = tree.node(id);
+        let beside = prose.get(&node.parent).copied().flatten();
+        is_list(node.tag) && beside.is_some_and(|(first, last)| first < id && id < last)
+    };
+    lists.retain(|id| !is_between(*id));
+    let text: u32 = lists.iter().map(|id| measures.get(*id).text).sum();
+    let has_much = text > whole.text / SHARE_OF_LISTS && whole.prose < whole.text / 10 * PROSE_BESIDE_MANY;
+    if claim == Claim::None && has_much { Vec::new() } else { lists }
+}
+
+/// The first and the last element with prose beside lists, by the element around.
+fn prose_beside(
+    tree: &Tree,
+    measures: &Measures,
+    root: NodeId,
+    lists: &[NodeId],
+) -> HashMap<NodeId, Option<(NodeId, NodeId)>> {
+    let mut prose: HashMap<_, _> = lists.iter().map(|id| (tree.node(*id).parent, None)).collect();
+    if !prose.is_empty() {
+        for (id, node) in tree.inside(root).filter(|(id, _)| measures.get(*id).prose > 0) {
+            if let Some(beside) = prose.get_mut(&node.parent) {
+                *beside = Some((beside.map_or(id, |(first, _)| first), id));
+            }
+        }
+    }
+    prose
+}
+
+fn is_list(tag: Tag) -> bool {
+    matches!(tag, Tag::Ul | Tag::Ol | Tag::Dl | Tag::Table)
+}
+
+/// Returns true if a block has little else than links.
+fn is_list_of_links(node: Node, measure: Measure) -> bool {
+    let is_block = matches!(
+        node.tag,
+        Tag::Ul
+            | Tag::Ol
+            | Tag::Dl
+            | Tag::Div
+            | Tag::Section
+            | Tag::P
+            | Tag::Table
+            | Tag::Center
+            | Tag::Figure
+    );
+    is_block && measure.text > 0 && measure.links > measure.text / 3 * 2 && measure.prose < measure.text / 4
+}
