@@ -117,6 +117,25 @@ impl Envoy {
         ask(self.admin, &Request::get(path)).text()
     }
 
+    /// The values of all series of a metric, as Envoy shows them to Prometheus, each with its series.
+    fn values(&self, metric: &str) -> Vec<(String, u64)> {
+        let page = self.admin("/stats/prometheus");
+        let lines = page.lines().filter_map(|line| line.rsplit_once(' '));
+        let own = lines.filter(|(series, _)| series.split('{').next() == Some(metric));
+        own.filter_map(|(series, value)| Some((series.to_owned(), value.parse().ok()?))).collect()
+    }
+
+    /// The value of a series, with its labels in braces; `None` where there is none.
+    pub fn value(&self, series: &str) -> Option<u64> {
+        let metric = series.split('{').next()?;
+        self.values(metric).into_iter().find(|(own, _)| own == series).map(|(_, value)| value)
+    }
+
+    /// The sum of all series of a metric.
+    pub fn sum(&self, metric: &str) -> u64 {
+        self.values(metric).into_iter().map(|(_, value)| value).sum()
+    }
+
     /// Envoy's count of something about the updates of a discovered filter.
     ///
     /// # Panics

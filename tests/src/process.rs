@@ -17,13 +17,20 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 /// # Panics
 ///
 /// After two minutes without one.
-pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+pub fn wait_for<T>(what: &str, ask: impl FnMut() -> Option<T>) -> T {
+    ask_within(PATIENCE, ask).unwrap_or_else(|| panic!("waited {PATIENCE:?} in vain: {what}"))
+}
+
+/// The same for so long; `None` if there is no answer by then.
+pub fn ask_within<T>(patience: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
+    let deadline = Instant::now() + patience;
     loop {
         if let Some(answer) = ask() {
-            return answer;
+            return Some(answer);
         }
-        assert!(Instant::now() < deadline, "waited {PATIENCE:?} in vain: {what}");
+        if Instant::now() >= deadline {
+            return None;
+        }
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -235,13 +235,9 @@ fn the_logs_and_counters_show_what_became_of_each_request(gate: Filter) {
     let made = format!("crawlpike: markdown of a page: made, {} bytes in, ", page("").len());
     let line = site.envoy.wait_for_line("envoy.log", &made);
     assert!(line.contains("[debug]") && line.ends_with("example.com/page"), "{line}");
-    let series = |name: &str| {
-        let text = site.envoy.admin("/stats/prometheus");
-        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse::<usize>().ok())
-    };
     let bytes = r#"crawlpike_document_bytes_total{form="markdown",direction="in"}"#;
-    wait_for(bytes, || (series(bytes) == Some(page("").len())).then_some(()));
-    assert!(series("crawlpike_document_microseconds_total{}").is_some());
+    wait_for(bytes, || (site.envoy.value(bytes) == Some(page("").len() as u64)).then_some(()));
+    assert!(site.envoy.value("crawlpike_document_microseconds_total{}").is_some());
     has_no_errors(&site);
 }
 

@@ -31,15 +31,8 @@ fn page(gate: &Gate) -> String {
     gate.envoy.admin("/stats/prometheus")
 }
 
-/// The value of a series; `None` where there is none.
-fn value(gate: &Gate, series: &str) -> Option<u64> {
-    let page = page(gate);
-    let mut lines = page.lines();
-    lines.find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok())
-}
-
 fn wait_for_value(gate: &Gate, series: &str, is_right: impl Fn(u64) -> bool) {
-    wait_for(series, || value(gate, series).filter(|value| is_right(*value)));
+    wait_for(series, || gate.envoy.value(series).filter(|value| is_right(*value)));
 }
 
 fn requests(action: &str, reason: &str, identity: &str, agent: &str, site: &str) -> String {
@@ -69,7 +62,7 @@ fn requests_are_counted_by_decision() {
     for (series, count) in expected {
         wait_for_value(&gate, &series, |value| value == count);
     }
-    assert_eq!(value(&gate, "crawlpike_errors_total{}"), Some(0));
+    assert_eq!(gate.envoy.value("crawlpike_errors_total{}"), Some(0));
     assert_eq!(page(&gate).matches("\ncrawlpike_requests_total{").count(), 4, "{}", page(&gate));
 }
 
@@ -81,17 +74,17 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
     gate.ask(&verified("/"));
     wait_for_value(&gate, &series, |value| value == 1);
     assert_eq!(
-        [&reloaded, &partial, &refused].map(|series| value(&gate, series)),
+        [&reloaded, &partial, &refused].map(|series| gate.envoy.value(series)),
         [Some(0); 3],
         "the first is not a reload"
     );
-    assert_eq!(value(&gate, r#"crawlpike_feed_prefixes{feed="lab"}"#), Some(2));
-    let loaded = value(&gate, "crawlpike_ruleset_loaded_timestamp_seconds{}");
+    assert_eq!(gate.envoy.value(r#"crawlpike_feed_prefixes{feed="lab"}"#), Some(2));
+    let loaded = gate.envoy.value("crawlpike_ruleset_loaded_timestamp_seconds{}");
 
     replace_configuration(gate.folder(), "{ broken");
     wait_for_value(&gate, &refused, |value| value == 1);
     assert_eq!(
-        value(&gate, "crawlpike_ruleset_loaded_timestamp_seconds{}"),
+        gate.envoy.value("crawlpike_ruleset_loaded_timestamp_seconds{}"),
         loaded,
         "the old one is in force"
     );
@@ -104,7 +97,7 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
     wait_for_value(&gate, r#"crawlpike_feed_state{feed="laboratory",state="ok"}"#, |value| value == 1);
     wait_for_value(&gate, r#"crawlpike_feed_state{feed="lab",state="ok"}"#, |value| value == 0);
     assert_eq!(
-        [&reloaded, &partial, &refused].map(|series| value(&gate, series)),
+        [&reloaded, &partial, &refused].map(|series| gate.envoy.value(series)),
         [Some(1), Some(0), Some(1)],
         "once, whatever the workers"
     );
@@ -112,7 +105,7 @@ fn counters_go_on_and_gauges_follow_when_the_ruleset_changes() {
     wait_for_value(&gate, &series, |value| value == 2);
     // Written now, so it is young; it ages without a request or a reload.
     let age = r#"crawlpike_feed_age_seconds{feed="laboratory"}"#;
-    let first = value(&gate, age).expect("a feed with a date");
+    let first = gate.envoy.value(age).expect("a feed with a date");
     assert!(first < 1000, "{first}");
     wait_for_value(&gate, age, |value| value > first);
 }
@@ -123,7 +116,7 @@ fn logged(gate: &Gate, text: &str) -> usize {
 }
 
 fn state(gate: &Gate, state: &str) -> Option<u64> {
-    value(gate, &format!(r#"crawlpike_feed_state{{feed="lab",state="{state}"}}"#))
+    gate.envoy.value(&format!(r#"crawlpike_feed_state{{feed="lab",state="{state}"}}"#))
 }
 
 const PREFIXES: &str = r#"crawlpike_feed_prefixes{feed="lab"}"#;
@@ -138,10 +131,10 @@ fn a_feed_that_is_held_is_told_once_and_no_success() {
     assert!(write_resource_with(&path("crawlpike.json"), &path(RESOURCE), &[]).status.success());
     wait_for_value(&gate, &partial, |value| value == 1);
     wait_for("the state", || (state(&gate, "held") == Some(1)).then_some(()));
-    assert_eq!((state(&gate, "ok"), value(&gate, PREFIXES)), (Some(0), Some(2)), "the last good version");
+    assert_eq!((state(&gate, "ok"), gate.envoy.value(PREFIXES)), (Some(0), Some(2)), "the last good version");
     wait_for("the new ruleset", || (gate.envoy.update_count("config_reload") == 2).then_some(()));
     assert_eq!(logged(&gate, "the feed `lab` is held: "), 1, "whatever the workers");
-    assert_eq!((value(&gate, &reloaded), value(&gate, &refused)), (Some(0), Some(0)));
+    assert_eq!((gate.envoy.value(&reloaded), gate.envoy.value(&refused)), (Some(0), Some(0)));
 }
 
 #[test]
@@ -156,7 +149,7 @@ fn a_feed_that_becomes_stale_is_told_once() {
     assert_eq!((gate.status(&spoofed("/")), logged(&gate, "is stale")), (403, 0));
     gate.envoy.wait_for_line("envoy.log", "crawlpike: the feed `lab` is stale: it is 60m ");
     wait_for("the state", || (state(&gate, "stale") == Some(1)).then_some(()));
-    assert_eq!((state(&gate, "ok"), value(&gate, PREFIXES)), (Some(0), Some(0)));
+    assert_eq!((state(&gate, "ok"), gate.envoy.value(PREFIXES)), (Some(0), Some(0)));
     assert_eq!(gate.status(&spoofed("/")), 200, "he is unverified");
     // Each worker has looked by then.
     thread::sleep(Duration::from_secs(11));
@@ -183,13 +176,13 @@ fn a_feed_of_another_filter_stays_shown_when_one_of_its_name_goes() {
     });
     let [lab, laboratory] =
         ["lab", "laboratory"].map(|feed| format!(r#"crawlpike_feed_prefixes{{feed="{feed}"}}"#));
-    assert_eq!(value(&gate, &lab), Some(2));
+    assert_eq!(gate.envoy.value(&lab), Some(2));
     gate.folder().write("crawlpike.json", DOCUMENT.replace("\"lab\"", "\"laboratory\""));
     update_resource(gate.folder());
     // In each worker, one after the other.
     wait_for("the new ruleset", || (gate.envoy.update_count("config_reload") == 2).then_some(()));
     wait_for_value(&gate, &laboratory, |value| value == 2);
-    assert_eq!(value(&gate, &lab), Some(2), "the other filter has it");
+    assert_eq!(gate.envoy.value(&lab), Some(2), "the other filter has it");
 }
 
 #[test]

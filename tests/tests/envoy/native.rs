@@ -19,13 +19,8 @@ fn start() -> Gate {
     Gate::start(Filter::Native, lab())
 }
 
-fn value(gate: &Gate, series: &str) -> Option<u64> {
-    let page = gate.envoy.admin("/stats/prometheus");
-    page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok())
-}
-
 fn wait_for_value(gate: &Gate, series: &str, expected: u64) {
-    wait_for(series, || (value(gate, series) == Some(expected)).then_some(()));
+    wait_for(series, || (gate.envoy.value(series) == Some(expected)).then_some(()));
 }
 
 #[test]
@@ -64,7 +59,7 @@ fn changed_files_are_taken_over_whole_or_refused() {
     gate.folder().write("lab.txt", "192.0.2.0/24\n2001:db8::/32\n");
     wait_for("the first feed", || (gate.status(&spoofed("/")) == 403).then_some(()));
     assert_eq!((gate.status(&verified("/")), gate.status(&person("/"))), (200, 200));
-    assert_eq!(value(&gate, "crawlpike_errors_total{}"), Some(0));
+    assert_eq!(gate.envoy.value("crawlpike_errors_total{}"), Some(0));
 }
 
 #[test]

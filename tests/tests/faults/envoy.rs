@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::process::Output;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crawlpike_tests::envoy::{Envoy, Filter, Listener, bootstrap, command, configuration};
 use crawlpike_tests::faults::Faults;
@@ -12,7 +12,7 @@ use crawlpike_tests::lab::{lab_with_sites, spoofed, verified};
 use crawlpike_tests::nginx::{Folder, ask, local};
 use crawlpike_tests::page_origin;
 use crawlpike_tests::ports::free_port;
-use crawlpike_tests::process::{PATIENCE, wait_for};
+use crawlpike_tests::process::{PATIENCE, ask_within, wait_for};
 
 use crate::{Excused, each_fault, errors, judge_response};
 
@@ -49,14 +49,6 @@ pub(crate) fn judge_both(port: u16) -> Result<(), String> {
     if statuses == [403, 200] { Ok(()) } else { Err(format!("then {statuses:?}")) }
 }
 
-/// The sum of a counter's series in Envoy.
-pub(crate) fn counted(envoy: &Envoy, metric: &str) -> u64 {
-    let page = envoy.admin("/stats/prometheus");
-    let lines =
-        page.lines().filter(|line| line.strip_prefix(metric).is_some_and(|rest| rest.starts_with('{')));
-    lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
-}
-
 /// The bodies of the page as it is, and of its document, as they are sent.
 pub(crate) fn page_and_document(port: u16) -> (String, String) {
     let [page, document] = ["text/html", "text/markdown"].map(|accept| {
@@ -88,13 +80,13 @@ impl Lab {
     ) {
         let bytes = request.clone().header("Connection", "close").bytes();
         let run = || send_bytes(local(self.port), &bytes);
-        let before = counted(&self.envoy, ERRORS);
+        let before = self.envoy.sum(ERRORS);
         let failed = each_fault(&self.faults, situation, excused, run, |_, answer| {
             judge_response(answer, &is_good).and_then(|()| judge_both(self.port))
         });
         // A request without an address has none.
         let all = before + errors(&failed, &["http_filter_get_attribute_string"]);
-        wait_for("all errors", || (counted(&self.envoy, ERRORS) == all).then_some(()));
+        wait_for("all errors", || (self.envoy.sum(ERRORS) == all).then_some(()));
     }
 }
 
@@ -135,48 +127,31 @@ fn envoy_sends_the_page_or_its_document() {
     );
 }
 
-/// FreeBot at a path.
-fn free_bot(path: &str) -> Request {
-    Request::get(path).agent("FreeBot/1.0")
-}
-
 #[test]
 fn envoy_keeps_the_ruleset_where_a_reload_fails_and_then_takes_the_new_one() {
     let lab = Lab::start();
-    let file = |version: u32| format!("User-agent: FreeBot\nDisallow: /private-{version}/\n");
     let ended = || {
         let log = lab.envoy.folder().read("envoy.log");
         ["in force after changes in", "keeping the current ruleset", "internal error"]
             .map(|text| log.matches(text).count())
     };
-    let mut version = 0;
+    let mut version = 0_u32;
     let run = || {
         version += 1;
         let before = ended();
-        lab.envoy.folder().write("robots.txt", file(version));
+        lab.envoy
+            .folder()
+            .write("robots.txt", format!("User-agent: FreeBot\nDisallow: /private-{version}/\n"));
         // A look that fails says nothing.
-        within(Duration::from_secs(3), || ended() != before);
+        let _ = ask_within(Duration::from_secs(3), || (ended() != before).then_some(()));
         version
     };
     each_fault(&lab.faults, "envoy, reload", Excused::default(), run, |_, version| {
-        let forbidden = free_bot(&format!("/private-{version}/page"));
-        match within(PATIENCE, || ask(lab.port, &forbidden).status == 403) {
-            true => judge_both(lab.port),
-            false => Err("the new ruleset does not come".to_owned()),
-        }
+        let forbidden = Request::get(&format!("/private-{version}/page")).agent("FreeBot/1.0");
+        ask_within(PATIENCE, || (ask(lab.port, &forbidden).status == 403).then_some(()))
+            .ok_or("the new ruleset does not come")?;
+        judge_both(lab.port)
     });
-}
-
-/// Waits until something is so, at most as long as this. Returns false if it never is.
-fn within(patience: Duration, is_so: impl Fn() -> bool) -> bool {
-    let end = Instant::now() + patience;
-    while Instant::now() < end {
-        if is_so() {
-            return true;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    false
 }
 
 /// A number that Envoy refuses comes later, and none comes twice.
@@ -196,7 +171,7 @@ fn envoy_counts_each_request_once() {
     });
     // Two panics and a refusal of the headers come before a decision.
     let decided = asked.get() - 3;
-    wait_for("all requests", || (counted(&lab.envoy, "crawlpike_requests_total") >= decided).then_some(()));
+    wait_for("all requests", || (lab.envoy.sum("crawlpike_requests_total") >= decided).then_some(()));
     thread::sleep(Duration::from_secs(2));
-    assert_eq!(counted(&lab.envoy, "crawlpike_requests_total"), decided);
+    assert_eq!(lab.envoy.sum("crawlpike_requests_total"), decided);
 }

@@ -12,7 +12,7 @@ use crawlpike_tests::ports::free_port;
 use crawlpike_tests::process::wait_for;
 use serde_json::Value;
 
-use crate::envoy::{ERRORS, counted, folder, judge_both, page_and_document};
+use crate::envoy::{ERRORS, folder, judge_both, page_and_document};
 use crate::{Excused, each_fault, errors, judge_response};
 
 /// The plan of one filter, which is in its virtual machine.
@@ -78,13 +78,13 @@ impl Lab {
     ) {
         let bytes = request.clone().header("Connection", "close").bytes();
         let run = || send_bytes(local(self.port), &bytes);
-        let before = counted(&self.envoy, ERRORS);
+        let before = self.envoy.sum(ERRORS);
         let failed = each_fault(&self.faults(header), situation, Excused::default(), run, |_, answer| {
             judge_response(answer, &is_good).and_then(|()| judge_both(self.port))
         });
         // Without the time, a document lacks its own, and its time is not measured.
         let all = errors(&failed, &["proxy_get_current_time_nanoseconds"]);
-        assert_eq!(counted(&self.envoy, ERRORS) - before, all, "{failed:?}");
+        assert_eq!(self.envoy.sum(ERRORS) - before, all, "{failed:?}");
     }
 }
 
@@ -130,5 +130,5 @@ fn the_filter_keeps_the_ruleset_where_a_reload_fails() {
     let failed = each_fault(&lab.faults(POLICIES), "Wasm, reload", Excused::default(), run, |_, ()| {
         judge_both(lab.port)
     });
-    assert_eq!(counted(&lab.envoy, ERRORS), errors(&failed, &[]), "{failed:?}");
+    assert_eq!(lab.envoy.sum(ERRORS), errors(&failed, &[]), "{failed:?}");
 }
