@@ -60,6 +60,16 @@ fn the_answer_of_another_feed_is_called_so() {
     assert_eq!(fetched(&list(2, 40), &[&in_force]), (FeedState::Held, 40, why.into()));
     // It has changed since: most prefixes are still those of `b`.
     assert_eq!(fetched(&list(2, 45), &[&in_force]), (FeedState::Held, 40, why.into()));
+    // Half of them are not most.
+    let why = "40 of its 40 prefixes are gone, more than 70%";
+    let half = list(2, 40) + &list(3, 40);
+    let (state, prefixes, said) = fetched(&half, &[&in_force]);
+    assert_eq!((state, prefixes, &*said), (FeedState::Held, 40, why));
+    // Its own list may grow, but not to exactly that of another.
+    let longer = Candidate::new(b, version(&b, &list(1, 45)), None);
+    let why = "it has the prefixes of `b`; check whether the files are swapped";
+    assert_eq!(fetched(&list(1, 45), &[&longer]), (FeedState::Held, 40, why.into()));
+    assert_eq!(fetched(&list(1, 46), &[&longer]), (FeedState::Ok, 46, String::new()));
     let swapped =
         Candidate::new(b, version(&b, &list(1, 40)), Some((list(2, 40).into_bytes().into(), Some(NOW - 1))));
     let why = "the files of `a` and `b` are swapped";

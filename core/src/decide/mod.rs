@@ -15,6 +15,8 @@ mod public_resource;
 pub(crate) mod purpose;
 pub(crate) mod recent_headers;
 mod ruling;
+#[cfg(test)]
+mod shown_tests;
 pub(crate) mod step;
 #[cfg(test)]
 mod tests;

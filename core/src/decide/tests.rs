@@ -38,7 +38,8 @@ const DOCUMENT: &str = r#"{
     { "token": "BadBot", "feeds": ["good"], "action": "deny" },
     { "token": "FriendBot", "feeds": ["friendly"], "action": "allow" },
     { "token": "LoneBot" },
-    { "token": "LostBot", "feeds": ["good", "lost"] }
+    { "token": "LostBot", "feeds": ["good", "lost"] },
+    { "token": "HalfBot", "feeds": ["good", "elsewhere"] }
   ],
   "sites": [
     { "hosts": ["strict.test"], "robots_txt": "robots", "automation_preferences": "preferences",
@@ -52,7 +53,7 @@ const DOCUMENT: &str = r#"{
     { "hosts": ["half.test"], "enforce_percent": 50 }
   ],
   "files": {
-    "catalog": { "text": "{\"agents\": [ { \"token\": \"Quiet-Extended\", \"control_token\": true } ]}" }, "lab": { "text": "10.9.0.0/16" },
+    "catalog": { "text": "{\"feeds\": [ { \"name\": \"elsewhere\", \"url\": \"https://ranges.test/list.txt\", \"format\": \"cidr\" } ], \"agents\": [ { \"token\": \"Quiet-Extended\", \"control_token\": true } ]}" }, "lab": { "text": "10.9.0.0/16" },
     "good": { "text": "192.0.2.0/24\n203.0.113.0/24\n" }, "friendly": { "text": "198.51.100.0/24\n" }, "places": { "text": "203.0.113.0/24,AQ,,,\n" },
     "robots": { "text": "User-agent: *\nDisallow: /closed\n" },
     "preferences": { "text": "scope: /\nallowed-methods: GET\n\nscope: /search\nallowed-methods: GET\nallowed-purposes: search\n\n" }
@@ -125,6 +126,8 @@ fn each_step_settles_what_it_can_and_the_earlier_one_wins() {
         (NOWHERE, "LoneBot", "strict.test/closed", Unverified, UnverifiedAgent),
         (NOWHERE, "LostBot", "strict.test/closed", Unverified, UnverifiedAgent),
         (GOOD, "LostBot", "strict.test/open", Verified, Allowed),
+        (NOWHERE, "HalfBot", "strict.test/closed", Unverified, UnverifiedAgent),
+        (GOOD, "HalfBot", "strict.test/open", Verified, Allowed),
         (ABROAD, BROWSER, "strict.test/closed", Undeclared, UndeclaredAgent),
         (NOWHERE, "BadBot", "mild.test/closed", Spoofed, AgentDenied),
         (NOWHERE, "BadBot", "kind.test/closed", Spoofed, Allowed),

@@ -104,10 +104,13 @@ fn geo_3_a_geofeed_in_pieces_is_the_geofeed() {
 fn jafar_20_json_in_pieces_is_the_json() {
     // JAFAR-20
     let entry = |n: u32| match n % 4_000 {
-        7 => "{\"ipv4Prefix\": 7, \"service\": \"x\"}".to_string(),
+        7 => "{\"service\": \"żółw\", \"ipv4Prefix\": 7}".to_string(),
         8 => format!("{{\"ipv4Prefix\": \"10.0.0.{}/24\"}}", n / 4_000 + 1),
         _ if n.is_multiple_of(3) => {
             format!("{{\"ipv6Prefix\": \"{}\",\r\n \"service\": \"s{}\"}}", prefix(n), n % 50)
+        }
+        _ if n.is_multiple_of(5) => {
+            format!("{{\"ipv4Prefix\": \"{}\", \"service\": \"[a]}},{{\"}}", prefix(n))
         }
         _ => format!("{{\"ipv4Prefix\": \"{}\", \"service\": \"s\\u0061\"}}", prefix(n)),
     };
@@ -131,6 +134,9 @@ fn jafar_20_json_in_pieces_is_the_json() {
             assert!(read(text.into()).is_none() && read(Source::Pages(&Pieces(text))).is_none());
         }
     }
+    let behind_entries = google.replace("2026-11-22T", "2026-22-11T");
+    let (_, messages) = same(FeedFormat::Jafar, behind_entries.as_bytes(), &ReadOptions::default());
+    assert!(messages.iter().any(|message| message.contains("invalid time")), "{messages:?}");
     let shape = Shape::parse("x.*[]").unwrap();
     let options = ReadOptions { shape: Some(&shape), ..ReadOptions::default() };
     let text = format!("{{\"x\": {{\"EU\": [{strings}], \"date\": 5, \"US\": [\"192.0.2.0/24\"]}}}}");

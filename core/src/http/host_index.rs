@@ -113,6 +113,10 @@ mod tests {
         let best = |host: &str| index.best(RequestHost::new(host.as_bytes()));
         assert_eq!([best("A.B.example:1"), best("c.B.example"), best("example")], [Some(5), Some(2), None]);
         assert_eq!(found("example"), (None, alloc::vec![]));
+        // The capital letter has half as many bytes more.
+        let sharp = [HostPattern::new("ßßßßßßßßßßßßßßßß.example").unwrap()];
+        let index = HostIndex::new(sharp.iter().zip(0..));
+        assert_eq!(index.exact(RequestHost::new("ẞẞẞẞẞẞẞẞẞẞẞẞẞẞẞẞ.example".as_bytes())), Some(0));
         assert_eq!(found(""), (None, alloc::vec![]));
     }
 }

@@ -273,6 +273,7 @@ mod tests {
         assert_eq!(judged("/a"), (0, Sent, alloc::vec![Sent]));
         assert_eq!(judged("//a"), (0, Sent, alloc::vec![Sent, SlashesFirst]));
         assert_eq!(judged("//b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));
+        assert_eq!(judged("/x//../b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));
         assert_eq!(judged("/b//../c/.."), (0, Sent, alloc::vec![Sent, SlashesFirst, DotsFirst]));
         assert_eq!(judged("/b//../../b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));
         assert_eq!(judged("/c/..//../b"), (1, SlashesFirst, alloc::vec![Sent, SlashesFirst]));

@@ -138,7 +138,7 @@ fn mapped_addresses_and_prefixes_are_ipv4() {
 #[test]
 fn a_table_of_nothing_and_a_table_of_everything() {
     let nothing = table(&[]);
-    assert!(nothing.is_empty());
+    assert!(nothing.is_empty() && !table(&[entry("192.0.2.0/24", 0, 0)]).is_empty());
     assert_eq!(lookup(&nothing, "192.0.2.1"), []);
     assert_eq!(lookup(&nothing, "::"), []);
     let everything = table(&[entry("0.0.0.0/0", 0, 1), entry("::/0", 0, 2)]);
@@ -228,6 +228,24 @@ fn of_a_hundred_thousand_entries_each_is_found() {
         let address = entry.prefix.network();
         assert_eq!(table.lookup(address), Some(&*model(&entries, address)), "{entry:?}");
     }
+}
+
+/// JAFAR-18: the choice of nodes and of their sizes is a matter of memory only, so each other one would answer alike.
+#[test]
+fn tables_take_the_memory_for_which_their_nodes_were_chosen() {
+    let hashed = |n: u32| n.wrapping_mul(0x9E37_79B1);
+    let hosts = |n: u32| entry_of(Ipv4Net::new(hashed(n).into(), 32).unwrap().into(), 0, n % 5);
+    let clouds = |n: u32| {
+        let block = 0x2001_0db8_u128 << 96 | u128::from(hashed(n % 50)) << 64;
+        let net = Ipv6Net::new((block | u128::from(hashed(n)) << 32).into(), 96).unwrap();
+        entry_of(net.trunc().into(), 0, n % 5)
+    };
+    let words = |count: u32, of: &dyn Fn(u32) -> Entry| {
+        PrefixTable::build((0..count).map(of).collect()).unwrap().as_words().len()
+    };
+    let sizes: Vec<[usize; 2]> =
+        [1, 20, 300, 4_000, 60_000].map(|count| [words(count, &hosts), words(count, &clouds)]).into();
+    assert_eq!(sizes, [[150, 158], [2_173, 3_300], [34_293, 78_340], [85_561, 189_486], [559_364, 510_440]]);
 }
 
 #[test]

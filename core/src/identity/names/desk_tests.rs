@@ -51,7 +51,8 @@ fn a_network_a_zone_and_an_agent_have_their_shares() {
     let mut desk = desk();
     let of_network = taken(&mut desk, (0..256).map(|host| numbered(0xc000_0200 | host, "a.example.com")));
     assert_eq!(of_network, MOST_LOOKUPS.div_ceil(5));
-    let of_zone = taken(&mut desk, (0..0x1_0000).map(|host| numbered(0xc000_0000 | host, "b.example.com")));
+    let of_zone = |host: u32| numbered(0xc000_0000 | host, &alloc::format!("{host}.example.com"));
+    let of_zone = taken(&mut desk, (0..0x1_0000).map(of_zone));
     assert_eq!(of_network + of_zone, MOST_LOOKUPS / 2);
     let mut of_agent = 0;
     for shares in (0..256).map(|host| numbered(host << 16, "c.example.com")) {

@@ -86,6 +86,18 @@ fn a_set_finds_what_its_patterns_match_in_order() {
 }
 
 #[test]
+fn a_path_that_many_patterns_match_has_the_first_of_them() {
+    let texts: Vec<String> = (0..2_000).map(|number| format!("/*<{number:04}>")).collect();
+    let patterns = patterns(&texts);
+    let set = PathSet::new(&patterns);
+    for last in [0, 7, 63, 64, 500, 1_023] {
+        let path: String =
+            (last..last + 40).rev().map(|number| format!("/<{:04}>", number % 2_000)).collect();
+        assert_eq!(set.first_match(RequestPath::new(path.as_bytes())), Some(last), "{path}");
+    }
+}
+
+#[test]
 fn auto_18_a_set_takes_steps_for_the_patterns_that_may_match() {
     // AUTO-18, ROB-5: 10,000 wildcard rules, counted, not timed.
     let texts: Vec<String> = (0..10_000).map(|n| format!("/*/section-{n:05}/*.html$")).collect();

@@ -260,6 +260,8 @@ fn auto_14_between_weak_hosts_the_other_criteria_decide() {
 fn auto_18_sizes_are_limited() {
     // AUTO-18
     let big = "# \n".repeat(DEFAULT_LIMIT / 3 + 1);
+    let (file, messages) = read(big.split_at(DEFAULT_LIMIT).0, Load);
+    assert!(file.is_some(), "{messages:?}");
     let (file, messages) = read(&big, Load);
     assert!(file.is_none());
     assert_eq!(messages, ["p: error: the file has 524289 bytes; the limit is 524288 [AUTO-18]"]);
@@ -273,6 +275,9 @@ fn auto_18_sizes_are_limited() {
         ["p:1:1: warning: the line has 16392 bytes; the limit is 16384; ignoring its values [AUTO-18]"]
     );
 
+    let side = 1 << (MOST_COMBINATIONS.ilog2() / 2);
+    let text = format!("{}{}", "user-agent: a\n".repeat(side), "scope: /\n".repeat(side));
+    assert_eq!(read(&text, Load).0.map(|file| file.combinations()), Some(MOST_COMBINATIONS));
     let agents = "user-agent: a\n".repeat(600);
     let text = format!("{agents}{}", "scope: /\n".repeat(600));
     let (file, messages) = read(&text, Load);

@@ -214,6 +214,7 @@ mod tests {
             assert_eq!(objection_to_license(url.as_bytes()), None, "{url}");
         }
         let long = alloc::format!("https://a.example/{}", "x".repeat(LONGEST_LICENSE));
+        assert_eq!(objection_to_license(&long.as_bytes()[..LONGEST_LICENSE]), None);
         for url in [
             "",
             "/license.xml",

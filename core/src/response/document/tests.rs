@@ -38,6 +38,23 @@ fn wish(ruleset: &Ruleset, request: &Asked<'_>) -> (Decision, Option<DocumentWis
 
 type Lines<'a> = &'a [(&'a str, &'a str)];
 
+#[test]
+fn a_prospect_is_named_by_the_form_or_by_the_reason_against_it() {
+    let prospect = |host, path, lines: Lines<'_>, status| {
+        let ruleset = ruleset();
+        let request = Asked { host, path, headers: lines, ..Asked::default() };
+        let decision = decide(&ruleset, &request, Overrides::default());
+        let response = [HTML].into_iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
+        ruleset.document_prospect(&decision, &request, status, response).as_str()
+    };
+    assert_eq!(prospect("example.com", "/", &[MARKDOWN], 200), Some("markdown"));
+    assert_eq!(prospect("example.com", "/a.md", &[], 200), Some("markdown"));
+    assert_eq!(prospect("example.com", "/", &[MARKDOWN], 404), Some("status"));
+    assert_eq!(prospect("example.com", "/drafts/", &[MARKDOWN], 200), Some("noindex"));
+    assert_eq!(prospect("example.com", "/", &[], 200), None);
+    assert_eq!(prospect("none.test", "/", &[MARKDOWN], 200), None);
+}
+
 /// The plan for a response: `None` if it stays as it is.
 fn treated(request: &Asked<'_>, status: u16, response: Lines<'_>) -> DocumentTreatment {
     let ruleset = ruleset();
@@ -129,6 +146,8 @@ fn a_page_becomes_a_document_for_a_client_that_prefers_it() {
         ("cache-control", "no-store"),
         ("content-length", "1000"),
         ("content-encoding", "gzip"),
+        ("content-encoding", "Deflate"),
+        ("content-encoding", "br"),
         ("content-encoding", "identity"),
         ("x-robots-tag", "nofollow"),
         ("x-robots-tag", "ExampleBot: noindex"),

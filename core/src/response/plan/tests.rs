@@ -120,6 +120,9 @@ fn what_says_it_already_is_left_as_it_is() {
         let lines = [robots_tag, x_robots_tag];
         assert_eq!(edited("plain.test", "/", lines), owned(lines));
     }
+    // The site's syntax takes the place of another.
+    let lines: [&[&str]; 2] = [&["noindex; ExampleBot=nosnippet"], &["noindex, examplebot: nosnippet"]];
+    assert_eq!(edited("list.test", "/", lines)[0], ["*;noindex, ExampleBot;nosnippet"]);
     // No site, or the mode is off: whatever it says.
     for (host, path) in [("other.test", "/"), ("tagged.test", "/off/a.pdf")] {
         let lines: [&[&str]; 2] = [&["noindex", "noindex"], &["x"]];
@@ -148,7 +151,7 @@ fn what_stands_in_a_denials_place_is_stored_nowhere() {
     let document =
         br#"{ "mode": "enforce", "catalog": "none", "agents": [ { "token": "BadBot", "action": "deny" } ],
         "sites": [ { "modes": [ { "scope": "/observed", "mode": "observe" } ],
-                     "robots_tag": [ { "rules": "noindex" } ] } ] }"#;
+                     "robots_tag": [ { "scope": "/$", "rules": "noindex" }, { "scope": "/observed", "rules": "noindex" } ] } ] }"#;
     let ruleset = Ruleset::compile("c.json", document, &NoFiles).ruleset.unwrap();
     let edited = |user_agent: &str, path: &str, response: &[(&str, &str)]| {
         let request = Asked { user_agent, path, ..Asked::default() };
@@ -177,6 +180,14 @@ fn what_stands_in_a_denials_place_is_stored_nowhere() {
         ("X-Cache-Control", "stays"),
         ("Content-Type", "text/html"),
     ];
+    let mends = |user_agent: &str, host: &str, path: &str| {
+        let request = Asked { user_agent, host, path, ..Asked::default() };
+        let decision = decide(&ruleset, &request, Overrides::default());
+        ruleset.response_plan(&decision).map(ResponsePlan::only_mends)
+    };
+    assert_eq!(mends("GoodBot/1", "a.test", "/"), Some(false), "there are rules to be added");
+    assert_eq!(mends("BadBot/1", "a.test", "/free"), Some(false), "a denial is stored nowhere");
+    assert_eq!(mends("GoodBot/1", "a.test", "/free"), Some(true), "both headers have to say the same");
     let (replaced, removed) = edited("BadBot/1", "/", &page);
     assert_eq!(replaced, ["Robots-Tag: noindex", "X-Robots-Tag: noindex", "Cache-Control: no-store"]);
     assert_eq!(removed, page[2..10].iter().map(|(name, _)| *name).collect::<Vec<_>>());

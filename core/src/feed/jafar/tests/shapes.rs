@@ -183,6 +183,9 @@ fn jafar_20_an_unknown_shape_is_refused_with_what_was_seen() {
     ] {
         assert_eq!(refused(source), format!("f:1:1: error: {message} [JAFAR-20]"));
     }
+    let (entries, unreadable, messages) = at("a[][]", r#"{"a":[["192.0.2.0/24"],{"b":"::1"}]}"#);
+    assert_eq!((entries, unreadable), (vec!["192.0.2.0/24".into()], 1));
+    assert!(messages[0].contains("expected an array"), "{messages:?}");
     for (shape, source) in
         [("a[]", r#"{"b":["192.0.2.0/24"]}"#), ("a[]", "[]"), ("a.b", r#"{"a":7}"#), ("*", "{}")]
     {

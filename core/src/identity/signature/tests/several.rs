@@ -108,8 +108,11 @@ fn sig_7_what_a_client_makes_us_read_is_bounded() {
     let at_limit = good.headers.iter().map(|(_, value)| value.len() + 1).sum::<usize>();
     let filling = format!("x=\"{}\"", "a".repeat(MOST_BYTES - at_limit - 5));
     assert_eq!(result(&good.clone().with("signature-agent", &filling)), Some(Verified));
+    let with_empty_line = |sent: Sent| sent.with("signature-agent", "");
+    assert_eq!(result(&with_empty_line(good.clone().with("signature-agent", &filling))), Some(OverLimit));
     let many: Vec<String> = (0..8).map(|number| format!("s{number}=()")).collect();
     assert_eq!(result(&good.clone().with("signature-input", &many.join(","))), Some(OverLimit));
+    assert_eq!(result(&good.clone().with("signature-input", &many[..7].join(","))), Some(Verified));
     let agents: Vec<String> = (0..8).map(|number| format!("a{number}")).collect();
     assert_eq!(result(&good.clone().with("signature-agent", &agents[..7].join(","))), Some(Verified));
     assert_eq!(result(&good.clone().with("signature-agent", &agents.join(","))), Some(OverLimit));

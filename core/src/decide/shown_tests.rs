@@ -1,0 +1,112 @@
+//! A decision as people see it: its steps, its names, its headers and the gate's own response.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::judge::decide_traced;
+use crate::decide::step::Step;
+use crate::identity::Identity;
+use crate::policy::usage::vocabulary::PURPOSES;
+use crate::request::tests::Asked;
+use crate::{NoFiles, Overrides, Reason, Ruleset, decide};
+
+const DOCUMENT: &str = r#"{
+  "mode": "enforce", "catalog": "none",
+  "agents": [ { "token": "ExampleBot", "purposes": ["training"] }, { "token": "OtherBot" } ],
+  "sites": [ { "hosts": ["site.test"], "robots_txt": "robots", "automation_preferences": "preferences",
+    "usage": { "rules": [ { "scope": "/", "preferences": "search=y" } ] } } ],
+  "files": {
+    "robots": { "text": "User-agent: ExampleBot\nDisallow: /closed # now\n\nUser-agent: *\nContent-Usage: train-ai=n\nAllow: /\n" },
+    "preferences": { "text": "\n\nuser-agent: OtherBot\nscope: /closed\nallowed-methods: HEAD\n\nscope: /\nallowed-methods: GET\n\n" }
+  }
+}"#;
+
+fn ruleset() -> Ruleset {
+    let compiled = Ruleset::compile("c.json", DOCUMENT.as_bytes(), &NoFiles);
+    compiled.ruleset.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
+}
+
+fn request(user_agent: &'static str, path: &'static str) -> Asked<'static> {
+    Asked { host: "site.test", path, user_agent, ..Asked::default() }
+}
+
+/// File, group, line and text of each policy that was asked.
+fn policies(user_agent: &'static str, path: &'static str) -> Vec<String> {
+    let (ruleset, mut found) = (ruleset(), Vec::new());
+    decide_traced(&ruleset, &request(user_agent, path), Overrides::default(), &mut |step| {
+        if let Step::Policy(verdict) = step {
+            let group = verdict.group().unwrap_or_default();
+            let text = verdict.text().unwrap_or_default();
+            found.push(format!("{}: {group}: {:?}: {text}", verdict.file(), verdict.line));
+        }
+    });
+    found
+}
+
+#[test]
+fn each_policy_is_shown_with_its_group_and_line() {
+    assert_eq!(
+        policies("ExampleBot/1", "/closed"),
+        ["robots: the group of examplebot: Some(2): Disallow: /closed"]
+    );
+    assert_eq!(
+        policies("OtherBot/1", "/closed"),
+        [
+            "robots: the group of *: Some(6): Allow: /",
+            "preferences: the group in line 3: Some(5): allowed-methods: HEAD"
+        ]
+    );
+}
+
+#[test]
+fn a_decision_has_details_for_a_log_and_a_header_for_the_application() {
+    let ruleset = ruleset();
+    let shown = |user_agent, path| {
+        let decision = decide(&ruleset, &request(user_agent, path), Overrides::default());
+        (decision.response_details(), ruleset.header_value(&decision).unwrap_or_default())
+    };
+    let header = |action, agent| format!("action={action}, identity=unverified, agent=\"{agent}\"");
+    assert_eq!(
+        shown("ExampleBot/1", "/closed"),
+        ("crawlpike_denied[robots-disallowed]".into(), header("deny", "ExampleBot"))
+    );
+    assert_eq!(shown("OtherBot/1", "/"), ("crawlpike_allowed".into(), header("allow", "OtherBot")));
+}
+
+#[test]
+fn a_policy_is_answered_with_its_type_its_tag_and_its_lifetime() {
+    let ruleset = ruleset();
+    let request = request("ExampleBot/1", "/robots.txt");
+    let decision = decide(&ruleset, &request, Overrides::default());
+    let reply = ruleset.reply(&decision, &request, None).unwrap();
+    let etag = reply.etag.map(str::to_string).unwrap();
+    assert!(reply.body.starts_with(b"User-agent: ExampleBot"));
+    let names = |reply: &crate::Reply<'_>| {
+        reply.headers().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>()
+    };
+    let validated = ["Cache-Control: max-age=3600".to_string(), format!("ETag: {etag}")];
+    assert_eq!(names(&reply)[..1], ["Content-Type: text/plain; charset=utf-8"]);
+    assert_eq!(names(&reply)[1..3], validated);
+    let condition = [("if-none-match", &*etag)];
+    let again = Asked { headers: &condition, ..request };
+    let reply = ruleset.reply(&decision, &again, None).unwrap();
+    assert_eq!((reply.status, &*reply.body, names(&reply)), (304, &b""[..], validated.into()));
+}
+
+/// USE-9.
+#[test]
+fn the_usage_of_a_page_is_shown_with_its_lines() {
+    let ruleset = ruleset();
+    let request = request("OtherBot/1", "/a");
+    let decision = decide(&ruleset, &request, Overrides::default());
+    assert_eq!((decision.identity, decision.reason), (Identity::Unverified, Reason::Allowed));
+    let parts = ruleset.usage_parts(&decision, &request);
+    let parts: Vec<_> =
+        parts.iter().map(|part| (part.rule.file, part.rule.line, part.text.as_deref())).collect();
+    assert_eq!(parts, vec![("robots", 5, Some("Content-Usage: train-ai=n")), ("c.json", 5, None)]);
+    assert!(ruleset.describe(&decision, &request).usage.is_none());
+    let usage = ruleset.describe_with_usage(&decision, &request).usage.unwrap();
+    assert!(PURPOSES.iter().any(|(word, _)| usage.on(word).is_some()));
+}
