@@ -9,7 +9,7 @@ use super::judge::decide_traced;
 use crate::decide::step::Step;
 use crate::identity::Identity;
 use crate::policy::usage::vocabulary::PURPOSES;
-use crate::request::tests::Asked;
+use crate::request::tests::{Asked, BROWSER};
 use crate::{NoFiles, Overrides, Reason, Ruleset, decide};
 
 const DOCUMENT: &str = r#"{
@@ -109,4 +109,40 @@ fn the_usage_of_a_page_is_shown_with_its_lines() {
     assert!(ruleset.describe(&decision, &request).usage.is_none());
     let usage = ruleset.describe_with_usage(&decision, &request).usage.unwrap();
     assert!(PURPOSES.iter().any(|(word, _)| usage.on(word).is_some()));
+}
+
+#[test]
+fn a_share_of_the_addresses_and_each_other_spelling_are_steps() {
+    let steps =
+        |document: &str, path: &'static str| {
+            let ruleset = Ruleset::compile("c.json", document.as_bytes(), &NoFiles).ruleset.unwrap();
+            let mut found = Vec::new();
+            decide_traced(&ruleset, &request("ExampleBot/1", path), Overrides::default(), &mut |step| {
+                match step {
+                    Step::Share { percent, .. } => found.push(format!("{percent}%")),
+                    Step::Spelling(spelling) => found.push(format!("{spelling:?}")),
+                    _ => {}
+                }
+            });
+            found
+        };
+    assert_eq!(steps(DOCUMENT, "/open"), [""; 0]);
+    assert_eq!(steps(DOCUMENT, "//open"), ["SlashesFirst"]);
+    let shared = DOCUMENT.replace("\"hosts\"", "\"enforce_percent\": 7, \"hosts\"");
+    assert_eq!(steps(&shared, "/open"), ["7%"]);
+}
+
+#[test]
+fn the_facts_of_people_are_left_out_unless_they_are_asked_for() {
+    let facts = |site: &str, user_agent| {
+        let document = DOCUMENT.replace("\"hosts\"", &format!("{site} \"hosts\""));
+        let ruleset = Ruleset::compile("c.json", document.as_bytes(), &NoFiles).ruleset.unwrap();
+        let decision = decide(&ruleset, &request(user_agent, "/"), Overrides::default());
+        (ruleset.filter_state(&decision).len(), ruleset.shows_document(&decision))
+    };
+    let site = r#""filter_state": ["agent", "document"],"#;
+    assert_eq!(facts(site, "ExampleBot/1"), (2, true));
+    assert_eq!(facts(site, BROWSER), (0, true));
+    assert_eq!(facts(r#""filter_state": ["agent"],"#, "ExampleBot/1"), (1, false));
+    assert_eq!(facts(r#""filter_state": ["agent", "network"],"#, BROWSER), (2, false));
 }

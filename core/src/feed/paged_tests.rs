@@ -144,6 +144,7 @@ fn jafar_20_json_in_pieces_is_the_json() {
     for text in [
         "{\"prefixes\": [{\"ipv4Prefix\": \"192.0.2.0/24\"}]}",
         "{\"Action needed\": \"update\"}",
+        &format!("[{strings},]"),
         "[]",
         "<html>",
         "[1",

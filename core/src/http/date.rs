@@ -132,6 +132,8 @@ mod tests {
             let text = format(seconds).unwrap();
             assert_eq!(parse(text.as_bytes(), NOW), Some(seconds), "{text}");
         }
+        assert_eq!(rfc_3339(1_709_164_801).as_deref(), Some("2024-02-29T00:00:01Z"));
+        assert_eq!(rfc_3339(-99_999_999_999), None);
         assert_eq!(format(i64::MAX), None);
         assert_eq!(format(-99_999_999_999), None, "before the year 0");
     }

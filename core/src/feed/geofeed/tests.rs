@@ -231,6 +231,21 @@ fn geo_8_cities_are_free_text_and_postal_codes_are_dropped() {
     assert!(!format!("{feed:?}").contains("106"));
 }
 
+/// GEO-18.
+#[test]
+fn geo_18_a_prefix_is_private_if_all_of_it_is() {
+    for (prefix, is_private) in
+        [("10.0.0.0/8", true), ("10.0.0.0/7", false), ("fc00::/7", true), ("fc00::/6", false)]
+    {
+        let found = lint(&format!("{prefix},US,,,\n"));
+        assert_eq!(
+            found.iter().any(|message| message.contains("private address space")),
+            is_private,
+            "{prefix}"
+        );
+    }
+}
+
 #[test]
 fn geo_9_blank_fields_say_that_there_is_no_location() {
     // GEO-9: the entry is kept, so that it hides the one around it.

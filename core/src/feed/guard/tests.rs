@@ -81,6 +81,11 @@ fn addresses_count_as_prefixes_do() {
     ] {
         assert_eq!(change(&list(new), &good).as_deref(), why, "{new:?}");
     }
+    let few = |large: &str| list(&["10.0.0.0/24", large]);
+    assert_eq!(
+        change(&few("2001:db8::/120"), &few("2001:db8::/112")).as_deref(),
+        Some("it shrank from 65536 to 256 IPv6 addresses, by more than 50%")
+    );
     let half_replaced = ["10.0.0.0/24", "10.1.0.0/24", "10.2.0.0/23", "2001:db8::/48"];
     assert_eq!(change(&list(&half_replaced), &good), None);
     // Two small prefixes stay, and nearly all addresses are others.

@@ -52,6 +52,15 @@ fn name_bot() -> NameLookup {
     lookup(&ruleset(DOCUMENT), &asked("192.0.2.1", "NameBot/1.0")).unwrap()
 }
 
+#[test]
+fn lookups_for_one_address_and_the_same_names_are_one() {
+    let ruleset = ruleset(DOCUMENT);
+    let asks = |address, user_agent| lookup(&ruleset, &asked(address, user_agent)).unwrap();
+    assert!(name_bot().asks_as(&asks("192.0.2.1", "NameBot/2.0")));
+    assert!(!name_bot().asks_as(&asks("192.0.2.2", "NameBot/1.0")));
+    assert!(!name_bot().asks_as(&asks("192.0.2.1", "OtherBot/1.0")));
+}
+
 // RDNS-2
 #[test]
 fn only_those_are_looked_up_whom_it_can_verify() {

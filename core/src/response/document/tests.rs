@@ -39,6 +39,16 @@ fn wish(ruleset: &Ruleset, request: &Asked<'_>) -> (Decision, Option<DocumentWis
 type Lines<'a> = &'a [(&'a str, &'a str)];
 
 #[test]
+fn a_page_has_the_address_that_was_asked_for() {
+    let url =
+        |path, is_at_page| page_url(&Asked { host: "example.com", path, ..Asked::default() }, is_at_page);
+    assert_eq!(url("/a.md?b", true).as_deref(), Some("https://example.com/a?b"));
+    assert_eq!(url("/a.md?b", false).as_deref(), Some("https://example.com/a.md?b"));
+    let result = |outcome| DocumentResult::unread(DocumentForm::Markdown, outcome).as_str();
+    assert_eq!([result(DocumentOutcome::Made), result(DocumentOutcome::Status)], ["markdown", "status"]);
+}
+
+#[test]
 fn a_prospect_is_named_by_the_form_or_by_the_reason_against_it() {
     let prospect = |host, path, lines: Lines<'_>, status| {
         let ruleset = ruleset();

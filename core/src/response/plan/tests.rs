@@ -42,6 +42,7 @@ fn edited(host: &str, path: &str, lines: [&[&str]; 2]) -> [Vec<String>; 2] {
     let mut response = owned(lines);
     let Some(plan) = ruleset.response_plan(&decision) else { return response };
     assert_eq!(plan.watched(), Some(&ROBOTS[..]));
+    assert!(plan.watches(b"x-robots-tag") && !plan.watches(b"x-robots"));
     let edit = |response: &[Vec<String>; 2]| {
         let lines = ROBOTS
             .iter()
@@ -193,6 +194,7 @@ fn what_stands_in_a_denials_place_is_stored_nowhere() {
     assert_eq!(removed, page[2..10].iter().map(|(name, _)| *name).collect::<Vec<_>>());
     let own = [("cache-control", "no-store"), ("robots-tag", "noindex"), ("x-robots-tag", "noindex")];
     assert_eq!(edited("BadBot/1", "/", &own), (Vec::new(), Vec::new()));
+    assert_eq!(edited("BadBot/1", "/free", &[("cache-control", "public")]).0, ["Cache-Control: no-store"]);
     // Nobody is denied here.
     for (user_agent, path) in [("BadBot/1", "/observed"), ("GoodBot/1", "/")] {
         let (replaced, removed) = edited(user_agent, path, &page);

@@ -73,6 +73,24 @@ fn jafar_20_the_shapes_of_publishers_are_known() {
 }
 
 #[test]
+fn jafar_20_a_document_without_keys_of_the_format_claims_no_conformance() {
+    use crate::feed::{FeedFormat, is_of_a_deployed_shape};
+    let is_deployed = |format, text: &str| is_of_a_deployed_shape(format, text.as_bytes());
+    for (text, expected) in [
+        (sample!("ahrefs.json"), true),
+        (r#"["192.0.2.0/24"]"#, true),
+        (r#"{"prefixes":[]}"#, true),
+        (r#"{"prefixes":[],"syncToken":"1"}"#, true),
+        (r#"{"formatVersion":"1.0","prefixes":[]}"#, false),
+        (r#"{"synctoken":"1","prefixes":[]}"#, false),
+        ("{", false),
+    ] {
+        assert_eq!(is_deployed(FeedFormat::Jafar, text), expected, "{text}");
+        assert!(!is_deployed(FeedFormat::Cidr, text));
+    }
+}
+
+#[test]
 fn jafar_20_a_feed_inside_an_object_is_read_as_one() {
     // JAFAR-20, JAFAR-3, JAFAR-9, JAFAR-12
     let two = r#"{"updated":"today","a":{"creationTime":"2026-01-02T00:00:00Z","prefixes":[{"ipv4Prefix":"192.0.2.0/25"}]},
@@ -166,6 +184,10 @@ fn jafar_20_an_unknown_shape_is_refused_with_what_was_seen() {
         (
             r#"{"Action needed":"update the location"}"#,
             r#"unknown shape: an object with the keys "Action needed"; it has no prefixes"#,
+        ),
+        (
+            r#"{"items":[{"name":"x"},{"name":"y","network":"192.0.2.0/24"}]}"#,
+            r#"unknown shape: an object with the keys "items"; if its prefixes are at `items[].network`, set `shape` to this path"#,
         ),
         (r#"{"items":[]}"#, r#"unknown shape: an object with the keys "items"; it has no prefixes"#),
         (

@@ -188,5 +188,9 @@ fn sig_2_a_target_uri_holds_with_the_host_in_lower_case_and_as_it_was_sent() {
         // RFC 9421, 2.2.3, has the authority in lower case.
         let expected = if component == "@authority" { BadSignature } else { Verified };
         assert_eq!(signed_as(HostSpelling::Sent), Some(expected), "{component}");
+        // Whatever the spelling, another target was not signed.
+        let elsewhere = Sent { path: "/elsewhere".into(), ..sent.clone().signed(&plan) };
+        let expected = if component == "@authority" { Verified } else { BadSignature };
+        assert_eq!(result(&elsewhere), Some(expected), "{component}");
     }
 }
