@@ -142,7 +142,10 @@ impl Content {
         let left_out = rules.left_out(tree, &measures, shown, claim);
         measures.without(tree, &left_out);
         let kind = Kind::of(measures.get(Tree::ROOT), claim);
-        let root = root::find(tree, &measures, kind, claim);
+        let (root, beside) = root::find(tree, &measures, kind, claim);
+        measures.without(tree, &beside);
+        let mut left_out: Vec<NodeId> = left_out.into_iter().chain(beside).collect();
+        left_out.sort_unstable();
         let mut content = Self { root, left_out: Vec::new() };
         content.prune(tree, &measures, &left_out, shown, kind, claim);
         (content, measures.get(root))

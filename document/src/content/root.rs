@@ -33,10 +33,9 @@ impl Kind {
 /// A page is a list if less than one part in so many of its text is prose; in twice as many, if it says that it is an article.
 const LIST_SHARE: u32 = 4;
 
-/// Finds the element that holds the content.
-pub(super) fn find(tree: &Tree, measures: &Measures, kind: Kind, claim: Claim) -> NodeId {
-    let tenths = if claim == Claim::Article { PROSE_TENTHS_OF_ARTICLE } else { PROSE_TENTHS };
-    descend(tree, measures, kind, tenths, semantic(tree, measures, kind))
+/// Finds the element that holds the content, and the elements in it that are beside the content and its lead.
+pub(super) fn find(tree: &Tree, measures: &Measures, kind: Kind, claim: Claim) -> (NodeId, Vec<NodeId>) {
+    descend(tree, measures, kind, claim, semantic(tree, measures, kind))
 }
 
 /// Returns true if an element has a class that publishing systems give to the text of an article.
@@ -88,35 +87,111 @@ fn semantic(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
     Tree::ROOT
 }
 
-/// Goes down as long as one child has most of the prose, and of all that is not a link.
-fn descend(tree: &Tree, measures: &Measures, kind: Kind, tenths: u32, from: NodeId) -> NodeId {
-    let mut root = from;
-    loop {
-        let whole = measures.get(root);
-        let is_container = |node: Node| {
-            let is_one_block = matches!(
-                node.tag,
-                Tag::P | Tag::Ul | Tag::Ol | Tag::Table | Tag::Pre | Tag::Blockquote | Tag::Li | Tag::Dl
-            );
-            node.tag != Tag::Text && !is_one_block && node.tag.heading_level().is_none()
-        };
-        let children =
-            tree.children(root).filter(|(_, node)| is_container(*node)).map(|(id, _)| (id, measures.get(id)));
-        let best = children.max_by_key(|(id, measure)| (kind.weight(*measure), std::cmp::Reverse(*id)));
-        let holds_most = |measure: &Measure| {
-            kind.weight(*measure) > 0
-                && kind.weight(*measure) >= kind.weight(whole) / 10 * tenths
-                && measure.plain() >= whole.plain() / 10 * TEXT_TENTHS
-                // The things that a page lists are mostly links. The text beside them may be longer, but not all of the page.
-                && (kind == Kind::List
-                    || measure.text >= whole.text / 10 * TEXT_TENTHS
-                    || measure.plain() >= whole.plain() / 10 * MOST_TENTHS)
-        };
-        match best {
-            Some((id, measure)) if holds_most(&measure) => root = id,
-            _ => return root,
+/// Goes down as long as one child has most of the prose, and of all that is not a link. Gives the last of them, or the
+/// outermost around it in which a lead stands, and then all that is beside both.
+fn descend(
+    tree: &Tree,
+    measures: &Measures,
+    kind: Kind,
+    claim: Claim,
+    from: NodeId,
+) -> (NodeId, Vec<NodeId>) {
+    let (mut root, mut top, mut beside) = (from, None, Vec::new());
+    while let Some(child) = child_with_most(tree, measures, kind, claim, root) {
+        let leads = leads(tree, measures, root, child);
+        if !leads.is_empty() {
+            top = top.or(Some(root));
+        }
+        if top.is_some() {
+            let others = tree
+                .children(root)
+                .map(|(id, _)| id)
+                .filter(|id| *id != child && leads.binary_search(id).is_err());
+            beside.extend(others);
+            beside.extend(leads.iter().flat_map(|lead| around_sentences(tree, measures, *lead)));
+        }
+        root = child;
+    }
+    beside.sort_unstable();
+    (top.unwrap_or(root), beside)
+}
+
+/// The child of an element that has nearly all of the content in it.
+fn child_with_most(
+    tree: &Tree,
+    measures: &Measures,
+    kind: Kind,
+    claim: Claim,
+    root: NodeId,
+) -> Option<NodeId> {
+    let tenths = if claim == Claim::Article { PROSE_TENTHS_OF_ARTICLE } else { PROSE_TENTHS };
+    let whole = measures.get(root);
+    let is_container = |node: Node| {
+        let is_one_block = matches!(
+            node.tag,
+            Tag::P | Tag::Ul | Tag::Ol | Tag::Table | Tag::Pre | Tag::Blockquote | Tag::Li | Tag::Dl
+        );
+        node.tag != Tag::Text && !is_one_block && node.tag.heading_level().is_none()
+    };
+    let children =
+        tree.children(root).filter(|(_, node)| is_container(*node)).map(|(id, _)| (id, measures.get(id)));
+    let best = children.max_by_key(|(id, measure)| (kind.weight(*measure), std::cmp::Reverse(*id)));
+    let holds_most = |measure: &Measure| {
+        kind.weight(*measure) > 0
+            && kind.weight(*measure) >= kind.weight(whole) / 10 * tenths
+            && measure.plain() >= whole.plain() / 10 * TEXT_TENTHS
+            // The things that a page lists are mostly links. The text beside them may be longer, but not all of the page.
+            && (kind == Kind::List
+                || measure.text >= whole.text / 10 * TEXT_TENTHS
+                || measure.plain() >= whole.plain() / 10 * MOST_TENTHS)
+    };
+    best.filter(|(_, measure)| holds_most(measure)).map(|(id, _)| id)
+}
+
+/// The blocks of a lead that are not sentences: dates, names, pictures.
+fn around_sentences(tree: &Tree, measures: &Measures, lead: NodeId) -> Vec<NodeId> {
+    let is_block = |node: Node| node.tag != Tag::Text && !node.tag.is_inline();
+    let (mut others, mut skip_to) = (Vec::new(), lead);
+    for (id, node) in tree.inside(lead) {
+        if id < skip_to || !is_block(node) {
+            continue;
+        }
+        let is_innermost = || !tree.inside(id).skip(1).any(|(_, node)| is_block(node));
+        if measures.get(id).prose == 0 || node.tag == Tag::Figure || is_innermost() && !is_sentence(tree, id)
+        {
+            others.push(id);
+            skip_to = node.end;
         }
     }
+    others
+}
+
+/// Returns true if a text ends like a sentence.
+fn is_sentence(tree: &Tree, id: NodeId) -> bool {
+    const ENDS: [char; 10] = ['.', '!', '?', '…', ':', '。', '！', '？', '؟', '।'];
+    let text =
+        tree.inside(id).map(|(_, node)| tree.text(node).trim_end()).filter(|text| !text.is_empty()).last();
+    text.is_some_and(|text| text.trim_end_matches(['"', '”', '“', '’', '\'', '»', ')']).ends_with(ENDS))
+}
+
+/// The prose that a lead has at least.
+const LEAST_LEAD: u32 = 100;
+
+/// The lead: what has prose and stands between the heading of the page and a child of an element.
+fn leads(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Vec<NodeId> {
+    let mut has_heading = false;
+    let is_lead = |(id, node): &(NodeId, Node)| {
+        let heading = tree.inside(*id).find(|(_, node)| node.tag == Tag::H1);
+        has_heading |= heading.is_some();
+        let measure =
+            heading.into_iter().fold(measures.get(*id), |rest, (id, _)| rest.without(measures.get(id)));
+        has_heading
+            && measure.prose >= LEAST_LEAD
+            && measure.links < measure.text / 2
+            && node.tag != Tag::Figure
+    };
+    let before = tree.children(parent).take_while(|(id, _)| *id < child);
+    before.filter(is_lead).map(|(id, _)| id).collect()
 }
 
 /// The share of the prose, and of all text and of that outside of links, that a child must have to be the content by itself.

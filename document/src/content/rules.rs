@@ -85,6 +85,8 @@ const WEAK_SHARE: u32 = 12;
 const WEAK_SHARE_OF_ALL: u32 = 3;
 /// The elements around a footer that are looked at.
 const MOST_AROUND: usize = 16;
+/// The nodes of a heading that are looked at.
+const MOST_IN_HEADING: usize = 64;
 /// The prose that a page must have beside its footer, or what readers say about it.
 const REST: u32 = 250;
 
@@ -198,9 +200,13 @@ impl Rules {
         if tree.attribute(node, Attribute::Role).is_some_and(is_role_of_other) && !has_panels(tree, id) {
             hits |= 1 << ROLE;
         }
-        for attribute in [Attribute::Class, Attribute::Id] {
-            hits |=
-                tree.attribute(node, attribute).map_or(0, |value| names.get(value.as_bytes())) << FIRST_WORD;
+        let mut named = |attribute| {
+            tree.attribute(node, attribute).map_or(0, |value| names.get(value.as_bytes())) << FIRST_WORD
+        };
+        hits |= named(Attribute::Class);
+        let by_id = named(Attribute::Id);
+        if by_id & !hits != 0 && !is_linked_section(tree, id, node) {
+            hits |= by_id;
         }
         // A link or a heading is part of what is around it.
         if node.tag == Tag::A || node.tag.heading_level().is_some() {
@@ -248,6 +254,22 @@ fn has_panels(tree: &Tree, id: NodeId) -> bool {
 fn is_spoken_label(tree: &Tree, node: Node) -> bool {
     let class = || tree.attribute(node, Attribute::Class).unwrap_or_default();
     node.tag.is_inline() && node.tag != Tag::A && node.flags.has(Flags::NAMED) && is_for_listeners(class())
+}
+
+/// Returns true if an element is a section of the text by a mark in its heading that leads to it. Its id is then made of the heading.
+fn is_linked_section(tree: &Tree, id: NodeId, node: Node) -> bool {
+    let name = tree.attribute(node, Attribute::Id).unwrap_or_default().trim();
+    let is_blank = |node: &Node| node.tag == Tag::Text && tree.text(*node).trim().is_empty();
+    let is_place = |node: &Node| node.tag == Tag::Span && node.end.0 <= id.0 + 3;
+    let first = tree.children(id).find(|(_, node)| !is_blank(node) && !is_place(node));
+    let heading = first.filter(|(_, node)| node.tag.heading_level().is_some());
+    heading.is_some_and(|(heading, _)| {
+        tree.inside(heading).take(MOST_IN_HEADING).any(|(id, node)| {
+            let target = tree.attribute(node, Attribute::Href).and_then(|href| href.trim().strip_prefix('#'));
+            target.is_some_and(|target| !target.is_empty() && name.ends_with(target))
+                && tree.is_permalink(id, node)
+        })
+    })
 }
 
 /// Returns true if a button is the heading of an answer that it opens.

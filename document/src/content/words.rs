@@ -203,7 +203,7 @@ pub(super) fn against(names: &[u8]) -> u128 {
     let is_name = |name: &&[u8]| memchr::memchr3(b':', b'/', b'[', name).is_none();
     for name in names.split(u8::is_ascii_whitespace).filter(is_name) {
         let mut is_taken = false;
-        for (word, from) in words(name) {
+        for (word, from) in words(without_hash(name)) {
             let start = Start::at(from, word.len());
             if !is_taken {
                 found |= word_against(word, start);
@@ -212,6 +212,15 @@ pub(super) fn against(names: &[u8]) -> u128 {
         }
     }
     found
+}
+
+/// The name without the hash that a bundler adds to it: five letters and digits, `card_root__adKqa`.
+fn without_hash(name: &[u8]) -> &[u8] {
+    const LENGTH: usize = 5;
+    let Some((rest, hash)) = name.split_last_chunk::<LENGTH>() else { return name };
+    let is_mixed = hash.iter().skip(1).any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    let is_hash = is_mixed && hash.iter().all(u8::is_ascii_alphanumeric);
+    if is_hash && rest.ends_with(b"__") { rest } else { name }
 }
 
 /// The words of a name, each also with what follows it: `postMeta-date_2` has three.
@@ -330,7 +339,8 @@ mod tests {
     #[test]
     fn words_are_found_in_names_of_every_style() {
         assert_eq!(against("x relatedPosts"), Some(Strength::Leading));
-        for names in ["sidebar", "left-sidebar_2", "AD", "site-nav", "main-Footer"] {
+        for names in ["sidebar", "left-sidebar_2", "AD", "page__ad", "page__ad-12", "site-nav", "main-Footer"]
+        {
             assert_eq!(against(names), Some(Strength::Strong), "{names}");
         }
         assert_eq!(against("postComments"), Some(Strength::Talk));
@@ -346,6 +356,7 @@ mod tests {
             "tagged",
             "padding-2",
             "28c65ad00c",
+            "table_root__adKqa",
         ] {
             assert_eq!(against(names), None, "{names}");
         }
