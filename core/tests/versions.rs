@@ -78,6 +78,27 @@ fn the_answer_of_another_feed_is_called_so() {
     assert_eq!(fetched(&list(1, 40), &[&swapped]), (FeedState::Ok, 40, String::new()));
 }
 
+/// JAFAR-7: a version that was made earlier than the one in force, by mistake or by a cache.
+#[test]
+fn a_version_from_the_past_is_held() {
+    let terms = Terms { format: FeedFormat::Jafar, ..terms("a") };
+    let made = |day: u8, last: u8| {
+        let time = format!("2026-01-{day:02}T00:00:00Z");
+        format!(
+            r#"{{"creationTime":"{time}","prefixes":[{{"ipv4Prefix":"10.0.{last}.0/24"}},{{"ipv4Prefix":"10.1.0.0/16"}}]}}"#
+        )
+    };
+    let why = |new: String| {
+        let good = Some((made(5, 1).into_bytes().into(), Some(NOW - 1)));
+        Candidate::new(terms, version(&terms, &new), good).objection([].into_iter())
+    };
+    let past = "its creationTime is earlier than that of the last good version";
+    assert_eq!(
+        [why(made(4, 2)).as_deref(), why(made(5, 2)).as_deref(), why(made(6, 2)).as_deref()],
+        [Some(past), None, None]
+    );
+}
+
 #[test]
 fn a_first_answer_that_cannot_be_read_is_refused() {
     let candidate = Candidate::new(terms("a"), version(&terms("a"), "<html>"), None);

@@ -146,3 +146,21 @@ fn the_facts_of_people_are_left_out_unless_they_are_asked_for() {
     assert_eq!(facts(r#""filter_state": ["agent"],"#, "ExampleBot/1"), (1, false));
     assert_eq!(facts(r#""filter_state": ["agent", "network"],"#, BROWSER), (2, false));
 }
+
+/// JAFAR-9.
+#[test]
+fn of_several_services_the_one_of_the_agent_is_named() {
+    let document = r#"{
+      "catalog": "none", "feeds": [ { "name": "ranges", "format": "jafar", "source": "ranges" } ],
+      "agents": [ { "token": "ExampleBot", "feeds": ["ranges"], "services": ["images"] } ],
+      "files": { "ranges": { "text": "{\"prefixes\": [ {\"ipv4Prefix\": \"192.0.2.0/24\", \"service\": \"search\"}, {\"ipv4Prefix\": \"192.0.2.0/24\", \"service\": \"images\"} ]}" } }
+    }"#;
+    let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);
+    let ruleset = compiled.ruleset.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
+    let service = |user_agent| {
+        let request = Asked { address: "192.0.2.1".parse().ok(), user_agent, ..Asked::default() };
+        let decision = decide(&ruleset, &request, Overrides::default());
+        ruleset.named(&decision).service
+    };
+    assert_eq!([service("ExampleBot/1"), service("curl/8")], [Some("images"), Some("search")]);
+}

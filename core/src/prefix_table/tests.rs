@@ -243,6 +243,7 @@ fn tables_take_the_memory_for_which_their_nodes_were_chosen() {
     let words = |count: u32, of: &dyn Fn(u32) -> Entry| {
         PrefixTable::build((0..count).map(of).collect()).unwrap().as_words().len()
     };
+    assert_eq!(table(&varied()).as_words().len(), 262_772);
     let sizes: Vec<[usize; 2]> =
         [1, 20, 300, 4_000, 60_000].map(|count| [words(count, &hosts), words(count, &clouds)]).into();
     assert_eq!(sizes, [[150, 158], [2_173, 3_300], [34_293, 78_340], [85_561, 189_486], [559_364, 510_440]]);

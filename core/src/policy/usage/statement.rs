@@ -247,6 +247,10 @@ mod tests {
     fn use_13_only_what_is_known_and_disallowed_as_a_whole_is_disallowed() {
         let of = |category| UsageStatement::about(category, Preference::Disallowed);
         let (training, use_, search) = (of(0), of(1), of(2));
+        assert!(
+            training.either(search).disallows_part_of("search")
+                && training.either(search) == search.either(training)
+        );
         assert!(UsageStatement::about(2, Preference::Allowed).allows_search());
         assert!(!search.allows_search() && !UsageStatement::default().allows_search());
         for (statement, purposes, expected) in [

@@ -98,7 +98,7 @@ fn sig_14_a_parameter_of_the_query_is_encoded_in_one_way() {
         ("?a=b=c", "a", "b%3Dc"),
         ("?=x", "", "x"),
         ("?a=%C3%A9", "a", "%C3%A9"),
-        ("?a=%e2%82%ac.%F0%9F%A6%88", "a", "%E2%82%AC.%F0%9F%A6%88"),
+        ("?a=%e2%82%ac%F0%9F%A6%88", "a", "%E2%82%AC%F0%9F%A6%88"),
     ] {
         assert_eq!(base(query, name).as_deref(), Ok(expected), "{query} {name}");
     }
