@@ -113,19 +113,26 @@ fn the_usage_of_a_page_is_shown_with_its_lines() {
 
 #[test]
 fn a_share_of_the_addresses_and_each_other_spelling_are_steps() {
-    let steps =
-        |document: &str, path: &'static str| {
-            let ruleset = Ruleset::compile("c.json", document.as_bytes(), &NoFiles).ruleset.unwrap();
-            let mut found = Vec::new();
-            decide_traced(&ruleset, &request("ExampleBot/1", path), Overrides::default(), &mut |step| {
-                match step {
-                    Step::Share { percent, .. } => found.push(format!("{percent}%")),
-                    Step::Spelling(spelling) => found.push(format!("{spelling:?}")),
-                    _ => {}
-                }
-            });
-            found
-        };
+    let steps_of = |user_agent, document: &str, path: &'static str| {
+        let ruleset = Ruleset::compile("c.json", document.as_bytes(), &NoFiles).ruleset.unwrap();
+        let mut found = Vec::new();
+        let request = request(user_agent, path);
+        decide_traced(&ruleset, &request, Overrides::default(), &mut |step| match step {
+            Step::Share { percent, .. } => found.push(format!("{percent}%")),
+            Step::Spelling(spelling) => found.push(format!("{spelling:?}")),
+            Step::MisplacedToken(token) => found.push(token.into()),
+            _ => {}
+        });
+        found
+    };
+    let steps = |document: &str, path| steps_of("ExampleBot/1", document, path);
+    let of_catalog = r#""agents": { "text": "{\"agents\": [ { \"token\": \"OtherBot\", \"begins\": true } ]}" }, "robots":"#;
+    let misplaced = DOCUMENT
+        .replace("\"none\"", "\"agents\"")
+        .replace("\"robots\":", of_catalog)
+        .replace(", { \"token\": \"OtherBot\" }", "");
+    assert_eq!(steps_of("OtherBot/1", &misplaced, "/open"), [""; 0]);
+    assert_eq!(steps_of("Example/1 OtherBot/1", &misplaced, "/open"), ["OtherBot"]);
     assert_eq!(steps(DOCUMENT, "/open"), [""; 0]);
     assert_eq!(steps(DOCUMENT, "//open"), ["SlashesFirst"]);
     let shared = DOCUMENT.replace("\"hosts\"", "\"enforce_percent\": 7, \"hosts\"");

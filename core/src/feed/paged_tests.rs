@@ -145,6 +145,7 @@ fn jafar_20_json_in_pieces_is_the_json() {
         "{\"prefixes\": [{\"ipv4Prefix\": \"192.0.2.0/24\"}]}",
         "{\"Action needed\": \"update\"}",
         &format!("[{strings},]"),
+        &format!("[{strings}, nothing, {strings}]"),
         "[]",
         "<html>",
         "[1",
