@@ -89,6 +89,9 @@ fn a_policy_is_answered_with_its_type_its_tag_and_its_lifetime() {
     let validated = ["Cache-Control: max-age=3600".to_string(), format!("ETag: {etag}")];
     assert_eq!(names(&reply)[..1], ["Content-Type: text/plain; charset=utf-8"]);
     assert_eq!(names(&reply)[1..3], validated);
+    let denied = decide(&ruleset, &self::request("ExampleBot/1", "/closed"), Overrides::default());
+    let denial = ruleset.reply(&denied, &request, None).unwrap();
+    assert_eq!(names(&denial), ["Content-Type: application/problem+json", "Cache-Control: no-store"]);
     let condition = [("if-none-match", &*etag)];
     let again = Asked { headers: &condition, ..request };
     let reply = ruleset.reply(&decision, &again, None).unwrap();

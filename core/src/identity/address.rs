@@ -86,6 +86,7 @@ mod tests {
             ("2606:4700::1", None),
         ] {
             assert_eq!(doubt(address.parse().unwrap()), expected, "{address}");
+            assert_eq!(Doubt::of(address.parse().unwrap()), expected, "{address}");
         }
     }
 }

@@ -115,6 +115,18 @@ fn sig_14_a_parameter_of_the_query_is_encoded_in_one_way() {
     }
 }
 
+/// SIG-7.
+#[test]
+fn sig_7_few_members_of_dictionaries_are_covered() {
+    let covered =
+        |components: String| base_of(&sent().with("signature-input", &format!("s=({components})")), "s");
+    let members =
+        |count: usize| covered((0..count).map(|n| format!("\"signature-agent\";key=\"a{n}\" ")).collect());
+    assert_eq!([members(6), members(7)], [Err(NoBase::Missing), Err(NoBase::TooMuch)]);
+    assert_eq!(covered("\"signature-agent\";key=1".into()), Err(NoBase::Malformed));
+    assert_eq!(covered("\"accept\";key=1".into()), Err(NoBase::Unsupported));
+}
+
 /// SIG-14.
 #[test]
 fn sig_14_signers_may_cover_parameters_of_the_query() {
