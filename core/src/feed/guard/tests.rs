@@ -86,6 +86,12 @@ fn addresses_count_as_prefixes_do() {
         change(&few("2001:db8::/120"), &few("2001:db8::/112")).as_deref(),
         Some("it shrank from 65536 to 256 IPv6 addresses, by more than 50%")
     );
+    assert_eq!(change(&list(&[]), &list(&[])), None);
+    // Ten times a /32 is the limit for one prefix before.
+    let limit = ["10.0.0.0/24", "2a00::/29", "2a10::/31"];
+    assert_eq!(change(&list(&limit), &list(&limit[..1])), None);
+    let above = [&limit[..], &["2a20::/64"]].concat();
+    assert!(change(&list(&above), &list(&limit[..1])).unwrap().starts_with("IPv6 is new in it"));
     let half_replaced = ["10.0.0.0/24", "10.1.0.0/24", "10.2.0.0/23", "2001:db8::/48"];
     assert_eq!(change(&list(&half_replaced), &good), None);
     // Two small prefixes stay, and nearly all addresses are others.
