@@ -50,7 +50,12 @@ fn walk(name: &str, ports: &[&str]) {
     let checkout = folder.path().join("checkout");
     fs::create_dir_all(checkout.join("target/tools")).unwrap();
     symlink(artefacts::cli().parent().unwrap(), checkout.join("dist")).unwrap();
-    symlink(artefacts::envoy(), checkout.join("target/tools/envoy")).unwrap();
+    // Each Envoy that a reader starts is the only one; here, others may run.
+    let envoy = checkout.join("target/tools/envoy");
+    let started =
+        format!("#!/bin/sh\nexec '{}' --disable-hot-restart \"$@\"\n", artefacts::envoy().display());
+    fs::write(&envoy, started).unwrap();
+    fs::set_permissions(&envoy, fs::Permissions::from_mode(0o755)).unwrap();
     symlink(artefacts::nginx(), checkout.join("target/tools/nginx")).unwrap();
 
     // Background processes of a step end with the shell. A machine that runs much else may need longer than a
