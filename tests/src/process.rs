@@ -21,7 +21,7 @@ pub fn wait_for<T>(what: &str, ask: impl FnMut() -> Option<T>) -> T {
     ask_within(PATIENCE, ask).unwrap_or_else(|| panic!("waited {PATIENCE:?} in vain: {what}"))
 }
 
-/// The same for so long; `None` if there is no answer by then.
+/// Asks until there is an answer, for at most this time. Returns `None` if none comes.
 pub fn ask_within<T>(patience: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + patience;
     loop {

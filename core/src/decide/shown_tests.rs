@@ -6,11 +6,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::judge::decide_traced;
+use super::tests::ruleset;
 use crate::decide::step::Step;
 use crate::identity::Identity;
 use crate::policy::usage::vocabulary::PURPOSES;
 use crate::request::tests::{Asked, BROWSER};
-use crate::{NoFiles, Overrides, Reason, Ruleset, decide};
+use crate::{Overrides, Reason, Reply, decide};
 
 const DOCUMENT: &str = r#"{
   "mode": "enforce", "catalog": "none",
@@ -23,18 +24,13 @@ const DOCUMENT: &str = r#"{
   }
 }"#;
 
-fn ruleset() -> Ruleset {
-    let compiled = Ruleset::compile("c.json", DOCUMENT.as_bytes(), &NoFiles);
-    compiled.ruleset.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
-}
-
 fn request(user_agent: &'static str, path: &'static str) -> Asked<'static> {
     Asked { host: "site.test", path, user_agent, ..Asked::default() }
 }
 
 /// File, group, line and text of each policy that was asked.
 fn policies(user_agent: &'static str, path: &'static str) -> Vec<String> {
-    let (ruleset, mut found) = (ruleset(), Vec::new());
+    let (ruleset, mut found) = (ruleset(DOCUMENT), Vec::new());
     decide_traced(&ruleset, &request(user_agent, path), Overrides::default(), &mut |step| {
         if let Step::Policy(verdict) = step {
             let group = verdict.group().unwrap_or_default();
@@ -62,7 +58,7 @@ fn each_policy_is_shown_with_its_group_and_line() {
 
 #[test]
 fn a_decision_has_details_for_a_log_and_a_header_for_the_application() {
-    let ruleset = ruleset();
+    let ruleset = ruleset(DOCUMENT);
     let shown = |user_agent, path| {
         let decision = decide(&ruleset, &request(user_agent, path), Overrides::default());
         (decision.response_details(), ruleset.header_value(&decision).unwrap_or_default())
@@ -77,31 +73,31 @@ fn a_decision_has_details_for_a_log_and_a_header_for_the_application() {
 
 #[test]
 fn a_policy_is_answered_with_its_type_its_tag_and_its_lifetime() {
-    let ruleset = ruleset();
+    let ruleset = ruleset(DOCUMENT);
     let request = request("ExampleBot/1", "/robots.txt");
     let decision = decide(&ruleset, &request, Overrides::default());
     let reply = ruleset.reply(&decision, &request, None).unwrap();
     let etag = reply.etag.map(str::to_string).unwrap();
     assert!(reply.body.starts_with(b"User-agent: ExampleBot"));
-    let names = |reply: &crate::Reply<'_>| {
+    let headers = |reply: &Reply<'_>| {
         reply.headers().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>()
     };
     let validated = ["Cache-Control: max-age=3600".to_string(), format!("ETag: {etag}")];
-    assert_eq!(names(&reply)[..1], ["Content-Type: text/plain; charset=utf-8"]);
-    assert_eq!(names(&reply)[1..3], validated);
+    assert_eq!(headers(&reply)[..1], ["Content-Type: text/plain; charset=utf-8"]);
+    assert_eq!(headers(&reply)[1..3], validated);
     let denied = decide(&ruleset, &self::request("ExampleBot/1", "/closed"), Overrides::default());
     let denial = ruleset.reply(&denied, &request, None).unwrap();
-    assert_eq!(names(&denial), ["Content-Type: application/problem+json", "Cache-Control: no-store"]);
+    assert_eq!(headers(&denial), ["Content-Type: application/problem+json", "Cache-Control: no-store"]);
     let condition = [("if-none-match", &*etag)];
     let again = Asked { headers: &condition, ..request };
     let reply = ruleset.reply(&decision, &again, None).unwrap();
-    assert_eq!((reply.status, &*reply.body, names(&reply)), (304, &b""[..], validated.into()));
+    assert_eq!((reply.status, &*reply.body, headers(&reply)), (304, &b""[..], validated.into()));
 }
 
 /// USE-9.
 #[test]
 fn the_usage_of_a_page_is_shown_with_its_lines() {
-    let ruleset = ruleset();
+    let ruleset = ruleset(DOCUMENT);
     let request = request("OtherBot/1", "/a");
     let decision = decide(&ruleset, &request, Overrides::default());
     assert_eq!((decision.identity, decision.reason), (Identity::Unverified, Reason::Allowed));
@@ -117,7 +113,7 @@ fn the_usage_of_a_page_is_shown_with_its_lines() {
 #[test]
 fn a_share_of_the_addresses_and_each_other_spelling_are_steps() {
     let steps_of = |user_agent, document: &str, path: &'static str| {
-        let ruleset = Ruleset::compile("c.json", document.as_bytes(), &NoFiles).ruleset.unwrap();
+        let ruleset = ruleset(document);
         let mut found = Vec::new();
         let request = request(user_agent, path);
         decide_traced(&ruleset, &request, Overrides::default(), &mut |step| match step {
@@ -146,7 +142,7 @@ fn a_share_of_the_addresses_and_each_other_spelling_are_steps() {
 fn the_facts_of_people_are_left_out_unless_they_are_asked_for() {
     let facts = |site: &str, user_agent| {
         let document = DOCUMENT.replace("\"hosts\"", &format!("{site} \"hosts\""));
-        let ruleset = Ruleset::compile("c.json", document.as_bytes(), &NoFiles).ruleset.unwrap();
+        let ruleset = ruleset(&document);
         let decision = decide(&ruleset, &request(user_agent, "/"), Overrides::default());
         (ruleset.filter_state(&decision).len(), ruleset.shows_document(&decision))
     };
@@ -165,8 +161,7 @@ fn of_several_services_the_one_of_the_agent_is_named() {
       "agents": [ { "token": "ExampleBot", "feeds": ["ranges"], "services": ["images"] } ],
       "files": { "ranges": { "text": "{\"prefixes\": [ {\"ipv4Prefix\": \"192.0.2.0/24\", \"service\": \"search\"}, {\"ipv4Prefix\": \"192.0.2.0/24\", \"service\": \"images\"} ]}" } }
     }"#;
-    let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);
-    let ruleset = compiled.ruleset.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
+    let ruleset = ruleset(document);
     let service = |user_agent| {
         let request = Asked { address: "192.0.2.1".parse().ok(), user_agent, ..Asked::default() };
         let decision = decide(&ruleset, &request, Overrides::default());

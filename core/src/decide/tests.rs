@@ -89,7 +89,7 @@ fn request(address: &str, user_agent: &'static str, url: &'static str) -> Asked<
     Asked { address: address.parse().ok(), host, path, user_agent, ..Asked::default() }
 }
 
-fn ruleset(document: &str) -> Ruleset {
+pub(super) fn ruleset(document: &str) -> Ruleset {
     let compiled = Ruleset::compile("c.json", document.as_bytes(), &NoFiles);
     compiled.ruleset.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
 }

@@ -230,7 +230,7 @@ fn of_a_hundred_thousand_entries_each_is_found() {
     }
 }
 
-/// JAFAR-18: the choice of nodes and of their sizes is a matter of memory only, so each other one would answer alike.
+/// JAFAR-18: the choice of nodes and of their sizes is a matter of memory only, so any other choice would give the same answers.
 #[test]
 fn tables_take_the_memory_for_which_their_nodes_were_chosen() {
     let hashed = |n: u32| n.wrapping_mul(0x9E37_79B1);

@@ -139,12 +139,12 @@ impl Content {
 
     /// The content as some rules find it, and its measure.
     fn by(tree: &Tree, mut measures: Measures, rules: Rules, shown: Shown, claim: Claim) -> (Self, Measure) {
-        let left_out = rules.left_out(tree, &measures, shown, claim);
+        let mut left_out = rules.left_out(tree, &measures, shown, claim);
         measures.without(tree, &left_out);
         let kind = Kind::of(measures.get(Tree::ROOT), claim);
         let (root, beside) = root::find(tree, &measures, kind, claim);
         measures.without(tree, &beside);
-        let mut left_out: Vec<NodeId> = left_out.into_iter().chain(beside).collect();
+        left_out.extend(beside);
         left_out.sort_unstable();
         let mut content = Self { root, left_out: Vec::new() };
         content.prune(tree, &measures, &left_out, shown, kind, claim);

@@ -183,8 +183,8 @@ fn leads(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Vec
     let is_lead = |(id, node): &(NodeId, Node)| {
         let heading = tree.inside(*id).find(|(_, node)| node.tag == Tag::H1);
         has_heading |= heading.is_some();
-        let measure =
-            heading.into_iter().fold(measures.get(*id), |rest, (id, _)| rest.without(measures.get(id)));
+        let whole = measures.get(*id);
+        let measure = heading.map_or(whole, |(heading, _)| whole.without(measures.get(heading)));
         has_heading
             && measure.prose >= LEAST_LEAD
             && measure.links < measure.text / 2
