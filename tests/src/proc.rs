@@ -25,6 +25,14 @@ pub fn threads(pid: i32) -> Vec<i32> {
     threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).collect()
 }
 
+/// Returns true if all threads of a process are stopped, which is some time after SIGSTOP.
+pub fn is_stopped(pid: i32) -> bool {
+    threads(pid).into_iter().all(|thread| {
+        let text = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).unwrap_or_default();
+        text.lines().any(|line| line.starts_with("State:\tT"))
+    })
+}
+
 /// The memory of a process, in KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {

@@ -12,6 +12,7 @@ use crawlpike_tests::lab::FIREFOX;
 use crawlpike_tests::nginx::{Folder, Nginx, local};
 use crawlpike_tests::origin::{Origin, Received};
 use crawlpike_tests::ports::free_port;
+use crawlpike_tests::proc;
 use crawlpike_tests::process::{Server, wait_for};
 use crawlpike_tests::serve::Serve;
 use rustix::process::Signal;
@@ -195,6 +196,8 @@ fn apache() {
     let status = |path: &str| send(local(port), &Request::get(path).agent("curl/8")).unwrap().status;
     // An answer that comes too late is not taken for that to the next question.
     world.serve.server().signal(Signal::STOP);
+    let pid = world.serve.server().pid().as_raw_nonzero().get();
+    wait_for("a server that is stopped", || proc::is_stopped(pid).then_some(()));
     world.check_failure(200);
     world.serve.server().signal(Signal::CONT);
     assert_eq!(status("/"), 200);
