@@ -65,6 +65,9 @@ fn the_answer_of_another_feed_is_called_so() {
     let half = list(2, 40) + &list(3, 40);
     let (state, prefixes, said) = fetched(&half, &[&in_force]);
     assert_eq!((state, prefixes, &*said), (FeedState::Held, 40, why));
+    let (one_more, half) = (list(2, 41), list(2, 40) + &list(3, 40));
+    let one_more = Candidate::new(b, version(&b, &one_more), None);
+    assert_eq!(fetched(&half, &[&one_more]).2, why);
     // Its own list may grow, but not to exactly that of another.
     let longer = Candidate::new(b, version(&b, &list(1, 45)), None);
     let why = "it has the prefixes of `b`; check whether the files are swapped";
@@ -76,6 +79,9 @@ fn the_answer_of_another_feed_is_called_so() {
     assert_eq!(fetched(&list(2, 40), &[&swapped]), (FeedState::Held, 40, why.into()));
     // Two feeds that always were copies of one list may stay so.
     assert_eq!(fetched(&list(1, 40), &[&swapped]), (FeedState::Ok, 40, String::new()));
+    let copy = Candidate::new(b, version(&b, &list(1, 40)), None);
+    let with_comment = format!("# today\n{}", list(1, 40));
+    assert_eq!(fetched(&with_comment, &[&copy]), (FeedState::Ok, 40, String::new()));
 }
 
 /// JAFAR-7: a version that was made earlier than the one in force, by mistake or by a cache.
@@ -105,6 +111,16 @@ fn a_first_answer_that_cannot_be_read_is_refused() {
     assert_eq!(candidate.objection([].into_iter()), None);
     let reasons = candidate.choose(None).unwrap_err();
     assert!(reasons[0].to_string().starts_with("https://a.example/ranges.txt: error: this is HTML"));
+}
+
+#[test]
+fn only_a_feed_that_had_prefixes_becomes_empty() {
+    let became_empty = |new: &str, good: &str| {
+        let good = Some((good.as_bytes().to_vec().into(), Some(NOW - 1)));
+        Candidate::new(terms("a"), version(&terms("a"), new), good).became_empty()
+    };
+    assert!(became_empty("", &list(1, 40)));
+    assert!(!became_empty("# nobody yet\n", "") && !became_empty("", "") && !became_empty(&list(1, 40), ""));
 }
 
 #[test]

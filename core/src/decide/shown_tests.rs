@@ -11,7 +11,7 @@ use crate::decide::step::Step;
 use crate::identity::Identity;
 use crate::policy::usage::vocabulary::PURPOSES;
 use crate::request::tests::{Asked, BROWSER};
-use crate::{Overrides, Reason, Reply, decide};
+use crate::{Files, FoundFile, Overrides, Reason, Reply, Ruleset, decide};
 
 const DOCUMENT: &str = r#"{
   "mode": "enforce", "catalog": "none",
@@ -92,6 +92,26 @@ fn a_policy_is_answered_with_its_type_its_tag_and_its_lifetime() {
     let again = Asked { headers: &condition, ..request };
     let reply = ruleset.reply(&decision, &again, None).unwrap();
     assert_eq!((reply.status, &*reply.body, headers(&reply)), (304, &b""[..], validated.into()));
+}
+
+/// Files that were modified a thousand seconds after the epoch.
+struct Dated;
+
+impl Files for Dated {
+    fn read(&self, _path: &str) -> Result<Option<FoundFile>, String> {
+        Ok(Some(FoundFile { bytes: b"User-agent: *\nAllow: /\n".to_vec(), modified: Some(1000) }))
+    }
+}
+
+#[test]
+fn a_policy_has_the_date_of_its_file() {
+    let document = br#"{ "mode": "enforce", "catalog": "none", "sites": [ { "hosts": ["site.test"], "robots_txt": "robots.txt" } ] }"#;
+    let ruleset = Ruleset::compile("c.json", document, &Dated).ruleset.unwrap();
+    let request = request("ExampleBot/1", "/robots.txt");
+    let decision = decide(&ruleset, &request, Overrides::default());
+    let reply = ruleset.reply(&decision, &request, None).unwrap();
+    let date = reply.headers().find(|(name, _)| *name == "Last-Modified").map(|(_, value)| value.to_string());
+    assert_eq!(date.as_deref(), Some("Thu, 01 Jan 1970 00:16:40 GMT"));
 }
 
 /// USE-9.

@@ -278,14 +278,15 @@ fn sig_12_a_signature_verifies_whoever_the_user_agent_is_and_a_wrong_one_is_spoo
     let key = SigningKey::from_bytes(&[7; 32]);
     let public = key.verifying_key().to_bytes();
     let document = serde_json::json!({
-        "mode": "enforce", "catalog": "none",
+        "mode": "enforce", "catalog": "first",
         "feeds": [{ "name": "good", "format": "cidr", "source": "good" }],
         "agents": [
             { "token": "SigningBot", "keys": [{ "directory": "https://signer.test", "source": "keys" }] },
             { "token": "GoodBot", "feeds": ["good"] },
         ],
         "sites": [{ "hosts": ["signed.test"] }, { "hosts": ["kind.test"], "spoofed": "policy" }],
-        "files": { "good": { "text": "192.0.2.0/24" }, "keys": { "text": key_directory(&[public]) } },
+        "files": { "good": { "text": "192.0.2.0/24" }, "keys": { "text": key_directory(&[public]) },
+            "first": { "text": r#"{ "agents": [ { "token": "FirstBot", "begins": true } ] }"# } },
     });
     let ruleset = ruleset(&document.to_string());
     let of = |address, user_agent, host: &str, signed_host, created| {
@@ -303,11 +304,13 @@ fn sig_12_a_signature_verifies_whoever_the_user_agent_is_and_a_wrong_one_is_spoo
         let asked = Asked { address: Some(address), user_agent, host, headers: &headers, ..Asked::default() };
         let mut steps = 0;
         let decision = decide_traced(&ruleset, &asked, Overrides::default(), &mut |step| {
-            steps += usize::from(matches!(step, Step::Signature { .. }));
+            steps += usize::from(matches!(step, Step::Signature { .. } | Step::MisplacedToken(_)));
         });
         assert_eq!(steps, usize::from(decision.signature().is_some()));
         let facts = ruleset.describe(&decision, &asked);
         let proof = facts.proof.map(|proof| proof.to_string());
+        let has_proved = decision.signature() == Some(crate::SignatureResult::Verified);
+        assert_eq!(has_proved, proof.as_deref() == Some("signature"));
         (decision.identity, decision.reason, facts.agent.map(ToString::to_string), proof)
     };
     let some = |text: &str| Some(text.to_string());
@@ -320,6 +323,7 @@ fn sig_12_a_signature_verifies_whoever_the_user_agent_is_and_a_wrong_one_is_spoo
         (NOWHERE, "SigningBot/1", "signed.test", "signed.test", now, signed.clone()),
         // The agent that the signature proves counts, not the one that the User-Agent claims.
         (NOWHERE, "GoodBot", "signed.test", "signed.test", now, signed.clone()),
+        (NOWHERE, "Example/1 FirstBot/1", "signed.test", "signed.test", now, signed.clone()),
         (GOOD, BROWSER, "signed.test", "signed.test", now, signed),
         // The first proof that holds.
         (

@@ -176,6 +176,18 @@ mod tests {
     }
 
     #[test]
+    fn a_range_goes_forward_and_stays_in_its_family() {
+        for (line, expected) in [
+            ("192.0.2.2-192.0.2.1", "the last address of the range is before the first one"),
+            ("2001:db8::2 - 2001:db8::1", "the last address of the range is before the first one"),
+            ("192.0.2.1-2001:db8::1", "the range has addresses of both families"),
+        ] {
+            let error = super::prefixes(line).unwrap_err();
+            assert_eq!(error, format!("\"{line}\": {expected}"));
+        }
+    }
+
+    #[test]
     fn jafar_20_ranges_masks_and_semicolons() {
         // JAFAR-20
         let source = "192.0.2.0 - 192.0.2.255\n198.51.100.1-198.51.100.6 ; AS64496\n; comment\n\

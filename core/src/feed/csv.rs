@@ -187,6 +187,7 @@ mod tests {
             records("\"a\r\",b\r\"c\"\rd"),
             [Record::Quoted("\"a\r\",b"), Record::Quoted("\"c\""), Record::Plain("d")]
         );
+        assert_eq!(records("\"a\",b\"c\nd"), [Record::Quoted("\"a\",b\"c"), Record::Plain("d")]);
         let record = "\"a\", \"x\" ,\"b # \"\"c\"\",\nd\",,\"e\" ";
         let mut unquoter = Unquoter::new();
         let fields = unquoter.fields(record).unwrap();

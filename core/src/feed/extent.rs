@@ -174,7 +174,8 @@ mod tests {
         let (one, other) = (Extent(&one), Extent(&other));
         let common = Common { prefixes: 1, v4: 768, v6: 1 << 80 };
         assert_eq!((one.in_common(other), other.in_common(one)), (common, common));
-        let none = Entries::default();
+        let (last, none) = (entries(&["10.0.0.255", "10.0.2.0"]), Entries::default());
+        assert_eq!(one.in_common(Extent(&last)), Common { prefixes: 0, v4: 2, v6: 0 });
         assert_eq!(one.in_common(Extent(&none)), Common { prefixes: 0, v4: 0, v6: 0 });
         assert!(!one.has_the_prefixes_of(other) && one.has_the_prefixes_of(one));
     }

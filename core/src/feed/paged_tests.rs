@@ -90,6 +90,7 @@ fn geo_3_a_geofeed_in_pieces_is_the_geofeed() {
         2 => format!("{},PL,,{},\n", prefix(n), "ż".repeat(40_000)),
         3 => "192.0.2.1,USA,,,\r".into(),
         4 => format!("# {}\n", "y".repeat(300_000)),
+        _ if n.is_multiple_of(5) => format!("{},PL,PL-{:02},\"Two\nlines\",\n", prefix(n), n % 17),
         _ => format!("{},PL,PL-{:02},City {},\r\n", prefix(n), n % 17, n % 1000),
     });
     let text: String = records.collect();
@@ -134,6 +135,15 @@ fn jafar_20_json_in_pieces_is_the_json() {
             assert!(read(text.into()).is_none() && read(Source::Pages(&Pieces(text))).is_none());
         }
     }
+    // Wherever the parts end, a comma too many is at the end of one.
+    for count in 120..140 {
+        let text = format!("[{}]", format!("\"192.0.2.1\"{},", " ".repeat(1000)).repeat(count));
+        assert_eq!(same(FeedFormat::Jafar, text.as_bytes(), &ReadOptions::default()).0, None);
+    }
+    let page = format!("<html><pre>{google}</pre>");
+    let html = Shape::parse("html").unwrap();
+    let of_page = ReadOptions { shape: Some(&html), ..ReadOptions::default() };
+    assert!(same(FeedFormat::Jafar, page.as_bytes(), &of_page).0.is_some());
     let behind_entries = google.replace("2026-11-22T", "2026-22-11T");
     let (_, messages) = same(FeedFormat::Jafar, behind_entries.as_bytes(), &ReadOptions::default());
     assert!(messages.iter().any(|message| message.contains("invalid time")), "{messages:?}");

@@ -16,6 +16,16 @@ pub(crate) struct SyntaxError {
     pub(crate) message: String,
 }
 
+/// One of the mistakes that people often make.
+const NEEDLESS_COMMA: &str = "a comma before the end of an object or an array; remove it";
+
+impl SyntaxError {
+    /// That there is nothing behind the comma at this offset.
+    pub(crate) fn needless_comma(offset: usize) -> Self {
+        Self { offset, message: format!("not JSON: {NEEDLESS_COMMA}") }
+    }
+}
+
 /// The one value that a document consists of, its syntax checked to the last bracket.
 pub(crate) fn document(json: &str) -> Result<&RawValue, SyntaxError> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
@@ -54,7 +64,7 @@ fn usual_mistake(json: &str, offset: usize) -> Option<(usize, &'static str)> {
     let before = before.trim_ascii_end();
     let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| rest.starts_with(beginning));
     if begins(&["}", "]"]) && before.ends_with(',') {
-        return Some((before.len() - 1, "a comma before the end of an object or an array; remove it"));
+        return Some((before.len() - 1, NEEDLESS_COMMA));
     }
     if begins(&["//", "/*", "#"]) {
         return Some((offset, "JSON has no comments; remove this one"));

@@ -290,6 +290,22 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_asked_after_the_strictest_judgement() {
+        let asked = |target: &str, denied: Spelling| {
+            let mut asked = Vec::new();
+            let judge = |path: RequestPath<'_>| {
+                asked.push(path.spelling());
+                path.spelling() == denied
+            };
+            RequestTarget::new(target.as_bytes()).strictest(judge, |denied: &bool| *denied, true);
+            asked
+        };
+        use Spelling::{Sent, SlashesFirst, WithFragment};
+        assert_eq!(asked("//a", Sent), [Sent]);
+        assert_eq!(asked("/x/#/..%2F../b", WithFragment), [Sent, SlashesFirst, WithFragment]);
+    }
+
+    #[test]
     fn the_markdown_of_a_page_is_judged_as_the_page_as_well() {
         let spellings = |target: &str, is_on: bool| {
             let mut asked = Vec::new();

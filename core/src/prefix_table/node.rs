@@ -128,3 +128,15 @@ pub(super) fn find<K: Key>(words: &[u32], root: Root, mut word: u32, address: K)
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_holds_its_bounds_and_nothing_beyond() {
+        assert_eq!(word(1, MAX_SIZE, MAX_WORDS - 1).map(offset), Ok(MAX_WORDS - 1));
+        assert_eq!(word(1, MAX_SIZE, MAX_WORDS), Err(TableError::TooLarge));
+        assert_eq!(word(1, MAX_SIZE + 1, 0), Err(TableError::TooLarge));
+    }
+}

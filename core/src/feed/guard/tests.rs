@@ -105,6 +105,14 @@ fn addresses_count_as_prefixes_do() {
 }
 
 #[test]
+fn many_ipv6_addresses_are_counted_by_the_network() {
+    let counts = |first, second| Unit::V6.counts(first, second).1;
+    assert_eq!(counts(1, (1 << 64) - 1), "18446744073709551615 IPv6 addresses");
+    assert_eq!(counts(1, 1 << 64), "1 IPv6 networks of length 64");
+    assert_eq!(Unit::V6.counts(1, 5 << 64), ("1".into(), "5 IPv6 networks of length 64".into()));
+}
+
+#[test]
 fn a_family_that_is_new_is_no_larger_than_what_publishers_have() {
     let list = |texts: &[&str]| feed(texts.iter().map(ToString::to_string));
     let (of_v4, of_v6) = (list(&["20.0.0.0/24"]), list(&["2001:db8::/32"]));

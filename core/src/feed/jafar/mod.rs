@@ -235,8 +235,8 @@ impl<S: Strictness> Reader<'_, '_, S> {
             step(self, item)
         })?;
         if is_empty {
-            let error = SyntaxError { offset: json.len() - 1, message: "not JSON: trailing comma".into() };
-            return self.not_json(json, &error);
+            // The bracket in front stands for the comma.
+            return self.not_json(json, &SyntaxError::needless_comma(0));
         }
         if let Places::Parts(parts) = &mut self.places {
             parts.read_group(None);

@@ -174,6 +174,7 @@ fn each_byte(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::pages::Pages;
     use alloc::format;
     use alloc::string::ToString;
 
@@ -206,6 +207,29 @@ mod tests {
         (whole, thinned.text.len())
     }
 
+    /// A file of so many bytes, of which those from 2 MiB on cannot be read.
+    struct Failing(u64);
+
+    impl Pages for Failing {
+        fn length(&self) -> u64 {
+            self.0
+        }
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, String> {
+            let rest = (2_u64 << 20).checked_sub(offset).filter(|rest| *rest > 0).ok_or("broken disk")?;
+            let count = buffer.len().min(usize::try_from(rest).unwrap());
+            buffer.get_mut(..count).unwrap().fill(b'1');
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn a_part_that_cannot_be_read_is_not_left_out() {
+        let source = Source::Pages(&Failing(3 << 20));
+        let cut = Cut { at: 0, from: 1 << 20, to: 3 << 20 };
+        assert_eq!(each_group(source, cut, &mut |_, _| Ok(()), |why| why), Err("broken disk".to_string()));
+    }
+
     #[test]
     fn jafar_20_nothing_is_lost_of_long_arrays() {
         // JAFAR-20
@@ -220,6 +244,7 @@ mod tests {
             format!("[[{0}], [{0}], [{0}]]", items(6_000)),
             format!("{{\"x\": [{}", items(9_000)),
             format!("[{},]", items(9_000)),
+            format!("[{}]", alloc::vec!["\"a,b]\""; 20_000].join(",")),
         ] {
             let (whole, kept) = joined(&json);
             assert!(whole == json, "{} {}", whole.len(), json.len());

@@ -13,6 +13,14 @@ fn canonical(lines: &[&str], key: &str) -> Result<Option<Option<String>>, Malfor
     Ok(member.map(|member| written(|mut to| member.write(&mut to))))
 }
 
+/// SIG-7.
+#[test]
+fn sig_7_the_parameters_of_a_value_are_bounded() {
+    let line = |count| ["a=1", &";p".repeat(count)].concat();
+    assert!(canonical(&[&line(Parameters::MOST)], "a").is_ok());
+    assert!(canonical(&[&line(Parameters::MOST + 1)], "a").is_err());
+}
+
 /// SIG-11.
 #[test]
 fn sig_11_members_are_written_canonically() {

@@ -74,6 +74,23 @@ fn a_network_a_zone_and_an_agent_have_their_shares() {
 }
 
 #[test]
+fn shares_are_those_of_the_network_and_of_the_zone_above_it() {
+    // The networks of 192.0.2.1 and of 192.0.3.1 are two, in one zone.
+    assert_ne!(shares("192.0.2.1"), shares("192.0.3.1"));
+    let taken = |places: &mut NamePlaces, address: fn(u32) -> alloc::string::String| {
+        (0..100).filter(|number| places.take(shares(&address(*number)))).count()
+    };
+    let mut places = NamePlaces::new(10);
+    assert_eq!(taken(&mut places, |_| "192.0.2.1".into()), 2);
+    assert_eq!(taken(&mut places, |number| alloc::format!("192.0.{}.1", number + 3)), 3);
+    // Half of what is left, for each zone.
+    assert_eq!(taken(&mut places, |number| alloc::format!("192.1.{number}.1")), 3);
+    let mut places = NamePlaces::new(10);
+    assert_eq!(taken(&mut places, |number| alloc::format!("2001:db8:{number}::1")), 5);
+    assert_eq!(taken(&mut places, |number| alloc::format!("2001:db9:{number}::1")), 3);
+}
+
+#[test]
 fn what_is_given_back_is_free() {
     let mut places = NamePlaces::new(10);
     for _ in 0..1000 {

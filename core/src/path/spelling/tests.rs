@@ -84,6 +84,11 @@ fn what_is_judged_of_a_longer_path_is_as_much_as_fits() {
     assert_eq!(resolved(alloc::format!("//private?{long}")), cut(&alloc::format!("/private?{long}")));
     assert_eq!(resolved(alloc::format!("//{long}/../private/a?b")), "/private/a?b");
     assert_eq!(resolved(alloc::format!("/a/{long}/b/../../c//d")), "/a/c/d");
+    // Of a pattern, all or nothing.
+    let pattern =
+        |length| Spelling::SlashesFirst.of_pattern(alloc::format!("//{}", "y".repeat(length)).as_bytes());
+    assert_eq!(pattern(LONGEST - 2).map(|resolved| resolved.len()), Some(LONGEST - 1));
+    assert_eq!(pattern(LONGEST - 1), None);
     let many = "/a/..".repeat(LONGEST);
     assert_eq!(resolved(alloc::format!("{many}/private")), "/private");
     assert_eq!(resolved("/".repeat(LONGEST * 2)), "/");

@@ -1,7 +1,7 @@
 use super::*;
 use crate::http::host::RequestHost;
 use crate::path::request::RequestPath;
-use crate::source::diagnostic::Load;
+use crate::source::diagnostic::{Lint, Load};
 use alloc::string::{String, ToString};
 use alloc::{format, vec};
 
@@ -160,6 +160,7 @@ fn auto_12_auto_13_hosts_and_agents_select() {
     assert_eq!(decide("scope: /\nhost: a/b\n", "x", "GET a/"), None);
     assert_eq!(decide("scope: /\nuser-agent: 'x'\n", "x", "GET a/"), None);
     assert_eq!(decide("scope: /\nhost: *\nhost: a/b\n", "x", "GET a/"), Some((MethodNotAllowed, 1)));
+    assert_eq!(read("scope: /\nuser-agent: ExampleBot\nallowed-methods: GET\n\n", Lint).1, [""; 0]);
     // A port is ignored.
     for host in ["a:80", "*, a:80", "A.:8080", "a:"] {
         assert_eq!(
@@ -274,6 +275,9 @@ fn auto_18_sizes_are_limited() {
         messages,
         ["p:1:1: warning: the line has 16392 bytes; the limit is 16384; ignoring its values [AUTO-18]"]
     );
+
+    let longest = format!("scope: /{}\n", "a".repeat(LONGEST_LINE - "scope: /".len()));
+    assert_eq!(read(&longest, Load).1, [""; 0]);
 
     let side = 1 << (MOST_COMBINATIONS.ilog2() / 2);
     let text = format!("{}{}", "user-agent: a\n".repeat(side), "scope: /\n".repeat(side));

@@ -130,9 +130,10 @@ impl<'a> Lexer<'a> {
         self.rest().first().copied().ok_or(Unfit::Ended)
     }
 
-    /// Takes what is as long as this.
+    /// Takes what is as long as this, or all that is left.
     fn take(&mut self, length: usize) -> &'a [u8] {
-        let taken = self.rest().get(..length).unwrap_or_default();
+        let rest = self.rest();
+        let taken = rest.get(..length).unwrap_or(rest);
         self.at += taken.len();
         taken
     }

@@ -155,6 +155,15 @@ fn tag_5_whole_members_within_the_limit_count() {
     let cut = format!("Bot;{}", "a".repeat(8193 - "*;noindex, Bot;".len()));
     assert_eq!(rest(&member(8193)), ("noindex".to_string(), Some(cut)));
     assert_eq!(rest(&format!("{}, Other;nosnippet", member(8192))).1.as_deref(), Some("Other;nosnippet"));
+    // Wherever the limit cuts the last member, the others are those of a list.
+    for last in ["a;x=?0", "a;x=\"y\"", "a;x=y", "a;x=-1", "a ; x", "\"a\""] {
+        for cut in 0..last.len() {
+            let line = format!("*;noindex, {}, {last}", "b".repeat(8193 - "*;noindex, , ".len() - cut));
+            let (read, left) = rest(&line);
+            assert!(read.starts_with("noindex; bbb"), "{last} {cut}");
+            assert_eq!(left.as_deref(), Some(last), "{cut}");
+        }
+    }
     let one = "b".repeat(10_000);
     assert_eq!(rest(&one), (String::new(), Some(one.clone())));
 }
@@ -170,6 +179,8 @@ fn tag_6_tag_7_a_token_without_rules_takes_nothing_away() {
     let tag = tag(&["nosnippet, noindex; ExampleBot=nofollow, NOINDEX"]);
     assert_eq!(tag.effective(Some("ExampleBot")), b"nofollow, NOINDEX, nosnippet");
     assert_eq!(tag.effective(None), b"nosnippet, noindex");
+    let two = self::tag(&["FirstBot=noindex; ExampleBot=nofollow"]);
+    assert_eq!(two.effective(Some("ExampleBot")), b"nofollow");
 }
 
 #[test]
@@ -191,6 +202,12 @@ fn tag_10_lists_are_told_from_pairs() {
         "new; examplebot=",
         "noindex, nosnippet",
         "*=noindex; a=nosnippet",
+        // A list that ends where it must go on.
+        "*;noindex;",
+        "*;noindex, a;",
+        "*;noindex;x=",
+        "*;noindex;x=#",
+        "*;noindex;x=/a",
     ] {
         assert_ne!(syntax(line), Syntax::Structured, "{line}");
     }
@@ -206,6 +223,18 @@ fn tag_10_lists_are_told_from_pairs() {
     // Tokens that look like rules, and tokens without any.
     assert_eq!(written(&["noindex=nosnippet"], Structured), "\"noindex\";nosnippet");
     assert_eq!(written(&["ExampleBot="], Structured), "*, ExampleBot");
+}
+
+#[test]
+fn what_would_be_read_as_something_else_is_not_an_item() {
+    let rule = |name: &'static str| Rule { name: name.as_bytes().into(), value: None };
+    let is_item = |text: &'static str| read::is_item(text.as_bytes(), &rule(text), false);
+    assert!(is_item("noindex") && is_item("two words"));
+    for text in ["", " noindex", "noindex ", "a;b", "noindex, 25"] {
+        assert!(!is_item(text), "{text}");
+    }
+    assert!(!read::is_item(b"noindex", &rule("nofollow"), false));
+    assert!(!read::is_item(b"*", &rule("*"), true) && read::is_item(b"*", &rule("*"), false));
 }
 
 #[test]

@@ -195,6 +195,10 @@ fn tag_7_the_rules_for_the_client_count() {
     let headers = &[MARKDOWN];
     let drafts = asked("/drafts/a", headers);
     assert_eq!(outcome(&drafts, 200, &[HTML]), Err(["Vary: Accept".to_owned()].into()));
+    // The origin is not asked for a page that becomes no document.
+    let ruleset = ruleset();
+    let form = |request| wish(&ruleset, request).1.and_then(DocumentWish::form);
+    assert_eq!([form(&drafts), form(&asked("/a", headers))], [None, Some(DocumentForm::Markdown)]);
     let other = asked("/mine/a", headers);
     let example = Asked { user_agent: "ExampleBot/1.0", ..asked("/mine/a", headers) };
     assert_eq!(outcome(&example, 200, &[HTML]), Err(["Vary: Accept, User-Agent".to_owned()].into()));
@@ -255,6 +259,7 @@ fn markdown_has_a_path_of_its_own() {
         added("example.com", "/a.md", Overrides { mode: Some(Mode::Off), ..Overrides::default() }),
         None
     );
+    assert_eq!(added("example.com", "/a.md", Overrides { keeps_path: true, ..Overrides::default() }), None);
     assert_eq!(
         added(
             "other.test",

@@ -13,6 +13,7 @@ const DOCUMENT: &str = r#"{
         { "scope": "/*.pdf$", "rules": "ExampleBot=nosnippet" },
         { "scope": "/*draft", "rules": "nofollow" } ] },
     { "hosts": ["list.test"], "robots_tag_syntax": "structured", "robots_tag": [ { "rules": "noindex; ExampleBot=nosnippet" } ] },
+    { "hosts": ["bare.test"], "robots_tag": [ { "rules": "ExampleBot=" } ] },
     { "hosts": ["plain.test"] }
   ]
 }"#;
@@ -148,6 +149,13 @@ fn tag_7_effective_rules() {
 }
 
 #[test]
+fn a_token_without_rules_cannot_be_said_in_x_robots_tag() {
+    // TAG-6
+    let lines = edited("bare.test", "/", [&[], &["OtherBot="]]);
+    assert_eq!(lines, owned([&["OtherBot=; ExampleBot="], &[]]));
+}
+
+#[test]
 fn what_stands_in_a_denials_place_is_stored_nowhere() {
     let document =
         br#"{ "mode": "enforce", "catalog": "none", "agents": [ { "token": "BadBot", "action": "deny" } ],
@@ -167,6 +175,8 @@ fn what_stands_in_a_denials_place_is_stored_nowhere() {
         let names = response.iter().map(|(name, _)| *name);
         (replaced, names.filter(|name| plan.removes(name.as_bytes())).map(str::to_string).collect::<Vec<_>>())
     };
+    let (replaced, _) = edited("BadBot", "/a", &[("X-Note", "no-store")]);
+    assert_eq!(replaced, ["Cache-Control: no-store"]);
     let page = [
         ("Cache-Control", "public, max-age=3600"),
         ("cache-control", "s-maxage=9"),

@@ -68,6 +68,15 @@ fn jafar_11_only_cidr_of_the_own_family_counts() {
 }
 
 #[test]
+fn jafar_20_a_message_names_the_key_of_the_publisher() {
+    // JAFAR-20
+    for key in ["cidr", "ip_address"] {
+        let (_, messages) = load(with_entries(&format!("{GOOD},{{\"{key}\":7}}")));
+        assert!(messages[0].contains(&format!("`{key}` is not a string")), "{messages:?}");
+    }
+}
+
+#[test]
 fn jafar_11_a_feed_without_one_readable_entry_is_not_an_empty_one() {
     // JAFAR-11
     let reason = refused(with_entries(r#"{"ipv4Prefix":"10.0.0"},{}"#));

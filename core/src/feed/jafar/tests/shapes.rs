@@ -189,6 +189,14 @@ fn jafar_20_an_unknown_shape_is_refused_with_what_was_seen() {
             r#"{"items":[{"name":"x"},{"name":"y","network":"192.0.2.0/24"}]}"#,
             r#"unknown shape: an object with the keys "items"; if its prefixes are at `items[].network`, set `shape` to this path"#,
         ),
+        (
+            r#"{"items":[1,2,"192.0.2.0/24"]}"#,
+            r#"unknown shape: an object with the keys "items"; if its prefixes are at `items[]`, set `shape` to this path"#,
+        ),
+        (
+            r#"{"items":[1,2,3,"192.0.2.0/24"]}"#,
+            r#"unknown shape: an object with the keys "items"; it has no prefixes"#,
+        ),
         (r#"{"items":[]}"#, r#"unknown shape: an object with the keys "items"; it has no prefixes"#),
         (
             r#"{"ips":[],"addresses":[]}"#,
@@ -246,6 +254,13 @@ fn jafar_20_a_page_has_the_feed_inside() {
     }
     // Without the shape, a page is an error.
     assert!(refused(page).contains("this is HTML, not JSON"));
+}
+
+#[test]
+fn a_shape_has_at_most_a_thousand_bytes() {
+    let path = |length| "a".repeat(length);
+    assert!(Shape::parse(&path(1000)).is_ok());
+    assert_eq!(Shape::parse(&path(1001)).unwrap_err(), "the shape has 1001 bytes; the limit is 1000");
 }
 
 #[test]
