@@ -90,7 +90,7 @@ fn geo_3_a_geofeed_in_pieces_is_the_geofeed() {
         2 => format!("{},PL,,{},\n", prefix(n), "ż".repeat(40_000)),
         3 => "192.0.2.1,USA,,,\r".into(),
         4 => format!("# {}\n", "y".repeat(300_000)),
-        _ if n.is_multiple_of(5) => format!("{},PL,PL-{:02},\"Two\nlines\",\n", prefix(n), n % 17),
+        _ if !n.is_multiple_of(5) => format!("{},PL,PL-{:02},\"Two\nlines\",\n", prefix(n), n % 17),
         _ => format!("{},PL,PL-{:02},City {},\r\n", prefix(n), n % 17, n % 1000),
     });
     let text: String = records.collect();

@@ -216,14 +216,7 @@ pub(crate) fn identify(
             _ => Identity::Spoofed,
         };
         let evidence = Some(Evidence::Signature);
-        return Identification {
-            identity,
-            agent,
-            evidence,
-            is_automation: true,
-            misplaced: None,
-            ..unsigned
-        };
+        return Identification { identity, agent, evidence, misplaced: None, ..unsigned };
     }
     // A signature that is not examined may be anybody's, whatever the User-Agent claims.
     let unexamined = examined
@@ -245,7 +238,6 @@ pub(crate) fn identify(
         return Identification { identity, evidence, doubt, ..unsigned };
     }
     if unexamined.is_some() {
-        let unsigned = Identification { is_automation: true, ..unsigned };
         return Identification { identity: Identity::Unverified, doubt: unexamined, ..unsigned };
     }
     match ranges.any() {

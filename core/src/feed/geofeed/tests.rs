@@ -313,6 +313,8 @@ fn geo_13_and_14_more_and_fewer_fields() {
         assert_eq!(load(source), ([String::from(entry)].into(), Vec::new()));
         let messages = lint(source);
         assert!(messages.len() == 1 && messages[0].starts_with(warning), "{messages:?}");
+        let requirement = if entry.ends_with("Foo") { "[GEO-13]" } else { "[GEO-14]" };
+        assert!(messages[0].ends_with(requirement), "{messages:?}");
     }
 }
 

@@ -52,6 +52,7 @@ fn other_accidents_are_held() {
     );
     assert_eq!(change(&numbered(80..180), &good).unwrap(), "80 of its 100 prefixes are gone, more than 70%");
     assert_eq!(change(&numbered(60..160), &good), None);
+    assert_eq!(change(&numbered(0..1000), &good), None);
     assert_eq!(change(&good, &numbered(0..0)), None);
 }
 

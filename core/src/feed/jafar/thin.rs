@@ -177,11 +177,15 @@ mod tests {
     use crate::source::pages::Pages;
     use alloc::format;
     use alloc::string::ToString;
+    use serde_json::value::RawValue;
 
     /// The document as it was, from its parts.
     fn joined(json: &str) -> (String, usize) {
         let source = Source::Bytes(json.as_bytes());
         let thinned = thin(source, 64).unwrap();
+        let is_json = |text: &str| serde_json::from_str::<&RawValue>(text).is_ok();
+        let was_json = is_json(json);
+        assert!(!was_json || is_json(&thinned.text));
         let (mut whole, mut last) = (String::new(), 0);
         for cut in &thinned.cuts {
             whole += thinned.text.get(last..cut.at).unwrap();
@@ -193,6 +197,7 @@ mod tests {
                     // An item is never cut.
                     assert!(group.len() < 4 * KEPT, "{}", group.len());
                     let group = String::from_utf8(group).unwrap();
+                    assert!(!was_json || is_json(&group));
                     let items = group.strip_prefix('[').unwrap().strip_suffix(']').unwrap();
                     assert!(json.get(usize::try_from(at).unwrap()..).unwrap().starts_with(items));
                     whole += ",";
@@ -245,6 +250,7 @@ mod tests {
             format!("{{\"x\": [{}", items(9_000)),
             format!("[{},]", items(9_000)),
             format!("[{}]", alloc::vec!["\"a,b]\""; 20_000].join(",")),
+            format!("[{}]", alloc::vec!["{\"a\":\"[{\",\"b\":\"]}\",\"c\":0}"; 9_000].join(",")),
         ] {
             let (whole, kept) = joined(&json);
             assert!(whole == json, "{} {}", whole.len(), json.len());

@@ -82,7 +82,7 @@ impl NameShares {
         let family = u64::from(lookup.address.is_ipv6());
         Self {
             network: network << 1 | family,
-            wide: 1 << 60 | wide << 1 | family,
+            wide: wide << 1 | family,
             domains: 1 << 61 | lookup.domains.hash() >> 3,
         }
     }

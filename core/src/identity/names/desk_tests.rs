@@ -140,6 +140,9 @@ fn the_domains_of_an_agent_are_asked_unless_they_fail_often() {
     assert_eq!(desk.take(shares("203.0.113.1"), NOW), Err(BackedOff));
     assert_eq!(desk.take(shares_for("203.0.113.1", "other.example"), NOW), Ok(()));
     assert_eq!(desk.take(shares("203.0.114.1"), NOW + 4), Ok(()));
+    // One at a time, until the zone answers.
+    desk.advance(shares("203.0.114.1"));
+    assert_eq!(desk.take(shares("203.0.115.1"), NOW + 4), Err(BackedOff));
 }
 
 /// Of 4 genuine new clients a second, whose zones answer within 50 ms, how many get a place while 3,600 others a second claim the

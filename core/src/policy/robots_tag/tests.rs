@@ -217,6 +217,9 @@ fn tag_10_lists_are_told_from_pairs() {
         "ExampleBot=max-snippet:20, max-image-preview:large"
     );
     assert_eq!(draft_00(r#"a;x="say \"\\\"""#), r#"a=x:say "\""#);
+    // Of what is no date, a comma is the end.
+    assert_eq!(draft_00("noindex, 25"), "noindex, 25");
+    assert_eq!(draft_00("a=*, noindex"), "a=*, noindex");
     // Rules that only one syntax can state are left out of the others.
     assert_eq!(draft_00(r#"*;x="a; b";y="c, d";noindex"#), "noindex");
     assert_eq!(written(&["noindex, two words"], Structured), "*;noindex");
@@ -234,6 +237,12 @@ fn what_would_be_read_as_something_else_is_not_an_item() {
         assert!(!is_item(text), "{text}");
     }
     assert!(!read::is_item(b"noindex", &rule("nofollow"), false));
+    let of_bot = Rule { value: Some(b"noindex".into()), ..rule("bot") };
+    for text in ["bot: noindex", "bot=noindex"] {
+        assert!(
+            !read::is_item(text.as_bytes(), &of_bot, true) && read::is_item(text.as_bytes(), &of_bot, false)
+        );
+    }
     assert!(!read::is_item(b"*", &rule("*"), true) && read::is_item(b"*", &rule("*"), false));
 }
 

@@ -359,6 +359,7 @@ fn bounds_hold_for_bytes_entries_and_nesting() {
     );
     let (feed, messages) = read(&source, FeedBounds { bytes: 100, ..FeedBounds::default() });
     assert!(feed.is_none() && messages[0].contains("the limit is 100"));
+    assert!(read(&source, FeedBounds { bytes: source.len(), ..FeedBounds::default() }).0.is_some());
     let deep = |depth: usize| format!(r#"{{"x":{}{},"prefixes":[]}}"#, "[".repeat(depth), "]".repeat(depth));
     assert!(load(deep(63)).0.is_some());
     assert_eq!(
