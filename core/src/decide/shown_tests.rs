@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::judge::decide_traced;
 use super::tests::ruleset;
 use crate::decide::step::Step;
-use crate::identity::Identity;
+use crate::identity::{Doubt, Identity};
 use crate::policy::usage::vocabulary::PURPOSES;
 use crate::request::tests::{Asked, BROWSER};
 use crate::{Files, FoundFile, Overrides, Reason, Reply, Ruleset, decide};
@@ -171,6 +171,29 @@ fn the_facts_of_people_are_left_out_unless_they_are_asked_for() {
     assert_eq!(facts(site, BROWSER), (0, true));
     assert_eq!(facts(r#""filter_state": ["agent"],"#, "ExampleBot/1"), (1, false));
     assert_eq!(facts(r#""filter_state": ["agent", "network"],"#, BROWSER), (2, false));
+}
+
+#[test]
+fn the_place_of_a_person_is_nobodys_business() {
+    let document = r#"{
+      "catalog": "none", "feeds": [ { "name": "places", "format": "geofeed", "source": "places" } ],
+      "files": { "places": { "text": "192.0.2.0/24,PL,PL-14,Warsaw,\n" } }
+    }"#;
+    let ruleset = ruleset(document);
+    let country = |user_agent| {
+        let request = Asked { address: "192.0.2.1".parse().ok(), user_agent, ..Asked::default() };
+        let decision = decide(&ruleset, &request, Overrides::default());
+        assert_eq!(decision.place.is_some(), ruleset.named(&decision).country.is_some());
+        ruleset.named(&decision).country
+    };
+    assert_eq!([country(BROWSER), country("curl/8")], [None, Some("PL")]);
+}
+
+#[test]
+fn operators_get_advice_on_private_addresses() {
+    let advice = |doubt: Doubt| doubt.advice().unwrap_or_default();
+    assert!(advice(Doubt::PrivateAddress).contains("set_real_ip_from"));
+    assert_eq!(advice(Doubt::NoFeed), "");
 }
 
 /// JAFAR-9.

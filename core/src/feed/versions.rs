@@ -347,3 +347,28 @@ pub(crate) fn main_reason(mut diagnostics: Vec<Diagnostic>) -> (String, Vec<Diag
     let as_warning = |one| Diagnostic { severity: Severity::Warning, ..one };
     (reason, diagnostics.into_iter().map(as_warning).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_that_a_fetcher_holds_shows_beside_the_one_in_force() {
+        let options = ReadOptions::default();
+        let (guard, proving) = (&Guard::default(), &Proving::Everything);
+        let terms = Terms { name: "f", format: FeedFormat::Cidr, options, guard, proving };
+        let shown = |state, why: Option<&str>, is_there| {
+            let version = Version::read(b"192.0.2.0/24\n".to_vec(), None, "f", &terms).ok();
+            let version = version.filter(|_| is_there);
+            let choice =
+                Choice { version, is_new: false, state, why: Some("old".into()), warnings: Vec::new() };
+            let choice = choice.beside_held(why.map(Into::into));
+            (choice.state, choice.why)
+        };
+        let (new, old) = (Some("new".into()), Some("old".into()));
+        assert_eq!(shown(FeedState::Ok, Some("new"), true), (FeedState::Held, new));
+        assert_eq!(shown(FeedState::Ok, None, true), (FeedState::Ok, old.clone()));
+        assert_eq!(shown(FeedState::Held, Some("new"), true), (FeedState::Held, old.clone()));
+        assert_eq!(shown(FeedState::Missing, Some("new"), false), (FeedState::Missing, old));
+    }
+}

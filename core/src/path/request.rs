@@ -286,7 +286,19 @@ mod tests {
             (1, Decoded, alloc::vec![Sent, SlashesFirst, WithFragment, Decoded])
         );
         assert_eq!(judged("/b;"), (1, WithoutParameters, alloc::vec![Sent, WithoutParameters]));
+        assert_eq!(judged("/x%5C../b"), (1, Decoded, alloc::vec![Sent, Decoded]));
+        assert_eq!(judged("/x%5Cb"), (0, Sent, alloc::vec![Sent, Decoded]));
         assert_eq!(judged("/b%3b"), (1, WithoutParameters, alloc::vec![Sent, Decoded, WithoutParameters]));
+    }
+
+    #[test]
+    fn long_paths_are_resolved_as_a_whole() {
+        let long = alloc::format!("/{}", "a".repeat(1000));
+        let judge = |path: RequestPath<'_>| path.is(long.as_bytes());
+        let doubled = alloc::format!("/{long}");
+        let (is_denied, spelling) =
+            RequestTarget::new(doubled.as_bytes()).strictest(judge, |denied: &bool| *denied, true);
+        assert_eq!((is_denied, spelling), (true, Spelling::SlashesFirst));
     }
 
     #[test]

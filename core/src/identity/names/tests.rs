@@ -8,8 +8,6 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 use core::sync::atomic::Ordering::Relaxed;
 
-use zerocopy::FromZeros;
-
 use super::cache::{LONGEST, LONGEST_REFUTED, NameCache, PLACES, SETS, SHORTEST};
 use super::*;
 use crate::ids::Id;
@@ -214,7 +212,7 @@ fn a_configuration_says_which_names_count() {
 const NOW: i64 = 1_800_000_000;
 
 fn cache() -> Box<NameCache> {
-    NameCache::new_box_zeroed().unwrap()
+    NameCache::empty().unwrap()
 }
 
 fn at(address: u128) -> NameLookup {
@@ -252,6 +250,8 @@ fn what_came_of_a_lookup_is_remembered_for_a_while() {
     // Another address, and other domains.
     cache.put(&lookup, NameOutcome::Confirmed, NOW, NOW);
     assert_eq!(cache.get(&at(7), NOW), None);
+    cache.put(&at(7), NameOutcome::Refuted, NOW, NOW);
+    assert_eq!(cache.get(&at(1 << 100 | 7), NOW), None);
     let other = Domains::new(vec!["other.example".into()]);
     assert_eq!(cache.get(&NameLookup { domains: Arc::new(other), ..lookup.clone() }, NOW), None);
     // The same domains in the next ruleset, in which the agent can have another number.
@@ -278,6 +278,20 @@ fn whoever_merely_claims_an_agent_drives_out_no_confirmed_one() {
         cache.put(&later, NameOutcome::Refuted, NOW, NOW + LONGEST_REFUTED + 1);
     }
     assert!(agents.iter().all(|agent| cache.get(agent, NOW) == Some(NameOutcome::Confirmed)));
+}
+
+// RDNS-2
+#[test]
+fn what_was_confirmed_once_makes_room_when_it_is_over() {
+    let cache = cache();
+    for confirmed in (0..SETS * PLACES).map(|number| at(number as u128)) {
+        cache.put(&confirmed, NameOutcome::Confirmed, NOW, NOW);
+    }
+    let later = NOW + SHORTEST + 1;
+    let refuted: Vec<_> = (0..SETS * PLACES / 16).map(|number| at(1 << 64 | number as u128)).collect();
+    refuted.iter().for_each(|lookup| cache.put(lookup, NameOutcome::Refuted, later, later));
+    let kept = refuted.iter().filter(|lookup| cache.get(lookup, later).is_some()).count();
+    assert!(kept * 100 > refuted.len() * 99, "{kept} of {}", refuted.len());
 }
 
 #[test]

@@ -122,7 +122,6 @@ mod tests {
             ("text/markdown;q=0.1, */*;q=0.2", None),
             ("text/markdown;q=0, */*", None),
             ("text/markdown;q=0", None),
-            ("text/markdown;q=0, text/html;q=0", None),
             // HTML is refused, and something else is taken.
             ("text/html;q=0, text/*", Some(Markdown)),
         ] {

@@ -17,6 +17,8 @@ const DOCUMENT: &str = r#"{
       "modes": [ { "scope": "/off", "mode": "off" } ],
       "robots_tag": [ { "scope": "/drafts/", "rules": "noindex" }, { "scope": "/mine/", "rules": "ExampleBot=nosnippet" } ] },
     { "hosts": ["plain.test"], "aiwebindex": { "document": true } },
+    { "hosts": ["used.test"], "aiwebindex": { "document": true },
+      "usage": { "rules": [ { "preferences": "train-ai=n" } ], "send": true } },
     { "hosts": ["none.test"], "aiwebindex": { "document": false } }
   ]
 }"#;
@@ -368,6 +370,19 @@ fn a_document_has_a_head_of_its_own() {
     let again = converted(&asked("/a", &known), &[HTML]);
     assert_eq!(again.document_headers(&made).status, Some(304));
     assert_eq!(again.document_headers(&Made { content: b"other", ..made }).status, None);
+}
+
+#[test]
+fn only_a_document_with_metadata_has_the_preferences() {
+    let states_usage = |form: &str| {
+        let headers = [("accept", form)];
+        let request = Asked { host: "used.test", ..asked("/", &headers) };
+        match treated(&request, 200, &[HTML]) {
+            DocumentTreatment::Conversion(conversion) => conversion.usage.is_some(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(states_usage("application/vnd.aiwebindex+json") && !states_usage("text/markdown"));
 }
 
 #[test]
