@@ -225,6 +225,7 @@ mod tests {
                         .find(|preference| said.contains(&Some(*preference)));
                     assert_eq!(both.preference(category), expected, "{one} / {other}");
                 }
+                assert_eq!(one.either(one), one);
                 let either = one.either(other);
                 for category in 0..CATEGORIES.len() {
                     let is_allowed = [one, other]
