@@ -292,6 +292,14 @@ mod tests {
     }
 
     #[test]
+    fn two_octets_can_be_odd() {
+        for odd in ["//", "/.", "/#", "/;", "/\\"] {
+            assert!(!RequestTarget::new(odd.as_bytes()).is_resolved(), "{odd}");
+        }
+        assert!(["/", "/a", "/%"].iter().all(|plain| RequestTarget::new(plain.as_bytes()).is_resolved()));
+    }
+
+    #[test]
     fn long_paths_are_resolved_as_a_whole() {
         let long = alloc::format!("/{}", "a".repeat(1000));
         let judge = |path: RequestPath<'_>| path.is(long.as_bytes());
