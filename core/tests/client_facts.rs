@@ -25,6 +25,7 @@ impl Files for Table {
 }
 
 fn read(_: TableFormat, bytes: &[u8], builder: &mut TableBuilder) -> Result<(), String> {
+    assert!(bytes.len() <= builder.most_bytes());
     for (line, number) in std::str::from_utf8(bytes).unwrap().lines().zip(1..) {
         let [prefix, asn, kind, name] = *line.splitn(4, ' ').collect::<Vec<_>>() else {
             builder.unreadable(Some(number), "expected four words");

@@ -96,6 +96,16 @@ fn geo_3_a_geofeed_in_pieces_is_the_geofeed() {
     let text: String = records.collect();
     let (feed, _) = same(FeedFormat::Geofeed, text.as_bytes(), &ReadOptions::default());
     assert!(feed.unwrap().entries.len() > 15_000);
+    // A part ends inside of a quoted record.
+    for cut in (0..40).step_by(3) {
+        let before = "# y\n".repeat((256 << 10) / 4 - 50) + &"#".repeat(200 - cut);
+        let text = format!(
+            "{before}\n\"192.0.2.0/24\",PL,,\"Two\nlines\",\n{}",
+            "198.51.100.0/24,PL,,,\n".repeat(9)
+        );
+        let (feed, messages) = same(FeedFormat::Geofeed, text.as_bytes(), &ReadOptions::default());
+        assert_eq!(feed.map(|feed| feed.entries.len()), Some(2), "{messages:?}");
+    }
     for cut in 0..6 {
         same(FeedFormat::Geofeed, &text.as_bytes()[..text.len() - cut * 154_321], &ReadOptions::default());
     }

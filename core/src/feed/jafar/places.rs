@@ -155,3 +155,20 @@ impl<'a> Parts<'a> {
         self.page.get(in_page(self.page_at)?).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_is_counted_from_its_start_only_so_often() {
+        let text = "12345678\n".repeat(10);
+        let mut parts = Parts::new(Source::Bytes(text.as_bytes()), "", Vec::new());
+        let mut position = |offset| parts.position(offset).map(|found| (found.line, found.column));
+        for _ in 0..MOST_RETURNS {
+            assert_eq!([50, 60].map(&mut position), [Some((6, 6)), Some((7, 7))]);
+            assert_eq!(position(10), Some((2, 2)));
+        }
+        assert_eq!([50, 60, 10].map(position), [Some((6, 6)), Some((7, 7)), None]);
+    }
+}
