@@ -251,7 +251,7 @@ mod tests {
             format!("[{},]", items(9_000)),
             format!("[{}]", alloc::vec!["\"a,b]\""; 20_000].join(",")),
             format!("[{}]", alloc::vec!["{\"a\":\"[{\",\"b\":\"]}\",\"c\":0}"; 9_000].join(",")),
-            format!("[{}]", alloc::vec!["{\"a\":\"[\"}"; 30_000].join(",")),
+            format!("[{}]", alloc::vec!["{\"a\":\"[\"}"; 40_000].join(",")),
         ] {
             let (whole, kept) = joined(&json);
             assert!(whole == json, "{} {}", whole.len(), json.len());
