@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Claim;
 use super::measure::{Measure, Measures};
+use super::prices::Prices;
 use crate::html::{Node, NodeId, Tag, Tree};
 
 /// Lists of links are content if less than so many tenths of the content are prose.
@@ -13,8 +14,15 @@ const PROSE_BESIDE_LISTS: u32 = 3;
 const SHARE_OF_LISTS: u32 = 4;
 const PROSE_BESIDE_MANY: u32 = 6;
 
-/// The lists of links in an element that are not what it is about, in document order, none in another.
-pub(super) fn find(tree: &Tree, measures: &Measures, root: NodeId, claim: Claim) -> Vec<NodeId> {
+/// The lists of links in an element that are not what it is about, in document order, none in another. Those with prices
+/// are what a list of things is about.
+pub(super) fn find(
+    tree: &Tree,
+    measures: &Measures,
+    root: NodeId,
+    claim: Claim,
+    prices: &Prices,
+) -> Vec<NodeId> {
     let whole = measures.get(root);
     if whole.prose < whole.text / 10 * PROSE_BESIDE_LISTS {
         return Vec::new();
@@ -22,7 +30,11 @@ pub(super) fn find(tree: &Tree, measures: &Measures, root: NodeId, claim: Claim)
     let (mut lists, mut skip_to) = (Vec::new(), NodeId(root.0 + 1));
     for (id, node) in tree.inside(root) {
         let measure = measures.get(id);
-        if id >= skip_to && is_list_of_links(node, measure) && measure.text <= whole.text / 2 {
+        if id >= skip_to
+            && is_list_of_links(node, measure)
+            && measure.text <= whole.text / 2
+            && !prices.has_one_in(tree, id)
+        {
             lists.push(id);
             skip_to = node.end;
         }

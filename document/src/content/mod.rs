@@ -4,12 +4,14 @@ mod evidence;
 mod lists;
 mod measure;
 mod notes;
+mod prices;
 mod root;
 mod rules;
 mod teasers;
 mod words;
 
 use self::measure::{Measure, Measures};
+use self::prices::Prices;
 use self::root::Kind;
 use self::rules::{Rules, Shown};
 use crate::html::tree::Flags;
@@ -139,59 +141,40 @@ impl Content {
 
     /// The content as some rules find it, and its measure.
     fn by(tree: &Tree, mut measures: Measures, rules: Rules, shown: Shown, claim: Claim) -> (Self, Measure) {
-        let mut left_out = rules.left_out(tree, &measures, shown, claim);
+        let prices = if claim == Claim::None { Prices::of(tree, &measures, shown) } else { Prices::none() };
+        let mut left_out = rules.left_out(tree, &measures, shown, claim, &prices);
         measures.without(tree, &left_out);
+        let prices = prices.outside(tree, &left_out);
         let kind = Kind::of(measures.get(Tree::ROOT), claim);
-        let (root, beside) = root::find(tree, &measures, kind, claim);
+        let (root, beside) = root::find(tree, &measures, kind, claim, &prices);
         measures.without(tree, &beside);
         left_out.extend(beside);
+        if kind == Kind::Prose {
+            left_out.extend(lists::find(tree, &measures, root, claim, &prices));
+        }
+        if claim != Claim::None {
+            left_out.extend(teasers::find(tree, &measures, root));
+        }
         left_out.sort_unstable();
-        let mut content = Self { root, left_out: Vec::new() };
-        content.prune(tree, &measures, &left_out, shown, kind, claim);
-        (content, measures.get(root))
+        (Self { root, left_out: outermost(tree, root, &left_out, shown) }, measures.get(root))
     }
+}
 
-    /// Leaves out the lists of links in the content, the teasers below an article, and all that was left out before.
-    fn prune(
-        &mut self,
-        tree: &Tree,
-        measures: &Measures,
-        before: &[NodeId],
-        shown: Shown,
-        kind: Kind,
-        claim: Claim,
-    ) {
-        let lists =
-            if kind == Kind::Prose { lists::find(tree, measures, self.root, claim) } else { Vec::new() };
-        let mut lists = lists.into_iter().peekable();
-        let has_teasers = claim != Claim::None;
-        let teasers = if has_teasers { teasers::find(tree, measures, self.root) } else { Vec::new() };
-        let mut teasers = teasers.into_iter().peekable();
-        let mut before = before.iter().copied().peekable();
-        let mut skip_to = NodeId(self.root.0 + 1);
-        for (id, node) in tree.inside(self.root) {
-            if id < skip_to {
-                continue;
-            }
-            while before.peek().is_some_and(|other| *other < id) {
-                before.next();
-            }
-            while teasers.peek().is_some_and(|other| *other < id) {
-                teasers.next();
-            }
-            while lists.peek().is_some_and(|other| *other < id) {
-                lists.next();
-            }
-            if shown.is_never_content(node)
-                || before.peek() == Some(&id)
-                || teasers.peek() == Some(&id)
-                || lists.peek() == Some(&id)
-            {
-                self.left_out.push(id);
-                skip_to = node.end;
-            }
+/// Of some elements and those that are never content, those in an element, and none in another; all in document order.
+fn outermost(tree: &Tree, root: NodeId, elements: &[NodeId], shown: Shown) -> Vec<NodeId> {
+    let mut elements = elements.iter().copied().peekable();
+    let (mut left_out, mut skip_to) = (Vec::new(), NodeId(root.0 + 1));
+    for (id, node) in tree.inside(root) {
+        if id < skip_to {
+            continue;
+        }
+        while elements.next_if(|other| *other < id).is_some() {}
+        if shown.is_never_content(node) || elements.peek() == Some(&id) {
+            left_out.push(id);
+            skip_to = node.end;
         }
     }
+    left_out
 }
 
 /// Returns true if an element is one of others, which are in document order and none in another, or in one of them.

@@ -2,6 +2,7 @@
 
 use super::Claim;
 use super::measure::{Measure, Measures};
+use super::prices::Prices;
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
@@ -34,8 +35,14 @@ impl Kind {
 const LIST_SHARE: u32 = 4;
 
 /// Finds the element that holds the content, and the elements in it that are beside the content and its lead.
-pub(super) fn find(tree: &Tree, measures: &Measures, kind: Kind, claim: Claim) -> (NodeId, Vec<NodeId>) {
-    descend(tree, measures, kind, claim, semantic(tree, measures, kind))
+pub(super) fn find(
+    tree: &Tree,
+    measures: &Measures,
+    kind: Kind,
+    claim: Claim,
+    prices: &Prices,
+) -> (NodeId, Vec<NodeId>) {
+    descend(tree, measures, kind, claim, prices, semantic(tree, measures, kind, prices))
 }
 
 /// Returns true if an element has a class that publishing systems give to the text of an article.
@@ -60,7 +67,7 @@ pub(super) fn main_part(tree: &Tree, measures: &Measures) -> Option<(NodeId, Nod
 }
 
 /// The element that says that it holds the content, if one does and most of the page's prose is in it.
-fn semantic(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
+fn semantic(tree: &Tree, measures: &Measures, kind: Kind, prices: &Prices) -> NodeId {
     let whole = measures.get(Tree::ROOT);
     let is_body = |node: Node| node.flags.has(Flags::ARTICLE_BODY);
     let is_article = |node: Node| node.tag == Tag::Article;
@@ -80,7 +87,8 @@ fn semantic(tree: &Tree, measures: &Measures, kind: Kind) -> NodeId {
         }
         // One of many that are alike is not the content, least of all in a list.
         let most = if kind == Kind::List { all / 3 * 2 } else { all / 2 };
-        if best.0 > 0 && best.0 >= kind.weight(whole) / share && best.0 >= most {
+        let holds_most = best.0 >= kind.weight(whole) / share && best.0 >= most;
+        if best.0 > 0 && holds_most && prices.are_in(tree, best.1) {
             return best.1;
         }
     }
@@ -94,10 +102,11 @@ fn descend(
     measures: &Measures,
     kind: Kind,
     claim: Claim,
+    prices: &Prices,
     from: NodeId,
 ) -> (NodeId, Vec<NodeId>) {
     let (mut root, mut top, mut beside) = (from, None, Vec::new());
-    while let Some(child) = child_with_most(tree, measures, kind, claim, root) {
+    while let Some(child) = child_with_most(tree, measures, kind, claim, prices, root) {
         let leads = leads(tree, measures, root, child);
         if !leads.is_empty() {
             top = top.or(Some(root));
@@ -122,6 +131,7 @@ fn child_with_most(
     measures: &Measures,
     kind: Kind,
     claim: Claim,
+    prices: &Prices,
     root: NodeId,
 ) -> Option<NodeId> {
     let tenths = if claim == Claim::Article { PROSE_TENTHS_OF_ARTICLE } else { PROSE_TENTHS };
@@ -145,7 +155,7 @@ fn child_with_most(
                 || measure.text >= whole.text / 10 * TEXT_TENTHS
                 || measure.plain() >= whole.plain() / 10 * MOST_TENTHS)
     };
-    best.filter(|(_, measure)| holds_most(measure)).map(|(id, _)| id)
+    best.filter(|(id, measure)| holds_most(measure) && prices.are_in(tree, *id)).map(|(id, _)| id)
 }
 
 /// The blocks of a lead that are not sentences: dates, names, pictures.

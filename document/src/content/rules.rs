@@ -3,6 +3,7 @@
 use super::evidence::{self, Doubtful};
 use super::measure::{Measure, Measures};
 use super::notes;
+use super::prices::Prices;
 use super::root::{self, Kind};
 use super::words::{self, Strength};
 use super::{Claim, is_in};
@@ -95,13 +96,14 @@ impl Rules {
     ///
     /// No rule leaves out half of what the page says, neither with one element nor with all that it speaks against: a
     /// page that names most of its content by a word means something else by it. A rule that is not sure leaves out
-    /// much less. These limits do not apply to elements beside the main part of the page, or to its footer.
+    /// much less. None leaves out the things that a page lists with their prices. These limits do not apply to elements beside the main part of the page, or to its footer.
     pub(super) fn left_out(
         self,
         tree: &Tree,
         measures: &Measures,
         shown: Shown,
         claim: Claim,
+        prices: &Prices,
     ) -> Vec<NodeId> {
         let notes = notes::find(tree, measures, shown);
         let mut suspects = self.suspects(tree, shown, &notes, claim);
@@ -144,7 +146,8 @@ impl Rules {
         });
         let hits = suspects.iter().filter(|suspect| {
             let measure = measures.get(suspect.id);
-            bits(suspect.hits & allowed).any(|rule| amount(rule, measure) <= limit(rule))
+            let is_little = bits(suspect.hits & allowed).any(|rule| amount(rule, measure) <= limit(rule));
+            is_little && !prices.are_mostly_in(tree, suspect.id)
         });
         let mut left_out: Vec<NodeId> = hits.map(|suspect| suspect.id).chain(outer).collect();
         left_out.sort_unstable();

@@ -47,7 +47,7 @@ pub(super) fn find(tree: &Tree, measures: &Measures, root: NodeId) -> Vec<NodeId
 }
 
 /// The prose that follows an element in another.
-fn prose_after(tree: &Tree, measures: &Measures, root: NodeId, element: NodeId) -> u32 {
+pub(super) fn prose_after(tree: &Tree, measures: &Measures, root: NodeId, element: NodeId) -> u32 {
     let mut prose = 0;
     let mut inside = element;
     while inside > root {

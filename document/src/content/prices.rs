@@ -1,0 +1,94 @@
+//! The prices of a page that lists things, each with its price.
+
+use super::measure::Measures;
+use super::rules::Shown;
+use super::{is_in, teasers};
+use crate::html::{NodeId, Tree};
+
+/// Fewer prices are those of one thing, or of a few beside it.
+const FEWEST: usize = 8;
+/// The bytes of a text that is a price and hardly anything else.
+const LONGEST: u32 = 32;
+/// The prose for each price that a list of things has at most: an article may mention prices, too.
+const MOST_PROSE: u32 = 400;
+
+/// The texts that are prices, in document order; none if the page is no list.
+#[derive(Debug)]
+pub(super) struct Prices(Vec<NodeId>);
+
+impl Prices {
+    pub(super) fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// The prices that people see on a page, unless most of its prose comes first: they then belong to what else is sold.
+    pub(super) fn of(tree: &Tree, measures: &Measures, shown: Shown) -> Self {
+        let (mut prices, mut skip_to) = (Vec::new(), Tree::ROOT);
+        for (id, node) in tree.nodes() {
+            if id < skip_to {
+                continue;
+            }
+            if shown.is_never_content(node) {
+                skip_to = node.end;
+            } else if (1..=LONGEST).contains(&node.text_length()) && is_price(tree.text(node)) {
+                prices.push(id);
+            }
+        }
+        let prose = measures.get(Tree::ROOT).prose;
+        let after = |id: &NodeId| teasers::prose_after(tree, measures, Tree::ROOT, *id);
+        let is_list = u32::try_from(prices.len()).is_ok_and(|count| prose / MOST_PROSE <= count)
+            && prices.get(prices.len() / 2).is_some_and(|middle| after(middle) >= prose / 2);
+        if is_list { Self(prices).if_many() } else { Self::none() }
+    }
+
+    /// The prices that are in none of some elements, which are in document order and none in another.
+    pub(super) fn outside(mut self, tree: &Tree, elements: &[NodeId]) -> Self {
+        self.0.retain(|id| !is_in(tree, elements, *id));
+        self.if_many()
+    }
+
+    fn if_many(self) -> Self {
+        if self.0.len() >= FEWEST { self } else { Self::none() }
+    }
+
+    fn count(&self, tree: &Tree, id: NodeId) -> usize {
+        let before = |end: NodeId| self.0.partition_point(|price| *price < end);
+        before(tree.node(id).end) - before(id)
+    }
+
+    pub(super) fn has_one_in(&self, tree: &Tree, id: NodeId) -> bool {
+        self.count(tree, id) > 0
+    }
+
+    /// Returns true if an element has more than half of them.
+    pub(super) fn are_mostly_in(&self, tree: &Tree, id: NodeId) -> bool {
+        self.count(tree, id) > self.0.len() / 2
+    }
+
+    /// Returns true if an element has nearly all of them, or if there are none.
+    pub(super) fn are_in(&self, tree: &Tree, id: NodeId) -> bool {
+        self.count(tree, id) >= self.0.len().div_ceil(4) * 3
+    }
+}
+
+/// Returns true if a short text has an amount of money, or is the sign beside one.
+fn is_price(text: &str) -> bool {
+    const SIGNS: [char; 6] = ['$', '€', '£', '¥', '₹', '₩'];
+    let text = text.trim();
+    text.contains(SIGNS) && (text.contains(|c: char| c.is_ascii_digit()) || text.chars().count() == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_price;
+
+    #[test]
+    fn a_price_has_a_sign_and_digits() {
+        for text in ["$5", "Sale price: €49,95", " 1 299 ₩", "£"] {
+            assert!(is_price(text), "{text}");
+        }
+        for text in ["", "5", "Albania (USD $)", "$HOME"] {
+            assert!(!is_price(text), "{text}");
+        }
+    }
+}
