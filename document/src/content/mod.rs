@@ -1,5 +1,6 @@
 //! The content of a page: the part of the tree that holds it, and the nodes that are left out of that part.
 
+mod copies;
 mod evidence;
 mod lists;
 mod measure;
@@ -155,6 +156,9 @@ impl Content {
         if claim != Claim::None {
             left_out.extend(teasers::find(tree, &measures, root));
         }
+        left_out.sort_unstable();
+        let mut left_out = outermost(tree, root, &left_out, shown);
+        left_out.extend(copies::find(tree, root, &left_out));
         left_out.sort_unstable();
         (Self { root, left_out: outermost(tree, root, &left_out, shown) }, measures.get(root))
     }

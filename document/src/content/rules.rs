@@ -96,7 +96,8 @@ impl Rules {
     ///
     /// No rule leaves out half of what the page says, neither with one element nor with all that it speaks against: a
     /// page that names most of its content by a word means something else by it. A rule that is not sure leaves out
-    /// much less. None leaves out the things that a page lists with their prices. These limits do not apply to elements beside the main part of the page, or to its footer.
+    /// much less. None leaves out the things that a page lists with their prices. These limits do not apply to elements beside
+    /// the main part of the page, or to its footer.
     pub(super) fn left_out(
         self,
         tree: &Tree,
