@@ -12,7 +12,7 @@ const LONGEST: u32 = 32;
 /// The prose for each price that a list of things has at most: an article may mention prices, too.
 const MOST_PROSE: u32 = 400;
 
-/// The texts that are prices, in document order; none if the page is no list.
+/// The texts that are prices, in document order; none if the page does not list things.
 #[derive(Debug)]
 pub(super) struct Prices(Vec<NodeId>);
 

@@ -217,7 +217,7 @@ fn tag_10_lists_are_told_from_pairs() {
         "ExampleBot=max-snippet:20, max-image-preview:large"
     );
     assert_eq!(draft_00(r#"a;x="say \"\\\"""#), r#"a=x:say "\""#);
-    // Of what is no date, a comma is the end.
+    // A comma ends all but a date.
     assert_eq!(draft_00("noindex, 25"), "noindex, 25");
     assert_eq!(draft_00("a=*, noindex"), "a=*, noindex");
     // Rules that only one syntax can state are left out of the others.
