@@ -65,8 +65,7 @@ fn the_answer_of_another_feed_is_called_so() {
     let half = list(2, 40) + &list(3, 40);
     let (state, prefixes, said) = fetched(&half, &[&in_force]);
     assert_eq!((state, prefixes, &*said), (FeedState::Held, 40, why));
-    let (one_more, half) = (list(2, 41), list(2, 40) + &list(3, 40));
-    let one_more = Candidate::new(b, version(&b, &one_more), None);
+    let one_more = Candidate::new(b, version(&b, &list(2, 41)), None);
     assert_eq!(fetched(&half, &[&one_more]).2, why);
     // Its own list may grow, but not to exactly that of another.
     let longer = Candidate::new(b, version(&b, &list(1, 45)), None);

@@ -20,19 +20,12 @@ fn usage(text: &str, token: &str, path: &str) -> String {
 /// USE-9.
 #[test]
 fn use_9_of_the_lines_that_say_the_same_the_first_one_counts() {
-    let lines = |text: &str| {
-        let mut lines = Vec::new();
-        let robots = robots(text);
-        let path = RequestPath::new(b"/");
-        robots.tell_usage_lines(robots.group_for("x"), path, &mut |said| lines.push(said.line));
-        lines
-    };
-    assert_eq!(
-        lines(
-            "User-agent: *\nContent-Signal: search=yes\nContent-Signal: ai-train=no\nContent-Signal: search=yes\n"
-        ),
-        [2, 3]
+    let robots = robots(
+        "User-agent: *\nContent-Signal: search=yes\nContent-Signal: ai-train=no\nContent-Signal: search=yes\n",
     );
+    let (path, mut lines) = (RequestPath::new(b"/"), Vec::new());
+    robots.tell_usage_lines(robots.group_for("x"), path, &mut |said| lines.push(said.line));
+    assert_eq!(lines, [2, 3]);
 }
 
 /// USE-14: the table of draft-ietf-aipref-attach-05, 3.4.
