@@ -84,15 +84,7 @@ impl Content {
 
     /// All that people can see, for a page on which the rules find nothing.
     fn all_visible(tree: &Tree, shown: Shown) -> Self {
-        let mut left_out = Vec::new();
-        let mut skip_to = Tree::ROOT;
-        for (id, node) in tree.nodes() {
-            if id >= skip_to && shown.is_never_content(node) {
-                left_out.push(id);
-                skip_to = node.end;
-            }
-        }
-        Self { root: Tree::ROOT, left_out }
+        Self { root: Tree::ROOT, left_out: outermost(tree, Tree::ROOT, &[], shown) }
     }
 
     /// The text of the page, and the part of it that is in the content.
@@ -129,9 +121,7 @@ impl Content {
             if id < skip_to {
                 return false;
             }
-            while left_out.peek().is_some_and(|other| *other < id) {
-                left_out.next();
-            }
+            while left_out.next_if(|other| *other < id).is_some() {}
             if left_out.peek() == Some(&id) {
                 skip_to = node.end;
                 return false;
