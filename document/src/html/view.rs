@@ -137,6 +137,8 @@ struct Around {
     font: FontSize,
     color: Option<Color>,
     background: Option<Color>,
+    /// The element may have most of the text of the page.
+    may_be_page: bool,
 }
 
 /// The walk that finds what is hidden.
@@ -158,7 +160,13 @@ impl Marks<'_, '_> {
     fn all(mut self) -> Vec<(NodeId, bool)> {
         // If an outer sheet may give another background, none is white for sure.
         let background = (!self.has_outer_sheet()).then_some(Color::WHITE);
-        let page = Around { end: NodeId(u32::MAX), font: FontSize::Some, color: None, background };
+        let page = Around {
+            end: NodeId(u32::MAX),
+            font: FontSize::Some,
+            color: None,
+            background,
+            may_be_page: true,
+        };
         let mut skip_to = Tree::ROOT;
         for (id, node) in self.tree.nodes() {
             if id < skip_to {
@@ -201,12 +209,13 @@ impl Marks<'_, '_> {
         }
         let (look, may_be_shown) = self.look(node);
         let is_main = node.tag == Tag::Main;
+        let is_whole = matches!(node.tag, Tag::Html | Tag::Body);
         let is_seen = is_openable || may_be_shown;
         let fades_in = is_main || !is_seen && self.is_page(id, look);
         let look = if fades_in { look.after_fade(is_main) } else { look };
         let sight = match look.sight() {
             // A browser never hides a whole page for good.
-            _ if is_seen || matches!(node.tag, Tag::Html | Tag::Body) => Sight::Shown,
+            _ if is_seen || is_whole => Sight::Shown,
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,
             other => other,
         };
@@ -221,8 +230,13 @@ impl Marks<'_, '_> {
                 Some(Color::Transparent) | None => around.background,
                 own => own,
             };
+            let is_lost = color.zip(background).is_some_and(|(color, behind)| color.is_lost_on(behind));
+            // People read the text of a page, so that what is behind it is another color, by a rule that is not known.
+            let is_page = is_lost && (is_whole || around.may_be_page && self.has_most(id));
+            let background = background.filter(|_| !is_page);
             let font = look.font().unwrap_or(around.font);
-            self.around.push(Around { end: node.end, font, color, background });
+            let may_be_page = around.may_be_page && (!is_lost || is_page);
+            self.around.push(Around { end: node.end, font, color, background, may_be_page });
         }
         false
     }
@@ -242,19 +256,30 @@ impl Marks<'_, '_> {
 
     /// Returns true if an element that only its opacity hides has most of the text of the page, which a script lets appear.
     fn is_page(&mut self, id: NodeId, look: Look) -> bool {
-        let fades = || look.sight() != Sight::Shown && look.after_fade(false).sight() == Sight::Shown;
-        if self.pages_left == 0 || !fades() {
+        look.sight() != Sight::Shown && look.after_fade(false).sight() == Sight::Shown && self.has_most(id)
+    }
+
+    /// Returns true if an element has most of the text of the page.
+    fn has_most(&mut self, id: NodeId) -> bool {
+        if self.pages_left == 0 {
             return false;
         }
         let amount = |id| {
-            let nodes = self.tree.inside(id).filter(|(_, node)| !node.flags.has(Flags::IN_HEAD));
-            nodes.map(|(_, node)| node.text_length()).sum::<u32>()
+            let (mut amount, mut skip_to) = (0, Tree::ROOT);
+            for (id, node) in self.tree.inside(id).filter(|(_, node)| !node.flags.has(Flags::IN_HEAD)) {
+                if node.tag.is_without_text() {
+                    skip_to = skip_to.max(node.end);
+                } else if id >= skip_to {
+                    amount += node.text_length();
+                }
+            }
+            amount
         };
         let all = *self.all_text.get_or_insert_with(|| amount(Tree::ROOT));
-        let is_page = amount(id) > all / 2;
-        // An element that is not hidden is walked through once more for those in it.
-        self.pages_left -= u32::from(is_page);
-        is_page
+        let has_most = amount(id) > all / 2;
+        // What is in an element that has most of it is looked through once more.
+        self.pages_left -= u32::from(has_most);
+        has_most
     }
 
     /// The declarations about an element, and whether other rules may show it.
