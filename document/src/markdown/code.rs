@@ -10,14 +10,24 @@ const NEAR: usize = 3;
 /// A block of code with its fence; none if it has no text, or only the numbers of lines.
 pub(super) fn block(tree: &Tree, id: NodeId, node: Node) -> Option<String> {
     let mut text = String::new();
-    for (_, inner) in tree.inside(id) {
+    let mut line_end = None;
+    for (at, inner) in tree.inside(id) {
+        let ends_line = line_end.take_if(|end| at >= *end).is_some();
+        let is_apart = match inner.tag {
+            Tag::Br => false,
+            Tag::Text => ends_line && !tree.text(inner).starts_with('\n'),
+            Tag::Span if is_line(tree, inner) => {
+                line_end = Some(inner.end);
+                true
+            }
+            tag => ends_line || !tag.is_inline() && tag != node.tag,
+        };
+        if is_apart && !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
         match inner.tag {
             Tag::Text => text.extend(tree.text(inner).chars().filter(|c| !is_invisible(*c) && *c != '\r')),
             Tag::Br => text.push('\n'),
-            // A line that is a block of its own.
-            tag if !tag.is_inline() && tag != node.tag && !text.is_empty() && !text.ends_with('\n') => {
-                text.push('\n');
-            }
             _ => {}
         }
     }
@@ -32,6 +42,12 @@ pub(super) fn block(tree: &Tree, id: NodeId, node: Node) -> Option<String> {
     let language = language(tree, id, node).unwrap_or_default();
     let lines = lines.join("\n");
     Some(format!("{fence}{language}\n{lines}\n{fence}"))
+}
+
+/// Returns true if an element is a line by its class, so that a style sheet makes a block of it: `line`, `code-line`.
+fn is_line(tree: &Tree, node: Node) -> bool {
+    let class = tree.attribute(node, Attribute::Class).unwrap_or_default();
+    class.split_ascii_whitespace().any(|name| name == "line" || name.ends_with("-line"))
 }
 
 /// The language that the names of a block, of its first element or of those around it mention.
