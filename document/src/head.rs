@@ -244,6 +244,7 @@ fn content_type_named(kind: &str) -> Option<&'static str> {
         "Product" | "ProductGroup" => "product",
         "ItemList" | "CollectionPage" | "SearchResultsPage" => "listing",
         "ProfilePage" => "profile",
+        "Recipe" => "recipe",
         _ if kind.ends_with("Article") || kind.ends_with("BlogPosting") || kind == "Report" => "article",
         _ => return None,
     })

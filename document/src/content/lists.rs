@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::Claim;
 use super::measure::{Measure, Measures};
 use super::prices::Prices;
+use super::{Claim, leads};
 use crate::html::{Node, NodeId, Tag, Tree};
 
 /// Lists of links are content if less than so many tenths of the content are prose.
@@ -13,9 +13,13 @@ const PROSE_BESIDE_LISTS: u32 = 3;
 /// and less than so many tenths are prose.
 const SHARE_OF_LISTS: u32 = 4;
 const PROSE_BESIDE_MANY: u32 = 6;
+/// The pieces of code that a technical page has at least.
+const FEWEST_CODE: usize = 3;
+/// The nodes of a section in which its heading is looked for.
+const MOST_IN_SECTION: usize = 64;
 
 /// The lists of links in an element that are not what it is about, in document order, none in another. Those with prices
-/// are what a list of things is about.
+/// are what a list of things is about, and the ingredients of a recipe may be links.
 pub(super) fn find(
     tree: &Tree,
     measures: &Measures,
@@ -24,7 +28,7 @@ pub(super) fn find(
     prices: &Prices,
 ) -> Vec<NodeId> {
     let whole = measures.get(root);
-    if whole.prose < whole.text / 10 * PROSE_BESIDE_LISTS {
+    if claim == Claim::Recipe || whole.prose < whole.text / 10 * PROSE_BESIDE_LISTS {
         return Vec::new();
     }
     let (mut lists, mut skip_to) = (Vec::new(), NodeId(root.0 + 1));
@@ -39,11 +43,15 @@ pub(super) fn find(
             skip_to = node.end;
         }
     }
+    if is_technical(tree, root) {
+        lists.retain(|id| !is_index(tree, *id));
+    }
     let prose = prose_beside(tree, measures, root, &lists);
     let is_between = |id: NodeId| {
         let node = tree.node(id);
         let beside = prose.get(&node.parent).copied().flatten();
-        is_list(node.tag) && beside.is_some_and(|(first, last)| first < id && id < last)
+        let is_text = is_list(node.tag) || node.tag == Tag::P && is_sentence_around_links(tree, id);
+        is_text && beside.is_some_and(|(first, last)| first < id && id < last)
     };
     lists.retain(|id| !is_between(*id));
     let text: u32 = lists.iter().map(|id| measures.get(*id).text).sum();
@@ -67,6 +75,31 @@ fn prose_beside(
         }
     }
     prose
+}
+
+/// Returns true if a paragraph ends like a sentence behind its links: "See … for the details."
+fn is_sentence_around_links(tree: &Tree, id: NodeId) -> bool {
+    let parent = |id: &NodeId| Some(tree.node(*id).parent);
+    let is_in_link = |text| {
+        std::iter::successors(parent(&text), parent)
+            .take_while(|around| *around > id)
+            .any(|around| tree.node(around).tag == Tag::A)
+    };
+    leads::last_text(tree, id).is_some_and(|(at, text)| leads::ends_sentence(text) && !is_in_link(at))
+}
+
+/// Returns true if an element has code in several places: it is about a language or a program.
+fn is_technical(tree: &Tree, root: NodeId) -> bool {
+    let code = tree.inside(root).filter(|(_, node)| matches!(node.tag, Tag::Pre | Tag::Code));
+    code.take(FEWEST_CODE).count() == FEWEST_CODE
+}
+
+/// Returns true if a list of links on a technical page says what else to read there: a list as such, or a section with a heading.
+fn is_index(tree: &Tree, id: NodeId) -> bool {
+    let tag = tree.node(id).tag;
+    let has_heading =
+        || tree.inside(id).take(MOST_IN_SECTION).any(|(_, node)| node.tag.heading_level().is_some());
+    is_list(tag) || tag == Tag::P || tag == Tag::Section && has_heading()
 }
 
 fn is_list(tag: Tag) -> bool {

@@ -2,6 +2,8 @@
 
 mod copies;
 mod evidence;
+mod headers;
+mod leads;
 mod lists;
 mod measure;
 mod notes;
@@ -32,12 +34,13 @@ pub(crate) struct Content {
 enum Claim {
     Article,
     Product,
+    Recipe,
     None,
 }
 
 /// Text below this is too little, if the page has more.
 const ENOUGH_TEXT: u32 = 250;
-/// The part of all prose that is enough.
+/// The part of all prose, or of all text if it is a list, that is enough.
 const ENOUGH_SHARE: u32 = 8;
 
 impl Content {
@@ -57,6 +60,7 @@ impl Content {
         let claim = match content_type {
             Some("product") => Claim::Product,
             Some("article") => Claim::Article,
+            Some("recipe") => Claim::Recipe,
             _ if tree.has_one_product() => Claim::Product,
             _ if root::has_body(tree) => Claim::Article,
             _ => Claim::None,
@@ -73,9 +77,9 @@ impl Content {
             let measures = Measures::of(tree, |node| shown.is_never_content(node));
             let whole = measures.get(Tree::ROOT);
             has_visible_text |= whole.text > 0;
-            let (content, measure) = Self::by(tree, measures, rules, shown, claim);
-            best = content;
-            if measure.text >= ENOUGH_TEXT && measure.prose >= (whole.prose / ENOUGH_SHARE).min(ENOUGH_TEXT) {
+            let is_enough;
+            (best, is_enough) = Self::by(tree, measures, rules, shown, claim);
+            if is_enough {
                 break;
             }
         }
@@ -130,8 +134,9 @@ impl Content {
         })
     }
 
-    /// The content as some rules find it, and its measure.
-    fn by(tree: &Tree, mut measures: Measures, rules: Rules, shown: Shown, claim: Claim) -> (Self, Measure) {
+    /// The content as some rules find it, and whether it is enough of the page.
+    fn by(tree: &Tree, mut measures: Measures, rules: Rules, shown: Shown, claim: Claim) -> (Self, bool) {
+        let whole = measures.get(Tree::ROOT);
         let prices = if claim == Claim::None { Prices::of(tree, &measures, shown) } else { Prices::none() };
         let mut left_out = rules.left_out(tree, &measures, shown, claim, &prices);
         measures.without(tree, &left_out);
@@ -150,8 +155,17 @@ impl Content {
         let mut left_out = outermost(tree, root, &left_out, shown);
         left_out.extend(copies::find(tree, root, &left_out));
         left_out.sort_unstable();
-        (Self { root, left_out: outermost(tree, root, &left_out, shown) }, measures.get(root))
+        let is_enough = is_enough(measures.get(root), whole, kind, claim);
+        (Self { root, left_out: outermost(tree, root, &left_out, shown) }, is_enough)
     }
+}
+
+/// Returns true if the content that was found is enough of a page.
+fn is_enough(content: Measure, page: Measure, kind: Kind, claim: Claim) -> bool {
+    let has_prose = content.prose >= (page.prose / ENOUGH_SHARE).min(ENOUGH_TEXT);
+    // What a page says beside its list, such as about cookies, may be all of its prose.
+    let is_list = kind == Kind::List && (claim == Claim::Product || content.text >= page.text / ENOUGH_SHARE);
+    content.text >= ENOUGH_TEXT && (has_prose || is_list)
 }
 
 /// Of some elements and those that are never content, those in an element, and none in another; all in document order.
@@ -169,6 +183,16 @@ fn outermost(tree: &Tree, root: NodeId, elements: &[NodeId], shown: Shown) -> Ve
         }
     }
     left_out
+}
+
+/// Those of some elements in document order that are in no other of them.
+fn outermost_of(tree: &Tree, elements: impl Iterator<Item = NodeId>) -> impl Iterator<Item = NodeId> {
+    let mut end = Tree::ROOT;
+    elements.filter(move |id| {
+        let is_outside = *id >= end;
+        end = end.max(tree.node(*id).end);
+        is_outside
+    })
 }
 
 /// Returns true if an element is one of others, which are in document order and none in another, or in one of them.

@@ -1,12 +1,13 @@
 //! Which parts of a page are not its content, by what they are and how they are named.
 
 use super::evidence::{self, Doubtful};
+use super::headers;
 use super::measure::{Measure, Measures};
 use super::notes;
 use super::prices::Prices;
 use super::root::{self, Kind};
 use super::words::{self, Strength};
-use super::{Claim, is_in};
+use super::{Claim, is_in, outermost_of};
 use crate::html::notes::Note;
 use crate::html::tree::Flags;
 use crate::html::view::is_for_listeners;
@@ -17,7 +18,7 @@ use crate::memo::Memo;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rules {
     All,
-    /// All but those about names, headers and forms.
+    /// All but those about names, headers and forms; of names, those about consent.
     WithoutNames,
 }
 
@@ -79,6 +80,8 @@ const DOUBTFUL: Doubtful =
 /// The words for what readers and buyers say.
 const TALK: Hits = (words::of_strength(Strength::Talk) | REVIEW) << FIRST_WORD;
 const REVIEW: Hits = words::of_strength(Strength::Review);
+/// The words for questions about cookies.
+const CONSENT: Hits = words::of_strength(Strength::Consent) << FIRST_WORD;
 
 /// The part of all prose that a rule which is not sure may leave out with one element, and the part of all text outside of
 /// links that it may leave out with all.
@@ -86,6 +89,8 @@ const WEAK_SHARE: u32 = 12;
 const WEAK_SHARE_OF_ALL: u32 = 3;
 /// The elements around a footer that are looked at.
 const MOST_AROUND: usize = 16;
+/// The nodes between a button and what it opens.
+const MOST_BETWEEN: usize = 16;
 /// The nodes of a heading that are looked at.
 const MOST_IN_HEADING: usize = 64;
 /// The prose that a page must have beside its footer, or what readers say about it.
@@ -114,7 +119,9 @@ impl Rules {
             main.is_some_and(|(main, end)| id >= end || tree.node(id).end <= main)
                 || is_footer_of_page(tree, measures, id)
         };
-        let outer = outermost(tree, suspects.iter().map(|suspect| suspect.id).filter(|id| is_beside(*id)));
+        let outer: Vec<NodeId> =
+            outermost_of(tree, suspects.iter().map(|suspect| suspect.id).filter(|id| is_beside(*id)))
+                .collect();
         suspects.retain(|suspect| !is_in(tree, &outer, suspect.id));
         let all = outer.iter().fold(measures.get(Tree::ROOT), |all, id| all.without(measures.get(*id)));
         let is_list = Kind::of(all, claim) == Kind::List;
@@ -130,7 +137,7 @@ impl Rules {
                 let (Some(taken), Some(end)) = (taken.get_mut(rule), ends.get_mut(rule)) else { continue };
                 if suspect.id >= *end {
                     *taken += match strength(rule) {
-                        Strength::Weak if !counts_text(rule) => measure.plain(),
+                        strength if strength.is_weak() && !counts_text(rule) => measure.plain(),
                         _ => amount(rule, measure),
                     };
                     *end = tree.node(suspect.id).end;
@@ -139,9 +146,9 @@ impl Rules {
         }
         let allowed = taken.iter().enumerate().fold(0, |allowed, (rule, taken)| {
             let most = match strength(rule) {
-                Strength::Weak if counts_text(rule) => all.text / WEAK_SHARE_OF_ALL,
-                Strength::Weak => all.plain() / WEAK_SHARE_OF_ALL,
-                _ => limit(rule),
+                strength if !strength.is_weak() => limit(rule),
+                _ if counts_text(rule) => all.text / WEAK_SHARE_OF_ALL,
+                _ => all.plain() / WEAK_SHARE_OF_ALL,
             };
             if *taken <= most { allowed | 1 << rule } else { allowed }
         });
@@ -152,7 +159,8 @@ impl Rules {
         });
         let mut left_out: Vec<NodeId> = hits.map(|suspect| suspect.id).chain(outer).collect();
         left_out.sort_unstable();
-        outermost(tree, left_out.into_iter())
+        headers::keep(tree, measures, &mut left_out);
+        outermost_of(tree, left_out.into_iter()).collect()
     }
 
     /// The elements that rules speak against.
@@ -165,7 +173,8 @@ impl Rules {
             if id < skip_to || node.tag == Tag::Text {
                 continue;
             }
-            if shown.is_never_content(node) {
+            // Code names its parts by what they are in its language: comments, tags.
+            if shown.is_never_content(node) || matches!(node.tag, Tag::Pre | Tag::Code) {
                 skip_to = node.end;
                 continue;
             }
@@ -182,11 +191,9 @@ impl Rules {
 
     /// The rules that speak against an element.
     fn against<'t>(self, tree: &'t Tree, id: NodeId, node: Node, names: &mut Memo<'t, Hits>) -> Hits {
-        let is_exempt = matches!(
-            node.tag,
-            Tag::Body | Tag::Html | Tag::Article | Tag::Main | Tag::Pre | Tag::Code | Tag::Table | Tag::Tbody
-        );
-        if is_exempt || is_note(tree, node) {
+        let is_exempt =
+            matches!(node.tag, Tag::Body | Tag::Html | Tag::Article | Tag::Main | Tag::Table | Tag::Tbody);
+        if is_exempt || is_note(tree, node) || tree.is_title_of_note(node) {
             return 0;
         }
         if is_question(tree, id, node) || is_spoken_label(tree, node) {
@@ -198,15 +205,18 @@ impl Rules {
                 hits |= 1 << bit;
             }
         }
-        if self != Self::All || !node.flags.has(Flags::NAMED) {
+        if !node.flags.has(Flags::NAMED) {
             return hits;
-        }
-        if tree.attribute(node, Attribute::Role).is_some_and(is_role_of_other) && !has_panels(tree, id) {
-            hits |= 1 << ROLE;
         }
         let mut named = |attribute| {
             tree.attribute(node, attribute).map_or(0, |value| names.get(value.as_bytes())) << FIRST_WORD
         };
+        if self != Self::All {
+            return hits | CONSENT & (named(Attribute::Class) | named(Attribute::Id));
+        }
+        if tree.attribute(node, Attribute::Role).is_some_and(is_role_of_other) && !has_panels(tree, id) {
+            hits |= 1 << ROLE;
+        }
         hits |= named(Attribute::Class);
         let by_id = named(Attribute::Id);
         if by_id & !hits != 0 && !is_linked_section(tree, id, node) {
@@ -214,23 +224,12 @@ impl Rules {
         }
         // A link or a heading is part of what is around it.
         if node.tag == Tag::A || node.tag.heading_level().is_some() {
-            for rule in bits(hits).filter(|rule| strength(*rule) == Strength::Weak) {
+            for rule in bits(hits).filter(|rule| strength(*rule).is_weak()) {
                 hits &= !(1 << rule);
             }
         }
         hits
     }
-}
-
-/// Those of some elements in document order that are in no other of them.
-fn outermost(tree: &Tree, elements: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
-    let mut end = Tree::ROOT;
-    let is_outside = |id: &NodeId| {
-        let is_outside = *id >= end;
-        end = end.max(tree.node(*id).end);
-        is_outside
-    };
-    elements.filter(is_outside).collect()
 }
 
 /// Returns true if an element is the footer of the page, which has other prose.
@@ -276,14 +275,26 @@ fn is_linked_section(tree: &Tree, id: NodeId, node: Node) -> bool {
     })
 }
 
-/// Returns true if a button is the heading of an answer that it opens.
+/// Returns true if a button is the heading of a text that it opens: it asks a question, is or has a heading, or stands right
+/// before what it says that it controls.
 fn is_question(tree: &Tree, id: NodeId, node: Node) -> bool {
     let role = || tree.attribute(node, Attribute::Role).unwrap_or_default().trim();
     if node.tag != Tag::Button && !(node.flags.has(Flags::NAMED) && role().eq_ignore_ascii_case("button")) {
         return false;
     }
-    let is_in_heading = tree.node(node.parent).tag.heading_level().is_some();
-    is_in_heading || tree.inside(id).any(|(_, node)| tree.text(node).trim_end().ends_with(['?', '？', '؟']))
+    let is_heading = |node: Node| node.tag.heading_level().is_some();
+    let has_heading = || tree.inside(id).take(MOST_IN_HEADING).any(|(_, node)| is_heading(node));
+    let asks = || tree.inside(id).any(|(_, node)| tree.text(node).trim_end().ends_with(['?', '？', '؟']));
+    is_heading(tree.node(node.parent)) || has_heading() || opens_text(tree, node) || asks()
+}
+
+/// Returns true if a button says that it controls an element right after it, and that has a paragraph.
+fn opens_text(tree: &Tree, button: Node) -> bool {
+    let opened = tree.attribute(button, Attribute::AriaControls).map(str::trim);
+    let is_opened =
+        |node: &Node| node.flags.has(Flags::NAMED) && tree.attribute(*node, Attribute::Id) == opened;
+    let mut after = tree.from(button.end).take(MOST_BETWEEN);
+    opened.is_some() && after.any(|(id, node)| is_opened(&node) && evidence::has(tree, id, Tag::P))
 }
 
 /// The certainty of a rule.
@@ -297,7 +308,7 @@ fn strength(rule: usize) -> Strength {
 /// The most prose of one element that a rule leaves out.
 fn limit(rule: usize, whole: u32, claim: Claim) -> u32 {
     match strength(rule) {
-        Strength::Weak => whole / WEAK_SHARE,
+        Strength::Weak | Strength::Consent => whole / WEAK_SHARE,
         // A page that says that it is an article or a product is not what its readers say about it.
         Strength::Talk | Strength::Review if claim != Claim::None => whole.saturating_sub(REST),
         _ => whole / 2,

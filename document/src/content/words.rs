@@ -1,12 +1,14 @@
 //! The meaning of the names that a page gives to its parts (`class`, `id`).
 
-use self::Strength::{Leading, Review, Strong, Talk, Weak};
+use self::Strength::{Consent, Leading, Review, Strong, Talk, Weak};
 
 /// The certainty of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
     /// The part may be content all the same, if it has much text.
     Weak,
+    /// The same, of a part that asks whether cookies may be stored.
+    Consent,
     /// The part is not content.
     Strong,
     /// The part is not content if it leads elsewhere.
@@ -15,6 +17,13 @@ pub(super) enum Strength {
     Talk,
     /// The same, if the page is that of a product.
     Review,
+}
+
+impl Strength {
+    /// Returns true if the part may be content all the same.
+    pub(super) fn is_weak(self) -> bool {
+        matches!(self, Weak | Consent)
+    }
 }
 
 /// A word that names parts which are not the content: its beginning, or, if it ends with `.`, all of it.
@@ -39,7 +48,8 @@ const WORDS: [Word; COUNT] = [
     ("combx", Strong),
     ("comment", Talk),
     ("community", Weak),
-    ("cookie", Weak),
+    ("cookie", Consent),
+    ("copyright", Weak),
     ("credit", Weak),
     ("cta.", Weak),
     ("date.", Weak),
@@ -47,12 +57,13 @@ const WORDS: [Word; COUNT] = [
     ("disqus", Talk),
     ("donat", Weak),
     ("dropdown", Weak),
-    ("expandable", Weak),
+    ("facet", Strong),
     ("feedback", Weak),
+    ("filter", Weak),
     ("footer", Strong),
     ("footnav", Strong),
     ("gallery", Weak),
-    ("gdpr", Weak),
+    ("gdpr", Consent),
     ("hidden", Weak),
     ("infobar", Strong),
     ("inread", Strong),
@@ -63,7 +74,7 @@ const WORDS: [Word; COUNT] = [
     ("masthead", Strong),
     ("menu", Weak),
     ("meta.", Weak),
-    ("modal", Weak),
+    ("modal", Leading),
     ("more.", Weak),
     ("mostpopular", Strong),
     ("mostread", Strong),
@@ -73,6 +84,7 @@ const WORDS: [Word; COUNT] = [
     ("newsletter", Strong),
     ("next.", Weak),
     ("noprint", Weak),
+    ("onetrust", Consent),
     ("outbrain", Strong),
     ("overlay", Weak),
     ("pager.", Strong),
@@ -81,14 +93,17 @@ const WORDS: [Word; COUNT] = [
     ("popular", Weak),
     ("popup", Weak),
     ("postmeta", Weak),
+    ("postprofile", Strong),
     ("prev.", Weak),
     ("print.", Weak),
     ("printonly", Weak),
+    ("profile", Weak),
     ("promo", Leading),
     ("pubdate", Weak),
     ("rail.", Weak),
     ("recirc", Strong),
     ("recommend", Weak),
+    ("refine", Weak),
     ("related", Leading),
     ("remark", Weak),
     ("replies", Talk),
@@ -118,21 +133,21 @@ const WORDS: [Word; COUNT] = [
     ("tag.", Weak),
     ("tagcloud", Strong),
     ("tags.", Weak),
-    ("teaser", Weak),
+    ("teaser", Leading),
     ("ticker", Weak),
-    ("toc.", Weak),
     ("toolbar", Strong),
     ("tools.", Weak),
     ("tooltip", Weak),
     ("topics.", Weak),
     ("trending", Weak),
+    ("upsell", Strong),
     ("utility.", Weak),
     ("widget", Weak),
     ("zergnet", Strong),
 ];
 
 /// The number of words.
-pub(super) const COUNT: usize = 107;
+pub(super) const COUNT: usize = 113;
 
 /// The first and last of the words with each two first letters.
 const BY_LETTERS: [(u8, u8); 26 * 26] = {

@@ -48,7 +48,7 @@ pub(crate) struct Note {
 
 /// Returns true if a class may name a note.
 pub(super) fn may_be_note(class: &[u8]) -> bool {
-    const STARTS: [&[u8]; 5] = [b"admo", b"call", b"aler", b"cust", b"hint"];
+    const STARTS: [&[u8]; 6] = [b"admo", b"call", b"aler", b"cust", b"hint", b"quot"];
     class.windows(4).any(|window| STARTS.contains(&window))
 }
 
@@ -79,8 +79,11 @@ impl Tree<'_> {
             let has = |word: &str| words(name).any(|other| other.eq_ignore_ascii_case(word));
             let is_one = name.contains("admonition") || name.contains("callout");
             let is_one = is_one || has("alert") || has("hint") || name == "custom-block";
-            let is_named_aside = is_aside && (kind_in(name).is_some() || PLAIN.into_iter().any(has));
-            (is_one || is_named_aside) && !is_of_part(name)
+            let has_kind = || kind_in(name).is_some();
+            let is_named_aside = is_aside && (has_kind() || PLAIN.into_iter().any(has));
+            // `blockquote-tag-note`, of mdBook.
+            let is_named_quote = node.tag == Tag::Blockquote && has_kind();
+            (is_one || is_named_aside || is_named_quote) && !is_of_part(name)
         };
         let role_kind = match role.to_ascii_lowercase().as_str() {
             "alert" => Some(Some("Alert")),
@@ -124,7 +127,7 @@ impl Tree<'_> {
     pub(crate) fn is_title_of_note(&self, node: Node) -> bool {
         let class = || self.attribute(node, Attribute::Class).unwrap_or_default();
         let is_one = |name: &str| {
-            (name.contains("admonition") || name.contains("callout") || name.contains("alert"))
+            ["admonition", "callout", "alert", "blockquote"].iter().any(|sort| name.contains(sort))
                 && (name.contains("title") || name.contains("heading"))
         };
         node.flags.has(Flags::NOTE) && class().split_ascii_whitespace().any(is_one)

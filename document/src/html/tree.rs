@@ -140,6 +140,11 @@ impl Tree<'_> {
         self.range(id.0..self.node(id).end.0)
     }
 
+    /// The nodes from a place on, in document order.
+    pub(crate) fn from(&self, id: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
+        self.range(id.0..u32::MAX)
+    }
+
     fn range(&self, range: Range<u32>) -> impl Iterator<Item = (NodeId, Node)> + '_ {
         let nodes = self.nodes.get(range.start as usize..(range.end as usize).min(self.nodes.len()));
         range.map(NodeId).zip(nodes.unwrap_or_default().iter().copied())

@@ -1,0 +1,43 @@
+//! Headers in the text: the lead below the heading of the page, and the headings of sections.
+
+use super::measure::Measures;
+use super::{is_in, leads, outermost_of};
+use crate::html::{NodeId, Tag, Tree};
+
+/// Takes headers with parts of the content out of the elements that are left out, and puts in what else these headers have.
+pub(super) fn keep(tree: &Tree, measures: &Measures, left_out: &mut Vec<NodeId>) {
+    let is_header = |id: &NodeId| tree.node(*id).tag == Tag::Header;
+    let headers: Vec<NodeId> = outermost_of(tree, left_out.iter().copied()).filter(is_header).collect();
+    if headers.is_empty() {
+        return;
+    }
+    let is_heading = |tag: Tag| tag.heading_level().is_some();
+    let headings: Vec<NodeId> =
+        tree.nodes().filter(|(_, node)| is_heading(node.tag)).map(|(id, _)| id).collect();
+    let last_of_page = headings.iter().rfind(|id| tree.node(**id).tag == Tag::H1).copied();
+    let (mut kept, mut others) = (Vec::new(), Vec::new());
+    for header in headers {
+        let inside = |id: NodeId| {
+            let before = |end: NodeId| headings.partition_point(|heading| *heading < end);
+            headings.get(before(id)..before(tree.node(id).end)).unwrap_or_default()
+        };
+        let own = inside(header);
+        if own.iter().any(|id| tree.node(*id).tag == Tag::H1) {
+            // A heading after it is that of the page; this one is that of the site.
+            let is_last = last_of_page.is_some_and(|last| is_in(tree, &[header], last));
+            if is_last && leads::has_lead(tree, measures, header) {
+                kept.push(header);
+                others.extend(leads::around_sentences(tree, measures, header));
+            }
+        } else if !own.is_empty() && measures.get(tree.node(header).parent).prose > measures.get(header).prose
+        {
+            kept.push(header);
+            let beside = tree.inside(header).skip(1).map(|(id, _)| id);
+            let beside = beside.filter(|id| inside(*id).is_empty() && !is_in(tree, own, *id));
+            others.extend(outermost_of(tree, beside));
+        }
+    }
+    left_out.retain(|id| kept.binary_search(id).is_err());
+    left_out.extend(others);
+    left_out.sort_unstable();
+}

@@ -1,0 +1,120 @@
+//! The lead of a page: what has prose and stands between its heading and its content.
+
+use super::measure::Measures;
+use crate::html::{Node, NodeId, Tag, Tree};
+
+/// The prose that a lead has at least.
+const LEAST_LEAD: u32 = 80;
+
+/// A content with the leads above it.
+#[derive(Debug)]
+pub(super) struct WithLeads {
+    /// The outermost element in which a lead stands, or the content itself.
+    pub(super) root: NodeId,
+    /// All in it that is beside the content and its leads, in document order.
+    pub(super) beside: Vec<NodeId>,
+}
+
+/// Finds the leads above a content.
+pub(super) fn above(tree: &Tree, measures: &Measures, content: NodeId) -> WithLeads {
+    let (mut top, mut beside, mut has_heading) = (None, Vec::new(), false);
+    let mut path = around(tree, content);
+    while let Some(parent) = path.pop() {
+        let child = path.last().copied().unwrap_or(content);
+        let leads = between(tree, measures, parent, child, &mut has_heading);
+        if !leads.is_empty() {
+            top = top.or(Some(parent));
+        }
+        if top.is_some() {
+            let others = tree.children(parent).map(|(id, _)| id);
+            beside.extend(others.filter(|id| *id != child && leads.binary_search(id).is_err()));
+            beside.extend(leads.iter().flat_map(|lead| around_sentences(tree, measures, *lead)));
+        }
+    }
+    beside.sort_unstable();
+    WithLeads { root: top.unwrap_or(content), beside }
+}
+
+/// The elements around another, from the innermost.
+fn around(tree: &Tree, id: NodeId) -> Vec<NodeId> {
+    let parent = |id: NodeId| (id != Tree::ROOT).then(|| tree.node(id).parent);
+    std::iter::successors(parent(id), |id| parent(*id)).collect()
+}
+
+/// The leads in front of a child of an element; also whether the heading of the page stands before the child.
+fn between(
+    tree: &Tree,
+    measures: &Measures,
+    parent: NodeId,
+    child: NodeId,
+    has_heading: &mut bool,
+) -> Vec<NodeId> {
+    let content = measures.get(child);
+    let is_lead = |(id, node): &(NodeId, Node)| {
+        let heading = heading_in(tree, *id);
+        *has_heading |= heading.is_some();
+        *has_heading
+            && node.tag != Tag::Figure
+            // More would be another copy of the content.
+            && measures.get(*id).prose < content.prose
+            && has_sentences(measures, *id, heading)
+    };
+    let before = tree.children(parent).take_while(|(id, _)| *id < child);
+    before.filter(is_lead).map(|(id, _)| id).collect()
+}
+
+/// The first heading of the page in an element.
+fn heading_in(tree: &Tree, id: NodeId) -> Option<NodeId> {
+    tree.inside(id).find(|(_, node)| node.tag == Tag::H1).map(|(id, _)| id)
+}
+
+/// Returns true if an element has the heading of the page, and a lead below it.
+pub(super) fn has_lead(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    let heading = heading_in(tree, id);
+    heading.is_some() && has_sentences(measures, id, heading)
+}
+
+/// Returns true if an element has as much prose as a lead, beside a heading.
+fn has_sentences(measures: &Measures, id: NodeId, heading: Option<NodeId>) -> bool {
+    let whole = measures.get(id);
+    let measure = heading.map_or(whole, |heading| whole.without(measures.get(heading)));
+    measure.prose >= LEAST_LEAD && measure.links < measure.text / 2
+}
+
+/// The parts of a lead that are not sentences: dates, names, pictures.
+pub(super) fn around_sentences(tree: &Tree, measures: &Measures, lead: NodeId) -> Vec<NodeId> {
+    let is_block = |node: Node| node.tag != Tag::Text && !node.tag.is_inline();
+    let (mut others, mut skip_to) = (Vec::new(), lead);
+    for (id, node) in tree.inside(lead) {
+        if id < skip_to || !is_block(node) {
+            continue;
+        }
+        let is_innermost = !tree.inside(id).skip(1).any(|(_, node)| is_block(node));
+        let is_other = measures.get(id).prose == 0 || node.tag == Tag::Figure;
+        if is_other || is_innermost && !is_sentence(tree, id) {
+            others.push(id);
+            skip_to = node.end;
+        } else if !is_innermost {
+            let between = tree.children(id).filter(|(_, node)| node.tag != Tag::Text && node.tag.is_inline());
+            others.extend(between.map(|(id, _)| id).filter(|id| !is_sentence(tree, *id)));
+        }
+    }
+    others.sort_unstable();
+    others
+}
+
+/// Returns true if a text ends like a sentence.
+fn is_sentence(tree: &Tree, id: NodeId) -> bool {
+    last_text(tree, id).is_some_and(|(_, text)| ends_sentence(text))
+}
+
+/// The last text in an element, with its node.
+pub(super) fn last_text<'t>(tree: &'t Tree, id: NodeId) -> Option<(NodeId, &'t str)> {
+    let texts = tree.inside(id).map(|(id, node)| (id, tree.text(node).trim_end()));
+    texts.filter(|(_, text)| !text.is_empty()).last()
+}
+
+pub(super) fn ends_sentence(text: &str) -> bool {
+    const ENDS: [char; 10] = ['.', '!', '?', '…', ':', '。', '！', '？', '؟', '।'];
+    text.trim_end_matches(['"', '”', '“', '’', '\'', '»', ')']).ends_with(ENDS)
+}
