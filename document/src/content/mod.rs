@@ -163,7 +163,7 @@ impl Content {
 /// Returns true if the content that was found is enough of a page.
 fn is_enough(content: Measure, page: Measure, kind: Kind, claim: Claim) -> bool {
     let has_prose = content.prose >= (page.prose / ENOUGH_SHARE).min(ENOUGH_TEXT);
-    // What a page says beside its list, such as about cookies, may be all of its prose.
+    // The text beside a list, such as that about cookies, may be all prose of a page.
     let is_list = kind == Kind::List && (claim == Claim::Product || content.text >= page.text / ENOUGH_SHARE);
     content.text >= ENOUGH_TEXT && (has_prose || is_list)
 }

@@ -70,7 +70,7 @@ pub(super) fn main_part(tree: &Tree, measures: &Measures) -> Option<(NodeId, Nod
     Some((main.0, main.1.end))
 }
 
-/// What is known of a page.
+/// A page, and the facts about it.
 #[derive(Clone, Copy, Debug)]
 struct Page<'p> {
     tree: &'p Tree<'p>,
@@ -124,7 +124,7 @@ impl Page<'_> {
     fn descend(self, from: NodeId) -> NodeId {
         let mut root = from;
         while let Some(child) = self.child_with_most(root) {
-            // What is said of a thing, and what it is made of, stands beside its name.
+            // The text about a thing, and the list of its parts, stand beside its name.
             let is_thing = matches!(self.claim, Claim::Product | Claim::Recipe);
             if is_thing && self.has_heading(root) && !self.has_heading(child) {
                 break;

@@ -277,7 +277,7 @@ impl Marks<'_, '_> {
         };
         let all = *self.all_text.get_or_insert_with(|| amount(Tree::ROOT));
         let has_most = amount(id) > all / 2;
-        // What is in an element that has most of it is looked through once more.
+        // The content of an element that has most of it is looked through once more.
         self.pages_left -= u32::from(has_most);
         has_most
     }
