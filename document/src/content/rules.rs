@@ -174,7 +174,7 @@ impl Rules {
                 continue;
             }
             // Code names its parts by what they are in its language: comments, tags.
-            if shown.is_never_content(node) || matches!(node.tag, Tag::Pre | Tag::Code) {
+            if shown.is_never_content(node) || node.tag == Tag::Pre {
                 skip_to = node.end;
                 continue;
             }
@@ -191,8 +191,10 @@ impl Rules {
 
     /// The rules that speak against an element.
     fn against<'t>(self, tree: &'t Tree, id: NodeId, node: Node, names: &mut Memo<'t, Hits>) -> Hits {
-        let is_exempt =
-            matches!(node.tag, Tag::Body | Tag::Html | Tag::Article | Tag::Main | Tag::Table | Tag::Tbody);
+        let is_exempt = matches!(
+            node.tag,
+            Tag::Body | Tag::Html | Tag::Article | Tag::Main | Tag::Code | Tag::Table | Tag::Tbody
+        );
         if is_exempt || is_note(tree, node) || tree.is_title_of_note(node) {
             return 0;
         }
