@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::measure::{Measure, Measures};
 use super::prices::Prices;
 use super::{Claim, leads};
-use crate::html::{Node, NodeId, Tag, Tree};
+use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// Lists of links are content if less than so many tenths of the content are prose.
 const PROSE_BESIDE_LISTS: u32 = 3;
@@ -43,6 +43,7 @@ pub(super) fn find(
             skip_to = node.end;
         }
     }
+    lists.retain(|id| !is_contents(tree, *id));
     if is_technical(tree, root) {
         lists.retain(|id| !is_index(tree, *id));
     }
@@ -86,6 +87,16 @@ fn is_sentence_around_links(tree: &Tree, id: NodeId) -> bool {
             .any(|around| tree.node(around).tag == Tag::A)
     };
     leads::last_text(tree, id).is_some_and(|(at, text)| leads::ends_sentence(text) && !is_in_link(at))
+}
+
+/// Returns true if a page calls a list of links to other pages its contents: `toc`, `toctree`.
+fn is_contents(tree: &Tree, id: NodeId) -> bool {
+    let class = tree.attribute(tree.node(id), Attribute::Class).unwrap_or_default();
+    let is_named = class.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.starts_with("toc"));
+    let leads_on = |(_, node): (NodeId, Node)| {
+        tree.attribute(node, Attribute::Href).is_some_and(|href| !href.contains('#'))
+    };
+    is_named && tree.inside(id).any(leads_on)
 }
 
 /// Returns true if an element has code in several places: it is about a language or a program.
