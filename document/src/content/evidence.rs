@@ -60,6 +60,12 @@ fn leads_elsewhere(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
         || is_short && has(tree, id, Tag::Button)
 }
 
+/// Returns true if an element has a heading in it, among its first nodes, or is one.
+pub(super) fn has_heading(tree: &Tree, id: NodeId) -> bool {
+    const FIRST_NODES: usize = 64;
+    tree.inside(id).take(FIRST_NODES).any(|(_, node)| node.tag.heading_level().is_some())
+}
+
 /// Returns true if an element has one of a sort in it, among those that are looked at.
 pub(super) fn has(tree: &Tree, id: NodeId, tag: Tag) -> bool {
     tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| node.tag == tag)

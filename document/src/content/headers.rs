@@ -5,6 +5,7 @@ use super::{is_in, leads, outermost_of};
 use crate::html::{NodeId, Tag, Tree};
 
 /// Takes headers with parts of the content out of the elements that are left out, and puts in what else these headers have.
+/// The elements are in document order, before and after.
 pub(super) fn keep(tree: &Tree, measures: &Measures, left_out: &mut Vec<NodeId>) {
     let is_header = |id: &NodeId| tree.node(*id).tag == Tag::Header;
     let headers: Vec<NodeId> = outermost_of(tree, left_out.iter().copied()).filter(is_header).collect();
@@ -22,10 +23,11 @@ pub(super) fn keep(tree: &Tree, measures: &Measures, left_out: &mut Vec<NodeId>)
             headings.get(before(id)..before(tree.node(id).end)).unwrap_or_default()
         };
         let own = inside(header);
-        if own.iter().any(|id| tree.node(*id).tag == Tag::H1) {
+        let of_page = own.iter().find(|id| tree.node(**id).tag == Tag::H1).copied();
+        if of_page.is_some() {
             // A heading after it is that of the page; this one is that of the site.
-            let is_last = last_of_page.is_some_and(|last| is_in(tree, &[header], last));
-            if is_last && leads::has_lead(tree, measures, header) {
+            let is_last = last_of_page.is_some_and(|last| own.contains(&last));
+            if is_last && leads::has_sentences(measures, header, of_page) {
                 kept.push(header);
                 others.extend(leads::around_sentences(tree, measures, header));
             }

@@ -6,22 +6,18 @@ use crate::html::{Node, NodeId, Tag, Tree};
 /// The prose that a lead has at least.
 const LEAST_LEAD: u32 = 80;
 
-/// A content with the leads above it.
-#[derive(Debug)]
-pub(super) struct WithLeads {
-    /// The outermost element in which a lead stands, or the content itself.
-    pub(super) root: NodeId,
-    /// All in it that is beside the content and its leads, in document order.
-    pub(super) beside: Vec<NodeId>,
-}
-
-/// Finds the leads above a content.
-pub(super) fn above(tree: &Tree, measures: &Measures, content: NodeId) -> WithLeads {
-    let (mut top, mut beside, mut has_heading) = (None, Vec::new(), false);
-    let mut path = around(tree, content);
+/// Finds the leads above a content: the outermost element in which one stands, or the content itself, and all in it that is
+/// beside the content and its leads, in document order.
+pub(super) fn above(tree: &Tree, measures: &Measures, content: NodeId) -> (NodeId, Vec<NodeId>) {
+    let mut before = tree.nodes().take_while(|(id, _)| *id < content);
+    let Some((heading, _)) = before.find(|(_, node)| node.tag == Tag::H1 && node.end <= content) else {
+        return (content, Vec::new());
+    };
+    let (mut top, mut beside) = (None, Vec::new());
+    let mut path: Vec<NodeId> = tree.around(content).map(|(id, _)| id).collect();
     while let Some(parent) = path.pop() {
         let child = path.last().copied().unwrap_or(content);
-        let leads = between(tree, measures, parent, child, &mut has_heading);
+        let leads = between(tree, measures, parent, child, heading);
         if !leads.is_empty() {
             top = top.or(Some(parent));
         }
@@ -32,50 +28,30 @@ pub(super) fn above(tree: &Tree, measures: &Measures, content: NodeId) -> WithLe
         }
     }
     beside.sort_unstable();
-    WithLeads { root: top.unwrap_or(content), beside }
+    (top.unwrap_or(content), beside)
 }
 
-/// The elements around another, from the innermost.
-fn around(tree: &Tree, id: NodeId) -> Vec<NodeId> {
-    let parent = |id: NodeId| (id != Tree::ROOT).then(|| tree.node(id).parent);
-    std::iter::successors(parent(id), |id| parent(*id)).collect()
-}
-
-/// The leads in front of a child of an element; also whether the heading of the page stands before the child.
-fn between(
-    tree: &Tree,
-    measures: &Measures,
-    parent: NodeId,
-    child: NodeId,
-    has_heading: &mut bool,
-) -> Vec<NodeId> {
+/// The leads between the heading of the page and a child of an element.
+fn between(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId, heading: NodeId) -> Vec<NodeId> {
     let content = measures.get(child);
     let is_lead = |(id, node): &(NodeId, Node)| {
-        let heading = heading_in(tree, *id);
-        *has_heading |= heading.is_some();
-        *has_heading
+        heading < node.end
             && node.tag != Tag::Figure
             // More would be another copy of the content.
             && measures.get(*id).prose < content.prose
-            && has_sentences(measures, *id, heading)
+            && has_sentences(measures, *id, heading_in(tree, *id))
     };
     let before = tree.children(parent).take_while(|(id, _)| *id < child);
     before.filter(is_lead).map(|(id, _)| id).collect()
 }
 
 /// The first heading of the page in an element.
-fn heading_in(tree: &Tree, id: NodeId) -> Option<NodeId> {
+pub(super) fn heading_in(tree: &Tree, id: NodeId) -> Option<NodeId> {
     tree.inside(id).find(|(_, node)| node.tag == Tag::H1).map(|(id, _)| id)
 }
 
-/// Returns true if an element has the heading of the page, and a lead below it.
-pub(super) fn has_lead(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
-    let heading = heading_in(tree, id);
-    heading.is_some() && has_sentences(measures, id, heading)
-}
-
 /// Returns true if an element has as much prose as a lead, beside a heading.
-fn has_sentences(measures: &Measures, id: NodeId, heading: Option<NodeId>) -> bool {
+pub(super) fn has_sentences(measures: &Measures, id: NodeId, heading: Option<NodeId>) -> bool {
     let whole = measures.get(id);
     let measure = heading.map_or(whole, |heading| whole.without(measures.get(heading)));
     measure.prose >= LEAST_LEAD && measure.links < measure.text / 2

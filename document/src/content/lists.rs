@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::measure::{Measure, Measures};
 use super::prices::Prices;
-use super::{Claim, leads};
+use super::{Claim, evidence, leads};
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// Lists of links are content if less than so many tenths of the content are prose.
@@ -15,8 +15,6 @@ const SHARE_OF_LISTS: u32 = 4;
 const PROSE_BESIDE_MANY: u32 = 6;
 /// The pieces of code that a technical page has at least.
 const FEWEST_CODE: usize = 3;
-/// The nodes of a section in which its heading is looked for.
-const MOST_IN_SECTION: usize = 64;
 
 /// The lists of links in an element that are not what it is about, in document order, none in another. Those with prices
 /// are what a list of things is about, and the ingredients of a recipe may be links.
@@ -43,10 +41,8 @@ pub(super) fn find(
             skip_to = node.end;
         }
     }
-    lists.retain(|id| !is_contents(tree, *id));
-    if is_technical(tree, root) {
-        lists.retain(|id| !is_index(tree, *id));
-    }
+    let is_technical = !lists.is_empty() && is_technical(tree, root);
+    lists.retain(|id| !(is_contents(tree, *id) || is_technical && is_index(tree, *id)));
     let prose = prose_beside(tree, measures, root, &lists);
     let is_between = |id: NodeId| {
         let node = tree.node(id);
@@ -80,12 +76,8 @@ fn prose_beside(
 
 /// Returns true if a paragraph ends like a sentence behind its links: "See … for the details."
 fn is_sentence_around_links(tree: &Tree, id: NodeId) -> bool {
-    let parent = |id: &NodeId| Some(tree.node(*id).parent);
-    let is_in_link = |text| {
-        std::iter::successors(parent(&text), parent)
-            .take_while(|around| *around > id)
-            .any(|around| tree.node(around).tag == Tag::A)
-    };
+    let is_in_link =
+        |text| tree.around(text).take_while(|(around, _)| *around > id).any(|(_, node)| node.tag == Tag::A);
     leads::last_text(tree, id).is_some_and(|(at, text)| leads::ends_sentence(text) && !is_in_link(at))
 }
 
@@ -108,9 +100,7 @@ fn is_technical(tree: &Tree, root: NodeId) -> bool {
 /// Returns true if a list of links on a technical page says what else to read there: a list as such, or a section with a heading.
 fn is_index(tree: &Tree, id: NodeId) -> bool {
     let tag = tree.node(id).tag;
-    let has_heading =
-        || tree.inside(id).take(MOST_IN_SECTION).any(|(_, node)| node.tag.heading_level().is_some());
-    is_list(tag) || tag == Tag::P || tag == Tag::Section && has_heading()
+    is_list(tag) || tag == Tag::P || tag == Tag::Section && evidence::has_heading(tree, id)
 }
 
 fn is_list(tag: Tag) -> bool {

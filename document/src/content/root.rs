@@ -1,6 +1,6 @@
 //! The element that holds the content.
 
-use super::leads::{self, WithLeads};
+use super::leads;
 use super::measure::{Measure, Measures};
 use super::prices::Prices;
 use super::{Claim, is_in};
@@ -43,10 +43,10 @@ pub(super) fn find(
     claim: Claim,
     prices: &Prices,
 ) -> (NodeId, Vec<NodeId>) {
-    let heading = tree.nodes().find(|(_, node)| node.tag == Tag::H1).map(|(id, _)| id);
-    let page = Page { tree, measures, kind, claim, prices, heading };
-    let WithLeads { root, beside } = leads::above(tree, measures, page.descend(page.semantic()));
-    (root, beside)
+    let is_thing = matches!(claim, Claim::Product | Claim::Recipe);
+    let name = is_thing.then(|| leads::heading_in(tree, Tree::ROOT)).flatten();
+    let page = Page { tree, measures, kind, claim, prices, name };
+    leads::above(tree, measures, page.descend(page.semantic()))
 }
 
 /// Returns true if an element has a class that publishing systems give to the text of an article.
@@ -78,8 +78,8 @@ struct Page<'p> {
     kind: Kind,
     claim: Claim,
     prices: &'p Prices,
-    /// Its first heading of the first level.
-    heading: Option<NodeId>,
+    /// The heading that names the thing which the page is about, if it is about one.
+    name: Option<NodeId>,
 }
 
 impl Page<'_> {
@@ -107,7 +107,7 @@ impl Page<'_> {
             let most = if kind == Kind::List { all / 3 * 2 } else { all / 2 };
             let holds_most = best.0 >= kind.weight(whole) / share && best.0 >= most;
             // The ingredients of a recipe are at times an article of their own, without prose.
-            let is_whole = self.claim != Claim::Recipe || self.has_heading(best.1);
+            let is_whole = self.claim != Claim::Recipe || self.has_name(best.1);
             if best.0 > 0 && holds_most && is_whole && self.prices.are_in(tree, best.1) {
                 return best.1;
             }
@@ -115,9 +115,9 @@ impl Page<'_> {
         Tree::ROOT
     }
 
-    /// Returns true if the heading of the page is in an element, or if it has none.
-    fn has_heading(self, id: NodeId) -> bool {
-        self.heading.is_none_or(|heading| is_in(self.tree, &[id], heading))
+    /// Returns true if the name of the thing is in an element, or if there is none.
+    fn has_name(self, id: NodeId) -> bool {
+        self.name.is_none_or(|name| is_in(self.tree, &[id], name))
     }
 
     /// Goes down from an element as long as one child has most of the prose, and of all that is not a link.
@@ -125,8 +125,7 @@ impl Page<'_> {
         let mut root = from;
         while let Some(child) = self.child_with_most(root) {
             // The text about a thing, and the list of its parts, stand beside its name.
-            let is_thing = matches!(self.claim, Claim::Product | Claim::Recipe);
-            if is_thing && self.has_heading(root) && !self.has_heading(child) {
+            if self.has_name(root) && !self.has_name(child) {
                 break;
             }
             root = child;

@@ -88,7 +88,7 @@ const CONSENT: Hits = words::of_strength(Strength::Consent) << FIRST_WORD;
 const WEAK_SHARE: u32 = 12;
 const WEAK_SHARE_OF_ALL: u32 = 3;
 /// The elements around a footer that are looked at.
-const MOST_AROUND: usize = 16;
+const MOST_AROUND: usize = 15;
 /// The nodes between a button and what it opens.
 const MOST_BETWEEN: usize = 16;
 /// The nodes of a heading that are looked at.
@@ -137,7 +137,7 @@ impl Rules {
                 let (Some(taken), Some(end)) = (taken.get_mut(rule), ends.get_mut(rule)) else { continue };
                 if suspect.id >= *end {
                     *taken += match strength(rule) {
-                        strength if strength.is_weak() && !counts_text(rule) => measure.plain(),
+                        Strength::Weak if !counts_text(rule) => measure.plain(),
                         _ => amount(rule, measure),
                     };
                     *end = tree.node(suspect.id).end;
@@ -146,9 +146,9 @@ impl Rules {
         }
         let allowed = taken.iter().enumerate().fold(0, |allowed, (rule, taken)| {
             let most = match strength(rule) {
-                strength if !strength.is_weak() => limit(rule),
-                _ if counts_text(rule) => all.text / WEAK_SHARE_OF_ALL,
-                _ => all.plain() / WEAK_SHARE_OF_ALL,
+                Strength::Weak if counts_text(rule) => all.text / WEAK_SHARE_OF_ALL,
+                Strength::Weak => all.plain() / WEAK_SHARE_OF_ALL,
+                _ => limit(rule),
             };
             if *taken <= most { allowed | 1 << rule } else { allowed }
         });
@@ -226,7 +226,7 @@ impl Rules {
         }
         // A link or a heading is part of what is around it.
         if node.tag == Tag::A || node.tag.heading_level().is_some() {
-            for rule in bits(hits).filter(|rule| strength(*rule).is_weak()) {
+            for rule in bits(hits).filter(|rule| strength(*rule) == Strength::Weak) {
                 hits &= !(1 << rule);
             }
         }
@@ -237,10 +237,9 @@ impl Rules {
 /// Returns true if an element is the footer of the page, which has other prose.
 fn is_footer_of_page(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
     let is_section = |tag| matches!(tag, Tag::Article | Tag::Main | Tag::Section);
-    let parents = std::iter::successors(Some(id), |id| (*id != Tree::ROOT).then(|| tree.node(*id).parent));
-    let mut around = parents.take(MOST_AROUND);
+    let mut around = tree.around(id).take(MOST_AROUND);
     let rest = measures.get(Tree::ROOT).without(measures.get(id));
-    tree.node(id).tag == Tag::Footer && rest.prose >= REST && !around.any(|id| is_section(tree.node(id).tag))
+    tree.node(id).tag == Tag::Footer && rest.prose >= REST && !around.any(|(_, node)| is_section(node.tag))
 }
 
 /// Returns true if the page calls a block a note, which is not an alert about the page itself.
@@ -284,10 +283,9 @@ fn is_question(tree: &Tree, id: NodeId, node: Node) -> bool {
     if node.tag != Tag::Button && !(node.flags.has(Flags::NAMED) && role().eq_ignore_ascii_case("button")) {
         return false;
     }
-    let is_heading = |node: Node| node.tag.heading_level().is_some();
-    let has_heading = || tree.inside(id).take(MOST_IN_HEADING).any(|(_, node)| is_heading(node));
+    let is_in_heading = || tree.node(node.parent).tag.heading_level().is_some();
     let asks = || tree.inside(id).any(|(_, node)| tree.text(node).trim_end().ends_with(['?', '？', '؟']));
-    is_heading(tree.node(node.parent)) || has_heading() || opens_text(tree, node) || asks()
+    is_in_heading() || evidence::has_heading(tree, id) || opens_text(tree, node) || asks()
 }
 
 /// Returns true if a button says that it controls an element right after it, and that has a paragraph.
@@ -310,7 +308,7 @@ fn strength(rule: usize) -> Strength {
 /// The most prose of one element that a rule leaves out.
 fn limit(rule: usize, whole: u32, claim: Claim) -> u32 {
     match strength(rule) {
-        Strength::Weak | Strength::Consent => whole / WEAK_SHARE,
+        Strength::Weak => whole / WEAK_SHARE,
         // A page that says that it is an article or a product is not what its readers say about it.
         Strength::Talk | Strength::Review if claim != Claim::None => whole.saturating_sub(REST),
         _ => whole / 2,

@@ -7,7 +7,7 @@ use self::Strength::{Consent, Leading, Review, Strong, Talk, Weak};
 pub(super) enum Strength {
     /// The part may be content all the same, if it has much text.
     Weak,
-    /// The same, of a part that asks whether cookies may be stored.
+    /// The same, of a part that asks whether cookies may be stored; a rule on such a word is `Weak`.
     Consent,
     /// The part is not content.
     Strong,
@@ -17,13 +17,6 @@ pub(super) enum Strength {
     Talk,
     /// The same, if the page is that of a product.
     Review,
-}
-
-impl Strength {
-    /// Returns true if the part may be content all the same.
-    pub(super) fn is_weak(self) -> bool {
-        matches!(self, Weak | Consent)
-    }
 }
 
 /// A word that names parts which are not the content: its beginning, or, if it ends with `.`, all of it.
@@ -176,7 +169,10 @@ const fn place(start: Start) -> usize {
 
 /// The certainty of a word, by its number.
 pub(super) fn strength(word: usize) -> Strength {
-    WORDS.get(word).map_or(Weak, |(_, strength)| *strength)
+    match WORDS.get(word) {
+        Some((_, Consent)) | None => Weak,
+        Some((_, other)) => *other,
+    }
 }
 
 /// The words of a strength, a bit each.

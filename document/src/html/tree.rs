@@ -162,6 +162,12 @@ impl Tree<'_> {
         })
     }
 
+    /// The elements around a node, from the innermost.
+    pub(crate) fn around(&self, id: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
+        let parent = |id: NodeId| (id != Self::ROOT).then(|| self.node(id).parent);
+        std::iter::successors(parent(id), move |id| parent(*id)).map(|id| (id, self.node(id)))
+    }
+
     /// The text of a text node.
     pub(crate) fn text(&self, node: Node) -> &str {
         if node.tag != Tag::Text {

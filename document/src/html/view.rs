@@ -141,6 +141,13 @@ struct Around {
     may_be_page: bool,
 }
 
+impl Around {
+    /// Returns true if text has the color of what is behind it.
+    fn is_lost(self) -> bool {
+        self.color.zip(self.background).is_some_and(|(color, behind)| color.is_lost_on(behind))
+    }
+}
+
 /// The walk that finds what is hidden.
 struct Marks<'t, 'p> {
     tree: &'t Tree<'p>,
@@ -175,11 +182,10 @@ impl Marks<'_, '_> {
             while self.around.pop_if(|around| around.end <= id).is_some() {}
             let around = self.around.last().copied().unwrap_or(page);
             if node.tag == Tag::Text {
-                let is_lost = around
-                    .color
-                    .zip(around.background)
-                    .is_some_and(|(color, behind)| color.is_lost_on(behind));
-                if is_lost || around.font == FontSize::Zero || around.color == Some(Color::Transparent) {
+                if around.is_lost()
+                    || around.font == FontSize::Zero
+                    || around.color == Some(Color::Transparent)
+                {
                     self.marks.push((id, true));
                 }
             } else if self.element(id, node, around) {
@@ -230,13 +236,17 @@ impl Marks<'_, '_> {
                 Some(Color::Transparent) | None => around.background,
                 own => own,
             };
-            let is_lost = color.zip(background).is_some_and(|(color, behind)| color.is_lost_on(behind));
-            // People read the text of a page, so that what is behind it is another color, by a rule that is not known.
-            let is_page = is_lost && (is_whole || around.may_be_page && self.has_most(id));
-            let background = background.filter(|_| !is_page);
             let font = look.font().unwrap_or(around.font);
-            let may_be_page = around.may_be_page && (!is_lost || is_page);
-            self.around.push(Around { end: node.end, font, color, background, may_be_page });
+            let mut own = Around { end: node.end, font, color, background, ..around };
+            if own.is_lost() {
+                // People read the text of a page, so that what is behind it is another color, by a rule that is not known.
+                if is_whole || around.may_be_page && self.has_most(id) {
+                    own.background = None;
+                } else {
+                    own.may_be_page = false;
+                }
+            }
+            self.around.push(own);
         }
         false
     }
