@@ -7,6 +7,12 @@ pub fn approximate_tokens(text: &str) -> u64 {
     const AT_A_TIME: usize = 192;
     let (mut characters, mut ascii, mut more) = (0_u64, 0_u64, 0_u64);
     for bytes in text.as_bytes().chunks(AT_A_TIME) {
+        // Most pages are little else.
+        if bytes.is_ascii() {
+            characters += bytes.len() as u64;
+            ascii += bytes.len() as u64;
+            continue;
+        }
         let (mut firsts, mut ascii_here, mut more_here) = (0_u8, 0_u8, 0_u8);
         for byte in bytes {
             // The bytes after the first one of a character are 0x80 to 0xbf.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::measure::{Measure, Measures};
-use super::prices::Prices;
+use super::things::Things;
 use super::{Claim, evidence, leads};
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
@@ -16,14 +16,14 @@ const PROSE_BESIDE_MANY: u32 = 6;
 /// The pieces of code that a technical page has at least.
 const FEWEST_CODE: usize = 3;
 
-/// The lists of links in an element that are not what it is about, in document order, none in another. Those with prices
-/// are what a list of things is about, and the ingredients of a recipe may be links.
+/// The lists of links in an element that are not what it is about, in document order, none in another. Those of things
+/// are what a page that lists them is about, and the ingredients of a recipe may be links.
 pub(super) fn find(
     tree: &Tree,
     measures: &Measures,
     root: NodeId,
     claim: Claim,
-    prices: &Prices,
+    things: &Things,
 ) -> Vec<NodeId> {
     let whole = measures.get(root);
     if claim == Claim::Recipe || whole.prose < whole.text / 10 * PROSE_BESIDE_LISTS {
@@ -35,7 +35,7 @@ pub(super) fn find(
         if id >= skip_to
             && is_list_of_links(node, measure)
             && measure.text <= whole.text / 2
-            && !prices.has_one_in(tree, id)
+            && !things.has_one_in(tree, id)
         {
             lists.push(id);
             skip_to = node.end;

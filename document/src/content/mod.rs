@@ -7,16 +7,16 @@ mod leads;
 mod lists;
 mod measure;
 mod notes;
-mod prices;
 mod root;
 mod rules;
 mod teasers;
+mod things;
 mod words;
 
 use self::measure::{Measure, Measures};
-use self::prices::Prices;
 use self::root::Kind;
 use self::rules::{Rules, Shown};
+use self::things::Things;
 use crate::html::tree::Flags;
 use crate::html::{NodeId, Tag, Tree};
 use crate::thin::TextAmount;
@@ -137,16 +137,16 @@ impl Content {
     /// The content as some rules find it, and whether it is enough of the page.
     fn by(tree: &Tree, mut measures: Measures, rules: Rules, shown: Shown, claim: Claim) -> (Self, bool) {
         let whole = measures.get(Tree::ROOT);
-        let prices = if claim == Claim::None { Prices::of(tree, &measures, shown) } else { Prices::none() };
-        let mut left_out = rules.left_out(tree, &measures, shown, claim, &prices);
+        let things = if claim == Claim::None { Things::of(tree, &measures, shown) } else { Things::none() };
+        let mut left_out = rules.left_out(tree, &measures, shown, claim, &things);
         measures.without(tree, &left_out);
-        let prices = prices.outside(tree, &left_out);
+        let things = things.outside(tree, &left_out);
         let kind = Kind::of(measures.get(Tree::ROOT), claim);
-        let (root, beside) = root::find(tree, &measures, kind, claim, &prices);
+        let (root, beside) = root::find(tree, &measures, kind, claim, &things);
         measures.without(tree, &beside);
         left_out.extend(beside);
         if kind == Kind::Prose {
-            left_out.extend(lists::find(tree, &measures, root, claim, &prices));
+            left_out.extend(lists::find(tree, &measures, root, claim, &things));
         }
         if claim != Claim::None {
             left_out.extend(teasers::find(tree, &measures, root));

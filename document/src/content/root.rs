@@ -2,7 +2,7 @@
 
 use super::leads;
 use super::measure::{Measure, Measures};
-use super::prices::Prices;
+use super::things::Things;
 use super::{Claim, is_in};
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
@@ -41,11 +41,11 @@ pub(super) fn find(
     measures: &Measures,
     kind: Kind,
     claim: Claim,
-    prices: &Prices,
+    things: &Things,
 ) -> (NodeId, Vec<NodeId>) {
     let is_thing = matches!(claim, Claim::Product | Claim::Recipe);
     let name = is_thing.then(|| leads::heading_in(tree, Tree::ROOT)).flatten();
-    let page = Page { tree, measures, kind, claim, prices, name };
+    let page = Page { tree, measures, kind, claim, things, name };
     leads::above(tree, measures, page.descend(page.semantic()))
 }
 
@@ -77,7 +77,7 @@ struct Page<'p> {
     measures: &'p Measures,
     kind: Kind,
     claim: Claim,
-    prices: &'p Prices,
+    things: &'p Things,
     /// The heading that names the thing which the page is about, if it is about one.
     name: Option<NodeId>,
 }
@@ -108,7 +108,7 @@ impl Page<'_> {
             let holds_most = best.0 >= kind.weight(whole) / share && best.0 >= most;
             // The ingredients of a recipe are at times an article of their own, without prose.
             let is_whole = self.claim != Claim::Recipe || self.has_name(best.1);
-            if best.0 > 0 && holds_most && is_whole && self.prices.are_in(tree, best.1) {
+            if best.0 > 0 && holds_most && is_whole && self.things.are_in(tree, best.1) {
                 return best.1;
             }
         }
@@ -160,7 +160,7 @@ impl Page<'_> {
         };
         let (child, _) = best.filter(|(_, measure)| holds_most(measure))?;
         let is_one_of_many = kind == Kind::Prose && !is_article && self.has_alike(child);
-        (!is_one_of_many && self.prices.are_in(tree, child)).then_some(child)
+        (!is_one_of_many && self.things.are_in(tree, child)).then_some(child)
     }
 
     /// Returns true if an element is one post, or one section, of many: others beside it have the same class, and prose.

@@ -4,8 +4,8 @@ use super::evidence::{self, Doubtful};
 use super::headers;
 use super::measure::{Measure, Measures};
 use super::notes;
-use super::prices::Prices;
 use super::root::{self, Kind};
+use super::things::Things;
 use super::words::{self, Strength};
 use super::{Claim, is_in, outermost_of};
 use crate::html::notes::Note;
@@ -101,7 +101,7 @@ impl Rules {
     ///
     /// No rule leaves out half of what the page says, neither with one element nor with all that it speaks against: a
     /// page that names most of its content by a word means something else by it. A rule that is not sure leaves out
-    /// much less. None leaves out the things that a page lists with their prices. These limits do not apply to elements beside
+    /// much less. None leaves out the things that a page lists. These limits do not apply to elements beside
     /// the main part of the page, or to its footer.
     pub(super) fn left_out(
         self,
@@ -109,7 +109,7 @@ impl Rules {
         measures: &Measures,
         shown: Shown,
         claim: Claim,
-        prices: &Prices,
+        things: &Things,
     ) -> Vec<NodeId> {
         let notes = notes::find(tree, measures, shown);
         let mut suspects = self.suspects(tree, shown, &notes, claim);
@@ -155,7 +155,7 @@ impl Rules {
         let hits = suspects.iter().filter(|suspect| {
             let measure = measures.get(suspect.id);
             let is_little = bits(suspect.hits & allowed).any(|rule| amount(rule, measure) <= limit(rule));
-            is_little && !prices.are_mostly_in(tree, suspect.id)
+            is_little && !things.are_mostly_in(tree, suspect.id)
         });
         let mut left_out: Vec<NodeId> = hits.map(|suspect| suspect.id).chain(outer).collect();
         left_out.sort_unstable();

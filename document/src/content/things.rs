@@ -1,29 +1,33 @@
-//! The prices of a page that lists things, each with its price.
+//! The things that a page lists: each has its price, or a headline that leads to its own page.
 
 use super::measure::Measures;
 use super::rules::Shown;
 use super::{is_in, teasers};
-use crate::html::{NodeId, Tree};
+use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
-/// Fewer prices are those of one thing, or of a few beside it.
+/// Fewer are one thing, or a few beside it.
 const FEWEST: usize = 8;
 /// The bytes of a text that is a price and hardly anything else.
 const LONGEST: u32 = 32;
-/// The prose for each price that a list of things has at most: an article may mention prices, too.
-const MOST_PROSE: u32 = 400;
+/// The prose for each price, and for each headline, that a list of things has at most: an article may mention prices, too, and
+/// stand beside the headlines of others.
+const MOST_PROSE_FOR_PRICE: u32 = 400;
+const MOST_PROSE_FOR_HEADLINE: u32 = 200;
+/// The nodes in a heading that are looked at.
+const MOST_IN_HEADING: usize = 64;
 
-/// The texts that are prices, in document order; none if the page does not list things.
+/// The prices or the headlines, in document order; none if the page does not list things.
 #[derive(Debug)]
-pub(super) struct Prices(Vec<NodeId>);
+pub(super) struct Things(Vec<NodeId>);
 
-impl Prices {
+impl Things {
     pub(super) fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// The prices that people see on a page, unless most of its prose comes first: they then belong to what else is sold.
+    /// The things that people see on a page, unless most of its prose comes first: they then are what else there is.
     pub(super) fn of(tree: &Tree, measures: &Measures, shown: Shown) -> Self {
-        let (mut prices, mut skip_to) = (Vec::new(), Tree::ROOT);
+        let (mut prices, mut headlines, mut skip_to) = (Vec::new(), Vec::new(), Tree::ROOT);
         for (id, node) in tree.nodes() {
             if id < skip_to {
                 continue;
@@ -32,27 +36,34 @@ impl Prices {
                 skip_to = node.end;
             } else if (1..=LONGEST).contains(&node.text_length()) && is_price(tree.text(node)) {
                 prices.push(id);
+            } else if node.tag.heading_level().is_some() && is_headline(tree, id, node) {
+                headlines.push(id);
             }
         }
         let prose = measures.get(Tree::ROOT).prose;
         let after = |id: &NodeId| teasers::prose_after(tree, measures, Tree::ROOT, *id);
-        let is_list = u32::try_from(prices.len()).is_ok_and(|count| prose / MOST_PROSE <= count)
-            && prices.get(prices.len() / 2).is_some_and(|middle| after(middle) >= prose / 2);
-        if is_list { Self(prices).if_many() } else { Self::none() }
+        let is_list = |things: &[NodeId], most_prose| {
+            things.len() >= FEWEST
+                && u32::try_from(things.len()).is_ok_and(|count| prose / most_prose <= count)
+                && things.get(things.len() / 2).is_some_and(|middle| after(middle) >= prose / 2)
+        };
+        if is_list(&prices, MOST_PROSE_FOR_PRICE) {
+            Self(prices)
+        } else if is_list(&headlines, MOST_PROSE_FOR_HEADLINE) {
+            Self(headlines)
+        } else {
+            Self::none()
+        }
     }
 
-    /// The prices that are in none of some elements, which are in document order and none in another.
+    /// The things that are in none of some elements, which are in document order and none in another, if they still are many.
     pub(super) fn outside(mut self, tree: &Tree, elements: &[NodeId]) -> Self {
         self.0.retain(|id| !is_in(tree, elements, *id));
-        self.if_many()
-    }
-
-    fn if_many(self) -> Self {
         if self.0.len() >= FEWEST { self } else { Self::none() }
     }
 
     fn count(&self, tree: &Tree, id: NodeId) -> usize {
-        let before = |end: NodeId| self.0.partition_point(|price| *price < end);
+        let before = |end: NodeId| self.0.partition_point(|thing| *thing < end);
         before(tree.node(id).end) - before(id)
     }
 
@@ -69,6 +80,16 @@ impl Prices {
     pub(super) fn are_in(&self, tree: &Tree, id: NodeId) -> bool {
         self.count(tree, id) >= self.0.len().div_ceil(4) * 3
     }
+}
+
+/// Returns true if a heading is in a link to another page, or has one in it.
+fn is_headline(tree: &Tree, id: NodeId, heading: Node) -> bool {
+    let leads_on = |node: Node| {
+        let address = || tree.attribute(node, Attribute::Href);
+        node.tag == Tag::A && address().is_some_and(|address| !address.trim_start().starts_with('#'))
+    };
+    leads_on(tree.node(heading.parent))
+        || tree.inside(id).take(MOST_IN_HEADING).any(|(_, node)| leads_on(node))
 }
 
 /// Returns true if a short text has an amount of money, or is the sign beside one.
