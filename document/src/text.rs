@@ -5,26 +5,25 @@
 pub fn approximate_tokens(text: &str) -> u64 {
     // No more than a byte can count, and whole registers, so that many bytes are counted at a time.
     const AT_A_TIME: usize = 192;
-    let (mut characters, mut ascii, mut more) = (0_u64, 0_u64, 0_u64);
+    // The characters of one byte, of several bytes, and of these those of three or four.
+    let (mut ascii, mut wide, mut wider) = (0_u64, 0_u64, 0_u64);
     for bytes in text.as_bytes().chunks(AT_A_TIME) {
         // Most pages are little else.
         if bytes.is_ascii() {
-            characters += bytes.len() as u64;
             ascii += bytes.len() as u64;
             continue;
         }
-        let (mut firsts, mut ascii_here, mut more_here) = (0_u8, 0_u8, 0_u8);
+        let (mut ascii_here, mut wide_here, mut wider_here) = (0_u8, 0_u8, 0_u8);
         for byte in bytes {
-            // The bytes after the first one of a character are 0x80 to 0xbf.
-            firsts += u8::from(byte.cast_signed() >= -0x40);
-            ascii_here += u8::from(byte.cast_signed() >= 0);
-            more_here += u8::from(*byte >= 0xe0);
+            ascii_here += u8::from(byte.is_ascii());
+            wide_here += u8::from(*byte >= 0xc0);
+            wider_here += u8::from(*byte >= 0xe0);
         }
-        characters += u64::from(firsts);
         ascii += u64::from(ascii_here);
-        more += u64::from(more_here);
+        wide += u64::from(wide_here);
+        wider += u64::from(wider_here);
     }
-    ascii.div_ceil(4) + (characters - ascii - more).div_ceil(2) + more
+    ascii.div_ceil(4) + (wide - wider).div_ceil(2) + wider
 }
 
 /// Returns true if nobody sees a character: people would not know its meaning for an agent.

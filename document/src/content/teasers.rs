@@ -12,6 +12,9 @@ const LEAST_PROSE: u32 = 700;
 /// The part of that prose that may follow a teaser. A list of things with more text after it belongs to the article.
 const SHARE_AFTER: u32 = 10;
 
+/// The link of a teaser is in its heading, or at most so far around it; 1 is the heading itself.
+const FURTHEST: usize = 4;
+
 /// An element that may be a teaser, with its heading.
 #[derive(Clone, Copy, Debug)]
 struct Teaser {
@@ -38,7 +41,7 @@ pub(super) fn find(tree: &Tree, measures: &Measures, root: NodeId) -> Vec<NodeId
     }
     let below = candidates.get(first..).unwrap_or_default();
     // The things that an article itself lists are on many sites.
-    let mut hosts = below.iter().map(|teaser| host(address(tree, teaser.heading)));
+    let mut hosts = below.iter().map(|teaser| host(address(tree, teaser.heading, FURTHEST)));
     let first_host = hosts.next();
     if !hosts.all(|host| Some(host) == first_host) {
         return Vec::new();
@@ -64,7 +67,7 @@ fn candidates(tree: &Tree, measures: &Measures, root: NodeId) -> Vec<Teaser> {
     let leads_elsewhere = |(id, node): &(NodeId, Node)| {
         let measure = measures.get(*id);
         let is_link = node.tag.heading_level().is_some() && measure.text > 0 && measure.plain() == 0;
-        is_link && !address(tree, *id).is_none_or(|address| address.contains('#'))
+        is_link && !address(tree, *id, FURTHEST).is_none_or(|address| address.contains('#'))
     };
     let headings: Vec<NodeId> = tree.inside(root).filter(leads_elsewhere).map(|(id, _)| id).collect();
     let mut teasers = Vec::new();
@@ -88,12 +91,13 @@ fn candidates(tree: &Tree, measures: &Measures, root: NodeId) -> Vec<Teaser> {
     teasers
 }
 
-/// The target of the link in a heading, or of the one around it.
-fn address<'t>(tree: &'t Tree<'_>, heading: NodeId) -> Option<&'t str> {
-    const FURTHEST: usize = 4;
-    let within = tree.inside(heading).map(|(_, node)| node).find(|node| node.tag == Tag::A);
+/// The target of the link in a heading, or of the nearest one around it within this distance; 1 is the heading itself.
+pub(super) fn address<'t>(tree: &'t Tree<'_>, heading: NodeId, furthest: usize) -> Option<&'t str> {
+    const MOST_IN_HEADING: usize = 64;
+    let mut inside = tree.inside(heading).take(MOST_IN_HEADING).map(|(_, node)| node);
+    let within = inside.find(|node| node.tag == Tag::A);
     let around = || std::iter::successors(Some(tree.node(heading)), |node| Some(tree.node(node.parent)));
-    let link = within.or_else(|| around().take(FURTHEST).find(|node| node.tag == Tag::A))?;
+    let link = within.or_else(|| around().take(furthest).find(|node| node.tag == Tag::A))?;
     tree.address(link, Attribute::Href)
 }
 

@@ -3,7 +3,7 @@
 use super::measure::Measures;
 use super::rules::Shown;
 use super::{is_in, teasers};
-use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+use crate::html::{NodeId, Tree};
 
 /// Fewer are one thing, or a few beside it.
 const FEWEST: usize = 8;
@@ -13,8 +13,8 @@ const LONGEST: u32 = 32;
 /// stand beside the headlines of others.
 const MOST_PROSE_FOR_PRICE: u32 = 400;
 const MOST_PROSE_FOR_HEADLINE: u32 = 200;
-/// The nodes in a heading that are looked at.
-const MOST_IN_HEADING: usize = 64;
+/// The link of a headline is in it, or right around it.
+const FURTHEST: usize = 2;
 
 /// The prices or the headlines, in document order; none if the page does not list things.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Things {
                 skip_to = node.end;
             } else if (1..=LONGEST).contains(&node.text_length()) && is_price(tree.text(node)) {
                 prices.push(id);
-            } else if node.tag.heading_level().is_some() && is_headline(tree, id, node) {
+            } else if node.tag.heading_level().is_some() && is_headline(tree, id) {
                 headlines.push(id);
             }
         }
@@ -83,13 +83,8 @@ impl Things {
 }
 
 /// Returns true if a heading is in a link to another page, or has one in it.
-fn is_headline(tree: &Tree, id: NodeId, heading: Node) -> bool {
-    let leads_on = |node: Node| {
-        let address = || tree.attribute(node, Attribute::Href);
-        node.tag == Tag::A && address().is_some_and(|address| !address.trim_start().starts_with('#'))
-    };
-    leads_on(tree.node(heading.parent))
-        || tree.inside(id).take(MOST_IN_HEADING).any(|(_, node)| leads_on(node))
+fn is_headline(tree: &Tree, heading: NodeId) -> bool {
+    teasers::address(tree, heading, FURTHEST).is_some_and(|address| !address.starts_with('#'))
 }
 
 /// Returns true if a short text has an amount of money, or is the sign beside one.
