@@ -1,7 +1,7 @@
 //! Headers in the text: the lead below the heading of the page, and the headings of sections.
 
 use super::measure::Measures;
-use super::{is_in, leads, outermost_of};
+use super::{evidence, is_in, leads, outermost_of};
 use crate::html::{NodeId, Tag, Tree};
 
 /// Takes headers with parts of the content out of the elements that are left out, and puts in what else these headers have.
@@ -27,15 +27,28 @@ pub(super) fn keep(tree: &Tree, measures: &Measures, left_out: &mut Vec<NodeId>)
         if of_page.is_some() {
             // A heading after it is that of the page; this one is that of the site.
             let is_last = last_of_page.is_some_and(|last| own.contains(&last));
-            if is_last && leads::has_sentences(measures, header, of_page) {
+            if is_last
+                && (leads::has_sentences(measures, header, of_page)
+                    || evidence::has(tree, header, Tag::Figure))
+            {
                 kept.push(header);
                 others.extend(leads::around_sentences(tree, measures, header));
             }
-        } else if !own.is_empty() && measures.get(tree.node(header).parent).prose > measures.get(header).prose
+        } else if !own.is_empty()
+            && measures.get(tree.node(header).parent).plain() > measures.get(header).plain()
         {
             kept.push(header);
+            let sentences = tree.inside(header).filter(|(id, node)| {
+                node.tag == Tag::Figure || node.tag == Tag::P && leads::is_sentence(tree, *id)
+            });
+            let mut parts: Vec<NodeId> = own.iter().copied().chain(sentences.map(|(id, _)| id)).collect();
+            parts.sort_unstable();
+            let has_part = |id: NodeId| {
+                let next = parts.get(parts.partition_point(|part| *part < id));
+                next.is_some_and(|part| *part < tree.node(id).end)
+            };
             let beside = tree.inside(header).skip(1).map(|(id, _)| id);
-            let beside = beside.filter(|id| inside(*id).is_empty() && !is_in(tree, own, *id));
+            let beside = beside.filter(|id| !has_part(*id) && !is_in(tree, &parts, *id));
             others.extend(outermost_of(tree, beside));
         }
     }

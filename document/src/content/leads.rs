@@ -3,9 +3,6 @@
 use super::measure::Measures;
 use crate::html::{Node, NodeId, Tag, Tree};
 
-/// The prose that a lead has at least.
-const LEAST_LEAD: u32 = 80;
-
 /// Finds the leads above a content: the outermost element in which one stands, or the content itself, and all in it that is
 /// beside the content and its leads, in document order.
 pub(super) fn above(tree: &Tree, measures: &Measures, content: NodeId) -> (NodeId, Vec<NodeId>) {
@@ -50,11 +47,11 @@ pub(super) fn heading_in(tree: &Tree, id: NodeId) -> Option<NodeId> {
     tree.inside(id).find(|(_, node)| node.tag == Tag::H1).map(|(id, _)| id)
 }
 
-/// Returns true if an element has as much prose as a lead, beside a heading.
+/// Returns true if an element has prose beside a heading, and is no list of links.
 pub(super) fn has_sentences(measures: &Measures, id: NodeId, heading: Option<NodeId>) -> bool {
     let whole = measures.get(id);
     let measure = heading.map_or(whole, |heading| whole.without(measures.get(heading)));
-    measure.prose >= LEAST_LEAD && measure.links < measure.text / 2
+    measure.prose > 0 && measure.links < measure.text / 2
 }
 
 /// The parts of a lead that are not sentences: dates, names, pictures.
@@ -65,8 +62,12 @@ pub(super) fn around_sentences(tree: &Tree, measures: &Measures, lead: NodeId) -
         if id < skip_to || !is_block(node) {
             continue;
         }
+        if node.tag == Tag::Figure {
+            skip_to = node.end;
+            continue;
+        }
         let is_innermost = !tree.inside(id).skip(1).any(|(_, node)| is_block(node));
-        let is_other = measures.get(id).prose == 0 || node.tag == Tag::Figure;
+        let is_other = measures.get(id).prose == 0;
         if is_other || is_innermost && !is_sentence(tree, id) {
             others.push(id);
             skip_to = node.end;
@@ -80,7 +81,7 @@ pub(super) fn around_sentences(tree: &Tree, measures: &Measures, lead: NodeId) -
 }
 
 /// Returns true if a text ends like a sentence.
-fn is_sentence(tree: &Tree, id: NodeId) -> bool {
+pub(super) fn is_sentence(tree: &Tree, id: NodeId) -> bool {
     last_text(tree, id).is_some_and(|(_, text)| ends_sentence(text))
 }
 

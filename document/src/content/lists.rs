@@ -45,15 +45,22 @@ pub(super) fn find(
     lists.retain(|id| !(is_contents(tree, *id) || is_technical && is_index(tree, *id)));
     let prose = prose_beside(tree, measures, root, &lists);
     let is_between = |id: NodeId| {
-        let node = tree.node(id);
-        let beside = prose.get(&node.parent).copied().flatten();
-        let is_text = is_list(node.tag) || node.tag == Tag::P && is_sentence_around_links(tree, id);
+        let outer = with_link(tree, id);
+        let beside = prose.get(&tree.node(outer).parent).copied().flatten();
+        let tag = tree.node(id).tag;
+        let is_text = is_list(tag) || tag == Tag::P && (outer != id || is_sentence_around_links(tree, id));
         is_text && beside.is_some_and(|(first, last)| first < id && id < last)
     };
     lists.retain(|id| !is_between(*id));
     let text: u32 = lists.iter().map(|id| measures.get(*id).text).sum();
     let has_much = text > whole.text / SHARE_OF_LISTS && whole.prose < whole.text / 10 * PROSE_BESIDE_MANY;
     if claim == Claim::None && has_much { Vec::new() } else { lists }
+}
+
+/// A block, or the link that it is a part of.
+fn with_link(tree: &Tree, id: NodeId) -> NodeId {
+    let parent = tree.node(id).parent;
+    if tree.node(parent).tag == Tag::A { parent } else { id }
 }
 
 /// The first and the last element with prose beside lists, by the element around.
@@ -63,7 +70,8 @@ fn prose_beside(
     root: NodeId,
     lists: &[NodeId],
 ) -> HashMap<NodeId, Option<(NodeId, NodeId)>> {
-    let mut prose: HashMap<_, _> = lists.iter().map(|id| (tree.node(*id).parent, None)).collect();
+    let mut prose: HashMap<_, _> =
+        lists.iter().map(|id| (tree.node(with_link(tree, *id)).parent, None)).collect();
     if !prose.is_empty() {
         for (id, node) in tree.inside(root).filter(|(id, _)| measures.get(*id).prose > 0) {
             if let Some(beside) = prose.get_mut(&node.parent) {

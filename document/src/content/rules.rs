@@ -1,17 +1,20 @@
 //! Which parts of a page are not its content, by what they are and how they are named.
 
+use std::collections::HashMap;
+
 use super::evidence::{self, Doubtful};
-use super::headers;
 use super::measure::{Measure, Measures};
 use super::notes;
 use super::root::{self, Kind};
 use super::things::Things;
 use super::words::{self, Strength};
 use super::{Claim, is_in, outermost_of};
+use super::{headers, leads};
 use crate::html::notes::Note;
 use crate::html::tree::Flags;
 use crate::html::view::is_for_listeners;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+use crate::markdown::is_data;
 use crate::memo::Memo;
 
 /// Which rules leave parts of a page out.
@@ -46,6 +49,23 @@ impl Shown {
     }
 }
 
+/// The tables of a page: whether each holds rows of data.
+#[derive(Debug, Default)]
+struct Tables(HashMap<NodeId, bool>);
+
+impl Tables {
+    /// Returns true if others lose their meaning without an element: a row or a cell of data, a term, a caption.
+    fn would_have_a_hole(&mut self, tree: &Tree, id: NodeId, node: Node) -> bool {
+        match node.tag {
+            Tag::Dt | Tag::Dd | Tag::Figcaption => return true,
+            Tag::Tr | Tag::Td | Tag::Th => {}
+            _ => return false,
+        }
+        let table = tree.around(id).take(MOST_TO_TABLE).find(|(_, node)| node.tag == Tag::Table);
+        table.is_some_and(|(id, node)| *self.0.entry(id).or_insert_with(|| is_data(tree, id, node)))
+    }
+}
+
 /// The rules that speak against an element, one bit each: those about elements, then those about words.
 pub(super) type Hits = u128;
 
@@ -58,11 +78,13 @@ const ELEMENTS: [(&[Tag], Strength); 9] = [
     (&[Tag::Dialog], Strength::Strong),
     (&[Tag::Search], Strength::Strong),
     (&[Tag::Button], Strength::Strong),
-    (&[Tag::Header], Strength::Weak),
-    (&[Tag::Form, Tag::Fieldset], Strength::Weak),
+    (&[Tag::Header], Strength::Label),
+    (&[Tag::Form, Tag::Fieldset], Strength::Label),
 ];
 const ROLE: usize = ELEMENTS.len();
 const FIRST_WORD: usize = ROLE + 1;
+/// The rules about elements and roles.
+const ELEMENTS_ALONE: Hits = (1 << FIRST_WORD) - 1;
 /// The rules of all sorts.
 const COUNT: usize = FIRST_WORD + words::COUNT;
 const _: () = assert!(COUNT <= Hits::BITS as usize);
@@ -75,18 +97,26 @@ pub(super) struct Suspect {
 }
 
 /// The rules about words that also name parts of the content.
-const DOUBTFUL: Doubtful =
-    Doubtful { leading: words::of_strength(Strength::Leading) << FIRST_WORD, talk: TALK };
+const DOUBTFUL: Doubtful = Doubtful { leading: LEADING, talk: TALK };
+/// The words for parts that lead elsewhere.
+const LEADING: Hits =
+    (words::of_strength(Strength::Leading) | words::of_strength(Strength::Weak)) << FIRST_WORD;
 /// The words for what readers and buyers say.
 const TALK: Hits = (words::of_strength(Strength::Talk) | REVIEW) << FIRST_WORD;
 const REVIEW: Hits = words::of_strength(Strength::Review);
+/// The words for what an image shows.
+const CAPTION: Hits = words::of_strength(Strength::Caption) << FIRST_WORD;
+/// The words for what few people see.
+const UNSEEN: Hits = words::of_strength(Strength::Unseen) << FIRST_WORD;
 /// The words for questions about cookies.
 const CONSENT: Hits = words::of_strength(Strength::Consent) << FIRST_WORD;
 
 /// The part of all prose that a rule which is not sure may leave out with one element, and the part of all text outside of
 /// links that it may leave out with all.
-const WEAK_SHARE: u32 = 12;
-const WEAK_SHARE_OF_ALL: u32 = 3;
+const UNSURE_SHARE: u32 = 12;
+const UNSURE_SHARE_OF_ALL: u32 = 3;
+/// The elements from a cell to its table: the row and a group of rows.
+const MOST_TO_TABLE: usize = 3;
 /// The elements around a footer that are looked at.
 const MOST_AROUND: usize = 15;
 /// The nodes between a button and what it opens.
@@ -137,7 +167,7 @@ impl Rules {
                 let (Some(taken), Some(end)) = (taken.get_mut(rule), ends.get_mut(rule)) else { continue };
                 if suspect.id >= *end {
                     *taken += match strength(rule) {
-                        Strength::Weak if !counts_text(rule) => measure.plain(),
+                        strength if strength.is_unsure() && !counts_text(rule) => measure.plain(),
                         _ => amount(rule, measure),
                     };
                     *end = tree.node(suspect.id).end;
@@ -146,8 +176,8 @@ impl Rules {
         }
         let allowed = taken.iter().enumerate().fold(0, |allowed, (rule, taken)| {
             let most = match strength(rule) {
-                Strength::Weak if counts_text(rule) => all.text / WEAK_SHARE_OF_ALL,
-                Strength::Weak => all.plain() / WEAK_SHARE_OF_ALL,
+                strength if strength.is_unsure() && counts_text(rule) => all.text / UNSURE_SHARE_OF_ALL,
+                strength if strength.is_unsure() => all.plain() / UNSURE_SHARE_OF_ALL,
                 _ => limit(rule),
             };
             if *taken <= most { allowed | 1 << rule } else { allowed }
@@ -166,26 +196,42 @@ impl Rules {
     /// The elements that rules speak against.
     fn suspects(self, tree: &Tree, shown: Shown, notes: &[NodeId], claim: Claim) -> Vec<Suspect> {
         let known = if claim == Claim::Product { Hits::MAX } else { !(REVIEW << FIRST_WORD) };
-        let mut suspects = Vec::new();
+        let (mut suspects, mut code) = (Vec::new(), Vec::new());
         let mut names = Memo::new(words::against);
+        let mut tables = Tables::default();
         let mut skip_to = Tree::ROOT;
         for (id, node) in tree.nodes() {
             if id < skip_to || node.tag == Tag::Text {
                 continue;
             }
             // Code names its parts by what they are in its language: comments, tags.
-            if shown.is_never_content(node) || node.tag == Tag::Pre {
+            let is_never_content = shown.is_never_content(node);
+            if is_never_content || node.tag == Tag::Pre {
+                if !is_never_content {
+                    code.push(id);
+                }
                 skip_to = node.end;
                 continue;
             }
             if notes::has(notes, id) {
                 continue;
             }
-            let hits = self.against(tree, id, node, &mut names) & known;
+            let mut hits = self.against(tree, id, node, &mut names) & known;
+            if hits != 0 && tables.would_have_a_hole(tree, id, node) {
+                hits &= UNSEEN;
+            }
             if hits != 0 {
                 suspects.push(Suspect { id, hits });
             }
         }
+        // A block of code is content, whatever word names what is around it.
+        for suspect in &mut suspects {
+            let next = code.get(code.partition_point(|at| *at < suspect.id));
+            if next.is_some_and(|code| *code < tree.node(suspect.id).end) {
+                suspect.hits &= ELEMENTS_ALONE | TALK;
+            }
+        }
+        suspects.retain(|suspect| suspect.hits != 0);
         suspects
     }
 
@@ -199,6 +245,9 @@ impl Rules {
             return 0;
         }
         if is_question(tree, id, node) || is_spoken_label(tree, node) {
+            return 0;
+        }
+        if node.tag == Tag::Footer && is_of_text(tree, id) {
             return 0;
         }
         let mut hits = 0;
@@ -224,9 +273,12 @@ impl Rules {
         if by_id & !hits != 0 && !is_linked_section(tree, id, node) {
             hits |= by_id;
         }
+        if hits & CAPTION != 0 && evidence::has(tree, id, Tag::Img) {
+            hits &= !CAPTION;
+        }
         // A link or a heading is part of what is around it.
         if node.tag == Tag::A || node.tag.heading_level().is_some() {
-            for rule in bits(hits).filter(|rule| strength(*rule) == Strength::Weak) {
+            for rule in bits(hits).filter(|rule| strength(*rule).is_unsure()) {
                 hits &= !(1 << rule);
             }
         }
@@ -240,6 +292,17 @@ fn is_footer_of_page(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
     let mut around = tree.around(id).take(MOST_AROUND);
     let rest = measures.get(Tree::ROOT).without(measures.get(id));
     tree.node(id).tag == Tag::Footer && rest.prose >= REST && !around.any(|(_, node)| is_section(node.tag))
+}
+
+/// Returns true if a footer says something about the text that it is in: where a quote is from, or a sentence without links.
+fn is_of_text(tree: &Tree, id: NodeId) -> bool {
+    let is_quote = |tag| matches!(tag, Tag::Blockquote | Tag::Figure);
+    let is_section = |tag| matches!(tag, Tag::Article | Tag::Section);
+    let around = || tree.around(id).take(MOST_AROUND).map(|(_, node)| node.tag);
+    let leads_elsewhere =
+        || [Tag::A, Tag::Form, Tag::Button].into_iter().any(|tag| evidence::has(tree, id, tag));
+    around().next().is_some_and(is_quote)
+        || around().any(is_section) && leads::is_sentence(tree, id) && !leads_elsewhere()
 }
 
 /// Returns true if the page calls a block a note, which is not an alert about the page itself.
@@ -308,7 +371,7 @@ fn strength(rule: usize) -> Strength {
 /// The most prose of one element that a rule leaves out.
 fn limit(rule: usize, whole: u32, claim: Claim) -> u32 {
     match strength(rule) {
-        Strength::Weak => whole / WEAK_SHARE,
+        strength if strength.is_unsure() => whole / UNSURE_SHARE,
         // A page that says that it is an article or a product is not what its readers say about it.
         Strength::Talk | Strength::Review if claim != Claim::None => whole.saturating_sub(REST),
         _ => whole / 2,

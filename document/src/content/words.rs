@@ -1,13 +1,19 @@
 //! The meaning of the names that a page gives to its parts (`class`, `id`).
 
-use self::Strength::{Consent, Leading, Review, Strong, Talk, Weak};
+use self::Strength::{Caption, Consent, Label, Leading, Review, Strong, Talk, Unseen, Weak};
 
 /// The certainty of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
-    /// The part may be content all the same, if it has much text.
+    /// The part is not content if it leads elsewhere, and may be content all the same, if it has much text.
     Weak,
-    /// The same, of a part that asks whether cookies may be stored; a rule on such a word is `Weak`.
+    /// The part stands beside the content, and says little: a date, a caption. It may be content if it has much text.
+    Label,
+    /// The same, unless the part has an image in it.
+    Caption,
+    /// The same, also of a part of a table or a list: few people see it.
+    Unseen,
+    /// A `Label`, too: a part that asks whether cookies may be stored.
     Consent,
     /// The part is not content.
     Strong,
@@ -17,6 +23,13 @@ pub(super) enum Strength {
     Talk,
     /// The same, if the page is that of a product.
     Review,
+}
+
+impl Strength {
+    /// Returns true if a rule of this certainty leaves out little.
+    pub(super) fn is_unsure(self) -> bool {
+        matches!(self, Self::Weak | Self::Label)
+    }
 }
 
 /// A word that names parts which are not the content: its beginning, or, if it ends with `.`, all of it.
@@ -33,31 +46,31 @@ const WORDS: [Word; COUNT] = [
     ("adv.", Weak),
     ("advert", Strong),
     ("aside.", Weak),
-    ("banner", Weak),
+    ("banner", Label),
     ("breadcrumb", Strong),
     ("breaking", Weak),
     ("byline", Strong),
-    ("caption", Weak),
+    ("caption", Caption),
     ("combx", Strong),
     ("comment", Talk),
     ("community", Weak),
     ("cookie", Consent),
-    ("copyright", Weak),
-    ("credit", Weak),
+    ("copyright", Label),
+    ("credit", Label),
     ("cta.", Weak),
-    ("date.", Weak),
+    ("date.", Label),
     ("dfp", Strong),
     ("disqus", Talk),
     ("donat", Weak),
     ("dropdown", Weak),
     ("facet", Strong),
     ("feedback", Weak),
-    ("filter", Weak),
+    ("filter", Label),
     ("footer", Strong),
     ("footnav", Strong),
     ("gallery", Weak),
     ("gdpr", Consent),
-    ("hidden", Weak),
+    ("hidden", Unseen),
     ("infobar", Strong),
     ("inread", Strong),
     ("jumpto", Strong),
@@ -66,17 +79,17 @@ const WORDS: [Word; COUNT] = [
     ("login", Weak),
     ("masthead", Strong),
     ("menu", Weak),
-    ("meta.", Weak),
+    ("meta.", Label),
     ("modal", Leading),
     ("more.", Weak),
     ("mostpopular", Strong),
     ("mostread", Strong),
     ("nav.", Strong),
     ("navbar", Strong),
-    ("navigation", Strong),
+    ("navigation", Leading),
     ("newsletter", Strong),
     ("next.", Weak),
-    ("noprint", Weak),
+    ("noprint", Label),
     ("onetrust", Consent),
     ("outbrain", Strong),
     ("overlay", Weak),
@@ -85,15 +98,15 @@ const WORDS: [Word; COUNT] = [
     ("paginator", Strong),
     ("popular", Weak),
     ("popup", Weak),
-    ("postmeta", Weak),
+    ("postmeta", Label),
     ("postprofile", Strong),
     ("prev.", Weak),
-    ("print.", Weak),
-    ("printonly", Weak),
+    ("print.", Label),
+    ("printonly", Label),
     ("profile", Weak),
     ("promo", Leading),
-    ("pubdate", Weak),
-    ("rail.", Weak),
+    ("pubdate", Label),
+    ("rail.", Label),
     ("recirc", Strong),
     ("recommend", Weak),
     ("refine", Weak),
@@ -105,7 +118,7 @@ const WORDS: [Word; COUNT] = [
     ("rightcol", Strong),
     ("rightrail", Strong),
     ("rss.", Strong),
-    ("screenreader", Weak),
+    ("screenreader", Unseen),
     ("scrollto", Strong),
     ("share", Leading),
     ("sharing", Leading),
@@ -117,9 +130,9 @@ const WORDS: [Word; COUNT] = [
     ("skip", Weak),
     ("skyscraper", Strong),
     ("slideshow", Weak),
-    ("social", Strong),
-    ("sponsor", Strong),
-    ("sr.", Weak),
+    ("social", Leading),
+    ("sponsor", Leading),
+    ("sr.", Unseen),
     ("subscri", Leading),
     ("syndication", Strong),
     ("taboola", Strong),
@@ -128,9 +141,9 @@ const WORDS: [Word; COUNT] = [
     ("tags.", Weak),
     ("teaser", Leading),
     ("ticker", Weak),
-    ("toolbar", Strong),
+    ("toolbar", Leading),
     ("tools.", Weak),
-    ("tooltip", Weak),
+    ("tooltip", Label),
     ("topics.", Weak),
     ("trending", Weak),
     ("upsell", Strong),
@@ -170,7 +183,7 @@ const fn place(start: Start) -> usize {
 /// The certainty of a word, by its number.
 pub(super) fn strength(word: usize) -> Strength {
     match WORDS.get(word) {
-        Some((_, Consent)) | None => Weak,
+        Some((_, Caption | Consent | Unseen)) | None => Label,
         Some((_, other)) => *other,
     }
 }
@@ -211,8 +224,16 @@ pub(super) fn against(names: &[u8]) -> u128 {
     let names = names.get(..LONGEST).unwrap_or(names);
     let mut found = 0;
     // A name such as `md:hidden`, `group/tooltip` or `[&>a]:menu` is a declaration.
-    let is_name = |name: &&[u8]| memchr::memchr3(b':', b'/', b'[', name).is_none();
-    for name in names.split(u8::is_ascii_whitespace).filter(is_name) {
+    let is_name = |name: &[u8]| memchr::memchr3(b':', b'/', b'[', name).is_none();
+    let all = || names.split(u8::is_ascii_whitespace);
+    for name in all() {
+        // The view is that of a large screen: with `hidden md:block`, without `md:hidden`.
+        let name = match on_large_screens(name) {
+            Some(b"hidden") => b"hidden",
+            None if name == b"hidden" && all().filter_map(on_large_screens).any(shows) => continue,
+            None if is_name(name) => name,
+            _ => continue,
+        };
         let mut is_taken = false;
         for (word, from) in words(without_hash(name)) {
             let start = Start::at(from, word.len());
@@ -223,6 +244,18 @@ pub(super) fn against(names: &[u8]) -> u128 {
         }
     }
     found
+}
+
+/// The declaration of a name that counts on large screens: `md:block`, `lg:inline-flex`.
+fn on_large_screens(name: &[u8]) -> Option<&[u8]> {
+    const SIZES: [&[u8]; 5] = [b"sm:", b"md:", b"lg:", b"xl:", b"2xl:"];
+    SIZES.iter().find_map(|size| name.strip_prefix(*size))
+}
+
+/// Returns true if a declaration shows its element.
+fn shows(display: &[u8]) -> bool {
+    const DISPLAYS: [&[u8]; 6] = [b"block", b"inline", b"flex", b"grid", b"table", b"contents"];
+    DISPLAYS.iter().any(|shown| display.starts_with(shown))
 }
 
 /// The name without the hash that a bundler adds to it: five letters and digits, `card_root__adKqa`.
@@ -355,7 +388,8 @@ mod tests {
             assert_eq!(against(names), Some(Strength::Strong), "{names}");
         }
         assert_eq!(against("postComments"), Some(Strength::Talk));
-        assert_eq!(against("entry-meta"), Some(Strength::Weak));
+        assert_eq!(against("entry-meta"), Some(Strength::Label));
+        assert_eq!(against("lg:hidden"), Some(Strength::Unseen));
         for names in [
             "",
             "post",
@@ -368,6 +402,8 @@ mod tests {
             "padding-2",
             "28c65ad00c",
             "table_root__adKqa",
+            "hidden md:block",
+            "hidden lg:inline-flex",
         ] {
             assert_eq!(against(names), None, "{names}");
         }

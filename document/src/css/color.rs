@@ -15,18 +15,15 @@ pub(crate) enum Color {
 impl Color {
     pub(crate) const WHITE: Self = Self::Rgb([255; 3]);
 
-    /// The colour of a value, which may say more: `background`.
+    /// The colour of text.
     pub(super) fn of(value: &str) -> Self {
-        if value.contains("url(") || value.contains("gradient") || value.contains("var(") {
-            return Self::Unknown;
-        }
-        for function in ["rgba", "rgb"] {
-            if let Some(inside) = arguments(value, function) {
-                return Self::of_numbers(inside);
-            }
-        }
-        let known = words(value).map(Self::of_word).find(|color| *color != Self::Unknown);
-        known.unwrap_or(Self::Unknown)
+        Paint::of(value).color
+    }
+
+    /// The colour of a background, which may say more: one that others show through is not known.
+    pub(super) fn of_background(value: &str) -> Self {
+        let paint = Paint::of(value);
+        if paint.is_translucent { Self::Unknown } else { paint.color }
     }
 
     fn of_word(word: &str) -> Self {
@@ -43,42 +40,6 @@ impl Color {
             "ivory" => Self::Rgb([255, 255, 240]),
             "whitesmoke" => Self::Rgb([245; 3]),
             "transparent" => Self::Transparent,
-            _ => word.strip_prefix('#').map_or(Self::Unknown, Self::of_digits),
-        }
-    }
-
-    fn of_digits(digits: &str) -> Self {
-        let digit = |at: usize| digits.as_bytes().get(at).and_then(|byte| char::from(*byte).to_digit(16));
-        let one = |at: usize| {
-            let (high, low) = if digits.len() < 6 {
-                (digit(at)?, digit(at)?)
-            } else {
-                (digit(2 * at)?, digit(2 * at + 1)?)
-            };
-            u8::try_from(16 * high + low).ok()
-        };
-        let has_alpha = matches!(digits.len(), 4 | 8);
-        if !matches!(digits.len(), 3 | 4 | 6 | 8) {
-            return Self::Unknown;
-        }
-        match (one(0), one(1), one(2), has_alpha.then(|| one(3))) {
-            (Some(_), Some(_), Some(_), Some(Some(0))) => Self::Transparent,
-            (Some(red), Some(green), Some(blue), None | Some(Some(_))) => Self::Rgb([red, green, blue]),
-            _ => Self::Unknown,
-        }
-    }
-
-    fn of_numbers(inside: &str) -> Self {
-        let numbers: Vec<_> = words(inside).take(4).map(Length::of).collect();
-        let byte = |at: usize| {
-            let length = numbers.get(at).copied().flatten()?;
-            let number = if length.unit == "%" { length.number * 2.55 } else { length.number };
-            // A number from 0 to 255.
-            Some(number.clamp(0.0, 255.0).round() as u8)
-        };
-        match (byte(0), byte(1), byte(2), numbers.get(3).copied().flatten()) {
-            (.., Some(Length { number, .. })) if number <= 0.0 => Self::Transparent,
-            (Some(red), Some(green), Some(blue), _) => Self::Rgb([red, green, blue]),
             _ => Self::Unknown,
         }
     }
@@ -92,6 +53,93 @@ impl Color {
                 text.iter().zip(behind).all(|(one, other)| one.abs_diff(other) <= NEAR)
             }
             _ => false,
+        }
+    }
+}
+
+/// A colour as it is written.
+#[derive(Clone, Copy, Debug)]
+struct Paint {
+    color: Color,
+    /// What is behind it shows through.
+    is_translucent: bool,
+}
+
+impl Paint {
+    const UNKNOWN: Self = Self { color: Color::Unknown, is_translucent: false };
+
+    fn of(value: &str) -> Self {
+        if value.contains("url(") || value.contains("gradient") || value.contains("var(") {
+            return Self::UNKNOWN;
+        }
+        if let Some(inside) = arguments(value, "rgba").or_else(|| arguments(value, "rgb")) {
+            return Self::of_numbers(inside);
+        }
+        // In the other notations, only a colour that nobody sees is known.
+        if let Some((_, inside)) = value.split_once('(') {
+            let alpha = Self::of_numbers(inside.split(')').next().unwrap_or_default());
+            return if alpha.color == Color::Transparent { alpha } else { Self::UNKNOWN };
+        }
+        let of_word = |word: &str| match word.strip_prefix('#') {
+            Some(digits) => Self::of_digits(digits),
+            None => Self { color: Color::of_word(word), is_translucent: false },
+        };
+        words(value).map(of_word).find(|paint| paint.color != Color::Unknown).unwrap_or(Self::UNKNOWN)
+    }
+
+    /// A colour that is as opaque as the last number says, from 0 to 1.
+    fn with_alpha(rgb: [u8; 3], alpha: f32) -> Self {
+        // Nobody sees less, or sees more than less.
+        const LEAST: f32 = 0.02;
+        const MOST: f32 = 0.9;
+        let color = if alpha <= LEAST { Color::Transparent } else { Color::Rgb(rgb) };
+        Self { color, is_translucent: alpha > LEAST && alpha < MOST }
+    }
+
+    fn of_digits(digits: &str) -> Self {
+        let digit = |at: usize| digits.as_bytes().get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        let one = |at: usize| {
+            let (high, low) = if digits.len() < 6 {
+                (digit(at)?, digit(at)?)
+            } else {
+                (digit(2 * at)?, digit(2 * at + 1)?)
+            };
+            u8::try_from(16 * high + low).ok()
+        };
+        let alpha = match digits.len() {
+            3 | 6 => Some(255),
+            4 | 8 => one(3),
+            _ => None,
+        };
+        match (one(0), one(1), one(2), alpha) {
+            (Some(red), Some(green), Some(blue), Some(alpha)) => {
+                Self::with_alpha([red, green, blue], f32::from(alpha) / 255.0)
+            }
+            _ => Self::UNKNOWN,
+        }
+    }
+
+    fn of_numbers(inside: &str) -> Self {
+        let number = |word: &str, whole: f32| {
+            let length = Length::of(word)?;
+            Some(if length.unit == "%" { length.number / 100.0 * whole } else { length.number })
+        };
+        let mut numbers = words(inside);
+        let mut byte = || {
+            // A number from 0 to 255.
+            numbers
+                .next()
+                .and_then(|word| number(word, 255.0))
+                .map(|number| number.clamp(0.0, 255.0).round() as u8)
+        };
+        let rgb = (byte(), byte(), byte());
+        let alpha = numbers.next().map_or(Some(1.0), |word| number(word, 1.0));
+        match (rgb, alpha) {
+            ((Some(red), Some(green), Some(blue)), Some(alpha)) => {
+                Self::with_alpha([red, green, blue], alpha)
+            }
+            (_, Some(0.0)) => Self { color: Color::Transparent, is_translucent: false },
+            _ => Self::UNKNOWN,
         }
     }
 }

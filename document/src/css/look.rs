@@ -112,7 +112,7 @@ impl Look {
                 self.declare(TRANSFORM, moves_away(name, value));
             }
             "color" | "-webkit-text-fill-color" => self.color = Some(Color::of(value)),
-            "background" | "background-color" => self.background = Some(Color::of(value)),
+            "background" | "background-color" => self.background = Some(Color::of_background(value)),
             "background-image" if value != "none" => self.background = Some(Color::Unknown),
             "background-clip" | "-webkit-background-clip" => self.declare(TEXT_BACKGROUND, is(&["text"])),
             "animation" | "animation-name" | "-webkit-animation" | "transition" => {

@@ -163,6 +163,11 @@ impl Tag {
             )
     }
 
+    /// Returns true if blanks beside the element have no effect.
+    pub(crate) fn parts_words(self) -> bool {
+        self == Self::Br || !self.is_inline() && !self.is_without_text()
+    }
+
     /// Returns true if an end tag of another element does not reach over this one: the standard's *special* elements.
     pub(crate) fn is_special(self) -> bool {
         !self.is_inline()

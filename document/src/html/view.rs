@@ -42,6 +42,7 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             marks: Vec::new(),
             around: Vec::new(),
             names: Vec::new(),
+            has_outer_sheet: has_outer_sheet(tree),
             all_text: None,
             pages_left: MOST_PAGES,
         }
@@ -157,16 +158,27 @@ struct Marks<'t, 'p> {
     around: Vec<Around>,
     /// The names of the element that is looked at.
     names: Vec<Name>,
+    /// The page has sheets that nobody reads here.
+    has_outer_sheet: bool,
     /// All text of the page, in bytes, once it is known.
     all_text: Option<u32>,
     /// The elements that may still be found to have most of it.
     pages_left: u32,
 }
 
+fn has_outer_sheet(tree: &Tree<'_>) -> bool {
+    let is_sheet = |node: Node| {
+        let rel = || tree.attribute(node, Attribute::Rel).unwrap_or_default();
+        node.tag == Tag::Link
+            && rel().split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("stylesheet"))
+    };
+    tree.parts.has_imports || tree.nodes().any(|(_, node)| is_sheet(node))
+}
+
 impl Marks<'_, '_> {
     fn all(mut self) -> Vec<(NodeId, bool)> {
         // If an outer sheet may give another background, none is white for sure.
-        let background = (!self.has_outer_sheet()).then_some(Color::WHITE);
+        let background = (!self.has_outer_sheet).then_some(Color::WHITE);
         let page = Around {
             end: NodeId(u32::MAX),
             font: FontSize::Some,
@@ -195,15 +207,6 @@ impl Marks<'_, '_> {
         self.marks
     }
 
-    fn has_outer_sheet(&self) -> bool {
-        let is_sheet = |node: Node| {
-            let rel = || self.tree.attribute(node, Attribute::Rel).unwrap_or_default();
-            node.tag == Tag::Link
-                && rel().split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("stylesheet"))
-        };
-        self.tree.parts.has_imports || self.tree.nodes().any(|(_, node)| is_sheet(node))
-    }
-
     /// Sees an element; true if it is hidden.
     fn element(&mut self, id: NodeId, node: Node, around: Around) -> bool {
         let is_openable = self.is_openable(id, node);
@@ -229,10 +232,13 @@ impl Marks<'_, '_> {
             self.marks.push((id, true));
             return true;
         }
-        let has_own = look != Look::default();
+        // Most outer sheets give code a background of its own.
+        let is_colored = node.tag == Tag::Pre && look.background.is_none() && self.has_outer_sheet;
+        let has_own = look != Look::default() || is_colored;
         if has_own && node.end.0 > id.0 + 1 {
             let color = look.color.or(around.color).filter(|_| !look.has_background_in_text());
             let background = match look.background {
+                _ if is_colored => None,
                 Some(Color::Transparent) | None => around.background,
                 own => own,
             };

@@ -1,6 +1,7 @@
 //! Blocks of code, and the language that they are in.
 
 use super::line::longest_run;
+use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 use crate::text::is_invisible;
 
@@ -10,8 +11,15 @@ const NEAR: usize = 3;
 /// A block of code with its fence; none if it has no text, or only the numbers of lines.
 pub(super) fn block(tree: &Tree, id: NodeId, node: Node) -> Option<String> {
     let mut text = String::new();
-    let mut line_end = None;
+    let (mut line_end, mut skip_to) = (None, id);
     for (at, inner) in tree.inside(id) {
+        if at < skip_to {
+            continue;
+        }
+        if inner.flags.has(Flags::HIDDEN) || inner.tag.is_without_text() || inner.tag == Tag::Button {
+            skip_to = inner.end;
+            continue;
+        }
         let ends_line = line_end.take_if(|end| at >= *end).is_some();
         let is_apart = match inner.tag {
             Tag::Br => false,

@@ -14,8 +14,16 @@ pub(super) enum Into {
 /// Bytes at which text may need a change: those that can be markup, and the first ones of characters that are left out.
 const SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
-    let bytes = b"\\`*_[]<&~|\n\t\r\x0c\xc2\xd8\xe1\xe2\xef\xf3";
+    let bytes = b"\\`*_[]<&~|\x7f\xc2\xd8\xe1\xe2\xef\xf3";
     let mut at = 0;
+    while at < 0x20 {
+        #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
+        {
+            special[at] = true;
+        }
+        at += 1;
+    }
+    at = 0;
     while at < bytes.len() {
         #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
         {
@@ -45,11 +53,11 @@ pub(super) fn push(out: &mut String, text: &str, into: Into) {
                     && after.chars().next().is_some_and(char::is_alphanumeric);
                 if is_in_word { out.push('_') } else { escaped(out, '_') }
             }
-            '<' if after.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')) => {
+            '<' if may_begin(after, |c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')) => {
                 escaped(out, '<');
             }
-            '&' if after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '#') => escaped(out, '&'),
-            '~' if after.starts_with('~') || out.ends_with('~') => escaped(out, '~'),
+            '&' if may_begin(after, |c| c.is_ascii_alphanumeric() || c == '#') => escaped(out, '&'),
+            '~' if after.starts_with('~') || out.ends_with(|c: char| !c.is_whitespace()) => escaped(out, '~'),
             '|' if into == Into::Cell => escaped(out, '|'),
             '\n' | '\t' | '\r' | '\u{c}' | '\u{85}' | '\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{202f}' => {
                 out.push(' ');
@@ -60,6 +68,11 @@ pub(super) fn push(out: &mut String, text: &str, into: Into) {
         done = at + character.len_utf8();
     }
     out.push_str(text.get(done..).unwrap_or_default());
+}
+
+/// Returns true if the next character is one of some, or comes with what is written next.
+fn may_begin(after: &str, is_one: impl Fn(char) -> bool) -> bool {
+    after.chars().find(|c| !is_invisible(*c)).is_none_or(is_one)
 }
 
 fn escaped(out: &mut String, character: char) {
@@ -76,7 +89,8 @@ pub(super) fn line_start(line: &str, out: &mut String) {
     let needs_escape = match line.chars().next() {
         Some('#') => ends(line.trim_start_matches('#')),
         Some('>' | '|') => true,
-        Some(c @ ('-' | '+')) => ends(after(1)) || is_run_of(c),
+        Some('-') => ends(after(1)) || line.chars().all(|c| matches!(c, '-' | ' ' | '|' | ':')),
+        Some('+') => ends(after(1)) || is_run_of('+'),
         Some('=') => is_run_of('='),
         Some(':') => line.starts_with(":-") || line.starts_with(": "),
         _ => false,

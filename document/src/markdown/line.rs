@@ -44,14 +44,25 @@ struct Begun {
     is_void: bool,
 }
 
+/// The places of marks of emphasis.
+#[derive(Clone, Copy, Debug)]
+struct Frail {
+    opened_at: usize,
+    closed_at: usize,
+    is_deleted: bool,
+}
+
+/// The end of a line within a run.
+const LINE_BREAK: &str = "\\\n";
+
 /// The run that is being written.
 #[derive(Debug)]
 pub(super) struct Line {
     text: String,
     begun: Vec<Begun>,
     pub(super) into: Into,
-    /// The place of the marks of emphasis that just ended, if a letter cannot follow: its last character is punctuation.
-    frail: Option<(usize, usize)>,
+    /// The marks of emphasis that just ended, if a letter cannot follow: their last character is punctuation.
+    frail: Option<Frail>,
     /// The same text without markup, while somebody needs it.
     plain: String,
     captures: usize,
@@ -122,36 +133,50 @@ impl Line {
 
     fn close(&mut self, begun: &Begun) {
         let Some(opened_at) = begun.opened_at else { return };
-        let end = self.text.trim_end_matches([' ', '\n']).len();
+        let end = self.end_without_blanks();
         let blanks = self.text.split_off(end);
-        let blanks = if blanks.contains('\n') && !blanks.ends_with('\n') { "\n" } else { &*blanks };
         let is_frail = !matches!(begun.mark, Mark::Link(_))
             && blanks.is_empty()
             && self.text.chars().next_back().is_some_and(is_punctuation);
         let closed_at = self.text.len();
         begun.mark.close(&mut self.text);
-        self.frail = is_frail.then_some((opened_at, closed_at));
-        self.text.push_str(blanks);
+        let is_deleted = begun.mark == Mark::Deleted;
+        self.frail = is_frail.then_some(Frail { opened_at, closed_at, is_deleted });
+        self.text.push_str(&blanks);
+    }
+
+    /// The end of the run without the blanks and line breaks there.
+    fn end_without_blanks(&self) -> usize {
+        let mut rest = self.text.as_str();
+        loop {
+            let shorter = rest.trim_end_matches(' ');
+            let shorter = shorter.strip_suffix(LINE_BREAK).unwrap_or(shorter);
+            if shorter.len() == rest.len() {
+                return rest.len();
+            }
+            rest = shorter;
+        }
+    }
+
+    /// Mends marks that just ended, as a letter follows: `**(a)**b` would not be read as emphasis. Without its marks, text
+    /// that was taken out would count.
+    fn mend(&mut self, frail: Frail) {
+        if frail.is_deleted {
+            self.text.push(' ');
+            return;
+        }
+        for at in [frail.closed_at, frail.opened_at] {
+            let is_double = self.text.get(at..).is_some_and(|rest| rest.starts_with("**"));
+            self.text.replace_range(at..at + 1 + usize::from(is_double), "");
+        }
     }
 
     /// Opens what has begun, as text follows.
     fn open(&mut self, first: char) {
-        if let Some((opened_at, closed_at)) = self.frail.take()
+        if let Some(frail) = self.frail.take()
             && first.is_alphanumeric()
         {
-            // `**(a)**b` would not be read as emphasis.
-            for at in [closed_at, opened_at] {
-                let width = if self
-                    .text
-                    .get(at..)
-                    .is_some_and(|rest| rest.starts_with("**") || rest.starts_with("~~"))
-                {
-                    2
-                } else {
-                    1
-                };
-                self.text.replace_range(at..at + width, "");
-            }
+            self.mend(frail);
         }
         let mut before = self.text.chars().next_back();
         for begun in &mut self.begun {
@@ -162,7 +187,16 @@ impl Line {
             let is_unreadable = before.is_some_and(|before| {
                 matches!(before, '*' | '~') || is_punctuation(first) && before.is_alphanumeric()
             });
-            if matches!(begun.mark, Mark::Link(_)) || !is_unreadable {
+            if begun.mark == Mark::Deleted && is_unreadable {
+                self.text.push(' ');
+            }
+            // `![a](b)` would be an image.
+            let is_link = matches!(begun.mark, Mark::Link(_));
+            if is_link && self.text.ends_with('!') {
+                self.text.truncate(self.text.len() - 1);
+                self.text.push_str("\\!");
+            }
+            if is_link || begun.mark == Mark::Deleted || !is_unreadable {
                 begun.opened_at = Some(self.text.len());
                 self.text.push_str(begun.mark.opening());
                 // Marks directly after others are readable.
@@ -206,7 +240,7 @@ impl Line {
         } else if !self.text.trim_end().is_empty() && !self.text.ends_with('\n') {
             let end = self.text.trim_end_matches(' ').len();
             self.text.truncate(end);
-            self.text.push_str("\\\n");
+            self.text.push_str(LINE_BREAK);
         }
     }
 

@@ -9,6 +9,7 @@ mod walk;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::table::is_data;
 pub(crate) use self::walk::write;
 
 /// A heading of a page.

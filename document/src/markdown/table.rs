@@ -14,7 +14,7 @@ const MOST_SPANNED: usize = 16;
 const LONGEST_CELL: usize = 240;
 
 /// Returns true if a table holds rows of data; otherwise it arranges parts of the page.
-pub(super) fn is_data(tree: &Tree, id: NodeId, node: Node) -> bool {
+pub(crate) fn is_data(tree: &Tree, id: NodeId, node: Node) -> bool {
     let role = tree.attribute(node, Attribute::Role).unwrap_or_default().trim();
     if role.eq_ignore_ascii_case("presentation") || role.eq_ignore_ascii_case("none") {
         return false;

@@ -26,7 +26,7 @@ impl Builder<'_> {
         if self.count(name) == 0 && !is_heading {
             return;
         }
-        if !tag.is_inline() {
+        if tag.parts_words() {
             self.is_after_blank = true;
         }
         let scope = rules::scope_of_end(tag);

@@ -177,7 +177,7 @@ impl<'p> Builder<'p> {
                 _ => self.close_outermost(scope, closes),
             }
         }
-        if !tag.is_inline() || tag == Tag::Br {
+        if tag.parts_words() {
             self.is_after_blank = true;
         }
         if tag.is_void() {

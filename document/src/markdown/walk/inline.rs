@@ -5,10 +5,17 @@ use super::super::escape;
 use super::super::line::Mark;
 use super::{Ending, Inside, Walk};
 use crate::addresses::destination;
+use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag};
 
 /// The most text in one span of code; what has more is not one.
 const LONGEST_CODE: usize = 1000;
+
+/// The most text of a power.
+const LONGEST_POWER: usize = 16;
+
+/// The nodes of a figure in which an image is looked for.
+const MOST_IN_FIGURE: usize = 256;
 
 /// Of text for which there may be too little room, so many bytes are written at a time.
 const PIECE: usize = 256;
@@ -62,10 +69,15 @@ impl Walk<'_> {
 
     pub(super) fn code(&mut self, id: NodeId, node: Node) -> Inside {
         let mut text = String::new();
-        for (_, inner) in self.tree.inside(id) {
+        let mut skip_to = id;
+        for (id, inner) in self.tree.inside(id) {
+            if id < skip_to {
+                continue;
+            }
             match inner.tag {
+                _ if inner.flags.has(Flags::HIDDEN) => skip_to = inner.end,
                 Tag::Text => text.push_str(self.tree.text(inner)),
-                Tag::Br => text.push(' '),
+                Tag::Br => text.push('\n'),
                 tag if !tag.is_inline() || tag == Tag::Img => return Inside::Walk,
                 _ => {}
             }
@@ -74,7 +86,12 @@ impl Walk<'_> {
             }
         }
         if node.end.0 > id.0 + 1 && !self.is_full_with(text.len()) {
-            self.line.push_code(&text);
+            for (number, line) in text.split('\n').enumerate() {
+                if number > 0 {
+                    self.line.line_break();
+                }
+                self.line.push_code(line);
+            }
         }
         Inside::Skip
     }
@@ -103,24 +120,80 @@ impl Walk<'_> {
         self.line.push_markup(if is_done { "[x] " } else { "[ ] " });
     }
 
-    /// A power or the number of a note is not a further digit.
-    pub(super) fn superscript(&mut self, id: NodeId) {
+    /// A power or the number of a note is not a further digit, nor is an exponent a factor.
+    pub(super) fn superscript(&mut self, id: NodeId, node: Node) -> Inside {
+        // The end of a word: XIXe, 2o, 1a.
+        const ORDINALS: [&str; 4] = ["e", "o", "a", "è"];
         let text = self.tree.all_text(id);
-        let digits = text.trim_start_matches(['-', '+', '\u{2212}']);
-        let is_power =
-            !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
-        if is_power && self.line.last().is_some_and(|last| !last.is_whitespace()) {
-            self.line.push_markup("^");
+        let text = text.trim();
+        let before = self.line.last().filter(|last| !last.is_whitespace());
+        let is_sign = |c: char| matches!(c, '-' | '+' | '\u{2212}');
+        let term = text.trim_start_matches(is_sign);
+        let is_term = !term.is_empty() && term.len() <= LONGEST_POWER;
+        let is_number = term.bytes().all(|byte| byte.is_ascii_digit());
+        let is_letter = term.chars().count() == 1 && term.chars().all(char::is_alphabetic);
+        let is_expression = term.starts_with(char::is_alphanumeric)
+            && term.contains(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '\u{2212}' | '*' | '/'))
+            && !is_number;
+        let is_fraction = || self.tree.text(self.tree.node(node.end)).starts_with(['/', '\u{2044}']);
+        let is_inner = self.tree.node(node.parent).tag == Tag::Sup;
+        if is_inner || before.is_none() || !is_term || !is_number && !is_letter && !is_expression {
+            return Inside::Walk;
+        }
+        if is_fraction() {
+            // 1 1/2
+            if before.is_some_and(char::is_numeric) {
+                self.line.blank();
+            }
+            return Inside::Walk;
+        }
+        let is_counted = |c: char| c.is_numeric() || c.is_uppercase() || c == 'n';
+        if ORDINALS.contains(&text) && before.is_some_and(is_counted) {
+            return Inside::Walk;
+        }
+        self.line.push_markup("^");
+        if !is_expression {
+            return Inside::Walk;
+        }
+        self.line.push("(");
+        self.ends_with(node, Ending::Text(")"))
+    }
+
+    /// An index beside digits is not a further digit.
+    pub(super) fn subscript(&mut self, id: NodeId, node: Node) {
+        let is_digit = |c: char| c.is_ascii_digit();
+        let text = self.tree.all_text(id);
+        let is_after_digit = self.line.last().is_some_and(is_digit);
+        let is_before_digit = self.tree.text(self.tree.node(node.end)).starts_with(is_digit);
+        if text.trim().starts_with(is_digit) && (is_after_digit || is_before_digit) {
+            self.line.push_markup("\\_");
         }
     }
 
-    /// Finds the caption of a figure with an image.
+    /// Returns true if an element is a figure, by what it is or by its name: `wp-caption`.
+    pub(super) fn is_figure(&self, id: NodeId, node: Node) -> bool {
+        node.tag == Tag::Figure || self.is_named_caption(node) && self.has_image(id)
+    }
+
+    fn has_image(&self, id: NodeId) -> bool {
+        let mut inside = self.tree.inside(id).take(MOST_IN_FIGURE);
+        inside.any(|(_, node)| node.tag == Tag::Img && self.source(node).is_some())
+    }
+
+    fn is_named_caption(&self, node: Node) -> bool {
+        let class = || self.tree.attribute(node, Attribute::Class).unwrap_or_default();
+        matches!(node.tag, Tag::Div | Tag::P) && node.flags.has(Flags::NAMED) && class().contains("caption")
+    }
+
+    /// Finds the caption of a figure with an image. That of several figures is text of its own.
     pub(super) fn figure(&mut self, id: NodeId) {
-        let has_image =
-            self.tree.inside(id).any(|(_, node)| node.tag == Tag::Img && self.source(node).is_some());
-        let caption =
-            self.tree.inside(id).find(|(_, node)| node.tag == Tag::Figcaption).filter(|_| has_image);
-        if let Some((caption, _)) = caption {
+        let is_figure = |node: Node| node.tag == Tag::Figure;
+        if !self.has_image(id) || self.tree.inside(id).skip(1).any(|(_, node)| is_figure(node)) {
+            return;
+        }
+        let is_caption =
+            |(_, node): &(NodeId, Node)| node.tag == Tag::Figcaption || self.is_named_caption(*node);
+        if let Some((caption, _)) = self.tree.inside(id).skip(1).find(is_caption) {
             self.caption_of = Some(caption);
             self.caption = Some(self.tree.all_text(caption));
         }

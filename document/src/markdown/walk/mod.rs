@@ -12,6 +12,7 @@ use super::{Heading, Image, Link, Written, code};
 use crate::addresses::{Address, Addresses};
 use crate::content::Content;
 use crate::head::Head;
+use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// The work at the end of an element.
@@ -51,9 +52,14 @@ struct Walk<'p> {
     headings: Vec<Heading>,
     links: Vec<Link>,
     images: Vec<Image>,
+    /// The end of the last heading that has no more text than headings have.
+    short_heading_end: NodeId,
     /// There is no room for more text.
     is_full: bool,
 }
+
+/// The nodes of a heading that may have blocks in it.
+const MOST_IN_HEADING: usize = 64;
 
 /// Writes the content of a page below its title; its description if there is no content.
 pub(crate) fn write(
@@ -81,6 +87,7 @@ pub(crate) fn write(
             node.tag == Tag::A && tree.address(node, Attribute::Href).is_some()
         })),
         images: Vec::with_capacity(count(&|node| node.tag == Tag::Img)),
+        short_heading_end: Tree::ROOT,
         is_full: false,
     };
     let title_node = walk.title(content, head);
@@ -96,7 +103,10 @@ pub(crate) fn write(
             left_out.next();
         }
         let is_left_out = left_out.peek() == Some(&id) || title_node == Some(id);
-        if is_left_out || walk.enter(id, node) == Inside::Skip {
+        if is_left_out {
+            walk.leave_out(node);
+            skip_to = node.end;
+        } else if walk.enter(id, node) == Inside::Skip {
             skip_to = node.end;
         }
         if walk.is_full {
@@ -178,6 +188,23 @@ impl Walk<'_> {
                 .filter(|_| node.parent.0 + 1 == id.0 && node.parent != Tree::ROOT)
         };
         own.or_else(inside).or_else(around).map(Box::from)
+    }
+
+    /// Passes an element that is left out: a block parts the text around it.
+    fn leave_out(&mut self, node: Node) {
+        if node.tag.parts_words() && !node.flags.has(Flags::HIDDEN) {
+            self.part_text();
+        }
+    }
+
+    /// Parts runs of text; in a heading, words.
+    fn part_text(&mut self) {
+        if self.is_in_heading() {
+            self.line.part_captures();
+            self.line.blank();
+        } else {
+            self.flush();
+        }
     }
 
     /// Ends what ends before a node.
@@ -302,7 +329,8 @@ impl Walk<'_> {
                 return self.ends_with(node, Ending::Text(")"));
             }
             Tag::Rp => return Inside::Skip,
-            Tag::Sup => self.superscript(id),
+            Tag::Sup => return self.superscript(id, node),
+            Tag::Sub => self.subscript(id, node),
             Tag::Math => return self.formula(id),
             Tag::Annotation | Tag::AnnotationXml => return Inside::Skip,
             Tag::Input => self.checkbox(node),
@@ -318,6 +346,14 @@ impl Walk<'_> {
         self.endings.iter().any(|(_, ending)| matches!(ending, Ending::Heading { .. }))
     }
 
+    /// Returns true if a heading has no more text than headings have. Its blocks are words of it, then.
+    fn is_short(&self, id: NodeId, node: Node) -> bool {
+        const LONGEST: u32 = 400;
+        let nodes = self.tree.inside(id).take(MOST_IN_HEADING);
+        let text: u32 = nodes.map(|(_, node)| node.text_length()).sum();
+        text <= LONGEST && node.end.index() - id.index() <= MOST_IN_HEADING
+    }
+
     fn block(&mut self, id: NodeId, node: Node) -> Inside {
         if self.caption_of == Some(id) {
             return Inside::Skip;
@@ -325,7 +361,14 @@ impl Walk<'_> {
         if self.line.into == Into::Cell {
             return self.in_table(id, node);
         }
+        if matches!(node.tag, Tag::Div | Tag::P | Tag::Section) && id < self.short_heading_end {
+            self.part_text();
+            return Inside::Walk;
+        }
         self.flush();
+        if node.tag.heading_level().is_some() && self.is_short(id, node) {
+            self.short_heading_end = node.end;
+        }
         let ending = match node.tag {
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => Ending::Heading {
                 level: node.tag.heading_level().unwrap_or(1),
@@ -365,7 +408,7 @@ impl Walk<'_> {
                 self.line.into = Into::Cell;
                 Ending::Table
             }
-            Tag::Figure if self.caption_of.is_none() => {
+            Tag::Figure | Tag::Div if self.caption_of.is_none() && self.is_figure(id, node) => {
                 self.figure(id);
                 Ending::Figure
             }
