@@ -61,7 +61,10 @@ impl Head {
             }
         }
         let root = tree.node(Tree::ROOT);
-        let stated = tree.attribute(root, Attribute::Lang).map(str::to_owned);
+        let stated = [Attribute::Lang, Attribute::XmlLang]
+            .into_iter()
+            .find_map(|one| tree.attribute(root, one))
+            .map(str::to_owned);
         let languages = [stated, found.content_language, found.locale];
         head.language = languages.into_iter().flatten().find_map(|tag| language(&tag));
         head.title = found.og_title.or(found.h1).or(found.title);
@@ -182,7 +185,10 @@ fn parse_json_ld(text: &str) -> Vec<Map<String, Value>> {
         .trim()
         .strip_prefix("//<![CDATA[")
         .map_or(text, |text| text.trim_end().trim_end_matches("//]]>"));
-    match serde_json::from_str(text) {
+    let text = text.trim_start_matches('\u{feff}').trim_end_matches(';');
+    // Many pages have line ends in their strings, which JSON has not.
+    let without_controls = || text.replace(|c: char| c.is_ascii_control(), " ");
+    match serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_controls())) {
         Ok(Value::Object(object)) => vec![object],
         Ok(Value::Array(values)) => values
             .into_iter()
@@ -227,15 +233,20 @@ fn merge(mut objects: Vec<Map<String, Value>>) -> Option<Map<String, Value>> {
     Some(merged)
 }
 
-/// The sort of the page by its JSON-LD.
+/// The sort of the page by its JSON-LD. A page with several products or recipes lists them.
 fn content_type_of(data: &Map<String, Value>) -> Option<&'static str> {
     let graph = data.get("@graph").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let objects = std::iter::once(data).chain(graph.iter().filter_map(Value::as_object));
-    objects.filter_map(|object| object.get("@type")).find_map(|kind| match kind {
+    let sort = |object: &Map<String, Value>| match object.get("@type")? {
         Value::String(kind) => content_type_named(kind),
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find_map(content_type_named),
         _ => None,
-    })
+    };
+    let sorts: Vec<&str> = objects.filter_map(sort).collect();
+    let is_one = |sort: &&&str| {
+        !matches!(**sort, "product" | "recipe") || sorts.iter().filter(|other| other == sort).count() == 1
+    };
+    sorts.iter().find(is_one).copied()
 }
 
 fn content_type_named(kind: &str) -> Option<&'static str> {

@@ -47,7 +47,7 @@ pub(super) fn heading_in(tree: &Tree, id: NodeId) -> Option<NodeId> {
     tree.inside(id).find(|(_, node)| node.tag == Tag::H1).map(|(id, _)| id)
 }
 
-/// Returns true if an element has prose beside a heading, and is no list of links.
+/// Returns true if an element has prose beside a heading, and not mostly links.
 pub(super) fn has_sentences(measures: &Measures, id: NodeId, heading: Option<NodeId>) -> bool {
     let whole = measures.get(id);
     let measure = heading.map_or(whole, |heading| whole.without(measures.get(heading)));
@@ -87,8 +87,8 @@ pub(super) fn is_sentence(tree: &Tree, id: NodeId) -> bool {
 
 /// The last text in an element, with its node.
 pub(super) fn last_text<'t>(tree: &'t Tree, id: NodeId) -> Option<(NodeId, &'t str)> {
-    let texts = tree.inside(id).map(|(id, node)| (id, tree.text(node).trim_end()));
-    texts.filter(|(_, text)| !text.is_empty()).last()
+    let nodes = (id.0..tree.node(id).end.0).rev().map(NodeId);
+    nodes.map(|id| (id, tree.text(tree.node(id)).trim_end())).find(|(_, text)| !text.is_empty())
 }
 
 pub(super) fn ends_sentence(text: &str) -> bool {

@@ -48,7 +48,10 @@ pub(super) fn find(
         let outer = with_link(tree, id);
         let beside = prose.get(&tree.node(outer).parent).copied().flatten();
         let tag = tree.node(id).tag;
-        let is_text = is_list(tag) || tag == Tag::P && (outer != id || is_sentence_around_links(tree, id));
+        let is_text = is_list(tag)
+            || outer != id
+            || tag == Tag::P
+                && (is_sentence_around_links(tree, id) || is_address(tree, id) || is_announced(tree, id));
         is_text && beside.is_some_and(|(first, last)| first < id && id < last)
     };
     lists.retain(|id| !is_between(*id));
@@ -87,6 +90,25 @@ fn is_sentence_around_links(tree: &Tree, id: NodeId) -> bool {
     let is_in_link =
         |text| tree.around(text).take_while(|(around, _)| *around > id).any(|(_, node)| node.tag == Tag::A);
     leads::last_text(tree, id).is_some_and(|(at, text)| leads::ends_sentence(text) && !is_in_link(at))
+}
+
+/// Returns true if the links of a paragraph are addresses to read: `https://…`, `10.1000/182`, `name@example.com`.
+fn is_address(tree: &Tree, id: NodeId) -> bool {
+    let links = tree.inside(id).filter(|(_, node)| node.tag == Tag::A).map(|(id, _)| tree.all_text(id));
+    let is_one = |text: String| {
+        let text = text.trim();
+        text.contains(['.', '@']) && !text.contains(char::is_whitespace)
+    };
+    let mut are = links.map(is_one);
+    are.next() == Some(true) && are.all(|is_one| is_one)
+}
+
+/// Returns true if the text before a paragraph announces it: "The code is at:"
+fn is_announced(tree: &Tree, id: NodeId) -> bool {
+    const MOST_BETWEEN: u32 = 4;
+    let before =
+        (id.0.saturating_sub(MOST_BETWEEN)..id.0).rev().map(|id| tree.text(tree.node(NodeId(id))).trim());
+    before.into_iter().find(|text| !text.is_empty()).is_some_and(|text| text.ends_with([':', '：']))
 }
 
 /// Returns true if a page calls a list of links to other pages its contents: `toc`, `toctree`.

@@ -71,16 +71,17 @@ pub(super) type Hits = u128;
 
 /// The rule about an element's sort or role, by its bit and how sure it is.
 const ELEMENTS: [(&[Tag], Strength); 9] = [
+    (&[Tag::Menu], Strength::Leading),
     (&[Tag::Nav], Strength::Strong),
     (&[Tag::Aside], Strength::Strong),
     (&[Tag::Footer], Strength::Strong),
-    (&[Tag::Menu], Strength::Strong),
     (&[Tag::Dialog], Strength::Strong),
     (&[Tag::Search], Strength::Strong),
     (&[Tag::Button], Strength::Strong),
     (&[Tag::Header], Strength::Label),
     (&[Tag::Form, Tag::Fieldset], Strength::Label),
 ];
+const MENU: usize = 0;
 const ROLE: usize = ELEMENTS.len();
 const FIRST_WORD: usize = ROLE + 1;
 /// The rules about elements and roles.
@@ -100,7 +101,7 @@ pub(super) struct Suspect {
 const DOUBTFUL: Doubtful = Doubtful { leading: LEADING, talk: TALK };
 /// The words for parts that lead elsewhere.
 const LEADING: Hits =
-    (words::of_strength(Strength::Leading) | words::of_strength(Strength::Weak)) << FIRST_WORD;
+    (words::of_strength(Strength::Leading) | words::of_strength(Strength::Weak)) << FIRST_WORD | 1 << MENU;
 /// The words for what readers and buyers say.
 const TALK: Hits = (words::of_strength(Strength::Talk) | REVIEW) << FIRST_WORD;
 const REVIEW: Hits = words::of_strength(Strength::Review);

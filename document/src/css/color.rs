@@ -61,7 +61,7 @@ impl Color {
 #[derive(Clone, Copy, Debug)]
 struct Paint {
     color: Color,
-    /// What is behind it shows through.
+    /// The background shows through.
     is_translucent: bool,
 }
 

@@ -33,7 +33,7 @@ macro_rules! properties {
 
 properties! {
     DISPLAY VISIBILITY OPACITY FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN INDENT CLIP CLIP_PATH WIDTH HEIGHT MOST_WIDTH
-    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION
+    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS
 }
 
 /// Declarations about one element: of each property whether it is declared, and whether its value is one that hides.
@@ -69,11 +69,13 @@ impl Look {
         let is_tiny = || length().is_some_and(Length::is_tiny);
         let is = |wanted: &[&str]| wanted.contains(&value);
         match name {
-            "display" => self.declare(DISPLAY, is(&["none"])),
-            "visibility" => self.declare(VISIBILITY, is(&["hidden", "collapse"])),
+            "display" => self.display(value),
+            "visibility" if is(&["hidden", "collapse", "visible", "inherit", "initial", "unset"]) => {
+                self.declare(VISIBILITY, is(&["hidden", "collapse"]));
+            }
             "content-visibility" => self.declare(CONTENT, is(&["hidden"])),
             "opacity" => self.declare(OPACITY, length().is_some_and(|length| length.number <= 0.02)),
-            "filter" => self.declare(OPACITY, is_zero(arguments(value, "opacity"))),
+            "filter" => self.declare(OPACITY, is_zero(arguments(value, "opacity")) || is_blurred(value)),
             "font-size" => self.font_size(value),
             "font" => {
                 let size = value
@@ -125,11 +127,53 @@ impl Look {
     fn font_size(&mut self, value: &str) {
         match Length::of(value) {
             // Of the size around.
-            Some(Length { number, unit: "em" | "%" }) if number > 0.0 => {}
+            Some(Length { number, unit }) if unit == "em" && number > 0.05 || unit == "%" && number > 5.0 => {
+            }
+            Some(Length { unit: "%", .. }) => self.declare(FONT, true),
             Some(length) => self.declare(FONT, length.is_tiny()),
             None if matches!(value, "inherit" | "unset" | "smaller" | "larger") => {}
             None => self.declare(FONT, false),
         }
+    }
+
+    /// Takes a value of `display`. Browsers pass over values that they do not know.
+    fn display(&mut self, value: &str) {
+        const OTHERS: [&str; 9] = [
+            "inline",
+            "contents",
+            "inherit",
+            "initial",
+            "unset",
+            "revert",
+            "run-in",
+            "ruby",
+            "-webkit-inline",
+        ];
+        let value = value.trim_start_matches("-webkit-").trim_start_matches("-ms-");
+        let parts = ["flex", "grid", "inline-flex", "inline-grid"].iter().any(|one| value.starts_with(one));
+        let blocks = ["block", "flow-root", "list-item", "table", "box", "flex", "grid"];
+        let is_block = blocks.iter().any(|one| value.starts_with(one));
+        let is_none = value == "none";
+        if is_none || parts || is_block || OTHERS.iter().any(|one| value.starts_with(one)) {
+            self.declare(DISPLAY, is_none);
+            self.declare(BLOCK, is_block);
+            self.declare(PARTS, parts);
+        }
+    }
+
+    /// The same without the layout.
+    pub(super) fn without_layout(self) -> Self {
+        Self { declared: self.declared & !(BLOCK | PARTS), hiding: self.hiding & !(BLOCK | PARTS), ..self }
+    }
+
+    /// Returns true if the element is a block, whatever it is of itself.
+    pub(crate) fn is_block(&self) -> bool {
+        self.hides(BLOCK)
+    }
+
+    /// Returns true if each child of the element is a block.
+    pub(crate) fn parts_children(&self) -> bool {
+        self.hides(PARTS)
     }
 
     fn hides(&self, property: u32) -> bool {
@@ -191,6 +235,12 @@ fn is_zero(arguments: Option<&str>) -> bool {
     arguments.and_then(|inside| Length::of(inside.trim())).is_some_and(|length| length.number <= 0.0)
 }
 
+/// Returns true if nobody can read text through a blur.
+fn is_blurred(value: &str) -> bool {
+    let radius = arguments(value, "blur").and_then(|inside| Length::of(inside.trim()));
+    radius.is_some_and(|radius| radius.unit == "px" && radius.number >= 20.0)
+}
+
 fn clips_all(value: &str) -> bool {
     let numbers = |function| arguments(value, function).map(|inside| words(inside).filter_map(Length::of));
     let inset = numbers("inset").and_then(|mut numbers| numbers.next());
@@ -206,7 +256,14 @@ fn moves_away(name: &str, value: &str) -> bool {
     let scales = ["scale", "scale3d", "scalex", "scaley"];
     let moves = ["translate", "translatex", "translatey", "translate3d"];
     let is_far = |inside: &str| words(inside).filter_map(Length::of).any(Length::is_far);
-    scales.into_iter().any(|function| is_zero(arguments(value, function)))
+    let turns = ["rotatex", "rotatey"];
+    let is_edge =
+        |inside: &str| matches!(inside.trim(), "90deg" | "-90deg" | "270deg" | "0.25turn" | ".25turn");
+    let is_flat =
+        |inside: &str| words(inside).take(4).filter_map(Length::of).all(|length| length.number == 0.0);
+    turns.into_iter().filter_map(|function| arguments(value, function)).any(is_edge)
+        || arguments(value, "matrix").is_some_and(is_flat)
+        || scales.into_iter().any(|function| is_zero(arguments(value, function)))
         || moves.into_iter().filter_map(|function| arguments(value, function)).any(is_far)
         || name == "translate" && is_far(value)
 }

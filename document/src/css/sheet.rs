@@ -97,7 +97,9 @@ impl Sheet {
         if selectors.peek().is_none() {
             return;
         }
-        let style = Style::of(block);
+        // Another rule may well give another layout.
+        let Style { usual, important } = Style::of(block);
+        let style = Style { usual: usual.without_layout(), important: important.without_layout() };
         if style.is_empty() {
             return;
         }

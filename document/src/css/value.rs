@@ -8,8 +8,20 @@ pub(super) struct Length<'v> {
 }
 
 impl<'v> Length<'v> {
-    /// The number at the start of a word.
+    /// The number at the start of a word, or the product that it is.
     pub(super) fn of(word: &'v str) -> Option<Self> {
+        let Some(product) = word.strip_prefix("calc(").and_then(|rest| rest.strip_suffix(')')) else {
+            return Self::of_number(word);
+        };
+        let mut factors = product.split('*').map(|factor| Self::of_number(factor.trim()));
+        let first = factors.next()??;
+        factors.try_fold(first, |all, factor| {
+            let Self { number, unit } = factor?;
+            Some(Self { number: all.number * number, unit: if unit.is_empty() { all.unit } else { unit } })
+        })
+    }
+
+    fn of_number(word: &'v str) -> Option<Self> {
         let is_in_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
         let end = word.find(|c| !is_in_number(c)).unwrap_or(word.len());
         let (number, rest) = word.split_at_checked(end)?;
@@ -28,16 +40,22 @@ impl<'v> Length<'v> {
 
     /// Returns true if nobody sees what is this long.
     pub(super) fn is_tiny(self) -> bool {
-        self.number <= 0.0 || self.number <= 1.0 && self.unit == "px"
+        let most = match self.unit {
+            "px" => 1.0,
+            "em" | "rem" => 0.05,
+            _ => 0.0,
+        };
+        self.number <= most
     }
 
     /// Returns true if what is moved by it is off the page.
     pub(super) fn is_far(self) -> bool {
         let most = match self.unit {
             "em" | "rem" | "ex" | "ch" => 60.0,
-            "%" | "vw" | "vh" | "vmax" | "vmin" => 200.0,
+            "vw" | "vh" | "vmax" | "vmin" => 100.0,
+            "%" => 200.0,
             "" => return false,
-            _ => 900.0,
+            _ => 480.0,
         };
         self.number <= -most || self.number >= 5.0 * most
     }

@@ -25,13 +25,14 @@ macro_rules! attributes {
 #[expect(non_upper_case_globals, reason = "the names of variants serve as names of constants to match on")]
 mod list {
     attributes! {
-        Alt "alt" AriaControls "aria-controls" AriaHidden "aria-hidden" AriaLabel "aria-label"
-        AriaLabelledby "aria-labelledby" Charset "charset" Checked "checked" Class "class" Colspan "colspan"
+        Alt "alt" Alttext "alttext" AriaControls "aria-controls" AriaHidden "aria-hidden" AriaLabel "aria-label"
+        AriaLabelledby "aria-labelledby" AriaLevel "aria-level" Charset "charset" Checked "checked" Class "class" Colspan "colspan"
         Content "content" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
-        DataSid "data-sid" DataSrc "data-src" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Href "href"
-        HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Itemtype "itemtype" Lang "lang" Media "media" Name "name" Property "property"
-        Rel "rel" Role "role" Rowspan "rowspan" ShadowRootMode "shadowrootmode" Slot "slot" Src "src" Start "start"
-        Style "style" Title "title" Type "type"
+        DataLazySrc "data-lazy-src" DataOriginal "data-original" DataSid "data-sid" DataSrc "data-src" DataSrcset "data-srcset" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Href "href"
+        HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Itemtype "itemtype" Lang "lang" Media "media" Name "name" Popover "popover"
+        PopoverTarget "popovertarget" Property "property"
+        Rel "rel" Reversed "reversed" Role "role" Rowspan "rowspan" ShadowRootMode "shadowrootmode" Slot "slot" Src "src" Srcset "srcset" Start "start"
+        Style "style" Title "title" Type "type" Value "value" XmlLang "xml:lang"
     }
 }
 

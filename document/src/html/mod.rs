@@ -8,9 +8,11 @@ mod noscript;
 pub(crate) mod notes;
 mod parts;
 mod reader;
+mod roles;
 mod rules;
 #[cfg(test)]
 mod standard;
+mod tabs;
 pub(crate) mod tag;
 mod token;
 pub(crate) mod tree;

@@ -22,6 +22,7 @@ pub(super) fn show(tree: &mut Tree<'_>) {
         let stand_in = stand_in(tree, id);
         let tag = match stand_in {
             Some(_) => Tag::Span,
+            None if is_image(tree, id) => Tag::Span,
             None if looked_for < MOST && is_text(tree, id, &mut looked_for) => Tag::Div,
             None => continue,
         };
@@ -52,6 +53,16 @@ fn stand_in(tree: &Tree<'_>, id: NodeId) -> Option<NodeId> {
         && tree.address(own, Attribute::Src).is_some_and(|address| !is_drawn(address));
     let is_empty = tree.address(image, Attribute::Src).is_none_or(is_drawn);
     (waits && !has_text && (is_empty || !alt(own).is_empty() && alt(own) == alt(image))).then_some(before)
+}
+
+/// Returns true if a part is an image that is described, and no image stands before it.
+fn is_image(tree: &Tree<'_>, id: NodeId) -> bool {
+    let is_blank = |node: Node| node.tag == Tag::Text && tree.text(node).trim().is_empty();
+    let before = (id.0.saturating_sub(2)..id.0).rev().map(|id| tree.node(NodeId(id)));
+    let mut inside = tree.inside(id).skip(1).map(|(_, node)| node).filter(|node| !is_blank(*node));
+    let only = inside.next().filter(|node| node.tag == Tag::Img && inside.next().is_none());
+    let is_described = |node| tree.attribute(node, Attribute::Alt).is_some_and(|alt| !alt.trim().is_empty());
+    only.is_some_and(is_described) && !before.into_iter().any(|node| node.tag == Tag::Img)
 }
 
 /// Returns true if an address is an image by itself, as those that stand in for others are.

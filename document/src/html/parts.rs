@@ -52,6 +52,8 @@ pub(super) struct Parts {
     pub(super) has_noscript: bool,
     /// The elements that the page calls a product.
     pub(super) products: u32,
+    /// Elements have roles that make them parts of tables or lists, or headings.
+    pub(super) has_roles: bool,
     /// There are parts that tabs or buttons show.
     pub(super) has_panels: bool,
 }

@@ -5,13 +5,16 @@ use html5gum::{Emitter, Error, State, Tokenizer};
 use super::build::Builder;
 use super::input::Input;
 use super::token::Token;
-use super::{Tag, Tree, compose, noscript, view};
+use super::{Tag, Tree, compose, noscript, roles, view};
 use crate::Limits;
 
 /// Reads a page, as people see it.
 pub(crate) fn parse<'p>(page: &'p str, limits: &Limits) -> Tree<'p> {
     let tree = tree_of(page, limits);
     let mut tree = if tree.parts.is_in_order() { tree } else { compose::composed(tree, limits) };
+    if tree.parts.has_roles {
+        roles::apply(&mut tree);
+    }
     if !tree.parts.is_plain() {
         view::view(&mut tree);
     }
@@ -86,7 +89,10 @@ impl<'p> Emitter for Reader<'p> {
     fn set_last_start_tag(&mut self, _: Option<&[u8]>) {}
 
     fn emit_eof(&mut self) {
-        self.builder.parts.products = self.token.products;
+        let parts = &mut self.builder.parts;
+        parts.products = self.token.products;
+        parts.has_roles = self.token.has_roles;
+        parts.has_panels |= self.token.has_tabs;
         self.tree = Some(self.builder.finish());
     }
 
@@ -104,7 +110,7 @@ impl<'p> Emitter for Reader<'p> {
         if std::mem::take(&mut self.is_line_end_ignored) {
             characters = characters.strip_prefix(b"\n").unwrap_or(characters);
         }
-        if self.raw == Some(Tag::Script) {
+        if self.raw == Some(Tag::Script) && self.builder.script_runs {
             self.builder.parts.read_script(characters, &self.builder.values);
         }
         if self.raw == Some(Tag::Style) {

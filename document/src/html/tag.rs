@@ -54,7 +54,8 @@ mod list {
         Small "small" Source "source" Span "span" Strike "strike" Strong "strong" Style "style" Sub "sub"
         Summary "summary" Sup "sup" Svg "svg" Table "table" Tbody "tbody" Td "td" Template "template"
         Textarea "textarea" Tfoot "tfoot" Th "th" Thead "thead" Time "time" Title "title" Tr "tr" Track "track"
-        Tt "tt" U "u" Ul "ul" Var "var" Video "video" Wbr "wbr" Xmp "xmp" ForeignObject "foreignobject"
+        Tt "tt" U "u" Ul "ul" Var "var" Video "video" Wbr "wbr" Xmp "xmp" Mfrac "mfrac" Mroot "mroot"
+        Mphantom "mphantom" Msqrt "msqrt" Msub "msub" Msubsup "msubsup" Msup "msup" Mtable "mtable" Mtr "mtr" Munder "munder" Munderover "munderover" ForeignObject "foreignobject"
     }
 }
 
@@ -142,6 +143,17 @@ impl Tag {
                     | Self::Mark
                     | Self::Math
                     | Self::Meter
+                    | Self::Mfrac
+                    | Self::Mphantom
+                    | Self::Mroot
+                    | Self::Msqrt
+                    | Self::Msub
+                    | Self::Msubsup
+                    | Self::Msup
+                    | Self::Mtable
+                    | Self::Mtr
+                    | Self::Munder
+                    | Self::Munderover
                     | Self::Output
                     | Self::Picture
                     | Self::Progress
@@ -212,6 +224,7 @@ impl Tag {
                 | Self::Rp
                 | Self::Progress
                 | Self::Meter
+                | Self::Mphantom
         )
     }
 }

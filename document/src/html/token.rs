@@ -1,10 +1,10 @@
 //! The tag that is being read: its name and the attributes that matter, within limits.
 
 use super::attribute::{LONGEST_NAME, LONGEST_VALUE};
-use super::notes;
 use super::tree::Flags;
 use super::values::{Value, Values};
 use super::{Attribute, Tag};
+use super::{notes, roles, tabs};
 use crate::css::Style;
 use crate::memo::Memo;
 
@@ -55,16 +55,20 @@ pub(super) struct TagName {
 impl TagName {
     /// The number of counters of open elements.
     pub(super) const BUCKETS: usize = 256;
+    /// Those of known elements come first.
+    const KNOWN: usize = 160;
 
     /// Which counter of open elements counts this one: known elements have their own.
     pub(super) fn bucket(self) -> usize {
         match self.tag {
-            // Text is not an element, and 128 is above the number of known ones.
-            Tag::Other => 128 + (self.hash as usize & 127),
+            Tag::Other => Self::KNOWN + self.hash as usize % (Self::BUCKETS - Self::KNOWN),
             tag => tag as usize,
         }
     }
 }
+
+const _: () =
+    assert!((Tag::ForeignObject as usize) < TagName::KNOWN, "the last known element has its own counter");
 
 /// Returns true if the sorts of an item have a product among them.
 fn is_product(sorts: &[u8]) -> bool {
@@ -87,7 +91,11 @@ pub(super) struct Token<'p> {
     pub(super) flags: Flags,
     /// The elements so far that the page calls a product.
     pub(super) products: u32,
-    classes: Memo<'p, Flags>,
+    /// An element has a role that makes it a part of a table or a list, or a heading.
+    pub(super) has_roles: bool,
+    /// An element has a class that names a set of tabs.
+    pub(super) has_tabs: bool,
+    classes: Memo<'p, Class>,
     styles: Memo<'p, Flags>,
 }
 
@@ -103,7 +111,9 @@ impl<'p> Token<'p> {
             copied_before: 0,
             flags: Flags::NONE,
             products: 0,
-            classes: Memo::new(flags_of_class),
+            has_roles: false,
+            has_tabs: false,
+            classes: Memo::new(Class::of),
             styles: Memo::new(flags_of_style),
         }
     }
@@ -169,29 +179,39 @@ impl<'p> Token<'p> {
             self.begin_value();
         }
         let Some(attribute) = self.attribute.take() else { return };
+        let is_image = attribute == Attribute::AriaHidden && self.name().tag == Tag::Img;
         let Some(value) = self.attributes.last_mut() else { return };
         let text = values.bytes(*value);
         let (is_kept, flags) = match attribute {
             Attribute::Hidden => {
                 (false, if text.eq_ignore_ascii_case(b"until-found") { Flags::NONE } else { Flags::HIDDEN })
             }
+            // People see an image that nobody hears of.
+            Attribute::AriaHidden if is_image => (false, Flags::NONE),
             Attribute::AriaHidden => {
                 (false, if text.eq_ignore_ascii_case(b"true") { Flags::HIDDEN } else { Flags::NONE })
             }
+            Attribute::Popover => (false, Flags::HIDDEN),
             Attribute::Style => {
                 let flags = values.in_page(*value).map(|text| self.styles.get(text));
                 let flags = flags.unwrap_or_else(|| flags_of_style(text));
                 (flags.has(Flags::STYLED), flags)
             }
             Attribute::Class => {
-                let flags = values.in_page(*value).map(|text| self.classes.get(text));
-                (true, flags.unwrap_or_else(|| flags_of_class(text)).with(Flags::NAMED))
+                let class = values.in_page(*value).map(|text| self.classes.get(text));
+                let class = class.unwrap_or_else(|| Class::of(text));
+                self.has_tabs |= class.names_tabs;
+                (true, class.flags.with(Flags::NAMED))
             }
             Attribute::Role if text.trim_ascii().eq_ignore_ascii_case(b"tabpanel") => {
                 (true, Flags::NAMED.with(Flags::PANEL))
             }
             Attribute::Role if notes::is_role_of_note(text) => (true, Flags::NAMED.with(Flags::NOTE)),
-            Attribute::Id | Attribute::Role => (true, Flags::NAMED),
+            Attribute::Role => {
+                self.has_roles |= roles::is_of_structure(text);
+                (true, Flags::NAMED)
+            }
+            Attribute::Id => (true, Flags::NAMED),
             Attribute::Itemprop if has_word(text, &["articlebody"]) => (true, Flags::ARTICLE_BODY),
             Attribute::Itemtype => {
                 self.products += u32::from(is_product(text));
@@ -225,16 +245,24 @@ impl<'p> Token<'p> {
 }
 
 /// The meaning of a class for its element.
-fn flags_of_class(class: &[u8]) -> Flags {
-    const ARTICLE: [&str; 4] = ["entry-content", "post-content", "article-body", "article-content"];
-    let mut flags = Flags::NONE;
-    if notes::may_be_note(class) {
-        flags.add(Flags::NOTE);
+#[derive(Clone, Copy, Debug)]
+struct Class {
+    flags: Flags,
+    names_tabs: bool,
+}
+
+impl Class {
+    fn of(class: &[u8]) -> Self {
+        const ARTICLE: [&str; 4] = ["entry-content", "post-content", "article-body", "article-content"];
+        let mut flags = Flags::NONE;
+        if notes::may_be_note(class) {
+            flags.add(Flags::NOTE);
+        }
+        if has_word(class, &ARTICLE) {
+            flags.add(Flags::ARTICLE_CLASS);
+        }
+        Self { flags, names_tabs: has_word(class, &tabs::NAMES) }
     }
-    if has_word(class, &ARTICLE) {
-        flags.add(Flags::ARTICLE_CLASS);
-    }
-    flags
 }
 
 /// Returns true if one of the words is among those of a value.

@@ -152,8 +152,17 @@ impl Tree<'_> {
 
     /// The children of an element.
     pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
-        let end = self.node(id).end;
-        let mut next = NodeId(id.0 + 1);
+        self.siblings(NodeId(id.0 + 1), self.node(id).end)
+    }
+
+    /// The siblings after a node.
+    pub(crate) fn after(&self, id: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
+        let node = self.node(id);
+        self.siblings(node.end, self.node(node.parent).end)
+    }
+
+    fn siblings(&self, first: NodeId, end: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
+        let mut next = first;
         std::iter::from_fn(move || {
             let node = self.nodes.get(next.index()).copied().filter(|_| next < end)?;
             let this = next;
@@ -192,13 +201,19 @@ impl Tree<'_> {
     pub(crate) fn name_of_panel(&self, id: NodeId, node: Node) -> Option<String> {
         const LONGEST: usize = 120;
         const MOST_NODES: usize = 64;
+        if self.tabs.is_empty() && !node.flags.has(Flags::PANEL) {
+            return None;
+        }
         let at = self.tabs.binary_search_by_key(&id, |(panel, _)| *panel).ok();
         let tab = at.and_then(|at| self.tabs.get(at)).map(|(_, tab)| *tab);
         let text = tab.map(|tab| {
             let texts = self.inside(tab).take(MOST_NODES).map(|(_, node)| self.text(node));
             texts.flat_map(str::chars).take(LONGEST).collect::<String>()
         });
-        let label = || self.attribute(node, Attribute::AriaLabel).map(str::to_owned);
+        let label = || {
+            let label = self.attribute(node, Attribute::AriaLabel).filter(|_| node.flags.has(Flags::PANEL));
+            label.map(str::to_owned)
+        };
         let text = text.filter(|text| !text.trim().is_empty()).or_else(label)?;
         Some(text.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::tree::{Flags, Node};
-use super::{Attribute, NodeId, Tag, Tree};
+use super::{Attribute, NodeId, Tag, Tree, tabs};
 use crate::css::{Color, FontSize, KnownNames, Look, Name, Sheet, Sight, Style};
 
 /// The most text that only a screen reader reads and that is kept: a label.
@@ -33,13 +33,14 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             sheet.read(tree.values.at(style.place), style.is_always, &known);
         }
     }
-    let (marks, tabs) = {
+    let (mut marks, blocks, mut tabs, sets) = {
         let openable = Openable::of(tree);
-        let marks = Marks {
+        let (marks, blocks) = Marks {
             tree,
             sheet: &sheet,
             openable: &openable,
             marks: Vec::new(),
+            blocks: Vec::new(),
             around: Vec::new(),
             names: Vec::new(),
             has_outer_sheet: has_outer_sheet(tree),
@@ -47,8 +48,25 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             pages_left: MOST_PAGES,
         }
         .all();
-        (marks, openable.tabs(tree))
+        (
+            marks,
+            blocks,
+            openable.tabs(tree),
+            if tree.parts.has_panels { tabs::sets(tree) } else { Vec::new() },
+        )
     };
+    for id in blocks {
+        if let Some(node) = tree.nodes.get_mut(id.index()) {
+            node.tag = Tag::Div;
+        }
+    }
+    let is_named = |part: &NodeId| tabs.binary_search_by_key(part, |(panel, _)| *panel).is_ok();
+    let sets = sets.into_iter().filter(|set| !set.parts.iter().any(|(part, _)| is_named(part)));
+    let sets: Vec<_> = sets.collect();
+    // Each label stands above its part.
+    marks.extend(sets.iter().map(|set| (set.labels, true)));
+    tabs.extend(sets.into_iter().flat_map(|set| set.parts));
+    tabs.sort_unstable();
     for (id, is_hidden) in marks {
         if let Some(node) = tree.nodes.get_mut(id.index()) {
             node.flags.set(Flags::HIDDEN, is_hidden);
@@ -84,7 +102,8 @@ impl<'t> Openable<'t> {
         }
         for (id, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
             let get = |attribute| tree.attribute(node, attribute).unwrap_or_default();
-            for name in get(Attribute::AriaControls).split_ascii_whitespace() {
+            let controls = [Attribute::AriaControls, Attribute::PopoverTarget].into_iter().map(get);
+            for name in controls.flat_map(str::split_ascii_whitespace) {
                 openable.controls.entry(name).or_insert(id);
             }
             if is_panel(node)
@@ -140,6 +159,8 @@ struct Around {
     background: Option<Color>,
     /// The element may have most of the text of the page.
     may_be_page: bool,
+    /// The element around whose children are blocks.
+    parted: Option<NodeId>,
 }
 
 impl Around {
@@ -155,6 +176,8 @@ struct Marks<'t, 'p> {
     sheet: &'t Sheet,
     openable: &'t Openable<'t>,
     marks: Vec<(NodeId, bool)>,
+    /// The elements in lines that a browser shows as blocks.
+    blocks: Vec<NodeId>,
     around: Vec<Around>,
     /// The names of the element that is looked at.
     names: Vec<Name>,
@@ -176,7 +199,7 @@ fn has_outer_sheet(tree: &Tree<'_>) -> bool {
 }
 
 impl Marks<'_, '_> {
-    fn all(mut self) -> Vec<(NodeId, bool)> {
+    fn all(mut self) -> (Vec<(NodeId, bool)>, Vec<NodeId>) {
         // If an outer sheet may give another background, none is white for sure.
         let background = (!self.has_outer_sheet).then_some(Color::WHITE);
         let page = Around {
@@ -185,6 +208,7 @@ impl Marks<'_, '_> {
             color: None,
             background,
             may_be_page: true,
+            parted: None,
         };
         let mut skip_to = Tree::ROOT;
         for (id, node) in self.tree.nodes() {
@@ -204,7 +228,7 @@ impl Marks<'_, '_> {
                 skip_to = node.end;
             }
         }
-        self.marks
+        (self.marks, self.blocks)
     }
 
     /// Sees an element; true if it is hidden.
@@ -232,6 +256,10 @@ impl Marks<'_, '_> {
             self.marks.push((id, true));
             return true;
         }
+        let is_block = look.is_block() || around.parted == Some(node.parent);
+        if is_block && node.tag == Tag::Span && self.is_apart(node) {
+            self.blocks.push(id);
+        }
         // Most outer sheets give code a background of its own.
         let is_colored = node.tag == Tag::Pre && look.background.is_none() && self.has_outer_sheet;
         let has_own = look != Look::default() || is_colored;
@@ -243,7 +271,8 @@ impl Marks<'_, '_> {
                 own => own,
             };
             let font = look.font().unwrap_or(around.font);
-            let mut own = Around { end: node.end, font, color, background, ..around };
+            let parted = look.parts_children().then_some(id).or(around.parted);
+            let mut own = Around { end: node.end, font, color, background, parted, ..around };
             if own.is_lost() {
                 // People read the text of a page, so that what is behind it is another color, by a rule that is not known.
                 if is_whole || around.may_be_page && self.has_most(id) {
@@ -268,6 +297,13 @@ impl Marks<'_, '_> {
         let mut children = self.tree.children(id).filter(|(_, node)| node.text_length() != 1);
         let only = children.next().filter(|_| children.next().is_none());
         only.is_some_and(|(_, node)| node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node))
+    }
+
+    /// Returns true if no text stands directly beside an element.
+    fn is_apart(&self, node: Node) -> bool {
+        let mut beside = self.tree.children(node.parent).take(MOST_LOOKED_AT);
+        let is_in_line = self.tree.node(node.parent).tag == Tag::Span;
+        !is_in_line && !beside.any(|(_, node)| !self.tree.text(node).trim().is_empty())
     }
 
     /// Returns true if an element that only its opacity hides has most of the text of the page, which a script lets appear.

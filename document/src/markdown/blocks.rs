@@ -27,12 +27,31 @@ struct Container {
     is_item: bool,
 }
 
+/// The numbers of the items of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    pub(super) next: u32,
+    pub(super) is_reversed: bool,
+}
+
+impl Numbers {
+    fn go_on(&mut self) {
+        self.next = if self.is_reversed { self.next.saturating_sub(1) } else { self.next.saturating_add(1) };
+    }
+
+    fn go_back(&mut self) {
+        self.next = if self.is_reversed { self.next.saturating_add(1) } else { self.next.saturating_sub(1) };
+    }
+}
+
 /// A list whose items are being written.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct List {
-    /// The number of the next item, if items have numbers.
-    next: Option<u32>,
+    /// The numbers, if items have them.
+    numbers: Option<Numbers>,
     has_items: bool,
+    /// It has other marks than usual, since it follows a list of its sort.
+    has_other_marks: bool,
 }
 
 /// The markdown as it is written.
@@ -42,6 +61,8 @@ pub(super) struct Blocks {
     containers: Vec<Container>,
     /// The lists and containers that are nested too deep to be shown.
     lists: Vec<List>,
+    /// The list that has just ended, and the number of containers around.
+    ended: Option<(usize, List)>,
     gap: Gap,
     /// The bytes that may still be written.
     room: usize,
@@ -54,6 +75,7 @@ impl Blocks {
             out: String::new(),
             containers: Vec::new(),
             lists: Vec::new(),
+            ended: None,
             gap: Gap::None,
             room,
             is_cut: false,
@@ -79,33 +101,54 @@ impl Blocks {
         !self.is_cut
     }
 
-    pub(super) fn begin_list(&mut self, first_number: Option<u32>) {
-        self.lists.push(List { next: first_number, has_items: false });
+    pub(super) fn begin_list(&mut self, numbers: Option<Numbers>) {
+        let depth = self.containers.len();
+        let before =
+            self.ended.filter(|(at, list)| *at == depth && list.numbers.is_some() == numbers.is_some());
+        let has_other_marks = before.is_some_and(|(_, list)| !list.has_other_marks);
+        self.lists.push(List { numbers, has_items: false, has_other_marks });
     }
 
     pub(super) fn end_list(&mut self) {
-        if self.lists.pop().is_some_and(|list| list.has_items) {
+        if let Some(list) = self.lists.pop().filter(|list| list.has_items) {
             self.gap = Gap::BlankLine;
+            self.ended = Some((self.containers.len(), list));
         }
     }
 
-    pub(super) fn begin_item(&mut self) {
+    /// Begins an item, with this number if it has one of its own.
+    pub(super) fn begin_item(&mut self, number: Option<u32>) {
         let is_nested =
             self.containers.last().is_some_and(|container| container.is_item && container.has_lines);
-        let marker = match self.lists.last_mut() {
-            Some(list) => {
-                let number = list.next.map(|number| format!("{number}. "));
-                list.next = list.next.map(|number| number.saturating_add(1));
-                if (list.has_items || is_nested) && self.gap == Gap::BlankLine {
-                    self.gap = Gap::Line;
-                }
-                number
+        let mut marker = "- ".to_owned();
+        if let Some(list) = self.lists.last_mut() {
+            if let Some(numbers) = &mut list.numbers {
+                numbers.next = number.unwrap_or(numbers.next);
+                let mark = if list.has_other_marks { ')' } else { '.' };
+                marker = format!("{}{mark} ", numbers.next);
+                numbers.go_on();
+            } else if list.has_other_marks {
+                "* ".clone_into(&mut marker);
             }
-            None => None,
-        };
-        let marker = marker.unwrap_or_else(|| "- ".to_owned());
+            if (list.has_items || is_nested) && self.gap == Gap::BlankLine {
+                self.gap = Gap::Line;
+            }
+        }
         let rest = " ".repeat(marker.len());
         self.begin(Container { first: Some(marker), rest, has_lines: false, is_item: true });
+    }
+
+    /// Begins to write below the last item of a list; false if there is none.
+    pub(super) fn go_on_with_item(&mut self) -> bool {
+        let Some(list) = self.lists.last().copied().filter(|list| list.has_items) else { return false };
+        let number = list.numbers.map(|mut numbers| {
+            numbers.go_back();
+            numbers.next.to_string().len() + 2
+        });
+        let rest = " ".repeat(number.unwrap_or(2));
+        self.gap = Gap::Line;
+        self.begin(Container { first: None, rest, has_lines: true, is_item: true });
+        true
     }
 
     pub(super) fn end_item(&mut self) {
@@ -113,8 +156,8 @@ impl Blocks {
         if let Some(list) = self.lists.last_mut() {
             list.has_items |= has_lines;
             // A number goes to an item that has text.
-            if !has_lines {
-                list.next = list.next.map(|number| number.saturating_sub(1));
+            if let Some(numbers) = list.numbers.as_mut().filter(|_| !has_lines) {
+                numbers.go_back();
             }
         }
     }
@@ -190,6 +233,7 @@ impl Blocks {
             self.out.truncate(end.max(before));
             self.out.push('\n');
         }
+        self.ended = None;
         for (number, line) in text.split('\n').enumerate() {
             if number > 0 {
                 if is_flowing && !self.take_room(line.len() + prefixes + 2) {

@@ -8,15 +8,27 @@ use crate::text::is_invisible;
 /// The distance around and inside a block within which its language may be named.
 const NEAR: usize = 3;
 
+/// The nodes of the number of a line.
+const MOST_IN_NUMBER: usize = 4;
+
 /// A block of code with its fence; none if it has no text, or only the numbers of lines.
 pub(super) fn block(tree: &Tree, id: NodeId, node: Node) -> Option<String> {
+    let lines = lines(tree, id, node)?;
+    let fence = "`".repeat(longest_run(&lines, '`').max(2) + 1);
+    let language = language(tree, id, node).unwrap_or_default();
+    Some(format!("{fence}{language}\n{lines}\n{fence}"))
+}
+
+/// The lines of a block of code; none if it has no text, or only the numbers of lines.
+pub(super) fn lines(tree: &Tree, id: NodeId, node: Node) -> Option<String> {
     let mut text = String::new();
     let (mut line_end, mut skip_to) = (None, id);
     for (at, inner) in tree.inside(id) {
         if at < skip_to {
             continue;
         }
-        if inner.flags.has(Flags::HIDDEN) || inner.tag.is_without_text() || inner.tag == Tag::Button {
+        let is_left_out = inner.flags.has(Flags::HIDDEN) || inner.tag.is_without_text();
+        if is_left_out || inner.tag == Tag::Button || is_number_of_line(tree, at, inner) {
             skip_to = inner.end;
             continue;
         }
@@ -43,13 +55,22 @@ pub(super) fn block(tree: &Tree, id: NodeId, node: Node) -> Option<String> {
     let first = lines.iter().position(|line| !line.is_empty())?;
     let lines = lines.get(first..).unwrap_or_default();
     let is_number = |(at, line): (usize, &&str)| line.trim().parse() == Ok(at + 1);
-    if lines.len() > 1 && lines.iter().enumerate().all(is_number) {
-        return None;
+    let is_only_numbers = lines.len() > 1 && lines.iter().enumerate().all(is_number);
+    (!is_only_numbers).then(|| lines.join("\n"))
+}
+
+/// Returns true if an element is the number of a line, by its class and its text.
+fn is_number_of_line(tree: &Tree, id: NodeId, node: Node) -> bool {
+    const NAMES: [&str; 6] = ["lineno", "line-number", "linenumber", "line_number", "ln-num", "gutter"];
+    if !node.flags.has(Flags::NAMED) {
+        return false;
     }
-    let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
-    let language = language(tree, id, node).unwrap_or_default();
-    let lines = lines.join("\n");
-    Some(format!("{fence}{language}\n{lines}\n{fence}"))
+    let class = tree.attribute(node, Attribute::Class).unwrap_or_default().to_ascii_lowercase();
+    let is_named = class
+        .split_ascii_whitespace()
+        .any(|name| matches!(name, "ln" | "lnt") || NAMES.iter().any(|number| name.contains(number)));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_named && node.end.index() - id.index() <= MOST_IN_NUMBER && is_number(tree.all_text(id).trim())
 }
 
 /// Returns true if an element is a line by its class, so that a style sheet makes a block of it: `line`, `code-line`.

@@ -232,6 +232,15 @@ impl Line {
         }
     }
 
+    /// Parts an item from the next one, unless it ends with a mark.
+    pub(super) fn end_item(&mut self) {
+        let end = self.text.trim_end_matches(' ').len();
+        if self.text.get(..end).is_some_and(|text| text.ends_with(char::is_alphanumeric)) {
+            self.text.truncate(end);
+            self.text.push_str("; ");
+        }
+    }
+
     /// Adds a line break, which in a cell is a blank.
     pub(super) fn line_break(&mut self) {
         self.part_captures();

@@ -19,16 +19,19 @@ pub(crate) fn is_data(tree: &Tree, id: NodeId, node: Node) -> bool {
     if role.eq_ignore_ascii_case("presentation") || role.eq_ignore_ascii_case("none") {
         return false;
     }
-    let (mut rows, mut cells, mut most_cells, mut has_headers) = (0_usize, 0_usize, 0_usize, false);
-    let (mut cell_text, mut longest, mut has_blocks) = (0, 0, false);
+    let (mut rows, mut cells, mut most_cells) = (0_usize, 0_usize, 0_usize);
+    let (mut has_headers, mut is_head, mut has_head) = (false, true, false);
+    let (mut cell_text, mut longest, mut has_blocks, mut has_parts) = (0, 0, false, false);
     for (_, inner) in tree.inside(id).skip(1) {
         match inner.tag {
             Tag::Tr => {
+                has_head |= rows == 1 && is_head && cells >= 2;
                 rows += 1;
                 cells = 0;
             }
             Tag::Td | Tag::Th => {
                 has_headers |= inner.tag == Tag::Th;
+                is_head &= inner.tag == Tag::Th || rows > 1;
                 cells += 1;
                 cell_text = 0;
                 most_cells = most_cells.max(cells);
@@ -37,14 +40,17 @@ pub(crate) fn is_data(tree: &Tree, id: NodeId, node: Node) -> bool {
                 cell_text += tree.text(inner).len();
                 longest = longest.max(cell_text);
             }
-            Tag::Table | Tag::Pre | Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::Blockquote => {
-                return false;
+            Tag::Table => return false,
+            Tag::Pre | Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 | Tag::Blockquote => {
+                has_parts = true;
             }
             Tag::P | Tag::Ul | Tag::Ol | Tag::Div => has_blocks = true,
             _ => {}
         }
     }
-    rows >= 2 && most_cells >= 2 && (has_headers || !has_blocks || longest <= LONGEST_CELL)
+    // A row of headings says that the others are data, whatever their cells have.
+    let is_plain = !has_parts || has_head && longest <= LONGEST_CELL;
+    rows >= 2 && most_cells >= 2 && is_plain && (has_headers || !has_blocks || longest <= LONGEST_CELL)
 }
 
 /// The bytes of repeated cells, and their number, that a table has beside as many as it has of its own.
@@ -72,8 +78,11 @@ pub(super) struct Table {
     cells: Vec<Cell>,
     /// The ends of the rows in `cells`.
     rows: Vec<u32>,
-    /// True if all cells of the first row are headers.
+    /// True if the first row has headers, and no other text.
     has_head: bool,
+    has_text: bool,
+    /// The rows that are being read are the head of the table.
+    pub(super) is_in_head: bool,
     /// The empty cells that stand for what the last cell spans.
     spanned: usize,
     spanned_in_row: usize,
@@ -96,7 +105,9 @@ impl Table {
 
     pub(super) fn add_cell(&mut self, text: &str, is_header: bool, columns: usize, rows: usize) {
         if self.rows.is_empty() {
-            self.has_head = is_header && (self.has_head || self.ends.is_empty());
+            let is_header = is_header || self.is_in_head;
+            self.has_head |= is_header;
+            self.has_text |= !is_header && !text.is_empty();
         }
         self.has_own_cells = true;
         for _ in 0..std::mem::take(&mut self.spanned) {
@@ -207,7 +218,7 @@ impl Table {
         let mut out =
             String::with_capacity(self.text.len() + self.repeated_bytes + 4 * self.cells.len() + 16);
         // Without headers the first row is an empty one, since markdown has no table without.
-        let head = if self.has_head { rows.next() } else { None };
+        let head = if self.has_head && !self.has_text { rows.next() } else { None };
         let names = head.into_iter().flat_map(|(start, end)| self.texts(*start, *end));
         push_row(&mut out, names.chain(std::iter::repeat("")).take(columns));
         push_row(&mut out, std::iter::repeat_n("---", columns));

@@ -60,12 +60,27 @@ impl Builder<'_> {
         self.parts.add_style(self.values.place(characters), begins, self.style_counts);
     }
 
-    pub(super) fn is_json_ld(&self, attributes: &[Value]) -> bool {
+    /// The kind of a script.
+    pub(super) fn script(&self, attributes: &[Value]) -> Script {
         let kind = attributes.iter().find(|value| value.attribute == Attribute::Type);
-        kind.is_some_and(|kind| {
-            let kind = self.values.bytes(*kind);
-            let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default();
-            essence.trim_ascii().eq_ignore_ascii_case(b"application/ld+json")
-        })
+        let kind = kind.map(|kind| self.values.bytes(*kind)).unwrap_or_default();
+        let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        match essence.to_ascii_lowercase().as_slice() {
+            b"application/ld+json" => Script::JsonLd,
+            b"" | b"module" => Script::Program,
+            other if other.ends_with(b"javascript") || other.ends_with(b"ecmascript") => Script::Program,
+            _ => Script::Other,
+        }
     }
+}
+
+/// The kinds of scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Script {
+    /// Data about the page.
+    JsonLd,
+    /// A browser runs it.
+    Program,
+    /// Data for other scripts.
+    Other,
 }

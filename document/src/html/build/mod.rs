@@ -7,6 +7,7 @@ mod end;
 mod meaning;
 mod text;
 
+use self::meaning::Script;
 use self::text::TextUse;
 use super::attribute::Attribute;
 use super::parts::Parts;
@@ -48,6 +49,8 @@ pub(super) struct Builder<'p> {
     text_use: TextUse,
     /// The style sheet that is being read counts on all screens.
     style_counts: bool,
+    /// A browser runs the script that is being read.
+    pub(super) script_runs: bool,
 }
 
 impl<'p> Builder<'p> {
@@ -72,6 +75,7 @@ impl<'p> Builder<'p> {
             is_after_blank: true,
             text_use: TextUse::Flowing,
             style_counts: true,
+            script_runs: false,
         };
         builder.push(TagName::of(Tag::Html), Flags::NONE, &[], true);
         builder
@@ -121,8 +125,9 @@ impl<'p> Builder<'p> {
     ) -> bool {
         let tag = name.tag;
         self.parts.has_styled |= flags.has(Flags::STYLED);
-        self.parts.has_panels |= attributes.iter().any(|value| value.attribute == Attribute::AriaControls)
-            || flags.has(Flags::PANEL);
+        let opens =
+            |value: &Value| matches!(value.attribute, Attribute::AriaControls | Attribute::PopoverTarget);
+        self.parts.has_panels |= attributes.iter().any(opens) || flags.has(Flags::PANEL);
         match tag {
             Tag::Html => {
                 if let Some(root) = self.nodes.first_mut().filter(|root| root.length == 0) {
@@ -165,7 +170,12 @@ impl<'p> Builder<'p> {
             self.close_outermost(Scope::Table, |open| matches!(open, Tag::Svg | Tag::Math));
         }
         if rules::closes_paragraph(tag) && self.has_open(Tag::P) {
+            let link = self.link_in_paragraph();
             self.close_outermost(Scope::Button, |open| open == Tag::P);
+            // It goes on around the block.
+            if let Some(link) = link {
+                self.push_again(link);
+            }
         }
         if tag.heading_level().is_some() && self.current().name.tag.heading_level().is_some() {
             self.close_to(self.open.len().saturating_sub(1));
@@ -197,9 +207,10 @@ impl<'p> Builder<'p> {
         }
         let is_left_out = match tag {
             Tag::Script => {
-                let is_data = self.is_json_ld(attributes);
-                self.parts.has_scripts |= !is_data;
-                !is_data
+                let script = self.script(attributes);
+                self.script_runs = script == Script::Program;
+                self.parts.has_scripts |= self.script_runs;
+                script != Script::JsonLd
             }
             // The name of a drawing.
             Tag::Title if self.current().name.tag == Tag::Svg => false,
@@ -250,6 +261,24 @@ impl<'p> Builder<'p> {
         }
         self.see_text_use();
         node.is_some()
+    }
+
+    /// The link that is open in the innermost paragraph.
+    fn link_in_paragraph(&self) -> Option<NodeId> {
+        let inside =
+            self.open.iter().rev().take_while(|open| open.name.tag != Tag::P && !open.name.tag.is_special());
+        inside.filter(|open| open.name.tag == Tag::A).find_map(|open| open.node)
+    }
+
+    /// Opens an element with the attributes of another one once more.
+    fn push_again(&mut self, id: NodeId) {
+        let Some(other) = self.nodes.get(id.index()).copied() else { return };
+        let at = self.nodes.len();
+        self.push(TagName::of(other.tag), other.flags, &[], true);
+        if let Some(node) = self.nodes.get_mut(at) {
+            node.start = other.start;
+            node.length = other.length;
+        }
     }
 
     fn owe(&mut self, name: TagName) {

@@ -3,7 +3,7 @@
 use super::super::Image;
 use super::super::escape;
 use super::super::line::Mark;
-use super::{Ending, Inside, Walk};
+use super::{Ending, Inside, Walk, formula};
 use crate::addresses::destination;
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag};
@@ -97,21 +97,45 @@ impl Walk<'_> {
     }
 
     /// A formula, once: as its author wrote it in TeX, if the page says how.
-    pub(super) fn formula(&mut self, id: NodeId) -> Inside {
+    pub(super) fn formula(&mut self, id: NodeId, node: Node) -> Inside {
         let is_tex = |node: Node| {
             let encoding = self.tree.attribute(node, Attribute::Encoding).unwrap_or_default();
             node.tag == Tag::Annotation && encoding.to_ascii_lowercase().contains("tex")
         };
-        let Some((annotation, _)) = self.tree.inside(id).find(|(_, node)| is_tex(*node)) else {
-            return Inside::Walk;
-        };
-        let tex = self.tree.all_text(annotation);
+        let annotation = self.tree.inside(id).find(|(_, node)| is_tex(*node));
+        let tex = annotation.map(|(id, _)| self.tree.all_text(id)).filter(|tex| !tex.trim().is_empty());
+        let stated = || self.tree.attribute(node, Attribute::Alttext).map(str::to_owned);
+        match tex.or_else(stated) {
+            Some(tex) => self.tex(&tex),
+            None => {
+                let text = formula::in_a_line(self.tree, id);
+                self.text(&text);
+                if self.tree.all_text(id).ends_with(' ') {
+                    self.line.blank();
+                }
+            }
+        }
+        Inside::Skip
+    }
+
+    /// Returns true if an image is a formula, by the names that MediaWiki and others give it.
+    fn is_formula(&self, node: Node) -> bool {
+        let class = self.tree.attribute(node, Attribute::Class).unwrap_or_default();
+        let is_one = |name: &str| name.starts_with("mwe-math-") || matches!(name, "latex" | "tex");
+        class.split_ascii_whitespace().any(is_one)
+    }
+
+    /// Writes a formula in TeX.
+    fn tex(&mut self, tex: &str) {
+        let tex = tex.trim();
+        // The size that MediaWiki gives all of them.
+        let inside = ["{\\displaystyle ", "{\\textstyle "].iter().find_map(|style| tex.strip_prefix(style));
+        let tex = inside.and_then(|tex| tex.strip_suffix('}')).unwrap_or(tex);
         if !self.is_full_with(tex.len()) && !tex.trim().is_empty() {
             self.line.push_markup("$");
             self.line.push_code(tex.trim());
             self.line.push_markup("$");
         }
-        Inside::Skip
     }
 
     /// The state of a task.
@@ -124,9 +148,13 @@ impl Walk<'_> {
     pub(super) fn superscript(&mut self, id: NodeId, node: Node) -> Inside {
         // The end of a word: XIXe, 2o, 1a.
         const ORDINALS: [&str; 4] = ["e", "o", "a", "è"];
+        let is_inner = self.tree.node(node.parent).tag == Tag::Sup;
+        let before = self.line.last().filter(|last| !last.is_whitespace());
+        if is_inner || before.is_none() {
+            return Inside::Walk;
+        }
         let text = self.tree.all_text(id);
         let text = text.trim();
-        let before = self.line.last().filter(|last| !last.is_whitespace());
         let is_sign = |c: char| matches!(c, '-' | '+' | '\u{2212}');
         let term = text.trim_start_matches(is_sign);
         let is_term = !term.is_empty() && term.len() <= LONGEST_POWER;
@@ -136,8 +164,7 @@ impl Walk<'_> {
             && term.contains(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '\u{2212}' | '*' | '/'))
             && !is_number;
         let is_fraction = || self.tree.text(self.tree.node(node.end)).starts_with(['/', '\u{2044}']);
-        let is_inner = self.tree.node(node.parent).tag == Tag::Sup;
-        if is_inner || before.is_none() || !is_term || !is_number && !is_letter && !is_expression {
+        if !is_term || !is_number && !is_letter && !is_expression {
             return Inside::Walk;
         }
         if is_fraction() {
@@ -201,18 +228,26 @@ impl Walk<'_> {
 
     fn source(&self, node: Node) -> Option<Box<str>> {
         // A page that loads images later has a stand-in until then.
-        let later = self.tree.address(node, Attribute::DataSrc);
-        later
-            .into_iter()
-            .chain(self.tree.address(node, Attribute::Src))
-            .find_map(|address| self.addresses.resolve(address))
-            .map(|address| address.url)
+        const ADDRESSES: [Attribute; 4] =
+            [Attribute::DataSrc, Attribute::DataLazySrc, Attribute::DataOriginal, Attribute::Src];
+        let addresses = ADDRESSES.into_iter().filter_map(|attribute| self.tree.address(node, attribute));
+        let first_of_set = |attribute| {
+            let set = self.tree.attribute(node, attribute)?;
+            // Of a value that was cut, the first address is whole.
+            set.split_ascii_whitespace().next().map(|first| first.trim_end_matches(','))
+        };
+        let sets = [Attribute::DataSrcset, Attribute::Srcset].into_iter().filter_map(first_of_set);
+        addresses.chain(sets).find_map(|address| self.addresses.resolve(address)).map(|address| address.url)
     }
 
     pub(super) fn image(&mut self, node: Node) {
-        let Some(url) = self.source(node) else { return };
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let alt = self.tree.attribute(node, Attribute::Alt).map(words).filter(|alt| !alt.is_empty());
+        if let Some(tex) = alt.as_deref().filter(|_| self.is_formula(node)) {
+            self.tex(tex);
+            return;
+        }
+        let Some(url) = self.source(node) else { return };
         let caption =
             self.caption.take().map(|caption| words(&caption)).filter(|caption| !caption.is_empty());
         let bytes = 2 * (url.len() + alt.as_deref().map_or(0, str::len));

@@ -1,10 +1,11 @@
 //! The walk through the content, in document order and without recursion.
 
+mod formula;
 mod inline;
 mod parts;
 mod rows;
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Numbers};
 use super::escape::Into;
 use super::line::{Line, Mark};
 use super::table::{self, Table};
@@ -24,6 +25,7 @@ enum Ending {
     Heading { level: u8, id: Option<Box<str>>, text_from: usize },
     Item,
     List,
+    ListInList,
     Quote,
     Label,
     Row,
@@ -126,6 +128,10 @@ pub(crate) fn write(
         links: walk.links,
         images: walk.images,
     }
+}
+
+fn is_list(tag: Tag) -> bool {
+    matches!(tag, Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,6 +267,11 @@ impl Walk<'_> {
                 self.flush();
                 self.blocks.end_list();
             }
+            Ending::ListInList => {
+                self.flush();
+                self.blocks.end_list();
+                self.blocks.end_item();
+            }
             Ending::Quote => {
                 self.flush();
                 self.blocks.end_quote();
@@ -331,8 +342,7 @@ impl Walk<'_> {
             Tag::Rp => return Inside::Skip,
             Tag::Sup => return self.superscript(id, node),
             Tag::Sub => self.subscript(id, node),
-            Tag::Math => return self.formula(id),
-            Tag::Annotation | Tag::AnnotationXml => return Inside::Skip,
+            Tag::Math => return self.formula(id, node),
             Tag::Input => self.checkbox(node),
             // In a heading it opens what follows.
             Tag::Button if self.is_in_heading() => {}
@@ -344,6 +354,20 @@ impl Walk<'_> {
 
     fn is_in_heading(&self) -> bool {
         self.endings.iter().any(|(_, ending)| matches!(ending, Ending::Heading { .. }))
+    }
+
+    /// The numbers of the items of a list.
+    fn numbers(&self, id: NodeId, node: Node) -> Numbers {
+        let is_reversed = self.tree.attribute(node, Attribute::Reversed).is_some();
+        let items = || self.tree.children(id).filter(|(_, node)| node.tag == Tag::Li).count();
+        let first = || if is_reversed { u32::try_from(items()).unwrap_or(1) } else { 1 };
+        Numbers { next: self.number(node, Attribute::Start).unwrap_or_else(first), is_reversed }
+    }
+
+    /// A number of an item, if markdown has it.
+    fn number(&self, node: Node, attribute: Attribute) -> Option<u32> {
+        let number = self.tree.attribute(node, attribute).and_then(|number| number.trim().parse().ok());
+        number.filter(|number| *number < 999_000_000)
     }
 
     /// Returns true if a heading has no more text than headings have. Its blocks are words of it, then.
@@ -375,18 +399,14 @@ impl Walk<'_> {
                 id: self.id_of(id, node),
                 text_from: self.line.begin_capture(),
             },
-            Tag::Ul | Tag::Menu | Tag::Dir => {
-                self.blocks.begin_list(None);
-                Ending::List
-            }
-            Tag::Ol => {
-                let start =
-                    self.tree.attribute(node, Attribute::Start).and_then(|start| start.trim().parse().ok());
-                self.blocks.begin_list(Some(start.filter(|start| *start < 999_000_000).unwrap_or(1)));
-                Ending::List
+            Tag::Ul | Tag::Menu | Tag::Dir | Tag::Ol => {
+                // Browsers show a list directly in another one below the item before.
+                let is_in_list = is_list(self.tree.node(node.parent).tag) && self.blocks.go_on_with_item();
+                self.blocks.begin_list((node.tag == Tag::Ol).then(|| self.numbers(id, node)));
+                if is_in_list { Ending::ListInList } else { Ending::List }
             }
             Tag::Li => {
-                self.blocks.begin_item();
+                self.blocks.begin_item(self.number(node, Attribute::Value));
                 Ending::Item
             }
             Tag::Blockquote if self.tree.note(node).is_none() => {

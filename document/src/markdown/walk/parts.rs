@@ -2,7 +2,6 @@
 
 use super::super::line::Mark;
 use super::{Ending, Walk};
-use crate::html::view::is_panel;
 use crate::html::{Node, NodeId};
 
 impl Walk<'_> {
@@ -15,9 +14,7 @@ impl Walk<'_> {
             }
             return Ending::Quote;
         }
-        if is_panel(node)
-            && let Some(name) = self.tree.name_of_panel(id, node)
-        {
+        if let Some(name) = self.tree.name_of_panel(id, node) {
             self.label(&name);
         }
         if self.tree.is_title_of_note(node) {

@@ -1,5 +1,6 @@
 //! Rows and cells of a table of data.
 
+use super::super::code;
 use super::super::escape::Into;
 use super::super::line::Mark;
 use super::{Ending, Inside, Walk};
@@ -32,7 +33,32 @@ impl Walk<'_> {
             }
             Tag::Thead | Tag::Tbody | Tag::Tfoot => {
                 self.flush();
+                if let Some(table) = &mut self.table {
+                    table.is_in_head = node.tag == Tag::Thead;
+                }
                 Ending::RowGroup
+            }
+            Tag::Pre | Tag::Listing => {
+                self.flush();
+                let lines = code::lines(self.tree, id, node).unwrap_or_default();
+                for line in lines.lines() {
+                    self.line.push_code(line);
+                    self.line.blank();
+                }
+                return Inside::Skip;
+            }
+            Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
+                self.flush();
+                self.line.begin(Mark::Strong);
+                Ending::Label
+            }
+            Tag::Li => {
+                self.flush();
+                let mut before = self.tree.children(node.parent).take_while(|(other, _)| *other < id);
+                if before.any(|(_, node)| node.tag == Tag::Li) {
+                    self.line.end_item();
+                }
+                Ending::Block
             }
             Tag::Caption => {
                 self.outside_of_cells();
