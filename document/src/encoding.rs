@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 /// The length of the part that is searched for a `meta` element with the encoding: the same as in browsers.
@@ -13,6 +14,11 @@ const ESCAPE: u8 = 0x1b;
 
 /// The bytes of a `meta` element that are read.
 const LONGEST_TAG: usize = 1024;
+
+/// The bytes, from the first one that is not ASCII, that show an encoding.
+const SAMPLE: usize = 64 << 10;
+/// Fewer bytes that are not ASCII do not show an encoding.
+const FEWEST_OTHERS: usize = 16;
 
 /// The characters of a page.
 pub(crate) fn decode<'p>(page: &'p [u8], content_type: Option<&str>) -> Cow<'p, str> {
@@ -36,11 +42,24 @@ pub(crate) fn decode<'p>(page: &'p [u8], content_type: Option<&str>) -> Cow<'p, 
         return text.into();
     }
     match prescan(page).filter(|encoding| utf_8.is_err() || *encoding == ISO_2022_JP) {
-        Some(late) => late
-            .decode_without_bom_handling_and_without_replacement(page)
-            .unwrap_or_else(|| WINDOWS_1252.decode_without_bom_handling(page).0),
-        None => utf_8.map_or_else(|_| WINDOWS_1252.decode_without_bom_handling(page).0, Cow::from),
+        Some(late) => {
+            late.decode_without_bom_handling_and_without_replacement(page).unwrap_or_else(|| guessed(page))
+        }
+        None => utf_8.map_or_else(|_| guessed(page), Cow::from),
     }
+}
+
+/// The characters of a page in the encoding that its bytes look like; in that of Western Europe if few are not ASCII.
+fn guessed(page: &[u8]) -> Cow<'_, str> {
+    let mut others = page.iter().enumerate().filter(|(_, byte)| !byte.is_ascii()).map(|(at, _)| at);
+    let (Some(first), Some(_)) = (others.next(), others.nth(FEWEST_OTHERS)) else {
+        return WINDOWS_1252.decode_without_bom_handling(page).0;
+    };
+    let rest = page.get(first..).unwrap_or_default();
+    let sample = rest.get(..SAMPLE).unwrap_or(rest);
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(sample, sample.len() == rest.len());
+    detector.guess(None, Utf8Detection::Deny).decode_without_bom_handling(page).0
 }
 
 /// The encoding that a `Content-Type` names.
@@ -154,6 +173,24 @@ mod tests {
             [&b"<meta charset=utf-8>"[..], "日本語".as_bytes(), b"<meta charset=shift_jis>", japanese]
                 .concat();
         assert!(decode(&changing, None).contains("日本語"));
+    }
+
+    #[test]
+    fn a_page_that_names_none_is_in_the_encoding_that_it_looks_like() {
+        for (text, encoding) in [
+            (
+                "Мельница у реки мелет муку уже триста лет, и жернова её всё ещё вращаются.",
+                encoding_rs::WINDOWS_1251,
+            ),
+            ("川のほとりの水車小屋は三百年前から小麦粉を挽いている。", encoding_rs::SHIFT_JIS),
+            ("강가의 방앗간은 삼백 년 동안 밀가루를 빻아 왔다.", encoding_rs::EUC_KR),
+            ("河边的磨坊已经磨了三百年的面粉。", encoding_rs::GBK),
+            ("Le moulin près de la rivière moud la farine depuis trois siècles.", WINDOWS_1252),
+        ] {
+            let (bytes, ..) = encoding.encode(text);
+            let page = [b"<!doctype html><title>x</title><p>", &bytes[..]].concat();
+            assert!(decode(&page, None).ends_with(text), "{text}");
+        }
     }
 
     #[test]

@@ -52,6 +52,22 @@ fn preferences_are_a_group_of_their_own_and_do_not_change_the_reference() {
     assert_eq!(said["schema"]["ref"], json(&document)["schema"]["ref"]);
 }
 
+// AIWI-8
+#[test]
+fn a_page_is_a_product_if_its_data_has_one() {
+    let sort = |products: &str| {
+        let page =
+            format!("<script type=application/ld+json>[{products}]</script><h1>Mills</h1><p>Two of them.");
+        json(&read(page.as_bytes()))["identity"]["content_type"].as_str().map(str::to_owned)
+    };
+    assert_eq!(sort(r#"{"@type":"Product","name":"A"}"#).as_deref(), Some("product"));
+    assert_ne!(sort(r#"{"@type":"Product"},{"@type":"Product"}"#).as_deref(), Some("product"));
+    let listed = r#"{"@type":"Product"},{"@type":"Product"},{"@type":"ItemList"}"#;
+    assert_eq!(sort(listed).as_deref(), Some("listing"));
+    // Line ends in strings are an error of many pages.
+    assert_eq!(sort("{\"@type\":\"Product\",\"name\":\"A\nB\"}").as_deref(), Some("product"));
+}
+
 // AIWI-8, AIWI-9, AIWI-10, AIWI-11
 #[test]
 fn each_page_becomes_what_is_beside_it() {

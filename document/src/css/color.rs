@@ -1,6 +1,6 @@
 //! Colours.
 
-use super::value::{Length, arguments, words};
+use super::value::{Length, words};
 
 /// A colour, as far as it can be compared with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,22 +69,25 @@ impl Paint {
     const UNKNOWN: Self = Self { color: Color::Unknown, is_translucent: false };
 
     fn of(value: &str) -> Self {
-        if value.contains("url(") || value.contains("gradient") || value.contains("var(") {
-            return Self::UNKNOWN;
-        }
-        if let Some(inside) = arguments(value, "rgba").or_else(|| arguments(value, "rgb")) {
-            return Self::of_numbers(inside);
-        }
-        // In the other notations, only a colour that nobody sees is known.
-        if let Some((_, inside)) = value.split_once('(') {
-            let alpha = Self::of_numbers(inside.split(')').next().unwrap_or_default());
-            return if alpha.color == Color::Transparent { alpha } else { Self::UNKNOWN };
+        if let Some((name, rest)) = value.split_once('(') {
+            return Self::of_function(value, name, rest);
         }
         let of_word = |word: &str| match word.strip_prefix('#') {
             Some(digits) => Self::of_digits(digits),
             None => Self { color: Color::of_word(word), is_translucent: false },
         };
         words(value).map(of_word).find(|paint| paint.color != Color::Unknown).unwrap_or(Self::UNKNOWN)
+    }
+
+    /// The colour of a value with a function, whose name and first parenthesis are before the rest.
+    fn of_function(value: &str, name: &str, rest: &str) -> Self {
+        if value.contains("url(") || value.contains("gradient") || value.contains("var(") {
+            return Self::UNKNOWN;
+        }
+        let color = Self::of_numbers(rest.split(')').next().unwrap_or_default());
+        // In the other notations, only a colour that nobody sees is known.
+        let is_known = name.ends_with("rgb") || name.ends_with("rgba") || color.color == Color::Transparent;
+        if is_known { color } else { Self::UNKNOWN }
     }
 
     /// A colour that is as opaque as the last number says, from 0 to 1.

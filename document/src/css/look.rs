@@ -138,27 +138,21 @@ impl Look {
 
     /// Takes a value of `display`. Browsers pass over values that they do not know.
     fn display(&mut self, value: &str) {
-        const OTHERS: [&str; 9] = [
-            "inline",
-            "contents",
-            "inherit",
-            "initial",
-            "unset",
-            "revert",
-            "run-in",
-            "ruby",
-            "-webkit-inline",
-        ];
-        let value = value.trim_start_matches("-webkit-").trim_start_matches("-ms-");
-        let parts = ["flex", "grid", "inline-flex", "inline-grid"].iter().any(|one| value.starts_with(one));
-        let blocks = ["block", "flow-root", "list-item", "table", "box", "flex", "grid"];
-        let is_block = blocks.iter().any(|one| value.starts_with(one));
-        let is_none = value == "none";
-        if is_none || parts || is_block || OTHERS.iter().any(|one| value.starts_with(one)) {
-            self.declare(DISPLAY, is_none);
-            self.declare(BLOCK, is_block);
-            self.declare(PARTS, parts);
-        }
+        let value = value.strip_prefix("-webkit-").or_else(|| value.strip_prefix("-ms-")).unwrap_or(value);
+        let first = value.split(' ').next().unwrap_or_default();
+        let (is_block, parts) = match first {
+            "none" | "inline" | "inline-block" | "inline-table" | "inline-box" | "contents" | "ruby"
+            | "inherit" | "initial" | "unset" | "revert" | "revert-layer" | "run-in" => (false, false),
+            "block" | "flow-root" | "list-item" | "table" | "box" => (true, false),
+            "flex" | "grid" | "flexbox" => (true, true),
+            "inline-flex" | "inline-grid" | "inline-flexbox" => (false, true),
+            // A row, a cell, a caption.
+            other if other.starts_with("table-") => (true, false),
+            _ => return,
+        };
+        self.declare(DISPLAY, first == "none");
+        self.declare(BLOCK, is_block);
+        self.declare(PARTS, parts);
     }
 
     /// The same without the layout.

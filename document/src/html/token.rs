@@ -254,14 +254,22 @@ struct Class {
 impl Class {
     fn of(class: &[u8]) -> Self {
         const ARTICLE: [&str; 4] = ["entry-content", "post-content", "article-body", "article-content"];
-        let mut flags = Flags::NONE;
+        let (mut flags, mut names_tabs) = (Flags::NONE, false);
         if notes::may_be_note(class) {
             flags.add(Flags::NOTE);
         }
-        if has_word(class, &ARTICLE) {
-            flags.add(Flags::ARTICLE_CLASS);
+        // Most words have another length.
+        let words = class
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| matches!(word.len(), 4 | 7 | 8 | 12 | 13 | 15));
+        for word in words {
+            let is_one = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
+            if ARTICLE.iter().any(is_one) {
+                flags.add(Flags::ARTICLE_CLASS);
+            }
+            names_tabs |= tabs::NAMES.iter().any(is_one);
         }
-        Self { flags, names_tabs: has_word(class, &tabs::NAMES) }
+        Self { flags, names_tabs }
     }
 }
 

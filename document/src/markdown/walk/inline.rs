@@ -208,8 +208,11 @@ impl Walk<'_> {
     }
 
     fn is_named_caption(&self, node: Node) -> bool {
+        const NAME: &[u8] = b"caption";
         let class = || self.tree.attribute(node, Attribute::Class).unwrap_or_default();
-        matches!(node.tag, Tag::Div | Tag::P) && node.flags.has(Flags::NAMED) && class().contains("caption")
+        matches!(node.tag, Tag::Div | Tag::P)
+            && node.flags.has(Flags::NAMED)
+            && class().as_bytes().windows(NAME.len()).any(|part| part == NAME)
     }
 
     /// Finds the caption of a figure with an image. That of several figures is text of its own.
