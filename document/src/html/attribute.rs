@@ -25,9 +25,9 @@ macro_rules! attributes {
 #[expect(non_upper_case_globals, reason = "the names of variants serve as names of constants to match on")]
 mod list {
     attributes! {
-        Alt "alt" Alttext "alttext" AriaControls "aria-controls" AriaHidden "aria-hidden" AriaLabel "aria-label"
+        AllowFullScreen "allowfullscreen" Alt "alt" Alttext "alttext" AriaControls "aria-controls" AriaHidden "aria-hidden" AriaLabel "aria-label"
         AriaLabelledby "aria-labelledby" AriaLevel "aria-level" Charset "charset" Checked "checked" Class "class" Colspan "colspan"
-        Content "content" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
+        Content "content" Controls "controls" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
         DataLazySrc "data-lazy-src" DataOriginal "data-original" DataSid "data-sid" DataSrc "data-src" DataSrcset "data-srcset" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Href "href"
         HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Itemtype "itemtype" Lang "lang" Media "media" Name "name" Popover "popover"
         PopoverTarget "popovertarget" Property "property"

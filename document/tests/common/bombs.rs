@@ -120,6 +120,8 @@ pub(crate) const BOMBS: &[Bomb] = &[
         &[("<p>text that is beside a note</p>", ONCE), ("<aside>t</aside>", EACH)]),
     bomb("panels named by one long tab", 50_000,
         &[("<div id=a role=tab aria-controls=a>", ONCE), ("text ", EACH), ("</div>", ONCE), ("<div role=tabpanel aria-labelledby=a hidden>t</div>", EACH)]),
+    bomb("videos in each other", 100_000, &[("text", ONCE), ("<video controls title=t><source src=x>", EACH)]),
+    bomb("frames", 100_000, &[("text", ONCE), ("<iframe src=x title=t></iframe>", EACH)]),
     bomb("powers of powers", 100_000, &[("text", ONCE), ("<sup>2", EACH)]),
     bomb("figures in figures", 100_000, &[("text", ONCE), ("<figure><img src=x alt=y>t", EACH)]),
     bomb("captions in captions", 100_000, &[("text", ONCE), ("<div class=caption><img src=x alt=y>t", EACH)]),

@@ -35,6 +35,32 @@ impl Builder<'_> {
         self.parts.boundaries.push(Boundary { at, parent, is_end });
     }
 
+    /// Returns true if an element shows another page, a video or a sound to people who look for it: it has a name or controls.
+    pub(super) fn is_embedded(&self, tag: Tag, attributes: &[Value]) -> bool {
+        let has = |attribute| attributes.iter().any(|value| value.attribute == attribute);
+        let has_address = has(Attribute::Src) || has(Attribute::DataSrc);
+        let is_frame = || self.name(attributes).is_some() || has(Attribute::AllowFullScreen);
+        match tag {
+            Tag::Video | Tag::Audio => has_address && self.media(attributes).is_some(),
+            Tag::Iframe => has_address && is_frame(),
+            _ => false,
+        }
+    }
+
+    /// A video or a sound that has a name or controls.
+    pub(super) fn media(&self, attributes: &[Value]) -> Option<Media> {
+        let name = self.name(attributes);
+        let has_controls = attributes.iter().any(|value| value.attribute == Attribute::Controls);
+        (has_controls || name.is_some()).then_some(Media { name })
+    }
+
+    /// The attribute that names an element, if it says something.
+    fn name(&self, attributes: &[Value]) -> Option<Value> {
+        let is_name = |attribute| matches!(attribute, Attribute::Title | Attribute::AriaLabel);
+        let mut names = attributes.iter().filter(|value| is_name(value.attribute));
+        names.find(|name| !self.values.bytes(**name).trim_ascii().is_empty()).copied()
+    }
+
     /// Returns true if a control shows the state of a task, which nobody can change.
     pub(super) fn is_task(&self, attributes: &[Value]) -> bool {
         let get = |attribute| attributes.iter().find(|value| value.attribute == attribute);
@@ -72,6 +98,12 @@ impl Builder<'_> {
             _ => Script::Other,
         }
     }
+}
+
+/// A video or a sound for people.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Media {
+    pub(super) name: Option<Value>,
 }
 
 /// The kinds of scripts.

@@ -7,7 +7,7 @@ mod end;
 mod meaning;
 mod text;
 
-use self::meaning::Script;
+use self::meaning::{Media, Script};
 use self::text::TextUse;
 use super::attribute::Attribute;
 use super::parts::Parts;
@@ -51,6 +51,8 @@ pub(super) struct Builder<'p> {
     style_counts: bool,
     /// A browser runs the script that is being read.
     pub(super) script_runs: bool,
+    /// The video or the sound whose address is still to come.
+    waiting: Option<Media>,
 }
 
 impl<'p> Builder<'p> {
@@ -76,6 +78,7 @@ impl<'p> Builder<'p> {
             text_use: TextUse::Flowing,
             style_counts: true,
             script_runs: false,
+            waiting: None,
         };
         builder.push(TagName::of(Tag::Html), Flags::NONE, &[], true);
         builder
@@ -190,6 +193,9 @@ impl<'p> Builder<'p> {
         if tag.parts_words() {
             self.is_after_blank = true;
         }
+        if tag == Tag::Source && matches!(self.current().name.tag, Tag::Video | Tag::Audio) {
+            return self.add_source(flags, attributes);
+        }
         if tag.is_void() {
             let is_kept = matches!(tag, Tag::Img | Tag::Br | Tag::Hr)
                 || matches!(tag, Tag::Meta | Tag::Link | Tag::Base) && flags.has(Flags::IN_HEAD);
@@ -232,8 +238,11 @@ impl<'p> Builder<'p> {
         };
         // The contents of a template are not a part of the page, but the template may keep a place in it.
         let is_place = tag == Tag::Template && is_left_out && self.is_place(attributes);
-        let is_kept = is_place && self.add_leaf(tag, flags, attributes);
-        self.push(name, flags, attributes, !is_left_out) || is_kept
+        let is_kept = is_place && self.add_leaf(tag, flags, attributes)
+            || self.is_embedded(tag, attributes) && self.add_leaf(Tag::Embed, flags, attributes);
+        let waits = !is_kept && matches!(tag, Tag::Video | Tag::Audio);
+        self.waiting = if waits { self.media(attributes) } else { None };
+        self.push(name, flags, attributes, !is_left_out) || is_kept || self.waiting.is_some()
     }
 
     fn open_body(&mut self, flags: Flags, attributes: &[Value]) {
@@ -289,6 +298,21 @@ impl<'p> Builder<'p> {
 
     fn add_leaf(&mut self, tag: Tag, flags: Flags, attributes: &[Value]) -> bool {
         self.current().node.is_some() && self.add_node(tag, flags, attributes).is_some()
+    }
+
+    /// Adds what a video or a sound plays, in its place, if it has not said so itself.
+    fn add_source(&mut self, flags: Flags, attributes: &[Value]) -> bool {
+        let parent = self.open.iter().rev().nth(1).and_then(|open| open.node);
+        let has_address = attributes.iter().any(|value| value.attribute == Attribute::Src);
+        let media = self.waiting.filter(|_| has_address && parent.is_some());
+        let Some(Media { name }) = media else { return false };
+        self.waiting = None;
+        let attributes: Vec<Value> = attributes.iter().copied().chain(name).collect();
+        let id = self.add_node(Tag::Embed, flags, &attributes);
+        if let (Some(parent), Some(node)) = (parent, id.and_then(|id| self.nodes.get_mut(id.index()))) {
+            node.parent = parent;
+        }
+        id.is_some()
     }
 
     /// Adds an element to the current one, if there is room.

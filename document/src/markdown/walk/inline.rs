@@ -11,9 +11,6 @@ use crate::html::{Attribute, Node, NodeId, Tag};
 /// The most text in one span of code; what has more is not one.
 const LONGEST_CODE: usize = 1000;
 
-/// The most text of a power.
-const LONGEST_POWER: usize = 16;
-
 /// The nodes of a figure in which an image is looked for.
 const MOST_IN_FIGURE: usize = 256;
 
@@ -65,6 +62,29 @@ impl Walk<'_> {
         self.line.begin(Mark::Link(destination(&address.url)));
         let text_from = self.line.begin_capture();
         self.ends_with(node, Ending::Link { node, address, text_from })
+    }
+
+    /// Another page, a video or a sound in the page, as a link.
+    pub(super) fn embedded(&mut self, node: Node) {
+        let Some(address) = self.addresses_of(node).find_map(|address| self.addresses.resolve(address))
+        else {
+            return;
+        };
+        let name = [Attribute::Title, Attribute::AriaLabel].into_iter();
+        let mut name =
+            name.filter_map(|name| self.tree.attribute(node, name)).filter(|name| !name.trim().is_empty());
+        let host = || address.url.split('/').nth(2);
+        let name = name.next().or_else(host);
+        let name = name.unwrap_or_default().to_owned();
+        if self.is_full_with(address.url.len() + name.len()) {
+            return;
+        }
+        self.part_text();
+        self.line.begin(Mark::Link(destination(&address.url)));
+        let text_from = self.line.begin_capture();
+        self.line.push(&name);
+        self.end(Ending::Link { node, address, text_from });
+        self.part_text();
     }
 
     pub(super) fn code(&mut self, id: NodeId, node: Node) -> Inside {
@@ -144,59 +164,6 @@ impl Walk<'_> {
         self.line.push_markup(if is_done { "[x] " } else { "[ ] " });
     }
 
-    /// A power or the number of a note is not a further digit, nor is an exponent a factor.
-    pub(super) fn superscript(&mut self, id: NodeId, node: Node) -> Inside {
-        // The end of a word: XIXe, 2o, 1a.
-        const ORDINALS: [&str; 4] = ["e", "o", "a", "è"];
-        let is_inner = self.tree.node(node.parent).tag == Tag::Sup;
-        let before = self.line.last().filter(|last| !last.is_whitespace());
-        if is_inner || before.is_none() {
-            return Inside::Walk;
-        }
-        let text = self.tree.all_text(id);
-        let text = text.trim();
-        let is_sign = |c: char| matches!(c, '-' | '+' | '\u{2212}');
-        let term = text.trim_start_matches(is_sign);
-        let is_term = !term.is_empty() && term.len() <= LONGEST_POWER;
-        let is_number = term.bytes().all(|byte| byte.is_ascii_digit());
-        let is_letter = term.chars().count() == 1 && term.chars().all(char::is_alphabetic);
-        let is_expression = term.starts_with(char::is_alphanumeric)
-            && term.contains(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '\u{2212}' | '*' | '/'))
-            && !is_number;
-        let is_fraction = || self.tree.text(self.tree.node(node.end)).starts_with(['/', '\u{2044}']);
-        if !is_term || !is_number && !is_letter && !is_expression {
-            return Inside::Walk;
-        }
-        if is_fraction() {
-            // 1 1/2
-            if before.is_some_and(char::is_numeric) {
-                self.line.blank();
-            }
-            return Inside::Walk;
-        }
-        let is_counted = |c: char| c.is_numeric() || c.is_uppercase() || c == 'n';
-        if ORDINALS.contains(&text) && before.is_some_and(is_counted) {
-            return Inside::Walk;
-        }
-        self.line.push_markup("^");
-        if !is_expression {
-            return Inside::Walk;
-        }
-        self.line.push("(");
-        self.ends_with(node, Ending::Text(")"))
-    }
-
-    /// An index beside digits is not a further digit.
-    pub(super) fn subscript(&mut self, id: NodeId, node: Node) {
-        let is_digit = |c: char| c.is_ascii_digit();
-        let text = self.tree.all_text(id);
-        let is_after_digit = self.line.last().is_some_and(is_digit);
-        let is_before_digit = self.tree.text(self.tree.node(node.end)).starts_with(is_digit);
-        if text.trim().starts_with(is_digit) && (is_after_digit || is_before_digit) {
-            self.line.push_markup("\\_");
-        }
-    }
-
     /// Returns true if an element is a figure, by what it is or by its name: `wp-caption`.
     pub(super) fn is_figure(&self, id: NodeId, node: Node) -> bool {
         node.tag == Tag::Figure || self.is_named_caption(node) && self.has_image(id)
@@ -230,17 +197,21 @@ impl Walk<'_> {
     }
 
     fn source(&self, node: Node) -> Option<Box<str>> {
+        self.addresses_of(node).find_map(|address| self.addresses.resolve(address)).map(|address| address.url)
+    }
+
+    /// The addresses of what an element shows, the best first.
+    fn addresses_of(&self, node: Node) -> impl Iterator<Item = &str> {
         // A page that loads images later has a stand-in until then.
         const ADDRESSES: [Attribute; 4] =
             [Attribute::DataSrc, Attribute::DataLazySrc, Attribute::DataOriginal, Attribute::Src];
-        let addresses = ADDRESSES.into_iter().filter_map(|attribute| self.tree.address(node, attribute));
-        let first_of_set = |attribute| {
+        let addresses = ADDRESSES.into_iter().filter_map(move |attribute| self.tree.address(node, attribute));
+        let first_of_set = move |attribute| {
             let set = self.tree.attribute(node, attribute)?;
             // Of a value that was cut, the first address is whole.
             set.split_ascii_whitespace().next().map(|first| first.trim_end_matches(','))
         };
-        let sets = [Attribute::DataSrcset, Attribute::Srcset].into_iter().filter_map(first_of_set);
-        addresses.chain(sets).find_map(|address| self.addresses.resolve(address)).map(|address| address.url)
+        addresses.chain([Attribute::DataSrcset, Attribute::Srcset].into_iter().filter_map(first_of_set))
     }
 
     pub(super) fn image(&mut self, node: Node) {

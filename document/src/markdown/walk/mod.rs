@@ -4,6 +4,7 @@ mod formula;
 mod inline;
 mod parts;
 mod rows;
+mod scripts;
 
 use super::blocks::{Blocks, Numbers};
 use super::escape::Into;
@@ -319,6 +320,7 @@ impl Walk<'_> {
             Tag::Text => self.text(self.tree.text(node)),
             Tag::Br => self.line.line_break(),
             Tag::Img => self.image(node),
+            Tag::Embed => self.embedded(node),
             Tag::Hr if self.line.into == Into::Cell => self.line.blank(),
             Tag::Hr => {
                 self.flush();
