@@ -3,7 +3,7 @@
 use super::{Ending, Inside, Walk};
 use crate::html::{Node, NodeId, Tag};
 
-/// What a superscript is.
+/// The sorts of superscripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Superscript {
     /// A number or a letter: a power, or the number of a note.
