@@ -1,5 +1,6 @@
 //! The lead of a page: what has prose and stands between its heading and its content.
 
+use super::evidence;
 use super::measure::Measures;
 use crate::html::{Node, NodeId, Tag, Tree};
 
@@ -33,10 +34,9 @@ fn between(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId, head
     let content = measures.get(child);
     let is_lead = |(id, node): &(NodeId, Node)| {
         heading < node.end
-            && node.tag != Tag::Figure
             // More would be another copy of the content.
             && measures.get(*id).prose < content.prose
-            && has_sentences(measures, *id, heading_in(tree, *id))
+            && (has_sentences(measures, *id, heading_in(tree, *id)) || evidence::has(tree, *id, Tag::Figure))
     };
     let before = tree.children(parent).take_while(|(id, _)| *id < child);
     before.filter(is_lead).map(|(id, _)| id).collect()

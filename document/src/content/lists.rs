@@ -6,6 +6,7 @@ use super::measure::{Measure, Measures};
 use super::things::Things;
 use super::{Claim, evidence, leads};
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+use crate::markdown::is_data;
 
 /// Lists of links are content if less than so many tenths of the content are prose.
 const PROSE_BESIDE_LISTS: u32 = 3;
@@ -31,18 +32,22 @@ pub(super) fn find(
     }
     let (mut lists, mut skip_to) = (Vec::new(), NodeId(root.0 + 1));
     for (id, node) in tree.inside(root) {
+        if id < skip_to {
+            continue;
+        }
         let measure = measures.get(id);
-        if id >= skip_to
-            && is_list_of_links(node, measure)
-            && measure.text <= whole.text / 2
-            && !things.has_one_in(tree, id)
-        {
+        if is_list_of_links(node, measure) && measure.text <= whole.text / 2 && !things.has_one_in(tree, id) {
             lists.push(id);
+            skip_to = node.end;
+        } else if is_whole(tree, id, node) {
             skip_to = node.end;
         }
     }
     let is_technical = !lists.is_empty() && is_technical(tree, root);
-    lists.retain(|id| !(is_contents(tree, *id) || is_technical && is_index(tree, *id)));
+    lists.retain(|id| {
+        let is_of_manual = || is_index(tree, *id) || is_described(tree, measures, *id);
+        !(is_contents(tree, *id) || is_technical && is_of_manual())
+    });
     let prose = prose_beside(tree, measures, root, &lists);
     let is_between = |id: NodeId| {
         let outer = with_link(tree, id);
@@ -58,6 +63,13 @@ pub(super) fn find(
     let text: u32 = lists.iter().map(|id| measures.get(*id).text).sum();
     let has_much = text > whole.text / SHARE_OF_LISTS && whole.prose < whole.text / 10 * PROSE_BESIDE_MANY;
     if claim == Claim::None && has_much { Vec::new() } else { lists }
+}
+
+/// Returns true if no part of an element goes without the others: the text of a heading, the cells of a table, a note.
+fn is_whole(tree: &Tree, id: NodeId, node: Node) -> bool {
+    node.tag.heading_level().is_some()
+        || node.tag == Tag::Table && is_data(tree, id, node)
+        || tree.note(node).is_some()
 }
 
 /// A block, or the link that it is a part of.
@@ -109,6 +121,23 @@ fn is_announced(tree: &Tree, id: NodeId) -> bool {
     let before =
         (id.0.saturating_sub(MOST_BETWEEN)..id.0).rev().map(|id| tree.text(tree.node(NodeId(id))).trim());
     before.into_iter().find(|text| !text.is_empty()).is_some_and(|text| text.ends_with([':', '：']))
+}
+
+/// Returns true if a part is one link, and the part right behind it describes where that leads, as in a table.
+fn is_described(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    const LEAST_TEXT: u32 = 12;
+    const LONGEST_LABEL: u32 = 80;
+    let node = tree.node(id);
+    let links = || tree.inside(id).filter(|(_, node)| node.tag == Tag::A).take(2).count();
+    let behind = || tree.after(id).find(|(_, node)| node.tag != Tag::Text);
+    let describes = |(id, other): (NodeId, Node)| {
+        let measure = measures.get(id);
+        other.tag == node.tag && measure.plain() >= LEAST_TEXT && measure.links < measure.text / 4
+    };
+    node.tag == Tag::Div
+        && measures.get(id).text <= LONGEST_LABEL
+        && links() == 1
+        && behind().is_some_and(describes)
 }
 
 /// Returns true if a page calls a list of links to other pages its contents: `toc`, `toctree`.

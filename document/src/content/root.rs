@@ -3,7 +3,7 @@
 use super::leads;
 use super::measure::{Measure, Measures};
 use super::things::Things;
-use super::{Claim, is_in};
+use super::{Claim, evidence, is_in};
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
@@ -108,7 +108,8 @@ impl Page<'_> {
             let holds_most = best.0 >= kind.weight(whole) / share && best.0 >= most;
             // The ingredients of a recipe are at times an article of their own, without prose.
             let is_whole = self.claim != Claim::Recipe || self.has_name(best.1);
-            if best.0 > 0 && holds_most && is_whole && self.things.are_in(tree, best.1) {
+            let is_post = self.claim != Claim::Article && self.has_answers(best.1);
+            if best.0 > 0 && holds_most && is_whole && !is_post && self.things.are_in(tree, best.1) {
                 return best.1;
             }
         }
@@ -159,8 +160,40 @@ impl Page<'_> {
                     || measure.plain() >= whole.plain() / 10 * MOST_TENTHS)
         };
         let (child, _) = best.filter(|(_, measure)| holds_most(measure))?;
-        let is_one_of_many = kind == Kind::Prose && !is_article && self.has_alike(child);
+        let is_one_of_many = kind == Kind::Prose
+            && !is_article
+            && (self.has_alike(child) || self.has_sections(child) || self.has_answers(child));
         (!is_one_of_many && self.things.are_in(tree, child)).then_some(child)
+    }
+
+    /// Returns true if an element is an `article` beside others of its class that have text of their own, as posts have.
+    fn has_answers(self, id: NodeId) -> bool {
+        let Self { tree, measures, .. } = self;
+        let class = |node: Node| tree.attribute(node, Attribute::Class).unwrap_or_default();
+        let post = tree.node(id);
+        let is_post = |(other, node): (NodeId, Node)| {
+            let measure = measures.get(other);
+            let has_text = measure.plain() >= LEAST_SECTION && measure.links < measure.text / 4;
+            other != id && node.tag == Tag::Article && class(node) == class(post) && has_text
+        };
+        post.tag == Tag::Article && tree.children(post.parent).any(is_post)
+    }
+
+    /// Returns true if sections with a heading and text of their own stand beside an element.
+    fn has_sections(self, id: NodeId) -> bool {
+        let Self { tree, measures, .. } = self;
+        let tag = tree.node(id).tag;
+        let is_section = |(other, node): (NodeId, Node)| {
+            let measure = measures.get(other);
+            other != id
+                && node.tag == tag
+                && tag == Tag::Section
+                && measure.plain() >= LEAST_SECTION
+                && measure.links < measure.text / 4
+                && evidence::has_heading(tree, other)
+                && ![Tag::Form, Tag::Button].into_iter().any(|tag| evidence::has(tree, other, tag))
+        };
+        tree.children(tree.node(id).parent).any(is_section)
     }
 
     /// Returns true if an element is one post, or one section, of many: others beside it have the same class, and prose.
@@ -178,6 +211,8 @@ impl Page<'_> {
     }
 }
 
+/// The text outside of links that a section has at least.
+const LEAST_SECTION: u32 = 30;
 /// The share of the prose, and of all text and of that outside of links, that a child must have to be the content by itself.
 const PROSE_TENTHS: u32 = 9;
 /// The same on the page of an article, which has other prose beside it.

@@ -14,7 +14,7 @@ use crate::html::notes::Note;
 use crate::html::tree::Flags;
 use crate::html::view::is_for_listeners;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
-use crate::markdown::is_data;
+use crate::markdown::{CAPTION_DISTANCE, is_data};
 use crate::memo::Memo;
 
 /// Which rules leave parts of a page out.
@@ -104,6 +104,8 @@ const LEADING: Hits =
     (words::of_strength(Strength::Leading) | words::of_strength(Strength::Weak)) << FIRST_WORD | 1 << MENU;
 /// The words for what readers and buyers say.
 const TALK: Hits = (words::of_strength(Strength::Talk) | REVIEW) << FIRST_WORD;
+/// The words that say nothing against a part.
+const TEXT: Hits = words::of_strength(Strength::Text) << FIRST_WORD;
 const REVIEW: Hits = words::of_strength(Strength::Review);
 /// The words for what an image shows.
 const CAPTION: Hits = words::of_strength(Strength::Caption) << FIRST_WORD;
@@ -196,11 +198,11 @@ impl Rules {
 
     /// The elements that rules speak against.
     fn suspects(self, tree: &Tree, shown: Shown, notes: &[NodeId], claim: Claim) -> Vec<Suspect> {
-        let known = if claim == Claim::Product { Hits::MAX } else { !(REVIEW << FIRST_WORD) };
+        let known = if claim == Claim::Product { !TEXT } else { !(TEXT | REVIEW << FIRST_WORD) };
         let (mut suspects, mut code) = (Vec::new(), Vec::new());
         let mut names = Memo::new(words::against);
         let mut tables = Tables::default();
-        let mut skip_to = Tree::ROOT;
+        let (mut skip_to, mut note_end) = (Tree::ROOT, Tree::ROOT);
         for (id, node) in tree.nodes() {
             if id < skip_to || node.tag == Tag::Text {
                 continue;
@@ -215,9 +217,14 @@ impl Rules {
                 continue;
             }
             if notes::has(notes, id) {
+                note_end = note_end.max(node.end);
                 continue;
             }
             let mut hits = self.against(tree, id, node, &mut names) & known;
+            // No word speaks against a panel, or against a part of a note.
+            if node.flags.has(Flags::PANEL) || id < note_end {
+                hits &= ELEMENTS_ALONE;
+            }
             if hits != 0 && tables.would_have_a_hole(tree, id, node) {
                 hits &= UNSEEN;
             }
@@ -274,17 +281,34 @@ impl Rules {
         if by_id & !hits != 0 && !is_linked_section(tree, id, node) {
             hits |= by_id;
         }
-        if hits & CAPTION != 0 && evidence::has(tree, id, Tag::Img) {
+        if hits & CAPTION != 0 && (evidence::has(tree, id, Tag::Img) || !is_behind_image(tree, id)) {
             hits &= !CAPTION;
         }
-        // A link or a heading is part of what is around it.
-        if node.tag == Tag::A || node.tag.heading_level().is_some() {
-            for rule in bits(hits).filter(|rule| strength(*rule).is_unsure()) {
+        // A link, a heading, or a word in a sentence is part of what is around it.
+        if node.tag.heading_level().is_some() {
+            hits &= ELEMENTS_ALONE;
+        } else if node.tag == Tag::A || node.tag.is_inline() && is_in_sentence(tree, node) {
+            for rule in bits(hits & !UNSEEN).filter(|rule| strength(*rule).is_unsure()) {
                 hits &= !(1 << rule);
             }
         }
         hits
     }
+}
+
+/// Returns true if an image stands right before an element, which is then its title.
+fn is_behind_image(tree: &Tree, id: NodeId) -> bool {
+    let mut before = (id.0.saturating_sub(CAPTION_DISTANCE)..id.0).rev().map(|id| tree.node(NodeId(id)));
+    before.any(|node| node.tag == Tag::Img)
+}
+
+/// Returns true if an element in a line stands in a heading, or beside text of its own.
+fn is_in_sentence(tree: &Tree, node: Node) -> bool {
+    const LEAST_TEXT: usize = 12;
+    const MOST_LOOKED_AT: usize = 16;
+    let mut beside = tree.children(node.parent).take(MOST_LOOKED_AT).map(|(_, node)| node);
+    tree.node(node.parent).tag.heading_level().is_some()
+        || beside.any(|node| tree.text(node).trim().len() >= LEAST_TEXT)
 }
 
 /// Returns true if an element is the footer of the page, which has other prose.
@@ -302,7 +326,9 @@ fn is_of_text(tree: &Tree, id: NodeId) -> bool {
     let around = || tree.around(id).take(MOST_AROUND).map(|(_, node)| node.tag);
     let leads_elsewhere =
         || [Tag::A, Tag::Form, Tag::Button].into_iter().any(|tag| evidence::has(tree, id, tag));
+    let before = || tree.children(tree.node(id).parent).take_while(|(other, _)| *other < id).last();
     around().next().is_some_and(is_quote)
+        || before().is_some_and(|(_, node)| node.tag == Tag::Blockquote)
         || around().any(is_section) && leads::is_sentence(tree, id) && !leads_elsewhere()
 }
 
@@ -321,7 +347,8 @@ fn has_panels(tree: &Tree, id: NodeId) -> bool {
 /// Returns true if an element is a label for those who cannot see an icon.
 fn is_spoken_label(tree: &Tree, node: Node) -> bool {
     let class = || tree.attribute(node, Attribute::Class).unwrap_or_default();
-    node.tag.is_inline() && node.tag != Tag::A && node.flags.has(Flags::NAMED) && is_for_listeners(class())
+    let may_be = node.tag.is_inline() && node.tag != Tag::A || matches!(node.tag, Tag::Th | Tag::Td);
+    may_be && node.flags.has(Flags::NAMED) && is_for_listeners(class())
 }
 
 /// Returns true if an element is a section of the text by a mark in its heading that leads to it. Its id is then made of the heading.
@@ -349,7 +376,17 @@ fn is_question(tree: &Tree, id: NodeId, node: Node) -> bool {
     }
     let is_in_heading = || tree.node(node.parent).tag.heading_level().is_some();
     let asks = || tree.inside(id).any(|(_, node)| tree.text(node).trim_end().ends_with(['?', '？', '؟']));
-    is_in_heading() || evidence::has_heading(tree, id) || opens_text(tree, node) || asks()
+    // An image that people can enlarge, or what a cell of a table says.
+    let mut around = tree.around(id).take(MOST_TO_TABLE).map(|(_, node)| node.tag);
+    let is_shown = around.any(|tag| {
+        tag == Tag::Figure && evidence::has(tree, id, Tag::Img) || matches!(tag, Tag::Td | Tag::Th)
+    });
+    is_shown
+        || is_in_heading()
+        || evidence::has_heading(tree, id)
+        || evidence::has(tree, id, Tag::P)
+        || opens_text(tree, node)
+        || asks()
 }
 
 /// Returns true if a button says that it controls an element right after it, and that has a paragraph.

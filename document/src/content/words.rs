@@ -1,6 +1,6 @@
 //! The meaning of the names that a page gives to its parts (`class`, `id`).
 
-use self::Strength::{Caption, Consent, Label, Leading, Review, Strong, Talk, Unseen, Weak};
+use self::Strength::{Caption, Consent, Label, Leading, Review, Strong, Talk, Text, Unseen, Weak};
 
 /// The certainty of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +23,8 @@ pub(super) enum Strength {
     Talk,
     /// The same, if the page is that of a product.
     Review,
+    /// The part is content: other words begin like this one.
+    Text,
 }
 
 impl Strength {
@@ -52,6 +54,7 @@ const WORDS: [Word; COUNT] = [
     ("byline", Strong),
     ("caption", Caption),
     ("combx", Strong),
+    ("commentar", Text),
     ("comment", Talk),
     ("community", Weak),
     ("cookie", Consent),
@@ -63,6 +66,7 @@ const WORDS: [Word; COUNT] = [
     ("disqus", Talk),
     ("donat", Weak),
     ("dropdown", Weak),
+    ("editsection", Strong),
     ("facet", Strong),
     ("feedback", Weak),
     ("filter", Label),
@@ -153,7 +157,7 @@ const WORDS: [Word; COUNT] = [
 ];
 
 /// The number of words.
-pub(super) const COUNT: usize = 113;
+pub(super) const COUNT: usize = 115;
 
 /// The first and last of the words with each two first letters.
 const BY_LETTERS: [(u8, u8); 26 * 26] = {
@@ -237,7 +241,7 @@ pub(super) fn against(names: &[u8]) -> u128 {
         let mut is_taken = false;
         for (word, from) in words(without_hash(name)) {
             let start = Start::at(from, word.len());
-            if !is_taken {
+            if !is_taken && !is_hidden_on_small_screens(word, from) {
                 found |= word_against(word, start);
             }
             is_taken = start.may_take() && TAKES.contains(&start);
@@ -250,6 +254,16 @@ pub(super) fn against(names: &[u8]) -> u128 {
 fn on_large_screens(name: &[u8]) -> Option<&[u8]> {
     const SIZES: [&[u8]; 5] = [b"sm:", b"md:", b"lg:", b"xl:", b"2xl:"];
     SIZES.iter().find_map(|size| name.strip_prefix(*size))
+}
+
+/// Returns true if a word hides its element on small screens or on paper only: `hidden-xs`, `hidden-md-down`.
+fn is_hidden_on_small_screens(word: &[u8], from: &[u8]) -> bool {
+    const SMALL: [&[u8]; 6] = [b"xs", b"sm", b"phone", b"mobile", b"tablet", b"print"];
+    let size = from.strip_prefix(b"hidden-").filter(|_| word == b"hidden");
+    size.is_some_and(|size| {
+        size.ends_with(b"-down")
+            || SMALL.iter().any(|small| size.starts_with(small)) && !size.ends_with(b"-up")
+    })
 }
 
 /// Returns true if a declaration shows its element.
@@ -389,7 +403,9 @@ mod tests {
         }
         assert_eq!(against("postComments"), Some(Strength::Talk));
         assert_eq!(against("entry-meta"), Some(Strength::Label));
-        assert_eq!(against("lg:hidden"), Some(Strength::Unseen));
+        for names in ["lg:hidden", "hidden-sm-up", "hidden-lg"] {
+            assert_eq!(against(names), Some(Strength::Unseen), "{names}");
+        }
         for names in [
             "",
             "post",
@@ -403,6 +419,8 @@ mod tests {
             "28c65ad00c",
             "table_root__adKqa",
             "hidden md:block",
+            "hidden-xs",
+            "hidden-md-down",
             "hidden lg:inline-flex",
         ] {
             assert_eq!(against(names), None, "{names}");

@@ -7,6 +7,8 @@ use super::value::{Length, words};
 pub(crate) enum Color {
     /// Red, green and blue.
     Rgb([u8; 3]),
+    /// A background that others show through.
+    Veil([u8; 3]),
     Transparent,
     /// An image, a gradient, a variable, a colour in another notation.
     Unknown,
@@ -20,10 +22,13 @@ impl Color {
         Paint::of(value).color
     }
 
-    /// The colour of a background, which may say more: one that others show through is not known.
+    /// The colour of a background, whose value may say more.
     pub(super) fn of_background(value: &str) -> Self {
         let paint = Paint::of(value);
-        if paint.is_translucent { Self::Unknown } else { paint.color }
+        match paint.color {
+            Self::Rgb(rgb) if paint.is_translucent => Self::Veil(rgb),
+            color => color,
+        }
     }
 
     fn of_word(word: &str) -> Self {
@@ -41,6 +46,15 @@ impl Color {
             "whitesmoke" => Self::Rgb([245; 3]),
             "transparent" => Self::Transparent,
             _ => Self::Unknown,
+        }
+    }
+
+    /// The colour that people see if this one is a background in front of another.
+    pub(crate) fn before(self, behind: Option<Self>) -> Option<Self> {
+        match self {
+            Self::Transparent => behind,
+            Self::Veil(rgb) => behind.filter(|behind| Self::Rgb(rgb).is_lost_on(*behind)),
+            own => Some(own),
         }
     }
 
@@ -84,9 +98,15 @@ impl Paint {
         if value.contains("url(") || value.contains("gradient") || value.contains("var(") {
             return Self::UNKNOWN;
         }
-        let color = Self::of_numbers(rest.split(')').next().unwrap_or_default());
+        let inside = rest.split(')').next().unwrap_or_default();
+        let color = if name.ends_with("hsl") || name.ends_with("hsla") {
+            Self::of_lightness(inside)
+        } else {
+            Self::of_numbers(inside)
+        };
         // In the other notations, only a colour that nobody sees is known.
-        let is_known = name.ends_with("rgb") || name.ends_with("rgba") || color.color == Color::Transparent;
+        let is_known = ["rgb", "rgba", "hsl", "hsla"].iter().any(|known| name.ends_with(known))
+            || color.color == Color::Transparent;
         if is_known { color } else { Self::UNKNOWN }
     }
 
@@ -97,6 +117,20 @@ impl Paint {
         const MOST: f32 = 0.9;
         let color = if alpha <= LEAST { Color::Transparent } else { Color::Rgb(rgb) };
         Self { color, is_translucent: alpha > LEAST && alpha < MOST }
+    }
+
+    /// A colour by its hue, saturation and lightness, if it is white or black.
+    fn of_lightness(inside: &str) -> Self {
+        let numbers: Vec<Option<Length>> = words(inside).take(4).map(Length::of).collect();
+        let number = |at: usize| numbers.get(at).copied().flatten();
+        let alpha = number(3)
+            .map_or(1.0, |alpha| if alpha.unit == "%" { alpha.number / 100.0 } else { alpha.number });
+        match number(2).map(|lightness| lightness.number) {
+            _ if alpha <= 0.0 => Self { color: Color::Transparent, is_translucent: false },
+            Some(97.0..) => Self::with_alpha([255; 3], alpha),
+            Some(..=3.0) => Self::with_alpha([0; 3], alpha),
+            _ => Self::UNKNOWN,
+        }
     }
 
     fn of_digits(digits: &str) -> Self {

@@ -33,7 +33,35 @@ macro_rules! properties {
 
 properties! {
     DISPLAY VISIBILITY OPACITY FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN INDENT CLIP CLIP_PATH WIDTH HEIGHT MOST_WIDTH
-    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS
+    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS ROOM FLOAT
+}
+
+/// The properties of text that a rule declares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    pub(crate) color: bool,
+    pub(crate) background: bool,
+    pub(crate) font: bool,
+}
+
+impl Changes {
+    /// Those that are not among others.
+    pub(crate) fn without(self, other: Self) -> Self {
+        Self {
+            color: self.color && !other.color,
+            background: self.background && !other.background,
+            font: self.font && !other.font,
+        }
+    }
+
+    /// The properties of both.
+    pub(super) fn with(self, other: Self) -> Self {
+        Self {
+            color: self.color || other.color,
+            background: self.background || other.background,
+            font: self.font || other.font,
+        }
+    }
 }
 
 /// Declarations about one element: of each property whether it is declared, and whether its value is one that hides.
@@ -108,8 +136,14 @@ impl Look {
             "max-width" => self.declare(MOST_WIDTH, is_tiny()),
             "max-height" => self.declare(MOST_HEIGHT, is_tiny()),
             "overflow" | "overflow-x" | "overflow-y" => {
-                self.declare(OVERFLOW, value.starts_with("hidden") || value.starts_with("clip"));
+                let cuts = ["hidden", "clip", "auto", "scroll"];
+                self.declare(OVERFLOW, cuts.iter().any(|cut| value.starts_with(cut)));
             }
+            "padding" | "padding-top" | "padding-bottom" | "padding-block" | "min-height" | "min-width" => {
+                let has_room = words(value).filter_map(Length::of).any(Length::is_visible);
+                self.declare(ROOM, has_room);
+            }
+            "float" => self.declare(FLOAT, !is(&["none"])),
             "transform" | "-webkit-transform" | "translate" | "scale" => {
                 self.declare(TRANSFORM, moves_away(name, value));
             }
@@ -117,6 +151,8 @@ impl Look {
             "background" | "background-color" => self.background = Some(Color::of_background(value)),
             "background-image" if value != "none" => self.background = Some(Color::Unknown),
             "background-clip" | "-webkit-background-clip" => self.declare(TEXT_BACKGROUND, is(&["text"])),
+            // Letters without a colour of their own have these.
+            "-webkit-text-stroke" | "text-shadow" => self.declare(TEXT_BACKGROUND, !is(&["none", "0"])),
             "animation" | "animation-name" | "-webkit-animation" | "transition" => {
                 self.declare(ANIMATION, !is(&["none"]));
             }
@@ -126,6 +162,7 @@ impl Look {
 
     fn font_size(&mut self, value: &str) {
         match Length::of(value) {
+            Some(length) if length.number < 0.0 => {}
             // Of the size around.
             Some(Length { number, unit }) if unit == "em" && number > 0.05 || unit == "%" && number > 5.0 => {
             }
@@ -141,6 +178,7 @@ impl Look {
         let value = value.strip_prefix("-webkit-").or_else(|| value.strip_prefix("-ms-")).unwrap_or(value);
         let first = value.split(' ').next().unwrap_or_default();
         let (is_block, parts) = match first {
+            "none" if value != first => return,
             "none" | "inline" | "inline-block" | "inline-table" | "inline-box" | "contents" | "ruby"
             | "inherit" | "initial" | "unset" | "revert" | "revert-layer" | "run-in" => (false, false),
             "block" | "flow-root" | "list-item" | "table" | "box" => (true, false),
@@ -158,6 +196,25 @@ impl Look {
     /// The same without the layout.
     pub(super) fn without_layout(self) -> Self {
         Self { declared: self.declared & !(BLOCK | PARTS), hiding: self.hiding & !(BLOCK | PARTS), ..self }
+    }
+
+    /// The same for an element in a line, or for a cell, which grows with its content: boxes have no effect there.
+    pub(crate) fn without_box(self, is_cell: bool) -> Self {
+        const SIZES: u32 = WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT;
+        let is_in_line = self.declared & (DISPLAY | FLOAT) == 0 && !self.hides(POSITION);
+        let without = if is_cell {
+            SIZES
+        } else if is_in_line {
+            SIZES | TRANSFORM | INDENT | CONTENT
+        } else {
+            0
+        };
+        Self { hiding: self.hiding & !without, ..self }
+    }
+
+    /// Returns true if the element takes part in the layout, although nobody sees it.
+    pub(crate) fn keeps_place(&self) -> bool {
+        !self.hides(DISPLAY) && !self.hides(POSITION)
     }
 
     /// Returns true if the element is a block, whatever it is of itself.
@@ -181,14 +238,42 @@ impl Look {
             return Sight::Hidden;
         }
         let is_off_page = self.hides(POSITION) && self.hides(LEFT | RIGHT | TOP | BOTTOM);
-        let is_cut =
-            self.hides(OVERFLOW) && self.hides(WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT) && !is_animated;
+        let is_cut = self.hides(OVERFLOW)
+            && !self.hides(ROOM)
+            && self.hides(WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT)
+            && !is_animated;
         let is_clipped = self.hides(POSITION) && self.hides(CLIP) || self.hides(CLIP_PATH);
         if is_off_page || is_cut || is_clipped {
             return Sight::Clipped;
         }
         let is_moved = self.hides(TRANSFORM) && !is_animated;
         if self.hides(INDENT | MARGIN) || is_moved { Sight::Hidden } else { Sight::Shown }
+    }
+
+    /// The properties of text that are declared.
+    pub(crate) fn declared(&self) -> Changes {
+        let font = self.declared & FONT != 0;
+        Changes { color: self.color.is_some(), background: self.background.is_some(), font }
+    }
+
+    /// Those whose declarations may show text.
+    pub(super) fn changes(&self) -> Changes {
+        let declared = self.declared();
+        Changes { font: declared.font && !self.hides(FONT), ..declared }
+    }
+
+    /// The same where others may be declared by rules that count at times.
+    pub(crate) fn with_changes(mut self, changes: Changes) -> Self {
+        if changes.color {
+            self.color = Some(Color::Unknown);
+        }
+        if changes.background {
+            self.background = Some(Color::Unknown);
+        }
+        if changes.font {
+            self.declare(FONT, false);
+        }
+        self
     }
 
     /// The same for an element that a script lets appear where it stands: the main part, or one that only fades in.
@@ -232,13 +317,24 @@ fn is_zero(arguments: Option<&str>) -> bool {
 /// Returns true if nobody can read text through a blur.
 fn is_blurred(value: &str) -> bool {
     let radius = arguments(value, "blur").and_then(|inside| Length::of(inside.trim()));
-    radius.is_some_and(|radius| radius.unit == "px" && radius.number >= 20.0)
+    radius.is_some_and(|radius| match radius.unit {
+        "px" => radius.number >= 20.0,
+        "em" | "rem" => radius.number >= 1.5,
+        _ => false,
+    })
 }
 
 fn clips_all(value: &str) -> bool {
     let numbers = |function| arguments(value, function).map(|inside| words(inside).filter_map(Length::of));
-    let inset = numbers("inset").and_then(|mut numbers| numbers.next());
-    inset.is_some_and(|length| length.unit == "%" && length.number >= 50.0)
+    let inset = arguments(value, "inset").is_some_and(|inside| {
+        let lengths = words(inside).map_while(Length::of);
+        let lengths = lengths.take_while(|length| length.unit == "%" || length.number == 0.0);
+        let sides: Vec<f32> = lengths.map(|length| length.number).collect();
+        let side = |at: [usize; 3]| at.into_iter().find_map(|at| sides.get(at)).copied().unwrap_or_default();
+        // Top and bottom, right and left: of those that are missing, the ones opposite count.
+        side([0, 0, 0]) + side([2, 0, 0]) >= 100.0 || side([1, 0, 0]) + side([3, 1, 0]) >= 100.0
+    });
+    inset
         || ["circle", "ellipse"].into_iter().any(|function| is_zero(arguments(value, function)))
         || numbers("polygon").is_some_and(|mut numbers| numbers.all(|length| length.number <= 0.0))
 }
@@ -251,8 +347,9 @@ fn moves_away(name: &str, value: &str) -> bool {
     let moves = ["translate", "translatex", "translatey", "translate3d"];
     let is_far = |inside: &str| words(inside).filter_map(Length::of).any(Length::is_far);
     let turns = ["rotatex", "rotatey"];
-    let is_edge =
-        |inside: &str| matches!(inside.trim(), "90deg" | "-90deg" | "270deg" | "0.25turn" | ".25turn");
+    let is_edge = |inside: &str| {
+        matches!(inside.trim(), "90deg" | "-90deg" | "270deg" | "100grad" | "0.25turn" | ".25turn")
+    };
     let is_flat =
         |inside: &str| words(inside).take(4).filter_map(Length::of).all(|length| length.number == 0.0);
     turns.into_iter().filter_map(|function| arguments(value, function)).any(is_edge)

@@ -11,6 +11,6 @@ mod value;
 
 pub(crate) use self::color::Color;
 pub(crate) use self::declarations::Style;
-pub(crate) use self::look::{FontSize, Look, Sight};
+pub(crate) use self::look::{Changes, FontSize, Look, Sight};
 pub(crate) use self::selector::Name;
 pub(crate) use self::sheet::{KnownNames, Sheet};

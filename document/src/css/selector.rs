@@ -98,11 +98,15 @@ impl Selector {
             match *byte {
                 b'.' | b'#' => {
                     let (name, after) = Name::read(*byte, after);
-                    if last.is_some() && !is_known(name) {
-                        return None;
-                    }
-                    selector.add(name, if *byte == b'.' { 16 } else { 256 });
                     rest = after;
+                    if is_known(name) || last.is_none() {
+                        selector.add(name, if *byte == b'.' { 16 } else { 256 });
+                    } else if rest.is_empty() && selector.has_none() {
+                        return None;
+                    } else {
+                        // A script may give an element the name: `.answer.open`.
+                        selector.is_conditional = true;
+                    }
                 }
                 b'/' if after.first() == Some(&b'*') => rest = after_comment(after),
                 b'*' => rest = after,
@@ -134,7 +138,11 @@ impl Selector {
                 }
             }
         }
-        selector.names().all(is_known).then_some(selector)
+        (!selector.has_none() && selector.names().all(is_known)).then_some(selector)
+    }
+
+    fn has_none(&self) -> bool {
+        self.names.iter().all(Option::is_none)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use memchr::{memchr3, memmem};
 
 use super::declarations::{Style, after_comment};
+use super::look::Changes;
 use super::selector::{Name, Selector};
 
 /// The rules that a sheet keeps, and those of them that one name leads to.
@@ -51,13 +52,15 @@ pub(crate) struct Sheet {
     names: KnownNames,
     /// The names of elements that a rule shows in some state, on some screen, or in some place.
     shown: HashSet<Name>,
+    /// The properties that some rule changes for some elements with a name.
+    changes: HashMap<Name, Changes>,
     /// There are more rules than are kept.
     pub(crate) is_cut: bool,
 }
 
 impl Sheet {
     pub(crate) fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.rules.is_empty() && self.changes.is_empty()
     }
 
     /// Reads a sheet, which counts always, or else on some screens only, for a page with these names.
@@ -104,6 +107,9 @@ impl Sheet {
             return;
         }
         for selector in selectors {
+            if !is_counting || selector.is_conditional {
+                self.changing(&selector, &style);
+            }
             let has_several = selector.names().count() > 1;
             if style.may_show() && (selector.is_conditional || has_several || !is_counting) {
                 if self.shown.len() < MOST_RULES {
@@ -116,6 +122,27 @@ impl Sheet {
                 self.add(selector, style);
             }
         }
+    }
+
+    /// Takes a rule that counts for some of the elements with a name, or at times.
+    fn changing(&mut self, selector: &Selector, style: &Style) {
+        let Some(name) = selector.names().last() else { return };
+        let changes = style.usual.changes().with(style.important.changes());
+        if changes == Changes::default() {
+            return;
+        }
+        if self.changes.len() < MOST_RULES {
+            let known = self.changes.entry(name).or_default();
+            *known = known.with(changes);
+        } else {
+            self.is_cut = true;
+        }
+    }
+
+    /// The properties that rules may change for an element with these names.
+    pub(crate) fn changes(&self, names: &[Name]) -> Changes {
+        let found = names.iter().filter_map(|name| self.changes.get(name));
+        found.fold(Changes::default(), |all, one| all.with(*one))
     }
 
     fn add(&mut self, selector: Selector, style: Style) {
@@ -162,7 +189,8 @@ impl Sheet {
 
 /// The same without the marks of comments in HTML around a sheet.
 fn without_marks(prelude: &str) -> &str {
-    match prelude.strip_prefix("<!--").or_else(|| prelude.strip_prefix("-->")) {
+    // The tokenizer may keep the first sign of a sheet.
+    match ["<!--", "!--", "-->"].iter().find_map(|mark| prelude.strip_prefix(mark)) {
         Some(rest) => without_marks(rest.trim_start()),
         None => prelude,
     }
@@ -202,9 +230,14 @@ impl<'t> Rest<'t> {
         let text = self.text;
         let mut rest = text.as_bytes();
         // The next end counts, unless something before it can hide it.
-        while let Some(end) = memchr3(first, second, third, rest) {
+        let mut next = memchr3(first, second, third, rest);
+        while let Some(end) = next {
             match self.after_hiding(rest, end) {
-                Some(after) => rest = after,
+                Some(after) => {
+                    let passed = rest.len() - after.len();
+                    next = end.checked_sub(passed).or_else(|| memchr3(first, second, third, after));
+                    rest = after;
+                }
                 None => {
                     let at = text.len() - rest.len() + end;
                     self.text = text.get(at + 1..).unwrap_or_default();
@@ -241,7 +274,8 @@ impl<'t> Rest<'t> {
             match self.until([b'{', b'}', b'}']).1 {
                 Some(b'{') => depth += 1,
                 Some(_) => depth -= 1,
-                None => break,
+                // The end of the sheet ends all blocks.
+                None => return text,
             }
         }
         text.get(..(text.len() - self.text.len()).saturating_sub(1)).unwrap_or_default()

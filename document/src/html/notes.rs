@@ -134,8 +134,19 @@ impl Tree<'_> {
     }
 }
 
+/// The words of a name: `admonition-title_2`, `admonitionTitle`.
 fn words(name: &str) -> impl Iterator<Item = &str> {
-    name.split(['-', '_']).filter(|word| !word.is_empty())
+    let parts = name.split(['-', '_']).filter(|part| !part.is_empty());
+    parts.flat_map(|part| {
+        let mut rest = part;
+        std::iter::from_fn(move || {
+            let first = rest.chars().next()?;
+            let end = rest.char_indices().skip(1).find(|(_, c)| c.is_uppercase() && !first.is_uppercase());
+            let (word, after) = rest.split_at_checked(end.map_or(rest.len(), |(at, _)| at))?;
+            rest = after;
+            Some(word)
+        })
+    })
 }
 
 fn kind_in(name: &str) -> Option<&'static str> {

@@ -76,8 +76,7 @@ impl Parts {
     }
 
     /// Adds a piece of a style sheet, which may go on from the last one.
-    pub(super) fn add_style(&mut self, piece: Option<Place>, begins: bool, is_always: bool) {
-        let Some(place) = piece else { return };
+    pub(super) fn add_style(&mut self, place: Place, begins: bool, is_always: bool) {
         match self.styles.last_mut().filter(|_| !begins) {
             Some(last) => last.place = last.place.to(place),
             None => self.styles.push(OwnSheet { place, is_always }),

@@ -114,7 +114,7 @@ impl<'p> Emitter for Reader<'p> {
             self.builder.parts.read_script(characters, &self.builder.values);
         }
         if self.raw == Some(Tag::Style) {
-            self.builder.style(characters, std::mem::take(&mut self.begins_style));
+            self.begins_style &= !self.builder.style(characters, self.begins_style);
         }
         self.builder.text(characters);
     }

@@ -4,7 +4,8 @@ use super::tree::{Flags, Node};
 use super::{Attribute, NodeId, Tag, Tree};
 
 /// Classes that name the labels of a set of tabs.
-pub(super) const NAMES: [&str; 4] = ["nav-tabs", "tabbed-labels", "tabs", "tablist"];
+pub(super) const NAMES: [&str; 7] =
+    ["et_pb_tabs_controls", "nav-tabs", "tabbed-labels", "tablist", "tabs", "w-tab-menu", "wds-tabs"];
 /// The most tabs of a set.
 const MOST: usize = 32;
 
@@ -48,7 +49,12 @@ fn set(tree: &Tree<'_>, id: NodeId) -> Option<Set> {
     } else {
         return None;
     };
-    Some(Set { labels: id, parts: parts.into_iter().zip(labels).collect() })
+    let parts: Vec<NodeId> = parts;
+    let tag = tree.node(*parts.first()?).tag;
+    let may_be =
+        matches!(tag, Tag::Div | Tag::Section | Tag::Article | Tag::Pre | Tag::Table | Tag::Ol | Tag::Ul);
+    let are_alike = parts.iter().all(|part| tree.node(*part).tag == tag);
+    (may_be && are_alike).then(|| Set { labels: id, parts: parts.into_iter().zip(labels).collect() })
 }
 
 /// Returns true if an element is a short text that leads nowhere else.

@@ -179,15 +179,16 @@ impl<'p> Token<'p> {
             self.begin_value();
         }
         let Some(attribute) = self.attribute.take() else { return };
-        let is_image = attribute == Attribute::AriaHidden && self.name().tag == Tag::Img;
+        let is_seen =
+            attribute == Attribute::AriaHidden && matches!(self.name().tag, Tag::Img | Tag::Td | Tag::Th);
         let Some(value) = self.attributes.last_mut() else { return };
         let text = values.bytes(*value);
         let (is_kept, flags) = match attribute {
             Attribute::Hidden => {
                 (false, if text.eq_ignore_ascii_case(b"until-found") { Flags::NONE } else { Flags::HIDDEN })
             }
-            // People see an image that nobody hears of.
-            Attribute::AriaHidden if is_image => (false, Flags::NONE),
+            // People see an image or a cell that nobody hears of.
+            Attribute::AriaHidden if is_seen => (false, Flags::NONE),
             Attribute::AriaHidden => {
                 (false, if text.eq_ignore_ascii_case(b"true") { Flags::HIDDEN } else { Flags::NONE })
             }
@@ -209,6 +210,7 @@ impl<'p> Token<'p> {
             Attribute::Role if notes::is_role_of_note(text) => (true, Flags::NAMED.with(Flags::NOTE)),
             Attribute::Role => {
                 self.has_roles |= roles::is_of_structure(text);
+                self.has_tabs |= text.trim_ascii().eq_ignore_ascii_case(b"tablist");
                 (true, Flags::NAMED)
             }
             Attribute::Id => (true, Flags::NAMED),
@@ -261,7 +263,7 @@ impl Class {
         // Most words have another length.
         let words = class
             .split(u8::is_ascii_whitespace)
-            .filter(|word| matches!(word.len(), 4 | 7 | 8 | 12 | 13 | 15));
+            .filter(|word| matches!(word.len(), 4 | 7 | 8 | 10 | 12 | 13 | 15 | 19));
         for word in words {
             let is_one = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
             if ARTICLE.iter().any(is_one) {

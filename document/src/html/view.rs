@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::tree::{Flags, Node};
 use super::{Attribute, NodeId, Tag, Tree, tabs};
-use crate::css::{Color, FontSize, KnownNames, Look, Name, Sheet, Sight, Style};
+use crate::css::{Changes, Color, FontSize, KnownNames, Look, Name, Sheet, Sight, Style};
 
 /// The most text that only a screen reader reads and that is kept: a label.
 const LONGEST_LABEL: usize = 80;
@@ -60,12 +60,12 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             node.tag = Tag::Div;
         }
     }
-    let is_named = |part: &NodeId| tabs.binary_search_by_key(part, |(panel, _)| *panel).is_ok();
-    let sets = sets.into_iter().filter(|set| !set.parts.iter().any(|(part, _)| is_named(part)));
-    let sets: Vec<_> = sets.collect();
     // Each label stands above its part.
     marks.extend(sets.iter().map(|set| (set.labels, true)));
-    tabs.extend(sets.into_iter().flat_map(|set| set.parts));
+    let parts = sets.into_iter().flat_map(|set| set.parts);
+    let is_new = |part: &(NodeId, NodeId)| tabs.binary_search_by_key(&part.0, |(panel, _)| *panel).is_err();
+    let parts: Vec<_> = parts.filter(is_new).collect();
+    tabs.extend(parts);
     tabs.sort_unstable();
     for (id, is_hidden) in marks {
         if let Some(node) = tree.nodes.get_mut(id.index()) {
@@ -241,6 +241,8 @@ impl Marks<'_, '_> {
             self.marks.push((id, false));
         }
         let (look, may_be_shown) = self.look(node);
+        let is_cell = matches!(node.tag, Tag::Td | Tag::Th);
+        let look = if is_cell || node.tag.is_inline() { look.without_box(is_cell) } else { look };
         let is_main = node.tag == Tag::Main;
         let is_whole = matches!(node.tag, Tag::Html | Tag::Body);
         let is_seen = is_openable || may_be_shown;
@@ -253,7 +255,12 @@ impl Marks<'_, '_> {
             other => other,
         };
         if sight != Sight::Shown {
-            self.marks.push((id, true));
+            if is_cell && look.keeps_place() {
+                // The others of its row stay in their columns.
+                self.marks.extend(self.tree.children(id).map(|(id, _)| (id, true)));
+            } else {
+                self.marks.push((id, true));
+            }
             return true;
         }
         let is_block = look.is_block() || around.parted == Some(node.parent);
@@ -267,8 +274,8 @@ impl Marks<'_, '_> {
             let color = look.color.or(around.color).filter(|_| !look.has_background_in_text());
             let background = match look.background {
                 _ if is_colored => None,
-                Some(Color::Transparent) | None => around.background,
-                own => own,
+                Some(own) => own.before(around.background),
+                None => around.background,
             };
             let font = look.font().unwrap_or(around.font);
             let parted = look.parts_children().then_some(id).or(around.parted);
@@ -336,13 +343,14 @@ impl Marks<'_, '_> {
 
     /// The declarations about an element, and whether other rules may show it.
     fn look(&mut self, node: Node) -> (Look, bool) {
-        let mut style = Style::default();
+        let (mut style, mut changes) = (Style::default(), Changes::default());
         let mut may_be_shown = false;
         if !self.sheet.is_empty() {
             let names = &mut self.names;
             names.clear();
             names.extend(names_of(self.tree, node));
             style = self.sheet.style(names);
+            changes = self.sheet.changes(names);
             // Rules about all elements of a name do not show one of them.
             may_be_shown = !style.is_empty() && self.sheet.may_show(names.get(1..).unwrap_or_default());
         }
@@ -353,8 +361,21 @@ impl Marks<'_, '_> {
             // No rule without `!important` changes the declarations of the element itself.
             may_be_shown &= own.is_empty();
             style.add(&own);
+            changes = changes.without(own.look().declared());
         }
-        (style.look(), may_be_shown)
+        let look = self.with_attributes(node, style.look().with_changes(changes));
+        (look, may_be_shown)
+    }
+
+    /// The look with what attributes say about it in old pages.
+    fn with_attributes(&self, node: Node, mut look: Look) -> Look {
+        let is_of_table = matches!(node.tag, Tag::Table | Tag::Tr | Tag::Td | Tag::Th | Tag::Body);
+        let has = |attribute| self.tree.attribute(node, attribute).is_some();
+        if is_of_table && look.background.is_none() && (has(Attribute::Bgcolor) || has(Attribute::Background))
+        {
+            look.background = Some(Color::Unknown);
+        }
+        look
     }
 
     /// Returns true if what is clipped is text that a screen reader reads: people hear it.

@@ -64,6 +64,8 @@ pub(super) struct Blocks {
     /// The list that has just ended, and the number of containers around.
     ended: Option<(usize, List)>,
     gap: Gap,
+    /// The last line is that of an item.
+    is_after_item: bool,
     /// The bytes that may still be written.
     room: usize,
     pub(super) is_cut: bool,
@@ -77,6 +79,7 @@ impl Blocks {
             lists: Vec::new(),
             ended: None,
             gap: Gap::None,
+            is_after_item: false,
             room,
             is_cut: false,
         }
@@ -130,7 +133,10 @@ impl Blocks {
             } else if list.has_other_marks {
                 "* ".clone_into(&mut marker);
             }
-            if (list.has_items || is_nested) && self.gap == Gap::BlankLine {
+            // A paragraph goes on into a line that begins with another number than 1.
+            let may_follow = list.numbers.is_none_or(|numbers| numbers.next == 2 && !numbers.is_reversed);
+            if (list.has_items && self.is_after_item || is_nested && may_follow) && self.gap == Gap::BlankLine
+            {
                 self.gap = Gap::Line;
             }
         }
@@ -155,11 +161,8 @@ impl Blocks {
         let has_lines = self.containers.pop().is_some_and(|container| container.has_lines);
         if let Some(list) = self.lists.last_mut() {
             list.has_items |= has_lines;
-            // A number goes to an item that has text.
-            if let Some(numbers) = list.numbers.as_mut().filter(|_| !has_lines) {
-                numbers.go_back();
-            }
         }
+        self.is_after_item |= has_lines;
     }
 
     pub(super) fn begin_quote(&mut self) {
@@ -234,6 +237,7 @@ impl Blocks {
             self.out.push('\n');
         }
         self.ended = None;
+        self.is_after_item = false;
         for (number, line) in text.split('\n').enumerate() {
             if number > 0 {
                 if is_flowing && !self.take_room(line.len() + prefixes + 2) {

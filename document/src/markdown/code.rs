@@ -8,9 +8,6 @@ use crate::text::is_invisible;
 /// The distance around and inside a block within which its language may be named.
 const NEAR: usize = 3;
 
-/// The nodes of the number of a line.
-const MOST_IN_NUMBER: usize = 4;
-
 /// A block of code with its fence; none if it has no text, or only the numbers of lines.
 pub(super) fn block(tree: &Tree, id: NodeId, node: Node) -> Option<String> {
     let lines = lines(tree, id, node)?;
@@ -69,8 +66,10 @@ fn is_number_of_line(tree: &Tree, id: NodeId, node: Node) -> bool {
     let is_named = class
         .split_ascii_whitespace()
         .any(|name| matches!(name, "ln" | "lnt") || NAMES.iter().any(|number| name.contains(number)));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_named && node.end.index() - id.index() <= MOST_IN_NUMBER && is_number(tree.all_text(id).trim())
+    let is_number = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_whitespace();
+    let mut texts =
+        tree.inside(id).map(|(_, node)| tree.text(node)).filter(|text| !text.is_empty()).peekable();
+    is_named && texts.peek().is_some() && texts.all(|text| text.bytes().all(is_number))
 }
 
 /// Returns true if an element is a line by its class, so that a style sheet makes a block of it: `line`, `code-line`.
@@ -111,8 +110,19 @@ fn in_class(class: &str) -> Option<String> {
 
 /// A name of a language, if it can be one.
 fn name(word: &str) -> Option<String> {
-    const NONE: [&str; 9] =
-        ["none", "default", "text", "plain", "plaintext", "auto", "nohighlight", "notranslate", "linenums"];
+    const NONE: [&str; 11] = [
+        "line",
+        "lines",
+        "none",
+        "default",
+        "text",
+        "plain",
+        "plaintext",
+        "auto",
+        "nohighlight",
+        "notranslate",
+        "linenums",
+    ];
     let word = word.trim().to_ascii_lowercase();
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '#' | '_' | '.');
     let is_name = (1..=24).contains(&word.len()) && word.chars().all(is_part) && !NONE.contains(&&*word);

@@ -169,6 +169,9 @@ impl Line {
             let is_double = self.text.get(at..).is_some_and(|rest| rest.starts_with("**"));
             self.text.replace_range(at..at + 1 + usize::from(is_double), "");
         }
+        if self.text.ends_with("~~") {
+            self.text.push(' ');
+        }
     }
 
     /// Opens what has begun, as text follows.
@@ -250,6 +253,7 @@ impl Line {
             let end = self.text.trim_end_matches(' ').len();
             self.text.truncate(end);
             self.text.push_str(LINE_BREAK);
+            self.frail = None;
         }
     }
 
@@ -315,15 +319,9 @@ impl Line {
         }
         self.frail = None;
         self.part_captures();
-        let mut text = std::mem::take(&mut self.text);
-        let end = text.trim_end().len();
-        text.truncate(end);
-        while text.ends_with('\\') && !text.ends_with("\\\\") {
-            text.pop();
-            let end = text.trim_end().len();
-            text.truncate(end);
-        }
-        text
+        let end = self.end_without_blanks();
+        self.text.truncate(end);
+        std::mem::take(&mut self.text)
     }
 }
 

@@ -10,7 +10,7 @@ mod walk;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::table::is_data;
-pub(crate) use self::walk::write;
+pub(crate) use self::walk::{CAPTION_DISTANCE, write};
 
 /// A heading of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

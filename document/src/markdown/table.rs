@@ -83,6 +83,9 @@ pub(super) struct Table {
     has_text: bool,
     /// The rows that are being read are the head of the table.
     pub(super) is_in_head: bool,
+    /// The rows that are being read are the foot of the table; those that have been read.
+    pub(super) is_in_foot: bool,
+    foot: Range<usize>,
     /// The empty cells that stand for what the last cell spans.
     spanned: usize,
     spanned_in_row: usize,
@@ -172,6 +175,10 @@ impl Table {
             }
             self.repeat_until(true);
             self.rows.push(number(self.cells.len()));
+            if self.is_in_foot {
+                let first = if self.foot.is_empty() { self.rows.len() - 1 } else { self.foot.start };
+                self.foot = first..self.rows.len();
+            }
         } else {
             // A row of nothing but what goes on says nothing of its own.
             let falling = self.falling.drain(..).filter(|falling| falling.rows > 1);
@@ -186,6 +193,7 @@ impl Table {
 
     /// Ends a group of rows, in which cells end, too.
     pub(super) fn end_group(&mut self) {
+        (self.is_in_head, self.is_in_foot) = (false, false);
         self.falling.clear();
         self.next.clear();
     }
@@ -209,8 +217,12 @@ impl Table {
         let starts = std::iter::once(&0).chain(&self.rows);
         let rows = starts
             .zip(&self.rows)
-            .filter(|(start, end)| self.texts(**start, **end).any(|text| !text.is_empty()));
-        let mut rows = rows.peekable();
+            .enumerate()
+            .filter(|(_, (start, end))| self.texts(**start, **end).any(|text| !text.is_empty()));
+        // Browsers show the foot below all other rows.
+        let is_foot = |at: usize| self.foot.contains(&at);
+        let body = rows.clone().filter(|(at, _)| !is_foot(*at));
+        let mut rows = body.chain(rows.filter(|(at, _)| is_foot(*at))).map(|(_, row)| row).peekable();
         if rows.peek().is_none() {
             return String::new();
         }

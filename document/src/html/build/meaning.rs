@@ -77,13 +77,13 @@ impl Builder<'_> {
         })
     }
 
-    /// Takes characters of a style sheet. Nobody knows which elements those in templates are about.
-    pub(in crate::html) fn style(&mut self, characters: &[u8], begins: bool) {
-        if self.has_open(Tag::Template) {
-            return;
-        }
+    /// Takes characters of a style sheet; true if they are a part of it. Nobody knows which elements those in templates are about.
+    pub(in crate::html) fn style(&mut self, characters: &[u8], begins: bool) -> bool {
+        let place = self.values.place(characters).filter(|_| !self.has_open(Tag::Template));
+        let Some(place) = place else { return false };
         self.parts.has_imports |= memchr::memmem::find(characters, b"@import").is_some();
-        self.parts.add_style(self.values.place(characters), begins, self.style_counts);
+        self.parts.add_style(place, begins, self.style_counts);
+        true
     }
 
     /// The kind of a script.

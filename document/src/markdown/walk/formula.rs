@@ -39,7 +39,8 @@ pub(super) fn in_a_line(tree: &Tree, math: NodeId) -> String {
                 let is_word = |text: &str| text.chars().take_while(|c| c.is_alphabetic()).nth(1).is_some();
                 let are_letters = out.ends_with(char::is_alphabetic) && text.starts_with(char::is_alphabetic);
                 let is_factor = is_after_script && text.starts_with(char::is_alphanumeric);
-                if is_factor || are_letters && (is_word(text) || last_is_word) {
+                let are_digits = out.ends_with(char::is_numeric) && text.starts_with(char::is_numeric);
+                if is_factor || are_digits || are_letters && (is_word(text) || last_is_word) {
                     out.push(' ');
                 }
                 is_after_script = false;

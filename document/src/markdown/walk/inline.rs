@@ -3,7 +3,7 @@
 use super::super::Image;
 use super::super::escape;
 use super::super::line::Mark;
-use super::{Ending, Inside, Walk, formula};
+use super::{Ending, Inside, Walk, formula, scripts};
 use crate::addresses::destination;
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag};
@@ -11,6 +11,8 @@ use crate::html::{Attribute, Node, NodeId, Tag};
 /// The most text in one span of code; what has more is not one.
 const LONGEST_CODE: usize = 1000;
 
+/// The nodes between an image and an element that is its title.
+pub(crate) const CAPTION_DISTANCE: u32 = 16;
 /// The nodes of a figure in which an image is looked for.
 const MOST_IN_FIGURE: usize = 256;
 
@@ -49,8 +51,9 @@ impl Walk<'_> {
 
     pub(super) fn link(&mut self, id: NodeId, node: Node) -> Inside {
         let Some(address) = self.tree.address(node, Attribute::Href) else { return Inside::Walk };
-        // A mark behind a heading that leads to the heading.
-        if self.is_in_heading() && self.tree.is_permalink(id, node) {
+        // A mark behind a heading or a paragraph that leads to it.
+        let is_mark = || self.is_in_heading() || matches!(self.tree.all_text(id).trim(), "¶" | "§");
+        if self.tree.is_permalink(id, node) && is_mark() {
             return Inside::Skip;
         }
         let Some(address) = self.addresses.resolve(address).filter(|_| !self.line.is_in_link()) else {
@@ -98,6 +101,7 @@ impl Walk<'_> {
                 _ if inner.flags.has(Flags::HIDDEN) => skip_to = inner.end,
                 Tag::Text => text.push_str(self.tree.text(inner)),
                 Tag::Br => text.push('\n'),
+                Tag::Sup => text.push_str(scripts::sign(&text, self.tree.all_text(id).trim())),
                 tag if !tag.is_inline() || tag == Tag::Img => return Inside::Walk,
                 _ => {}
             }
@@ -124,11 +128,16 @@ impl Walk<'_> {
         };
         let annotation = self.tree.inside(id).find(|(_, node)| is_tex(*node));
         let tex = annotation.map(|(id, _)| self.tree.all_text(id)).filter(|tex| !tex.trim().is_empty());
-        let stated = || self.tree.attribute(node, Attribute::Alttext).map(str::to_owned);
+        let stated = self.tree.attribute(node, Attribute::Alttext).filter(|tex| !tex.trim().is_empty());
+        let stated = || stated.map(str::to_owned);
         match tex.or_else(stated) {
             Some(tex) => self.tex(&tex),
             None => {
                 let text = formula::in_a_line(self.tree, id);
+                let is_digit = |c: char| c.is_ascii_digit();
+                if self.line.last().is_some_and(is_digit) && text.starts_with(is_digit) {
+                    self.line.blank();
+                }
                 self.text(&text);
                 if self.tree.all_text(id).ends_with(' ') {
                     self.line.blank();
@@ -151,6 +160,10 @@ impl Walk<'_> {
         // The size that MediaWiki gives all of them.
         let inside = ["{\\displaystyle ", "{\\textstyle "].iter().find_map(|style| tex.strip_prefix(style));
         let tex = inside.and_then(|tex| tex.strip_suffix('}')).unwrap_or(tex);
+        let marks = [("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")];
+        let inside = |(start, end)| tex.strip_prefix(start)?.strip_suffix(end);
+        // A sign of percent at the end of a line takes the line end away.
+        let tex = &*marks.into_iter().find_map(inside).unwrap_or(tex).replace("%\n", "");
         if !self.is_full_with(tex.len()) && !tex.trim().is_empty() {
             self.line.push_markup("$");
             self.line.push_code(tex.trim());
@@ -177,7 +190,7 @@ impl Walk<'_> {
     fn is_named_caption(&self, node: Node) -> bool {
         const NAME: &[u8] = b"caption";
         let class = || self.tree.attribute(node, Attribute::Class).unwrap_or_default();
-        matches!(node.tag, Tag::Div | Tag::P)
+        matches!(node.tag, Tag::Div | Tag::P | Tag::Td | Tag::Span)
             && node.flags.has(Flags::NAMED)
             && class().as_bytes().windows(NAME.len()).any(|part| part == NAME)
     }
@@ -206,15 +219,24 @@ impl Walk<'_> {
         const ADDRESSES: [Attribute; 4] =
             [Attribute::DataSrc, Attribute::DataLazySrc, Attribute::DataOriginal, Attribute::Src];
         let addresses = ADDRESSES.into_iter().filter_map(move |attribute| self.tree.address(node, attribute));
-        let first_of_set = move |attribute| {
-            let set = self.tree.attribute(node, attribute)?;
-            // Of a value that was cut, the first address is whole.
-            set.split_ascii_whitespace().next().map(|first| first.trim_end_matches(','))
-        };
-        addresses.chain([Attribute::DataSrcset, Attribute::Srcset].into_iter().filter_map(first_of_set))
+        let sets = [Attribute::DataSrcset, Attribute::Srcset].into_iter();
+        let sets = sets.filter_map(move |attribute| self.tree.attribute(node, attribute));
+        addresses
+            .chain(sets.flat_map(|set| set.split(", ").filter_map(|one| one.split_ascii_whitespace().next())))
     }
 
-    pub(super) fn image(&mut self, node: Node) {
+    /// The text right behind an image that is named as its caption, and is left out as such.
+    fn caption_behind(&self, id: NodeId) -> Option<String> {
+        let from = id.0 + 1..=id.0 + CAPTION_DISTANCE;
+        let mut behind = from.map(NodeId).map(|id| (id, self.tree.node(id)));
+        let is_left_out = |id: NodeId| self.content.left_out().binary_search(&id).is_ok();
+        let found = behind.find(|(_, node)| node.tag == Tag::Img || self.is_named_caption(*node));
+        found
+            .filter(|(id, node)| node.tag != Tag::Img && is_left_out(*id))
+            .map(|(id, _)| self.tree.all_text(id))
+    }
+
+    pub(super) fn image(&mut self, id: NodeId, node: Node) {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let alt = self.tree.attribute(node, Attribute::Alt).map(words).filter(|alt| !alt.is_empty());
         if let Some(tex) = alt.as_deref().filter(|_| self.is_formula(node)) {
@@ -222,8 +244,8 @@ impl Walk<'_> {
             return;
         }
         let Some(url) = self.source(node) else { return };
-        let caption =
-            self.caption.take().map(|caption| words(&caption)).filter(|caption| !caption.is_empty());
+        let caption = self.caption.take().or_else(|| self.caption_behind(id));
+        let caption = caption.map(|caption| words(&caption)).filter(|caption| !caption.is_empty());
         let bytes = 2 * (url.len() + alt.as_deref().map_or(0, str::len));
         if !self.blocks.take_room(bytes + caption.as_deref().map_or(0, str::len)) {
             return;

@@ -11,6 +11,8 @@ use super::escape::Into;
 use super::line::{Line, Mark};
 use super::table::{self, Table};
 use super::{Heading, Image, Link, Written, code};
+
+pub(crate) use self::inline::CAPTION_DISTANCE;
 use crate::addresses::{Address, Addresses};
 use crate::content::Content;
 use crate::head::Head;
@@ -41,8 +43,7 @@ enum Ending {
 struct Walk<'p> {
     tree: &'p Tree<'p>,
     addresses: &'p Addresses,
-    /// The element that holds the content.
-    root: NodeId,
+    content: &'p Content,
     blocks: Blocks,
     line: Line,
     /// The elements that the walk is in and that end with something, with where they end.
@@ -61,6 +62,8 @@ struct Walk<'p> {
     is_full: bool,
 }
 
+/// The bytes of text that stand before the heading which is the title at most.
+const MOST_BEFORE_TITLE: u32 = 200;
 /// The nodes of a heading that may have blocks in it.
 const MOST_IN_HEADING: usize = 64;
 
@@ -78,7 +81,7 @@ pub(crate) fn write(
     let mut walk = Walk {
         tree,
         addresses,
-        root: content.root,
+        content,
         blocks: Blocks::new(room),
         line: Line::new(),
         endings: Vec::new(),
@@ -93,7 +96,7 @@ pub(crate) fn write(
         short_heading_end: Tree::ROOT,
         is_full: false,
     };
-    let title_node = walk.title(content, head);
+    let title_node = walk.title(head);
     let title_length = walk.blocks.len();
     let mut left_out = content.left_out().iter().copied().peekable();
     let mut skip_to = content.root;
@@ -143,7 +146,7 @@ enum Inside {
 
 impl Walk<'_> {
     /// Writes the title, and gives the element of the content that says the same.
-    fn title(&mut self, content: &Content, head: &Head) -> Option<NodeId> {
+    fn title(&mut self, head: &Head) -> Option<NodeId> {
         let words = |text: &str| {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
         };
@@ -151,10 +154,12 @@ impl Walk<'_> {
         let wanted = words(title);
         let first = self
             .tree
-            .inside(content.root)
-            .find(|(id, node)| node.tag == Tag::H1 && !content.has_left_out(self.tree, *id));
+            .inside(self.content.root)
+            .find(|(id, node)| node.tag == Tag::H1 && !self.content.has_left_out(self.tree, *id));
         // That of the page may stand outside of its content.
         let outside = || head.heading.map(|id| (id, self.tree.node(id)));
+        // Below other text, it stays where it is.
+        let first = first.filter(|(id, _)| self.text_before(*id) <= MOST_BEFORE_TITLE);
         let said = first.or_else(outside).and_then(|(id, node)| {
             let text = self.tree.heading_text(id);
             let found = words(&text);
@@ -175,6 +180,15 @@ impl Walk<'_> {
             None => self.blocks.heading(1, &markdown),
         }
         node
+    }
+
+    /// The bytes of the content before a place.
+    fn text_before(&self, id: NodeId) -> u32 {
+        let before = self.tree.inside(self.content.root).take_while(|(other, _)| *other < id);
+        before
+            .filter(|(id, node)| node.tag == Tag::Text && !self.content.has_left_out(self.tree, *id))
+            .map(|(_, node)| node.text_length())
+            .sum()
     }
 
     fn add_heading(&mut self, level: u8, markdown: &str, text: String, id: Option<Box<str>>) {
@@ -319,9 +333,9 @@ impl Walk<'_> {
         match node.tag {
             Tag::Text => self.text(self.tree.text(node)),
             Tag::Br => self.line.line_break(),
-            Tag::Img => self.image(node),
+            Tag::Img => self.image(id, node),
             Tag::Embed => self.embedded(node),
-            Tag::Hr if self.line.into == Into::Cell => self.line.blank(),
+            Tag::Hr if self.line.into == Into::Cell || self.is_in_heading() => self.line.blank(),
             Tag::Hr => {
                 self.flush();
                 if self.blocks.len() > 0 {
@@ -387,11 +401,18 @@ impl Walk<'_> {
         if self.line.into == Into::Cell {
             return self.in_table(id, node);
         }
-        if matches!(node.tag, Tag::Div | Tag::P | Tag::Section) && id < self.short_heading_end {
+        let is_line = matches!(
+            node.tag,
+            Tag::Div | Tag::P | Tag::Section | Tag::Center | Tag::Header | Tag::Hgroup | Tag::Address
+        );
+        if is_line && id < self.short_heading_end {
             self.part_text();
             return Inside::Walk;
         }
         self.flush();
+        if let Some(name) = self.tree.name_of_panel(id, node) {
+            self.label(&name);
+        }
         if node.tag.heading_level().is_some() && self.is_short(id, node) {
             self.short_heading_end = node.end;
         }

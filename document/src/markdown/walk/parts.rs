@@ -7,15 +7,12 @@ use crate::html::{Node, NodeId};
 impl Walk<'_> {
     /// A block whose meaning its names give.
     pub(super) fn part(&mut self, id: NodeId, node: Node) -> Ending {
-        if let Some(note) = self.tree.note(node).filter(|_| id != self.root) {
+        if let Some(note) = self.tree.note(node).filter(|_| id != self.content.root) {
             self.blocks.begin_quote();
             if let Some(kind) = self.tree.kind_to_name(id, note) {
                 self.label(kind);
             }
             return Ending::Quote;
-        }
-        if let Some(name) = self.tree.name_of_panel(id, node) {
-            self.label(&name);
         }
         if self.tree.is_title_of_note(node) {
             self.line.begin(Mark::Strong);

@@ -35,6 +35,7 @@ impl Walk<'_> {
                 self.flush();
                 if let Some(table) = &mut self.table {
                     table.is_in_head = node.tag == Tag::Thead;
+                    table.is_in_foot = node.tag == Tag::Tfoot;
                 }
                 Ending::RowGroup
             }

@@ -16,22 +16,29 @@ enum Superscript {
 
 impl Superscript {
     fn of(text: &str, before: char) -> Self {
-        // XIXe, 2o, 1a, no.
-        const ORDINALS: [&str; 4] = ["e", "o", "a", "è"];
+        // 1st, 1er, XIXe, 2o, 1a, no, Mlle.
+        const ENDS: [&str; 25] = [
+            "st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "ième", "me", "mes", "mr", "lle",
+            "lles", "le", "gr", "os", "as", "da", "do", "ra", "ro", "tm", "sm",
+        ];
+        const ORDINALS: [&str; 5] = ["e", "o", "a", "è", "r"];
         const LONGEST: usize = 16;
-        let is_sign = |c: char| matches!(c, '-' | '+' | '\u{2212}');
-        let is_operator = |c: char| is_sign(c) || matches!(c, '*' | '/');
+        let is_sign = |c: char| matches!(c, '-' | '+' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '±');
+        let is_operator = |c: char| is_sign(c) || matches!(c, '*' | '/' | '(' | '=');
         let term = text.trim_start_matches(is_sign);
-        if term.is_empty() || term.len() > LONGEST {
+        if term.is_empty() || text.len() > LONGEST || !term.starts_with(char::is_alphanumeric) {
             return Self::End;
         }
         let is_number = term.bytes().all(|byte| byte.is_ascii_digit());
-        let is_letter = term.chars().count() == 1 && term.starts_with(char::is_alphabetic);
+        let is_letter = term.chars().count() == 1;
         let is_counted = before.is_numeric() || before.is_uppercase() || before == 'n';
         let has_several = term.contains(|c: char| c.is_ascii_digit() || is_operator(c));
-        if is_number || is_letter && !(ORDINALS.contains(&text) && is_counted) {
+        let is_end = ENDS.contains(&&*text.to_lowercase()) || ORDINALS.contains(&text) && is_counted;
+        if is_number || is_letter && !is_end {
             Self::Term
-        } else if term.starts_with(char::is_alphanumeric) && has_several {
+        } else if has_several
+            || !is_end && term.chars().all(char::is_alphanumeric) && term.chars().count() <= 4
+        {
             Self::Expression
         } else {
             Self::End
@@ -39,20 +46,29 @@ impl Superscript {
     }
 }
 
+/// The sign before a superscript in code.
+pub(super) fn sign(before: &str, text: &str) -> &'static str {
+    let last = before.chars().next_back().filter(|last| !last.is_whitespace());
+    let sort = last.map_or(Superscript::End, |last| Superscript::of(text, last));
+    if sort == Superscript::End { "" } else { "^" }
+}
+
 impl Walk<'_> {
     /// Begins a superscript.
     pub(super) fn superscript(&mut self, id: NodeId, node: Node) -> Inside {
-        let is_inner = self.tree.node(node.parent).tag == Tag::Sup;
-        let Some(before) = self.line.last().filter(|last| !is_inner && !last.is_whitespace()) else {
+        const MOST_NODES: usize = 16;
+        let before = self.line.last().filter(|last| !last.is_whitespace() && *last != '^');
+        let Some(before) = before.filter(|_| node.end.index() - id.index() <= MOST_NODES) else {
             return Inside::Walk;
         };
-        let sort = Superscript::of(self.tree.all_text(id).trim(), before);
-        let is_fraction = self.tree.text(self.tree.node(node.end)).starts_with(['/', '\u{2044}']);
-        match sort {
+        match Superscript::of(self.tree.all_text(id).trim(), before) {
             Superscript::End => {}
             // 1 1/2
-            _ if is_fraction && before.is_numeric() => self.line.blank(),
-            _ if is_fraction => {}
+            _ if self.is_numerator(node) => {
+                if before.is_numeric() {
+                    self.line.blank();
+                }
+            }
             Superscript::Term => self.line.push_markup("^"),
             Superscript::Expression => {
                 self.line.push_markup("^");
@@ -61,6 +77,13 @@ impl Walk<'_> {
             }
         }
         Inside::Walk
+    }
+
+    /// Returns true if a stroke and a subscript follow a superscript.
+    fn is_numerator(&self, node: Node) -> bool {
+        let stroke = self.tree.node(node.end);
+        matches!(self.tree.text(stroke).trim(), "/" | "\u{2044}")
+            && self.tree.node(stroke.end).tag == Tag::Sub
     }
 
     /// Begins a subscript: beside digits, an index is not one more of them.
