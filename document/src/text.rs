@@ -28,13 +28,15 @@ pub fn approximate_tokens(text: &str) -> u64 {
 
 /// Returns true if nobody sees a character: people would not know its meaning for an agent.
 pub(crate) fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        // Controls, but for those that are blanks.
-        '\0'..='\u{8}' | '\u{b}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}'
-            | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-            // Directions that override the text's own; marks and isolates stay.
-            | '\u{202a}'..='\u{202e}'
-    )
+    // Most characters are letters, digits and signs of ASCII.
+    !matches!(character, ' '..='~')
+        && matches!(
+            character,
+            // Controls, but for those that are blanks.
+            '\0'..='\u{8}' | '\u{b}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}'
+                | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+                // Directions that override the text's own; marks and isolates stay.
+                | '\u{202a}'..='\u{202e}'
+        )
 }

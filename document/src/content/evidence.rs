@@ -55,9 +55,9 @@ pub(super) fn weigh(tree: &Tree, measures: &Measures, doubtful: Doubtful, suspec
 fn leads_elsewhere(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
     let measure = measures.get(id);
     let is_short = measure.plain() < LEAST_TEXT;
+    let mut inside = tree.inside(id).take(MOST_LOOKED_AT);
     measure.links >= measure.text / SHARE_OF_LINKS && measure.links > 0
-        || has(tree, id, Tag::Form)
-        || is_short && has(tree, id, Tag::Button)
+        || inside.any(|(_, node)| node.tag == Tag::Form || is_short && node.tag == Tag::Button)
 }
 
 /// Returns true if an element has a heading in it, among its first nodes, or is one.

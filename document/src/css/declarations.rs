@@ -39,7 +39,7 @@ impl Style {
             let look = if is_important { &mut style.important } else { &mut style.usual };
             look.take(name.trim_ascii(), value.trim_ascii());
         }
-        style
+        Self { usual: style.usual.settled(), important: style.important.settled() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

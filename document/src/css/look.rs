@@ -33,7 +33,7 @@ macro_rules! properties {
 
 properties! {
     DISPLAY VISIBILITY OPACITY FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN INDENT CLIP CLIP_PATH WIDTH HEIGHT MOST_WIDTH
-    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS ROOM FLOAT
+    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS ROOM FLOAT SHADOW
 }
 
 /// The properties of text that a rule declares.
@@ -84,6 +84,13 @@ impl Look {
         self.declared |= other.declared;
         self.color = other.color.or(self.color);
         self.background = other.background.or(self.background);
+    }
+
+    /// The same without properties that say nothing unless others of the same block do.
+    pub(super) fn settled(self) -> Self {
+        const OTHERS: u32 = ROOM | FLOAT | SHADOW;
+        let is_alone = self.declared & !OTHERS == 0 && self.color.is_none() && self.background.is_none();
+        if is_alone { Self::default() } else { self }
     }
 
     fn declare(&mut self, property: u32, hides: bool) {
@@ -140,8 +147,7 @@ impl Look {
                 self.declare(OVERFLOW, cuts.iter().any(|cut| value.starts_with(cut)));
             }
             "padding" | "padding-top" | "padding-bottom" | "padding-block" | "min-height" | "min-width" => {
-                let has_room = words(value).filter_map(Length::of).any(Length::is_visible);
-                self.declare(ROOM, has_room);
+                self.declare(ROOM, has_room(value));
             }
             "float" => self.declare(FLOAT, !is(&["none"])),
             "transform" | "-webkit-transform" | "translate" | "scale" => {
@@ -152,7 +158,7 @@ impl Look {
             "background-image" if value != "none" => self.background = Some(Color::Unknown),
             "background-clip" | "-webkit-background-clip" => self.declare(TEXT_BACKGROUND, is(&["text"])),
             // Letters without a colour of their own have these.
-            "-webkit-text-stroke" | "text-shadow" => self.declare(TEXT_BACKGROUND, !is(&["none", "0"])),
+            "-webkit-text-stroke" | "text-shadow" => self.declare(SHADOW, !is(&["none", "0"])),
             "animation" | "animation-name" | "-webkit-animation" | "transition" => {
                 self.declare(ANIMATION, !is(&["none"]));
             }
@@ -288,9 +294,9 @@ impl Look {
         (self.declared & FONT != 0).then_some(size)
     }
 
-    /// Returns true if the background shows through the letters.
+    /// Returns true if the letters have a background, an outline or a shadow of their own.
     pub(crate) fn has_background_in_text(&self) -> bool {
-        self.hides(TEXT_BACKGROUND)
+        self.hides(TEXT_BACKGROUND | SHADOW)
     }
 
     /// Returns true if declarations like these show what others hide.
@@ -312,6 +318,12 @@ impl Look {
 
 fn is_zero(arguments: Option<&str>) -> bool {
     arguments.and_then(|inside| Length::of(inside.trim())).is_some_and(|length| length.number <= 0.0)
+}
+
+/// Returns true if a value has a length that people see: one of two digits, a percentage, one in letters.
+fn has_room(value: &str) -> bool {
+    let is_long = |pair: &[u8]| matches!(pair, [b'1'..=b'9', b'0'..=b'9' | b'%' | b'e' | b'r' | b'v' | b'.']);
+    value.as_bytes().windows(2).any(is_long)
 }
 
 /// Returns true if nobody can read text through a blur.

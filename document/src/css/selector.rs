@@ -32,13 +32,26 @@ impl Name {
         name.fold(Self::empty(sort), |name, c| name.with(u32::from(c)))
     }
 
-    fn empty(sort: u8) -> Self {
-        Self(0xcbf2_9ce4_8422_2325).with(u32::from(sort))
+    const fn empty(sort: u8) -> Self {
+        Self(0xcbf2_9ce4_8422_2325).with(sort as u32)
     }
 
     /// The name with one more character: FNV-1a.
-    fn with(self, character: u32) -> Self {
-        Self((self.0 ^ u64::from(character)).wrapping_mul(0x0000_0100_0000_01b3))
+    const fn with(self, character: u32) -> Self {
+        Self((self.0 ^ character as u64).wrapping_mul(0x0000_0100_0000_01b3))
+    }
+
+    const fn of_state(name: &str) -> Self {
+        let (bytes, mut at) = (name.as_bytes(), 0);
+        let mut state = Self::empty(b'.');
+        while at < bytes.len() {
+            #[expect(clippy::indexing_slicing, reason = "within the bounds that the loop checks")]
+            {
+                state = state.with(bytes[at] as u32);
+            }
+            at += 1;
+        }
+        state
     }
 
     /// The name at the start of a text, and what follows it.
@@ -58,6 +71,26 @@ impl Name {
         (read, rest)
     }
 }
+
+/// Classes that scripts give to an element which people open, or which comes into view.
+const STATES: [Name; 14] = [
+    Name::of_state("active"),
+    Name::of_state("animated"),
+    Name::of_state("current"),
+    Name::of_state("expanded"),
+    Name::of_state("in"),
+    Name::of_state("in-view"),
+    Name::of_state("loaded"),
+    Name::of_state("on"),
+    Name::of_state("open"),
+    Name::of_state("opened"),
+    Name::of_state("selected"),
+    Name::of_state("show"),
+    Name::of_state("shown"),
+    Name::of_state("visible"),
+];
+
+const LONGEST_STATE: usize = "animated".len();
 
 /// The most names in a selector that is kept.
 const MOST_NAMES: usize = 4;
@@ -97,15 +130,16 @@ impl Selector {
         while let Some((byte, after)) = rest.split_first() {
             match *byte {
                 b'.' | b'#' => {
-                    let (name, after) = Name::read(*byte, after);
-                    rest = after;
+                    let is_state = after.starts_with(b"is-") || after.starts_with(b"js-");
+                    let (name, others) = Name::read(*byte, after);
+                    let is_short = after.len() - others.len() <= LONGEST_STATE;
+                    rest = others;
                     if is_known(name) || last.is_none() {
                         selector.add(name, if *byte == b'.' { 16 } else { 256 });
-                    } else if rest.is_empty() && selector.has_none() {
-                        return None;
-                    } else {
-                        // A script may give an element the name: `.answer.open`.
+                    } else if is_state || is_short && STATES.contains(&name) {
                         selector.is_conditional = true;
+                    } else {
+                        return None;
                     }
                 }
                 b'/' if after.first() == Some(&b'*') => rest = after_comment(after),

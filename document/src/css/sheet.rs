@@ -54,6 +54,8 @@ pub(crate) struct Sheet {
     shown: HashSet<Name>,
     /// The properties that some rule changes for some elements with a name.
     changes: HashMap<Name, Changes>,
+    /// These names, to be compared at once.
+    changing: KnownNames,
     /// There are more rules than are kept.
     pub(crate) is_cut: bool,
 }
@@ -108,7 +110,7 @@ impl Sheet {
         }
         for selector in selectors {
             if !is_counting || selector.is_conditional {
-                self.changing(&selector, &style);
+                self.take_changes(&selector, &style);
             }
             let has_several = selector.names().count() > 1;
             if style.may_show() && (selector.is_conditional || has_several || !is_counting) {
@@ -125,12 +127,13 @@ impl Sheet {
     }
 
     /// Takes a rule that counts for some of the elements with a name, or at times.
-    fn changing(&mut self, selector: &Selector, style: &Style) {
+    fn take_changes(&mut self, selector: &Selector, style: &Style) {
         let Some(name) = selector.names().last() else { return };
         let changes = style.usual.changes().with(style.important.changes());
         if changes == Changes::default() {
             return;
         }
+        self.changing.add(name);
         if self.changes.len() < MOST_RULES {
             let known = self.changes.entry(name).or_default();
             *known = known.with(changes);
@@ -141,7 +144,8 @@ impl Sheet {
 
     /// The properties that rules may change for an element with these names.
     pub(crate) fn changes(&self, names: &[Name]) -> Changes {
-        let found = names.iter().filter_map(|name| self.changes.get(name));
+        let names = names.iter().filter(|name| self.changing.may_have(**name));
+        let found = names.filter_map(|name| self.changes.get(name));
         found.fold(Changes::default(), |all, one| all.with(*one))
     }
 

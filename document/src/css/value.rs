@@ -48,12 +48,6 @@ impl<'v> Length<'v> {
         self.number <= most
     }
 
-    /// Returns true if people see what is this long.
-    pub(super) fn is_visible(self) -> bool {
-        let least = if matches!(self.unit, "em" | "rem") { 0.5 } else { 8.0 };
-        self.number >= least
-    }
-
     /// Returns true if what is moved by it is off the page.
     pub(super) fn is_far(self) -> bool {
         let most = match self.unit {

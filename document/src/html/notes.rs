@@ -48,8 +48,7 @@ pub(crate) struct Note {
 
 /// Returns true if a class may name a note.
 pub(super) fn may_be_note(class: &[u8]) -> bool {
-    const STARTS: [&[u8]; 6] = [b"admo", b"call", b"aler", b"cust", b"hint", b"quot"];
-    class.windows(4).any(|window| STARTS.contains(&window))
+    class.windows(4).any(|start| matches!(start, b"admo" | b"call" | b"aler" | b"cust" | b"hint" | b"quot"))
 }
 
 /// Returns true if a role names a note.
