@@ -66,10 +66,18 @@ fn candidates(tree: &Tree, measures: &Measures, shown: Shown) -> Vec<Candidate> 
         let has_controls =
             || tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| matches!(node.tag, Tag::Form | Tag::Nav));
         if measure.text > 0 && measure.links <= measure.text / 2 && !has_controls() {
-            candidates.push(Candidate { id, is_named: note.is_named, outer: outermost(tree, measures, id) });
+            // The list of all footnotes is one, too.
+            let is_named = note.is_named || holds_named(tree, id);
+            candidates.push(Candidate { id, is_named, outer: outermost(tree, measures, id) });
         }
     }
     candidates
+}
+
+/// Returns true if the first element in a part is a named note.
+fn holds_named(tree: &Tree, id: NodeId) -> bool {
+    let first = tree.children(id).find(|(_, node)| node.tag != Tag::Text);
+    first.and_then(|(_, first)| tree.note(first)).is_some_and(|note| note.is_named)
 }
 
 /// The outermost element that holds nothing but this one.

@@ -160,6 +160,9 @@ impl Page<'_> {
                     || measure.plain() >= whole.plain() / 10 * MOST_TENTHS)
         };
         let (child, _) = best.filter(|(_, measure)| holds_most(measure))?;
+        if self.has_footnotes(child) {
+            return None;
+        }
         let is_one_of_many = kind == Kind::Prose
             && !is_article
             && (self.has_alike(child) || self.has_sections(child) || self.has_answers(child));
@@ -177,6 +180,18 @@ impl Page<'_> {
             other != id && node.tag == Tag::Article && class(node) == class(post) && has_text
         };
         post.tag == Tag::Article && tree.children(post.parent).any(is_post)
+    }
+
+    /// Returns true if footnotes stand behind an element: their marks lead back into it.
+    fn has_footnotes(self, id: NodeId) -> bool {
+        const BACK: [&str; 5] = ["#_ftnref", "#_ednref", "#fnref", "#footnote-ref", "#cite_ref"];
+        const MOST_LOOKED_AT: usize = 64;
+        let leads_back = |node: Node| {
+            let href = self.tree.attribute(node, Attribute::Href).map(str::trim);
+            href.is_some_and(|href| BACK.iter().any(|back| href.starts_with(back)))
+        };
+        let mut beside = self.tree.after(id);
+        beside.any(|(id, _)| self.tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| leads_back(node)))
     }
 
     /// Returns true if sections with a heading and text of their own stand beside an element.

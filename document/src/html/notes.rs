@@ -48,7 +48,35 @@ pub(crate) struct Note {
 
 /// Returns true if a class may name a note.
 pub(super) fn may_be_note(class: &[u8]) -> bool {
-    class.windows(4).any(|start| matches!(start, b"admo" | b"call" | b"aler" | b"cust" | b"hint" | b"quot"))
+    let mut part = 0_u32;
+    class.iter().any(|byte| {
+        part = part << 8 | u32::from(*byte);
+        LETTERS.get(place(part)) == Some(&part)
+    })
+}
+
+/// Four letters of each name, each in its place, so that one of them is compared.
+const LETTERS: [u32; PLACES] = {
+    const NAMES: [&[u8; 4]; 8] = [b"admo", b"aler", b"call", b"cust", b"hint", b"quot", b"teca", b"uenc"];
+    let mut letters = [0; PLACES];
+    let mut at = 0;
+    while at < NAMES.len() {
+        #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
+        {
+            let part = u32::from_be_bytes(*NAMES[at]);
+            assert!(letters[place(part)] == 0, "each has a place of its own");
+            letters[place(part)] = part;
+        }
+        at += 1;
+    }
+    letters
+};
+const PLACES: usize = 16;
+const MULTIPLIER: u32 = 0x1e2f_eb89;
+
+/// The place of four letters: the first bits of a product that is another for each name.
+const fn place(part: u32) -> usize {
+    (part.wrapping_mul(MULTIPLIER) >> 28) as usize
 }
 
 /// Returns true if a role names a note.
@@ -76,7 +104,9 @@ impl Tree<'_> {
         let names = || class.split_ascii_whitespace().chain(sort.split_ascii_whitespace());
         let is_container = |name: &str| {
             let has = |word: &str| words(name).any(|other| other.eq_ignore_ascii_case(word));
-            let is_one = name.contains("admonition") || name.contains("callout");
+            let is_one = ["admonition", "callout", "notecard", "confluence-information-macro"]
+                .iter()
+                .any(|sort| name.contains(sort));
             let is_one = is_one || has("alert") || has("hint") || name == "custom-block";
             let has_kind = || kind_in(name).is_some();
             let is_named_aside = is_aside && (has_kind() || PLAIN.into_iter().any(has));
@@ -97,7 +127,11 @@ impl Tree<'_> {
             return None;
         }
         // `alert alert-danger` is a danger.
-        let by_name = names().filter_map(kind_in).min_by_key(|kind| *kind == "Alert");
+        let by_name = names().filter_map(kind_in).min_by_key(|kind| match *kind {
+            "Alert" => 2,
+            "Info" => 1,
+            _ => 0,
+        });
         let kind = by_name.filter(|_| is_named).or(role_kind.flatten());
         Some(Note { is_named, kind })
     }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::input::Input;
 use super::reader::tree_of as parse;
-use super::{Tag, Tree};
+use super::{Attribute, Tag, Tree};
 use crate::{Limits, encoding};
 
 /// The files with an ending in a folder of this crate's tests, and in all folders of the corpora.
@@ -137,7 +137,8 @@ fn own_text(tree: &Tree<'_>) -> String {
     let mut skip_to = Tree::ROOT;
     for (id, node) in tree.nodes() {
         if id >= skip_to {
-            if is_left_out(node.tag) {
+            let is_script = node.tag == Tag::Math && tree.attribute(node, Attribute::Type).is_some();
+            if is_script || is_left_out(node.tag) {
                 skip_to = node.end;
             }
             text.extend(tree.text(node).chars().filter(|c| !is_blank(*c)));

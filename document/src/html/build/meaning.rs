@@ -94,6 +94,7 @@ impl Builder<'_> {
         match essence.to_ascii_lowercase().as_slice() {
             b"application/ld+json" => Script::JsonLd,
             b"" | b"module" => Script::Program,
+            b"math/tex" => Script::Tex,
             other if other.ends_with(b"javascript") || other.ends_with(b"ecmascript") => Script::Program,
             _ => Script::Other,
         }
@@ -113,6 +114,8 @@ pub(super) enum Script {
     JsonLd,
     /// A browser runs it.
     Program,
+    /// A formula, which a program shows.
+    Tex,
     /// Data for other scripts.
     Other,
 }

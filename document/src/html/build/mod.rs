@@ -211,12 +211,14 @@ impl<'p> Builder<'p> {
                 && has_name(attributes)
                 && self.add_leaf(tag, flags, attributes);
         }
+        let mut is_tex = false;
         let is_left_out = match tag {
             Tag::Script => {
                 let script = self.script(attributes);
                 self.script_runs = script == Script::Program;
                 self.parts.has_scripts |= self.script_runs;
-                script != Script::JsonLd
+                is_tex = script == Script::Tex;
+                !matches!(script, Script::JsonLd | Script::Tex)
             }
             // The name of a drawing.
             Tag::Title if self.current().name.tag == Tag::Svg => false,
@@ -239,10 +241,19 @@ impl<'p> Builder<'p> {
         // The contents of a template are not a part of the page, but the template may keep a place in it.
         let is_place = tag == Tag::Template && is_left_out && self.is_place(attributes);
         let is_kept = is_place && self.add_leaf(tag, flags, attributes)
-            || self.is_embedded(tag, attributes) && self.add_leaf(Tag::Embed, flags, attributes);
-        let waits = !is_kept && matches!(tag, Tag::Video | Tag::Audio);
-        self.waiting = if waits { self.media(attributes) } else { None };
-        self.push(name, flags, attributes, !is_left_out) || is_kept || self.waiting.is_some()
+            || matches!(tag, Tag::Iframe | Tag::Video | Tag::Audio)
+                && self.is_embedded(tag, attributes)
+                && self.add_leaf(Tag::Embed, flags, attributes);
+        let formula = self.nodes.len();
+        if matches!(tag, Tag::Video | Tag::Audio) {
+            self.waiting = self.media(attributes).filter(|_| !is_kept);
+        }
+        let has_node = self.push(name, flags, attributes, !is_left_out);
+        if let Some(node) = self.nodes.get_mut(formula).filter(|_| is_tex) {
+            node.tag = Tag::Math;
+        }
+        let waits = matches!(tag, Tag::Video | Tag::Audio) && self.waiting.is_some();
+        has_node || is_kept || waits
     }
 
     fn open_body(&mut self, flags: Flags, attributes: &[Value]) {

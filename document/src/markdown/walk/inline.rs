@@ -11,6 +11,8 @@ use crate::html::{Attribute, Node, NodeId, Tag};
 /// The most text in one span of code; what has more is not one.
 const LONGEST_CODE: usize = 1000;
 
+/// Marks that lead to the paragraph that they are in, or from a note back to the text.
+const MARKS: [&str; 6] = ["¶", "§", "↩", "↩\u{fe0e}", "⤴", "↑"];
 /// The nodes between an image and an element that is its title.
 pub(crate) const CAPTION_DISTANCE: u32 = 16;
 /// The nodes of a figure in which an image is looked for.
@@ -52,7 +54,7 @@ impl Walk<'_> {
     pub(super) fn link(&mut self, id: NodeId, node: Node) -> Inside {
         let Some(address) = self.tree.address(node, Attribute::Href) else { return Inside::Walk };
         // A mark behind a heading or a paragraph that leads to it.
-        let is_mark = || self.is_in_heading() || matches!(self.tree.all_text(id).trim(), "¶" | "§");
+        let is_mark = || self.is_in_heading() || MARKS.contains(&self.tree.all_text(id).trim());
         if self.tree.is_permalink(id, node) && is_mark() {
             return Inside::Skip;
         }
@@ -126,6 +128,13 @@ impl Walk<'_> {
             let encoding = self.tree.attribute(node, Attribute::Encoding).unwrap_or_default();
             node.tag == Tag::Annotation && encoding.to_ascii_lowercase().contains("tex")
         };
+        if self.tree.attribute(node, Attribute::Type).is_some() {
+            // A script for MathJax, beside which the page may have the same in MathML.
+            if !self.is_behind_formula(id, node) {
+                self.tex(&self.tree.all_text(id));
+            }
+            return Inside::Skip;
+        }
         let annotation = self.tree.inside(id).find(|(_, node)| is_tex(*node));
         let tex = annotation.map(|(id, _)| self.tree.all_text(id)).filter(|tex| !tex.trim().is_empty());
         let stated = self.tree.attribute(node, Attribute::Alttext).filter(|tex| !tex.trim().is_empty());
@@ -145,6 +154,19 @@ impl Walk<'_> {
             }
         }
         Inside::Skip
+    }
+
+    /// Returns true if the element right before has a formula.
+    fn is_behind_formula(&self, id: NodeId, node: Node) -> bool {
+        const MOST_LOOKED_AT: usize = 256;
+        let last = NodeId(id.0.saturating_sub(1));
+        let mut around = std::iter::once(last).chain(self.tree.around(last).map(|(id, _)| id));
+        let before = around
+            .find(|other| self.tree.node(*other).parent == node.parent)
+            .filter(|other| *other > node.parent);
+        before.is_some_and(|before| {
+            self.tree.inside(before).take(MOST_LOOKED_AT).any(|(_, node)| node.tag == Tag::Math)
+        })
     }
 
     /// Returns true if an image is a formula, by the names that MediaWiki and others give it.

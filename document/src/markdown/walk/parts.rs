@@ -2,12 +2,14 @@
 
 use super::super::line::Mark;
 use super::{Ending, Walk};
-use crate::html::{Node, NodeId};
+use crate::html::{Node, NodeId, Tag};
 
 impl Walk<'_> {
     /// A block whose meaning its names give.
     pub(super) fn part(&mut self, id: NodeId, node: Node) -> Ending {
-        if let Some(note) = self.tree.note(node).filter(|_| id != self.content.root) {
+        let note =
+            self.tree.note(node).filter(|_| id != self.content.root && !self.is_list_of_notes(id, node));
+        if let Some(note) = note {
             self.blocks.begin_quote();
             if let Some(kind) = self.tree.kind_to_name(id, note) {
                 self.label(kind);
@@ -19,6 +21,12 @@ impl Walk<'_> {
             return Ending::Label;
         }
         Ending::Block
+    }
+
+    /// Returns true if an `aside` holds others, as that of all footnotes.
+    fn is_list_of_notes(&self, id: NodeId, node: Node) -> bool {
+        let first = || self.tree.children(id).find(|(_, node)| node.tag != Tag::Text);
+        node.tag == Tag::Aside && first().is_some_and(|(_, first)| first.tag == Tag::Aside)
     }
 
     /// Writes a line that names what follows.
