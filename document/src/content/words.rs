@@ -152,7 +152,7 @@ const WORDS: [Word; COUNT] = [
     ("trending", Weak),
     ("upsell", Strong),
     ("utility.", Weak),
-    ("widget", Weak),
+    ("widget", Label),
     ("zergnet", Strong),
 ];
 
