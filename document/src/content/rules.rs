@@ -326,9 +326,10 @@ fn is_of_text(tree: &Tree, id: NodeId) -> bool {
     let around = || tree.around(id).take(MOST_AROUND).map(|(_, node)| node.tag);
     let leads_elsewhere =
         || [Tag::A, Tag::Form, Tag::Button].into_iter().any(|tag| evidence::has(tree, id, tag));
-    let before = || tree.children(tree.node(id).parent).take_while(|(other, _)| *other < id).last();
+    // Perhaps behind blanks.
+    let mut before = std::iter::successors(tree.before(id), |id| tree.before(*id)).take(2);
     around().next().is_some_and(is_quote)
-        || before().is_some_and(|(_, node)| node.tag == Tag::Blockquote)
+        || before.any(|id| tree.node(id).tag == Tag::Blockquote)
         || around().any(is_section) && leads::is_sentence(tree, id) && !leads_elsewhere()
 }
 

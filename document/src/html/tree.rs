@@ -155,6 +155,14 @@ impl Tree<'_> {
         self.siblings(NodeId(id.0 + 1), self.node(id).end)
     }
 
+    /// The sibling before a node.
+    pub(crate) fn before(&self, id: NodeId) -> Option<NodeId> {
+        let parent = self.node(id).parent;
+        let last = NodeId(id.0.checked_sub(1)?);
+        let mut around = std::iter::once(last).chain(self.around(last).map(|(id, _)| id));
+        around.find(|other| *other > parent && self.node(*other).parent == parent)
+    }
+
     /// The siblings after a node.
     pub(crate) fn after(&self, id: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
         let node = self.node(id);

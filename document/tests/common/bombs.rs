@@ -126,6 +126,8 @@ pub(crate) const BOMBS: &[Bomb] = &[
         &[("<div id=a role=tab aria-controls=a>", ONCE), ("text ", EACH), ("</div>", ONCE), ("<div role=tabpanel aria-labelledby=a hidden>t</div>", EACH)]),
     bomb("videos in each other", 100_000, &[("text", ONCE), ("<video controls title=t><source src=x>", EACH)]),
     bomb("frames", 100_000, &[("text", ONCE), ("<iframe src=x title=t></iframe>", EACH)]),
+    bomb("footers beside each other", 100_000, &[("text<section>", ONCE), ("<footer>A sentence.</footer>", EACH)]),
+    bomb("indices of indices in code", 100_000, &[("text 1", ONCE), ("<sub>1", EACH), ("<code>", ONCE), ("<sup>1", EACH)]),
     bomb("powers of powers", 100_000, &[("text", ONCE), ("<sup>2", EACH)]),
     bomb("figures in figures", 100_000, &[("text", ONCE), ("<figure><img src=x alt=y>t", EACH)]),
     bomb("captions in captions", 100_000, &[("text", ONCE), ("<div class=caption><img src=x alt=y>t", EACH)]),

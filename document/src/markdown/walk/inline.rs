@@ -103,7 +103,7 @@ impl Walk<'_> {
                 _ if inner.flags.has(Flags::HIDDEN) => skip_to = inner.end,
                 Tag::Text => text.push_str(self.tree.text(inner)),
                 Tag::Br => text.push('\n'),
-                Tag::Sup => text.push_str(scripts::sign(&text, self.tree.all_text(id).trim())),
+                Tag::Sup => text.push_str(scripts::sign(self.tree, id, &text)),
                 tag if !tag.is_inline() || tag == Tag::Img => return Inside::Walk,
                 _ => {}
             }
@@ -130,7 +130,7 @@ impl Walk<'_> {
         };
         if self.tree.attribute(node, Attribute::Type).is_some() {
             // A script for MathJax, beside which the page may have the same in MathML.
-            if !self.is_behind_formula(id, node) {
+            if !self.is_behind_formula(id) {
                 self.tex(&self.tree.all_text(id));
             }
             return Inside::Skip;
@@ -157,14 +157,9 @@ impl Walk<'_> {
     }
 
     /// Returns true if the element right before has a formula.
-    fn is_behind_formula(&self, id: NodeId, node: Node) -> bool {
+    fn is_behind_formula(&self, id: NodeId) -> bool {
         const MOST_LOOKED_AT: usize = 256;
-        let last = NodeId(id.0.saturating_sub(1));
-        let mut around = std::iter::once(last).chain(self.tree.around(last).map(|(id, _)| id));
-        let before = around
-            .find(|other| self.tree.node(*other).parent == node.parent)
-            .filter(|other| *other > node.parent);
-        before.is_some_and(|before| {
+        self.tree.before(id).is_some_and(|before| {
             self.tree.inside(before).take(MOST_LOOKED_AT).any(|(_, node)| node.tag == Tag::Math)
         })
     }

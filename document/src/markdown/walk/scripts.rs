@@ -1,7 +1,7 @@
 //! Superscripts and subscripts: powers and indices, which are not further digits or letters.
 
 use super::{Ending, Inside, Walk};
-use crate::html::{Node, NodeId, Tag};
+use crate::html::{Node, NodeId, Tag, Tree};
 
 /// The sorts of superscripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,22 +46,28 @@ impl Superscript {
     }
 }
 
+/// The nodes of a superscript or a subscript; what has more is not one.
+const MOST_NODES: usize = 16;
+
+/// The text of an element, if it has few nodes.
+fn text(tree: &Tree, id: NodeId) -> Option<String> {
+    let is_small = tree.node(id).end.index() - id.index() <= MOST_NODES;
+    is_small.then(|| tree.all_text(id).trim().to_owned())
+}
+
 /// The sign before a superscript in code.
-pub(super) fn sign(before: &str, text: &str) -> &'static str {
+pub(super) fn sign(tree: &Tree, id: NodeId, before: &str) -> &'static str {
     let last = before.chars().next_back().filter(|last| !last.is_whitespace());
-    let sort = last.map_or(Superscript::End, |last| Superscript::of(text, last));
-    if sort == Superscript::End { "" } else { "^" }
+    let sort = last.and_then(|last| Some(Superscript::of(&text(tree, id)?, last)));
+    if sort.is_none_or(|sort| sort == Superscript::End) { "" } else { "^" }
 }
 
 impl Walk<'_> {
     /// Begins a superscript.
     pub(super) fn superscript(&mut self, id: NodeId, node: Node) -> Inside {
-        const MOST_NODES: usize = 16;
         let before = self.line.last().filter(|last| !last.is_whitespace() && *last != '^');
-        let Some(before) = before.filter(|_| node.end.index() - id.index() <= MOST_NODES) else {
-            return Inside::Walk;
-        };
-        match Superscript::of(self.tree.all_text(id).trim(), before) {
+        let (Some(before), Some(text)) = (before, text(self.tree, id)) else { return Inside::Walk };
+        match Superscript::of(&text, before) {
             Superscript::End => {}
             // 1 1/2
             _ if self.is_numerator(node) => {
@@ -91,7 +97,8 @@ impl Walk<'_> {
         let is_digit = |c: char| c.is_ascii_digit();
         let is_after_digit = self.line.last().is_some_and(is_digit);
         let is_before_digit = self.tree.text(self.tree.node(node.end)).starts_with(is_digit);
-        if (is_after_digit || is_before_digit) && self.tree.all_text(id).trim().starts_with(is_digit) {
+        let is_number = || text(self.tree, id).is_some_and(|text| text.starts_with(is_digit));
+        if (is_after_digit || is_before_digit) && is_number() {
             self.line.push_markup("\\_");
         }
     }
