@@ -46,7 +46,8 @@ pub(super) fn find(
     let is_technical = !lists.is_empty() && is_technical(tree, root);
     lists.retain(|id| {
         let is_of_manual = || is_index(tree, *id) || is_described(tree, measures, *id);
-        !(is_contents(tree, *id) || is_technical && is_of_manual())
+        let is_kept = is_contents(tree, *id) || is_heading_of_text(tree, measures, *id);
+        !(is_kept || is_technical && is_of_manual())
     });
     let prose = prose_beside(tree, measures, root, &lists);
     let is_between = |id: NodeId| {
@@ -121,6 +122,23 @@ fn is_announced(tree: &Tree, id: NodeId) -> bool {
     let before =
         (id.0.saturating_sub(MOST_BETWEEN)..id.0).rev().map(|id| tree.text(tree.node(NodeId(id))).trim());
     before.into_iter().find(|text| !text.is_empty()).is_some_and(|text| text.ends_with([':', '：']))
+}
+
+/// Returns true if a part is a heading, and text follows it.
+fn is_heading_of_text(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    const LEAST_TEXT: u32 = 20;
+    let node = tree.node(id);
+    let is_text = |(id, node): (NodeId, Node)| {
+        let measure = measures.get(id);
+        let is_block = matches!(node.tag, Tag::P | Tag::Div | Tag::Section | Tag::Ul | Tag::Ol);
+        is_block && measure.plain() >= LEAST_TEXT && measure.links < measure.text / 4
+    };
+    let mut headings = tree.inside(id).filter(|(_, node)| node.tag.heading_level().is_some());
+    let only = headings.next().filter(|_| headings.next().is_none());
+    let is_all = |(heading, _): (NodeId, Node)| measures.get(heading).text == measures.get(id).text;
+    node.tag == Tag::Div
+        && only.is_some_and(is_all)
+        && tree.after(id).find(|(_, node)| node.tag != Tag::Text).is_some_and(is_text)
 }
 
 /// Returns true if a part is one link, and the part right behind it describes where that leads, as in a table.

@@ -118,6 +118,8 @@ const CONSENT: Hits = words::of_strength(Strength::Consent) << FIRST_WORD;
 /// links that it may leave out with all.
 const UNSURE_SHARE: u32 = 12;
 const UNSURE_SHARE_OF_ALL: u32 = 3;
+/// The nodes of a list of tabs in which a panel is looked for.
+const MOST_IN_TABS: usize = 256;
 /// The elements from a cell to its table: the row and a group of rows.
 const MOST_TO_TABLE: usize = 3;
 /// The elements around a footer that are looked at.
@@ -342,7 +344,7 @@ fn is_note(tree: &Tree, node: Node) -> bool {
 /// Returns true if an element holds what its tabs show, and not only the tabs.
 fn has_panels(tree: &Tree, id: NodeId) -> bool {
     let is_tabs = tree.attribute(tree.node(id), Attribute::Role).is_some_and(|role| role.trim() == "tablist");
-    is_tabs && evidence::has(tree, id, Tag::P)
+    is_tabs && tree.inside(id).take(MOST_IN_TABS).any(|(_, node)| node.flags.has(Flags::PANEL))
 }
 
 /// Returns true if an element is a label for those who cannot see an icon.
@@ -387,7 +389,24 @@ fn is_question(tree: &Tree, id: NodeId, node: Node) -> bool {
         || evidence::has_heading(tree, id)
         || evidence::has(tree, id, Tag::P)
         || opens_text(tree, node)
+        || alternates(tree, id)
         || asks()
+}
+
+/// Returns true if a button stands right before a part with a paragraph, and another one of its class does so beside it.
+fn alternates(tree: &Tree, id: NodeId) -> bool {
+    let class = |id: NodeId| tree.attribute(tree.node(id), Attribute::Class).unwrap_or_default();
+    let element = |(_, node): &(NodeId, Node)| node.tag != Tag::Text;
+    let opens = |id: NodeId| {
+        let next = tree.after(id).find(element).map(|(id, _)| id);
+        next.filter(|next| tree.node(*next).tag == Tag::Div && evidence::has(tree, *next, Tag::P))
+    };
+    let is_other = |other: NodeId| tree.node(other).tag == Tag::Button && class(other) == class(id);
+    let after = opens(id).and_then(|part| tree.after(part).find(element)).map(|(id, _)| id);
+    let mut before = std::iter::successors(tree.before(id), |id| tree.before(*id)).take(4);
+    tree.node(id).tag == Tag::Button
+        && opens(id).is_some()
+        && (after.is_some_and(|next| is_other(next) && opens(next).is_some()) || before.any(is_other))
 }
 
 /// Returns true if a button says that it controls an element right after it, and that has a paragraph.

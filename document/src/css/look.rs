@@ -33,7 +33,7 @@ macro_rules! properties {
 
 properties! {
     DISPLAY VISIBILITY OPACITY FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN INDENT CLIP CLIP_PATH WIDTH HEIGHT MOST_WIDTH
-    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS ROOM FLOAT SHADOW
+    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS ROOM FLOAT SHADOW RELATIVE
 }
 
 /// The properties of text that a rule declares.
@@ -88,7 +88,7 @@ impl Look {
 
     /// The same without properties that say nothing unless others of the same block do.
     pub(super) fn settled(self) -> Self {
-        const OTHERS: u32 = ROOM | FLOAT | SHADOW;
+        const OTHERS: u32 = ROOM | FLOAT | SHADOW | RELATIVE;
         let is_alone = self.declared & !OTHERS == 0 && self.color.is_none() && self.background.is_none();
         if is_alone { Self::default() } else { self }
     }
@@ -118,7 +118,10 @@ impl Look {
                     .find(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
                 self.font_size(size.unwrap_or("medium"));
             }
-            "position" => self.declare(POSITION, is(&["absolute", "fixed"])),
+            "position" => {
+                self.declare(POSITION, is(&["absolute", "fixed"]));
+                self.declare(RELATIVE, is(&["relative"]));
+            }
             "left" | "inset-inline-start" => self.declare(LEFT, is_far()),
             "right" | "inset-inline-end" => self.declare(RIGHT, is_far()),
             "top" | "inset" | "inset-block-start" => self.declare(TOP, is_far()),
@@ -218,6 +221,11 @@ impl Look {
         Self { hiding: self.hiding & !without, ..self }
     }
 
+    /// Returns true if the element has no width or no height.
+    pub(crate) fn is_without_room(&self) -> bool {
+        self.hides(WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT)
+    }
+
     /// Returns true if the element takes part in the layout, although nobody sees it.
     pub(crate) fn keeps_place(&self) -> bool {
         !self.hides(DISPLAY) && !self.hides(POSITION)
@@ -243,7 +251,7 @@ impl Look {
         if self.hides(DISPLAY | CONTENT) || self.hides(VISIBILITY | OPACITY) && !is_animated {
             return Sight::Hidden;
         }
-        let is_off_page = self.hides(POSITION) && self.hides(LEFT | RIGHT | TOP | BOTTOM);
+        let is_off_page = self.hides(POSITION | RELATIVE) && self.hides(LEFT | RIGHT | TOP | BOTTOM);
         let is_cut = self.hides(OVERFLOW)
             && !self.hides(ROOM)
             && self.hides(WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT)

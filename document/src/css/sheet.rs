@@ -193,8 +193,8 @@ impl Sheet {
 
 /// The same without the marks of comments in HTML around a sheet.
 fn without_marks(prelude: &str) -> &str {
-    // The tokenizer may keep the first sign of a sheet.
-    match ["<!--", "!--", "-->"].iter().find_map(|mark| prelude.strip_prefix(mark)) {
+    // The tokenizer keeps the first two signs of a sheet.
+    match ["<!--", "-->", "--"].iter().find_map(|mark| prelude.strip_prefix(mark)) {
         Some(rest) => without_marks(rest.trim_start()),
         None => prelude,
     }

@@ -28,11 +28,11 @@ mod list {
         AllowFullScreen "allowfullscreen" Alt "alt" Alttext "alttext" AriaControls "aria-controls" AriaHidden "aria-hidden" AriaLabel "aria-label"
         AriaLabelledby "aria-labelledby" AriaLevel "aria-level" Background "background" Bgcolor "bgcolor" Charset "charset" Checked "checked" Class "class" Colspan "colspan"
         Content "content" Controls "controls" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
-        DataLazySrc "data-lazy-src" DataOriginal "data-original" DataSid "data-sid" DataSrc "data-src" DataSrcset "data-srcset" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Href "href"
+        DataLazySrc "data-lazy-src" DataOriginal "data-original" DataSid "data-sid" DataSrc "data-src" DataSrcset "data-srcset" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Height "height" Href "href"
         HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Itemtype "itemtype" Lang "lang" Media "media" Name "name" Popover "popover"
         PopoverTarget "popovertarget" Property "property"
         Rel "rel" Reversed "reversed" Role "role" Rowspan "rowspan" ShadowRootMode "shadowrootmode" Slot "slot" Src "src" Srcset "srcset" Start "start"
-        Style "style" Title "title" Type "type" Value "value" XmlLang "xml:lang"
+        Style "style" Title "title" Type "type" Value "value" Width "width" XmlLang "xml:lang"
     }
 }
 

@@ -215,7 +215,14 @@ impl Tree<'_> {
         let at = self.tabs.binary_search_by_key(&id, |(panel, _)| *panel).ok();
         let tab = at.and_then(|at| self.tabs.get(at)).map(|(_, tab)| *tab);
         let text = tab.map(|tab| {
-            let texts = self.inside(tab).take(MOST_NODES).map(|(_, node)| self.text(node));
+            let mut skip_to = tab;
+            let texts = self.inside(tab).take(MOST_NODES).map(|(id, node)| {
+                // The label itself stands elsewhere.
+                if id > tab && id >= skip_to && node.flags.has(Flags::HIDDEN) {
+                    skip_to = node.end;
+                }
+                if id < skip_to { "" } else { self.text(node) }
+            });
             texts.flat_map(str::chars).take(LONGEST).collect::<String>()
         });
         let label = || {
@@ -243,7 +250,7 @@ impl Tree<'_> {
                 continue;
             }
             if node.tag == Tag::Text {
-                text.push_str(self.text(node));
+                text.push_str(if node.flags.has(Flags::HIDDEN) { "" } else { self.text(node) });
             } else if node.flags.has(Flags::HIDDEN) || node.tag.is_without_text() && node.tag != Tag::Title {
                 skip_to = node.end;
             } else if !node.tag.is_inline() || node.tag == Tag::Br {

@@ -33,7 +33,7 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             sheet.read(tree.values.at(style.place), style.is_always, &known);
         }
     }
-    let (mut marks, blocks, mut tabs, sets) = {
+    let (marks, blocks, mut tabs, sets) = {
         let openable = Openable::of(tree);
         let (marks, blocks) = Marks {
             tree,
@@ -55,21 +55,39 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             if tree.parts.has_panels { tabs::sets(tree) } else { Vec::new() },
         )
     };
+    for (id, is_hidden) in marks {
+        if let Some(node) = tree.nodes.get_mut(id.index()) {
+            node.flags.set(Flags::HIDDEN, is_hidden);
+        }
+    }
+    // A label that nobody sees says nothing, and a heading, or one around the panel, stays where it is.
+    tabs.retain(|(panel, label)| {
+        let is_around = label <= panel && *panel < tree.node(*label).end;
+        let is_hidden = |node: Node| node.flags.has(Flags::HIDDEN);
+        let mut around = std::iter::once(*label).chain(tree.around(*label).map(|(id, _)| id));
+        !is_around
+            && !around.any(|id| is_hidden(tree.node(id)) || tree.node(id).tag.heading_level().is_some())
+            && !tree.inside(*label).take(MOST_LOOKED_AT).any(|(_, node)| node.tag.heading_level().is_some())
+    });
     for id in blocks {
         if let Some(node) = tree.nodes.get_mut(id.index()) {
             node.tag = Tag::Div;
         }
     }
-    // Each label stands above its part.
-    marks.extend(sets.iter().map(|set| (set.labels, true)));
+    // Each label stands above its part only.
+    let labels = sets.iter().map(|set| set.labels).chain(tabs.iter().map(|(_, label)| *label));
+    let labels: Vec<NodeId> = labels.collect();
     let parts = sets.into_iter().flat_map(|set| set.parts);
-    let is_new = |part: &(NodeId, NodeId)| tabs.binary_search_by_key(&part.0, |(panel, _)| *panel).is_err();
+    let is_new = |(part, label): &(NodeId, NodeId)| {
+        let is_hidden = tree.node(*label).flags.has(Flags::HIDDEN);
+        !is_hidden && tabs.binary_search_by_key(part, |(panel, _)| *panel).is_err()
+    };
     let parts: Vec<_> = parts.filter(is_new).collect();
     tabs.extend(parts);
     tabs.sort_unstable();
-    for (id, is_hidden) in marks {
+    for id in labels {
         if let Some(node) = tree.nodes.get_mut(id.index()) {
-            node.flags.set(Flags::HIDDEN, is_hidden);
+            node.flags.add(Flags::HIDDEN);
         }
     }
     tree.tabs = tabs;
@@ -248,7 +266,8 @@ impl Marks<'_, '_> {
         let is_seen = is_openable || may_be_shown;
         let fades_in = is_main || !is_seen && self.is_page(id, look);
         let look = if fades_in { look.after_fade(is_main) } else { look };
-        let sight = match look.sight() {
+        let is_box = node.tag == Tag::Embed && look.is_without_room();
+        let sight = match if is_box { Sight::Hidden } else { look.sight() } {
             // A browser never hides a whole page for good.
             _ if is_seen || is_whole => Sight::Shown,
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,

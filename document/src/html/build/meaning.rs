@@ -42,9 +42,17 @@ impl Builder<'_> {
         let is_frame = || self.name(attributes).is_some() || has(Attribute::AllowFullScreen);
         match tag {
             Tag::Video | Tag::Audio => has_address && self.media(attributes).is_some(),
-            Tag::Iframe => has_address && is_frame(),
+            Tag::Iframe => has_address && is_frame() && !self.is_tiny(attributes),
             _ => false,
         }
+    }
+
+    /// Returns true if the attributes of a frame leave it no room.
+    fn is_tiny(&self, attributes: &[Value]) -> bool {
+        let is_size = |value: &&Value| matches!(value.attribute, Attribute::Width | Attribute::Height);
+        let is_small =
+            |value: &Value| matches!(self.values.bytes(*value).trim_ascii(), b"0" | b"1" | b"0px" | b"1px");
+        attributes.iter().filter(is_size).any(is_small)
     }
 
     /// A video or a sound that has a name or controls.

@@ -106,6 +106,11 @@ impl<'p> Builder<'p> {
         self.has_open(Tag::Svg) || self.has_open(Tag::Math)
     }
 
+    /// Returns true if a part of a drawing or a formula is HTML.
+    fn is_in_html(&self) -> bool {
+        self.has_open(Tag::ForeignObject) || self.has_open(Tag::AnnotationXml)
+    }
+
     fn has_open(&self, tag: Tag) -> bool {
         self.count(TagName::of(tag)) > 0
     }
@@ -169,7 +174,7 @@ impl<'p> Builder<'p> {
             flags.add(Flags::IN_HEAD);
         }
         let is_foreign = self.is_foreign();
-        if is_foreign && rules::leaves_foreign(tag) && !self.has_open(Tag::ForeignObject) {
+        if is_foreign && rules::leaves_foreign(tag) && !self.is_in_html() {
             self.close_outermost(Scope::Table, |open| matches!(open, Tag::Svg | Tag::Math));
         }
         if rules::closes_paragraph(tag) && self.has_open(Tag::P) {

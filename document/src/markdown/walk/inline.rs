@@ -126,7 +126,7 @@ impl Walk<'_> {
     pub(super) fn formula(&mut self, id: NodeId, node: Node) -> Inside {
         let is_tex = |node: Node| {
             let encoding = self.tree.attribute(node, Attribute::Encoding).unwrap_or_default();
-            node.tag == Tag::Annotation && encoding.to_ascii_lowercase().contains("tex")
+            node.tag == Tag::Annotation && encoding.trim().to_ascii_lowercase().ends_with("tex")
         };
         if self.tree.attribute(node, Attribute::Type).is_some() {
             // A script for MathJax, beside which the page may have the same in MathML.
