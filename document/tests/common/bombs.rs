@@ -128,6 +128,8 @@ pub(crate) const BOMBS: &[Bomb] = &[
     bomb("frames", 100_000, &[("text", ONCE), ("<iframe src=x title=t></iframe>", EACH)]),
     bomb("footers beside each other", 100_000, &[("text<section>", ONCE), ("<footer>A sentence.</footer>", EACH)]),
     bomb("indices of indices in code", 100_000, &[("text 1", ONCE), ("<sub>1", EACH), ("<code>", ONCE), ("<sup>1", EACH)]),
+    bomb("items behind others in a cell", 100_000,
+        &[("text<table><tr><th>a<th>b<tr><td>1<td><ul>", ONCE), ("<b></b>", EACH), ("<li>t", EACH)]),
     bomb("powers of powers", 100_000, &[("text", ONCE), ("<sup>2", EACH)]),
     bomb("figures in figures", 100_000, &[("text", ONCE), ("<figure><img src=x alt=y>t", EACH)]),
     bomb("captions in captions", 100_000, &[("text", ONCE), ("<div class=caption><img src=x alt=y>t", EACH)]),

@@ -7,6 +7,8 @@ use super::{Ending, Inside, Walk};
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag};
 
+/// The nodes between two items of a list.
+const MOST_BETWEEN: usize = 4;
 /// The nodes of a cell in which a name of an icon is looked for.
 const MOST_LOOKED_AT: usize = 64;
 
@@ -55,8 +57,8 @@ impl Walk<'_> {
             }
             Tag::Li => {
                 self.flush();
-                let mut before = self.tree.children(node.parent).take_while(|(other, _)| *other < id);
-                if before.any(|(_, node)| node.tag == Tag::Li) {
+                let mut before = std::iter::successors(self.tree.before(id), |id| self.tree.before(*id));
+                if before.by_ref().take(MOST_BETWEEN).any(|id| self.tree.node(id).tag == Tag::Li) {
                     self.line.end_item();
                 }
                 Ending::Block
