@@ -17,8 +17,8 @@ const LONGEST_TAG: usize = 1024;
 
 /// The bytes, from the first one that is not ASCII, that show an encoding.
 const SAMPLE: usize = 64 << 10;
-/// Fewer bytes that are not ASCII do not show an encoding.
-const FEWEST_OTHERS: usize = 16;
+/// As many bytes behind the first one that are not ASCII, or fewer, do not show an encoding.
+const TOO_FEW: usize = 16;
 
 /// The characters of a page.
 pub(crate) fn decode<'p>(page: &'p [u8], content_type: Option<&str>) -> Cow<'p, str> {
@@ -52,7 +52,7 @@ pub(crate) fn decode<'p>(page: &'p [u8], content_type: Option<&str>) -> Cow<'p, 
 /// The characters of a page in the encoding that its bytes look like; in that of Western Europe if few are not ASCII.
 fn guessed(page: &[u8]) -> Cow<'_, str> {
     let mut others = page.iter().enumerate().filter(|(_, byte)| !byte.is_ascii()).map(|(at, _)| at);
-    let (Some(first), Some(_)) = (others.next(), others.nth(FEWEST_OTHERS)) else {
+    let (Some(first), Some(_)) = (others.next(), others.nth(TOO_FEW)) else {
         return WINDOWS_1252.decode_without_bom_handling(page).0;
     };
     let rest = page.get(first..).unwrap_or_default();

@@ -129,16 +129,13 @@ fn is_heading_of_text(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
     const LEAST_TEXT: u32 = 20;
     let node = tree.node(id);
     let is_text = |(id, node): (NodeId, Node)| {
-        let measure = measures.get(id);
         let is_block = matches!(node.tag, Tag::P | Tag::Div | Tag::Section | Tag::Ul | Tag::Ol);
-        is_block && measure.plain() >= LEAST_TEXT && measure.links < measure.text / 4
+        is_block && measures.get(id).is_text(LEAST_TEXT)
     };
     let mut headings = tree.inside(id).filter(|(_, node)| node.tag.heading_level().is_some());
     let only = headings.next().filter(|_| headings.next().is_none());
     let is_all = |(heading, _): (NodeId, Node)| measures.get(heading).text == measures.get(id).text;
-    node.tag == Tag::Div
-        && only.is_some_and(is_all)
-        && tree.after(id).find(|(_, node)| node.tag != Tag::Text).is_some_and(is_text)
+    node.tag == Tag::Div && only.is_some_and(is_all) && tree.next_element(id).is_some_and(is_text)
 }
 
 /// Returns true if a part is one link, and the part right behind it describes where that leads, as in a table.
@@ -147,15 +144,12 @@ fn is_described(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
     const LONGEST_LABEL: u32 = 80;
     let node = tree.node(id);
     let links = || tree.inside(id).filter(|(_, node)| node.tag == Tag::A).take(2).count();
-    let behind = || tree.after(id).find(|(_, node)| node.tag != Tag::Text);
-    let describes = |(id, other): (NodeId, Node)| {
-        let measure = measures.get(id);
-        other.tag == node.tag && measure.plain() >= LEAST_TEXT && measure.links < measure.text / 4
-    };
+    let describes =
+        |(id, other): (NodeId, Node)| other.tag == node.tag && measures.get(id).is_text(LEAST_TEXT);
     node.tag == Tag::Div
         && measures.get(id).text <= LONGEST_LABEL
         && links() == 1
-        && behind().is_some_and(describes)
+        && tree.next_element(id).is_some_and(describes)
 }
 
 /// Returns true if a page calls a list of links to other pages its contents: `toc`, `toctree`.

@@ -29,6 +29,11 @@ impl Measure {
         }
     }
 
+    /// Returns true if so much of the text is in no link, and most of all.
+    pub(super) fn is_text(self, least: u32) -> bool {
+        self.plain() >= least && self.links < self.text / 4
+    }
+
     /// The text that is in no link.
     pub(super) fn plain(self) -> u32 {
         self.text.saturating_sub(self.links)

@@ -76,8 +76,7 @@ fn candidates(tree: &Tree, measures: &Measures, shown: Shown) -> Vec<Candidate> 
 
 /// Returns true if the first element in a part is a named note.
 fn holds_named(tree: &Tree, id: NodeId) -> bool {
-    let first = tree.children(id).find(|(_, node)| node.tag != Tag::Text);
-    first.and_then(|(_, first)| tree.note(first)).is_some_and(|note| note.is_named)
+    tree.first_element(id).and_then(|(_, first)| tree.note(first)).is_some_and(|note| note.is_named)
 }
 
 /// The outermost element that holds nothing but this one.

@@ -175,9 +175,10 @@ impl Page<'_> {
         let class = |node: Node| tree.attribute(node, Attribute::Class).unwrap_or_default();
         let post = tree.node(id);
         let is_post = |(other, node): (NodeId, Node)| {
-            let measure = measures.get(other);
-            let has_text = measure.plain() >= LEAST_SECTION && measure.links < measure.text / 4;
-            other != id && node.tag == Tag::Article && class(node) == class(post) && has_text
+            other != id
+                && node.tag == Tag::Article
+                && class(node) == class(post)
+                && measures.get(other).is_text(LEAST_SECTION)
         };
         post.tag == Tag::Article && tree.children(post.parent).any(is_post)
     }
@@ -197,18 +198,15 @@ impl Page<'_> {
     /// Returns true if sections with a heading and text of their own stand beside an element.
     fn has_sections(self, id: NodeId) -> bool {
         let Self { tree, measures, .. } = self;
-        let tag = tree.node(id).tag;
+        let section = tree.node(id);
         let is_section = |(other, node): (NodeId, Node)| {
-            let measure = measures.get(other);
             other != id
-                && node.tag == tag
-                && tag == Tag::Section
-                && measure.plain() >= LEAST_SECTION
-                && measure.links < measure.text / 4
+                && node.tag == Tag::Section
+                && measures.get(other).is_text(LEAST_SECTION)
                 && evidence::has_heading(tree, other)
                 && ![Tag::Form, Tag::Button].into_iter().any(|tag| evidence::has(tree, other, tag))
         };
-        tree.children(tree.node(id).parent).any(is_section)
+        section.tag == Tag::Section && tree.children(section.parent).any(is_section)
     }
 
     /// Returns true if an element is one post, or one section, of many: others beside it have the same class, and prose.

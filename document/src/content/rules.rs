@@ -396,17 +396,15 @@ fn is_question(tree: &Tree, id: NodeId, node: Node) -> bool {
 /// Returns true if a button stands right before a part with a paragraph, and another one of its class does so beside it.
 fn alternates(tree: &Tree, id: NodeId) -> bool {
     let class = |id: NodeId| tree.attribute(tree.node(id), Attribute::Class).unwrap_or_default();
-    let element = |(_, node): &(NodeId, Node)| node.tag != Tag::Text;
     let opens = |id: NodeId| {
-        let next = tree.after(id).find(element).map(|(id, _)| id);
-        next.filter(|next| tree.node(*next).tag == Tag::Div && evidence::has(tree, *next, Tag::P))
+        let part = tree.next_element(id);
+        part.filter(|(part, node)| node.tag == Tag::Div && evidence::has(tree, *part, Tag::P))
     };
     let is_other = |other: NodeId| tree.node(other).tag == Tag::Button && class(other) == class(id);
-    let after = opens(id).and_then(|part| tree.after(part).find(element)).map(|(id, _)| id);
+    let Some((part, _)) = opens(id).filter(|_| tree.node(id).tag == Tag::Button) else { return false };
+    let after = tree.next_element(part);
     let mut before = std::iter::successors(tree.before(id), |id| tree.before(*id)).take(4);
-    tree.node(id).tag == Tag::Button
-        && opens(id).is_some()
-        && (after.is_some_and(|next| is_other(next) && opens(next).is_some()) || before.any(is_other))
+    after.is_some_and(|(next, _)| is_other(next) && opens(next).is_some()) || before.any(is_other)
 }
 
 /// Returns true if a button says that it controls an element right after it, and that has a paragraph.

@@ -1,8 +1,8 @@
-//! Colours.
+//! Colors.
 
 use super::value::{Length, words};
 
-/// A colour, as far as it can be compared with another.
+/// A color, as far as it can be compared with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Color {
     /// Red, green and blue.
@@ -10,19 +10,19 @@ pub(crate) enum Color {
     /// A background that others show through.
     Veil([u8; 3]),
     Transparent,
-    /// An image, a gradient, a variable, a colour in another notation.
+    /// An image, a gradient, a variable, a color in another notation.
     Unknown,
 }
 
 impl Color {
     pub(crate) const WHITE: Self = Self::Rgb([255; 3]);
 
-    /// The colour of text.
+    /// The color of text.
     pub(super) fn of(value: &str) -> Self {
         Paint::of(value).color
     }
 
-    /// The colour of a background, whose value may say more.
+    /// The color of a background, whose value may say more.
     pub(super) fn of_background(value: &str) -> Self {
         let paint = Paint::of(value);
         match paint.color {
@@ -49,7 +49,7 @@ impl Color {
         }
     }
 
-    /// The colour that people see if this one is a background in front of another.
+    /// The color that people see if this one is a background in front of another.
     pub(crate) fn before(self, behind: Option<Self>) -> Option<Self> {
         match self {
             Self::Transparent => behind,
@@ -58,7 +58,7 @@ impl Color {
         }
     }
 
-    /// Returns true if nobody can tell text in this colour from its background.
+    /// Returns true if nobody can tell text in this color from its background.
     pub(crate) fn is_lost_on(self, background: Self) -> bool {
         // A contrast that no eye sees.
         const NEAR: u8 = 12;
@@ -71,7 +71,7 @@ impl Color {
     }
 }
 
-/// A colour as it is written.
+/// A color as it is written.
 #[derive(Clone, Copy, Debug)]
 struct Paint {
     color: Color,
@@ -93,7 +93,7 @@ impl Paint {
         words(value).map(of_word).find(|paint| paint.color != Color::Unknown).unwrap_or(Self::UNKNOWN)
     }
 
-    /// The colour of a value with a function, whose name and first parenthesis are before the rest.
+    /// The color of a value with a function, whose name and first parenthesis are before the rest.
     fn of_function(value: &str, name: &str, rest: &str) -> Self {
         if value.contains("url(") || value.contains("gradient") || value.contains("var(") {
             return Self::UNKNOWN;
@@ -104,13 +104,13 @@ impl Paint {
         } else {
             Self::of_numbers(inside)
         };
-        // In the other notations, only a colour that nobody sees is known.
+        // In the other notations, only a color that nobody sees is known.
         let is_known = ["rgb", "rgba", "hsl", "hsla"].iter().any(|known| name.ends_with(known))
             || color.color == Color::Transparent;
         if is_known { color } else { Self::UNKNOWN }
     }
 
-    /// A colour that is as opaque as the last number says, from 0 to 1.
+    /// A color that is as opaque as the last number says, from 0 to 1.
     fn with_alpha(rgb: [u8; 3], alpha: f32) -> Self {
         // Nobody sees less, or sees more than less.
         const LEAST: f32 = 0.02;
@@ -119,7 +119,7 @@ impl Paint {
         Self { color, is_translucent: alpha > LEAST && alpha < MOST }
     }
 
-    /// A colour by its hue, saturation and lightness, if it is white or black.
+    /// A color by its hue, saturation and lightness, if it is white or black.
     fn of_lightness(inside: &str) -> Self {
         let numbers: Vec<Option<Length>> = words(inside).take(4).map(Length::of).collect();
         let number = |at: usize| numbers.get(at).copied().flatten();

@@ -36,6 +36,9 @@ properties! {
     MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS ROOM FLOAT SHADOW RELATIVE
 }
 
+/// The properties that leave an element no room.
+const SIZES: u32 = WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT;
+
 /// The properties of text that a rule declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
@@ -160,7 +163,7 @@ impl Look {
             "background" | "background-color" => self.background = Some(Color::of_background(value)),
             "background-image" if value != "none" => self.background = Some(Color::Unknown),
             "background-clip" | "-webkit-background-clip" => self.declare(TEXT_BACKGROUND, is(&["text"])),
-            // Letters without a colour of their own have these.
+            // Letters without a color of their own have these.
             "-webkit-text-stroke" | "text-shadow" => self.declare(SHADOW, !is(&["none", "0"])),
             "animation" | "animation-name" | "-webkit-animation" | "transition" => {
                 self.declare(ANIMATION, !is(&["none"]));
@@ -209,7 +212,6 @@ impl Look {
 
     /// The same for an element in a line, or for a cell, which grows with its content: boxes have no effect there.
     pub(crate) fn without_box(self, is_cell: bool) -> Self {
-        const SIZES: u32 = WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT;
         let is_in_line = self.declared & (DISPLAY | FLOAT) == 0 && !self.hides(POSITION);
         let without = if is_cell {
             SIZES
@@ -223,7 +225,7 @@ impl Look {
 
     /// Returns true if the element has no width or no height.
     pub(crate) fn is_without_room(&self) -> bool {
-        self.hides(WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT)
+        self.hides(SIZES)
     }
 
     /// Returns true if the element takes part in the layout, although nobody sees it.
@@ -245,17 +247,14 @@ impl Look {
         self.hiding & property != 0
     }
 
-    /// The part of the element that people see, by all but colours and the size of letters.
+    /// The part of the element that people see, by all but colors and the size of letters.
     pub(crate) fn sight(&self) -> Sight {
         let is_animated = self.hides(ANIMATION);
         if self.hides(DISPLAY | CONTENT) || self.hides(VISIBILITY | OPACITY) && !is_animated {
             return Sight::Hidden;
         }
         let is_off_page = self.hides(POSITION | RELATIVE) && self.hides(LEFT | RIGHT | TOP | BOTTOM);
-        let is_cut = self.hides(OVERFLOW)
-            && !self.hides(ROOM)
-            && self.hides(WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT)
-            && !is_animated;
+        let is_cut = self.hides(OVERFLOW) && !self.hides(ROOM) && self.hides(SIZES) && !is_animated;
         let is_clipped = self.hides(POSITION) && self.hides(CLIP) || self.hides(CLIP_PATH);
         if is_off_page || is_cut || is_clipped {
             return Sight::Clipped;

@@ -42,14 +42,13 @@ fn set(tree: &Tree<'_>, id: NodeId) -> Option<Set> {
     let rest: Vec<NodeId> = beside.take(labels.len()).collect();
     let inside: Vec<NodeId> = elements(first).take(labels.len() + 1).collect();
     let is_panel = |id: NodeId| tree.node(id).flags.has(Flags::PANEL);
-    let parts = if inside.len() == labels.len() {
+    let parts: Vec<NodeId> = if inside.len() == labels.len() {
         inside
     } else if is_panel(first) && rest.len() + 1 == labels.len() && rest.iter().all(|id| is_panel(*id)) {
         std::iter::once(first).chain(rest).collect()
     } else {
         return None;
     };
-    let parts: Vec<NodeId> = parts;
     let tag = tree.node(*parts.first()?).tag;
     let may_be =
         matches!(tag, Tag::Div | Tag::Section | Tag::Article | Tag::Pre | Tag::Table | Tag::Ol | Tag::Ul);

@@ -169,6 +169,16 @@ impl Tree<'_> {
         self.siblings(node.end, self.node(node.parent).end)
     }
 
+    /// The first element in another one.
+    pub(crate) fn first_element(&self, id: NodeId) -> Option<(NodeId, Node)> {
+        self.children(id).find(|(_, node)| node.tag != Tag::Text)
+    }
+
+    /// The next element beside a node.
+    pub(crate) fn next_element(&self, id: NodeId) -> Option<(NodeId, Node)> {
+        self.after(id).find(|(_, node)| node.tag != Tag::Text)
+    }
+
     fn siblings(&self, first: NodeId, end: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
         let mut next = first;
         std::iter::from_fn(move || {

@@ -59,17 +59,20 @@ pub(super) fn lines(tree: &Tree, id: NodeId, node: Node) -> Option<String> {
 /// Returns true if an element is the number of a line, by its class and its text.
 fn is_number_of_line(tree: &Tree, id: NodeId, node: Node) -> bool {
     const NAMES: [&str; 6] = ["lineno", "line-number", "linenumber", "line_number", "ln-num", "gutter"];
-    if !node.flags.has(Flags::NAMED) {
+    let is_number = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_whitespace();
+    let mut texts =
+        tree.inside(id).map(|(_, node)| tree.text(node)).filter(|text| !text.is_empty()).peekable();
+    // Most words of code are none.
+    let may_be = node.flags.has(Flags::NAMED)
+        && texts.peek().is_some_and(|text| text.bytes().next().is_some_and(is_number));
+    if !may_be {
         return false;
     }
     let class = tree.attribute(node, Attribute::Class).unwrap_or_default().to_ascii_lowercase();
     let is_named = class
         .split_ascii_whitespace()
         .any(|name| matches!(name, "ln" | "lnt") || NAMES.iter().any(|number| name.contains(number)));
-    let is_number = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_whitespace();
-    let mut texts =
-        tree.inside(id).map(|(_, node)| tree.text(node)).filter(|text| !text.is_empty()).peekable();
-    is_named && texts.peek().is_some() && texts.all(|text| text.bytes().all(is_number))
+    is_named && texts.all(|text| text.bytes().all(is_number))
 }
 
 /// Returns true if an element is a line by its class, so that a style sheet makes a block of it: `line`, `code-line`.

@@ -11,13 +11,13 @@ use super::escape::Into;
 use super::line::{Line, Mark};
 use super::table::{self, Table};
 use super::{Heading, Image, Link, Written, code};
-
-pub(crate) use self::inline::CAPTION_DISTANCE;
 use crate::addresses::{Address, Addresses};
 use crate::content::Content;
 use crate::head::Head;
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+
+pub(crate) use self::inline::CAPTION_DISTANCE;
 
 /// The work at the end of an element.
 #[derive(Debug)]

@@ -25,8 +25,8 @@ impl Walk<'_> {
 
     /// Returns true if an `aside` holds others, as that of all footnotes.
     fn is_list_of_notes(&self, id: NodeId, node: Node) -> bool {
-        let first = || self.tree.children(id).find(|(_, node)| node.tag != Tag::Text);
-        node.tag == Tag::Aside && first().is_some_and(|(_, first)| first.tag == Tag::Aside)
+        node.tag == Tag::Aside
+            && self.tree.first_element(id).is_some_and(|(_, first)| first.tag == Tag::Aside)
     }
 
     /// Writes a line that names what follows.
