@@ -228,16 +228,19 @@ pub(super) fn against(names: &[u8]) -> u128 {
     let names = names.get(..LONGEST).unwrap_or(names);
     let mut found = 0;
     // A name such as `md:hidden`, `group/tooltip` or `[&>a]:menu` is a declaration.
-    let is_name = |name: &[u8]| memchr::memchr3(b':', b'/', b'[', name).is_none();
+    let is_declaration = |name: &[u8]| memchr::memchr3(b':', b'/', b'[', name).is_some();
+    let has_declarations = is_declaration(names);
     let all = || names.split(u8::is_ascii_whitespace);
-    for name in all() {
-        // The view is that of a large screen: with `hidden md:block`, without `md:hidden`.
-        let name = match on_large_screens(name) {
-            Some(b"hidden") => b"hidden",
-            None if name == b"hidden" && all().filter_map(on_large_screens).any(shows) => continue,
-            None if is_name(name) => name,
-            _ => continue,
-        };
+    for mut name in all() {
+        if has_declarations {
+            // The view is that of a large screen: with `hidden md:block`, without `md:hidden`.
+            name = match on_large_screens(name) {
+                Some(b"hidden") => b"hidden",
+                None if name == b"hidden" && all().filter_map(on_large_screens).any(shows) => continue,
+                None if !is_declaration(name) => name,
+                _ => continue,
+            };
+        }
         let mut is_taken = false;
         for (word, from) in words(without_hash(name)) {
             let start = Start::at(from, word.len());
@@ -276,9 +279,9 @@ fn shows(display: &[u8]) -> bool {
 fn without_hash(name: &[u8]) -> &[u8] {
     const LENGTH: usize = 5;
     let Some((rest, hash)) = name.split_last_chunk::<LENGTH>() else { return name };
-    let is_mixed = hash.iter().skip(1).any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-    let is_hash = is_mixed && hash.iter().all(u8::is_ascii_alphanumeric);
-    if is_hash && rest.ends_with(b"__") { rest } else { name }
+    let is_mixed = || hash.iter().skip(1).any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    let is_hash = rest.ends_with(b"__") && is_mixed() && hash.iter().all(u8::is_ascii_alphanumeric);
+    if is_hash { rest } else { name }
 }
 
 /// The words of a name, each also with what follows it: `postMeta-date_2` has three.

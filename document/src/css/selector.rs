@@ -9,85 +9,61 @@ use super::declarations::{after_comment, escaped};
 pub(crate) struct Name(u64);
 
 impl Name {
-    pub(crate) fn class(name: &str) -> Self {
-        Self::of(b'.', name.chars())
+    pub(crate) const fn class(name: &str) -> Self {
+        Self::of(b'.', name.as_bytes())
     }
 
-    pub(crate) fn id(name: &str) -> Self {
-        Self::of(b'#', name.chars())
+    pub(crate) const fn id(name: &str) -> Self {
+        Self::of(b'#', name.as_bytes())
+    }
+
+    pub(crate) const fn element(name: &str) -> Self {
+        Self::of(b'<', name.as_bytes())
     }
 
     /// The place of the name among 256 words of bits.
     pub(super) fn place(self) -> (usize, u64) {
-        // The product has the best bits at its end.
-        let bits = self.0 ^ self.0 >> 32;
-        ((bits >> 6 & 0xff) as usize, 1 << (bits & 0x3f))
+        ((self.0 >> 6 & 0xff) as usize, 1 << (self.0 & 0x3f))
     }
 
-    pub(crate) fn element(name: &str) -> Self {
-        Self::of(b'<', name.chars())
-    }
-
-    fn of(sort: u8, name: impl Iterator<Item = char>) -> Self {
-        name.fold(Self::empty(sort), |name, c| name.with(u32::from(c)))
-    }
-
-    const fn empty(sort: u8) -> Self {
-        Self(0xcbf2_9ce4_8422_2325).with(sort as u32)
-    }
-
-    /// The name with one more character: FNV-1a.
-    const fn with(self, character: u32) -> Self {
-        Self((self.0 ^ character as u64).wrapping_mul(0x0000_0100_0000_01b3))
-    }
-
-    const fn of_state(name: &str) -> Self {
-        let (bytes, mut at) = (name.as_bytes(), 0);
-        let mut state = Self::empty(b'.');
-        while at < bytes.len() {
-            #[expect(clippy::indexing_slicing, reason = "within the bounds that the loop checks")]
-            {
-                state = state.with(bytes[at] as u32);
-            }
-            at += 1;
-        }
-        state
-    }
-
-    /// The name at the start of a text, and what follows it.
-    fn read(sort: u8, text: &[u8]) -> (Self, &[u8]) {
-        let (mut read, mut rest) = (Self::empty(sort), text);
-        while let Some((byte, after)) = rest.split_first() {
-            if !is_plain(*byte) {
-                if *byte == b'\\' || !byte.is_ascii() {
-                    let (name, after) = name(text);
-                    return (Self::of(sort, name.chars()), after);
-                }
-                break;
-            }
-            read = read.with(u32::from(*byte));
+    const fn of(sort: u8, name: &[u8]) -> Self {
+        let (mut number, mut rest) = (mixed(name.len() as u64, sort as u64), name);
+        while let Some((eight, after)) = rest.split_first_chunk() {
+            number = mixed(number, u64::from_le_bytes(*eight));
             rest = after;
         }
-        (read, rest)
+        let mut last = 0;
+        while let [byte, after @ ..] = rest {
+            last = last << 8 | *byte as u64;
+            rest = after;
+        }
+        Self(mixed(number, last))
     }
+}
+
+/// Both numbers in one: the two halves of a product.
+const fn mixed(number: u64, other: u64) -> u64 {
+    const MULTIPLIER: u128 = 0x9e37_79b9_7f4a_7c15;
+    let product = (number ^ other ^ 0xcbf2_9ce4_8422_2325) as u128 * MULTIPLIER;
+    product as u64 ^ (product >> 64) as u64
 }
 
 /// Classes that scripts give to an element which people open, or which comes into view.
 const STATES: [Name; 14] = [
-    Name::of_state("active"),
-    Name::of_state("animated"),
-    Name::of_state("current"),
-    Name::of_state("expanded"),
-    Name::of_state("in"),
-    Name::of_state("in-view"),
-    Name::of_state("loaded"),
-    Name::of_state("on"),
-    Name::of_state("open"),
-    Name::of_state("opened"),
-    Name::of_state("selected"),
-    Name::of_state("show"),
-    Name::of_state("shown"),
-    Name::of_state("visible"),
+    Name::class("active"),
+    Name::class("animated"),
+    Name::class("current"),
+    Name::class("expanded"),
+    Name::class("in"),
+    Name::class("in-view"),
+    Name::class("loaded"),
+    Name::class("on"),
+    Name::class("open"),
+    Name::class("opened"),
+    Name::class("selected"),
+    Name::class("show"),
+    Name::class("shown"),
+    Name::class("visible"),
 ];
 
 const LONGEST_STATE: usize = "animated".len();
@@ -131,7 +107,8 @@ impl Selector {
             match *byte {
                 b'.' | b'#' => {
                     let is_state = after.starts_with(b"is-") || after.starts_with(b"js-");
-                    let (name, others) = Name::read(*byte, after);
+                    let (name, others) = name(after);
+                    let name = Name::of(*byte, &name);
                     let is_short = after.len() - others.len() <= LONGEST_STATE;
                     rest = others;
                     if is_known(name) || last.is_none() {
@@ -165,8 +142,7 @@ impl Selector {
                         selector.is_conditional = true;
                         rest = rest.get(1..).unwrap_or_default();
                     } else {
-                        let letters = element.chars().map(|letter| letter.to_ascii_lowercase());
-                        selector.add(Name::of(b'<', letters), 1);
+                        selector.add(Name::of(b'<', &element.to_ascii_lowercase()), 1);
                         rest = after;
                     }
                 }
@@ -235,36 +211,30 @@ fn is_plain(byte: u8) -> bool {
 }
 
 /// The name at the start of a text, and what follows it.
-fn name(text: &[u8]) -> (Cow<'_, str>, &[u8]) {
+fn name(text: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
     let plain = text.iter().position(|byte| !is_plain(*byte)).unwrap_or(text.len());
     let (plain, mut rest) = text.split_at_checked(plain).unwrap_or((text, &[]));
-    let plain = str::from_utf8(plain).unwrap_or_default();
     if rest.first().is_none_or(|byte| byte.is_ascii() && *byte != b'\\') {
         return (plain.into(), rest);
     }
     let mut name = plain.to_owned();
-    loop {
-        match rest.split_first() {
-            Some((b'\\', after)) => {
-                let digits = after.iter().take(6).take_while(|byte| byte.is_ascii_hexdigit()).count();
-                let (character, left) = match (digits, after.split_first()) {
-                    (0, Some((first, left))) => (char::from(*first), left),
-                    _ => escaped(after),
-                };
-                name.push(character);
-                rest = left;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = match byte {
+            b'\\' if after.first().is_some_and(u8::is_ascii_hexdigit) => {
+                let (character, after) = escaped(after);
+                name.extend(character.encode_utf8(&mut [0; 4]).as_bytes());
+                after
             }
-            Some((byte, after)) if is_plain(*byte) => {
-                name.push(char::from(*byte));
-                rest = after;
+            b'\\' => {
+                name.extend(after.first());
+                after.get(1..).unwrap_or_default()
             }
-            Some((byte, _)) if !byte.is_ascii() => {
-                let length = rest.iter().take_while(|byte| !byte.is_ascii()).count();
-                let (letters, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
-                name.push_str(&String::from_utf8_lossy(letters));
-                rest = after;
+            byte if is_plain(*byte) || !byte.is_ascii() => {
+                name.push(*byte);
+                after
             }
-            _ => return (name.into(), rest),
-        }
+            _ => break,
+        };
     }
+    (name.into(), rest)
 }

@@ -142,8 +142,9 @@ impl<'t> Openable<'t> {
 
     /// Returns true if people can open a part: a tab, an answer, what follows "read more".
     fn has(&self, tree: &Tree<'_>, node: Node) -> bool {
-        let id = || tree.attribute(node, Attribute::Id).unwrap_or_default();
-        tree.parts.has_panels && (is_panel(node) || self.controls.contains_key(id()))
+        let is_controlled =
+            || tree.attribute(node, Attribute::Id).is_some_and(|id| self.controls.contains_key(id));
+        tree.parts.has_panels && (is_panel(node) || is_controlled())
     }
 
     /// The panels and the elements that name them, in document order.
