@@ -15,7 +15,7 @@ mod words;
 
 use self::measure::{Measure, Measures};
 use self::root::Kind;
-use self::rules::{Rules, Shown};
+use self::rules::{Rules, is_never_content};
 use self::things::Things;
 use crate::html::tree::Flags;
 use crate::html::{NodeId, Tag, Tree};
@@ -56,7 +56,6 @@ impl Content {
 
     /// Finds the content of a page.
     pub(crate) fn of(tree: &Tree, content_type: Option<&str>) -> Self {
-        let shown = Shown::default();
         let claim = match content_type {
             Some("product") => Claim::Product,
             Some("article") => Claim::Article,
@@ -66,29 +65,20 @@ impl Content {
             _ => Claim::None,
         };
         let mut best = Self { root: Tree::ROOT, left_out: Vec::new() };
-        let mut has_visible_text = false;
-        for (rules, shown) in
-            [(Rules::All, shown), (Rules::WithoutNames, shown), (Rules::WithoutNames, Shown::with_hidden())]
-        {
-            // Text that people cannot see must not speak to agents beside the text that they can.
-            if shown.has_hidden() && has_visible_text {
-                break;
-            }
-            let measures = Measures::of(tree, |node| shown.is_never_content(node));
-            let whole = measures.get(Tree::ROOT);
-            has_visible_text |= whole.text > 0;
+        for rules in [Rules::All, Rules::WithoutNames] {
+            let measures = Measures::of(tree, is_never_content);
             let is_enough;
-            (best, is_enough) = Self::by(tree, measures, rules, shown, claim);
+            (best, is_enough) = Self::by(tree, measures, rules, claim);
             if is_enough {
                 break;
             }
         }
-        if best.has_text(tree) { best } else { Self::all_visible(tree, shown) }
+        if best.has_text(tree) { best } else { Self::all_visible(tree) }
     }
 
     /// All that people can see, for a page on which the rules find nothing.
-    fn all_visible(tree: &Tree, shown: Shown) -> Self {
-        Self { root: Tree::ROOT, left_out: outermost(tree, Tree::ROOT, &[], shown) }
+    fn all_visible(tree: &Tree) -> Self {
+        Self { root: Tree::ROOT, left_out: outermost(tree, Tree::ROOT, &[]) }
     }
 
     /// The text of the page, and the part of it that is in the content.
@@ -135,10 +125,10 @@ impl Content {
     }
 
     /// The content as some rules find it, and whether it is enough of the page.
-    fn by(tree: &Tree, mut measures: Measures, rules: Rules, shown: Shown, claim: Claim) -> (Self, bool) {
+    fn by(tree: &Tree, mut measures: Measures, rules: Rules, claim: Claim) -> (Self, bool) {
         let whole = measures.get(Tree::ROOT);
-        let things = if claim == Claim::None { Things::of(tree, &measures, shown) } else { Things::none() };
-        let mut left_out = rules.left_out(tree, &measures, shown, claim, &things);
+        let things = if claim == Claim::None { Things::of(tree, &measures) } else { Things::none() };
+        let mut left_out = rules.left_out(tree, &measures, claim, &things);
         measures.without(tree, &left_out);
         let things = things.outside(tree, &left_out);
         let kind = Kind::of(measures.get(Tree::ROOT), claim);
@@ -152,11 +142,11 @@ impl Content {
             left_out.extend(teasers::find(tree, &measures, root));
         }
         left_out.sort_unstable();
-        let mut left_out = outermost(tree, root, &left_out, shown);
+        let mut left_out = outermost(tree, root, &left_out);
         left_out.extend(copies::find(tree, root, &left_out));
         left_out.sort_unstable();
         let is_enough = is_enough(measures.get(root), whole, kind, claim);
-        (Self { root, left_out: outermost(tree, root, &left_out, shown) }, is_enough)
+        (Self { root, left_out: outermost(tree, root, &left_out) }, is_enough)
     }
 }
 
@@ -169,7 +159,7 @@ fn is_enough(content: Measure, page: Measure, kind: Kind, claim: Claim) -> bool 
 }
 
 /// Of some elements and those that are never content, those in an element, and none in another; all in document order.
-fn outermost(tree: &Tree, root: NodeId, elements: &[NodeId], shown: Shown) -> Vec<NodeId> {
+fn outermost(tree: &Tree, root: NodeId, elements: &[NodeId]) -> Vec<NodeId> {
     let mut elements = elements.iter().copied().peekable();
     let (mut left_out, mut skip_to) = (Vec::new(), NodeId(root.0 + 1));
     for (id, node) in tree.inside(root) {
@@ -177,7 +167,7 @@ fn outermost(tree: &Tree, root: NodeId, elements: &[NodeId], shown: Shown) -> Ve
             continue;
         }
         while elements.next_if(|other| *other < id).is_some() {}
-        if shown.is_never_content(node) || elements.peek() == Some(&id) {
+        if is_never_content(node) || elements.peek() == Some(&id) {
             left_out.push(id);
             skip_to = node.end;
         }

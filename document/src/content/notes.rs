@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::measure::Measures;
-use super::rules::Shown;
+use super::rules::is_never_content;
 use crate::html::{NodeId, Tag, Tree};
 
 /// The text outside of links that a block beside a note has at least.
@@ -21,8 +21,8 @@ struct Candidate {
 }
 
 /// The notes that stand in the text, in document order.
-pub(super) fn find(tree: &Tree, measures: &Measures, shown: Shown) -> Vec<NodeId> {
-    let candidates = candidates(tree, measures, shown);
+pub(super) fn find(tree: &Tree, measures: &Measures) -> Vec<NodeId> {
+    let candidates = candidates(tree, measures);
     if candidates.is_empty() {
         return Vec::new();
     }
@@ -50,14 +50,14 @@ pub(super) fn find(tree: &Tree, measures: &Measures, shown: Shown) -> Vec<NodeId
     notes
 }
 
-fn candidates(tree: &Tree, measures: &Measures, shown: Shown) -> Vec<Candidate> {
+fn candidates(tree: &Tree, measures: &Measures) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     let mut skip_to = Tree::ROOT;
     for (id, node) in tree.nodes() {
         if id < skip_to || node.tag == Tag::Text {
             continue;
         }
-        if shown.is_never_content(node) {
+        if is_never_content(node) {
             skip_to = node.end;
             continue;
         }

@@ -25,28 +25,9 @@ pub(super) enum Rules {
     WithoutNames,
 }
 
-/// The view of a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Shown {
-    has_hidden: bool,
-}
-
-impl Shown {
-    /// Also with parts that people cannot see, for pages that show all of themselves by a script.
-    pub(super) fn with_hidden() -> Self {
-        Self { has_hidden: true }
-    }
-
-    pub(super) fn has_hidden(self) -> bool {
-        self.has_hidden
-    }
-
-    /// Returns true if the element is never text of the page.
-    pub(super) fn is_never_content(self, node: Node) -> bool {
-        node.flags.has(Flags::HIDDEN) && !self.has_hidden
-            || node.flags.has(Flags::IN_HEAD)
-            || node.tag.is_without_text()
-    }
+/// Returns true if an element is never text of the page.
+pub(super) fn is_never_content(node: Node) -> bool {
+    node.flags.has(Flags::HIDDEN) || node.flags.has(Flags::IN_HEAD) || node.tag.is_without_text()
 }
 
 /// The tables of a page: whether each holds rows of data.
@@ -142,12 +123,11 @@ impl Rules {
         self,
         tree: &Tree,
         measures: &Measures,
-        shown: Shown,
         claim: Claim,
         things: &Things,
     ) -> Vec<NodeId> {
-        let notes = notes::find(tree, measures, shown);
-        let mut suspects = self.suspects(tree, shown, &notes, claim);
+        let notes = notes::find(tree, measures);
+        let mut suspects = self.suspects(tree, &notes, claim);
         evidence::weigh(tree, measures, DOUBTFUL, &mut suspects);
         let main = root::main_part(tree, measures);
         let is_beside = |id: NodeId| {
@@ -199,7 +179,7 @@ impl Rules {
     }
 
     /// The elements that rules speak against.
-    fn suspects(self, tree: &Tree, shown: Shown, notes: &[NodeId], claim: Claim) -> Vec<Suspect> {
+    fn suspects(self, tree: &Tree, notes: &[NodeId], claim: Claim) -> Vec<Suspect> {
         let known = if claim == Claim::Product { !TEXT } else { !(TEXT | REVIEW << FIRST_WORD) };
         let (mut suspects, mut code) = (Vec::new(), Vec::new());
         let mut names = Memo::new(words::against);
@@ -210,7 +190,7 @@ impl Rules {
                 continue;
             }
             // Code names its parts by what they are in its language: comments, tags.
-            let is_never_content = shown.is_never_content(node);
+            let is_never_content = is_never_content(node);
             if is_never_content || node.tag == Tag::Pre {
                 if !is_never_content {
                     code.push(id);

@@ -1,7 +1,7 @@
 //! The things that a page lists: each has its price, or a headline that leads to its own page.
 
 use super::measure::Measures;
-use super::rules::Shown;
+use super::rules::is_never_content;
 use super::{is_in, teasers};
 use crate::html::{NodeId, Tree};
 
@@ -26,13 +26,13 @@ impl Things {
     }
 
     /// The things that people see on a page, unless most of its prose comes first: they then are what else there is.
-    pub(super) fn of(tree: &Tree, measures: &Measures, shown: Shown) -> Self {
+    pub(super) fn of(tree: &Tree, measures: &Measures) -> Self {
         let (mut prices, mut headlines, mut skip_to) = (Vec::new(), Vec::new(), Tree::ROOT);
         for (id, node) in tree.nodes() {
             if id < skip_to {
                 continue;
             }
-            if shown.is_never_content(node) {
+            if is_never_content(node) {
                 skip_to = node.end;
             } else if (1..=LONGEST).contains(&node.text_length()) && is_price(tree.text(node)) {
                 prices.push(id);

@@ -1,6 +1,6 @@
 //! Colors.
 
-use super::value::{Length, words};
+use super::value::{Length, is_one_of, words};
 
 /// A color, as far as it can be compared with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +17,20 @@ pub(crate) enum Color {
 impl Color {
     pub(crate) const WHITE: Self = Self::Rgb([255; 3]);
 
-    /// The color of text.
-    pub(super) fn of(value: &str) -> Self {
-        Paint::of(value).color
+    /// The color of text; none if browsers pass over it.
+    pub(super) fn of(value: &str) -> Option<Self> {
+        let is_known = match value.strip_prefix('#') {
+            Some(digits) => {
+                matches!(digits.len(), 3 | 4 | 6 | 8) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+            }
+            None => {
+                is_one_of(value, &[])
+                    || Self::of_word(value) != Self::Unknown
+                    || value.starts_with('-')
+                    || NAMES.split(' ').any(|name| name == value)
+            }
+        };
+        is_known.then(|| Paint::of(value).color)
     }
 
     /// The color of a background, whose value may say more.
@@ -70,6 +81,24 @@ impl Color {
         }
     }
 }
+
+/// The names of colors, and the words that stand for one.
+const NAMES: &str = "aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood \
+    cadetblue chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod \
+    darkgray darkgreen darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon \
+    darkseagreen darkslateblue darkslategray darkslategrey darkturquoise darkviolet deeppink deepskyblue dimgray \
+    dimgrey dodgerblue firebrick floralwhite forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray green \
+    greenyellow grey honeydew hotpink indianred indigo ivory khaki lavender lavenderblush lawngreen lemonchiffon \
+    lightblue lightcoral lightcyan lightgoldenrodyellow lightgray lightgreen lightgrey lightpink lightsalmon \
+    lightseagreen lightskyblue lightslategray lightslategrey lightsteelblue lightyellow lime limegreen linen magenta \
+    maroon mediumaquamarine mediumblue mediumorchid mediumpurple mediumseagreen mediumslateblue mediumspringgreen \
+    mediumturquoise mediumvioletred midnightblue mintcream mistyrose moccasin navajowhite navy oldlace olive \
+    olivedrab orange orangered orchid palegoldenrod palegreen paleturquoise palevioletred papayawhip peachpuff peru \
+    pink plum powderblue purple rebeccapurple red rosybrown royalblue saddlebrown salmon sandybrown seagreen \
+    seashell sienna silver skyblue slateblue slategray slategrey snow springgreen steelblue tan teal thistle tomato \
+    turquoise violet wheat white whitesmoke yellow yellowgreen transparent currentcolor accentcolor accentcolortext \
+    activetext buttonborder buttonface buttontext canvas canvastext field fieldtext graytext highlight highlighttext \
+    linktext mark marktext selecteditem selecteditemtext visitedtext windowtext window";
 
 /// A color as it is written.
 #[derive(Clone, Copy, Debug)]

@@ -32,10 +32,13 @@ impl Style {
                 }
             };
             let Some((name, value)) = split(written, b':') else { continue };
-            let (value, is_important) = match split(value, b'!') {
-                Some((value, important)) => (value, important.trim_ascii() == "important"),
-                None => (value, false),
-            };
+            let (value, is_important) =
+                match split(value.trim_ascii(), b'!').map(|(value, mark)| (value, mark.trim_ascii())) {
+                    Some((value, "important")) => (value, true),
+                    // Browsers pass over a declaration with another mark.
+                    Some(_) => continue,
+                    None => (value, false),
+                };
             let look = if is_important { &mut style.important } else { &mut style.usual };
             look.take(name.trim_ascii(), value.trim_ascii());
         }
@@ -44,11 +47,6 @@ impl Style {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.usual.is_empty() && self.important.is_empty()
-    }
-
-    /// Returns true if the declarations show what others hide.
-    pub(super) fn may_show(&self) -> bool {
-        self.usual.may_show() || self.important.may_show()
     }
 
     /// Adds declarations that count more.

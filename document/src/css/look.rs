@@ -1,7 +1,7 @@
 //! The effect of declarations on an element's text.
 
 use super::color::Color;
-use super::value::{Length, arguments, words};
+use super::value::{Length, are_lengths, arguments, is_number, is_one_of, lengths, words};
 
 /// The part of an element that people see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,18 +33,33 @@ macro_rules! properties {
 
 properties! {
     DISPLAY VISIBILITY OPACITY FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN INDENT CLIP CLIP_PATH WIDTH HEIGHT MOST_WIDTH
-    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS ROOM FLOAT SHADOW RELATIVE
+    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS ROOM FLOAT SHADOW RELATIVE SPACING
 }
 
+const SIZES_OF_LETTERS: [&str; 9] =
+    ["xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large", "math"];
 /// The properties that leave an element no room.
 const SIZES: u32 = WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT;
 
-/// The properties of text that a rule declares.
+/// The properties that hide text, and that other rules change on some screens, in some state or in some place.
+const OF_SIGHT: u32 = DISPLAY
+    | VISIBILITY
+    | OPACITY
+    | MOST_HEIGHT
+    | HEIGHT
+    | LEFT
+    | TOP
+    | TRANSFORM
+    | POSITION
+    | CLIP
+    | CONTENT;
+
+/// The properties that declarations change so that text may be seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    pub(crate) color: bool,
-    pub(crate) background: bool,
-    pub(crate) font: bool,
+    color: bool,
+    background: bool,
+    shown: u32,
 }
 
 impl Changes {
@@ -53,8 +68,18 @@ impl Changes {
         Self {
             color: self.color && !other.color,
             background: self.background && !other.background,
-            font: self.font && !other.font,
+            shown: self.shown & !other.shown,
         }
+    }
+
+    /// Those that show an element, whatever its text looks like.
+    pub(super) fn of_sight(self) -> Self {
+        Self { shown: self.shown & OF_SIGHT, ..Self::default() }
+    }
+
+    /// Those of text.
+    pub(super) fn of_text(self) -> Self {
+        Self { shown: self.shown & FONT, ..self }
     }
 
     /// The properties of both.
@@ -62,7 +87,7 @@ impl Changes {
         Self {
             color: self.color || other.color,
             background: self.background || other.background,
-            font: self.font || other.font,
+            shown: self.shown | other.shown,
         }
     }
 }
@@ -100,20 +125,23 @@ impl Look {
         self.add(&Self { declared: property, hiding: if hides { property } else { 0 }, ..Self::default() });
     }
 
-    /// Takes a declaration in lower case.
+    /// Takes a declaration in lower case. Browsers pass over one whose value they do not know.
     pub(super) fn take(&mut self, name: &str, value: &str) {
-        let length = || Length::of(value);
-        let is_far = || length().is_some_and(Length::is_far);
-        let is_tiny = || length().is_some_and(Length::is_tiny);
         let is = |wanted: &[&str]| wanted.contains(&value);
         match name {
             "display" => self.display(value),
-            "visibility" if is(&["hidden", "collapse", "visible", "inherit", "initial", "unset"]) => {
+            "visibility" if is_one_of(value, &["hidden", "collapse", "visible"]) => {
                 self.declare(VISIBILITY, is(&["hidden", "collapse"]));
             }
-            "content-visibility" => self.declare(CONTENT, is(&["hidden"])),
-            "opacity" => self.declare(OPACITY, length().is_some_and(|length| length.number <= 0.02)),
-            "filter" => self.declare(OPACITY, is_zero(arguments(value, "opacity")) || is_blurred(value)),
+            "content-visibility" if is_one_of(value, &["hidden", "visible", "auto"]) => {
+                self.declare(CONTENT, is(&["hidden"]));
+            }
+            "opacity" | "-webkit-opacity" if is_number(value) => {
+                self.declare(OPACITY, Length::of(value).is_some_and(|opacity| opacity.number <= 0.02));
+            }
+            "filter" if is_one_of(value, &["none"]) => {
+                self.declare(OPACITY, is_zero(arguments(value, "opacity")) || is_blurred(value));
+            }
             "font-size" => self.font_size(value),
             "font" => {
                 let size = value
@@ -121,67 +149,104 @@ impl Look {
                     .find(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
                 self.font_size(size.unwrap_or("medium"));
             }
-            "position" => {
+            "letter-spacing" => self.length(SPACING, value, Length::is_overlapping),
+            "zoom" if is_number(value) => {
+                self.declare(
+                    TRANSFORM,
+                    Length::of(value).is_some_and(|zoom| zoom.number > 0.0 && zoom.number <= 0.02),
+                );
+            }
+            "position"
+                if is_one_of(
+                    value,
+                    &["absolute", "fixed", "relative", "static", "sticky", "-webkit-sticky"],
+                ) =>
+            {
                 self.declare(POSITION, is(&["absolute", "fixed"]));
                 self.declare(RELATIVE, is(&["relative"]));
             }
-            "left" | "inset-inline-start" => self.declare(LEFT, is_far()),
-            "right" | "inset-inline-end" => self.declare(RIGHT, is_far()),
-            "top" | "inset" | "inset-block-start" => self.declare(TOP, is_far()),
-            "bottom" | "inset-block-end" => self.declare(BOTTOM, is_far()),
-            "margin-left" | "margin-top" | "margin" | "margin-inline-start" => {
-                self.declare(
-                    MARGIN,
-                    words(value).filter_map(Length::of).any(|length| length.number < 0.0 && length.is_far()),
-                );
+            "left" | "inset-inline-start" => self.length(LEFT, value, Length::is_far),
+            "right" | "inset-inline-end" => self.length(RIGHT, value, Length::is_far),
+            "top" | "inset" | "inset-block-start" => self.length(TOP, value, Length::is_far),
+            "bottom" | "inset-block-end" => self.length(BOTTOM, value, Length::is_far),
+            "margin-left" | "margin-top" | "margin" | "margin-inline-start" | "margin-block-start" => {
+                self.length(MARGIN, value, |length| length.number < 0.0 && length.is_far());
             }
-            "text-indent" => self.declare(INDENT, is_far()),
-            "clip" => {
+            "text-indent" => self.length(INDENT, value, Length::is_far),
+            "clip" if is_one_of(value, &["auto"]) => {
                 let inside = arguments(value, "rect");
                 self.declare(
                     CLIP,
                     inside.is_some_and(|inside| words(inside).filter_map(Length::of).all(Length::is_tiny)),
                 );
             }
-            "clip-path" | "-webkit-clip-path" => self.declare(CLIP_PATH, clips_all(value)),
-            "width" | "inline-size" => self.declare(WIDTH, is_tiny()),
-            "height" | "block-size" => self.declare(HEIGHT, is_tiny()),
-            "max-width" => self.declare(MOST_WIDTH, is_tiny()),
-            "max-height" => self.declare(MOST_HEIGHT, is_tiny()),
+            "clip-path" | "-webkit-clip-path" if is_one_of(value, &["none"]) => {
+                self.declare(CLIP_PATH, clips_all(value));
+            }
+            "width" | "inline-size" => self.length(WIDTH, value, Length::is_tiny),
+            "height" | "block-size" => self.length(HEIGHT, value, Length::is_tiny),
+            "max-width" | "max-inline-size" => self.length(MOST_WIDTH, value, Length::is_tiny),
+            "max-height" | "max-block-size" => self.length(MOST_HEIGHT, value, Length::is_tiny),
             "overflow" | "overflow-x" | "overflow-y" => {
-                let cuts = ["hidden", "clip", "auto", "scroll"];
-                self.declare(OVERFLOW, cuts.iter().any(|cut| value.starts_with(cut)));
+                const CUTS: [&str; 4] = ["hidden", "clip", "auto", "scroll"];
+                if words(value).all(|word| CUTS.contains(&word) || is_one_of(word, &["visible", "overlay"])) {
+                    self.declare(OVERFLOW, words(value).next().is_some_and(|word| CUTS.contains(&word)));
+                }
             }
             "padding" | "padding-top" | "padding-bottom" | "padding-block" | "min-height" | "min-width" => {
                 self.declare(ROOM, has_room(value));
             }
             "float" => self.declare(FLOAT, !is(&["none"])),
-            "transform" | "-webkit-transform" | "translate" | "scale" => {
-                self.declare(TRANSFORM, moves_away(name, value));
+            "transform" | "-webkit-transform" | "translate" | "scale" | "rotate" => {
+                let is_valid =
+                    is_one_of(value, &["none"]) || words(value).filter_map(Length::of).next().is_some();
+                if is_valid {
+                    self.declare(TRANSFORM, moves_away(name, value));
+                }
             }
-            "color" | "-webkit-text-fill-color" => self.color = Some(Color::of(value)),
+            "color" | "-webkit-text-fill-color" => {
+                if let Some(color) = Color::of(value) {
+                    self.color = Some(color);
+                }
+            }
             "background" | "background-color" => self.background = Some(Color::of_background(value)),
             "background-image" if value != "none" => self.background = Some(Color::Unknown),
             "background-clip" | "-webkit-background-clip" => self.declare(TEXT_BACKGROUND, is(&["text"])),
             // Letters without a color of their own have these.
             "-webkit-text-stroke" | "text-shadow" => self.declare(SHADOW, !is(&["none", "0"])),
-            "animation" | "animation-name" | "-webkit-animation" | "transition" => {
+            "animation" | "animation-name" | "animation-duration" | "-webkit-animation" | "transition" => {
                 self.declare(ANIMATION, !is(&["none"]));
+            }
+            "all" if is_one_of(value, &[]) => {
+                *self = Self {
+                    declared: u32::MAX,
+                    hiding: 0,
+                    color: Some(Color::Unknown),
+                    background: Some(Color::Unknown),
+                };
             }
             _ => {}
         }
     }
 
+    /// Declares a property whose value is one or several lengths, the first of which count.
+    fn length<'v>(&mut self, property: u32, value: &'v str, hides: fn(Length<'v>) -> bool) {
+        if are_lengths(value) {
+            self.declare(property, lengths(value).any(hides));
+        }
+    }
+
     fn font_size(&mut self, value: &str) {
         match Length::of(value) {
-            Some(length) if length.number < 0.0 => {}
+            Some(length) if length.number < 0.0 || !are_lengths(value) => {}
             // Of the size around.
             Some(Length { number, unit }) if unit == "em" && number > 0.05 || unit == "%" && number > 5.0 => {
             }
             Some(Length { unit: "%", .. }) => self.declare(FONT, true),
             Some(length) => self.declare(FONT, length.is_tiny()),
             None if matches!(value, "inherit" | "unset" | "smaller" | "larger") => {}
-            None => self.declare(FONT, false),
+            None if is_one_of(value, &SIZES_OF_LETTERS) => self.declare(FONT, false),
+            None => {}
         }
     }
 
@@ -191,6 +256,8 @@ impl Look {
         let first = value.split(' ').next().unwrap_or_default();
         let (is_block, parts) = match first {
             "none" if value != first => return,
+            // No part of a column is ever shown.
+            "table-column" | "table-column-group" => return self.declare(DISPLAY, true),
             "none" | "inline" | "inline-block" | "inline-table" | "inline-box" | "contents" | "ruby"
             | "inherit" | "initial" | "unset" | "revert" | "revert-layer" | "run-in" => (false, false),
             "block" | "flow-root" | "list-item" | "table" | "box" => (true, false),
@@ -260,19 +327,17 @@ impl Look {
             return Sight::Clipped;
         }
         let is_moved = self.hides(TRANSFORM) && !is_animated;
-        if self.hides(INDENT | MARGIN) || is_moved { Sight::Hidden } else { Sight::Shown }
+        if self.hides(INDENT | MARGIN | SPACING) || is_moved { Sight::Hidden } else { Sight::Shown }
     }
 
-    /// The properties of text that are declared.
+    /// The properties that are declared.
     pub(crate) fn declared(&self) -> Changes {
-        let font = self.declared & FONT != 0;
-        Changes { color: self.color.is_some(), background: self.background.is_some(), font }
+        Changes { color: self.color.is_some(), background: self.background.is_some(), shown: self.declared }
     }
 
     /// Those whose declarations may show text.
     pub(super) fn changes(&self) -> Changes {
-        let declared = self.declared();
-        Changes { font: declared.font && !self.hides(FONT), ..declared }
+        Changes { shown: self.declared & !self.hiding & (OF_SIGHT | FONT), ..self.declared() }
     }
 
     /// The same where others may be declared by rules that count at times.
@@ -283,9 +348,8 @@ impl Look {
         if changes.background {
             self.background = Some(Color::Unknown);
         }
-        if changes.font {
-            self.declare(FONT, false);
-        }
+        self.hiding &= !changes.shown;
+        self.declared |= changes.shown & FONT;
         self
     }
 
@@ -304,22 +368,6 @@ impl Look {
     /// Returns true if the letters have a background, an outline or a shadow of their own.
     pub(crate) fn has_background_in_text(&self) -> bool {
         self.hides(TEXT_BACKGROUND | SHADOW)
-    }
-
-    /// Returns true if declarations like these show what others hide.
-    pub(super) fn may_show(&self) -> bool {
-        const SHOWING: u32 = DISPLAY
-            | VISIBILITY
-            | OPACITY
-            | MOST_HEIGHT
-            | HEIGHT
-            | LEFT
-            | TOP
-            | TRANSFORM
-            | POSITION
-            | CLIP
-            | CONTENT;
-        self.declared & !self.hiding & SHOWING != 0
     }
 }
 

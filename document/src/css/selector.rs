@@ -82,7 +82,7 @@ pub(super) struct Selector {
 }
 
 impl Selector {
-    pub(super) fn names(&self) -> impl Iterator<Item = Name> {
+    pub(super) fn names(&self) -> impl DoubleEndedIterator<Item = Name> + use<> {
         self.names.into_iter().flatten()
     }
 

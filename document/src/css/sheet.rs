@@ -1,6 +1,7 @@
 //! The page's own style sheets: the rules that hide elements by their names, and the names that other rules show.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 use memchr::{memchr3, memmem};
 
@@ -12,10 +13,27 @@ use super::selector::{Name, Selector};
 const MOST_RULES: usize = 8192;
 const MOST_OF_A_NAME: usize = 64;
 
+/// The place of rules among those of other layers: rules outside of all layers count more, and later layers before earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Layer(u8);
+
+impl Layer {
+    const NONE: Self = Self(u8::MAX);
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Rule {
+    layer: Layer,
     selector: Selector,
     style: Style,
+}
+
+/// The block that a rule stands in.
+#[derive(Clone, Copy, Debug)]
+struct Scope {
+    /// Its rules count always, not on some screens only.
+    is_always: bool,
+    layer: Layer,
 }
 
 /// Names, and perhaps some more. Names that are not among them surely are others.
@@ -50,12 +68,12 @@ pub(crate) struct Sheet {
     by_name: HashMap<Name, Vec<u32>>,
     /// These names, to be compared at once.
     names: KnownNames,
-    /// The names of elements that a rule shows in some state, on some screen, or in some place.
-    shown: HashSet<Name>,
-    /// The properties that some rule changes for some elements with a name.
+    /// The properties that some rule changes for some elements with a name, in some state, on some screen, or in some place.
     changes: HashMap<Name, Changes>,
     /// These names, to be compared at once.
     changing: KnownNames,
+    /// The names of the layers, in their order.
+    layers: Vec<Name>,
     /// There are more rules than are kept.
     pub(crate) is_cut: bool,
 }
@@ -68,32 +86,76 @@ impl Sheet {
     /// Reads a sheet, which counts always, or else on some screens only, for a page with these names.
     pub(crate) fn read(&mut self, text: &str, is_always: bool, known: &KnownNames) {
         let mut rest = Rest::of(text);
-        // For each block of a rule with `@` that is open: true if what it holds counts always.
-        let mut open = vec![is_always];
+        let page = Scope { is_always, layer: Layer::NONE };
+        let mut open = vec![page];
         while !rest.text.is_empty() {
             let (prelude, end) = rest.until([b'{', b'}', b';']);
+            let prelude = without_comments(prelude);
             let prelude = without_marks(prelude.trim_ascii());
-            let is_counting = open.last().copied().unwrap_or(is_always);
+            let scope = open.last().copied().unwrap_or(page);
             match end {
-                Some(b'{') if prelude.starts_with('@') => match counts(prelude) {
-                    Some(counts) => open.push(counts && is_counting),
+                Some(b'{') if prelude.starts_with('@') => match self.inside(prelude, scope) {
+                    Some(scope) => open.push(scope),
                     None => {
                         rest.block();
                     }
                 },
                 Some(b'{') => {
                     let block = rest.block();
-                    self.rule(prelude, block, is_counting, known);
+                    self.rule(prelude, block, scope, known);
                 }
                 Some(b'}') if open.len() > 1 => {
                     open.pop();
+                }
+                Some(b';') => {
+                    // The order of layers.
+                    for name in prelude.strip_prefix("@layer ").into_iter().flat_map(|names| names.split(','))
+                    {
+                        self.layer(name, scope.layer);
+                    }
                 }
                 _ => {}
             }
         }
     }
 
-    fn rule(&mut self, selectors: &str, block: &str, is_counting: bool, known: &KnownNames) {
+    /// The scope of what is in a rule with `@`; none if it holds no rules about elements.
+    fn inside(&mut self, prelude: &str, around: Scope) -> Option<Scope> {
+        let prelude = prelude.to_ascii_lowercase();
+        let (name, condition) = prelude.split_once([' ', '(']).unwrap_or((&prelude, ""));
+        let counts = match name {
+            "@layer" => return Some(Scope { layer: self.layer(condition, around.layer), ..around }),
+            "@media" => condition
+                .split(',')
+                .any(|media| matches!(media.trim(), "" | "all" | "screen" | "only screen")),
+            // Browsers differ in what has a name of their own.
+            "@supports" => {
+                !["not ", "(-"].iter().any(|other| condition.contains(other)) && !condition.starts_with('-')
+            }
+            "@container" | "@scope" | "@document" | "@-moz-document" | "@starting-style" => false,
+            _ => return None,
+        };
+        Some(Scope { is_always: counts && around.is_always, ..around })
+    }
+
+    /// The layer with a name, or without one, in another one.
+    fn layer(&mut self, name: &str, around: Layer) -> Layer {
+        const MOST: usize = 64;
+        if around != Layer::NONE {
+            return around;
+        }
+        let name = Name::class(name.trim().split('.').next().unwrap_or_default());
+        let known = self.layers.iter().position(|other| *other == name && name != Name::class(""));
+        let place = known.unwrap_or_else(|| {
+            if self.layers.len() < MOST {
+                self.layers.push(name);
+            }
+            self.layers.len() - 1
+        });
+        Layer(u8::try_from(place).unwrap_or_default())
+    }
+
+    fn rule(&mut self, selectors: &str, block: &str, scope: Scope, known: &KnownNames) {
         let mut selectors = selectors
             .as_bytes()
             .split(|byte| *byte == b',')
@@ -108,28 +170,24 @@ impl Sheet {
         if style.is_empty() {
             return;
         }
+        let changes = style.usual.changes().with(style.important.changes());
         for selector in selectors {
-            if !is_counting || selector.is_conditional {
-                self.take_changes(&selector, &style);
-            }
+            let is_sure = scope.is_always && !selector.is_conditional;
+            let last = selector.names().next_back();
+            // A script may give an element with one of several names the others.
             let has_several = selector.names().count() > 1;
-            if style.may_show() && (selector.is_conditional || has_several || !is_counting) {
-                if self.shown.len() < MOST_RULES {
-                    self.shown.extend(selector.names());
-                } else {
-                    self.is_cut = true;
-                }
+            for name in selector.names().filter(|_| !is_sure || has_several) {
+                let changes_all = !is_sure && Some(name) == last;
+                self.take_changes(name, if changes_all { changes } else { changes.of_sight() });
             }
-            if is_counting && !selector.is_conditional {
-                self.add(selector, style);
+            if let Some(last) = last.filter(|_| is_sure) {
+                self.add(last, Rule { layer: scope.layer, selector, style });
             }
         }
     }
 
-    /// Takes a rule that counts for some of the elements with a name, or at times.
-    fn take_changes(&mut self, selector: &Selector, style: &Style) {
-        let Some(name) = selector.names().last() else { return };
-        let changes = style.usual.changes().with(style.important.changes());
+    /// Takes what a rule changes that counts for some of the elements with a name, or at times.
+    fn take_changes(&mut self, name: Name, changes: Changes) {
         if changes == Changes::default() {
             return;
         }
@@ -142,53 +200,76 @@ impl Sheet {
         }
     }
 
-    /// The properties that rules may change for an element with these names.
+    /// The properties that rules may change for an element with these names, the first of which is that of its sort.
     pub(crate) fn changes(&self, names: &[Name]) -> Changes {
-        let names = names.iter().filter(|name| self.changing.may_have(**name));
-        let found = names.filter_map(|name| self.changes.get(name));
-        found.fold(Changes::default(), |all, one| all.with(*one))
+        let changes = |name: &Name| self.changes.get(name).filter(|_| self.changing.may_have(*name)).copied();
+        let (sort, others) = names.split_first().map_or((None, names), |(sort, others)| (Some(sort), others));
+        // Rules about all elements of a sort do not show one of them.
+        let of_sort = sort.and_then(changes).unwrap_or_default().of_text();
+        others.iter().filter_map(changes).fold(of_sort, Changes::with)
     }
 
-    fn add(&mut self, selector: Selector, style: Style) {
-        // Names of elements come first, and lead to many more elements.
-        let Some(name) = selector.names().last() else { return };
+    /// Adds a rule by one of its names. Names of elements come first, and lead to many more elements.
+    fn add(&mut self, name: Name, rule: Rule) {
         self.names.add(name);
         let known = self.by_name.entry(name).or_default();
-        for rule in known.iter() {
-            if let Some(rule) = self.rules.get_mut(*rule as usize)
-                && rule.selector == selector
-            {
-                rule.style.add(&style);
-                return;
+        let is_full = self.rules.len() >= MOST_RULES || known.len() >= MOST_OF_A_NAME;
+        let is_newest = |number: u32| number as usize + 1 == self.rules.len();
+        // Between two rules with one selector, another one may count more than the first and less than the second.
+        let same = known.iter().rev().copied().find(|number| {
+            let other = self.rules.get(*number as usize);
+            other.is_some_and(|other| other.selector == rule.selector && other.layer == rule.layer)
+        });
+        if let Some(number) = same.filter(|number| is_full || is_newest(*number)) {
+            if let Some(other) = self.rules.get_mut(number as usize) {
+                other.style.add(&rule.style);
             }
-        }
-        if self.rules.len() >= MOST_RULES || known.len() >= MOST_OF_A_NAME {
+        } else if is_full {
             self.is_cut = true;
-            return;
+        } else {
+            known.push(u32::try_from(self.rules.len()).unwrap_or(u32::MAX));
+            self.rules.push(rule);
         }
-        known.push(u32::try_from(self.rules.len()).unwrap_or(u32::MAX));
-        self.rules.push(Rule { selector, style });
     }
 
     /// The declarations for an element with these names.
     pub(crate) fn style(&self, names: &[Name]) -> Style {
         let names_of_rules = names.iter().filter(|name| self.names.may_have(**name));
         let found = names_of_rules.filter_map(|name| self.by_name.get(name)).flatten();
-        let rules = found.filter_map(|rule| self.rules.get(*rule as usize));
-        let mut rules: Vec<&Rule> =
-            rules.filter(|rule| rule.selector.names().all(|name| names.contains(&name))).collect();
-        rules.sort_by_key(|rule| rule.selector.weight);
+        let rules = found.filter_map(|number| Some((number, self.rules.get(*number as usize)?)));
+        let is_about = |rule: &Rule| rule.selector.names().all(|name| names.contains(&name));
+        let mut rules: Vec<_> = rules.filter(|(_, rule)| is_about(rule)).collect();
+        rules.sort_by_key(|(number, rule)| (rule.layer, rule.selector.weight, **number));
         let mut style = Style::default();
-        for rule in rules {
+        for (_, rule) in rules {
             style.add(&rule.style);
         }
         style
     }
+}
 
-    /// Returns true if a rule may show an element with these names, although others hide it.
-    pub(crate) fn may_show(&self, names: &[Name]) -> bool {
-        names.iter().any(|name| self.shown.contains(name))
+/// The same without comments.
+fn without_comments(prelude: &str) -> Cow<'_, str> {
+    if memmem::find(prelude.as_bytes(), b"/*").is_none() {
+        return prelude.into();
     }
+    let (mut text, mut rest) = (String::new(), prelude);
+    while let Some((before, from)) =
+        rest.find(['/', '"', '\'', '\\']).and_then(|at| rest.split_at_checked(at))
+    {
+        text.push_str(before);
+        let after = match from.as_bytes() {
+            [b'/', after @ ..] if after.starts_with(b"*") => after_comment(after),
+            [quote @ (b'"' | b'\''), after @ ..] => after_string(after, *quote),
+            [b'\\', b'/' | b'"' | b'\'' | b'\\', after @ ..] | [_, after @ ..] => after,
+            [] => &[],
+        };
+        let (read, after) = from.split_at_checked(from.len() - after.len()).unwrap_or((from, ""));
+        text.push_str(if read.starts_with("/*") { "" } else { read });
+        rest = after;
+    }
+    text.push_str(rest);
+    text.into()
 }
 
 /// The same without the marks of comments in HTML around a sheet.
@@ -197,20 +278,6 @@ fn without_marks(prelude: &str) -> &str {
     match ["<!--", "-->", "--"].iter().find_map(|mark| prelude.strip_prefix(mark)) {
         Some(rest) => without_marks(rest.trim_start()),
         None => prelude,
-    }
-}
-
-/// True if the contents of a rule with `@` count always, false if on some screens only; none if it holds no rules about elements.
-fn counts(prelude: &str) -> Option<bool> {
-    let prelude = prelude.to_ascii_lowercase();
-    let (name, condition) = prelude.split_once([' ', '(']).unwrap_or((&prelude, ""));
-    match name {
-        "@layer" => Some(true),
-        "@media" => Some(matches!(condition.trim(), "all" | "screen" | "only screen")),
-        "@supports" | "@container" | "@scope" | "@document" | "@-moz-document" | "@starting-style" => {
-            Some(false)
-        }
-        _ => None,
     }
 }
 

@@ -48,6 +48,12 @@ impl<'v> Length<'v> {
         self.number <= most
     }
 
+    /// Returns true if letters that are moved by it stand one upon another.
+    pub(super) fn is_overlapping(self) -> bool {
+        let most = if matches!(self.unit, "em" | "rem" | "ch") { -0.5 } else { -10.0 };
+        self.number <= most
+    }
+
     /// Returns true if what is moved by it is off the page.
     pub(super) fn is_far(self) -> bool {
         let most = match self.unit {
@@ -59,6 +65,52 @@ impl<'v> Length<'v> {
         };
         self.number <= -most || self.number >= 5.0 * most
     }
+}
+
+/// The keywords that every property takes.
+const OF_ALL: [&str; 5] = ["inherit", "initial", "unset", "revert", "revert-layer"];
+/// The keywords of properties that take a length.
+const OF_LENGTHS: [&str; 9] = [
+    "auto",
+    "none",
+    "normal",
+    "min-content",
+    "max-content",
+    "fit-content",
+    "stretch",
+    "hanging",
+    "each-line",
+];
+const UNITS: [&str; 29] = [
+    "%", "px", "em", "rem", "vw", "vh", "pt", "ch", "ex", "vmin", "vmax", "svh", "svw", "lvh", "lvw", "dvh",
+    "dvw", "vi", "vb", "lh", "rlh", "cap", "ic", "cm", "mm", "in", "pc", "q", "cqw",
+];
+
+/// Returns true if a value is one of some words, or one that every property may have: a keyword, a function.
+pub(super) fn is_one_of(value: &str, wanted: &[&str]) -> bool {
+    wanted.contains(&value) || OF_ALL.contains(&value) || value.contains('(')
+}
+
+/// Returns true if browsers take a value for a number.
+pub(super) fn is_number(value: &str) -> bool {
+    let number = Length::of(value).filter(|length| matches!(length.unit, "" | "%"));
+    number.is_some() || is_one_of(value, &[])
+}
+
+/// Returns true if browsers take a value for lengths.
+pub(super) fn are_lengths(value: &str) -> bool {
+    let is_length = |word: &str| match Length::of(word) {
+        Some(Length { number, unit: "" }) => number == 0.0,
+        Some(length) => UNITS.contains(&length.unit),
+        None => word.starts_with('-') || OF_LENGTHS.contains(&word),
+    };
+    !value.is_empty() && (is_one_of(value, &[]) || value.split(' ').all(is_length))
+}
+
+/// The lengths that a value has.
+pub(super) fn lengths(value: &str) -> impl Iterator<Item = Length<'_>> {
+    let has_function = value.contains('(');
+    value.split(move |c| c == ' ' && !has_function).filter_map(Length::of)
 }
 
 /// The words of a value, parted by blanks, commas, slashes and parentheses.

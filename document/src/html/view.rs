@@ -259,18 +259,18 @@ impl Marks<'_, '_> {
             }
             self.marks.push((id, false));
         }
-        let (look, may_be_shown) = self.look(node);
+        let look = self.look(node);
         let is_cell = matches!(node.tag, Tag::Td | Tag::Th);
         let look = if is_cell || node.tag.is_inline() { look.without_box(is_cell) } else { look };
-        let is_main = node.tag == Tag::Main;
         let is_whole = matches!(node.tag, Tag::Html | Tag::Body);
-        let is_seen = is_openable || may_be_shown;
-        let fades_in = is_main || !is_seen && self.is_page(id, look);
+        let is_main = node.tag == Tag::Main;
+        let fades_in = is_main || !is_openable && self.is_page(id, look);
         let look = if fades_in { look.after_fade(is_main) } else { look };
         let is_box = node.tag == Tag::Embed && look.is_without_room();
         let sight = match if is_box { Sight::Hidden } else { look.sight() } {
+            Sight::Shown => Sight::Shown,
             // A browser never hides a whole page for good.
-            _ if is_seen || is_whole => Sight::Shown,
+            _ if is_openable || is_whole || self.is_all(id) => Sight::Shown,
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,
             other => other,
         };
@@ -333,6 +333,29 @@ impl Marks<'_, '_> {
         !is_in_line && !beside.any(|(_, node)| !self.tree.text(node).trim().is_empty())
     }
 
+    /// Returns true if an element has all of the page in it.
+    fn is_all(&self, id: NodeId) -> bool {
+        const MOST_AROUND: usize = 6;
+        let is_other = |node: Node| match node.tag {
+            Tag::Text => !self.tree.text(node).trim().is_empty(),
+            tag => !matches!(
+                tag,
+                Tag::Script | Tag::Style | Tag::Template | Tag::Link | Tag::Meta | Tag::Noscript
+            ),
+        };
+        let mut around = std::iter::once(id).chain(self.tree.around(id).map(|(id, _)| id)).take(MOST_AROUND);
+        let end = around.find(|id| {
+            let parent = self.tree.node(*id).parent;
+            self.tree.node(*id).tag == Tag::Body
+                || self
+                    .tree
+                    .children(parent)
+                    .take(MOST_LOOKED_AT)
+                    .any(|(other, node)| other != *id && is_other(node))
+        });
+        end.is_some_and(|id| self.tree.node(id).tag == Tag::Body)
+    }
+
     /// Returns true if an element that only its opacity hides has most of the text of the page, which a script lets appear.
     fn is_page(&mut self, id: NodeId, look: Look) -> bool {
         look.sight() != Sight::Shown && look.after_fade(false).sight() == Sight::Shown && self.has_most(id)
@@ -361,30 +384,25 @@ impl Marks<'_, '_> {
         has_most
     }
 
-    /// The declarations about an element, and whether other rules may show it.
-    fn look(&mut self, node: Node) -> (Look, bool) {
+    /// The declarations about an element, with what other rules may change.
+    fn look(&mut self, node: Node) -> Look {
         let (mut style, mut changes) = (Style::default(), Changes::default());
-        let mut may_be_shown = false;
         if !self.sheet.is_empty() {
             let names = &mut self.names;
             names.clear();
             names.extend(names_of(self.tree, node));
             style = self.sheet.style(names);
             changes = self.sheet.changes(names);
-            // Rules about all elements of a name do not show one of them.
-            may_be_shown = !style.is_empty() && self.sheet.may_show(names.get(1..).unwrap_or_default());
         }
         if node.flags.has(Flags::STYLED)
             && let Some(own) = self.tree.attribute(node, Attribute::Style)
         {
             let own = Style::of(own);
-            // No rule without `!important` changes the declarations of the element itself.
-            may_be_shown &= own.is_empty();
             style.add(&own);
+            // No rule without `!important` changes the declarations of the element itself.
             changes = changes.without(own.look().declared());
         }
-        let look = self.with_attributes(node, style.look().with_changes(changes));
-        (look, may_be_shown)
+        self.with_attributes(node, style.look().with_changes(changes))
     }
 
     /// The look with what attributes say about it in old pages.
