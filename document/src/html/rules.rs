@@ -218,3 +218,29 @@ pub(super) fn is_made_of_elements(tag: Tag) -> bool {
             | Tag::Select
     )
 }
+
+/// Returns true if an element holds rows or cells, not text.
+pub(super) fn is_between_cells(tag: Tag) -> bool {
+    matches!(tag, Tag::Table | Tag::Thead | Tag::Tbody | Tag::Tfoot | Tag::Tr)
+}
+
+/// Returns true if an element can have a shadow tree: some known ones, and those with names of their own.
+pub(super) fn has_shadow(tag: Tag) -> bool {
+    tag.heading_level().is_some()
+        || matches!(
+            tag,
+            Tag::Article
+                | Tag::Aside
+                | Tag::Blockquote
+                | Tag::Body
+                | Tag::Div
+                | Tag::Footer
+                | Tag::Header
+                | Tag::Main
+                | Tag::Nav
+                | Tag::P
+                | Tag::Section
+                | Tag::Span
+                | Tag::Other
+        )
+}

@@ -49,6 +49,8 @@ struct Begun {
 struct Frail {
     opened_at: usize,
     closed_at: usize,
+    /// The bytes of each.
+    length: usize,
     is_deleted: bool,
 }
 
@@ -61,8 +63,8 @@ pub(super) struct Line {
     text: String,
     begun: Vec<Begun>,
     pub(super) into: Into,
-    /// The marks of emphasis that just ended, if a letter cannot follow: their last character is punctuation.
-    frail: Option<Frail>,
+    /// The marks of emphasis that just ended, from the innermost, if a letter cannot follow: their last character is punctuation.
+    frail: Vec<Frail>,
     /// The same text without markup, while somebody needs it.
     plain: String,
     captures: usize,
@@ -74,7 +76,7 @@ impl Line {
             text: String::new(),
             begun: Vec::new(),
             into: Into::Block,
-            frail: None,
+            frail: Vec::new(),
             plain: String::new(),
             captures: 0,
         }
@@ -140,8 +142,11 @@ impl Line {
             && self.text.chars().next_back().is_some_and(is_punctuation);
         let closed_at = self.text.len();
         begun.mark.close(&mut self.text);
-        let is_deleted = begun.mark == Mark::Deleted;
-        self.frail = is_frail.then_some(Frail { opened_at, closed_at, is_deleted });
+        let length = begun.mark.opening().len();
+        self.frail.retain(|inner| is_frail && inner.closed_at + inner.length == closed_at);
+        if is_frail {
+            self.frail.push(Frail { opened_at, closed_at, length, is_deleted: begun.mark == Mark::Deleted });
+        }
         self.text.push_str(&blanks);
     }
 
@@ -160,14 +165,19 @@ impl Line {
 
     /// Mends marks that just ended, as a letter follows: `**(a)**b` would not be read as emphasis. Without its marks, text
     /// that was taken out would count.
-    fn mend(&mut self, frail: Frail) {
-        if frail.is_deleted {
-            self.text.push(' ');
-            return;
-        }
-        for at in [frail.closed_at, frail.opened_at] {
-            let is_double = self.text.get(at..).is_some_and(|rest| rest.starts_with("**"));
-            self.text.replace_range(at..at + 1 + usize::from(is_double), "");
+    fn mend(&mut self) {
+        let mut removed = 0;
+        while let Some(frail) = self.frail.pop() {
+            if frail.is_deleted {
+                self.frail.clear();
+                self.text.push(' ');
+                return;
+            }
+            for at in [frail.closed_at, frail.opened_at] {
+                let at = at.saturating_sub(removed);
+                self.text.replace_range(at..at + frail.length, "");
+            }
+            removed += frail.length;
         }
         if self.text.ends_with("~~") {
             self.text.push(' ');
@@ -176,11 +186,10 @@ impl Line {
 
     /// Opens what has begun, as text follows.
     fn open(&mut self, first: char) {
-        if let Some(frail) = self.frail.take()
-            && first.is_alphanumeric()
-        {
-            self.mend(frail);
+        if first.is_alphanumeric() && !self.frail.is_empty() {
+            self.mend();
         }
+        self.frail.clear();
         let mut before = self.text.chars().next_back();
         for begun in &mut self.begun {
             if begun.opened_at.is_some() || begun.is_void {
@@ -231,7 +240,7 @@ impl Line {
     pub(super) fn blank(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
             self.text.push(' ');
-            self.frail = None;
+            self.frail.clear();
         }
     }
 
@@ -253,7 +262,7 @@ impl Line {
             let end = self.text.trim_end_matches(' ').len();
             self.text.truncate(end);
             self.text.push_str(LINE_BREAK);
-            self.frail = None;
+            self.frail.clear();
         }
     }
 
@@ -317,7 +326,7 @@ impl Line {
                 begun.opened_at = None;
             }
         }
-        self.frail = None;
+        self.frail.clear();
         self.part_captures();
         let end = self.end_without_blanks();
         self.text.truncate(end);

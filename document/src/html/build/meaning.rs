@@ -3,13 +3,16 @@
 use super::super::attribute::Attribute;
 use super::super::parts::Boundary;
 use super::super::values::Value;
-use super::super::{NodeId, Tag};
+use super::super::{NodeId, Tag, rules};
 use super::{Builder, number};
 
 impl Builder<'_> {
     /// Returns true if a template holds what its parent shows.
     pub(super) fn is_shadow(&mut self, attributes: &[Value]) -> bool {
-        let is_shadow = attributes.iter().any(|value| value.attribute == Attribute::ShadowRootMode);
+        let mode = attributes.iter().find(|value| value.attribute == Attribute::ShadowRootMode);
+        let mode = mode.map(|mode| self.values.bytes(*mode)).unwrap_or_default();
+        let is_mode = [&b"open"[..], b"closed"].iter().any(|known| mode.eq_ignore_ascii_case(known));
+        let is_shadow = is_mode && self.open.last().is_some_and(|open| rules::has_shadow(open.name.tag));
         self.parts.has_shadows |= is_shadow;
         is_shadow
     }

@@ -160,6 +160,10 @@ impl<'p> Builder<'p> {
             }
             _ => {}
         }
+        // A form among the rows of a table has nothing in it.
+        if tag == Tag::Form && self.open.last().is_some_and(|open| rules::is_between_cells(open.name.tag)) {
+            return false;
+        }
         self.is_in_head &= !rules::is_of_body(tag);
         if !self.has_body {
             let is_in_head_element =
