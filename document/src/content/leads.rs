@@ -1,32 +1,72 @@
-//! The lead of a page: what has prose and stands between its heading and its content.
+//! The parts around the content that belong to it: the lead, which has prose and stands between the heading of the page and
+//! the content, and tables, lists of terms and code beside it.
 
-use super::evidence;
 use super::measure::Measures;
+use super::{evidence, root};
+use crate::html::tree::Flags;
 use crate::html::{Node, NodeId, Tag, Tree};
 
-/// Finds the leads above a content: the outermost element in which one stands, or the content itself, and all in it that is
-/// beside the content and its leads, in document order.
-pub(super) fn above(tree: &Tree, measures: &Measures, content: NodeId) -> (NodeId, Vec<NodeId>) {
+/// The text outside of links that a block has at least.
+const LEAST_BLOCK: u32 = 30;
+
+/// Finds the leads above a content, and the blocks beside it: the outermost element in which one stands, or the content itself,
+/// and all in it that is beside the content, its leads and its blocks, in document order.
+pub(super) fn around(tree: &Tree, measures: &Measures, content: NodeId) -> (NodeId, Vec<NodeId>) {
     let mut before = tree.nodes().take_while(|(id, _)| *id < content);
-    let Some((heading, _)) = before.find(|(_, node)| node.tag == Tag::H1 && node.end <= content) else {
-        return (content, Vec::new());
-    };
-    let (mut top, mut beside) = (None, Vec::new());
+    let heading = before.find(|(_, node)| node.tag == Tag::H1 && node.end <= content).map(|(id, _)| id);
+    let (mut top, mut beside, mut is_in_main) = (None, Vec::new(), false);
     let mut path: Vec<NodeId> = tree.around(content).map(|(id, _)| id).collect();
     while let Some(parent) = path.pop() {
         let child = path.last().copied().unwrap_or(content);
-        let leads = between(tree, measures, parent, child, heading);
-        if !leads.is_empty() {
+        let leads =
+            heading.map(|heading| between(tree, measures, parent, child, heading)).unwrap_or_default();
+        is_in_main |= is_main(tree, tree.node(parent));
+        let blocks = if is_in_main { blocks(tree, measures, parent, child) } else { Vec::new() };
+        if !leads.is_empty() || !blocks.is_empty() {
             top = top.or(Some(parent));
         }
         if top.is_some() {
             let others = tree.children(parent).map(|(id, _)| id);
-            beside.extend(others.filter(|id| *id != child && leads.binary_search(id).is_err()));
-            beside.extend(leads.iter().flat_map(|lead| around_sentences(tree, measures, *lead)));
+            beside.extend(others.filter(|id| {
+                *id != child && leads.binary_search(id).is_err() && blocks.binary_search(id).is_err()
+            }));
+            let leads = leads.iter().filter(|id| blocks.binary_search(id).is_err());
+            beside.extend(leads.flat_map(|lead| around_sentences(tree, measures, *lead)));
         }
     }
     beside.sort_unstable();
     (top.unwrap_or(content), beside)
+}
+
+/// Returns true if an element is the main part of the page, or the whole of an article.
+fn is_main(tree: &Tree, node: Node) -> bool {
+    root::is_main(tree, node) || node.tag == Tag::Article || node.flags.has(Flags::ARTICLE_CLASS)
+}
+
+/// The blocks beside a child of an element that are content by what they are, each with the heading right before it.
+fn blocks(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Vec<NodeId> {
+    const BLOCKS: [Tag; 5] = [Tag::Pre, Tag::Dl, Tag::Table, Tag::Ol, Tag::Details];
+    let (mut blocks, mut heading) = (Vec::new(), None);
+    let is_in_text = tree.node(parent).flags.has(Flags::ARTICLE_CLASS);
+    for (id, node) in tree.children(parent).filter(|(_, node)| node.tag != Tag::Text) {
+        let has = |tag| evidence::has(tree, id, tag);
+        if id == child {
+            heading = None;
+        } else if node.tag.heading_level().is_some() {
+            heading = Some(id);
+        } else {
+            let is_block = measures.get(id).is_text(LEAST_BLOCK)
+                && (BLOCKS.into_iter().any(has)
+                    || is_in_text && matches!(node.tag, Tag::P | Tag::Ul | Tag::Blockquote))
+                && ![Tag::Form, Tag::Button].into_iter().any(has);
+            if is_block {
+                blocks.extend(heading);
+                blocks.push(id);
+            }
+            heading = None;
+        }
+    }
+    blocks
 }
 
 /// The leads between the heading of the page and a child of an element.

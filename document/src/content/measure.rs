@@ -69,6 +69,13 @@ struct Around {
     run: Run,
 }
 
+/// Returns true if a link leads to another place; the address of a person or a telephone number is text.
+fn leads_elsewhere(href: &str) -> bool {
+    !["mailto:", "tel:"]
+        .iter()
+        .any(|scheme| href.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+}
+
 /// The measures of all elements.
 #[derive(Debug)]
 pub(super) struct Measures(Vec<Measure>);
@@ -114,7 +121,8 @@ impl Measures {
             } else if node.end.0 > id.0 + 1 {
                 let parent = around.last();
                 let is_link = parent.is_some_and(|parent| parent.is_link)
-                    || node.tag == Tag::A && tree.attribute(node, Attribute::Href).is_some();
+                    || node.tag == Tag::A
+                        && tree.attribute(node, Attribute::Href).is_some_and(leads_elsewhere);
                 let block =
                     parent.map_or(0, |parent| if node.tag.is_inline() { parent.block } else { around.len() });
                 let (inside, run) = (Measure::default(), Run::default());

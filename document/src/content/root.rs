@@ -46,7 +46,7 @@ pub(super) fn find(
     let is_thing = matches!(claim, Claim::Product | Claim::Recipe);
     let name = is_thing.then(|| leads::heading_in(tree, Tree::ROOT)).flatten();
     let page = Page { tree, measures, kind, claim, things, name };
-    leads::above(tree, measures, page.descend(page.semantic()))
+    leads::around(tree, measures, page.descend(page.semantic()))
 }
 
 /// Returns true if an element has a class that publishing systems give to the text of an article.
@@ -54,7 +54,7 @@ pub(super) fn has_body(tree: &Tree) -> bool {
     tree.nodes().any(|(_, node)| node.flags.has(Flags::ARTICLE_CLASS))
 }
 
-fn is_main(tree: &Tree, node: Node) -> bool {
+pub(super) fn is_main(tree: &Tree, node: Node) -> bool {
     let role = || tree.attribute(node, Attribute::Role);
     node.tag == Tag::Main
         || node.flags.has(Flags::NAMED) && role().is_some_and(|role| role.trim().eq_ignore_ascii_case("main"))
@@ -169,18 +169,28 @@ impl Page<'_> {
         (!is_one_of_many && self.things.are_in(tree, child)).then_some(child)
     }
 
-    /// Returns true if an element is an `article` beside others of its class that have text of their own, as posts have.
+    /// Returns true if an element is an `article` beside others of its class that have text of their own, as posts have, or if
+    /// each of them stands in such an element.
     fn has_answers(self, id: NodeId) -> bool {
         let Self { tree, measures, .. } = self;
-        let class = |node: Node| tree.attribute(node, Attribute::Class).unwrap_or_default();
-        let post = tree.node(id);
-        let is_post = |(other, node): (NodeId, Node)| {
-            other != id
-                && node.tag == Tag::Article
-                && class(node) == class(post)
-                && measures.get(other).is_text(LEAST_SECTION)
+        // The others say what is special about a post: the first one, the solution, not read.
+        let class = |node: Node| {
+            tree.attribute(node, Attribute::Class).and_then(|class| class.split_ascii_whitespace().next())
         };
-        post.tag == Tag::Article && tree.children(post.parent).any(is_post)
+        let has_others = |id: NodeId| {
+            let post = tree.node(id);
+            let is_post = |(other, node): (NodeId, Node)| {
+                other != id
+                    && node.tag == post.tag
+                    && class(node) == class(post)
+                    && measures.get(other).is_text(LEAST_SECTION)
+                    && evidence::has(tree, other, Tag::Article)
+            };
+            tree.children(post.parent).any(is_post)
+        };
+        let post = tree.node(id);
+        post.tag == Tag::Article
+            && (has_others(id) || class(tree.node(post.parent)).is_some() && has_others(post.parent))
     }
 
     /// Returns true if footnotes stand behind an element: their marks lead back into it.
