@@ -8,12 +8,17 @@ use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 /// The bytes of JSON-LD that are read in a page.
 const MOST_JSON_LD: usize = 256 << 10;
 
+/// The headings of each level that may be the title of a page.
+const MOST_HEADINGS: usize = 16;
+
 /// The statements of a page about itself.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
     pub(crate) title: Option<String>,
-    /// The first heading of level 1 that people see.
-    pub(crate) heading: Option<NodeId>,
+    /// The `title` element.
+    pub(crate) element: Option<String>,
+    /// The first headings of level 1 or 2 that people see.
+    pub(crate) headings: Vec<NodeId>,
     pub(crate) description: Option<String>,
     pub(crate) language: Option<String>,
     /// As the page has it.
@@ -32,6 +37,7 @@ impl Head {
         let mut found = Found::default();
         let mut json_ld = Vec::new();
         let mut room = MOST_JSON_LD;
+        let (mut first_left, mut second_left) = (MOST_HEADINGS, MOST_HEADINGS);
         for (id, node) in tree.nodes() {
             match node.tag {
                 Tag::Script => {
@@ -41,9 +47,16 @@ impl Head {
                         json_ld.extend(parse_json_ld(&text));
                     }
                 }
-                Tag::H1 if found.h1.is_none() && !node.flags.has(Flags::HIDDEN) => {
-                    found.h1 = text(&tree.heading_text(id));
-                    head.heading = found.h1.is_some().then_some(id);
+                Tag::H1 | Tag::H2 => {
+                    let left = if node.tag == Tag::H1 { &mut first_left } else { &mut second_left };
+                    if *left > 0
+                        && tree.is_visible(id)
+                        && let Some(text) = text(&tree.heading_text(id))
+                    {
+                        *left -= 1;
+                        head.headings.push(id);
+                        found.h1 = found.h1.or_else(|| Some(text).filter(|_| node.tag == Tag::H1));
+                    }
                 }
                 Tag::Title if node.flags.has(Flags::IN_HEAD) => keep(&mut found.title, &tree.all_text(id)),
                 Tag::Meta if node.flags.has(Flags::IN_HEAD) => head.read_meta(tree, node, &mut found),
@@ -67,7 +80,8 @@ impl Head {
             .map(str::to_owned);
         let languages = [stated, found.content_language, found.locale];
         head.language = languages.into_iter().flatten().find_map(|tag| language(&tag));
-        head.title = found.og_title.or(found.h1).or(found.title);
+        head.title = found.og_title.or(found.h1).or_else(|| found.title.clone());
+        head.element = found.title;
         head.description = found.description.or(found.og_description);
         head.structured_data = merge(json_ld);
         head

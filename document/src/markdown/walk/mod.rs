@@ -5,6 +5,7 @@ mod inline;
 mod parts;
 mod rows;
 mod scripts;
+mod title;
 
 use super::blocks::{Blocks, Numbers};
 use super::escape::Into;
@@ -62,8 +63,6 @@ struct Walk<'p> {
     is_full: bool,
 }
 
-/// The bytes of text that stand before the heading which is the title at most.
-const MOST_BEFORE_TITLE: u32 = 200;
 /// The nodes of a heading that may have blocks in it.
 const MOST_IN_HEADING: usize = 64;
 
@@ -145,52 +144,6 @@ enum Inside {
 }
 
 impl Walk<'_> {
-    /// Writes the title, and gives the element of the content that says the same.
-    fn title(&mut self, head: &Head) -> Option<NodeId> {
-        let words = |text: &str| {
-            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
-        };
-        let title = head.title.as_deref()?;
-        let wanted = words(title);
-        let first = self
-            .tree
-            .inside(self.content.root)
-            .find(|(id, node)| node.tag == Tag::H1 && !self.content.has_left_out(self.tree, *id));
-        // That of the page may stand outside of its content.
-        let outside = || head.heading.map(|id| (id, self.tree.node(id)));
-        // Below other text, it stays where it is.
-        let first = first.filter(|(id, _)| self.text_before(*id) <= MOST_BEFORE_TITLE);
-        let said = first.or_else(outside).and_then(|(id, node)| {
-            let text = self.tree.heading_text(id);
-            let found = words(&text);
-            let is_same = !found.is_empty() && (wanted.contains(&found) || found.contains(&wanted));
-            is_same.then(|| (id, self.id_of(id, node), text))
-        });
-        let (node, id, text) = match said {
-            Some((node, id, text)) => (Some(node), id, text),
-            None => (None, None, title.to_owned()),
-        };
-        let from = self.line.begin_capture();
-        self.line.push(&text);
-        let markdown = self.line.take();
-        let text = self.line.end_capture(from);
-        match node {
-            Some(_) => self.add_heading(1, &markdown, text, id),
-            // A title is not a heading of the page.
-            None => self.blocks.heading(1, &markdown),
-        }
-        node
-    }
-
-    /// The bytes of the content before a place.
-    fn text_before(&self, id: NodeId) -> u32 {
-        let before = self.tree.inside(self.content.root).take_while(|(other, _)| *other < id);
-        before
-            .filter(|(id, node)| node.tag == Tag::Text && !self.content.has_left_out(self.tree, *id))
-            .map(|(_, node)| node.text_length())
-            .sum()
-    }
-
     fn add_heading(&mut self, level: u8, markdown: &str, text: String, id: Option<Box<str>>) {
         if !text.is_empty() && self.blocks.take_room(text.len()) {
             self.headings.push(Heading { level, text: text.into(), id });
