@@ -209,9 +209,9 @@ impl Input {
         }
         if document.is_cut() {
             let reason = format!(
-                "the page has more than {} elements and runs of text, or too many for its bytes, or gives more markdown than \
-                 4096 bytes and twice its own; the rest of it is left out",
-                limits.nodes
+                "the page is over a limit ({} elements, {} levels, or those of style sheets, tables and markdown); the rest of it is left \
+                 out",
+                limits.nodes, limits.depth
             );
             add(Refusal::Depth.as_str(), reason);
         }

@@ -61,7 +61,7 @@ fn what_stands_in_the_way_of_a_document_is_a_warning() {
     folder.write("page.html", format!("<p>Text {}", "<i></i>".repeat(270_000)));
     folder
         .run(&["aiwebindex", "document", "page.html", "--why"])
-        .prints("depth: the page has more than 262144 ");
+        .prints("depth: the page is over a limit (262144 elements, ");
     folder.write("page.html", "");
     folder.run(&["aiwebindex", "document", "page.html"]).says_only("page.html: warning: the page is empty\n");
     folder.run(&["aiwebindex", "document", "page.html", "--why"]).prints_only("broken: the page is empty\n");
