@@ -21,8 +21,8 @@ use crate::{clock, source};
 ///
 /// Leaves out navigation, footers and advertisements. If a gate would not send a document of the page, a warning says why.
 ///
-/// With a URL, the command first fetches the robots.txt of the server, as `AIWebIndex/2.0`. It waits two seconds, and fetches the
-/// page, unless robots.txt cannot be fetched, or disallows the page for `AIWebIndex`. It does not follow redirects to other
+/// With a URL, the command fetches the robots.txt of the server, as `AIWebIndex/2.0`, and two seconds later the page. It does not
+/// fetch the page if robots.txt disallows it for `AIWebIndex`, or cannot be fetched. It does not follow redirects to other
 /// servers. After 429 or 503, it waits for as long as Retry-After says, or for a minute, and asks again.
 ///
 /// The exit status is 0, 1 if there is no page at the URL or none may be fetched, and 2 if an argument or the file is invalid.

@@ -148,6 +148,8 @@ fn aiwi_15_the_file_is_fetched_over_https_with_redirects_inside_the_domain() {
         );
         assert!(report["https"]["reason"].as_str().unwrap().contains(reason), "{report}");
     }
+    web.publisher.answer(|_, connection| respond(connection, "200 OK", &[], "x".repeat(70_000)));
+    web.verify(&["--method", "https"]).ends(1).prints("the answer has more than 65536 bytes, decompressed\n");
     // The fourth redirect is one too many.
     web.publisher.answer(|asked, connection| {
         let number = asked.target.trim_start_matches("/hop/").parse().unwrap_or(0);

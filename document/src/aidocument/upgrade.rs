@@ -288,7 +288,7 @@ fn link(
     }))
 }
 
-/// The savings: all of them, and with sums that are right, or none (AIWI-12).
+/// The savings: all of them, and with sums that are right, or none.
 fn economics(top: &mut Object, warnings: &mut Warnings) -> Result<Option<EconomicsInfo>, ReadError> {
     if !top.has("economics") {
         return Ok(None);
