@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use crawlpike_core::{
-    ClientFacts, Decision, Diagnostic, DocumentProspect, Facts, Locator, Overrides, Ruleset, Scheme, decide,
-    decide_traced,
+    ClientFacts, Decision, Diagnostic, DocumentProspect, Facts, Locator, Overrides, Request, Ruleset, Scheme,
+    decide, decide_traced,
 };
 use serde::Serialize;
 
@@ -62,15 +62,15 @@ pub(crate) struct Arguments {
     /// The purpose that the client declares, in the header that the configuration names [default: no such header]
     #[arg(long, value_parser = OsStringValueParser::new().try_map(header_value))]
     purpose: Option<OsString>,
-    /// A header of the request, such as 'Accept: text/markdown'; can be repeated
+    /// A line of a header, such as 'Accept: text/markdown', after those of the options that name one; can be repeated
     #[arg(long = "header", value_name = "NAME: VALUE",
           value_parser = OsStringValueParser::new().try_map(|line| header(line.as_bytes())))]
     headers: Vec<(HeaderName, Vec<u8>)>,
-    /// The Accept of the request: shows which form of the page the response would have, or why not
+    /// The Accept of the request, for the form of the page in the response [default: no such header]
     #[arg(long, value_name = "TYPES", value_parser = OsStringValueParser::new().try_map(header_value))]
     accept: Option<OsString>,
-    /// A header of the response, for --accept; can be repeated [default: a page of HTML with no other header]
-    #[arg(long = "response-header", value_name = "NAME: VALUE", requires = "accept",
+    /// A header of the response, for the form of the page; can be repeated [default: HTML with no other header]
+    #[arg(long = "response-header", value_name = "NAME: VALUE",
           value_parser = OsStringValueParser::new().try_map(|line| header(line.as_bytes())))]
     response_headers: Vec<(HeaderName, Vec<u8>)>,
     /// Look up the name of the address, if that can verify the client
@@ -83,7 +83,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     /// Read a request in JSON from each line of stdin, of at most 1 MiB, and print each decision in JSON
-    #[arg(long, conflicts_with_all = ["ip", "scheme", "host", "method", "path", "user_agent", "purpose", "headers", "accept", "resolve"])]
+    #[arg(long, conflicts_with_all = ["ip", "scheme", "host", "method", "path", "user_agent", "purpose", "headers", "accept", "response_headers", "resolve"])]
     stdin: bool,
 }
 
@@ -93,9 +93,8 @@ struct Explained<'r> {
     #[serde(flatten)]
     decision: Facts<'r>,
     facts: ClientFacts<'r>,
-    /// The form of the page, if that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    document: Option<Option<&'static str>>,
+    /// The form of the page in the response, or the reason why it is sent as it is. `None`: no document is offered.
+    document: Option<&'static str>,
 }
 
 fn header_value(value: OsString) -> Result<OsString, String> {
@@ -107,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let ruleset = source::ruleset(&arguments.config)?;
     let Some(address) = arguments.ip else {
         return lines::answer_stdin(true, parse, |line, output| {
-            print_decision(&ruleset, &line.into_request(&ruleset), Overrides::default(), None, output)
+            print_decision(&ruleset, &line.into_request(&ruleset), Overrides::default(), &[], output)
         });
     };
     let mut request = DescribedRequest::new(
@@ -117,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         arguments.path.clone().into_vec(),
     );
     request.scheme = arguments.scheme;
-    let Arguments { user_agent, purpose, accept, .. } = arguments;
+    let Arguments { user_agent, purpose, accept, response_headers, .. } = arguments;
     for (name, value) in [("user-agent", user_agent), (ruleset.purpose_header(), purpose), ("accept", accept)]
     {
         request.add_known(name, value.as_deref().map(OsStr::as_bytes));
@@ -129,11 +128,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let overrides = Overrides { name: names.as_ref().map(|names| names.fact), ..Overrides::default() };
     let mut output = io::stdout().lock();
     if arguments.json {
-        print_decision(&ruleset, &request, overrides, Some(arguments), &mut output)?;
+        print_decision(&ruleset, &request, overrides, response_headers, &mut output)?;
     } else {
         let mut steps = Vec::new();
         let decision = decide_traced(&ruleset, &request, overrides, &mut |step| steps.push(step));
-        let document = arguments.document(&ruleset, &decision, &request);
+        let prospect = prospect(&ruleset, &decision, &request, response_headers);
+        let is_asked_for = request.header("accept").is_some() || !response_headers.is_empty();
+        let document = (is_asked_for || prospect != DocumentProspect::NotOffered).then_some(prospect);
         let (ruleset, request, decision, names) = (&ruleset, &request, &decision, names.as_ref());
         let trace = Trace { ruleset, request, decision, steps: &steps, names, document };
         write!(output, "{trace}")?;
@@ -141,22 +142,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-impl Arguments {
-    /// The form of the page in the response, if `--accept` asks for it.
-    fn document(
-        &self,
-        ruleset: &Ruleset,
-        decision: &Decision,
-        request: &DescribedRequest,
-    ) -> Option<DocumentProspect> {
-        const OK: u16 = 200;
-        self.accept.as_ref()?;
-        let lines = self.response_headers.iter().map(|(name, value)| (name.as_str(), value.trim_ascii()));
-        let has_type = lines.clone().any(|(name, _)| name == "content-type");
-        let page = (!has_type).then_some(("content-type", &b"text/html"[..]));
-        let lines = page.into_iter().chain(lines).map(|(name, value)| (name.as_bytes(), value));
-        Some(ruleset.document_prospect(decision, request, OK, lines))
-    }
+/// The form of the page in a response with these headers.
+fn prospect(
+    ruleset: &Ruleset,
+    decision: &Decision,
+    request: &DescribedRequest,
+    response_headers: &[(HeaderName, Vec<u8>)],
+) -> DocumentProspect {
+    const OK: u16 = 200;
+    let lines = response_headers.iter().map(|(name, value)| (name.as_str(), value.trim_ascii()));
+    let has_type = lines.clone().any(|(name, _)| name == "content-type");
+    let page = (!has_type).then_some(("content-type", &b"text/html"[..]));
+    let lines = page.into_iter().chain(lines).map(|(name, value)| (name.as_bytes(), value));
+    ruleset.document_prospect(decision, request, OK, lines)
 }
 
 /// The result of the lookup of the address's name, if one is wanted and can verify the client.
@@ -181,15 +179,18 @@ fn print_decision(
     ruleset: &Ruleset,
     request: &DescribedRequest,
     overrides: Overrides,
-    arguments: Option<&Arguments>,
+    response_headers: &[(HeaderName, Vec<u8>)],
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     let decision = decide(ruleset, request, overrides);
-    let document = arguments.and_then(|arguments| arguments.document(ruleset, &decision, request));
+    let document = match prospect(ruleset, &decision, request, response_headers) {
+        DocumentProspect::NotWanted => Some("not-preferred"),
+        known => known.as_str(),
+    };
     let explained = Explained {
         decision: ruleset.describe_with_usage(&decision, request),
         facts: ruleset.client_facts(&decision, request),
-        document: document.map(DocumentProspect::as_str),
+        document,
     };
     serde_json::to_writer(&mut *output, &explained)?;
     writeln!(output)?;

@@ -17,7 +17,7 @@ pub(crate) enum Failure {
     Reported,
     /// A reason that has not been reported.
     Error(String),
-    /// A standard stream fails.
+    /// An error with its own text, or one of the system, which failed to write to stdout.
     Stream(io::Error),
 }
 
@@ -28,7 +28,7 @@ impl From<io::Error> for Failure {
 }
 
 impl From<serde_json::Error> for Failure {
-    /// For values that always are JSON: what fails is the stream that they are written to.
+    /// For values that always are JSON: the stream fails that they are written to.
     fn from(error: serde_json::Error) -> Self {
         Self::Stream(error.into())
     }
@@ -47,6 +47,9 @@ impl Failure {
             Self::Error(reason) => say(format_args!("crawlpike: error: {reason}")),
             // Whoever read our output has seen enough (`head`).
             Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+            Self::Stream(error) if error.raw_os_error().is_some() => {
+                say(format_args!("crawlpike: error: cannot write to stdout: {error}"));
+            }
             Self::Stream(error) => say(format_args!("crawlpike: error: {error}")),
         }
         ExitCode::from(UNUSABLE)

@@ -1,7 +1,7 @@
 //! `crawlpike import`: agents from their Signature Agent Cards.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crawlpike_core::{AgentCard, TokenError, check_token};
@@ -45,8 +45,7 @@ fn agent_token(text: &str) -> Result<String, TokenError> {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let bytes = source::read_or_stdin(&arguments.file)?;
-    let is_stdin = arguments.file == Path::new("-");
-    let name = if is_stdin { "stdin".into() } else { arguments.file.display().to_string() };
+    let name = source::shown(&arguments.file);
     let (card, diagnostics) = AgentCard::read(&name, &bytes);
     for diagnostic in &diagnostics {
         say(diagnostic);

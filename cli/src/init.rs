@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let feeds = folder.join(FEEDS);
     fs::create_dir_all(&feeds).map_err(|error| failure(&feeds, &error))?;
     let [whole_folder, shown] = [folder.as_path(), &document].map(std::path::absolute);
-    let (whole_folder, shown) = (whole_folder?, shown?);
+    let (whole_folder, shown) = (whole_folder.map_err(Failure::because)?, shown.map_err(Failure::because)?);
     let unit = timer::service(&whole_folder, &shown).map_err(|error| failure(&service, &error))?;
     let (whole_folder, shown) = (whole_folder.display().to_string(), shown.display().to_string());
     let (catalog, shipped) = (Catalog::built_in()?, Shipped::read()?);

@@ -69,7 +69,7 @@ fn each(
     let mut number = 0;
     loop {
         buffer.clear();
-        if input.by_ref().take(READ_AT_ONCE).read_until(b'\n', &mut buffer)? == 0 {
+        if input.by_ref().take(READ_AT_ONCE).read_until(b'\n', &mut buffer).map_err(unreadable)? == 0 {
             return Ok(());
         }
         number += 1;
@@ -78,13 +78,17 @@ fn each(
         let content = content.strip_suffix(b"\r").unwrap_or(content);
         if content.len() > LONGEST {
             if !is_whole {
-                input.skip_until(b'\n')?;
+                input.skip_until(b'\n').map_err(unreadable)?;
             }
             step(&Line { number, content: None })?;
         } else if !content.trim_ascii().is_empty() {
             step(&Line { number, content: Some(content) })?;
         }
     }
+}
+
+fn unreadable(error: io::Error) -> Failure {
+    Failure::because(format_args!("cannot read stdin: {error}"))
 }
 
 #[cfg(test)]

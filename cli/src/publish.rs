@@ -147,7 +147,7 @@ fn content(arguments: &Arguments, snapshot: &Snapshot) -> Result<Content, Failur
             snapshot.record(path);
         }
         let bytes = source::read_or_stdin(path)?;
-        let name = path.display().to_string();
+        let name = source::shown(path);
         let (shape, meaning) =
             (arguments.shape.as_ref(), arguments.service.as_ref().or(arguments.place.as_ref()));
         let list = Source { name: &name, bytes: &bytes, shape, meaning: meaning.map(String::as_str) };

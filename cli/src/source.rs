@@ -1,6 +1,8 @@
 //! The files that commands are given, what they make of them, and what they report about them.
 
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use crawlpike_core::{Compiled, Diagnostic, Files, Ruleset, suggestion};
@@ -13,19 +15,38 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     crawlpike_files::read_file(path).map_err(|error| report_unreadable(path, why_unreadable(&error)))
 }
 
-/// Reads a file, or stdin for `-`.
+/// Reads a file, a pipe such as that of `<(command)`, or stdin for `-`.
 pub(crate) fn read_or_stdin(path: &Path) -> Result<Vec<u8>, Failure> {
-    if path != Path::new("-") {
-        return read(path);
-    }
     let mut bytes = Vec::new();
-    io::stdin().lock().take(crawlpike_files::LARGEST_FILE).read_to_end(&mut bytes)?;
+    let mut read_to_end =
+        |input: &mut dyn Read| input.take(crawlpike_files::LARGEST_FILE).read_to_end(&mut bytes);
+    let done = match path == Path::new("-") {
+        true => read_to_end(&mut io::stdin().lock()),
+        false if is_pipe(path) => File::open(path).and_then(|mut pipe| read_to_end(&mut pipe)),
+        false => return read(path),
+    };
+    done.map_err(|error| report_unreadable(path, error))?;
     Ok(bytes)
+}
+
+fn is_pipe(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+/// The name of a file in messages.
+pub(crate) fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
 }
 
 /// The diagnostic about a file that cannot be read.
 pub(crate) fn unreadable(path: &Path, error: impl std::fmt::Display) -> Diagnostic {
-    Diagnostic::error(path.display().to_string(), format!("cannot be read: {error}"))
+    Diagnostic::error(shown(path), format!("cannot be read: {error}"))
+}
+
+/// Reports the reason why a file cannot be used.
+pub(crate) fn report(path: &Path, reason: &str) -> Failure {
+    say(Diagnostic::error(shown(path), reason));
+    Failure::Reported
 }
 
 fn report_unreadable(path: &Path, error: impl std::fmt::Display) -> Failure {

@@ -6,7 +6,8 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{check_document, text_of};
+use common::schema::check_document;
+use common::text_of;
 use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy, UsageInfo};
 use crawlpike_document::{Document, Limits, Page};
 

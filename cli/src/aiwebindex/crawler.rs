@@ -1,11 +1,14 @@
 //! Requests as AIWebIndex makes them: named so, with pauses, and only where robots.txt allows them.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use clap::value_parser;
-use crawlpike_core::{Action, NoFiles, Overrides, PolicyKind, Ruleset, Subscriptions, decide};
+use crawlpike_core::{
+    Action, DocumentOutcome, DocumentProspect, NoFiles, Overrides, PolicyKind, Ruleset, Subscriptions, decide,
+};
 use serde_json::json;
 use ureq::http::HeaderMap;
 use ureq::http::header;
@@ -14,10 +17,10 @@ use url::{Position, Url};
 use super::TOKEN;
 use crate::failure::Failure;
 use crate::http::{
-    Answer, Client, Contact, Query, Reach, Redirect, RedirectRules, Reply, TimeLimits, Trouble,
+    Answer, Client, Contact, Query, Reach, Redirect, RedirectRules, Reply, SizeLimit, TimeLimits, Trouble,
     has_directive, web_url,
 };
-use crate::request::{DescribedRequest, HeaderName, Method};
+use crate::request::{DescribedRequest, Method};
 
 /// The time between two requests to one origin (AIWI-17).
 const PAUSE: Duration = Duration::from_secs(2);
@@ -28,7 +31,7 @@ const BACK_OFF: Duration = Duration::from_secs(60);
 /// The number of times that a URL is requested.
 const ATTEMPTS: u32 = 3;
 
-/// The most bytes of a robots.txt.
+/// The bytes of a robots.txt that are read.
 const ROBOTS_BYTES: u64 = 1 << 20;
 
 /// The options for requests.
@@ -77,7 +80,57 @@ impl Content {
 pub(super) fn web_page(argument: &str) -> Option<Result<Url, String>> {
     let scheme = argument.split_once("://")?.0;
     let is_web = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
-    is_web.then(|| web_url(argument))
+    is_web.then(|| web_url(argument).map_err(|reason| format!("invalid URL {argument:?}: {reason}")))
+}
+
+/// A page that was fetched.
+pub(super) struct FetchedPage {
+    pub(super) content: Content,
+    /// The reason why a gate would send the page as it is, if the head of the answer has one.
+    pub(super) refusal: Option<DocumentOutcome>,
+}
+
+/// The rules of a server for the agent.
+struct Rules {
+    /// Compiled from robots.txt, with a site that sends documents.
+    ruleset: Ruleset,
+    user_agent: String,
+}
+
+impl Rules {
+    /// A request for the markdown of a page.
+    fn request(&self, url: &Url) -> DescribedRequest {
+        let path = url[Position::BeforePath..Position::AfterQuery].as_bytes().to_vec();
+        let host = url.host_str().map(|host| host.as_bytes().to_vec());
+        let address = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        let mut request = DescribedRequest::new(address, host, Method::default(), path);
+        request.add_known("user-agent", Some(self.user_agent.as_bytes()));
+        request.add_known("accept", Some(b"text/markdown"));
+        request
+    }
+
+    /// The reason why a page is not to be fetched.
+    fn objection(&self, url: &Url) -> Option<String> {
+        let request = self.request(url);
+        let facts = self.ruleset.describe(&decide(&self.ruleset, &request, Overrides::default()), &request);
+        match facts.action {
+            Action::Allow => None,
+            Action::Serve => Some(format!("{} is not a page", url.path())),
+            Action::Deny => {
+                let line = facts.rule.map(|rule| format!("line {} of ", rule.line)).unwrap_or_default();
+                Some(format!("{line}robots.txt disallows {} for {TOKEN}", url.path()))
+            }
+        }
+    }
+
+    /// The answer of a gate to a request for the markdown of a page, by the head of the origin's answer.
+    fn prospect(&self, url: &Url, headers: &HeaderMap) -> DocumentProspect {
+        const OK: u16 = 200;
+        let request = self.request(url);
+        let decision = decide(&self.ruleset, &request, Overrides::default());
+        let lines = headers.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()));
+        self.ruleset.document_prospect(&decision, &request, OK, lines)
+    }
 }
 
 impl Crawler {
@@ -93,12 +146,11 @@ impl Crawler {
     pub(super) fn fetch(
         &self,
         url: &str,
-        most: u64,
+        size: SizeLimit,
         redirects: RedirectRules,
         note: &mut dyn FnMut(&str),
     ) -> Result<Content, Trouble> {
-        let query =
-            Query { url: url.to_owned(), bytes: most, condition: None, redirects, reach: Reach::Everywhere };
+        let query = Query { url: url.to_owned(), size, condition: None, redirects, reach: Reach::Everywhere };
         let mut attempt = 1;
         loop {
             let trouble = match self.client.fetch(&query) {
@@ -117,39 +169,47 @@ impl Crawler {
         }
     }
 
-    /// Fetches a page that robots.txt allows.
+    /// Fetches a page that robots.txt allows: its first bytes, and at least one more if it has more than `most`.
     ///
     /// # Errors
     ///
     /// The reason why there is none.
-    pub(super) fn page(&self, url: &Url, most: u64) -> Result<Content, String> {
-        let rules = self.robots(url)?;
-        let user_agent = self.user_agent.clone();
-        if !allows(&rules, &user_agent, url) {
-            return Err(disallowed(url));
+    pub(super) fn page(&self, url: &Url, most: u64) -> Result<FetchedPage, String> {
+        let rules = Arc::new(self.rules(url)?);
+        if let Some(reason) = rules.objection(url) {
+            return Err(reason);
         }
-        let redirects = RedirectRules::checked(5, move |from, to| match from.origin() == to.origin() {
-            false => Some(format!("it redirects to another server; ask for {to}")),
-            true => (!allows(&rules, &user_agent, to)).then(|| disallowed(to)),
-        });
-        let fetched = self.fetch(url.as_str(), most, redirects, &mut note);
+        let at_redirects = Arc::clone(&rules);
+        let redirects =
+            RedirectRules::checked(RedirectRules::MOST, move |from, to| match from.origin() == to.origin() {
+                false => Some(format!("it redirects to another server; ask for {to}")),
+                true => at_redirects.objection(to).map(|why| format!("it redirects to {to}: {why}")),
+            });
+        let fetched = self.fetch(url.as_str(), SizeLimit::Cutting(most), redirects, &mut note);
         let content = fetched.map_err(|trouble| trouble.reason)?;
         // AIWI-21
         if has_directive(&content.headers, "private") {
             return Err("the page is not public: its Cache-Control is private".into());
         }
-        let content_type = content.content_type().unwrap_or_default();
-        let media_type = content_type.split(';').next().unwrap_or_default().trim();
-        if !["text/html", "application/xhtml+xml"].iter().any(|html| media_type.eq_ignore_ascii_case(html)) {
-            return Err(format!("the answer is not HTML: its Content-Type is {media_type:?}"));
+        let refusal = match rules.prospect(&content.url, &content.headers) {
+            DocumentProspect::Refused(outcome) => Some(outcome),
+            _ => None,
+        };
+        if refusal == Some(DocumentOutcome::Type) {
+            let reason = match content.content_type() {
+                Some(content_type) => format!("its Content-Type is {content_type:?}"),
+                None => "it has no Content-Type".to_owned(),
+            };
+            return Err(format!("the answer is not HTML: {reason}"));
         }
-        Ok(content)
+        Ok(FetchedPage { content, refusal })
     }
 
     /// The rules of robots.txt, compiled as a gate compiles them (AIWI-16).
-    fn robots(&self, page: &Url) -> Result<Ruleset, String> {
+    fn rules(&self, page: &Url) -> Result<Rules, String> {
         let url = page.join("/robots.txt").map_err(|error| error.to_string())?;
-        let text = match self.fetch(url.as_str(), ROBOTS_BYTES, RedirectRules::ANYWHERE, &mut note) {
+        let size = SizeLimit::Cutting(ROBOTS_BYTES);
+        let text = match self.fetch(url.as_str(), size, RedirectRules::ANYWHERE, &mut note) {
             Ok(Content { bytes, .. }) => {
                 // A page in its place has no rules.
                 match Subscriptions::read_policy(PolicyKind::Robots, url.as_str(), &bytes) {
@@ -168,23 +228,12 @@ impl Crawler {
         };
         let document = json!({ "mode": "enforce", "catalog": "none",
             "agents": [{ "token": TOKEN }], "files": { "robots.txt": { "text": text } },
-            "sites": [{ "robots_txt": "robots.txt" }] });
+            "sites": [{ "robots_txt": "robots.txt", "aiwebindex": { "document": true } }] });
         let compiled = Ruleset::compile(url.as_str(), document.to_string().as_bytes(), &NoFiles);
         let reasons = compiled.diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>();
-        compiled.ruleset.ok_or_else(|| reasons.join("; "))
+        let ruleset = compiled.ruleset.ok_or_else(|| reasons.join("; "))?;
+        Ok(Rules { ruleset, user_agent: self.user_agent.clone() })
     }
-}
-
-/// Returns true if robots.txt allows a page.
-fn allows(rules: &Ruleset, user_agent: &str, url: &Url) -> bool {
-    let path = url[Position::BeforePath..Position::AfterQuery].as_bytes().to_vec();
-    let host = url.host_str().map(|host| host.as_bytes().to_vec());
-    let address = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-    let mut request = DescribedRequest::new(address, host, Method::default(), path);
-    if let Ok(name) = HeaderName::try_from("user-agent".to_owned()) {
-        request.add(&name, user_agent.as_bytes());
-    }
-    decide(rules, &request, Overrides::default()).action != Action::Deny
 }
 
 /// The content of an answer to a request without a condition.
@@ -197,10 +246,6 @@ fn content(answer: Answer) -> Result<Content, Trouble> {
         Ok(bytes) => Ok(Content { bytes, headers, url, redirects }),
         Err(reason) => Err(Trouble { redirects, ..Trouble::answered(reason) }),
     }
-}
-
-fn disallowed(url: &Url) -> String {
-    format!("robots.txt disallows {} for {TOKEN} [AIWI-16]", url.path())
 }
 
 fn note(text: &str) {

@@ -18,7 +18,7 @@ use super::crawler::{Content, Crawler, CrawlerArguments};
 use super::{NOT_SO, PROOF};
 use crate::dns;
 use crate::failure::Failure;
-use crate::http::RedirectRules;
+use crate::http::{RedirectRules, SizeLimit};
 
 /// The resolvers that are asked if no others are named.
 const RESOLVERS: [IpAddr; 3] = [
@@ -31,12 +31,12 @@ const RESOLVERS: [IpAddr; 3] = [
 const REDIRECTS: usize = 3;
 
 /// The most bytes of the file.
-const BYTES: u64 = 64 << 10;
+const SIZE: SizeLimit = SizeLimit::Refusing(64 << 10, "");
 
 /// Check whether a domain publishes a token
 ///
 /// Looks for `aiwi-verify=TOKEN` in the TXT records of `_aiwebindex-verify.DOMAIN`, which it asks several resolvers for, and
-/// in `https://DOMAIN/.well-known/aiwebindex-verify.txt`. One of both is enough. Redirects are followed inside
+/// in `https://DOMAIN/.well-known/aiwebindex-verify.txt`. One of the two is enough. Redirects are followed inside
 /// the registrable domain, at most three, and only to https. After 429 or 503, the server is left alone for as long as its
 /// Retry-After says, or for a minute.
 ///
@@ -286,7 +286,7 @@ fn by_https(arguments: &Arguments, crawler: &Crawler) -> HttpsReport {
         (!is_same_domain(from, to)).then(|| format!("it redirects to {to}, which is another domain"))
     });
     let mut earlier = Vec::new();
-    let fetched = crawler.fetch(&url, BYTES, redirects, &mut |attempt| earlier.push(attempt.to_owned()));
+    let fetched = crawler.fetch(&url, SIZE, redirects, &mut |attempt| earlier.push(attempt.to_owned()));
     let (redirects, outcome) = match fetched {
         Err(trouble) => (trouble.redirects, Outcome::Failed(trouble.reason)),
         Ok(Content { bytes, redirects, .. }) => {

@@ -25,7 +25,7 @@ use ureq::http::{Response, StatusCode};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::unversioned::transport::{Connector, DefaultConnector};
 use ureq::{Agent, Error};
-use url::Url;
+use url::{ParseError, Url};
 
 use self::public::{NameResolver, OnlyPrivate};
 use self::reach::is_private;
@@ -67,12 +67,20 @@ pub(crate) struct Condition {
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
     pub(crate) url: String,
-    /// The most bytes of the answer, decompressed.
-    pub(crate) bytes: u64,
+    pub(crate) size: SizeLimit,
     pub(crate) condition: Option<Condition>,
     pub(crate) redirects: RedirectRules,
     /// The private addresses that it may lead to.
     pub(crate) reach: Reach,
+}
+
+/// The most bytes of an answer, decompressed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SizeLimit {
+    /// An answer with more is refused; the text, if there is one, names the setting.
+    Refusing(u64, &'static str),
+    /// The rest of an answer with more need not be read. At least one byte of it is, so that the reader can see that.
+    Cutting(u64),
 }
 
 /// An answer that can be used.
@@ -217,7 +225,8 @@ impl Client {
         redirects: &mut Vec<Redirect>,
     ) -> Result<(Reply, HeaderMap, Url), Trouble> {
         let deadline = Instant::now() + self.limits.whole;
-        let first = web_url(&query.url).map_err(Trouble::unreached)?;
+        let first = web_url(&query.url)
+            .map_err(|reason| Trouble::unreached(format_args!("invalid `url`: {reason}")))?;
         let mut url = first.clone();
         loop {
             self.wait_for(&url);
@@ -235,7 +244,7 @@ impl Client {
             }
             let headers = response.headers().clone();
             let reply = match status {
-                StatusCode::OK => Reply::Content(self.read(response, query.bytes, deadline)?),
+                StatusCode::OK => Reply::Content(self.read(response, query.size, deadline)?),
                 StatusCode::NOT_MODIFIED if is_conditional => Reply::NotModified,
                 _ => return Err(refusal(status, &headers)),
             };
@@ -294,6 +303,9 @@ impl Client {
             }
             Error::Timeout(ureq::Timeout::Global) => Trouble::answered(self.too_long()),
             Error::Timeout(_) => Trouble::unreached(format!("cannot connect to {host} within {stall} s")),
+            Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof || whole::is_broken(error) => {
+                Trouble::unreached(format!("{host} closed the connection without an answer"))
+            }
             Error::Protocol(_) | Error::LargeResponseHeader(..) | Error::Http(_) => {
                 Trouble::answered(format!("{host} did not answer in HTTP/1.1: {error}"))
             }
@@ -315,7 +327,12 @@ impl Client {
     }
 
     /// Reads an answer whole.
-    fn read(&self, response: Response<ureq::Body>, most: u64, deadline: Instant) -> Result<Body, Trouble> {
+    fn read(
+        &self,
+        response: Response<ureq::Body>,
+        limit: SizeLimit,
+        deadline: Instant,
+    ) -> Result<Body, Trouble> {
         if let Some(encoding) = response.headers().get(header::CONTENT_ENCODING) {
             // That of gzip is gone by now; no other was asked for.
             if encoding != "identity" {
@@ -337,9 +354,10 @@ impl Client {
             };
             size += count as u64;
             progress += count;
-            if size > most {
-                let reason =
-                    format!("the answer has more than {most} bytes, decompressed (`limits.bytes` of a feed)");
+            if let SizeLimit::Refusing(most, setting) = limit
+                && size > most
+            {
+                let reason = format!("the answer has more than {most} bytes, decompressed{setting}");
                 return Err(Trouble::answered(reason));
             }
             if Instant::now() > deadline {
@@ -354,6 +372,9 @@ impl Client {
             let written = buffer.get(..count).map_or(Ok(()), |read| file.write_all(read));
             written
                 .map_err(|error| Trouble::answered(format!("cannot keep the answer in a file: {error}")))?;
+            if matches!(limit, SizeLimit::Cutting(most) if size > most) {
+                break;
+            }
         }
         Ok(Body(file))
     }
@@ -382,14 +403,18 @@ pub(crate) fn has_directive(headers: &HeaderMap, directive: &str) -> bool {
     directives.filter_map(|one| one.split('=').next()).any(|name| name.trim().eq_ignore_ascii_case(directive))
 }
 
-/// A URL of the web.
+/// A URL of the web, without its fragment, which leads to a place in what it names.
 pub(crate) fn web_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| format!("invalid `url`: {error}"))?;
+    let mut url = Url::parse(text).map_err(|error| match error {
+        ParseError::RelativeUrlWithoutBase => "it must begin with https:// or http://".to_owned(),
+        other => other.to_string(),
+    })?;
     if !matches!(url.scheme(), "https" | "http") {
-        return Err(format!("invalid `url`: the scheme is {}; it must be https", url.scheme()));
+        return Err(format!("the scheme is {}; it must be https or http", url.scheme()));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("invalid `url`: user names and passwords in it are not supported".into());
+        return Err("user names and passwords in it are not supported".into());
     }
+    url.set_fragment(None);
     Ok(url)
 }

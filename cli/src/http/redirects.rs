@@ -77,8 +77,12 @@ pub(super) fn target(from: &Url, response: &Response<ureq::Body>) -> Result<Url,
     }
     match (from.scheme(), to.scheme()) {
         ("https" | "http", "https") | ("http", "http") => Ok(to),
-        _ => Err(Trouble::refused(format!(
+        ("https", "http") => Err(Trouble::refused(format!(
             "it redirects to {to}, where nothing protects the answer against changes; only https is followed"
         ))),
+        (scheme, _) => {
+            let followed = if scheme == "https" { "https is" } else { "https and http are" };
+            Err(Trouble::refused(format!("it redirects to {to}; only {followed} followed")))
+        }
     }
 }

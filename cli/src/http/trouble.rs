@@ -43,7 +43,8 @@ impl Trouble {
 pub(super) fn refusal(status: StatusCode, headers: &HeaderMap) -> Trouble {
     let advice = match status.as_u16() {
         304 => ", although the request was not conditional",
-        401 | 403 => "; the publisher does not give it to this machine, or has moved it: check the URL",
+        401 => "; it needs a login, which is not supported",
+        403 => "; the server does not give it to this machine, or has moved it: check the URL",
         404 | 410 => "; check the URL",
         _ => "",
     };

@@ -2,7 +2,7 @@
 //! connection. The HTTP library treats a broken connection as a closed one, and half a list is a list. So a break becomes
 //! another error, which the library passes on.
 
-use std::io;
+use std::{fmt, io};
 
 use ureq::Error;
 use ureq::unversioned::transport::{Buffers, ConnectionDetails, Connector, NextTimeout, Transport};
@@ -34,9 +34,7 @@ impl<T: Transport> Transport for WholeTransport<T> {
 
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
         match self.0.await_input(timeout) {
-            Err(Error::Io(error)) if is_break(error.kind()) => {
-                Err(Error::Io(io::Error::other("the connection broke")))
-            }
+            Err(Error::Io(error)) if is_break(error.kind()) => Err(Error::Io(io::Error::other(Broken))),
             result => result,
         }
     }
@@ -48,6 +46,23 @@ impl<T: Transport> Transport for WholeTransport<T> {
     fn is_tls(&self) -> bool {
         self.0.is_tls()
     }
+}
+
+/// The break of a connection.
+#[derive(Debug)]
+struct Broken;
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the connection broke")
+    }
+}
+
+impl std::error::Error for Broken {}
+
+/// Returns true if an error is the break of a connection.
+pub(super) fn is_broken(error: &io::Error) -> bool {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<Broken>()).is_some()
 }
 
 /// `UnexpectedEof` is the end of a TLS connection that TLS does not confirm.

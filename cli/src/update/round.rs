@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crawlpike_core::{Judge, Source, Subscriptions};
 use crawlpike_files::{FilesBeside, PagedFile};
 
-use crate::http::{Client, Condition, Query, Trouble};
+use crate::http::{Client, Condition, Query, SizeLimit, Trouble};
 use crate::update::keep::{Kept, Setback, digest};
 use crate::update::parallel::{Fetched, ask_all};
 use crate::update::report::{Outcome, Report, Reporter};
@@ -153,9 +153,10 @@ impl Round<'_> {
             etag: copy.etag.clone(),
             last_modified: copy.last_modified.clone(),
         });
+        let setting = if let Kind::Feed(_) = feed.kind { " (`limits.bytes` of a feed)" } else { "" };
         Plan::Ask(Query {
             url: feed.url.to_owned(),
-            bytes: feed.bytes as u64,
+            size: SizeLimit::Refusing(feed.bytes as u64, setting),
             condition,
             redirects: feed.redirects(),
             reach: feed.reach(),

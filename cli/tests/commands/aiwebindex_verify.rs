@@ -148,6 +148,8 @@ fn aiwi_15_the_file_is_fetched_over_https_with_redirects_inside_the_domain() {
         );
         assert!(report["https"]["reason"].as_str().unwrap().contains(reason), "{report}");
     }
+    web.publisher.answer(|_, connection| respond(connection, "200 OK", &[], "x".repeat(70_000)));
+    web.verify(&["--method", "https"]).ends(1).prints("the answer has more than 65536 bytes, decompressed\n");
     // The fourth redirect is one too many.
     web.publisher.answer(|asked, connection| {
         let number = asked.target.trim_start_matches("/hop/").parse().unwrap_or(0);
@@ -243,11 +245,15 @@ fn aiwi_16_a_page_is_fetched_if_robots_txt_allows_it() {
     let times = times.lock().unwrap().clone();
     assert!(times[1].duration_since(times[0]).as_millis() >= 1_900);
 
-    let done = web.run(&["document", "https://example.com/bread"]);
+    let done = web.run(&["document", "https://example.com/bread#flour"]);
     done.prints_only("# Bread\n\nMix **flour** and [water](https://example.com/water).\n");
     for (page, reason) in [
-        ("/private/", "robots.txt disallows /private/ for AIWebIndex"),
-        ("/moved", "robots.txt disallows /private/page for AIWebIndex"),
+        ("/private/", "line 6 of robots.txt disallows /private/ for AIWebIndex"),
+        (
+            "/moved",
+            "it redirects to https://example.com/private/page: line 6 of robots.txt disallows /private/page",
+        ),
+        ("/robots.txt", "/robots.txt is not a page"),
         ("/away", "it redirects to another server; ask for https://example.org/"),
     ] {
         web.publisher.asked();
@@ -272,11 +278,13 @@ fn aiwi_21_only_public_pages_become_documents() {
     for (status, headers, reason) in [
         (
             "200 OK",
-            &["Content-Type: text/html", "Cache-Control: max-age=5, private"][..],
+            &["Content-Type: text/html", "X-Robots-Tag: noindex", "Cache-Control: max-age=5, private"][..],
             "the page is not public",
         ),
-        ("401 Unauthorized", &["WWW-Authenticate: Basic"], "401 Unauthorized"),
-        ("200 OK", &["Content-Type: application/pdf"], "not HTML"),
+        ("401 Unauthorized", &["WWW-Authenticate: Basic"], "401 Unauthorized; it needs a login"),
+        ("200 OK", &["Content-Type: application/pdf"], "its Content-Type is \"application/pdf\""),
+        ("200 OK", &[], "the answer is not HTML: it has no Content-Type"),
+        ("302 Found", &["Location: javascript:1"], "it redirects to javascript:1; only https is followed"),
     ] {
         page(status, headers).ends(1).says(reason);
     }
@@ -286,4 +294,48 @@ fn aiwi_21_only_public_pages_become_documents() {
     web.publisher.asked();
     web.run(&["document", "https://example.com/"]).ends(1).says("nothing is fetched, because");
     assert_eq!(web.publisher.asked().len(), 1);
+}
+
+/// The head of the answer counts as it does in a gate.
+#[test]
+fn headers_that_forbid_a_document_are_a_warning_and_the_reason() {
+    // AIWI-21
+    let web = Web::new(|_, connection| respond(connection, "404 Not Found", &[], ""));
+    let document = |header: &'static str, more: &[&str]| {
+        web.publisher.answer(move |asked, connection| match &*asked.target {
+            "/robots.txt" => respond(connection, "404 Not Found", &[], ""),
+            _ => respond(connection, "200 OK", &["Content-Type: text/html", header], PAGE),
+        });
+        web.run(&[&["document", "https://example.com/"], more].concat())
+    };
+    for (header, outcome, reason) in [
+        ("X-Robots-Tag: noindex", "noindex", "in a header for robots"),
+        ("X-Robots-Tag: aiwebindex: nosnippet", "nosnippet", "in a header for robots"),
+        ("Cache-Control: no-transform", "no-transform", "by `Cache-Control: no-transform`"),
+        ("X-Robots-Tag: otherbot: noindex", "made", "19 of 19 bytes of text are in the document"),
+    ] {
+        let done = document(header, &["--why"]);
+        done.ends(0).says_only("");
+        assert!(done.stdout.starts_with(&format!("{outcome}: ")) && done.stdout.contains(reason), "{done:?}");
+    }
+    document("Robots-Tag: *=noindex", &[])
+        .ends(0)
+        .says("warning: the page forbids such documents in a header");
+}
+
+#[test]
+fn a_page_over_the_limit_is_cut_as_a_file_is() {
+    let web = Web::new(|asked, connection| match &*asked.target {
+        "/robots.txt" => respond(connection, "404 Not Found", &[], ""),
+        "/closed" => Ok(()),
+        _ => {
+            let page = format!("<p>The ferry leaves at seven.{}", "<p>More of it.</p>".repeat(200_000));
+            respond(connection, "200 OK", &["Content-Type: text/html"], page)
+        }
+    });
+    let done = web.run(&["document", "https://example.com/"]);
+    done.ends(0).says("warning: the page has more than 2097152 bytes; the rest of it is left out\n");
+    done.prints("The ferry leaves at seven.");
+    let done = web.run(&["document", "https://example.com/closed"]);
+    done.ends(1).says("example.com closed the connection without an answer");
 }

@@ -30,7 +30,7 @@ fn the_json_decision_has_every_key_in_its_documented_order() {
             r#""feed":"googlebot","service":null,"country":null,"region":null,"city":null,"site":"example.com","#,
             r#""purpose":null,"rule":null,"robots_tag":null,"usage":null,"proof":"ip-range","enforced":true,"#,
             r#""facts":{"network":"66.249.66.0/24","asn":null,"as_name":null,"as_kind":null,"costly":false,"browser":"unknown","#,
-            r#""fingerprint":null,"crowd_key":null}}"#,
+            r#""fingerprint":null,"crowd_key":null},"document":null}"#,
             "\n"
         )
     );
@@ -46,12 +46,14 @@ fn the_form_of_the_page_is_shown_or_why_it_stays_as_it_is() {
     let document = |arguments: &[&str]| {
         let request = ["--ip", GOOGLEBOT, "--host", "example.com"];
         let decision = decision(&folder, &[&request, arguments].concat());
-        decision.get("document").unwrap_or(&"left out".into()).clone()
+        decision["document"].clone()
     };
     const MARKDOWN: [&str; 2] = ["--accept", "text/markdown"];
     let with = |more: &[&'static str]| document(&[&MARKDOWN, more].concat());
-    assert_eq!(document(&[]), "left out");
-    assert_eq!(document(&["--accept", "text/html"]), Value::Null);
+    assert_eq!(document(&[]), "not-preferred");
+    assert_eq!(document(&["--accept", "text/html"]), "not-preferred");
+    assert_eq!(document(&["--header", "Accept: text/markdown"]), "markdown");
+    assert_eq!(document(&["--path", "/a.md"]), "markdown");
     assert_eq!(document(&["--accept", "application/vnd.aiwebindex+json"]), "aidocument");
     assert_eq!(document(&["--accept", "*/*", "--path", "/a.md"]), "markdown");
     for (arguments, expected) in [
@@ -71,7 +73,13 @@ fn the_form_of_the_page_is_shown_or_why_it_stays_as_it_is() {
     let more = ["--response-header", "Cache-Control: private"];
     explain(&folder, &[&request[..], &more].concat())
         .prints("document  none: private, so the page is sent as it is\n");
-    explain(&folder, &["--ip", "::1", "--response-header", "A: b"]).ends(2).says("--accept");
+    let elsewhere = ["--ip", "::1", "--host", "example.org"];
+    assert!(!explain(&folder, &elsewhere).stdout.contains("\ndocument "));
+    explain(&folder, &[&elsewhere[..], &["--accept", "text/markdown"]].concat())
+        .prints("document  none: no document is offered for this request\n");
+    let line = r#"{"ip":"192.0.2.1","host":"example.com","headers":{"Accept":"text/markdown"}}"#;
+    let done = folder.run_with(&[&EXPLAIN[..], &["--stdin"]].concat(), line);
+    done.ends(0).prints(r#","document":"markdown"}"#);
 }
 
 #[test]

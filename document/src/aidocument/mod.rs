@@ -1,20 +1,23 @@
 //! AIDocument 2.0: the envelope that AIWebIndex defines for a page.
 
 mod made;
-mod read;
+mod object;
+mod syntax;
+mod upgrade;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::made::Fetch;
-pub use self::read::{ReadError, upgrade};
+pub use self::object::ReadError;
+pub use self::upgrade::{Upgraded, upgrade};
 use crate::markdown::{Heading, Image, Link};
 
 /// The JSON Schema of [`AiDocument`].
 pub const SCHEMA: &str = include_str!("../../../docs/aidocument.schema.json");
 
 /// A page in the form that AIWebIndex 2.0 defines.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AiDocument {
     /// The version of the form.
     pub schema: SchemaInfo,
@@ -31,52 +34,52 @@ pub struct AiDocument {
     /// Numbers about the content.
     pub signals: SignalsInfo,
     /// The savings by the document, if they are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub economics: Option<EconomicsInfo>,
     /// The preferences of the site about the usage of the page, if it states any. Section 4.1 permits further optional groups.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageInfo>,
 }
 
 /// The preferences of a site about the usage of a page.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UsageInfo {
     /// As in the header `Content-Usage`: `train-ai=n, search=y`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub preferences: Option<String>,
     /// The absolute URLs of the licences.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub licenses: Vec<String>,
 }
 
 /// The version of the form, and which content this is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SchemaInfo {
     /// Always `AIDocument`.
     pub name: String,
     /// Major and minor version.
     pub version: String,
     /// The same for the same content: `aidoc:sha256:` and 32 hexadecimal digits.
-    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }
 
 /// The page that was fetched, and the way in which it was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourceInfo {
     /// The absolute address of the page.
     pub url: String,
     /// The address that the page names as its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub canonical_url: Option<String>,
     /// When the page was fetched, as RFC 3339 writes it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fetched_at: Option<String>,
     /// The rendering: with or without the page's scripts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub render_mode: Option<RenderMode>,
     /// The status of the response.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
     /// The freshness that the caller asked for.
     pub freshness_policy: FreshnessPolicy,
@@ -105,7 +108,7 @@ pub enum FreshnessPolicy {
 }
 
 /// The circumstances of this call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CacheInfo {
     /// In one word.
     pub status: CacheStatus,
@@ -142,54 +145,54 @@ impl CacheInfo {
 }
 
 /// The page's statements about itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IdentityInfo {
     /// From `og:title`, the first `h1`, or `title`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// From the `meta` elements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// A tag as BCP 47 defines it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// `article`, `product`, `listing` or `profile`, if the page says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
 }
 
 /// The page's content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ContentInfo {
     /// The content, without navigation, footers and advertisements.
     pub markdown: String,
 }
 
 /// The parts of the content.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StructureInfo {
     /// In the order of the page.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub headings: Vec<Heading>,
     /// In the order of the page.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
     /// In the order of the page.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
     /// The JSON-LD of the page; of several blocks the `@graph` of one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub structured_data: Option<Map<String, Value>>,
 }
 
 /// Numbers about the content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SignalsInfo {
     /// Words of the markdown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub word_count: Option<u64>,
     /// In minutes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reading_time: Option<u64>,
     /// True if the page has JSON-LD.
     pub has_json_ld: bool,
@@ -198,7 +201,7 @@ pub struct SignalsInfo {
 }
 
 /// The savings of an agent that reads the markdown instead of the page.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EconomicsInfo {
     /// Tokens of the markdown, approximately.
     pub output_tokens_approx: u64,
@@ -215,7 +218,7 @@ pub struct EconomicsInfo {
 }
 
 /// Costs in US dollars.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostInfo {
     /// Of the markdown.
     pub our_output: f64,
@@ -226,14 +229,14 @@ pub struct CostInfo {
 }
 
 /// The prices that costs are computed with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PricingInfo {
     /// The price of 1,000 tokens.
     pub input_price_per_1k_usd: f64,
     /// The sort of model that has about this price.
     pub model_class: String,
     /// Remarks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 

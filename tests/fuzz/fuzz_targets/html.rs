@@ -1,7 +1,7 @@
 //! HTML pages: what is made of them is bounded by the page, is the same each time, and is read back as what was written.
 #![no_main]
 
-use crawlpike_document::aidocument::{AiDocument, CacheStatus, Fetch, FreshnessPolicy};
+use crawlpike_document::aidocument::{CacheStatus, Fetch, FreshnessPolicy, upgrade};
 use crawlpike_document::{Limits, read};
 use libfuzzer_sys::fuzz_target;
 
@@ -22,5 +22,5 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let made = document.to_ai_document(&fetch).expect("an absolute address");
     let text = serde_json::to_vec(&made).expect("a document");
-    assert_eq!(serde_json::from_slice::<AiDocument>(&text).expect("the same document"), made);
+    assert_eq!(upgrade(&text).expect("the same document").document, made);
 });

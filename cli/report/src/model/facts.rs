@@ -188,8 +188,8 @@ fn documents(report: &Report) -> Option<String> {
     let Documents { offered, with_accept, outcomes } = &report.documents;
     if *offered > 0 && *with_accept == 0 {
         return Some(format!(
-            "Sites offer documents to {} requests, but the log does not show who wants one: log the Accept, in nginx `$http_accept`, \
-             in Envoy `%REQ(ACCEPT)%`.",
+            "Sites offer documents to {} requests, but the log has the Accept of none of them, so it does not show who wants one: \
+             log it, in nginx `$http_accept`, in Envoy `%REQ(ACCEPT)%`.",
             count(*offered)
         ));
     }

@@ -158,7 +158,7 @@ pub(crate) struct Uncovered {
 pub(crate) struct Documents {
     /// The requests to which sites offer documents.
     pub(crate) offered: u64,
-    /// Those of them whose Accept the log has.
+    /// Those of them that have an Accept in the log: not `-`, and not empty.
     pub(crate) with_accept: u64,
     /// The requests for documents by the form that they would get, or by the reason why they get the page.
     pub(crate) outcomes: BTreeMap<&'static str, u64>,

@@ -68,7 +68,7 @@ pub(crate) struct Tally<'r> {
     pub(crate) off: u64,
     /// Requests to which sites offer documents.
     pub(crate) offered: u64,
-    /// Those of them whose Accept the log has.
+    /// Those of them that have an Accept in the log: not `-`, and not empty.
     pub(crate) with_accept: u64,
     /// Requests for documents by their forms, or by the reasons why they get the page. Exact.
     pub(crate) documents: HashMap<&'static str, u64>,

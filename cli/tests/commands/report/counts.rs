@@ -40,7 +40,7 @@ fn requests_for_documents_are_counted_by_form_if_the_log_has_their_accept() {
         .write("crawlpike.json", r#"{ "sites": [ { "name": "all", "aiwebindex": { "document": true } } ] }"#);
     folder.write("access.log", log());
     report(&folder, &[]).prints(
-        "- Sites offer documents to 9 requests, but the log does not show who wants one: log the Accept",
+        "- Sites offer documents to 9 requests, but the log has the Accept of none of them, so it does not show who wants one: log it",
     );
     let line = |accept: &str, status: u16| {
         format!("192.0.2.1 \"GET / HTTP/1.1\" {status} \"curl/8\" \"{accept}\"\n")
@@ -51,6 +51,7 @@ fn requests_for_documents_are_counted_by_form_if_the_log_has_their_accept() {
         ("text/markdown", 404),
         ("text/html", 200),
         ("-", 200),
+        ("", 200),
         ("application/vnd.aiwebindex+json", 200),
     ];
     folder.write("access.log", requests.map(|(accept, status)| line(accept, status)).concat());
@@ -59,7 +60,7 @@ fn requests_for_documents_are_counted_by_form_if_the_log_has_their_accept() {
     let outcomes = serde_json::json!({ "aidocument": 1, "markdown": 2, "status": 1 });
     assert_eq!(
         found["documents"],
-        serde_json::json!({ "offered": 6, "with_accept": 5, "outcomes": outcomes })
+        serde_json::json!({ "offered": 7, "with_accept": 5, "outcomes": outcomes })
     );
     let done = report(&folder, &[&format[..], &["--html", "report.html"]].concat());
     done.prints("- 4 requests prefer a document to the page.").prints("       1  the page: status\n");
