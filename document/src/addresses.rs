@@ -68,7 +68,8 @@ fn written(url: Url) -> Box<str> {
 }
 
 fn leads_somewhere(url: &Url) -> bool {
-    !matches!(url.scheme(), "javascript" | "data" | "blob" | "about" | "vbscript")
+    let is_empty = url.cannot_be_a_base() && url.path().trim().is_empty();
+    !is_empty && !matches!(url.scheme(), "javascript" | "data" | "blob" | "about" | "vbscript")
 }
 
 /// An address as the destination of a link in markdown.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::aidocument::language_tag;
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
@@ -28,6 +29,8 @@ pub(crate) struct Head {
     kind: Option<String>,
     /// The rules of `meta` elements for robots, by product token.
     robots: Vec<(String, String)>,
+    /// The page has JSON-LD, which may be no JSON.
+    pub(crate) has_json_ld: bool,
     pub(crate) structured_data: Option<Map<String, Value>>,
 }
 
@@ -42,6 +45,7 @@ impl Head {
             match node.tag {
                 Tag::Script => {
                     let text: String = tree.inside(id).map(|(_, node)| tree.text(node)).collect();
+                    head.has_json_ld |= !text.trim().is_empty();
                     if let Some(rest) = room.checked_sub(text.len()) {
                         room = rest;
                         json_ld.extend(parse_json_ld(&text));
@@ -79,7 +83,8 @@ impl Head {
             .find_map(|one| tree.attribute(root, one))
             .map(str::to_owned);
         let languages = [stated, found.content_language, found.locale];
-        head.language = languages.into_iter().flatten().find_map(|tag| language(&tag));
+        head.language =
+            languages.into_iter().flatten().find_map(|tags| language_tag(tags.split(',').next()?));
         head.title = found.og_title.or(found.h1).or_else(|| found.title.clone());
         head.element = found.title;
         head.description = found.description.or(found.og_description);
@@ -176,18 +181,6 @@ fn forbidding(rules: &str, forbidding: &[&'static str]) -> Option<&'static str> 
         if is_valued { vec![words.collect::<String>()] } else { words.map(str::to_owned).collect() }
     });
     rules.find_map(|rule| forbidding.iter().find(|forbidding| rule.eq_ignore_ascii_case(forbidding)).copied())
-}
-
-/// A language tag as BCP 47 writes it, if the value can be one.
-fn language(value: &str) -> Option<String> {
-    let value = value.split(',').next()?.trim().replace('_', "-");
-    let mut parts = value.split('-');
-    let is_language = parts
-        .next()
-        .is_some_and(|part| (2..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphabetic()));
-    let is_rest =
-        parts.all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric()));
-    (is_language && is_rest).then_some(value)
 }
 
 /// The objects of a block of JSON-LD.

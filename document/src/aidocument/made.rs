@@ -44,7 +44,8 @@ impl Document {
             .canonical
             .as_deref()
             .and_then(|address| self.addresses.resolve(address))
-            .map(|address| address.url.into());
+            .map(|address| address.url.into())
+            .filter(|url: &String| url.starts_with("http"));
         let markdown = self.written.markdown.clone();
         let identity = IdentityInfo {
             title: self.head.title.clone(),
@@ -74,7 +75,7 @@ impl Document {
             signals: SignalsInfo {
                 word_count: Some(words),
                 reading_time: Some(words.div_ceil(WORDS_A_MINUTE)),
-                has_json_ld: structure.structured_data.is_some(),
+                has_json_ld: self.head.has_json_ld,
                 heading_hierarchy_ok: is_hierarchy_ok(&structure.headings),
             },
             economics: economics(self.markdown_tokens(), self.page_tokens),

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 pub use self::made::Fetch;
 pub use self::object::ReadError;
+pub(crate) use self::syntax::language_tag;
 pub use self::upgrade::{Upgraded, upgrade};
 use crate::markdown::{Heading, Image, Link};
 

@@ -1,7 +1,7 @@
 //! The syntax of values that documents have.
 
 /// A language tag as BCP 47 writes it, if the value can be one.
-pub(super) fn language_tag(value: &str) -> Option<String> {
+pub(crate) fn language_tag(value: &str) -> Option<String> {
     let value = value.trim().replace('_', "-");
     let is_part = |part: &str, least: usize, is_known: fn(&u8) -> bool| {
         (least..=8).contains(&part.len()) && part.as_bytes().iter().all(is_known)

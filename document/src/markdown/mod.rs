@@ -7,45 +7,45 @@ mod line;
 mod table;
 mod walk;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub(crate) use self::table::is_data;
 pub(crate) use self::walk::{CAPTION_DISTANCE, write};
 
 /// A heading of a page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Heading {
     /// From 1 to 6.
     pub level: u8,
     /// The text, without markup.
     pub text: Box<str>,
     /// The page's name for the place of the heading, for a fragment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Box<str>>,
 }
 
 /// A link of a page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Link {
     /// The target.
     pub url: Box<str>,
     /// Its text, without markup.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<Box<str>>,
     /// True if it leads to the host of the page.
     pub internal: bool,
     /// The relation of the page to the target, such as `nofollow`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rel: Option<Box<str>>,
 }
 
 /// An image of a page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Image {
     /// The address.
     pub url: Box<str>,
     /// The text that describes it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub alt: Option<Box<str>>,
 }
 
