@@ -46,7 +46,9 @@ pub(super) fn find(
     let is_technical = !lists.is_empty() && is_technical(tree, root);
     lists.retain(|id| {
         let is_of_manual = || is_index(tree, *id) || is_described(tree, measures, *id);
-        let is_kept = is_contents(tree, *id) || is_heading_of_text(tree, measures, *id);
+        let is_kept = is_contents(tree, *id)
+            || is_heading_of_text(tree, measures, *id)
+            || is_name_of_post(tree, measures, *id);
         !(is_kept || is_technical && is_of_manual())
     });
     let prose = prose_beside(tree, measures, root, &lists);
@@ -102,7 +104,12 @@ fn prose_beside(
 fn is_sentence_around_links(tree: &Tree, id: NodeId) -> bool {
     let is_in_link =
         |text| tree.around(text).take_while(|(around, _)| *around > id).any(|(_, node)| node.tag == Tag::A);
-    leads::last_text(tree, id).is_some_and(|(at, text)| leads::ends_sentence(text) && !is_in_link(at))
+    let begins = tree.inside(id).find(|(_, node)| !tree.text(*node).trim().is_empty());
+    leads::last_text(tree, id).is_some_and(|(at, text)| {
+        // Titles, too, end with a question mark.
+        let is_statement = || text.ends_with(['.', '。']) && begins.is_some_and(|(at, _)| !is_in_link(at));
+        leads::ends_sentence(text) && (!is_in_link(at) || is_statement())
+    })
 }
 
 /// Returns true if the links of a paragraph are addresses to read: `https://…`, `10.1000/182`, `name@example.com`.
@@ -150,6 +157,24 @@ fn is_described(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
         && measures.get(id).text <= LONGEST_LABEL
         && links() == 1
         && tree.next_element(id).is_some_and(describes)
+}
+
+/// Returns true if a part is one link, and the one right behind it is what somebody says, as in each of several posts.
+fn is_name_of_post(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    const LONGEST_NAME: u32 = 40;
+    const FEWEST: usize = 3;
+    const MOST_LOOKED_AT: usize = 64;
+    let class = |node: Node| tree.attribute(node, Attribute::Class).unwrap_or_default();
+    let post = tree.node(tree.node(id).parent);
+    let is_alike = |node: &Node| node.tag == post.tag && class(*node) == class(post);
+    let beside = || tree.children(post.parent).take(MOST_LOOKED_AT).map(|(_, node)| node);
+    measures.get(id).text <= LONGEST_NAME
+        && !class(post).is_empty()
+        && tree.next_element(id).is_some_and(|(body, _)| {
+            let body = measures.get(body);
+            body.prose > 0 && body.is_text(LONGEST_NAME)
+        })
+        && beside().filter(is_alike).take(FEWEST).count() == FEWEST
 }
 
 /// Returns true if a page calls a list of links to other pages its contents: `toc`, `toctree`.

@@ -88,6 +88,8 @@ const TALK: Hits = (words::of_strength(Strength::Talk) | REVIEW) << FIRST_WORD;
 /// The words that say nothing against a part.
 const TEXT: Hits = words::of_strength(Strength::Text) << FIRST_WORD;
 const REVIEW: Hits = words::of_strength(Strength::Review);
+/// The words for dates and other facts about a part.
+const DETAIL: Hits = words::of_strength(Strength::Detail) << FIRST_WORD;
 /// The words for what an image shows.
 const CAPTION: Hits = words::of_strength(Strength::Caption) << FIRST_WORD;
 /// The words for what few people see.
@@ -266,6 +268,9 @@ impl Rules {
         if hits & CAPTION != 0 && (evidence::has(tree, id, Tag::Img) || !is_behind_image(tree, id)) {
             hits &= !CAPTION;
         }
+        if hits & DETAIL != 0 && (is_sentence(tree, id) || is_of_things(tree, id)) {
+            hits &= !DETAIL;
+        }
         // A link, a heading, or a word in a sentence is part of what is around it.
         if node.tag.heading_level().is_some() {
             hits &= ELEMENTS_ALONE;
@@ -276,6 +281,29 @@ impl Rules {
         }
         hits
     }
+}
+
+/// Returns true if an element is a sentence or several, without links and buttons.
+fn is_sentence(tree: &Tree, id: NodeId) -> bool {
+    const LEAST_TEXT: usize = 25;
+    const MOST_LOOKED_AT: usize = 16;
+    let text: usize =
+        tree.inside(id).take(MOST_LOOKED_AT).map(|(_, node)| tree.text(node).trim().len()).sum();
+    let leads_elsewhere =
+        [Tag::A, Tag::Form, Tag::Button].into_iter().any(|tag| evidence::has(tree, id, tag));
+    text >= LEAST_TEXT && !leads_elsewhere && leads::is_sentence(tree, id)
+}
+
+/// Returns true if an element says something about one of several things beside each other, as the date of an event does.
+fn is_of_things(tree: &Tree, id: NodeId) -> bool {
+    const FEWEST: usize = 3;
+    const MOST_LOOKED_AT: usize = 64;
+    let class = |node: Node| tree.attribute(node, Attribute::Class).unwrap_or_default();
+    let thing = tree.node(tree.node(id).parent);
+    let is_alike = |node: &Node| node.tag == thing.tag && class(*node) == class(thing);
+    let beside = tree.children(thing.parent).take(MOST_LOOKED_AT).map(|(_, node)| node);
+    let has_links = evidence::has(tree, id, Tag::A);
+    !class(thing).is_empty() && !has_links && beside.filter(is_alike).take(FEWEST).count() == FEWEST
 }
 
 /// Returns true if an image stands right before an element, which is then its title.

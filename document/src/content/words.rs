@@ -1,6 +1,6 @@
 //! The meaning of the names that a page gives to its parts (`class`, `id`).
 
-use self::Strength::{Caption, Consent, Label, Leading, Review, Strong, Talk, Text, Unseen, Weak};
+use self::Strength::{Caption, Consent, Detail, Label, Leading, Review, Strong, Talk, Text, Unseen, Weak};
 
 /// The certainty of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,7 +9,9 @@ pub(super) enum Strength {
     Weak,
     /// The part stands beside the content, and says little: a date, a caption. It may be content if it has much text.
     Label,
-    /// The same, unless the part has an image in it.
+    /// The same, unless the part is a sentence, or each of several things beside each other has one.
+    Detail,
+    /// The same as a `Label`, unless the part has an image in it.
     Caption,
     /// The same, also of a part of a table or a list: few people see it.
     Unseen,
@@ -30,7 +32,7 @@ pub(super) enum Strength {
 impl Strength {
     /// Returns true if a rule of this certainty leaves out little.
     pub(super) fn is_unsure(self) -> bool {
-        matches!(self, Self::Weak | Self::Label)
+        matches!(self, Self::Weak | Self::Label | Self::Detail)
     }
 }
 
@@ -61,7 +63,7 @@ const WORDS: [Word; COUNT] = [
     ("copyright", Label),
     ("credit", Label),
     ("cta.", Weak),
-    ("date.", Label),
+    ("date.", Detail),
     ("dfp", Strong),
     ("disqus", Talk),
     ("donat", Weak),
@@ -83,7 +85,7 @@ const WORDS: [Word; COUNT] = [
     ("login", Weak),
     ("masthead", Strong),
     ("menu", Weak),
-    ("meta.", Label),
+    ("meta.", Detail),
     ("modal", Leading),
     ("more.", Weak),
     ("mostpopular", Strong),
@@ -102,14 +104,14 @@ const WORDS: [Word; COUNT] = [
     ("paginator", Strong),
     ("popular", Weak),
     ("popup", Weak),
-    ("postmeta", Label),
+    ("postmeta", Detail),
     ("postprofile", Strong),
     ("prev.", Weak),
     ("print.", Label),
     ("printonly", Label),
     ("profile", Weak),
     ("promo", Leading),
-    ("pubdate", Label),
+    ("pubdate", Detail),
     ("rail.", Label),
     ("recirc", Strong),
     ("recommend", Weak),
@@ -405,7 +407,7 @@ mod tests {
             assert_eq!(against(names), Some(Strength::Strong), "{names}");
         }
         assert_eq!(against("postComments"), Some(Strength::Talk));
-        assert_eq!(against("entry-meta"), Some(Strength::Label));
+        assert_eq!(against("entry-meta"), Some(Strength::Detail));
         for names in ["lg:hidden", "hidden-sm-up", "hidden-lg"] {
             assert_eq!(against(names), Some(Strength::Unseen), "{names}");
         }
