@@ -57,9 +57,23 @@ fn guessed(page: &[u8]) -> Cow<'_, str> {
     };
     let rest = page.get(first..).unwrap_or_default();
     let sample = rest.get(..SAMPLE).unwrap_or(rest);
+    if is_mostly_utf_8(sample) {
+        return String::from_utf8_lossy(page);
+    }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(sample, sample.len() == rest.len());
     detector.guess(None, Utf8Detection::Deny).decode_without_bom_handling(page).0
+}
+
+/// Returns true if nearly all bytes that are not ASCII are letters in UTF-8: no other text looks like that by chance.
+fn is_mostly_utf_8(sample: &[u8]) -> bool {
+    const LETTERS_FOR_EACH_FAULT: usize = 8;
+    let (mut letters, mut faults) = (0, 0);
+    for chunk in sample.utf8_chunks() {
+        letters += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        faults += usize::from(!chunk.invalid().is_empty());
+    }
+    letters >= LETTERS_FOR_EACH_FAULT * faults
 }
 
 /// The encoding that a `Content-Type` names.
@@ -191,6 +205,13 @@ mod tests {
             let page = [b"<!doctype html><title>x</title><p>", &bytes[..]].concat();
             assert!(decode(&page, None).ends_with(text), "{text}");
         }
+    }
+
+    #[test]
+    fn faults_in_utf_8_are_faults() {
+        let text = "Die Größe der Äpfel. ".repeat(20);
+        let page = [text.as_bytes(), b"\x92", text.as_bytes()].concat();
+        assert_eq!(decode(&page, None), format!("{text}\u{fffd}{text}"));
     }
 
     #[test]

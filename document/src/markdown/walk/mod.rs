@@ -310,7 +310,7 @@ impl Walk<'_> {
             }
             Tag::Rp => return Inside::Skip,
             Tag::Sup => return self.superscript(id, node),
-            Tag::Sub => self.subscript(id, node),
+            Tag::Sub => return self.subscript(id, node),
             Tag::Math => return self.formula(id, node),
             Tag::Input => self.checkbox(node),
             // In a heading it opens what follows.

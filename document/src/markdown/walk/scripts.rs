@@ -75,8 +75,10 @@ impl Walk<'_> {
                     self.line.blank();
                 }
             }
-            Superscript::Term => self.line.push_markup("^"),
-            Superscript::Expression => {
+            // The number of a note behind a number is not a power of it.
+            Superscript::Term if before.is_numeric() && self.is_linked(id) => self.line.blank(),
+            Superscript::Term if !self.is_before(node, char::is_alphanumeric) => self.line.push_markup("^"),
+            Superscript::Term | Superscript::Expression => {
                 self.line.push_markup("^");
                 self.line.push("(");
                 return self.ends_with(node, Ending::Text(")"));
@@ -92,14 +94,28 @@ impl Walk<'_> {
             && self.tree.node(stroke.end).tag == Tag::Sub
     }
 
+    /// Returns true if one of some characters stands right behind an element.
+    fn is_before(&self, node: Node, is_it: fn(char) -> bool) -> bool {
+        self.tree.text(self.tree.node(node.end)).starts_with(is_it)
+    }
+
+    fn is_linked(&self, id: NodeId) -> bool {
+        self.tree.inside(id).take(MOST_NODES).any(|(_, node)| node.tag == Tag::A)
+    }
+
     /// Begins a subscript: beside digits, an index is not one more of them.
-    pub(super) fn subscript(&mut self, id: NodeId, node: Node) {
-        let is_digit = |c: char| c.is_ascii_digit();
-        let is_after_digit = self.line.last().is_some_and(is_digit);
-        let is_before_digit = self.tree.text(self.tree.node(node.end)).starts_with(is_digit);
-        let is_number = || text(self.tree, id).is_some_and(|text| text.starts_with(is_digit));
-        if (is_after_digit || is_before_digit) && is_number() {
-            self.line.push_markup("\\_");
+    pub(super) fn subscript(&mut self, id: NodeId, node: Node) -> Inside {
+        let is_digit: fn(char) -> bool = |c| c.is_ascii_digit();
+        let is_before_digit = self.is_before(node, is_digit);
+        let is_beside_digit = is_before_digit || self.line.last().is_some_and(is_digit);
+        if !is_beside_digit || !text(self.tree, id).is_some_and(|text| text.starts_with(is_digit)) {
+            return Inside::Walk;
         }
+        self.line.push_markup("\\_");
+        if is_before_digit {
+            self.line.push("(");
+            return self.ends_with(node, Ending::Text(")"));
+        }
+        Inside::Walk
     }
 }
