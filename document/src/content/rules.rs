@@ -396,6 +396,7 @@ fn is_question(tree: &Tree, id: NodeId, node: Node) -> bool {
         || is_in_heading()
         || evidence::has_heading(tree, id)
         || evidence::has(tree, id, Tag::P)
+        || evidence::has(tree, id, Tag::Div) && heads_text(tree, id)
         || opens_text(tree, node)
         || alternates(tree, id)
         || asks()
@@ -413,6 +414,13 @@ fn alternates(tree: &Tree, id: NodeId) -> bool {
     let after = tree.next_element(part);
     let mut before = std::iter::successors(tree.before(id), |id| tree.before(*id)).take(4);
     after.is_some_and(|(next, _)| is_other(next) && opens(next).is_some()) || before.any(is_other)
+}
+
+/// Returns true if a button is the first element of a part, and text follows it there.
+fn heads_text(tree: &Tree, id: NodeId) -> bool {
+    let is_first = tree.first_element(tree.node(id).parent).is_some_and(|(first, _)| first == id);
+    let opens = |(part, _)| evidence::has(tree, part, Tag::P);
+    is_first && tree.next_element(id).is_some_and(opens)
 }
 
 /// Returns true if a button says that it controls an element right after it, and that has a paragraph.
