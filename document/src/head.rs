@@ -41,7 +41,11 @@ impl Head {
         let mut json_ld = Vec::new();
         let mut room = MOST_JSON_LD;
         let (mut first_left, mut second_left) = (MOST_HEADINGS, MOST_HEADINGS);
+        let mut hidden_to = Tree::ROOT;
         for (id, node) in tree.nodes() {
+            if node.flags.has(Flags::HIDDEN) {
+                hidden_to = hidden_to.max(node.end);
+            }
             match node.tag {
                 Tag::Script => {
                     let text: String = tree.inside(id).map(|(_, node)| tree.text(node)).collect();
@@ -54,7 +58,7 @@ impl Head {
                 Tag::H1 | Tag::H2 => {
                     let left = if node.tag == Tag::H1 { &mut first_left } else { &mut second_left };
                     if *left > 0
-                        && tree.is_visible(id)
+                        && id >= hidden_to
                         && let Some(text) = text(&tree.heading_text(id))
                     {
                         *left -= 1;

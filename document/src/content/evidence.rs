@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::measure::Measures;
 use super::rules::{Hits, Suspect};
-use crate::html::{Attribute, NodeId, Tag, Tree};
+use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// The elements in a part, and the suspects in it, that are looked at.
 const MOST_LOOKED_AT: usize = 256;
@@ -69,6 +69,22 @@ pub(super) fn has_heading(tree: &Tree, id: NodeId) -> bool {
 /// Returns true if an element has one of a sort in it, among those that are looked at.
 pub(super) fn has(tree: &Tree, id: NodeId, tag: Tag) -> bool {
     tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| node.tag == tag)
+}
+
+/// Returns true if an element stands in one of several things beside each other.
+pub(super) fn is_of_several(tree: &Tree, id: NodeId) -> bool {
+    const FEWEST: usize = 3;
+    const MOST_BESIDE: usize = 64;
+    let thing = tree.node(tree.node(id).parent);
+    let sort = sort(tree, thing);
+    let beside = tree.children(thing.parent).take(MOST_BESIDE).map(|(_, node)| node);
+    let is_alike = |node: &Node| node.tag == thing.tag && self::sort(tree, *node) == sort;
+    sort.is_some() && beside.filter(is_alike).take(FEWEST).count() == FEWEST
+}
+
+/// The first class of an element; the others say what is special about one of several.
+pub(super) fn sort<'t>(tree: &'t Tree, node: Node) -> Option<&'t str> {
+    tree.attribute(node, Attribute::Class).and_then(|class| class.split_ascii_whitespace().next())
 }
 
 /// The name of an element among its siblings.

@@ -45,7 +45,7 @@ fn is_main(tree: &Tree, node: Node) -> bool {
 
 /// The blocks beside a child of an element that are content by what they are, each with the heading right before it.
 fn blocks(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Vec<NodeId> {
-    const BLOCKS: [Tag; 5] = [Tag::Pre, Tag::Dl, Tag::Table, Tag::Ol, Tag::Details];
+    const BLOCKS: [Tag; 6] = [Tag::Pre, Tag::Dl, Tag::Table, Tag::Ol, Tag::Details, Tag::Figcaption];
     let (mut blocks, mut heading) = (Vec::new(), None);
     let is_in_text = tree.node(parent).flags.has(Flags::ARTICLE_CLASS);
     for (id, node) in tree.children(parent).filter(|(_, node)| node.tag != Tag::Text) {

@@ -162,19 +162,13 @@ fn is_described(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
 /// Returns true if a part is one link, and the one right behind it is what somebody says, as in each of several posts.
 fn is_name_of_post(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
     const LONGEST_NAME: u32 = 40;
-    const FEWEST: usize = 3;
-    const MOST_LOOKED_AT: usize = 64;
-    let class = |node: Node| tree.attribute(node, Attribute::Class).unwrap_or_default();
-    let post = tree.node(tree.node(id).parent);
-    let is_alike = |node: &Node| node.tag == post.tag && class(*node) == class(post);
-    let beside = || tree.children(post.parent).take(MOST_LOOKED_AT).map(|(_, node)| node);
+    let is_post = |(body, _)| {
+        let body = measures.get(body);
+        body.prose > 0 && body.is_text(LONGEST_NAME)
+    };
     measures.get(id).text <= LONGEST_NAME
-        && !class(post).is_empty()
-        && tree.next_element(id).is_some_and(|(body, _)| {
-            let body = measures.get(body);
-            body.prose > 0 && body.is_text(LONGEST_NAME)
-        })
-        && beside().filter(is_alike).take(FEWEST).count() == FEWEST
+        && tree.next_element(id).is_some_and(is_post)
+        && evidence::is_of_several(tree, id)
 }
 
 /// Returns true if a page calls a list of links to other pages its contents: `toc`, `toctree`.

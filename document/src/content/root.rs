@@ -1,5 +1,6 @@
 //! The element that holds the content.
 
+use super::evidence::sort;
 use super::leads;
 use super::measure::{Measure, Measures};
 use super::things::Things;
@@ -173,16 +174,12 @@ impl Page<'_> {
     /// each of them stands in such an element.
     fn has_answers(self, id: NodeId) -> bool {
         let Self { tree, measures, .. } = self;
-        // The others say what is special about a post: the first one, the solution, not read.
-        let class = |node: Node| {
-            tree.attribute(node, Attribute::Class).and_then(|class| class.split_ascii_whitespace().next())
-        };
         let has_others = |id: NodeId| {
             let post = tree.node(id);
             let is_post = |(other, node): (NodeId, Node)| {
                 other != id
                     && node.tag == post.tag
-                    && class(node) == class(post)
+                    && sort(tree, node) == sort(tree, post)
                     && measures.get(other).is_text(LEAST_SECTION)
                     && evidence::has(tree, other, Tag::Article)
             };
@@ -190,7 +187,7 @@ impl Page<'_> {
         };
         let post = tree.node(id);
         post.tag == Tag::Article
-            && (has_others(id) || class(tree.node(post.parent)).is_some() && has_others(post.parent))
+            && (has_others(id) || sort(tree, tree.node(post.parent)).is_some() && has_others(post.parent))
     }
 
     /// Returns true if footnotes stand behind an element: their marks lead back into it.

@@ -296,14 +296,7 @@ fn is_sentence(tree: &Tree, id: NodeId) -> bool {
 
 /// Returns true if an element says something about one of several things beside each other, as the date of an event does.
 fn is_of_things(tree: &Tree, id: NodeId) -> bool {
-    const FEWEST: usize = 3;
-    const MOST_LOOKED_AT: usize = 64;
-    let class = |node: Node| tree.attribute(node, Attribute::Class).unwrap_or_default();
-    let thing = tree.node(tree.node(id).parent);
-    let is_alike = |node: &Node| node.tag == thing.tag && class(*node) == class(thing);
-    let beside = tree.children(thing.parent).take(MOST_LOOKED_AT).map(|(_, node)| node);
-    let has_links = evidence::has(tree, id, Tag::A);
-    !class(thing).is_empty() && !has_links && beside.filter(is_alike).take(FEWEST).count() == FEWEST
+    evidence::is_of_several(tree, id) && !evidence::has(tree, id, Tag::A)
 }
 
 /// Returns true if an image stands right before an element, which is then its title.

@@ -189,12 +189,6 @@ impl Tree<'_> {
         })
     }
 
-    /// Returns true if people see an element.
-    pub(crate) fn is_visible(&self, id: NodeId) -> bool {
-        let is_hidden = |node: Node| node.flags.has(Flags::HIDDEN);
-        !is_hidden(self.node(id)) && !self.around(id).any(|(_, node)| is_hidden(node))
-    }
-
     /// The elements around a node, from the innermost.
     pub(crate) fn around(&self, id: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
         let parent = |id: NodeId| (id != Self::ROOT).then(|| self.node(id).parent);
