@@ -144,7 +144,8 @@ impl Sheet {
         if around != Layer::NONE {
             return around;
         }
-        let name = Name::class(name.trim().split('.').next().unwrap_or_default());
+        let name = name.trim().split('.').next().unwrap_or_default();
+        let name = Name::class(&name.to_ascii_lowercase());
         let known = self.layers.iter().position(|other| *other == name && name != Name::class(""));
         let place = known.unwrap_or_else(|| {
             if self.layers.len() < MOST {
