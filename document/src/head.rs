@@ -130,9 +130,12 @@ impl Head {
 
     /// Returns true if the page forbids a document to some robots by their product tokens.
     pub(crate) fn forbids_some(&self) -> bool {
-        // `none` is said in many other elements, such as `<meta name="msapplication-config" content="none">`.
+        // `none` has another meaning in `<meta name="msapplication-config" content="none">`.
         let without_none = FORBIDDING.split_last().map_or(FORBIDDING, |(_, others)| others);
-        self.robots.iter().any(|(name, rules)| name != "robots" && forbidding(rules, without_none).is_some())
+        self.robots.iter().any(|(name, rules)| {
+            let is_other = name.starts_with("msapplication-") || name == "referrer" || name.contains(':');
+            name != "robots" && forbidding(rules, if is_other { without_none } else { FORBIDDING }).is_some()
+        })
     }
 
     /// The sort of the page, if it names one that documents have.

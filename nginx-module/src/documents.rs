@@ -32,8 +32,9 @@ const TRIM_INTERVAL: Duration = Duration::from_secs(5);
 const WORTH_TRIMMING: usize = 8 << 20;
 
 /// The headers of a request that are changed.
-const CHANGED: [HeaderName; 4] = [
+const CHANGED: [HeaderName; 5] = [
     HeaderName::new("Accept", "accept"),
+    HeaderName::new("If-Modified-Since", "if-modified-since"),
     HeaderName::new("If-None-Match", "if-none-match"),
     HeaderName::new("If-Range", "if-range"),
     HeaderName::new("Range", "range"),

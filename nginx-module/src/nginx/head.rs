@@ -121,6 +121,7 @@ impl<M: ModuleTypes> Request<'_, M> {
         unsafe {
             let headers = &mut (*self.as_ptr()).headers_in;
             match lowercase {
+                "if-modified-since" => headers.if_modified_since = line,
                 "if-none-match" => headers.if_none_match = line,
                 "if-range" => headers.if_range = line,
                 "range" => headers.range = line,

@@ -61,6 +61,7 @@ names! {
     COOKIE = "Cookie", "cookie";
     DIGEST = "Digest", "digest";
     ETAG = "ETag", "etag";
+    IF_MODIFIED_SINCE = "If-Modified-Since", "if-modified-since";
     IF_NONE_MATCH = "If-None-Match", "if-none-match";
     IF_RANGE = "If-Range", "if-range";
     LINK = "Link", "link";

@@ -268,6 +268,10 @@ impl DocumentPlan<'_> {
         if let Some(etag) = head.etag.and_then(|etag| entity_tag::of_document(form, etag)) {
             headers.set(ETAG, etag);
         }
+        // A cache takes it for that of what it has.
+        if head.is_page() {
+            headers.set(CONTENT_TYPE, form.content_type().as_bytes());
+        }
         DocumentTreatment::Headers(headers.with(Some(form), DocumentOutcome::Made))
     }
 

@@ -304,6 +304,12 @@ fn the_origin_is_asked_for_the_whole_page() {
     );
     assert_eq!(edits(&[("accept", "text/markdown")]), ["Accept: text/markdown, text/html;q=0.5"]);
     assert_eq!(edits(&[MARKDOWN, ("if-none-match", "\"a\"")]), ["If-None-Match: -"]);
+    let since = ("if-modified-since", "Mon, 02 Nov 2026 10:00:00 GMT");
+    assert_eq!(edits(&[MARKDOWN, since]), [""; 0]);
+    assert_eq!(
+        edits(&[MARKDOWN, ("if-none-match", "\"a\""), since]),
+        ["If-None-Match: -", "If-Modified-Since: -"]
+    );
     let version = env!("CARGO_PKG_VERSION");
     let known = format!("W/\"a;md=s;{version}\", \"a\"");
     assert_eq!(edits(&[MARKDOWN, ("if-none-match", &known)]), ["If-None-Match: \"a\""]);
@@ -393,6 +399,15 @@ fn a_304_of_the_origin_is_one_of_the_document() {
     assert_eq!(
         outcome(&asked("/a", &request), 304, &[("etag", "\"a\""), ("accept-ranges", "bytes")]),
         Err(["Vary: Accept".to_owned(), "Accept-Ranges: ".into(), format!("ETag: {known}")].into())
+    );
+    assert_eq!(
+        outcome(&asked("/a", &request), 304, &[("etag", "\"a\""), HTML]),
+        Err([
+            "Vary: Accept".to_owned(),
+            format!("ETag: {known}"),
+            "Content-Type: text/markdown; charset=utf-8".into()
+        ]
+        .into())
     );
     // For the page as it is, its own tag stays.
     let browser = [("accept", BROWSERS), ("if-none-match", "\"a\"")];

@@ -7,7 +7,9 @@ use alloc::vec::Vec;
 
 use super::entity_tag::Condition;
 use super::form::{DocumentForm, names_html, takes_html};
-use super::headers::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, COOKIE, IF_NONE_MATCH, IF_RANGE, RANGE};
+use super::headers::{
+    ACCEPT, AUTHORIZATION, CACHE_CONTROL, COOKIE, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANGE,
+};
 use super::outcome::DocumentOutcome;
 use crate::decide::decision::Decision;
 use crate::http::authority::is_host;
@@ -130,6 +132,10 @@ impl DocumentWish {
             let condition = Condition::of(form, &tags);
             edits.replaced.push((IF_NONE_MATCH, condition.of_pages));
             edits.known = condition.generated;
+            // RFC 9110 section 13.1.3: it does not count beside tags, also once they are left out.
+            if request.header(IF_MODIFIED_SINCE.lowercase).is_some() {
+                edits.replaced.push((IF_MODIFIED_SINCE, None));
+            }
         }
         if let Some(accept) = joined_line(request, &ACCEPT).filter(|accept| !takes_html(accept)) {
             let separator: &[u8] = if accept.is_empty() { b"" } else { b", " };
