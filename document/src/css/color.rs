@@ -1,6 +1,6 @@
 //! Colors.
 
-use super::value::{Length, is_one_of, words};
+use super::value::{COLORS, Length, is_one_of, words};
 
 /// A color, as far as it can be compared with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +24,8 @@ impl Color {
                 matches!(digits.len(), 3 | 4 | 6 | 8) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
             }
             None => {
-                is_one_of(value, &[])
+                is_one_of(value, &["-webkit-text", "-webkit-link"], COLORS)
                     || Self::of_word(value) != Self::Unknown
-                    || value.starts_with('-')
                     || NAMES.split(' ').any(|name| name == value)
             }
         };
@@ -35,6 +34,9 @@ impl Color {
 
     /// The color of a background, whose value may say more.
     pub(super) fn of_background(value: &str) -> Self {
+        if matches!(value, "none" | "initial" | "unset" | "0" | "0 0") {
+            return Self::Transparent;
+        }
         let paint = Paint::of(value);
         match paint.color {
             Self::Rgb(rgb) if paint.is_translucent => Self::Veil(rgb),
@@ -53,6 +55,8 @@ impl Color {
             "gray" | "grey" => Self::Rgb([128; 3]),
             "silver" => Self::Rgb([192; 3]),
             "snow" => Self::Rgb([255, 250, 250]),
+            "ghostwhite" => Self::Rgb([248, 248, 255]),
+            "mintcream" => Self::Rgb([245, 255, 250]),
             "ivory" => Self::Rgb([255, 255, 240]),
             "whitesmoke" => Self::Rgb([245; 3]),
             "transparent" => Self::Transparent,

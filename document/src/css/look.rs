@@ -1,7 +1,10 @@
 //! The effect of declarations on an element's text.
 
 use super::color::Color;
-use super::value::{Length, are_lengths, arguments, is_number, is_one_of, lengths, words};
+use super::value::{
+    FILTERS, Length, MATH, SHAPES, TRANSFORMS, are_lengths, arguments, is_number, is_of_all, is_one_of,
+    lengths, words,
+};
 
 /// The part of an element that people see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,41 +28,64 @@ macro_rules! properties {
         properties! { @ 0; $($name)* }
     };
     (@ $bit:expr; $name:ident $($rest:ident)*) => {
-        const $name: u32 = 1 << ($bit);
+        const $name: u64 = 1 << ($bit);
         properties! { @ $bit + 1; $($rest)* }
     };
     (@ $bit:expr;) => {};
 }
 
 properties! {
-    DISPLAY VISIBILITY OPACITY FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN INDENT CLIP CLIP_PATH WIDTH HEIGHT MOST_WIDTH
-    MOST_HEIGHT OVERFLOW TRANSFORM CONTENT TEXT_BACKGROUND ANIMATION BLOCK PARTS ROOM FLOAT SHADOW RELATIVE SPACING
+    DISPLAY VISIBILITY OPACITY FILTER FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN_LEFT MARGIN_TOP INDENT CLIP CLIP_PATH WIDTH
+    HEIGHT MOST_WIDTH MOST_HEIGHT OVERFLOW TRANSFORM TRANSLATE SCALE ROTATE ZOOM CONTENT TEXT_BACKGROUND ANIMATION BLOCK
+    PARTS ROOM FLOAT SHADOW RELATIVE SPACING
 }
 
+/// The keywords of properties that take a length.
+const AUTO: &[&str] = &["auto"];
+const SIZED: &[&str] = &[
+    "auto",
+    "min-content",
+    "max-content",
+    "fit-content",
+    "stretch",
+    "-webkit-fill-available",
+    "-moz-available",
+];
+const MOST: &[&str] =
+    &["none", "min-content", "max-content", "fit-content", "stretch", "-webkit-fill-available"];
 const SIZES_OF_LETTERS: [&str; 9] =
     ["xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large", "math"];
 /// The properties that leave an element no room.
-const SIZES: u32 = WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT;
+const SIZES: u64 = WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT;
 
-/// The properties that hide text, and that other rules change on some screens, in some state or in some place.
-const OF_SIGHT: u32 = DISPLAY
+/// The sides from which an element may be far off.
+const SIDES: u64 = LEFT | RIGHT | TOP | BOTTOM;
+const MARGIN: u64 = MARGIN_LEFT | MARGIN_TOP;
+/// The properties that move or shrink an element.
+const MOVES: u64 = TRANSFORM | TRANSLATE | SCALE | ROTATE | ZOOM;
+
+/// The properties that hide an element, by themselves or with others.
+const OF_SIGHT: u64 = DISPLAY
     | VISIBILITY
     | OPACITY
-    | MOST_HEIGHT
-    | HEIGHT
-    | LEFT
-    | TOP
-    | TRANSFORM
+    | FILTER
     | POSITION
+    | SIDES
+    | MARGIN
+    | INDENT
     | CLIP
-    | CONTENT;
+    | CLIP_PATH
+    | SIZES
+    | MOVES
+    | CONTENT
+    | SPACING;
 
 /// The properties that declarations change so that text may be seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
     color: bool,
     background: bool,
-    shown: u32,
+    shown: u64,
 }
 
 impl Changes {
@@ -95,8 +121,8 @@ impl Changes {
 /// Declarations about one element: of each property whether it is declared, and whether its value is one that hides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Look {
-    declared: u32,
-    hiding: u32,
+    declared: u64,
+    hiding: u64,
     pub(crate) color: Option<Color>,
     pub(crate) background: Option<Color>,
 }
@@ -116,12 +142,12 @@ impl Look {
 
     /// The same without properties that say nothing unless others of the same block do.
     pub(super) fn settled(self) -> Self {
-        const OTHERS: u32 = ROOM | FLOAT | SHADOW | RELATIVE;
+        const OTHERS: u64 = ROOM | FLOAT | SHADOW | RELATIVE;
         let is_alone = self.declared & !OTHERS == 0 && self.color.is_none() && self.background.is_none();
         if is_alone { Self::default() } else { self }
     }
 
-    fn declare(&mut self, property: u32, hides: bool) {
+    fn declare(&mut self, property: u64, hides: bool) {
         self.add(&Self { declared: property, hiding: if hides { property } else { 0 }, ..Self::default() });
     }
 
@@ -130,84 +156,77 @@ impl Look {
         let is = |wanted: &[&str]| wanted.contains(&value);
         match name {
             "display" => self.display(value),
-            "visibility" if is_one_of(value, &["hidden", "collapse", "visible"]) => {
+            "visibility" if is_one_of(value, &["hidden", "collapse", "visible"], &[]) => {
                 self.declare(VISIBILITY, is(&["hidden", "collapse"]));
             }
-            "content-visibility" if is_one_of(value, &["hidden", "visible", "auto"]) => {
+            "content-visibility" if is_one_of(value, &["hidden", "visible", "auto"], &[]) => {
                 self.declare(CONTENT, is(&["hidden"]));
             }
             "opacity" | "-webkit-opacity" if is_number(value) => {
-                self.declare(OPACITY, Length::of(value).is_some_and(|opacity| opacity.number <= 0.02));
+                self.declare(OPACITY, Length::of(value).is_some_and(|opacity| opacity.share() <= 0.02));
             }
-            "filter" if is_one_of(value, &["none"]) => {
-                self.declare(OPACITY, is_zero(arguments(value, "opacity")) || is_blurred(value));
+            "filter" | "-webkit-filter" if is_one_of(value, &["none"], FILTERS) => {
+                self.declare(FILTER, is_zero(arguments(value, "opacity")) || is_blurred(value));
             }
             "font-size" => self.font_size(value),
-            "font" => {
-                let size = value
-                    .split([' ', '/'])
-                    .find(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
-                self.font_size(size.unwrap_or("medium"));
+            "font" => self.font_size(size_of_font(value)),
+            "letter-spacing" => self.length(SPACING, value, (&["normal"], 1), Length::is_overlapping),
+            "zoom" if is_number(value) || is(&["normal"]) => {
+                let is_small = |zoom: Length<'_>| zoom.number > 0.0 && zoom.share() <= 0.02;
+                self.declare(ZOOM, Length::of(value).is_some_and(is_small));
             }
-            "letter-spacing" => self.length(SPACING, value, Length::is_overlapping),
-            "zoom" if is_number(value) => {
-                self.declare(
-                    TRANSFORM,
-                    Length::of(value).is_some_and(|zoom| zoom.number > 0.0 && zoom.number <= 0.02),
-                );
-            }
-            "position"
-                if is_one_of(
-                    value,
-                    &["absolute", "fixed", "relative", "static", "sticky", "-webkit-sticky"],
-                ) =>
-            {
+            "position" if is_one_of(value, &["absolute", "fixed", "relative", "static", "sticky"], &[]) => {
                 self.declare(POSITION, is(&["absolute", "fixed"]));
                 self.declare(RELATIVE, is(&["relative"]));
             }
-            "left" | "inset-inline-start" => self.length(LEFT, value, Length::is_far),
-            "right" | "inset-inline-end" => self.length(RIGHT, value, Length::is_far),
-            "top" | "inset" | "inset-block-start" => self.length(TOP, value, Length::is_far),
-            "bottom" | "inset-block-end" => self.length(BOTTOM, value, Length::is_far),
-            "margin-left" | "margin-top" | "margin" | "margin-inline-start" | "margin-block-start" => {
-                self.length(MARGIN, value, |length| length.number < 0.0 && length.is_far());
+            "left" | "inset-inline-start" => self.length(LEFT, value, (AUTO, 1), Length::is_far),
+            "right" | "inset-inline-end" => self.length(RIGHT, value, (AUTO, 1), Length::is_far),
+            "top" | "inset-block-start" => self.length(TOP, value, (AUTO, 1), Length::is_far),
+            "bottom" | "inset-block-end" => self.length(BOTTOM, value, (AUTO, 1), Length::is_far),
+            "inset" => self.length(SIDES, value, (AUTO, 4), Length::is_far),
+            "margin-left" | "margin-inline-start" => {
+                self.length(MARGIN_LEFT, value, (AUTO, 1), Length::is_far_before);
             }
-            "text-indent" => self.length(INDENT, value, Length::is_far),
-            "clip" if is_one_of(value, &["auto"]) => {
+            "margin-top" | "margin-block-start" => {
+                self.length(MARGIN_TOP, value, (AUTO, 1), Length::is_far_before);
+            }
+            "margin" => self.length(MARGIN, value, (AUTO, 4), Length::is_far_before),
+            "text-indent" => self.length(INDENT, value, (&["hanging", "each-line"], 3), Length::is_far),
+            "clip" if is_one_of(value, &["auto"], &["rect"]) => {
                 let inside = arguments(value, "rect");
-                self.declare(
-                    CLIP,
-                    inside.is_some_and(|inside| words(inside).filter_map(Length::of).all(Length::is_tiny)),
-                );
+                self.declare(CLIP, inside.is_some_and(|inside| are_all(inside, Length::is_tiny)));
             }
-            "clip-path" | "-webkit-clip-path" if is_one_of(value, &["none"]) => {
+            "clip-path" | "-webkit-clip-path" if is_one_of(value, &["none"], SHAPES) => {
                 self.declare(CLIP_PATH, clips_all(value));
             }
-            "width" | "inline-size" => self.length(WIDTH, value, Length::is_tiny),
-            "height" | "block-size" => self.length(HEIGHT, value, Length::is_tiny),
-            "max-width" | "max-inline-size" => self.length(MOST_WIDTH, value, Length::is_tiny),
-            "max-height" | "max-block-size" => self.length(MOST_HEIGHT, value, Length::is_tiny),
-            "overflow" | "overflow-x" | "overflow-y" => {
+            "width" | "inline-size" => self.length(WIDTH, value, (SIZED, 1), Length::is_tiny),
+            "height" | "block-size" => self.length(HEIGHT, value, (SIZED, 1), Length::is_tiny),
+            "max-width" | "max-inline-size" => self.length(MOST_WIDTH, value, (MOST, 1), Length::is_tiny),
+            "max-height" | "max-block-size" => self.length(MOST_HEIGHT, value, (MOST, 1), Length::is_tiny),
+            // Beside another value in the other direction, `visible` is `auto`.
+            "overflow" | "overflow-x" | "overflow-y" if name == "overflow" || value != "visible" => {
                 const CUTS: [&str; 4] = ["hidden", "clip", "auto", "scroll"];
-                if words(value).all(|word| CUTS.contains(&word) || is_one_of(word, &["visible", "overlay"])) {
-                    self.declare(OVERFLOW, words(value).next().is_some_and(|word| CUTS.contains(&word)));
+                let is_known = |word| CUTS.contains(&word) || is_one_of(word, &["visible", "overlay"], &[]);
+                if words(value).all(is_known) {
+                    self.declare(OVERFLOW, words(value).any(|word| CUTS.contains(&word)));
                 }
             }
             "padding" | "padding-top" | "padding-bottom" | "padding-block" | "min-height" | "min-width" => {
                 self.declare(ROOM, has_room(value));
             }
             "float" => self.declare(FLOAT, !is(&["none"])),
-            "transform" | "-webkit-transform" | "translate" | "scale" | "rotate" => {
-                let is_valid =
-                    is_one_of(value, &["none"]) || words(value).filter_map(Length::of).next().is_some();
-                if is_valid {
-                    self.declare(TRANSFORM, moves_away(name, value));
-                }
+            "transform" | "-webkit-transform" if is_one_of(value, &["none"], TRANSFORMS) => {
+                self.declare(TRANSFORM, moves_away(value));
             }
-            "color" | "-webkit-text-fill-color" => {
-                if let Some(color) = Color::of(value) {
-                    self.color = Some(color);
-                }
+            "translate" if is_one_of(value, &["none"], &["calc"]) || are_lengths(value, (&[], 3)) => {
+                self.declare(TRANSLATE, lengths(value).any(Length::is_far));
+            }
+            "scale" if is_one_of(value, &["none"], &["calc"]) || value.split(' ').all(is_number) => {
+                self.declare(SCALE, lengths(value).any(|length| length.share() <= 0.0));
+            }
+            "rotate" => self.declare(ROTATE, value.split_once(' ').is_some_and(|(_, turn)| is_edge(turn))),
+            "color" | "-webkit-text-fill-color" if !matches!(value, "inherit" | "unset" | "currentcolor") => {
+                self.color = Color::of(value).or(self.color);
             }
             "background" | "background-color" => self.background = Some(Color::of_background(value)),
             "background-image" if value != "none" => self.background = Some(Color::Unknown),
@@ -217,9 +236,9 @@ impl Look {
             "animation" | "animation-name" | "animation-duration" | "-webkit-animation" | "transition" => {
                 self.declare(ANIMATION, !is(&["none"]));
             }
-            "all" if is_one_of(value, &[]) => {
+            "all" if is_of_all(value) => {
                 *self = Self {
-                    declared: u32::MAX,
+                    declared: u64::MAX,
                     hiding: 0,
                     color: Some(Color::Unknown),
                     background: Some(Color::Unknown),
@@ -229,42 +248,54 @@ impl Look {
         }
     }
 
-    /// Declares a property whose value is one or several lengths, the first of which count.
-    fn length<'v>(&mut self, property: u32, value: &'v str, hides: fn(Length<'v>) -> bool) {
-        if are_lengths(value) {
-            self.declare(property, lengths(value).any(hides));
+    /// Declares properties whose value is one or several lengths, one of which may hide.
+    fn length<'v>(
+        &mut self,
+        properties: u64,
+        value: &'v str,
+        known: (&[&str], usize),
+        hides: fn(Length<'v>) -> bool,
+    ) {
+        if are_lengths(value, known) {
+            self.declare(properties, lengths(value).any(hides));
         }
     }
 
     fn font_size(&mut self, value: &str) {
         match Length::of(value) {
-            Some(length) if length.number < 0.0 || !are_lengths(value) => {}
+            Some(length) if length.number < 0.0 || !are_lengths(value, (&[], 1)) => {}
             // Of the size around.
             Some(Length { number, unit }) if unit == "em" && number > 0.05 || unit == "%" && number > 5.0 => {
             }
             Some(Length { unit: "%", .. }) => self.declare(FONT, true),
             Some(length) => self.declare(FONT, length.is_tiny()),
             None if matches!(value, "inherit" | "unset" | "smaller" | "larger") => {}
-            None if is_one_of(value, &SIZES_OF_LETTERS) => self.declare(FONT, false),
+            None if is_one_of(value, &SIZES_OF_LETTERS, MATH) => self.declare(FONT, false),
             None => {}
         }
     }
 
     /// Takes a value of `display`. Browsers pass over values that they do not know.
     fn display(&mut self, value: &str) {
-        let value = value.strip_prefix("-webkit-").or_else(|| value.strip_prefix("-ms-")).unwrap_or(value);
-        let first = value.split(' ').next().unwrap_or_default();
+        let mut words = value.split(' ');
+        let (first, second) = (words.next().unwrap_or_default(), words.next());
+        let is_inside =
+            |word: &str| matches!(word, "flow" | "flow-root" | "table" | "flex" | "grid" | "ruby");
+        let is_pair = matches!(first, "block" | "inline") && second.is_some_and(is_inside);
+        if words.next().is_some() || second.is_some() && !is_pair {
+            return;
+        }
         let (is_block, parts) = match first {
-            "none" if value != first => return,
             // No part of a column is ever shown.
             "table-column" | "table-column-group" => return self.declare(DISPLAY, true),
-            "none" | "inline" | "inline-block" | "inline-table" | "inline-box" | "contents" | "ruby"
-            | "inherit" | "initial" | "unset" | "revert" | "revert-layer" | "run-in" => (false, false),
-            "block" | "flow-root" | "list-item" | "table" | "box" => (true, false),
-            "flex" | "grid" | "flexbox" => (true, true),
-            "inline-flex" | "inline-grid" | "inline-flexbox" => (false, true),
-            // A row, a cell, a caption.
-            other if other.starts_with("table-") => (true, false),
+            "none" | "inline" | "inline-block" | "inline-table" | "-webkit-inline-box" | "contents"
+            | "ruby" | "ruby-text" | "math" | "flow" => (false, false),
+            _ if is_of_all(first) => (false, false),
+            "block" | "flow-root" | "list-item" | "table" | "-webkit-box" => (true, false),
+            "flex" | "grid" | "-webkit-flex" => (true, true),
+            "inline-flex" | "inline-grid" | "-webkit-inline-flex" => (false, true),
+            "table-row" | "table-cell" | "table-caption" | "table-row-group" | "table-header-group"
+            | "table-footer-group" => (true, false),
             _ => return,
         };
         self.declare(DISPLAY, first == "none");
@@ -283,7 +314,7 @@ impl Look {
         let without = if is_cell {
             SIZES
         } else if is_in_line {
-            SIZES | TRANSFORM | INDENT | CONTENT
+            SIZES | MOVES | INDENT | CONTENT
         } else {
             0
         };
@@ -310,23 +341,23 @@ impl Look {
         self.hides(PARTS)
     }
 
-    fn hides(&self, property: u32) -> bool {
+    fn hides(&self, property: u64) -> bool {
         self.hiding & property != 0
     }
 
     /// The part of the element that people see, by all but colors and the size of letters.
     pub(crate) fn sight(&self) -> Sight {
         let is_animated = self.hides(ANIMATION);
-        if self.hides(DISPLAY | CONTENT) || self.hides(VISIBILITY | OPACITY) && !is_animated {
+        if self.hides(DISPLAY | CONTENT | VISIBILITY) || self.hides(OPACITY | FILTER) && !is_animated {
             return Sight::Hidden;
         }
-        let is_off_page = self.hides(POSITION | RELATIVE) && self.hides(LEFT | RIGHT | TOP | BOTTOM);
+        let is_off_page = self.hides(POSITION | RELATIVE) && self.hides(SIDES);
         let is_cut = self.hides(OVERFLOW) && !self.hides(ROOM) && self.hides(SIZES) && !is_animated;
         let is_clipped = self.hides(POSITION) && self.hides(CLIP) || self.hides(CLIP_PATH);
         if is_off_page || is_cut || is_clipped {
             return Sight::Clipped;
         }
-        let is_moved = self.hides(TRANSFORM) && !is_animated;
+        let is_moved = self.hides(MOVES) && !is_animated;
         if self.hides(INDENT | MARGIN | SPACING) || is_moved { Sight::Hidden } else { Sight::Shown }
     }
 
@@ -355,7 +386,7 @@ impl Look {
 
     /// The same for an element that a script lets appear where it stands: the main part, or one that only fades in.
     pub(crate) fn after_fade(self, is_main: bool) -> Self {
-        let shown = if is_main { OPACITY | VISIBILITY } else { OPACITY };
+        let shown = if is_main { OPACITY | FILTER | VISIBILITY } else { OPACITY | FILTER };
         Self { hiding: self.hiding & !shown, ..self }
     }
 
@@ -392,7 +423,6 @@ fn is_blurred(value: &str) -> bool {
 }
 
 fn clips_all(value: &str) -> bool {
-    let numbers = |function| arguments(value, function).map(|inside| words(inside).filter_map(Length::of));
     let inset = arguments(value, "inset").is_some_and(|inside| {
         let lengths = words(inside).map_while(Length::of);
         let lengths = lengths.take_while(|length| length.unit == "%" || length.number == 0.0);
@@ -403,25 +433,44 @@ fn clips_all(value: &str) -> bool {
     });
     inset
         || ["circle", "ellipse"].into_iter().any(|function| is_zero(arguments(value, function)))
-        || numbers("polygon").is_some_and(|mut numbers| numbers.all(|length| length.number <= 0.0))
+        || arguments(value, "polygon").is_some_and(|inside| are_all(inside, Length::is_nothing))
 }
 
-fn moves_away(name: &str, value: &str) -> bool {
-    if name == "scale" {
-        return is_zero(Some(value));
-    }
-    let scales = ["scale", "scale3d", "scalex", "scaley"];
-    let moves = ["translate", "translatex", "translatey", "translate3d"];
+fn moves_away(value: &str) -> bool {
+    const SCALES: [&str; 4] = ["scale", "scale3d", "scalex", "scaley"];
+    const SHIFTS: [&str; 4] = ["translate", "translatex", "translatey", "translate3d"];
     let is_far = |inside: &str| words(inside).filter_map(Length::of).any(Length::is_far);
-    let turns = ["rotatex", "rotatey"];
-    let is_edge = |inside: &str| {
-        matches!(inside.trim(), "90deg" | "-90deg" | "270deg" | "100grad" | "0.25turn" | ".25turn")
+    let is_flat = |inside: &str| {
+        let mut first = words(inside).take(4).map(Length::of);
+        first.all(|length| length.is_some_and(|length| length.number == 0.0))
     };
-    let is_flat =
-        |inside: &str| words(inside).take(4).filter_map(Length::of).all(|length| length.number == 0.0);
-    turns.into_iter().filter_map(|function| arguments(value, function)).any(is_edge)
-        || arguments(value, "matrix").is_some_and(is_flat)
-        || scales.into_iter().any(|function| is_zero(arguments(value, function)))
-        || moves.into_iter().filter_map(|function| arguments(value, function)).any(is_far)
-        || name == "translate" && is_far(value)
+    let is_nothing = |inside: &str| words(inside).filter_map(Length::of).any(|length| length.number == 0.0);
+    let any = |functions: &[&str], is_it: &dyn Fn(&str) -> bool| {
+        functions.iter().filter_map(|function| arguments(value, function)).any(is_it)
+    };
+    any(&["rotatex", "rotatey"], &is_edge)
+        || any(&["matrix"], &is_flat)
+        || any(&SCALES, &is_nothing)
+        || any(&SHIFTS, &is_far)
+}
+
+/// Returns true if nobody sees what is turned so.
+fn is_edge(turn: &str) -> bool {
+    matches!(turn.trim(), "90deg" | "-90deg" | "270deg" | "100grad" | "0.25turn" | ".25turn")
+}
+
+/// Returns true if there are lengths, and a property holds for all of them.
+fn are_all<'v>(inside: &'v str, is_it: fn(Length<'v>) -> bool) -> bool {
+    let mut inside = words(inside).map(Length::of).peekable();
+    inside.peek().is_some() && inside.all(|length| length.is_some_and(is_it))
+}
+
+/// The size in a value of `font`; empty if the value has none.
+fn size_of_font(value: &str) -> &str {
+    if is_of_all(value) {
+        return value;
+    }
+    let mut parts = value.split(' ').map(|word| word.split('/').next().unwrap_or(word));
+    let is_size = |word: &&str| are_lengths(word, (&SIZES_OF_LETTERS, 1));
+    parts.find(is_size).filter(|_| parts.next().is_some()).unwrap_or_default()
 }

@@ -12,6 +12,8 @@ use super::selector::{Name, Selector};
 /// The rules that a sheet keeps, and those of them that one name leads to.
 const MOST_RULES: usize = 8192;
 const MOST_OF_A_NAME: usize = 64;
+/// The rules that are compared with one element.
+const MOST_OF_AN_ELEMENT: usize = 256;
 
 /// The place of rules among those of other layers: rules outside of all layers count more, and later layers before earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,8 +111,9 @@ impl Sheet {
                 }
                 Some(b';') => {
                     // The order of layers.
-                    for name in prelude.strip_prefix("@layer ").into_iter().flat_map(|names| names.split(','))
-                    {
+                    let names = prelude.split_once(|c: char| c.is_ascii_whitespace());
+                    let names = names.filter(|(name, _)| name.eq_ignore_ascii_case("@layer"));
+                    for name in names.into_iter().flat_map(|(_, names)| names.split(',')) {
                         self.layer(name, scope.layer);
                     }
                 }
@@ -122,7 +125,8 @@ impl Sheet {
     /// The scope of what is in a rule with `@`; none if it holds no rules about elements.
     fn inside(&mut self, prelude: &str, around: Scope) -> Option<Scope> {
         let prelude = prelude.to_ascii_lowercase();
-        let (name, condition) = prelude.split_once([' ', '(']).unwrap_or((&prelude, ""));
+        let is_end = |c: char| c.is_ascii_whitespace() || c == '(';
+        let (name, condition) = prelude.split_once(is_end).unwrap_or((&prelude, ""));
         let counts = match name {
             "@layer" => return Some(Scope { layer: self.layer(condition, around.layer), ..around }),
             "@media" => condition
@@ -237,6 +241,7 @@ impl Sheet {
     pub(crate) fn style(&self, names: &[Name]) -> Style {
         let names_of_rules = names.iter().filter(|name| self.names.may_have(**name));
         let found = names_of_rules.filter_map(|name| self.by_name.get(name)).flatten();
+        let found = found.take(MOST_OF_AN_ELEMENT);
         let rules = found.filter_map(|number| Some((number, self.rules.get(*number as usize)?)));
         let is_about = |rule: &Rule| rule.selector.names().all(|name| names.contains(&name));
         let mut rules: Vec<_> = rules.filter(|(_, rule)| is_about(rule)).collect();

@@ -48,6 +48,20 @@ impl<'v> Length<'v> {
         self.number <= most
     }
 
+    /// The number, or the share that a percentage is.
+    pub(super) fn share(self) -> f32 {
+        if self.unit == "%" { self.number / 100.0 } else { self.number }
+    }
+
+    /// Returns true if what is moved back by it is off the page.
+    pub(super) fn is_far_before(self) -> bool {
+        self.number < 0.0 && self.is_far()
+    }
+
+    pub(super) fn is_nothing(self) -> bool {
+        self.number <= 0.0
+    }
+
     /// Returns true if letters that are moved by it stand one upon another.
     pub(super) fn is_overlapping(self) -> bool {
         let most = if matches!(self.unit, "em" | "rem" | "ch") { -0.5 } else { -10.0 };
@@ -69,42 +83,97 @@ impl<'v> Length<'v> {
 
 /// The keywords that every property takes.
 const OF_ALL: [&str; 5] = ["inherit", "initial", "unset", "revert", "revert-layer"];
-/// The keywords of properties that take a length.
-const OF_LENGTHS: [&str; 9] = [
-    "auto",
-    "none",
-    "normal",
-    "min-content",
-    "max-content",
-    "fit-content",
-    "stretch",
-    "hanging",
-    "each-line",
-];
 const UNITS: [&str; 29] = [
     "%", "px", "em", "rem", "vw", "vh", "pt", "ch", "ex", "vmin", "vmax", "svh", "svw", "lvh", "lvw", "dvh",
     "dvw", "vi", "vb", "lh", "rlh", "cap", "ic", "cm", "mm", "in", "pc", "q", "cqw",
 ];
 
-/// Returns true if a value is one of some words, or one that every property may have: a keyword, a function.
-pub(super) fn is_one_of(value: &str, wanted: &[&str]) -> bool {
-    wanted.contains(&value) || OF_ALL.contains(&value) || value.contains('(')
+/// The functions that a value may have, by its sort.
+pub(super) const MATH: &[&str] = &["calc", "min", "max", "clamp", "round", "abs"];
+pub(super) const FILTERS: &[&str] = &[
+    "blur",
+    "brightness",
+    "contrast",
+    "drop-shadow",
+    "grayscale",
+    "hue-rotate",
+    "invert",
+    "opacity",
+    "saturate",
+    "sepia",
+    "url",
+];
+pub(super) const SHAPES: &[&str] =
+    &["inset", "circle", "ellipse", "polygon", "path", "rect", "xywh", "shape", "url"];
+pub(super) const TRANSFORMS: &[&str] = &[
+    "matrix",
+    "matrix3d",
+    "perspective",
+    "rotate",
+    "rotate3d",
+    "rotatex",
+    "rotatey",
+    "rotatez",
+    "scale",
+    "scale3d",
+    "scalex",
+    "scaley",
+    "scalez",
+    "skew",
+    "skewx",
+    "skewy",
+    "translate",
+    "translate3d",
+    "translatex",
+    "translatey",
+    "translatez",
+];
+pub(super) const COLORS: &[&str] = &[
+    "rgb",
+    "rgba",
+    "hsl",
+    "hsla",
+    "hwb",
+    "lab",
+    "lch",
+    "oklab",
+    "oklch",
+    "color",
+    "color-mix",
+    "light-dark",
+];
+
+/// Returns true if a value is a keyword of every property.
+pub(super) fn is_of_all(value: &str) -> bool {
+    OF_ALL.contains(&value)
+}
+
+/// Returns true if a value is one of some words or functions, a keyword of every property, or in a variable.
+pub(super) fn is_one_of(value: &str, wanted: &[&str], functions: &[&str]) -> bool {
+    const VARIABLES: [&str; 3] = ["var", "env", "attr"];
+    let is_function = |(before, _): (&str, &str)| {
+        let name = before.rsplit([' ', ',']).next().unwrap_or(before);
+        VARIABLES.contains(&name) || functions.contains(&name)
+    };
+    wanted.contains(&value) || is_of_all(value) || value.split_once('(').is_some_and(is_function)
 }
 
 /// Returns true if browsers take a value for a number.
 pub(super) fn is_number(value: &str) -> bool {
     let number = Length::of(value).filter(|length| matches!(length.unit, "" | "%"));
-    number.is_some() || is_one_of(value, &[])
+    number.is_some() || is_one_of(value, &[], MATH)
 }
 
-/// Returns true if browsers take a value for lengths.
-pub(super) fn are_lengths(value: &str) -> bool {
+/// Returns true if browsers take a value for lengths: at most so many, or some keywords.
+pub(super) fn are_lengths(value: &str, (keywords, most): (&[&str], usize)) -> bool {
     let is_length = |word: &str| match Length::of(word) {
         Some(Length { number, unit: "" }) => number == 0.0,
         Some(length) => UNITS.contains(&length.unit),
-        None => word.starts_with('-') || OF_LENGTHS.contains(&word),
+        None => keywords.contains(&word),
     };
-    !value.is_empty() && (is_one_of(value, &[]) || value.split(' ').all(is_length))
+    let is_function = || value.contains('(') && is_one_of(value, &[], MATH);
+    let are_words = || value.split(' ').count() <= most && value.split(' ').all(is_length);
+    is_of_all(value) || is_function() || !value.is_empty() && are_words()
 }
 
 /// The lengths that a value has.
@@ -118,9 +187,11 @@ pub(super) fn words(value: &str) -> impl Iterator<Item = &str> {
     value.split([' ', ',', '/', '(', ')']).filter(|word| !word.is_empty())
 }
 
-/// The arguments of a function that a value is or has.
+/// The arguments of the first such function that a value is or has.
 pub(super) fn arguments<'v>(value: &'v str, function: &str) -> Option<&'v str> {
-    let at = value.find(function)?;
-    let rest = value.get(at + function.len()..)?.strip_prefix('(')?;
-    rest.split(')').next()
+    let inside = value.match_indices(function).find_map(|(at, _)| {
+        let is_whole = value.get(..at)?.ends_with(|c: char| !c.is_ascii_alphanumeric()) || at == 0;
+        value.get(at + function.len()..)?.strip_prefix('(').filter(|_| is_whole)
+    });
+    inside?.split(')').next()
 }

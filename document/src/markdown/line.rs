@@ -186,18 +186,24 @@ impl Line {
 
     /// Opens what has begun, as text follows.
     fn open(&mut self, first: char) {
-        if first.is_alphanumeric() && !self.frail.is_empty() {
+        if is_of_word(first) && !self.frail.is_empty() {
             self.mend();
         }
         self.frail.clear();
         let mut before = self.text.chars().next_back();
-        for begun in &mut self.begun {
+        let is_new_link = |begun: &Begun| {
+            begun.opened_at.is_none() && !begun.is_void && matches!(begun.mark, Mark::Link(_))
+        };
+        let link = self.begun.iter().position(is_new_link);
+        for (at, begun) in self.begun.iter_mut().enumerate() {
             if begun.opened_at.is_some() || begun.is_void {
                 continue;
             }
+            // The first sign of a link stands before its text.
+            let first = if link.is_some_and(|link| link > at) { '[' } else { first };
             // `a**(b)**` would not be read as emphasis, nor would marks that run into each other.
             let is_unreadable = before.is_some_and(|before| {
-                matches!(before, '*' | '~') || is_punctuation(first) && before.is_alphanumeric()
+                matches!(before, '*' | '~') || is_punctuation(first) && is_of_word(before)
             });
             if begun.mark == Mark::Deleted && is_unreadable {
                 self.text.push(' ');
@@ -345,5 +351,33 @@ pub(super) fn longest_run(text: &str, of: char) -> usize {
 }
 
 fn is_punctuation(character: char) -> bool {
-    !character.is_alphanumeric() && !character.is_whitespace()
+    !character.is_alphanumeric() && !character.is_whitespace() && !is_on_letter(character)
+}
+
+fn is_of_word(character: char) -> bool {
+    character.is_alphanumeric() || is_on_letter(character)
+}
+
+/// Returns true if a character is a part of the letter before it: an accent, a tone, a joiner.
+fn is_on_letter(character: char) -> bool {
+    matches!(
+        character,
+        '\u{300}'..='\u{36f}'
+            | '\u{483}'..='\u{489}'
+            | '\u{591}'..='\u{5bd}'
+            | '\u{64b}'..='\u{65f}'
+            | '\u{93c}'
+            | '\u{94d}'
+            | '\u{9cd}'
+            | '\u{bcd}'
+            | '\u{e31}'
+            | '\u{e34}'..='\u{e3a}'
+            | '\u{e47}'..='\u{e4e}'
+            | '\u{1ab0}'..='\u{1aff}'
+            | '\u{1dc0}'..='\u{1dff}'
+            | '\u{200c}'..='\u{200d}'
+            | '\u{20d0}'..='\u{20ff}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{fe20}'..='\u{fe2f}'
+    )
 }

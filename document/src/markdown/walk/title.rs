@@ -30,11 +30,19 @@ impl Walk<'_> {
             one.is_first_level && (wanted.contains(&one.words) || one.words.contains(&wanted))
                 || !one.is_in_content && begins && (element == wanted || one.words.len() > wanted.len())
         };
+        let is_of_page = |one: &&Candidate| {
+            one.is_in_content || element.starts_with(&one.words) || !self.is_beside(one.id)
+        };
         // The name of the site is shorter than the title, of which it may be a part.
-        let said = candidates.iter().filter(is_title).max_by_key(|one| (one.is_in_content, one.words.len()));
+        let best = candidates.iter().filter(is_title).filter(is_of_page);
+        let said = best.max_by_key(|one| (one.is_in_content, one.words.len()));
         match said {
             Some(one) => self.write_title(&one.text, Some(one).filter(|one| one.is_first_level)),
-            None => self.write_title(title, None),
+            None => {
+                let is_of_site =
+                    candidates.iter().any(|one| one.words == wanted) && element.len() > wanted.len();
+                self.write_title(head.element.as_deref().filter(|_| is_of_site).unwrap_or(title), None);
+            }
         }
         // Another one that people read above the content; not the name of the site.
         let is_headline = |one: &&Candidate| {
