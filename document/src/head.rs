@@ -18,8 +18,8 @@ pub(crate) struct Head {
     pub(crate) title: Option<String>,
     /// The `title` element.
     pub(crate) element: Option<String>,
-    /// The first headings of level 1 or 2 that people see.
-    pub(crate) headings: Vec<NodeId>,
+    /// The first headings of level 1 or 2 that people see, with their text.
+    pub(crate) headings: Vec<(NodeId, String)>,
     pub(crate) description: Option<String>,
     pub(crate) language: Option<String>,
     /// As the page has it.
@@ -62,8 +62,7 @@ impl Head {
                         && let Some(text) = text(&tree.heading_text(id))
                     {
                         *left -= 1;
-                        head.headings.push(id);
-                        found.h1 = found.h1.or_else(|| Some(text).filter(|_| node.tag == Tag::H1));
+                        head.headings.push((id, text));
                     }
                 }
                 Tag::Title if node.flags.has(Flags::IN_HEAD) => keep(&mut found.title, &tree.all_text(id)),
@@ -89,7 +88,9 @@ impl Head {
         let languages = [stated, found.content_language, found.locale];
         head.language =
             languages.into_iter().flatten().find_map(|tags| language_tag(tags.split(',').next()?));
-        head.title = found.og_title.or(found.h1).or_else(|| found.title.clone());
+        let h1 = || head.headings.iter().find(|(id, _)| tree.node(*id).tag == Tag::H1);
+        head.title =
+            found.og_title.or_else(|| h1().map(|(_, text)| text.clone())).or_else(|| found.title.clone());
         head.element = found.title;
         head.description = found.description.or(found.og_description);
         head.structured_data = merge(json_ld);
@@ -154,7 +155,6 @@ impl Head {
 #[derive(Debug, Default)]
 struct Found {
     og_title: Option<String>,
-    h1: Option<String>,
     title: Option<String>,
     description: Option<String>,
     og_description: Option<String>,

@@ -68,7 +68,17 @@ pub(super) fn has_heading(tree: &Tree, id: NodeId) -> bool {
 
 /// Returns true if an element has one of a sort in it, among those that are looked at.
 pub(super) fn has(tree: &Tree, id: NodeId, tag: Tag) -> bool {
-    tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| node.tag == tag)
+    has_any(tree, id, &[tag])
+}
+
+/// Returns true if an element has one of several sorts in it, among those that are looked at.
+pub(super) fn has_any(tree: &Tree, id: NodeId, tags: &[Tag]) -> bool {
+    tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| tags.contains(&node.tag))
+}
+
+/// Returns true if an element has a link, a form or a button in it.
+pub(super) fn has_controls(tree: &Tree, id: NodeId) -> bool {
+    has_any(tree, id, &[Tag::A, Tag::Form, Tag::Button])
 }
 
 /// Returns true if an element stands in one of several things beside each other.

@@ -49,16 +49,15 @@ fn blocks(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Ve
     let (mut blocks, mut heading) = (Vec::new(), None);
     let is_in_text = tree.node(parent).flags.has(Flags::ARTICLE_CLASS);
     for (id, node) in tree.children(parent).filter(|(_, node)| node.tag != Tag::Text) {
-        let has = |tag| evidence::has(tree, id, tag);
         if id == child {
             heading = None;
         } else if node.tag.heading_level().is_some() {
             heading = Some(id);
         } else {
             let is_block = measures.get(id).is_text(LEAST_BLOCK)
-                && (BLOCKS.into_iter().any(has)
+                && (evidence::has_any(tree, id, &BLOCKS)
                     || is_in_text && matches!(node.tag, Tag::P | Tag::Ul | Tag::Blockquote))
-                && ![Tag::Form, Tag::Button].into_iter().any(has);
+                && !evidence::has_any(tree, id, &[Tag::Form, Tag::Button]);
             if is_block {
                 blocks.extend(heading);
                 blocks.push(id);

@@ -104,10 +104,11 @@ fn prose_beside(
 fn is_sentence_around_links(tree: &Tree, id: NodeId) -> bool {
     let is_in_link =
         |text| tree.around(text).take_while(|(around, _)| *around > id).any(|(_, node)| node.tag == Tag::A);
-    let begins = tree.inside(id).find(|(_, node)| !tree.text(*node).trim().is_empty());
+    let first_text = || tree.inside(id).find(|(_, node)| !tree.text(*node).trim().is_empty());
     leads::last_text(tree, id).is_some_and(|(at, text)| {
         // Titles, too, end with a question mark.
-        let is_statement = || text.ends_with(['.', '。']) && begins.is_some_and(|(at, _)| !is_in_link(at));
+        let is_statement =
+            || text.ends_with(['.', '。']) && first_text().is_some_and(|(at, _)| !is_in_link(at));
         leads::ends_sentence(text) && (!is_in_link(at) || is_statement())
     })
 }

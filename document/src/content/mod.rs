@@ -1,5 +1,6 @@
 //! The content of a page: the part of the tree that holds it, and the nodes that are left out of that part.
 
+mod buttons;
 mod copies;
 mod evidence;
 mod headers;

@@ -211,7 +211,7 @@ impl Page<'_> {
                 && node.tag == Tag::Section
                 && measures.get(other).is_text(LEAST_SECTION)
                 && evidence::has_heading(tree, other)
-                && ![Tag::Form, Tag::Button].into_iter().any(|tag| evidence::has(tree, other, tag))
+                && !evidence::has_any(tree, other, &[Tag::Form, Tag::Button])
         };
         section.tag == Tag::Section && tree.children(section.parent).any(is_section)
     }

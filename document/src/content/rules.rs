@@ -9,7 +9,7 @@ use super::root::{self, Kind};
 use super::things::Things;
 use super::words::{self, Strength};
 use super::{Claim, is_in, outermost_of};
-use super::{headers, leads};
+use super::{buttons, headers, leads};
 use crate::html::notes::Note;
 use crate::html::tree::Flags;
 use crate::html::view::is_for_listeners;
@@ -107,8 +107,6 @@ const MOST_IN_TABS: usize = 256;
 const MOST_TO_TABLE: usize = 3;
 /// The elements around a footer that are looked at.
 const MOST_AROUND: usize = 15;
-/// The nodes between a button and what it opens.
-const MOST_BETWEEN: usize = 16;
 /// The nodes of a heading that are looked at.
 const MOST_IN_HEADING: usize = 64;
 /// The prose that a page must have beside its footer, or what readers say about it.
@@ -236,7 +234,7 @@ impl Rules {
         if is_exempt || is_note(tree, node) || tree.is_title_of_note(node) {
             return 0;
         }
-        if is_question(tree, id, node) || is_spoken_label(tree, node) {
+        if buttons::is_heading(tree, id, node) || is_spoken_label(tree, node) {
             return 0;
         }
         if node.tag == Tag::Footer && is_of_text(tree, id) {
@@ -289,9 +287,7 @@ fn is_sentence(tree: &Tree, id: NodeId) -> bool {
     const MOST_LOOKED_AT: usize = 16;
     let text: usize =
         tree.inside(id).take(MOST_LOOKED_AT).map(|(_, node)| tree.text(node).trim().len()).sum();
-    let leads_elsewhere =
-        [Tag::A, Tag::Form, Tag::Button].into_iter().any(|tag| evidence::has(tree, id, tag));
-    text >= LEAST_TEXT && !leads_elsewhere && leads::is_sentence(tree, id)
+    text >= LEAST_TEXT && !evidence::has_controls(tree, id) && leads::is_sentence(tree, id)
 }
 
 /// Returns true if an element says something about one of several things beside each other, as the date of an event does.
@@ -327,13 +323,11 @@ fn is_of_text(tree: &Tree, id: NodeId) -> bool {
     let is_quote = |tag| matches!(tag, Tag::Blockquote | Tag::Figure);
     let is_section = |tag| matches!(tag, Tag::Article | Tag::Section);
     let around = || tree.around(id).take(MOST_AROUND).map(|(_, node)| node.tag);
-    let leads_elsewhere =
-        || [Tag::A, Tag::Form, Tag::Button].into_iter().any(|tag| evidence::has(tree, id, tag));
     // Perhaps behind blanks.
     let mut before = std::iter::successors(tree.before(id), |id| tree.before(*id)).take(2);
     around().next().is_some_and(is_quote)
         || before.any(|id| tree.node(id).tag == Tag::Blockquote)
-        || around().any(is_section) && leads::is_sentence(tree, id) && !leads_elsewhere()
+        || around().any(is_section) && leads::is_sentence(tree, id) && !evidence::has_controls(tree, id)
 }
 
 /// Returns true if the page calls a block a note, which is not an alert about the page itself.
@@ -369,60 +363,6 @@ fn is_linked_section(tree: &Tree, id: NodeId, node: Node) -> bool {
                 && tree.is_permalink(id, node)
         })
     })
-}
-
-/// Returns true if a button is the heading of a text that it opens: it asks a question, is or has a heading, or stands right
-/// before what it says that it controls.
-fn is_question(tree: &Tree, id: NodeId, node: Node) -> bool {
-    let role = || tree.attribute(node, Attribute::Role).unwrap_or_default().trim();
-    if node.tag != Tag::Button && !(node.flags.has(Flags::NAMED) && role().eq_ignore_ascii_case("button")) {
-        return false;
-    }
-    let is_in_heading = || tree.node(node.parent).tag.heading_level().is_some();
-    let asks = || tree.inside(id).any(|(_, node)| tree.text(node).trim_end().ends_with(['?', '？', '؟']));
-    // An image that people can enlarge, or what a cell of a table says.
-    let mut around = tree.around(id).take(MOST_TO_TABLE).map(|(_, node)| node.tag);
-    let is_shown = around.any(|tag| {
-        tag == Tag::Figure && evidence::has(tree, id, Tag::Img) || matches!(tag, Tag::Td | Tag::Th)
-    });
-    is_shown
-        || is_in_heading()
-        || evidence::has_heading(tree, id)
-        || evidence::has(tree, id, Tag::P)
-        || evidence::has(tree, id, Tag::Div) && heads_text(tree, id)
-        || opens_text(tree, node)
-        || alternates(tree, id)
-        || asks()
-}
-
-/// Returns true if a button stands right before a part with a paragraph, and another one of its class does so beside it.
-fn alternates(tree: &Tree, id: NodeId) -> bool {
-    let class = |id: NodeId| tree.attribute(tree.node(id), Attribute::Class).unwrap_or_default();
-    let opens = |id: NodeId| {
-        let part = tree.next_element(id);
-        part.filter(|(part, node)| node.tag == Tag::Div && evidence::has(tree, *part, Tag::P))
-    };
-    let is_other = |other: NodeId| tree.node(other).tag == Tag::Button && class(other) == class(id);
-    let Some((part, _)) = opens(id).filter(|_| tree.node(id).tag == Tag::Button) else { return false };
-    let after = tree.next_element(part);
-    let mut before = std::iter::successors(tree.before(id), |id| tree.before(*id)).take(4);
-    after.is_some_and(|(next, _)| is_other(next) && opens(next).is_some()) || before.any(is_other)
-}
-
-/// Returns true if a button is the first element of a part, and text follows it there.
-fn heads_text(tree: &Tree, id: NodeId) -> bool {
-    let is_first = tree.first_element(tree.node(id).parent).is_some_and(|(first, _)| first == id);
-    let opens = |(part, _)| evidence::has(tree, part, Tag::P);
-    is_first && tree.next_element(id).is_some_and(opens)
-}
-
-/// Returns true if a button says that it controls an element right after it, and that has a paragraph.
-fn opens_text(tree: &Tree, button: Node) -> bool {
-    let opened = tree.attribute(button, Attribute::AriaControls).map(str::trim);
-    let is_opened =
-        |node: &Node| node.flags.has(Flags::NAMED) && tree.attribute(*node, Attribute::Id) == opened;
-    let mut after = tree.from(button.end).take(MOST_BETWEEN);
-    opened.is_some() && after.any(|(id, node)| is_opened(&node) && evidence::has(tree, id, Tag::P))
 }
 
 /// The certainty of a rule.

@@ -2,8 +2,8 @@
 
 use super::color::Color;
 use super::value::{
-    FILTERS, Length, MATH, SHAPES, TRANSFORMS, are_lengths, arguments, is_number, is_of_all, is_one_of,
-    lengths, words,
+    FILTERS, Length, MATH, SHAPES, TRANSFORMS, are_all, are_lengths, arguments, clips_all, has_room,
+    is_blurred, is_edge, is_number, is_of_all, is_one_of, is_zero, lengths, moves_away, words,
 };
 
 /// The part of an element that people see.
@@ -400,69 +400,6 @@ impl Look {
     pub(crate) fn has_background_in_text(&self) -> bool {
         self.hides(TEXT_BACKGROUND | SHADOW)
     }
-}
-
-fn is_zero(arguments: Option<&str>) -> bool {
-    arguments.and_then(|inside| Length::of(inside.trim())).is_some_and(|length| length.number <= 0.0)
-}
-
-/// Returns true if a value has a length that people see: one of two digits, a percentage, one in letters.
-fn has_room(value: &str) -> bool {
-    let is_long = |pair: &[u8]| matches!(pair, [b'1'..=b'9', b'0'..=b'9' | b'%' | b'e' | b'r' | b'v' | b'.']);
-    value.as_bytes().windows(2).any(is_long)
-}
-
-/// Returns true if nobody can read text through a blur.
-fn is_blurred(value: &str) -> bool {
-    let radius = arguments(value, "blur").and_then(|inside| Length::of(inside.trim()));
-    radius.is_some_and(|radius| match radius.unit {
-        "px" => radius.number >= 20.0,
-        "em" | "rem" => radius.number >= 1.5,
-        _ => false,
-    })
-}
-
-fn clips_all(value: &str) -> bool {
-    let inset = arguments(value, "inset").is_some_and(|inside| {
-        let lengths = words(inside).map_while(Length::of);
-        let lengths = lengths.take_while(|length| length.unit == "%" || length.number == 0.0);
-        let sides: Vec<f32> = lengths.map(|length| length.number).collect();
-        let side = |at: [usize; 3]| at.into_iter().find_map(|at| sides.get(at)).copied().unwrap_or_default();
-        // Top and bottom, right and left: of those that are missing, the ones opposite count.
-        side([0, 0, 0]) + side([2, 0, 0]) >= 100.0 || side([1, 0, 0]) + side([3, 1, 0]) >= 100.0
-    });
-    inset
-        || ["circle", "ellipse"].into_iter().any(|function| is_zero(arguments(value, function)))
-        || arguments(value, "polygon").is_some_and(|inside| are_all(inside, Length::is_nothing))
-}
-
-fn moves_away(value: &str) -> bool {
-    const SCALES: [&str; 4] = ["scale", "scale3d", "scalex", "scaley"];
-    const SHIFTS: [&str; 4] = ["translate", "translatex", "translatey", "translate3d"];
-    let is_far = |inside: &str| words(inside).filter_map(Length::of).any(Length::is_far);
-    let is_flat = |inside: &str| {
-        let mut first = words(inside).take(4).map(Length::of);
-        first.all(|length| length.is_some_and(|length| length.number == 0.0))
-    };
-    let is_nothing = |inside: &str| words(inside).filter_map(Length::of).any(|length| length.number == 0.0);
-    let any = |functions: &[&str], is_it: &dyn Fn(&str) -> bool| {
-        functions.iter().filter_map(|function| arguments(value, function)).any(is_it)
-    };
-    any(&["rotatex", "rotatey"], &is_edge)
-        || any(&["matrix"], &is_flat)
-        || any(&SCALES, &is_nothing)
-        || any(&SHIFTS, &is_far)
-}
-
-/// Returns true if nobody sees what is turned so.
-fn is_edge(turn: &str) -> bool {
-    matches!(turn.trim(), "90deg" | "-90deg" | "270deg" | "100grad" | "0.25turn" | ".25turn")
-}
-
-/// Returns true if there are lengths, and a property holds for all of them.
-fn are_all<'v>(inside: &'v str, is_it: fn(Length<'v>) -> bool) -> bool {
-    let mut inside = words(inside).map(Length::of).peekable();
-    inside.peek().is_some() && inside.all(|length| length.is_some_and(is_it))
 }
 
 /// The size in a value of `font`; empty if the value has none.

@@ -9,11 +9,11 @@ const MOST_BEFORE_TITLE: u32 = 200;
 
 /// A heading that may be the title.
 #[derive(Debug)]
-struct Candidate {
+struct Candidate<'h> {
     id: NodeId,
     is_first_level: bool,
     is_in_content: bool,
-    text: String,
+    text: &'h str,
     /// Its letters and digits.
     words: String,
 }
@@ -22,22 +22,22 @@ impl Walk<'_> {
     /// Writes the title, and gives the element of the content that says the same.
     pub(super) fn title(&mut self, head: &Head) -> Option<NodeId> {
         let title = head.title.as_deref()?;
-        let candidates: Vec<Candidate> =
-            head.headings.iter().filter_map(|heading| self.candidate(*heading)).collect();
+        let candidates: Vec<Candidate<'_>> =
+            head.headings.iter().filter_map(|(id, text)| self.candidate(*id, text)).collect();
         let (wanted, element) = (words(title), words(head.element.as_deref().unwrap_or_default()));
-        let is_title = |one: &&Candidate| {
+        let is_title = |one: &&Candidate<'_>| {
             let begins = element.starts_with(&one.words);
             one.is_first_level && (wanted.contains(&one.words) || one.words.contains(&wanted))
                 || !one.is_in_content && begins && (element == wanted || one.words.len() > wanted.len())
         };
-        let is_of_page = |one: &&Candidate| {
+        let is_of_page = |one: &&Candidate<'_>| {
             one.is_in_content || element.starts_with(&one.words) || !self.is_beside(one.id)
         };
         // The name of the site is shorter than the title, of which it may be a part.
         let best = candidates.iter().filter(is_title).filter(is_of_page);
         let said = best.max_by_key(|one| (one.is_in_content, one.words.len()));
         match said {
-            Some(one) => self.write_title(&one.text, Some(one).filter(|one| one.is_first_level)),
+            Some(one) => self.write_title(one.text, Some(one).filter(|one| one.is_first_level)),
             None => {
                 let is_of_site =
                     candidates.iter().any(|one| one.words == wanted) && element.len() > wanted.len();
@@ -45,7 +45,7 @@ impl Walk<'_> {
             }
         }
         // Another one that people read above the content; not the name of the site.
-        let is_headline = |one: &&Candidate| {
+        let is_headline = |one: &&Candidate<'_>| {
             let is_above = one.is_first_level && one.id < self.content.root;
             is_above && !element.contains(&one.words) && !self.is_beside(one.id)
         };
@@ -54,12 +54,12 @@ impl Walk<'_> {
             && !has_own
             && let Some(one) = candidates.iter().find(is_headline)
         {
-            self.write_title(&one.text, Some(one));
+            self.write_title(one.text, Some(one));
         }
         said.filter(|one| one.is_in_content).map(|one| one.id)
     }
 
-    fn candidate(&self, id: NodeId) -> Option<Candidate> {
+    fn candidate<'h>(&self, id: NodeId, text: &'h str) -> Option<Candidate<'h>> {
         let is_first_level = self.tree.node(id).tag == Tag::H1;
         let is_in_content = self.tree.node(self.content.root).end > id
             && id > self.content.root
@@ -68,8 +68,7 @@ impl Walk<'_> {
         if is_in_content && (!is_first_level || self.text_before(id) > MOST_BEFORE_TITLE) {
             return None;
         }
-        let text = self.tree.heading_text(id);
-        let words = words(&text);
+        let words = words(text);
         (!words.is_empty()).then_some(Candidate { id, is_first_level, is_in_content, text, words })
     }
 
@@ -81,7 +80,7 @@ impl Walk<'_> {
     }
 
     /// Writes a title, which may be a heading of the page.
-    fn write_title(&mut self, text: &str, heading: Option<&Candidate>) {
+    fn write_title(&mut self, text: &str, heading: Option<&Candidate<'_>>) {
         let from = self.line.begin_capture();
         self.line.push(text);
         let markdown = self.line.take();
