@@ -59,7 +59,7 @@ impl Style {
     pub(crate) fn look(&self) -> Look {
         let mut look = self.usual;
         look.add(&self.important);
-        look
+        look.with_image()
     }
 }
 

@@ -37,7 +37,7 @@ macro_rules! properties {
 properties! {
     DISPLAY VISIBILITY OPACITY FILTER FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN_LEFT MARGIN_TOP INDENT CLIP CLIP_PATH WIDTH
     HEIGHT MOST_WIDTH MOST_HEIGHT OVERFLOW TRANSFORM TRANSLATE SCALE ROTATE ZOOM CONTENT TEXT_BACKGROUND ANIMATION BLOCK
-    PARTS ROOM FLOAT SHADOW RELATIVE SPACING
+    PARTS ROOM FLOAT SHADOW RELATIVE SPACING IMAGE
 }
 
 /// The keywords of properties that take a length.
@@ -151,6 +151,12 @@ impl Look {
         self.add(&Self { declared: property, hiding: if hides { property } else { 0 }, ..Self::default() });
     }
 
+    /// The same where an image is in front of the color.
+    pub(super) fn with_image(self) -> Self {
+        let background = if self.hides(IMAGE) { Some(Color::Unknown) } else { self.background };
+        Self { background, ..self }
+    }
+
     /// Takes a declaration in lower case. Browsers pass over one whose value they do not know.
     pub(super) fn take(&mut self, name: &str, value: &str) {
         let is = |wanted: &[&str]| wanted.contains(&value);
@@ -228,8 +234,13 @@ impl Look {
             "color" | "-webkit-text-fill-color" if !matches!(value, "inherit" | "unset" | "currentcolor") => {
                 self.color = Color::of(value).or(self.color);
             }
-            "background" | "background-color" => self.background = Some(Color::of_background(value)),
-            "background-image" if value != "none" => self.background = Some(Color::Unknown),
+            "background" | "background-color" => {
+                self.background = Some(Color::of_background(value));
+                if name == "background" {
+                    self.declare(IMAGE, false);
+                }
+            }
+            "background-image" => self.declare(IMAGE, !is(&["none", "initial", "unset"])),
             "background-clip" | "-webkit-background-clip" => self.declare(TEXT_BACKGROUND, is(&["text"])),
             // Letters without a color of their own have these.
             "-webkit-text-stroke" | "text-shadow" => self.declare(SHADOW, !is(&["none", "0"])),
@@ -363,7 +374,8 @@ impl Look {
 
     /// The properties that are declared.
     pub(crate) fn declared(&self) -> Changes {
-        Changes { color: self.color.is_some(), background: self.background.is_some(), shown: self.declared }
+        let has_background = self.background.is_some() || self.declared & IMAGE != 0;
+        Changes { color: self.color.is_some(), background: has_background, shown: self.declared }
     }
 
     /// Those whose declarations may show text.

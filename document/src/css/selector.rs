@@ -94,6 +94,29 @@ impl Selector {
         self.weight = self.weight.saturating_add(weight);
     }
 
+    /// The selectors of a list.
+    pub(super) fn list(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let (mut depth, mut is_escaped) = (0_usize, false);
+        text.split(move |byte| {
+            match byte {
+                _ if is_escaped => {}
+                b'(' | b'[' => depth += 1,
+                b')' | b']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            is_escaped = *byte == b'\\' && !is_escaped;
+            *byte == b',' && depth == 0
+        })
+    }
+
+    /// Returns false if a text surely is no selector outside of other rules.
+    pub(super) fn may_be(text: &[u8]) -> bool {
+        let text = text.trim_ascii();
+        let begins = |byte: &u8| !matches!(byte, b'0'..=b'9' | b'>' | b'+' | b'~');
+        let ends = |byte: &u8| !matches!(byte, b'>' | b'+' | b'~' | b'.' | b'#' | b':');
+        text.first().is_some_and(begins) && text.last().is_some_and(ends)
+    }
+
     /// Reads a selector, of which the last element counts; none if it has a name that is not known.
     pub(super) fn of(text: &[u8], is_known: impl Fn(Name) -> bool) -> Option<Self> {
         let mut selector = Self::default();

@@ -1,6 +1,7 @@
 //! The page's own style sheets: the rules that hide elements by their names, and the names that other rules show.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use memchr::{memchr3, memmem};
@@ -90,12 +91,18 @@ impl Sheet {
         let mut rest = Rest::of(text);
         let page = Scope { is_always, layer: Layer::NONE };
         let mut open = vec![page];
+        // A semicolon or a brace that nothing needs is the beginning of the next rule, which no browser knows.
+        let mut is_broken = false;
         while !rest.text.is_empty() {
             let (prelude, end) = rest.until([b'{', b'}', b';']);
             let prelude = without_comments(prelude);
             let prelude = without_marks(prelude.trim_ascii());
             let scope = open.last().copied().unwrap_or(page);
             match end {
+                Some(b'{') if is_broken => {
+                    rest.block();
+                    is_broken = false;
+                }
                 Some(b'{') if prelude.starts_with('@') => match self.inside(prelude, scope) {
                     Some(scope) => open.push(scope),
                     None => {
@@ -108,8 +115,12 @@ impl Sheet {
                 }
                 Some(b'}') if open.len() > 1 => {
                     open.pop();
+                    is_broken = false;
                 }
-                Some(b';') => {
+                Some(b';') if prelude.starts_with('@') && !is_broken => {
+                    if prelude.contains('(') && !prelude.contains(')') {
+                        rest.statement();
+                    }
                     // The order of layers.
                     let names = prelude.split_once(|c: char| c.is_ascii_whitespace());
                     let names = names.filter(|(name, _)| name.eq_ignore_ascii_case("@layer"));
@@ -117,7 +128,7 @@ impl Sheet {
                         self.layer(name, scope.layer);
                     }
                 }
-                _ => {}
+                _ => is_broken = true,
             }
         }
     }
@@ -129,6 +140,7 @@ impl Sheet {
         let (name, condition) = prelude.split_once(is_end).unwrap_or((&prelude, ""));
         let counts = match name {
             "@layer" => return Some(Scope { layer: self.layer(condition, around.layer), ..around }),
+            // Rules for print are read, too: they show the parts that people open on a screen.
             "@media" => condition
                 .split(',')
                 .any(|media| matches!(media.trim(), "" | "all" | "screen" | "only screen")),
@@ -161,12 +173,11 @@ impl Sheet {
     }
 
     fn rule(&mut self, selectors: &str, block: &str, scope: Scope, known: &KnownNames) {
-        let mut selectors = selectors
-            .as_bytes()
-            .split(|byte| *byte == b',')
-            .filter_map(|selector| Selector::of(selector, |name| known.may_have(name)))
-            .peekable();
-        if selectors.peek().is_none() {
+        let list = || Selector::list(selectors.as_bytes());
+        let mut selectors =
+            list().filter_map(|selector| Selector::of(selector, |name| known.may_have(name))).peekable();
+        // Browsers pass over a list with a selector that is none.
+        if selectors.peek().is_none() || list().any(|selector| !Selector::may_be(selector)) {
             return;
         }
         // Another rule may well give another layout.
@@ -247,8 +258,13 @@ impl Sheet {
         let mut rules: Vec<_> = rules.filter(|(_, rule)| is_about(rule)).collect();
         rules.sort_by_key(|(number, rule)| (rule.layer, rule.selector.weight, **number));
         let mut style = Style::default();
-        for (_, rule) in rules {
-            style.add(&rule.style);
+        for (_, rule) in &rules {
+            style.usual.add(&rule.style.usual);
+        }
+        // Of important declarations, those of earlier layers count more.
+        rules.sort_by_key(|(number, rule)| (Reverse(rule.layer), rule.selector.weight, **number));
+        for (_, rule) in &rules {
+            style.important.add(&rule.style.important);
         }
         style
     }
@@ -342,6 +358,12 @@ impl<'t> Rest<'t> {
             b'\\' => after.get(1..).unwrap_or_default(),
             quote => after_string(after, *quote),
         })
+    }
+
+    /// Reads the rest of a statement from a semicolon in an address.
+    fn statement(&mut self) {
+        self.text = self.text.split_once(')').map_or("", |(_, after)| after);
+        self.until([b';', b'}', b';']);
     }
 
     /// Reads what is in a block whose first brace is read, and its end.
