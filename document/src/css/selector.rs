@@ -109,7 +109,7 @@ impl Selector {
         })
     }
 
-    /// Returns false if a text surely is no selector outside of other rules.
+    /// Returns false if a text surely cannot be a selector outside of other rules.
     pub(super) fn may_be(text: &[u8]) -> bool {
         let text = text.trim_ascii();
         let begins = |byte: &u8| !matches!(byte, b'0'..=b'9' | b'>' | b'+' | b'~');

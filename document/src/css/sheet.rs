@@ -176,7 +176,7 @@ impl Sheet {
         let list = || Selector::list(selectors.as_bytes());
         let mut selectors =
             list().filter_map(|selector| Selector::of(selector, |name| known.may_have(name))).peekable();
-        // Browsers pass over a list with a selector that is none.
+        // Browsers pass over a list with a selector that they cannot read.
         if selectors.peek().is_none() || list().any(|selector| !Selector::may_be(selector)) {
             return;
         }

@@ -317,6 +317,19 @@ impl Line {
         }
     }
 
+    /// The letters and digits at the end of the run, if there are any.
+    pub(super) fn last_word(&self) -> Option<&str> {
+        let start = self.text.trim_end_matches(char::is_alphanumeric).len();
+        self.text.get(start..).filter(|word| !word.is_empty())
+    }
+
+    /// The character before the number at the end of the run.
+    pub(super) fn before_number(&self) -> Option<char> {
+        let number = |c: char| c.is_ascii_digit() || c == ',';
+        let rest = self.text.trim_end_matches(number);
+        rest.chars().next_back().filter(|_| rest.len() < self.text.len())
+    }
+
     /// The last character of the run.
     pub(super) fn last(&self) -> Option<char> {
         self.text.chars().next_back()

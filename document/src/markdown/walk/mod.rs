@@ -5,6 +5,7 @@ mod inline;
 mod parts;
 mod rows;
 mod scripts;
+mod spans;
 mod title;
 
 use super::blocks::{Blocks, Numbers};
@@ -315,6 +316,7 @@ impl Walk<'_> {
             Tag::Input => self.checkbox(node),
             // In a heading it opens what follows.
             Tag::Button if self.is_in_heading() => {}
+            Tag::Span | Tag::Small | Tag::Time => self.part_words(id, node),
             tag if tag.is_inline() => {}
             _ => return self.block(id, node),
         }

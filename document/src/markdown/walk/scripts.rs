@@ -75,6 +75,7 @@ impl Walk<'_> {
                     self.line.blank();
                 }
             }
+            Superscript::Term if self.is_cents(&text) => self.line.push("."),
             // The number of a note behind a number is not a power of it.
             Superscript::Term if before.is_numeric() && self.is_linked(id) => self.line.blank(),
             Superscript::Term if !self.is_before(node, char::is_alphanumeric) => self.line.push_markup("^"),
@@ -97,6 +98,12 @@ impl Walk<'_> {
     /// Returns true if one of some characters stands right behind an element.
     fn is_before(&self, node: Node, is_it: fn(char) -> bool) -> bool {
         self.tree.text(self.tree.node(node.end)).starts_with(is_it)
+    }
+
+    /// Returns true if a superscript has the cents of a price.
+    fn is_cents(&self, text: &str) -> bool {
+        let currency = self.line.before_number().filter(|before| matches!(before, '$' | '€' | '£'));
+        text.len() == 2 && currency.is_some() && text.bytes().all(|byte| byte.is_ascii_digit())
     }
 
     fn is_linked(&self, id: NodeId) -> bool {
