@@ -96,8 +96,12 @@ impl Selector {
 
     /// The selectors of a list.
     pub(super) fn list(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let is_plain = memchr::memchr3(b'(', b'[', b'\\', text).is_none();
         let (mut depth, mut is_escaped) = (0_usize, false);
         text.split(move |byte| {
+            if is_plain {
+                return *byte == b',';
+            }
             match byte {
                 _ if is_escaped => {}
                 b'(' | b'[' => depth += 1,
