@@ -160,94 +160,102 @@ impl Look {
     /// Takes a declaration in lower case. Browsers pass over one whose value they do not know.
     pub(super) fn take(&mut self, name: &str, value: &str) {
         let is = |wanted: &[&str]| wanted.contains(&value);
-        match name {
-            "display" => self.display(value),
-            "visibility" if is_one_of(value, &["hidden", "collapse", "visible"], &[]) => {
+        // Names of one length are few, so this is a jump and a comparison or two.
+        match name.as_bytes() {
+            b"display" => self.display(value),
+            b"visibility" if is_one_of(value, &["hidden", "collapse", "visible"], &[]) => {
                 self.declare(VISIBILITY, is(&["hidden", "collapse"]));
             }
-            "content-visibility" if is_one_of(value, &["hidden", "visible", "auto"], &[]) => {
+            b"content-visibility" if is_one_of(value, &["hidden", "visible", "auto"], &[]) => {
                 self.declare(CONTENT, is(&["hidden"]));
             }
-            "opacity" | "-webkit-opacity" if is_number(value) => {
+            b"opacity" | b"-webkit-opacity" if is_number(value) => {
                 self.declare(OPACITY, Length::of(value).is_some_and(|opacity| opacity.share() <= 0.02));
             }
-            "filter" | "-webkit-filter" if is_one_of(value, &["none"], FILTERS) => {
+            b"filter" | b"-webkit-filter" if is_one_of(value, &["none"], FILTERS) => {
                 self.declare(FILTER, is_zero(arguments(value, "opacity")) || is_blurred(value));
             }
-            "font-size" => self.font_size(value),
-            "font" => self.font_size(size_of_font(value)),
-            "letter-spacing" => self.length(SPACING, value, (&["normal"], 1), Length::is_overlapping),
-            "zoom" if is_number(value) || is(&["normal"]) => {
+            b"font-size" => self.font_size(value),
+            b"font" => self.font_size(size_of_font(value)),
+            b"letter-spacing" => self.length(SPACING, value, (&["normal"], 1), Length::is_overlapping),
+            b"zoom" if is_number(value) || is(&["normal"]) => {
                 let is_small = |zoom: Length<'_>| zoom.number > 0.0 && zoom.share() <= 0.02;
                 self.declare(ZOOM, Length::of(value).is_some_and(is_small));
             }
-            "position" if is_one_of(value, &["absolute", "fixed", "relative", "static", "sticky"], &[]) => {
+            b"position" if is_one_of(value, &["absolute", "fixed", "relative", "static", "sticky"], &[]) => {
                 self.declare(POSITION, is(&["absolute", "fixed"]));
                 self.declare(RELATIVE, is(&["relative"]));
             }
-            "left" | "inset-inline-start" => self.length(LEFT, value, (AUTO, 1), Length::is_far),
-            "right" | "inset-inline-end" => self.length(RIGHT, value, (AUTO, 1), Length::is_far),
-            "top" | "inset-block-start" => self.length(TOP, value, (AUTO, 1), Length::is_far),
-            "bottom" | "inset-block-end" => self.length(BOTTOM, value, (AUTO, 1), Length::is_far),
-            "inset" => self.length(SIDES, value, (AUTO, 4), Length::is_far),
-            "margin-left" | "margin-inline-start" => {
+            b"left" | b"inset-inline-start" => self.length(LEFT, value, (AUTO, 1), Length::is_far),
+            b"right" | b"inset-inline-end" => self.length(RIGHT, value, (AUTO, 1), Length::is_far),
+            b"top" | b"inset-block-start" => self.length(TOP, value, (AUTO, 1), Length::is_far),
+            b"bottom" | b"inset-block-end" => self.length(BOTTOM, value, (AUTO, 1), Length::is_far),
+            b"inset" => self.length(SIDES, value, (AUTO, 4), Length::is_far),
+            b"margin-left" | b"margin-inline-start" => {
                 self.length(MARGIN_LEFT, value, (AUTO, 1), Length::is_far_before);
             }
-            "margin-top" | "margin-block-start" => {
+            b"margin-top" | b"margin-block-start" => {
                 self.length(MARGIN_TOP, value, (AUTO, 1), Length::is_far_before);
             }
-            "margin" => self.length(MARGIN, value, (AUTO, 4), Length::is_far_before),
-            "text-indent" => self.length(INDENT, value, (&["hanging", "each-line"], 3), Length::is_far),
-            "clip" if is_one_of(value, &["auto"], &["rect"]) => {
+            b"margin" => self.length(MARGIN, value, (AUTO, 4), Length::is_far_before),
+            b"text-indent" => self.length(INDENT, value, (&["hanging", "each-line"], 3), Length::is_far),
+            b"clip" if is_one_of(value, &["auto"], &["rect"]) => {
                 let inside = arguments(value, "rect");
                 self.declare(CLIP, inside.is_some_and(|inside| are_all(inside, Length::is_tiny)));
             }
-            "clip-path" | "-webkit-clip-path" if is_one_of(value, &["none"], SHAPES) => {
+            b"clip-path" | b"-webkit-clip-path" if is_one_of(value, &["none"], SHAPES) => {
                 self.declare(CLIP_PATH, clips_all(value));
             }
-            "width" | "inline-size" => self.length(WIDTH, value, (SIZED, 1), Length::is_tiny),
-            "height" | "block-size" => self.length(HEIGHT, value, (SIZED, 1), Length::is_tiny),
-            "max-width" | "max-inline-size" => self.length(MOST_WIDTH, value, (MOST, 1), Length::is_tiny),
-            "max-height" | "max-block-size" => self.length(MOST_HEIGHT, value, (MOST, 1), Length::is_tiny),
+            b"width" | b"inline-size" => self.length(WIDTH, value, (SIZED, 1), Length::is_tiny),
+            b"height" | b"block-size" => self.length(HEIGHT, value, (SIZED, 1), Length::is_tiny),
+            b"max-width" | b"max-inline-size" => self.length(MOST_WIDTH, value, (MOST, 1), Length::is_tiny),
+            b"max-height" | b"max-block-size" => self.length(MOST_HEIGHT, value, (MOST, 1), Length::is_tiny),
             // Beside another value in the other direction, `visible` is `auto`.
-            "overflow" | "overflow-x" | "overflow-y" if name == "overflow" || value != "visible" => {
+            b"overflow" | b"overflow-x" | b"overflow-y" if name == "overflow" || value != "visible" => {
                 const CUTS: [&str; 4] = ["hidden", "clip", "auto", "scroll"];
                 let is_known = |word| CUTS.contains(&word) || is_one_of(word, &["visible", "overlay"], &[]);
                 if words(value).all(is_known) {
                     self.declare(OVERFLOW, words(value).any(|word| CUTS.contains(&word)));
                 }
             }
-            "padding" | "padding-top" | "padding-bottom" | "padding-block" | "min-height" | "min-width" => {
+            b"padding" | b"padding-top" | b"padding-bottom" | b"padding-block" | b"min-height"
+            | b"min-width" => {
                 self.declare(ROOM, has_room(value));
             }
-            "float" => self.declare(FLOAT, !is(&["none"])),
-            "transform" | "-webkit-transform" if is_one_of(value, &["none"], TRANSFORMS) => {
+            b"float" => self.declare(FLOAT, !is(&["none"])),
+            b"transform" | b"-webkit-transform" if is_one_of(value, &["none"], TRANSFORMS) => {
                 self.declare(TRANSFORM, moves_away(value));
             }
-            "translate" if is_one_of(value, &["none"], &["calc"]) || are_lengths(value, (&[], 3)) => {
+            b"translate" if is_one_of(value, &["none"], &["calc"]) || are_lengths(value, (&[], 3)) => {
                 self.declare(TRANSLATE, lengths(value).any(Length::is_far));
             }
-            "scale" if is_one_of(value, &["none"], &["calc"]) || value.split(' ').all(is_number) => {
+            b"scale" if is_one_of(value, &["none"], &["calc"]) || value.split(' ').all(is_number) => {
                 self.declare(SCALE, lengths(value).any(|length| length.share() <= 0.0));
             }
-            "rotate" => self.declare(ROTATE, value.split_once(' ').is_some_and(|(_, turn)| is_edge(turn))),
-            "color" | "-webkit-text-fill-color" if !matches!(value, "inherit" | "unset" | "currentcolor") => {
+            b"rotate" => self.declare(ROTATE, value.split_once(' ').is_some_and(|(_, turn)| is_edge(turn))),
+            b"color" | b"-webkit-text-fill-color"
+                if !matches!(value, "inherit" | "unset" | "currentcolor") =>
+            {
                 self.color = Color::of(value).or(self.color);
             }
-            "background" | "background-color" => {
+            b"background" | b"background-color" => {
                 self.background = Some(Color::of_background(value));
                 if name == "background" {
                     self.declare(IMAGE, false);
                 }
             }
-            "background-image" => self.declare(IMAGE, !is(&["none", "initial", "unset"])),
-            "background-clip" | "-webkit-background-clip" => self.declare(TEXT_BACKGROUND, is(&["text"])),
+            b"background-image" => self.declare(IMAGE, !is(&["none", "initial", "unset"])),
+            b"background-clip" | b"-webkit-background-clip" => self.declare(TEXT_BACKGROUND, is(&["text"])),
             // Letters without a color of their own have these.
-            "-webkit-text-stroke" | "text-shadow" => self.declare(SHADOW, !is(&["none", "0"])),
-            "animation" | "animation-name" | "animation-duration" | "-webkit-animation" | "transition" => {
+            b"-webkit-text-stroke" | b"text-shadow" => self.declare(SHADOW, !is(&["none", "0"])),
+            b"animation"
+            | b"animation-name"
+            | b"animation-duration"
+            | b"-webkit-animation"
+            | b"transition" => {
                 self.declare(ANIMATION, !is(&["none"]));
             }
-            "all" if is_of_all(value) => {
+            b"all" if is_of_all(value) => {
                 *self = Self {
                     declared: u64::MAX,
                     hiding: 0,

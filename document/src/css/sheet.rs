@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
+use foldhash::HashMap;
 use memchr::{memchr3, memmem};
 
 use super::declarations::{Style, after_comment};
@@ -95,7 +95,7 @@ impl Sheet {
         let mut is_broken = false;
         while !rest.text.is_empty() {
             let (prelude, end) = rest.until([b'{', b'}', b';']);
-            let prelude = without_comments(prelude);
+            let prelude = if rest.has_comment { without_comments(prelude) } else { prelude.into() };
             let prelude = without_marks(prelude.trim_ascii());
             let scope = open.last().copied().unwrap_or(page);
             match end {
@@ -272,9 +272,6 @@ impl Sheet {
 
 /// The same without comments.
 fn without_comments(prelude: &str) -> Cow<'_, str> {
-    if memmem::find(prelude.as_bytes(), b"/*").is_none() {
-        return prelude.into();
-    }
     let (mut text, mut rest) = (String::new(), prelude);
     while let Some((before, from)) =
         rest.find(['/', '"', '\'', '\\']).and_then(|at| rest.split_at_checked(at))
@@ -310,16 +307,19 @@ struct Rest<'t> {
     /// The bytes that are left where the next string or escape begins, and where the next comment does, if they are known.
     quoted: usize,
     comment: usize,
+    /// The text that was read last has a comment.
+    has_comment: bool,
 }
 
 impl<'t> Rest<'t> {
     fn of(text: &'t str) -> Self {
-        Self { text, quoted: usize::MAX, comment: usize::MAX }
+        Self { text, quoted: usize::MAX, comment: usize::MAX, has_comment: false }
     }
 
     /// Reads the text before one of some bytes that are in no comment and no string, and that byte.
     fn until(&mut self, ends: [u8; 3]) -> (&'t str, Option<u8>) {
         let [first, second, third] = ends;
+        self.has_comment = false;
         let text = self.text;
         let mut rest = text.as_bytes();
         // The next end counts, unless something before it can hide it.
@@ -354,7 +354,10 @@ impl<'t> Rest<'t> {
         let at = rest.len() - self.quoted.max(self.comment);
         let (begin, after) = rest.get(at..).filter(|_| at < end)?.split_first()?;
         Some(match begin {
-            b'/' => after_comment(after),
+            b'/' => {
+                self.has_comment = true;
+                after_comment(after)
+            }
             b'\\' => after.get(1..).unwrap_or_default(),
             quote => after_string(after, *quote),
         })
