@@ -25,14 +25,14 @@ macro_rules! attributes {
 #[expect(non_upper_case_globals, reason = "the names of variants serve as names of constants to match on")]
 mod list {
     attributes! {
-        AllowFullScreen "allowfullscreen" Alt "alt" Alttext "alttext" AriaControls "aria-controls" AriaHidden "aria-hidden" AriaLabel "aria-label"
+        AllowFullScreen "allowfullscreen" Alt "alt" Alttext "alttext" AriaControls "aria-controls" AriaExpanded "aria-expanded" AriaHidden "aria-hidden" AriaLabel "aria-label"
         AriaLabelledby "aria-labelledby" AriaLevel "aria-level" Background "background" Bgcolor "bgcolor" Charset "charset" Checked "checked" Class "class" Colspan "colspan"
         Content "content" Controls "controls" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
         DataLazySrc "data-lazy-src" DataOriginal "data-original" DataSid "data-sid" DataSrc "data-src" DataSrcset "data-srcset" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Height "height" Href "href"
         HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Itemtype "itemtype" Lang "lang" Media "media" Name "name" Popover "popover"
         PopoverTarget "popovertarget" Property "property"
         Rel "rel" Reversed "reversed" Role "role" Rowspan "rowspan" ShadowRootMode "shadowrootmode" Slot "slot" Src "src" Srcset "srcset" Start "start"
-        Style "style" Title "title" Type "type" Value "value" Width "width" XmlLang "xml:lang"
+        Style "style" Tabindex "tabindex" Title "title" Type "type" Value "value" Width "width" XmlLang "xml:lang"
     }
 }
 

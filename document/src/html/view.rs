@@ -254,7 +254,7 @@ impl Marks<'_, '_> {
     fn element(&mut self, id: NodeId, node: Node, around: Around) -> bool {
         let is_openable = self.is_openable(id, node);
         if node.flags.has(Flags::HIDDEN) {
-            if !is_openable {
+            if !is_openable && !self.follows_opener(id) {
                 return true;
             }
             self.marks.push((id, false));
@@ -270,7 +270,7 @@ impl Marks<'_, '_> {
         let sight = match if is_box { Sight::Hidden } else { look.sight() } {
             Sight::Shown => Sight::Shown,
             // A browser never hides a whole page for good.
-            _ if is_openable || is_whole || self.is_all(id) => Sight::Shown,
+            _ if is_openable || is_whole || self.is_all(id) || self.follows_opener(id) => Sight::Shown,
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,
             other => other,
         };
@@ -324,6 +324,56 @@ impl Marks<'_, '_> {
         let mut children = self.tree.children(id).filter(|(_, node)| node.text_length() != 1);
         let only = children.next().filter(|_| children.next().is_none());
         only.is_some_and(|(_, node)| node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node))
+    }
+
+    /// Returns true if an element has text, and the one right before it is what people press to open it: the question of an answer.
+    fn follows_opener(&self, id: NodeId) -> bool {
+        // The bytes of text outside of links: at least a sentence. What opens it has a few words.
+        const LEAST: u32 = 60;
+        const MOST: u32 = 200;
+        let get = |node: Node, attribute| self.tree.attribute(node, attribute).unwrap_or_default().trim();
+        let opens = |node: Node| {
+            node.tag == Tag::Button
+                || !get(node, Attribute::AriaExpanded).is_empty()
+                || get(node, Attribute::Tabindex) == "0"
+                || get(node, Attribute::Role).eq_ignore_ascii_case("button")
+        };
+        let is_dialog = |node: Node| {
+            node.tag == Tag::Dialog || get(node, Attribute::Role).to_ascii_lowercase().ends_with("dialog")
+        };
+        let inside = |id| self.tree.inside(id).take(MOST_LOOKED_AT);
+        let is_opener = |before: NodeId| {
+            let text: u32 = inside(before).map(|(_, node)| node.text_length()).sum();
+            let is_small = self.tree.node(before).end.index() - before.index() <= MOST_LOOKED_AT / 2;
+            let is_field = |node: Node| {
+                matches!(node.tag, Tag::Form | Tag::Input | Tag::Label | Tag::Select | Tag::Textarea)
+            };
+            is_small
+                && (2..=MOST).contains(&text)
+                && inside(before).any(|(_, node)| opens(node))
+                && !inside(before).any(|(_, node)| is_field(node))
+        };
+        // The element, or the one that has nothing but it.
+        let before = |id: &NodeId| {
+            let mut before = std::iter::successors(self.tree.before(*id), |id| self.tree.before(*id)).take(3);
+            before.find(|id| self.tree.node(*id).tag != Tag::Text)
+        };
+        let is_only = |id: &NodeId| before(id).is_none() && self.tree.next_element(*id).is_none();
+        let around = |id: &NodeId| Some(self.tree.node(*id).parent).filter(|_| is_only(id));
+        let opener = std::iter::successors(Some(id), around).take(3).find_map(|id| before(&id));
+        if !opener.is_some_and(is_opener) || inside(id).any(|(_, node)| is_dialog(node)) {
+            return false;
+        }
+        let (mut text, mut skip_to) = (0, id);
+        for (id, node) in inside(id) {
+            if matches!(node.tag, Tag::A | Tag::Button | Tag::Form) {
+                skip_to = node.end;
+            }
+            if id >= skip_to {
+                text += node.text_length();
+            }
+        }
+        text >= LEAST
     }
 
     /// Returns true if no text stands directly beside an element.
