@@ -46,6 +46,7 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             has_outer_sheet: has_outer_sheet(tree),
             all_text: None,
             pages_left: MOST_PAGES,
+            only: (NodeId(u32::MAX), None),
         }
         .all();
         (
@@ -206,6 +207,8 @@ struct Marks<'t, 'p> {
     all_text: Option<u32>,
     /// The elements that may still be found to have most of it.
     pages_left: u32,
+    /// The element that was looked at last for one that has all of it, and that one.
+    only: (NodeId, Option<NodeId>),
 }
 
 fn has_outer_sheet(tree: &Tree<'_>) -> bool {
@@ -383,27 +386,46 @@ impl Marks<'_, '_> {
         !is_in_line && !beside.any(|(_, node)| !self.tree.text(node).trim().is_empty())
     }
 
-    /// Returns true if an element has all of the page in it.
-    fn is_all(&self, id: NodeId) -> bool {
+    /// Returns true if an element has all of the page, or of its main part, in it.
+    fn is_all(&mut self, id: NodeId) -> bool {
         const MOST_AROUND: usize = 6;
-        let is_other = |node: Node| match node.tag {
-            Tag::Text => !self.tree.text(node).trim().is_empty(),
-            tag => !matches!(
-                tag,
-                Tag::Script | Tag::Style | Tag::Template | Tag::Link | Tag::Meta | Tag::Noscript
-            ),
+        let mut part = id;
+        for _ in 0..MOST_AROUND {
+            let node = self.tree.node(part);
+            if node.tag == Tag::Body || node.tag == Tag::Main && part != id {
+                return true;
+            }
+            if self.only_in(node.parent) != Some(part) {
+                return false;
+            }
+            part = node.parent;
+        }
+        false
+    }
+
+    /// The element that has all that an element has: of several that are hidden, a script shows the largest.
+    fn only_in(&mut self, parent: NodeId) -> Option<NodeId> {
+        if self.only.0 != parent {
+            self.only = (parent, self.find_only_in(parent));
+        }
+        self.only.1
+    }
+
+    fn find_only_in(&self, parent: NodeId) -> Option<NodeId> {
+        let is_something = |(_, node): &(NodeId, Node)| match node.tag {
+            Tag::Text => !self.tree.text(*node).trim().is_empty(),
+            Tag::Script | Tag::Style | Tag::Template | Tag::Link | Tag::Meta | Tag::Noscript => false,
+            _ => true,
         };
-        let mut around = std::iter::once(id).chain(self.tree.around(id).map(|(id, _)| id)).take(MOST_AROUND);
-        let end = around.find(|id| {
-            let parent = self.tree.node(*id).parent;
-            self.tree.node(*id).tag == Tag::Body
-                || self
-                    .tree
-                    .children(parent)
-                    .take(MOST_LOOKED_AT)
-                    .any(|(other, node)| other != *id && is_other(node))
-        });
-        end.is_some_and(|id| self.tree.node(id).tag == Tag::Body)
+        let inside = || self.tree.children(parent).take(MOST_LOOKED_AT).filter(is_something);
+        let (largest, _) = inside().max_by_key(|(id, node)| node.end.index() - id.index())?;
+        let is_hidden = |node: Node| {
+            let style = || self.tree.attribute(node, Attribute::Style).map(|style| Style::of(style).look());
+            node.flags.has(Flags::HIDDEN) || style().is_some_and(|look| look.sight() != Sight::Shown)
+        };
+        inside()
+            .all(|(id, node)| id == largest || node.tag != Tag::Text && is_hidden(node))
+            .then_some(largest)
     }
 
     /// Returns true if an element that only its opacity hides has most of the text of the page, which a script lets appear.
