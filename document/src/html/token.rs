@@ -179,15 +179,15 @@ impl<'p> Token<'p> {
             self.begin_value();
         }
         let Some(attribute) = self.attribute.take() else { return };
-        let is_seen =
-            attribute == Attribute::AriaHidden && matches!(self.name().tag, Tag::Img | Tag::Td | Tag::Th);
+        let is_seen = attribute == Attribute::AriaHidden
+            && matches!(self.name().tag, Tag::Img | Tag::Td | Tag::Th | Tag::Main | Tag::Body);
         let Some(value) = self.attributes.last_mut() else { return };
         let text = values.bytes(*value);
         let (is_kept, flags) = match attribute {
             Attribute::Hidden => {
                 (false, if text.eq_ignore_ascii_case(b"until-found") { Flags::NONE } else { Flags::HIDDEN })
             }
-            // People see an image or a cell that nobody hears of.
+            // People see an image or a cell that nobody hears of, and the page behind a dialog.
             Attribute::AriaHidden if is_seen => (false, Flags::NONE),
             Attribute::AriaHidden => {
                 (false, if text.eq_ignore_ascii_case(b"true") { Flags::HIDDEN } else { Flags::NONE })

@@ -257,7 +257,7 @@ impl Marks<'_, '_> {
     fn element(&mut self, id: NodeId, node: Node, around: Around) -> bool {
         let is_openable = self.is_openable(id, node);
         if node.flags.has(Flags::HIDDEN) {
-            if !is_openable && !self.follows_opener(id) {
+            if !is_openable && !self.is_opened(id) {
                 return true;
             }
             self.marks.push((id, false));
@@ -273,7 +273,7 @@ impl Marks<'_, '_> {
         let sight = match if is_box { Sight::Hidden } else { look.sight() } {
             Sight::Shown => Sight::Shown,
             // A browser never hides a whole page for good.
-            _ if is_openable || is_whole || self.is_all(id) || self.follows_opener(id) => Sight::Shown,
+            _ if is_openable || is_whole || self.is_all(id) || self.is_opened(id) => Sight::Shown,
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,
             other => other,
         };
@@ -329,8 +329,9 @@ impl Marks<'_, '_> {
         only.is_some_and(|(_, node)| node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node))
     }
 
-    /// Returns true if an element has text, and the one right before it is what people press to open it: the question of an answer.
-    fn follows_opener(&self, id: NodeId) -> bool {
+    /// Returns true if an element has text, and is called a pane, or is right after what people press to open it, or a question.
+    fn is_opened(&self, id: NodeId) -> bool {
+        const PANES: [&str; 3] = ["tab-pane", "tabpanel", "tabs-panel"];
         // The bytes of text outside of links: at least a sentence. What opens it has a few words.
         const LEAST: u32 = 60;
         const MOST: u32 = 200;
@@ -341,20 +342,24 @@ impl Marks<'_, '_> {
                 || get(node, Attribute::Tabindex) == "0"
                 || get(node, Attribute::Role).eq_ignore_ascii_case("button")
         };
+        let asks = |node: Node| self.tree.text(node).trim_end().ends_with(['?', '？', '؟']);
         let is_dialog = |node: Node| {
             node.tag == Tag::Dialog || get(node, Attribute::Role).to_ascii_lowercase().ends_with("dialog")
         };
         let inside = |id| self.tree.inside(id).take(MOST_LOOKED_AT);
         let is_opener = |before: NodeId| {
+            let is_named =
+                [id, before].iter().all(|id| !get(self.tree.node(*id), Attribute::Class).is_empty());
             let text: u32 = inside(before).map(|(_, node)| node.text_length()).sum();
             let is_small = self.tree.node(before).end.index() - before.index() <= MOST_LOOKED_AT / 2;
-            let is_field = |node: Node| {
-                matches!(node.tag, Tag::Form | Tag::Input | Tag::Label | Tag::Select | Tag::Textarea)
+            let is_other = |node: Node| match node.tag {
+                Tag::A => self.tree.address(node, Attribute::Href).is_some_and(|href| !href.starts_with('#')),
+                tag => matches!(tag, Tag::Form | Tag::Input | Tag::Label | Tag::Select | Tag::Textarea),
             };
             is_small
                 && (2..=MOST).contains(&text)
-                && inside(before).any(|(_, node)| opens(node))
-                && !inside(before).any(|(_, node)| is_field(node))
+                && inside(before).any(|(_, node)| opens(node) || is_named && asks(node))
+                && !inside(before).any(|(_, node)| is_other(node))
         };
         // The element, or the one that has nothing but it.
         let before = |id: &NodeId| {
@@ -364,7 +369,11 @@ impl Marks<'_, '_> {
         let is_only = |id: &NodeId| before(id).is_none() && self.tree.next_element(*id).is_none();
         let around = |id: &NodeId| Some(self.tree.node(*id).parent).filter(|_| is_only(id));
         let opener = std::iter::successors(Some(id), around).take(3).find_map(|id| before(&id));
-        if !opener.is_some_and(is_opener) || inside(id).any(|(_, node)| is_dialog(node)) {
+        let is_pane = || {
+            let mut classes = get(self.tree.node(id), Attribute::Class).split_ascii_whitespace();
+            classes.any(|class| PANES.contains(&class))
+        };
+        if !is_pane() && !opener.is_some_and(is_opener) || inside(id).any(|(_, node)| is_dialog(node)) {
             return false;
         }
         let (mut text, mut skip_to) = (0, id);
