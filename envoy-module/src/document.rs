@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crawlpike_core::metrics::Event;
 use crawlpike_core::{Conversion, Decision, DocumentResult, rfc_3339};
 use crawlpike_document_gate::{Finished, Job, Memory, PageSource, clock};
-use crawlpike_envoy_gate::{PageRequest, finish_head};
+use crawlpike_envoy_gate::{PageRequest, finish_head, show_result};
 
 use crate::envoy::{Body, BodyPlace, LogLevel, Refused, StreamHandle, catch, log};
 use crate::errors;
@@ -114,9 +114,12 @@ pub(crate) fn complete(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>)
     }
 }
 
-/// The stream has ended. If its page was not complete, the client or the origin has left.
-pub(crate) fn end(page: &Cell<Option<Page>>) {
-    if let Some(page) = page.take() {
-        report(&page.job.abandoned(), page.job.url());
+/// The page will not be complete: the client has left, or Envoy answers in the place of an origin that has broken off.
+pub(crate) fn end(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>, is_client_gone: bool) {
+    let Some(Page { loaded, decision, job }) = page.take() else { return };
+    let result = job.abandoned(is_client_gone);
+    report(&result, job.url());
+    if let Err(refused) = show_result(&mut HostStream::new(handle), &loaded.ruleset, &decision, &result) {
+        errors::note(&refused);
     }
 }

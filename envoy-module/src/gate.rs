@@ -182,7 +182,6 @@ pub(crate) fn response(streaming: &Streaming, handle: &mut StreamHandle<'_>, has
     panic_if_asked(handle, "x-panic-in-response");
     // Envoy can answer a request that waits, as when it takes too long.
     streaming.waiting.take();
-    document::end(&streaming.page);
     let Some(decided) = streaming.decided.take() else { return Head::Continues };
     match edit_response(&decided, handle, has_body) {
         Ok(Some(page)) => {
@@ -214,13 +213,18 @@ fn edit_response(
     }
 }
 
+/// Envoy answers the client itself. Where a page is being collected, its origin has broken off, or has taken too long.
+pub(crate) fn local_reply(streaming: &Streaming, handle: &mut StreamHandle<'_>) {
+    document::end(&streaming.page, handle, false);
+}
+
 /// Without a response, either the client is gone, or Envoy starts the request again for an internal redirect: the stream that it
 /// then creates has the address of the connection, so this one leaves its own.
 pub(crate) fn complete(streaming: &Streaming, handle: &mut StreamHandle<'_>) {
     #[cfg(feature = "faults-for-tests")]
     panic_if_asked(handle, "x-panic-at-end");
     streaming.waiting.take();
-    document::end(&streaming.page);
+    document::end(&streaming.page, handle, true);
     if streaming.decided.take().is_some()
         && handle.kept_address(NAME).is_none()
         && let Some(address) = handle.source_address().and_then(address_of)

@@ -77,6 +77,10 @@ impl Module for Crawlpike {
         document::complete(&stream.page, handle);
     }
 
+    fn on_local_reply(_: &Configuration, stream: &Streaming, handle: &mut StreamHandle<'_>) {
+        gate::local_reply(stream, handle);
+    }
+
     fn on_complete(_: &Configuration, stream: &Streaming, handle: &mut StreamHandle<'_>) {
         gate::complete(stream, handle);
     }

@@ -151,7 +151,7 @@ pub(crate) fn on_unconverted(request: &mut Request<'_>, body: &PageBody) {
 
 /// The client has left.
 pub(crate) fn on_abandoned(main_thread: MainThread<'_>, body: &PageBody) {
-    count(main_thread, &body.0.abandoned());
+    count(main_thread, &body.0.abandoned(true));
 }
 
 /// Counts a result, logs it, and keeps it for the variable.

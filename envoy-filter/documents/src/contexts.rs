@@ -100,10 +100,15 @@ impl HttpContext for Stream {
             _ => Action::Continue,
         }
     }
+
+    /// The stream has ended, and Envoy is about to write the access log.
+    fn on_log(&mut self) {
+        page::end(self.id);
+    }
 }
 
 impl Drop for Stream {
-    /// Envoy deletes the context.
+    /// Envoy deletes the context. A configuration can keep it from calling for the log.
     fn drop(&mut self) {
         page::end(self.id);
     }

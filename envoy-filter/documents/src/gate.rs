@@ -5,7 +5,9 @@ use std::rc::Rc;
 use crawlpike_core::metrics::Event;
 use crawlpike_core::{Decision, DocumentResult, Overrides, Ruleset};
 use crawlpike_document_gate::Finished;
-use crawlpike_envoy_gate::{PageHead, PageRequest, finish_head, on_page_head, on_page_request, on_response};
+use crawlpike_envoy_gate::{
+    PageHead, PageRequest, finish_head, on_page_head, on_page_request, on_response, show_result,
+};
 use crawlpike_envoy_wasm::{Errors, HostStream, Refused, log_debug, metrics};
 
 use crate::page::Page;
@@ -62,6 +64,11 @@ impl Gate {
     pub(crate) fn change_head(&self, decision: &Decision, finished: &Finished) -> Result<(), Refused> {
         let Finished { headers, result, .. } = finished;
         finish_head(&mut HostStream::default(), &self.ruleset, decision, headers, Some(result))
+    }
+
+    /// Shows the result of a response whose head does not change any more.
+    pub(crate) fn show(&self, decision: &Decision, result: &DocumentResult) {
+        self.granted(show_result(&mut HostStream::default(), &self.ruleset, decision, result));
     }
 
     /// Counts the result of a request for a document, and logs it.

@@ -14,6 +14,9 @@ use crate::gate::Gate;
 /// The memory that the pages of a virtual machine hold. Its own memory never shrinks.
 static HELD: Memory = Memory::new();
 
+/// Envoy's `%RESPONSE_CODE_DETAILS%`.
+const RESPONSE_DETAILS: &str = "response\0code_details";
+
 /// The details of a response that had to be sent as one of Envoy's own.
 const DETAILS: &str = "crawlpike_document";
 
@@ -40,11 +43,18 @@ pub(crate) fn take(stream: u32) -> Option<Page> {
     PAGES.with_borrow_mut(|pages| pages.remove(&stream))
 }
 
-/// The stream has ended. If its page was not complete, the client or the origin has left.
+/// The current stream has ended. If its page was not complete, the client or the origin has left.
 pub(crate) fn end(stream: u32) {
-    if let Some(page) = take(stream) {
-        page.gate.report(&page.job.abandoned(), page.job.url());
-    }
+    let Some(Page { gate, decision, job }) = take(stream) else { return };
+    let details = gate.granted(raw::property(RESPONSE_DETAILS)).flatten();
+    let result = job.abandoned(details.is_none_or(|details| is_of_client(&details)));
+    gate.report(&result, job.url());
+    gate.show(&decision, &result);
+}
+
+/// Returns true if these details of a response that was not complete say that the client has left.
+fn is_of_client(details: &[u8]) -> bool {
+    [&b"downstream_"[..], b"http2.remote_", b"http3.remote_"].iter().any(|start| details.starts_with(start))
 }
 
 /// Takes so many bytes of a body, which have just come. False if the response goes on: with these bytes, with all of the page,

@@ -35,7 +35,7 @@ const FILTERS: [Filter; 2] = [
     },
     Filter {
         linked: "crawlpike_envoy_documents",
-        exports: &["proxy_on_response_body", "proxy_on_response_trailers"],
+        exports: &["proxy_on_log", "proxy_on_response_body", "proxy_on_response_trailers"],
         never_called: &[
             "proxy_call_foreign_function",
             "proxy_get_shared_data",

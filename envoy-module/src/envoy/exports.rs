@@ -1,6 +1,6 @@
 //! The names under which Envoy looks up the hooks of a [`Module`](super::Module).
 
-/// Exports the hooks of a module. All but the last four are mandatory, those that do nothing included.
+/// Exports the hooks of a module. All but the last five are mandatory, those that do nothing included.
 macro_rules! http_filter {
     ($module:ty) => {
         #[expect(unsafe_code, reason = "the hooks that Envoy looks up by their names")]
@@ -188,6 +188,18 @@ macro_rules! http_filter {
             ) {
             }
 
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn envoy_dynamic_module_on_http_filter_local_reply(
+                envoy: EnvoyPtr,
+                stream: ModulePtr,
+                _status: u32,
+                _details: Buffer,
+                _is_reset: bool,
+            ) -> u32 {
+                // SAFETY: Envoy calls the hooks of a stream in its worker, between its creation and its end.
+                unsafe { entries::local_reply::<Module>(envoy, stream) };
+                0
+            }
             #[unsafe(no_mangle)]
             unsafe extern "C" fn envoy_dynamic_module_on_http_filter_config_scheduled(
                 envoy: EnvoyPtr,

@@ -283,6 +283,14 @@ pub(crate) unsafe fn response_trailers<M: Module>(envoy: EnvoyPtr, stream: Modul
 /// # Safety
 ///
 /// See [`in_stream`].
+pub(crate) unsafe fn local_reply<M: Module>(envoy: EnvoyPtr, stream: ModulePtr) {
+    // SAFETY: the caller's promise.
+    unsafe { in_stream::<M, _>(envoy, stream, (), M::on_local_reply) };
+}
+
+/// # Safety
+///
+/// See [`in_stream`].
 pub(crate) unsafe fn stream_complete<M: Module>(envoy: EnvoyPtr, stream: ModulePtr) {
     // SAFETY: the caller's promise.
     unsafe { in_stream::<M, _>(envoy, stream, (), M::on_complete) };

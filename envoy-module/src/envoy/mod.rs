@@ -15,13 +15,13 @@
 //!
 //! | call | in the hooks | Envoy may enter before it returns |
 //! |---|---|---|
-//! | `http_send_response` | `request_headers` | nothing: Envoy sends the response when the hook has returned |
-//! | | `scheduled` | `stream_complete` and `destroy` of the stream, as the response is sent at once |
-//! | `http_filter_continue_decoding` | `scheduled`, when nothing of the stream is in use any more | the hooks for the body and trailers of the request; if the next filters answer, those of the response, `stream_complete` and `destroy` |
-//! | `http_drain_body`, `http_append_body` | `response_body`, `response_trailers` | the hooks for watermarks; if Envoy's buffer is over its limit, Envoy answers itself or resets the stream: `response_headers`, `stream_complete`, `destroy` |
+//! | `http_send_response` | `request_headers` | `local_reply`: Envoy sends the response when the hook has returned |
+//! | | `scheduled` | `local_reply`, `stream_complete` and `destroy` of the stream, as the response is sent at once |
+//! | `http_filter_continue_decoding` | `scheduled`, when nothing of the stream is in use any more | the hooks for the body and trailers of the request; if the next filters answer, those of the response, `local_reply`, `stream_complete` and `destroy` |
+//! | `http_drain_body`, `http_append_body` | `response_body`, `response_trailers` | the hooks for watermarks; if Envoy's buffer is over its limit, Envoy answers itself or resets the stream: `local_reply`, `response_headers`, `stream_complete`, `destroy` |
 //! | `http_filter_config_http_callout` | `config_scheduled`, `config_http_callout_done` | `config_http_callout_done`, if the cluster has no host or the request fails at once |
 //! | `http_set_header`, `http_add_header`, `http_clear_route_cache` | `request_headers`, `response_headers`, `scheduled`, `response_body`, `response_trailers` | nothing |
-//! | `http_set_filter_state_bytes`, `http_set_filter_state_object`, `http_set_dynamic_metadata_string` | `request_headers`, `scheduled`, `stream_complete` | no hook; the destructor of the object, which uses no stream |
+//! | `http_set_filter_state_bytes`, `http_set_filter_state_object`, `http_set_dynamic_metadata_string` | `request_headers`, `scheduled`, `local_reply`, `stream_complete` | no hook; the destructor of the object, which uses no stream |
 //! | the calls that read: headers, pieces of a body, attributes, filter state, the configuration of the route | any | nothing |
 //! | `http_filter_config_scheduler_commit`, `http_filter_scheduler_commit` | any, and threads of the module | nothing: the hook is called from the event loop of the main thread or of the worker |
 //! | the calls that make and delete schedulers, define and change metrics, and log | any | nothing |

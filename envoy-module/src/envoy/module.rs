@@ -103,6 +103,14 @@ pub(crate) trait Module: 'static {
         handle: &mut StreamHandle<'_>,
     );
 
+    /// Envoy answers the request itself, in the place of the response or of the rest of it. Envoy may call this while another
+    /// function of the stream runs.
+    fn on_local_reply(
+        configuration: &Self::Configuration,
+        stream: &Self::Stream,
+        handle: &mut StreamHandle<'_>,
+    );
+
     /// The stream ends. Envoy may call this while another function of the stream runs.
     fn on_complete(configuration: &Self::Configuration, stream: &Self::Stream, handle: &mut StreamHandle<'_>);
 

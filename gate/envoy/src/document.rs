@@ -130,7 +130,7 @@ pub fn on_page_head<S: Stream>(
     }
 }
 
-/// Changes the head of a response, and shows the result if the site wants it in the filter state. Envoy takes it once.
+/// Changes the head of a response, and shows the result as [`show_result`] does.
 ///
 /// # Errors
 ///
@@ -142,10 +142,25 @@ pub fn finish_head<S: Stream>(
     headers: &DocumentHeaders,
     result: Option<&DocumentResult>,
 ) -> Result<(), S::Error> {
-    if let Some(result) = result.filter(|_| ruleset.shows_document(decision)) {
-        stream.show(Some(Fact::Document.as_str()), result.as_str())?;
-    }
+    result.map_or(Ok(()), |result| show_result(stream, ruleset, decision, result))?;
     change_head(stream, headers)
+}
+
+/// Shows the result if the site wants it in the filter state. Envoy takes it once.
+///
+/// # Errors
+///
+/// Envoy refuses a call.
+pub fn show_result<S: Stream>(
+    stream: &mut S,
+    ruleset: &Ruleset,
+    decision: &Decision,
+    result: &DocumentResult,
+) -> Result<(), S::Error> {
+    match ruleset.shows_document(decision) {
+        true => stream.show(Some(Fact::Document.as_str()), result.as_str()),
+        false => Ok(()),
+    }
 }
 
 fn change_head<S: Stream>(stream: &mut S, headers: &DocumentHeaders) -> Result<(), S::Error> {

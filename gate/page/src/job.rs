@@ -95,9 +95,11 @@ impl Job {
         self.as_page(self.refusal.unwrap_or(DocumentOutcome::Broken))
     }
 
-    /// The end of a job for which nobody waits any more.
-    pub fn abandoned(&self) -> DocumentResult {
-        DocumentResult::unread(self.conversion.form, DocumentOutcome::Gone)
+    /// The result of a job whose page is not complete: the client has left, or else the origin has broken off, and the client gets
+    /// something else.
+    pub fn abandoned(&self, is_client_gone: bool) -> DocumentResult {
+        let outcome = if is_client_gone { DocumentOutcome::Gone } else { DocumentOutcome::Broken };
+        DocumentResult::unread(self.conversion.form, outcome)
     }
 
     fn as_page(&self, reason: DocumentOutcome) -> Finished {

@@ -82,6 +82,7 @@ pub(crate) const EXPORTS_OF_DOCUMENTS: &[&str] = &[
     "proxy_on_configure",
     "proxy_on_context_create",
     "proxy_on_delete",
+    "proxy_on_log",
     "proxy_on_memory_allocate",
     "proxy_on_request_headers",
     "proxy_on_response_body",

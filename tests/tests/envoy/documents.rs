@@ -2,13 +2,17 @@
 
 mod sizes;
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
 
 use crawlpike_tests::envoy::{Envoy, Filter, manager};
 use crawlpike_tests::http::{Request, Response};
 use crawlpike_tests::lab::lab_with_sites;
-use crawlpike_tests::nginx::{Folder, ask};
-use crawlpike_tests::page_origin::{self, MARKDOWN, TAG, page};
+use crawlpike_tests::nginx::{Folder, ask, local};
+use crawlpike_tests::page_origin::{self, MARKDOWN, TAG, Way, numbered_path, page};
 use crawlpike_tests::process::wait_for;
 use serde_json::{Value, json};
 
@@ -226,8 +230,20 @@ fn the_logs_and_counters_show_what_became_of_each_request(gate: Filter) {
         ("size", request("/large", "text/markdown"), Some("size")),
         ("meta", request("/meta", "text/markdown"), Some("noindex")),
         ("cookie", request("/page", "text/markdown").header("Cookie", "a=b"), Some("credentials")),
+        ("empty", request("/sized/0", "text/markdown"), Some("broken")),
+        ("length", request("/cut", "text/markdown"), Some("broken")),
+        ("chunks", request(&numbered_path(Way::PartOfChunks, 5, 9000), "text/markdown"), Some("broken")),
+        ("reset", request(&numbered_path(Way::Reset, 5, 9000), "text/markdown"), Some("broken")),
+        ("gone", request("/slow/2000000", "text/markdown"), Some("gone")),
     ] {
-        site.ask(&request.header("X-Test-Case", case));
+        let mut stream = TcpStream::connect(local(site.port)).unwrap();
+        stream.write_all(&request.header("X-Test-Case", case).header("Connection", "close").bytes()).unwrap();
+        if case == "gone" {
+            thread::sleep(Duration::from_millis(100));
+        } else {
+            stream.read_to_end(&mut Vec::new()).unwrap();
+        }
+        drop(stream);
         let line = site.envoy.wait_for_line("access.log", &format!(r#""case":"{case}""#));
         let line: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(line["document"].as_str(), expected, "{case}: {line}");
@@ -235,6 +251,10 @@ fn the_logs_and_counters_show_what_became_of_each_request(gate: Filter) {
     let made = format!("crawlpike: markdown of a page: made, {} bytes in, ", page("").len());
     let line = site.envoy.wait_for_line("envoy.log", &made);
     assert!(line.contains("[debug]") && line.ends_with("example.com/page"), "{line}");
+    for (outcome, count) in [("broken", 4), ("gone", 1)] {
+        let series = format!(r#"crawlpike_documents_total{{form="markdown",outcome="{outcome}"}}"#);
+        wait_for(&series, || (site.envoy.value(&series) == Some(count)).then_some(()));
+    }
     let bytes = r#"crawlpike_document_bytes_total{form="markdown",direction="in"}"#;
     wait_for(bytes, || (site.envoy.value(bytes) == Some(page("").len() as u64)).then_some(()));
     assert!(site.envoy.value("crawlpike_document_microseconds_total{}").is_some());
