@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use crawlpike_core::metrics::Event;
 use crawlpike_core::{
-    Decision, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, HeaderName as Name,
-    NetworkKey, page_url, rfc_3339,
+    Decision, DocumentHeaders, DocumentResult, DocumentTreatment, HeaderName as Name, NetworkKey, page_url,
+    rfc_3339,
 };
 use crawlpike_document_gate::{Finished, Held, Job, Memory, PageSource, clock};
 
 use crate::counters;
 use crate::gate;
 use crate::module::Request;
-use crate::nginx::{Body, HeaderName, LogLevel, MainThread, trim};
+use crate::nginx::{Body, HeaderName, LogLevel, trim};
 use crate::ruleset::InForce;
 use crate::state::{AskedDocument, RequestState};
 
@@ -100,7 +100,7 @@ pub(crate) fn on_response(
     state: &RequestState,
     decision: &Decision,
 ) -> Option<PageBody> {
-    let AskedDocument { wish, known, shown } = &**state.document.get()?;
+    let AskedDocument { wish, known, .. } = &**state.document.get()?;
     let plan = state.ruleset.document_plan(decision, *wish)?;
     let status = request.response_status().and_then(|status| u16::try_from(status).ok())?;
     let length = request.response_length().map(|length| length.to_string());
@@ -120,8 +120,6 @@ pub(crate) fn on_response(
             None
         }
         DocumentTreatment::Conversion(conversion) => {
-            // Until something else becomes of it.
-            shown.set(Some(DocumentOutcome::Gone.as_str()));
             let url = page_url(request, state.is_at_page.get());
             let source = PageSource { url, fetched_at: rfc_3339(request.main_thread().now()) };
             let most = request.main_conf().and_then(|main| main.document_memory);
@@ -150,13 +148,14 @@ pub(crate) fn on_unconverted(request: &mut Request<'_>, body: &PageBody) {
 }
 
 /// The client has left.
-pub(crate) fn on_abandoned(main_thread: MainThread<'_>, body: &PageBody) {
-    count(main_thread, &body.0.abandoned(true));
+pub(crate) fn on_abandoned(request: &Request<'_>, body: &PageBody) {
+    report(request, &body.0.abandoned(true));
 }
 
 /// Counts a result, logs it, and keeps it for the variable.
 fn report(request: &Request<'_>, result: &DocumentResult) {
-    count(request.main_thread(), result);
+    let main_thread = request.main_thread();
+    Event::of_document(result).for_each(|(event, added)| counters::add(main_thread, event, added));
     let Some(state) = request.state() else { return };
     // nginx adds nothing to a line of this level.
     request.log(LogLevel::DEBUG, || {
@@ -166,10 +165,6 @@ fn report(request: &Request<'_>, result: &DocumentResult) {
     if let Some(asked) = state.document.get() {
         asked.shown.set(Some(result.as_str()));
     }
-}
-
-fn count(main_thread: MainThread<'_>, result: &DocumentResult) {
-    Event::of_document(result).for_each(|(event, added)| counters::add(main_thread, event, added));
 }
 
 /// Returns when a worker first looks for memory that it can return to the system, if it makes documents.

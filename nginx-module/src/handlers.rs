@@ -105,8 +105,8 @@ impl Module for Crawlpike {
         documents::on_unconverted(request, body);
     }
 
-    fn on_abandoned(main_thread: MainThread<'_>, body: &PageBody) {
-        documents::on_abandoned(main_thread, body);
+    fn on_abandoned(request: &Request<'_>, body: &PageBody) {
+        documents::on_abandoned(request, body);
     }
 
     fn on_log(request: &Request<'_>) {

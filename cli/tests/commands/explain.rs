@@ -63,6 +63,7 @@ fn the_form_of_the_page_is_shown_or_why_it_stays_as_it_is() {
         (&["--response-header", "X-Robots-Tag: noindex"], "noindex"),
         (&["--response-header", "Content-Type: image/png"], "type"),
         (&["--response-header", "Content-Length: 99999999"], "size"),
+        (&["--response-header", "Content-Length: 0"], "broken"),
         (&["--header", "Cookie: a=b"], "credentials"),
     ] {
         assert_eq!(with(arguments), expected, "{arguments:?}");

@@ -121,6 +121,10 @@ impl Job {
 
     fn made(&self, is_wanted: &dyn Fn() -> bool) -> Result<Finished, DocumentOutcome> {
         let conversion = &*self.conversion;
+        // Slices of a page can lack parts in nginx, which takes them for whole.
+        if conversion.length.is_some_and(|length| length != self.body().len() as u64) {
+            return Err(DocumentOutcome::Broken);
+        }
         let share = || self.body.share().another();
         let go_on = || if is_wanted() { Ok(()) } else { Err(DocumentOutcome::Gone) };
         let html = decoded(self.body(), conversion.coding, conversion.max_bytes, share())?;

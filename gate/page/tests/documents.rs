@@ -152,6 +152,12 @@ fn what_makes_no_document_is_sent_as_it_is() {
     let mut broken = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-encoding", "gzip")]);
     assert!(broken.push(PAGE.as_bytes()));
     assert!(broken.finish(&|| true, clock).document.is_none());
+    let length = PAGE.len().to_string();
+    let mut cut = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-length", &length)]);
+    assert!(cut.push(&PAGE.as_bytes()[..PAGE.len() - 1]));
+    assert_eq!(cut.finish(&|| true, clock).result.outcome, DocumentOutcome::Broken);
+    assert!(cut.push(&PAGE.as_bytes()[PAGE.len() - 1..]));
+    assert_eq!(cut.finish(&|| true, clock).result.outcome, DocumentOutcome::Made);
     let mut large = job(&asked("/", MARKDOWN_ASKED), &[HTML]);
     assert!(large.push(&[b'a'; 100_000]));
     assert!(!large.push(b"b") && large.push(b""));

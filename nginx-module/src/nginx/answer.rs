@@ -216,6 +216,8 @@ pub(super) unsafe fn send_bytes(
         filled.last = filled.pos.add(bytes.len());
         // An empty buffer that claims memory counts as a bug, and nginx closes the connection.
         filled.set_memory(u32::from(!bytes.is_empty()));
+        // The rest may never come.
+        filled.set_flush(u32::from(!is_last));
         filled.set_last_buf(u32::from(is_last));
         filled.set_last_in_chain(u32::from(is_last));
         let mut chain = ngx_chain_t { buf: buffer.as_ptr(), next: ptr::null_mut() };

@@ -18,7 +18,7 @@ use super::module::Module;
 use super::panics::guard;
 use super::pool;
 use super::request::Request;
-use super::request_bits::set_waiting;
+use super::request_bits::{is_client_gone, set_waiting};
 use super::threads::{Returned, Work};
 use super::types::{Exported, ModuleTypes};
 
@@ -75,6 +75,9 @@ pub(super) struct Collected<M: Exported> {
     bytes: OnceCell<Bytes<M>>,
     /// The buffer to send that with.
     buffer: NonNull<ngx_buf_t>,
+    /// The request whose response it is.
+    request: NonNull<ngx_http_request_t>,
+    next: Next,
 }
 
 impl<M: Module + Exported> Collected<M> {
@@ -83,25 +86,44 @@ impl<M: Module + Exported> Collected<M> {
     /// # Safety
     ///
     /// This is the main thread. The request is live, and `this` is in its pool.
-    pub(super) unsafe fn take_back(
-        this: NonNull<Self>,
-        request: *mut ngx_http_request_t,
-        returned: Returned<M>,
-    ) {
+    pub(super) unsafe fn take_back(this: NonNull<Self>, returned: Returned<M>) {
         // SAFETY: the caller's promise.
         unsafe {
             let state = match returned {
                 Returned::Converted(body, result) => State::Converted(body, result),
                 Returned::Unwanted(body) => {
-                    abandoned::<M>(body);
+                    this.as_ref().abandon(body);
                     State::Gone
                 }
             };
             this.as_ref().state.set(state);
             // If another response has taken the place of this one, no filter will come to this state.
-            if !ptr::eq(*slot::<M>(request), this.as_ptr().cast()) {
-                set_waiting(request, false);
+            if this.as_ref().is_forgotten() {
+                set_waiting(this.as_ref().request.as_ptr(), false);
             }
+        }
+    }
+
+    /// Returns true if another response has taken the place of this one.
+    ///
+    /// # Safety
+    ///
+    /// The request is live.
+    unsafe fn is_forgotten(&self) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { !ptr::eq(*slot::<M>(self.request.as_ptr()), ptr::from_ref(self).cast()) }
+    }
+
+    /// Ends a body for which nobody waits any more. `None`: it has ended before.
+    ///
+    /// # Safety
+    ///
+    /// This is the main thread. The request is live, and there is no handle of it.
+    unsafe fn abandon(&self, body: Option<M::Body>) {
+        let Some(body) = body else { return };
+        // SAFETY: the caller's promise. Nothing ends the request before the call returns.
+        unsafe {
+            guard::<M, _>((), |main_thread| M::on_abandoned(&Request::new(self.request, main_thread), &body));
         }
     }
 
@@ -110,45 +132,37 @@ impl<M: Module + Exported> Collected<M> {
     /// # Safety
     ///
     /// The request is live, its head is out, `self` is in its pool, and this is the first call.
-    unsafe fn keep_and_send(
-        &self,
-        raw: *mut ngx_http_request_t,
-        bytes: Bytes<M>,
-        is_whole: bool,
-        next: Next,
-    ) -> Status {
+    unsafe fn keep_and_send(&self, raw: *mut ngx_http_request_t, bytes: Bytes<M>, is_whole: bool) -> Status {
         let bytes = self.bytes.get_or_init(|| bytes).as_ref();
         if bytes.is_empty() && !is_whole {
             return Status::NGX_OK;
         }
         // SAFETY: the caller's promise. The bytes stay where they are as long as the pool.
-        unsafe { send_bytes(raw, self.buffer, bytes, is_whole, next.body) }
+        unsafe { send_bytes(raw, self.buffer, bytes, is_whole, self.next.body) }
     }
 }
 
-/// Ends a body for which nobody waits any more. `None`: it has ended before.
-///
-/// # Safety
-///
-/// This is the main thread.
-unsafe fn abandoned<M: Module + Exported>(body: Option<M::Body>) {
-    let Some(body) = body else { return };
-    // SAFETY: the caller's promise.
-    unsafe { guard::<M, _>((), |main_thread| M::on_abandoned(main_thread, &body)) };
-}
-
-/// nginx ends a request: because all is out, or because the client has left. In that case, nginx calls this at once, although it
-/// keeps the request until a thread that has the body returns it.
+/// nginx ends a request: because all is out, because the client has left, or because the rest of the body cannot come. If the client
+/// has left, nginx calls this at once, although it keeps the request until a thread that has the body returns it.
 unsafe extern "C" fn on_end<M: Module + Exported>(collected: *mut c_void) {
     // SAFETY: nginx calls this in its main thread, before it destroys the pool of the request, in which this is. `done` was not
     // called for a work in this state, because it puts another one in its place.
     unsafe {
-        let Collected { state, .. } = &*collected.cast::<Collected<M>>();
+        let collected = &*collected.cast::<Collected<M>>();
+        let state = &collected.state;
         match state.replace(State::Gone) {
-            State::Collecting(body) | State::Converted(body, _) => abandoned::<M>(Some(body)),
+            // The other response is the one that counts.
+            State::Collecting(_) if collected.is_forgotten() => {}
+            State::Collecting(body) if !is_client_gone(collected.request.as_ptr()) => {
+                // As of any body that breaks off, the client gets what came. nginx calls no filter for that: it does not know that
+                // the head has waited.
+                state.set(State::Collecting(body));
+                give_up::<M>(collected.request.as_ptr(), ptr::null_mut(), collected);
+            }
+            State::Collecting(body) | State::Converted(body, _) => collected.abandon(Some(body)),
             State::InThread(work) => {
                 // If a thread has it, `take_back` ends it.
-                abandoned::<M>(work.abandon());
+                collected.abandon(work.abandon());
                 state.set(State::InThread(work));
             }
             State::Passing => state.set(State::Passing),
@@ -167,7 +181,7 @@ pub(super) struct Next {
 
 impl<M: Module + Exported> Request<'_, M> {
     /// Starts to collect the body of the response. False if there is no memory.
-    pub(super) fn collect(&mut self, body: M::Body) -> bool {
+    pub(super) fn collect(&mut self, body: M::Body, next: Next) -> bool {
         self.set_filter_need_in_memory();
         // SAFETY: the request is live, and so is its pool. nginx calls a handler of its own list before it destroys the pool.
         unsafe {
@@ -176,7 +190,8 @@ impl<M: Module + Exported> Request<'_, M> {
                 return false;
             };
             let state = Cell::new(State::Collecting(body));
-            let collected = || Collected::<M> { state, bytes: OnceCell::new(), buffer };
+            let request = NonNull::new_unchecked(self.as_ptr());
+            let collected = || Collected::<M> { state, bytes: OnceCell::new(), buffer, request, next };
             let Some(kept) = pool::keep((*self.as_ptr()).pool, collected) else { return false };
             (*cleanup).data = kept.as_ptr().cast();
             (*cleanup).handler = Some(on_end::<M>);

@@ -77,7 +77,7 @@ pub(crate) trait Module: ModuleTypes {
     fn on_unconverted(request: &mut Request<'_, Self>, body: &Self::Body);
 
     /// The client has left before its response was made.
-    fn on_abandoned(main_thread: MainThread<'_>, body: &Self::Body);
+    fn on_abandoned(request: &Request<'_, Self>, body: &Self::Body);
 
     /// A client's request has ended.
     fn on_log(request: &Request<'_, Self>);

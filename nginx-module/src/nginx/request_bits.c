@@ -24,6 +24,16 @@ SET(disable_not_modified)
 SET(expect_tested)
 SET(main_filter_need_in_memory)
 
+/* The client has left, or nginx gives it up. */
+ngx_uint_t bits_is_client_gone(const ngx_http_request_t *r) {
+    return r->connection->error;
+}
+
+/* The connection ends with the response. */
+void bits_end_connection(ngx_http_request_t *r) {
+    r->keepalive = 0;
+}
+
 /* The body is not the one of which an upstream or a file has ranges. */
 void bits_forbid_ranges(ngx_http_request_t *r) {
     r->allow_ranges = 0;

@@ -17,6 +17,8 @@ unsafe extern "C" {
     fn bits_set_main_filter_need_in_memory(request: *mut ngx_http_request_t);
     fn bits_forbid_ranges(request: *mut ngx_http_request_t);
     fn bits_forget_sent_uri(request: *mut ngx_http_request_t);
+    fn bits_is_client_gone(request: *const ngx_http_request_t) -> ngx_uint_t;
+    fn bits_end_connection(request: *mut ngx_http_request_t);
     fn bits_set_waiting(request: *mut ngx_http_request_t, is_waiting: ngx_uint_t);
 }
 
@@ -38,6 +40,26 @@ pub(super) unsafe fn is_header_only(request: *const ngx_http_request_t) -> bool 
 pub(super) unsafe fn is_kept_alive(request: *const ngx_http_request_t) -> bool {
     // SAFETY: the caller's promise; C reads a field of it.
     unsafe { bits_keepalive(request) != 0 }
+}
+
+/// Returns true if the client has left, or nginx gives it up.
+///
+/// # Safety
+///
+/// `request` is live.
+pub(super) unsafe fn is_client_gone(request: *const ngx_http_request_t) -> bool {
+    // SAFETY: the caller's promise; C reads a field of its connection.
+    unsafe { bits_is_client_gone(request) != 0 }
+}
+
+/// Has nginx end the client's connection after the response.
+///
+/// # Safety
+///
+/// `request` is live.
+pub(super) unsafe fn end_connection(request: *mut ngx_http_request_t) {
+    // SAFETY: the caller's promise; C writes a field of it.
+    unsafe { bits_end_connection(request) };
 }
 
 /// Says whether a filter of the main request waits for something.

@@ -21,7 +21,7 @@ typedef struct {
     ngx_http_request_t *request;
     const void *work;
     void (*run)(const void *work);
-    void (*done)(ngx_http_request_t *r, const void *work);
+    void (*done)(const void *work);
 } threads_work_t;
 
 /* In a thread: it may use the work, and nothing else. */
@@ -46,7 +46,7 @@ static void threads_done(ngx_event_t *ev) {
 
     r->main->blocked--;
     r->aio = 0;
-    work->done(r, work->work);
+    work->done(work->work);
 
     /* A request that was finalized or terminated meanwhile is ended by the handler of its connection. */
 #if (nginx_version >= 1025004)
@@ -71,7 +71,7 @@ ngx_int_t threads_need(ngx_conf_t *cf) {
  * that long. NGX_DECLINED: neither is called, because there is no pool, or no room in its queue.
  */
 ngx_int_t threads_post(ngx_http_request_t *r, const void *data, void (*run)(const void *work),
-                       void (*done)(ngx_http_request_t *r, const void *work)) {
+                       void (*done)(const void *work)) {
     ngx_str_t name = ngx_string("default");
     ngx_thread_pool_t *pool = ngx_thread_pool_get((ngx_cycle_t *) ngx_cycle, &name);
     ngx_thread_task_t *task;
@@ -109,7 +109,7 @@ ngx_int_t threads_need(ngx_conf_t *cf) {
 }
 
 ngx_int_t threads_post(ngx_http_request_t *r, const void *data, void (*run)(const void *work),
-                       void (*done)(ngx_http_request_t *r, const void *work)) {
+                       void (*done)(const void *work)) {
     return NGX_DECLINED;
 }
 

@@ -25,7 +25,7 @@ unsafe extern "C" {
         request: *mut ngx_http_request_t,
         work: *const c_void,
         run: unsafe extern "C" fn(*const c_void),
-        done: unsafe extern "C" fn(*mut ngx_http_request_t, *const c_void),
+        done: unsafe extern "C" fn(*const c_void),
     ) -> ngx_int_t;
 }
 
@@ -124,7 +124,7 @@ unsafe extern "C" fn run<M: Exported>(work: *const c_void) {
 }
 
 /// Takes the work back, in the main thread.
-unsafe extern "C" fn done<M: Module + Exported>(request: *mut ngx_http_request_t, work: *const c_void) {
+unsafe extern "C" fn done<M: Module + Exported>(work: *const c_void) {
     // SAFETY: `post` gave this reference away, and `run` has returned. nginx keeps the request and its pool, in which the response
     // is, until this call.
     unsafe {
@@ -136,6 +136,6 @@ unsafe extern "C" fn done<M: Module + Exported>(request: *mut ngx_http_request_t
             (Some(body), Some(result)) if is_wanted => Returned::Converted(body, result),
             (body, _) => Returned::Unwanted(body),
         };
-        Collected::take_back(work.collected, request, returned);
+        Collected::take_back(work.collected, returned);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
+use std::thread;
+use std::time::Duration;
 
 use crawlpike_tests::http::{Request, Response};
 use crawlpike_tests::nginx::{Folder, Nginx, ask};
@@ -81,6 +83,7 @@ fn start(folder: Folder, upstream: u16) -> (Nginx, u16) {
         location /cached/ {{ proxy_cache pages; proxy_cache_valid 1m; proxy_pass http://127.0.0.1:{origin}/; }}
         location /broken/ {{ proxy_pass http://127.0.0.1:{upstream}; }}
         location /broken-unbuffered/ {{ proxy_buffering off; proxy_pass http://127.0.0.1:{upstream}; }}
+        location /slices/ {{ slice 64k; proxy_set_header Range $slice_range; proxy_pass http://127.0.0.1:{upstream}; }}
         location = /off.html {{ crawlpike off; alias www/page.html; }}
         location = /private.html {{ add_header Cache-Control private; alias www/page.html; }}
     }}"#
@@ -271,24 +274,66 @@ fn a_document_has_a_tag_of_its_own_that_leads_to_a_304() {
 
 /// An origin that breaks off in the middle of each page: its path says how.
 fn break_off(mut stream: &TcpStream) -> std::io::Result<()> {
-    let is_chunked = Asked::read(&mut stream)?.target.contains("chunked");
-    let page = page("then wait", LARGE);
+    let asked = Asked::read(&mut stream)?;
+    let (is, page) = (|word| asked.target.contains(word), page("then wait", LARGE));
     let half = &page[..page.len() / 2];
-    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n")?;
-    match is_chunked {
-        true => write!(stream, "Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{half}\r\n", half.len()),
-        false => write!(stream, "Content-Length: {}\r\n\r\n{half}", page.len()),
+    if let Some(range) = asked.header("range") {
+        return break_off_slice(stream, range, &page, is("head"));
     }
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n")?;
+    if is("chunked") {
+        return write!(stream, "Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{half}\r\n", half.len());
+    }
+    write!(stream, "Content-Length: {}\r\n\r\n{half}", page.len())?;
+    if is("until-left") {
+        let _ = stream.read(&mut [0])?;
+    }
+    Ok(())
 }
+
+/// Sends a slice of a page. Of the second one comes nothing, or half.
+fn break_off_slice(
+    mut stream: &TcpStream,
+    range: &str,
+    page: &str,
+    is_without_head: bool,
+) -> std::io::Result<()> {
+    let (start, end) = range.strip_prefix("bytes=").and_then(|range| range.split_once('-')).unwrap();
+    let (start, end) = (start.parse::<usize>().unwrap(), end.parse::<usize>().unwrap().min(page.len() - 1));
+    let is_second = (1..=SLICE).contains(&start);
+    if is_second && is_without_head {
+        return Ok(());
+    }
+    let slice = &page[start..=end];
+    write!(
+        stream,
+        "HTTP/1.1 206 A\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: {}\r\n\
+         Content-Range: bytes {start}-{end}/{}\r\n\r\n{}",
+        slice.len(),
+        page.len(),
+        &slice[..if is_second { slice.len() / 2 } else { slice.len() }]
+    )
+}
+
+/// In bytes.
+const SLICE: usize = 64 << 10;
 
 #[test]
 fn a_page_that_breaks_off_is_sent_as_far_as_it_came() {
     let (nginx, port) = start(folder(), serve(break_off).port());
-    for path in
-        ["/broken/length", "/broken/chunked", "/broken-unbuffered/length", "/broken-unbuffered/chunked"]
-    {
+    for path in [
+        "/broken/length",
+        "/broken/chunked",
+        "/broken-unbuffered/length",
+        "/broken-unbuffered/chunked",
+        "/slices/head",
+        "/slices/half",
+    ] {
         for accept in ["text/markdown", "text/html"] {
-            let request = get(path, accept).header("Connection", "close");
+            // Without a document, nginx does not end the connection after slices of which a part is missing.
+            let is_kept = path == "/slices/half" && accept == "text/markdown";
+            let request =
+                get(path, accept).header("Connection", if is_kept { "keep-alive" } else { "close" });
             let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
             stream.write_all(&request.bytes()).unwrap();
             let mut received = Vec::new();
@@ -298,12 +343,15 @@ fn a_page_that_breaks_off_is_sent_as_far_as_it_came() {
                 received.contains("text/html") && received.contains("<title>Bread</title>"),
                 "{path} {accept}"
             );
-            assert!(!received.contains("</main>") && !received.contains("# Bread"), "{path} {accept}");
+            let is_cut = path == "/slices/half" || !received.contains("</main>");
+            assert!(is_cut && !received.contains("# Bread"), "{path} {accept}");
+            assert!((SLICE..LARGE).contains(&received.len()), "{path} {accept}: {}", received.len());
         }
     }
     // The worker goes on.
     assert_eq!(markdown(port, "/page.html").text(), MARKDOWN);
-    assert!(!nginx.folder().read("error.log").contains("exited on signal"));
+    let log = nginx.folder().read("error.log");
+    assert!(!log.contains("exited on signal") && !log.contains("[alert]"), "{log}");
 }
 
 /// Each line of the access log is about one request.
@@ -329,6 +377,7 @@ fn the_logs_and_counters_show_what_became_of_each_request() {
         access_log documents.log documents;
         error_log debug.log debug;
         location /broken/ {{ proxy_pass http://127.0.0.1:{upstream}; }}
+        location /slices/ {{ slice 64k; proxy_set_header Range $slice_range; proxy_pass http://127.0.0.1:{upstream}; }}
         location = /private.html {{ add_header Cache-Control private; alias www/page.html; }}
         location = /chosen {{ error_page 404 = /page.html; return 404; }}
     }}
@@ -362,10 +411,25 @@ fn the_logs_and_counters_show_what_became_of_each_request() {
         ask(port, request);
         assert_eq!(logged(&nginx, number + 1)[number], *expected, "{request:?}");
     }
-    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-    stream.write_all(&get("/broken/length", "text/markdown").bytes()).unwrap();
-    stream.read_to_end(&mut Vec::new()).unwrap();
-    assert_eq!(logged(&nginx, asked.len() + 1)[asked.len()], "broken");
+    let broken = [
+        ("/broken/length", "broken"),
+        ("/slices/head", "broken"),
+        ("/slices/half", "broken"),
+        ("/broken/until-left", "gone"),
+    ];
+    for (number, (path, expected)) in broken.into_iter().enumerate() {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        stream.write_all(&get(path, "text/markdown").bytes()).unwrap();
+        match expected {
+            "gone" => thread::sleep(Duration::from_millis(100)),
+            _ => drop(stream.read_to_end(&mut Vec::new()).unwrap()),
+        }
+        drop(stream);
+        assert_eq!(logged(&nginx, asked.len() + number + 1)[asked.len() + number], expected, "{path}");
+        let line = format!("crawlpike: markdown of a page: {expected}, 0 bytes in, 0 bytes out, ");
+        let debug = nginx.folder().read("debug.log");
+        assert!(debug.lines().any(|entry| entry.contains(&line) && entry.ends_with(path)), "{path}");
+    }
 
     let debug = nginx.folder().read("debug.log");
     let line = debug.lines().find(|line| line.contains("crawlpike: markdown of a page: made, ")).unwrap();
@@ -378,7 +442,10 @@ fn the_logs_and_counters_show_what_became_of_each_request() {
             text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse::<usize>().ok());
         value.unwrap_or_else(|| panic!("{series}: {text}"))
     };
-    assert_eq!(count(r#"crawlpike_documents_total{form="markdown",outcome="made"}"#), 4);
+    for (outcome, expected) in [("made", 4), ("broken", 3), ("gone", 1)] {
+        let series = format!(r#"crawlpike_documents_total{{form="markdown",outcome="{outcome}"}}"#);
+        assert_eq!(count(&series), expected, "{outcome}");
+    }
     let bytes = |direction| {
         count(&format!(r#"crawlpike_document_bytes_total{{form="markdown",direction="{direction}"}}"#))
     };

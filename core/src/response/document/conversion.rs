@@ -67,6 +67,8 @@ pub struct Conversion {
     pub coding: Coding,
     /// The largest page, in bytes, coded or not: a larger one is sent as it is.
     pub max_bytes: usize,
+    /// The bytes of the body as it comes, if they are known.
+    pub length: Option<u64>,
     /// The `Content-Type` of the page.
     pub content_type: Box<[u8]>,
     /// The product token by which the client is known: the page can forbid documents to it.

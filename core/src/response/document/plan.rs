@@ -135,9 +135,9 @@ impl<'u> Head<'u> {
         has("private").then_some(DocumentOutcome::Private).or_else(is_fixed)
     }
 
-    fn is_longer_than(&self, most: usize) -> bool {
-        let length = self.content_length.and_then(|length| core::str::from_utf8(length).ok());
-        length.and_then(|length| length.trim().parse::<u64>().ok()).is_some_and(|length| length > most as u64)
+    /// The length of the body, if it is known.
+    fn length(&self) -> Option<u64> {
+        core::str::from_utf8(self.content_length?).ok()?.trim().parse().ok()
     }
 }
 
@@ -216,8 +216,10 @@ impl DocumentPlan<'_> {
         if let Some(refusal) = head.kept_from_documents() {
             return Err(refusal);
         }
-        if head.is_longer_than(self.documents.max_bytes) {
-            return Err(DocumentOutcome::Size);
+        match head.length() {
+            Some(0) => return Err(DocumentOutcome::Broken),
+            Some(length) if length > self.documents.max_bytes as u64 => return Err(DocumentOutcome::Size),
+            _ => {}
         }
         Coding::of(&head.content_encoding).ok_or(DocumentOutcome::Coding)
     }
@@ -287,6 +289,7 @@ impl DocumentPlan<'_> {
             form,
             coding,
             max_bytes: self.documents.max_bytes,
+            length: head.length(),
             content_type: head.content_type.unwrap_or_default().into(),
             token: self.token.map(Into::into),
             // Markdown has no metadata.

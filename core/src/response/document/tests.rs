@@ -432,6 +432,7 @@ fn a_page_that_stays_as_it_is_says_why() {
     assert_eq!(refusal(&[], 206, &[HTML]), Some(DocumentOutcome::Status));
     assert_eq!(refusal(&[], 200, &[("content-type", "image/png")]), Some(DocumentOutcome::Type));
     assert_eq!(page(("content-length", "99999999")), Some(DocumentOutcome::Size));
+    assert_eq!(page(("content-length", "0")), Some(DocumentOutcome::Broken));
     assert_eq!(page(("cache-control", "private")), Some(DocumentOutcome::Private));
     assert_eq!(page(("cache-control", "no-transform")), Some(DocumentOutcome::NoTransform));
     assert_eq!(page(("content-encoding", "zstd")), Some(DocumentOutcome::Coding));

@@ -5,12 +5,12 @@ use std::ptr::{self, NonNull};
 use ngx::core::Status;
 use ngx::ffi::{ngx_chain_t, ngx_http_request_t, ngx_int_t};
 
-use super::{Body, Bytes, Collected, Converted, Next, State};
+use super::{Body, Bytes, Collected, Converted, State};
 use crate::nginx::chain::{Progress, collect_chain, consume};
 use crate::nginx::module::Module;
 use crate::nginx::panics::{catch, guard};
 use crate::nginx::request::Request;
-use crate::nginx::request_bits::{is_header_only, set_waiting};
+use crate::nginx::request_bits::{end_connection, is_header_only, set_waiting};
 use crate::nginx::threads;
 use crate::nginx::types::Exported;
 
@@ -31,7 +31,6 @@ pub(in crate::nginx) unsafe fn filter<M: Module + Exported>(
     raw: *mut ngx_http_request_t,
     chain: *mut ngx_chain_t,
     collected: &Collected<M>,
-    next: Next,
 ) -> ngx_int_t {
     // SAFETY: the caller's promise, for all of this function.
     unsafe {
@@ -56,13 +55,14 @@ pub(in crate::nginx) unsafe fn filter<M: Module + Exported>(
                     unconverted::<M>(raw, body).map(|bytes| Sent::Beginning(bytes, rest))
                 }
             },
-            other => return without_body(raw, chain, collected, other, next),
+            other => return without_body(raw, chain, collected, other),
         };
-        send(raw, collected, sent, next)
+        send(raw, collected, sent)
     }
 }
 
-/// Has the body go out as it came, after a panic before [`filter`] took anything. After one later on, the request ends.
+/// Has the body go out as it came, after a panic before [`filter`] took anything, or at the end of a request whose body breaks
+/// off. After a panic later on, the request ends.
 ///
 /// # Safety
 ///
@@ -71,22 +71,21 @@ pub(in crate::nginx) unsafe fn give_up<M: Module + Exported>(
     raw: *mut ngx_http_request_t,
     chain: *mut ngx_chain_t,
     collected: &Collected<M>,
-    next: Next,
 ) -> ngx_int_t {
     // SAFETY: the caller's promise, for all of this function.
     unsafe {
         match collected.state.replace(State::Done) {
             State::Collecting(body) => {
                 let sent = unconverted::<M>(raw, body).map(|bytes| Sent::Beginning(bytes, chain));
-                send(raw, collected, sent, next)
+                send(raw, collected, sent)
             }
             State::Converted(body, _) => {
                 set_waiting(raw, false);
-                send(raw, collected, unconverted::<M>(raw, body).map(Sent::Whole), next)
+                send(raw, collected, unconverted::<M>(raw, body).map(Sent::Whole))
             }
             // The panic came after [`filter`] had taken something.
             State::Done => Status::NGX_ERROR.into(),
-            other => without_body(raw, chain, collected, other, next),
+            other => without_body(raw, chain, collected, other),
         }
     }
 }
@@ -101,7 +100,6 @@ unsafe fn without_body<M: Module + Exported>(
     chain: *mut ngx_chain_t,
     collected: &Collected<M>,
     state: State<M>,
-    next: Next,
 ) -> ngx_int_t {
     // SAFETY: the caller's promise, for all of this function.
     unsafe {
@@ -121,7 +119,7 @@ unsafe fn without_body<M: Module + Exported>(
             }
         };
         collected.state.set(state);
-        answer.map_or_else(|| (next.body)(raw, rest), ngx_int_t::from)
+        answer.map_or_else(|| (collected.next.body)(raw, rest), ngx_int_t::from)
     }
 }
 
@@ -134,7 +132,6 @@ unsafe fn send<M: Module + Exported>(
     raw: *mut ngx_http_request_t,
     collected: &Collected<M>,
     sent: Option<Sent<M>>,
-    next: Next,
 ) -> ngx_int_t {
     // SAFETY: the caller's promise, for all of this function.
     unsafe {
@@ -144,13 +141,18 @@ unsafe fn send<M: Module + Exported>(
             None => return Status::NGX_ERROR.into(),
         };
         collected.state.set(if rest.is_none() { State::Done } else { State::Passing });
-        let head = Status((next.header)(raw));
+        let length = usize::try_from((*raw).headers_out.content_length_n).ok();
+        if rest.is_none() && length.is_some_and(|length| length != bytes.as_ref().len()) {
+            // The client would wait for the rest.
+            end_connection(raw);
+        }
+        let head = Status((collected.next.header)(raw));
         if head == Status::NGX_ERROR || head > Status::NGX_OK || is_header_only(raw) {
             return head.into();
         }
-        let body = collected.keep_and_send(raw, bytes, rest.is_none(), next);
+        let body = collected.keep_and_send(raw, bytes, rest.is_none());
         match rest {
-            Some(rest) if body != Status::NGX_ERROR => (next.body)(raw, rest),
+            Some(rest) if body != Status::NGX_ERROR && !rest.is_null() => (collected.next.body)(raw, rest),
             _ => body.into(),
         }
     }

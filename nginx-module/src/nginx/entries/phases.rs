@@ -192,22 +192,20 @@ unsafe extern "C" fn filter_header<M: Module + Exported>(raw: *mut ngx_http_requ
     // SAFETY: nginx calls this in its main thread, with the request whose response it sends. `add_handlers` has set the next
     // filter, which gets the same request.
     unsafe {
+        let main_thread = MainThread::assume();
+        let Some(header) = NEXT_HEADER_FILTER.get(main_thread) else { return Status::NGX_ERROR.into() };
         let is_collected = with_request::<M, _>(raw, false, |mut request| {
             if !request.is_main() {
                 return false;
             }
             // An error that comes up meanwhile has a head of its own.
             body::forget::<M>(raw);
-            match M::on_response(&mut request) {
-                Some(body) => request.collect(body),
-                None => false,
+            match (M::on_response(&mut request), NEXT_BODY_FILTER.get(main_thread)) {
+                (Some(collected), Some(body)) => request.collect(collected, Next { header, body }),
+                _ => false,
             }
         });
-        match NEXT_HEADER_FILTER.get(MainThread::assume()) {
-            Some(_) if is_collected => Status::NGX_OK.into(),
-            Some(next) => next(raw),
-            None => Status::NGX_ERROR.into(),
-        }
+        if is_collected { Status::NGX_OK.into() } else { header(raw) }
     }
 }
 
@@ -219,16 +217,12 @@ unsafe extern "C" fn filter_body<M: Module + Exported>(
     // SAFETY: nginx calls this in its main thread, with the request whose response it sends. `add_handlers` has set the next
     // filters.
     unsafe {
-        let main_thread = MainThread::assume();
-        let (Some(header), Some(body)) =
-            (NEXT_HEADER_FILTER.get(main_thread), NEXT_BODY_FILTER.get(main_thread))
-        else {
-            return Status::NGX_ERROR.into();
+        let Some(collected) = body::collected::<M>(raw) else {
+            let next = NEXT_BODY_FILTER.get(MainThread::assume());
+            return next.map_or(Status::NGX_ERROR.into(), |next| next(raw, chain));
         };
-        let Some(collected) = body::collected::<M>(raw) else { return body(raw, chain) };
-        let next = Next { header, body };
-        guard::<M, _>(None, |_| Some(body::filter::<M>(raw, chain, collected, next)))
-            .or_else(|| guard::<M, _>(None, |_| Some(body::give_up::<M>(raw, chain, collected, next))))
+        guard::<M, _>(None, |_| Some(body::filter::<M>(raw, chain, collected)))
+            .or_else(|| guard::<M, _>(None, |_| Some(body::give_up::<M>(raw, chain, collected))))
             .unwrap_or(Status::NGX_ERROR.into())
     }
 }
