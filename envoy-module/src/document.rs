@@ -6,9 +6,9 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use crawlpike_core::metrics::Event;
-use crawlpike_core::{Conversion, Decision, DocumentResult, rfc_3339};
-use crawlpike_document_gate::{Finished, Job, Memory, PageSource, clock};
+use crawlpike_core::metrics::{Event, OnceAMinute};
+use crawlpike_core::{Conversion, Decision, DocumentOutcome, DocumentResult, rfc_3339};
+use crawlpike_document_gate::{Finished, Job, Memory, NO_ROOM, PageSource, clock};
 use crawlpike_envoy_gate::{PageRequest, finish_head, show_result};
 
 use crate::envoy::{Body, BodyPlace, LogLevel, Refused, StreamHandle, catch, log};
@@ -53,8 +53,8 @@ impl Page {
 
     /// Lets the response go on, now that its body is complete.
     fn send(&self, handle: &mut StreamHandle<'_>, place: BodyPlace) -> Result<(), Refused> {
-        // Envoy ends a stream in the thread that does this.
-        let finished = catch(|| self.job.finish(&|| true, clock)).unwrap_or_else(|message| {
+        // Envoy ends a stream in the thread that does this, and other streams wait for it.
+        let finished = catch(|| self.job.finish(&|| true, false, clock)).unwrap_or_else(|message| {
             errors::note(&message);
             self.job.refused()
         });
@@ -71,6 +71,10 @@ impl Page {
 /// Counts the result of a request for a document, and logs it.
 pub(crate) fn report(result: &DocumentResult, url: Option<&str>) {
     Event::of_document(result).for_each(|(event, added)| statistics::add(event, added));
+    static REFUSED: OnceAMinute = OnceAMinute::new();
+    if result.outcome == DocumentOutcome::Busy && REFUSED.is_due(crawlpike_files::now()) {
+        log(LogLevel::Warn, &format!("crawlpike: {NO_ROOM}"));
+    }
     log(LogLevel::Debug, &format!("crawlpike: {result}, {}", url.unwrap_or("-")));
 }
 

@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::iter;
 use std::time::Duration;
 
-use crawlpike_core::metrics::Event;
+use crawlpike_core::metrics::{Event, OnceAMinute};
 use crawlpike_core::{
-    Decision, DocumentHeaders, DocumentResult, DocumentTreatment, HeaderName as Name, NetworkKey, page_url,
-    rfc_3339,
+    Decision, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, HeaderName as Name,
+    NetworkKey, page_url, rfc_3339,
 };
-use crawlpike_document_gate::{Finished, Held, Job, Memory, PageSource, clock};
+use crawlpike_document_gate::{Finished, Held, Job, Memory, NO_ROOM, PageSource, clock};
 
 use crate::counters;
 use crate::gate;
@@ -23,6 +23,9 @@ const LARGE: usize = 64 << 10;
 
 /// The memory that the pages of this worker hold.
 static HELD: Memory = Memory::new();
+
+/// When a page without room was last logged.
+static REFUSED: OnceAMinute = OnceAMinute::new();
 
 /// The time between two looks for memory that the C library keeps although it is free: after a flood of requests, that is as much
 /// as all pages may hold.
@@ -61,7 +64,7 @@ impl Body for PageBody {
     fn convert(&self, is_wanted: &dyn Fn() -> bool) -> Finished {
         #[cfg(feature = "faults-for-tests")]
         panic_if_asked(self.0.body(), "panic while it is converted");
-        self.0.finish(is_wanted, clock)
+        self.0.finish(is_wanted, self.is_large(), clock)
     }
 
     fn into_bytes(self) -> Held {
@@ -156,6 +159,9 @@ pub(crate) fn on_abandoned(request: &Request<'_>, body: &PageBody) {
 fn report(request: &Request<'_>, result: &DocumentResult) {
     let main_thread = request.main_thread();
     Event::of_document(result).for_each(|(event, added)| counters::add(main_thread, event, added));
+    if result.outcome == DocumentOutcome::Busy && REFUSED.is_due(main_thread.now()) {
+        request.log(LogLevel::WARN, || format!("crawlpike: {NO_ROOM}"));
+    }
     let Some(state) = request.state() else { return };
     // nginx adds nothing to a line of this level.
     request.log(LogLevel::DEBUG, || {

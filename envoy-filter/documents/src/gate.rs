@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use crawlpike_core::metrics::Event;
-use crawlpike_core::{Decision, DocumentResult, Overrides, Ruleset};
-use crawlpike_document_gate::Finished;
+use crawlpike_core::metrics::{Event, OnceAMinute};
+use crawlpike_core::{Decision, DocumentOutcome, DocumentResult, Overrides, Ruleset};
+use crawlpike_document_gate::{Finished, NO_ROOM};
 use crawlpike_envoy_gate::{
     PageHead, PageRequest, finish_head, on_page_head, on_page_request, on_response, show_result,
 };
-use crawlpike_envoy_wasm::{Errors, HostStream, Refused, log_debug, metrics};
+use crawlpike_envoy_wasm::{Errors, HostStream, Refused, log_debug, metrics, raw};
 
 use crate::page::Page;
 
@@ -16,6 +16,8 @@ use crate::page::Page;
 pub(crate) struct Gate {
     ruleset: Ruleset,
     errors: Errors,
+    /// When a page without room was last logged.
+    refused: OnceAMinute,
 }
 
 /// A request that may get a document.
@@ -26,7 +28,7 @@ pub(crate) struct Asked {
 
 impl Gate {
     pub(crate) fn new(ruleset: Ruleset) -> Self {
-        Self { ruleset, errors: Errors::default() }
+        Self { ruleset, errors: Errors::default(), refused: OnceAMinute::new() }
     }
 
     /// Prepares the request of the current stream, if its site sends documents.
@@ -75,6 +77,10 @@ impl Gate {
     pub(crate) fn report(&self, result: &DocumentResult, url: Option<&str>) {
         let mut events = Event::of_document(result);
         self.granted(events.try_for_each(|(event, added)| metrics::add(event, added)));
+        // Without a clock, the first one is the only one in the log.
+        if result.outcome == DocumentOutcome::Busy && self.refused.is_due(raw::now().unwrap_or_default()) {
+            log::warn!("crawlpike: {NO_ROOM}");
+        }
         self.granted(log_debug(&format!("crawlpike: {result}, {}", url.unwrap_or("-"))));
     }
 

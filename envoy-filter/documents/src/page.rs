@@ -117,7 +117,7 @@ impl Page {
     fn finish(&self) -> Result<Option<Held>, Refused> {
         // Nothing else runs in a virtual machine meanwhile.
         // If Envoy refuses the time, it is not counted.
-        self.change_head(self.job.finish(&|| true, || raw::microseconds().unwrap_or_default()))
+        self.change_head(self.job.finish(&|| true, false, || raw::microseconds().unwrap_or_default()))
     }
 
     /// Makes the head of the response that of what is sent, and reports the result. Returns the document.

@@ -111,15 +111,16 @@ impl Job {
     }
 
     /// The result, when the body is complete. If `is_wanted` returns false meanwhile, nobody waits for it any more, and it need
-    /// not be made. It is called in the thread that calls this. `clock` counts microseconds.
-    pub fn finish(&self, is_wanted: &dyn Fn() -> bool, clock: impl Fn() -> u64) -> Finished {
+    /// not be made. It is called in the thread that calls this. If that thread may wait, it does so as long as other conversions hold
+    /// the memory for this one. `clock` counts microseconds.
+    pub fn finish(&self, is_wanted: &dyn Fn() -> bool, may_wait: bool, clock: impl Fn() -> u64) -> Finished {
         let start = clock();
-        let mut finished = self.made(is_wanted).unwrap_or_else(|reason| self.as_page(reason));
+        let mut finished = self.made(is_wanted, may_wait).unwrap_or_else(|reason| self.as_page(reason));
         finished.result.microseconds = clock().saturating_sub(start);
         finished
     }
 
-    fn made(&self, is_wanted: &dyn Fn() -> bool) -> Result<Finished, DocumentOutcome> {
+    fn made(&self, is_wanted: &dyn Fn() -> bool, may_wait: bool) -> Result<Finished, DocumentOutcome> {
         let conversion = &*self.conversion;
         // Slices of a page can lack parts in nginx, which takes them for whole.
         if conversion.length.is_some_and(|length| length != self.body().len() as u64) {
@@ -131,12 +132,13 @@ impl Job {
         if html.as_ref().is_empty() {
             return Err(DocumentOutcome::Broken);
         }
-        go_on()?;
         // In force until the document is there, which is a part of what the conversion takes.
         let mut conversion_share = share();
-        if !conversion_share.claim(html.as_ref().len().saturating_mul(CONVERSION_FACTOR).max(LEAST)) {
+        let bytes = html.as_ref().len().saturating_mul(CONVERSION_FACTOR).max(LEAST);
+        if !conversion_share.claim_for_conversion(bytes, may_wait) {
             return Err(DocumentOutcome::Busy);
         }
+        go_on()?;
         let limits = Limits { bytes: conversion.max_bytes, ..Limits::default() };
         // The bytes are as the origin sent them. Only names of encodings matter in this header, which are ASCII.
         let content_type = String::from_utf8_lossy(&conversion.content_type);

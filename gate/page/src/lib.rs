@@ -14,4 +14,4 @@ mod job;
 mod memory;
 
 pub use job::{Finished, Job, PageSource, clock};
-pub use memory::{CONVERSION_FACTOR, Held, Memory, Share};
+pub use memory::{Held, Memory, NO_ROOM, Share};

@@ -6,12 +6,22 @@
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use crawlpike_core::NetworkKey;
 
 /// A conversion takes at most so many bytes for each byte of HTML: the tests of `crawlpike-document` hold the worst pages that are
 /// known to that.
-pub const CONVERSION_FACTOR: usize = 12;
+pub(crate) const CONVERSION_FACTOR: usize = 12;
+
+/// The line in the log of a gate, at most once a minute, when pages go out as they are because other pages hold the memory.
+pub const NO_ROOM: &str =
+    "pages go out as they are (busy): other pages hold the memory for documents (document_memory)";
+
+/// The time between two looks of a conversion that waits for others.
+const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The least memory that a buffer or a conversion asks for.
 pub(crate) const LEAST: usize = 4 << 10;
@@ -19,8 +29,8 @@ pub(crate) const LEAST: usize = 4 << 10;
 /// The number of parts into which networks fall.
 const PARTS: usize = 256;
 
-/// The memory that pages hold together: those of a worker, or of a process with several. No lock is needed, because each claim is
-/// two numbers.
+/// The memory that pages hold together: those of a worker, or of a process with several. A claim takes no lock, because it is two
+/// numbers.
 ///
 /// A network may hold as much as is free. So whoever fills all of it from one network leaves half, from two a third, and so on:
 /// what is left is for others.
@@ -29,6 +39,10 @@ pub struct Memory {
     held: AtomicUsize,
     /// The part of that by network. Networks that fall into one part share it.
     of_part: [AtomicUsize; PARTS],
+    /// The number of conversions that hold memory.
+    conversions: AtomicUsize,
+    /// Held by the conversion that gets what others give back: none overtakes it.
+    turn: Mutex<()>,
     /// The bytes that were given back since [`Memory::take_given_back`].
     given_back: AtomicUsize,
 }
@@ -39,6 +53,8 @@ impl Memory {
         Self {
             held: AtomicUsize::new(0),
             of_part: [const { AtomicUsize::new(0) }; PARTS],
+            conversions: AtomicUsize::new(0),
+            turn: Mutex::new(()),
             given_back: AtomicUsize::new(0),
         }
     }
@@ -56,7 +72,7 @@ impl Memory {
     /// An empty share for a page that a client of this network asks for, of at most `most` bytes for all pages together.
     pub fn share(&'static self, most: usize, network: NetworkKey) -> Share {
         let of_part = self.of_part.get(network.share_of(PARTS)).unwrap_or(&self.held);
-        Share { memory: self, of_part, most, held: 0 }
+        Share { memory: self, of_part, most, held: 0, is_of_conversion: false }
     }
 }
 
@@ -73,6 +89,7 @@ pub struct Share {
     of_part: &'static AtomicUsize,
     most: usize,
     held: usize,
+    is_of_conversion: bool,
 }
 
 impl Share {
@@ -93,9 +110,29 @@ impl Share {
         is_granted
     }
 
+    /// Claims the bytes for a conversion, which ends when this is dropped. If it may wait, it does so as long as others are under way:
+    /// they take no more than moments.
+    #[must_use]
+    pub(crate) fn claim_for_conversion(&mut self, bytes: usize, may_wait: bool) -> bool {
+        let Memory { conversions, turn, .. } = self.memory;
+        let _turn = may_wait.then(|| turn.lock().unwrap_or_else(PoisonError::into_inner));
+        loop {
+            let others = conversions.load(Relaxed);
+            if self.claim(bytes) {
+                conversions.fetch_add(1, Relaxed);
+                self.is_of_conversion = true;
+                return true;
+            }
+            if !may_wait || others == 0 {
+                return false;
+            }
+            thread::sleep(LOOK_INTERVAL);
+        }
+    }
+
     /// An empty share of the same memory.
     pub(crate) const fn another(&self) -> Self {
-        Self { held: 0, ..*self }
+        Self { held: 0, is_of_conversion: false, ..*self }
     }
 
     /// Another share, of so many bytes of this one.
@@ -110,6 +147,7 @@ impl Drop for Share {
     fn drop(&mut self) {
         self.memory.held.fetch_sub(self.held, Relaxed);
         self.of_part.fetch_sub(self.held, Relaxed);
+        self.memory.conversions.fetch_sub(usize::from(self.is_of_conversion), Relaxed);
         self.memory.given_back.fetch_add(self.held, Relaxed);
     }
 }
@@ -239,5 +277,23 @@ mod tests {
         });
         assert_eq!(MEMORY.held(), 0);
         assert!(!MEMORY.share(25, NetworkKey::default()).claim(usize::MAX));
+    }
+
+    #[test]
+    fn conversions_that_may_wait_get_their_turn() {
+        static MEMORY: Memory = Memory::new();
+        let converted = || {
+            let mut share = MEMORY.share(25, NetworkKey::default());
+            let is_granted = share.claim_for_conversion(10, true);
+            thread::sleep(LOOK_INTERVAL);
+            is_granted
+        };
+        thread::scope(|scope| {
+            let all: Vec<_> = (0..16).map(|_| scope.spawn(converted)).collect();
+            assert!(all.into_iter().all(|converted| converted.join().unwrap()));
+        });
+        assert_eq!((MEMORY.held(), MEMORY.conversions.load(Relaxed)), (0, 0));
+        // Nothing is under way that would give anything back.
+        assert!(!MEMORY.share(25, NetworkKey::default()).claim_for_conversion(26, true));
     }
 }

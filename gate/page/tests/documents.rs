@@ -64,7 +64,7 @@ fn finished(request: &PlainRequest<'_>, page: &[u8]) -> Finished {
         assert!(job.push(part));
     }
     assert_eq!(job.body(), page);
-    job.finish(&|| true, clock)
+    job.finish(&|| true, false, clock)
 }
 
 fn line(headers: &DocumentHeaders, name: &str) -> Option<String> {
@@ -151,13 +151,13 @@ fn what_makes_no_document_is_sent_as_it_is() {
     assert!(finished(&asked("/", MARKDOWN_ASKED), nested.as_bytes()).document.is_none());
     let mut broken = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-encoding", "gzip")]);
     assert!(broken.push(PAGE.as_bytes()));
-    assert!(broken.finish(&|| true, clock).document.is_none());
+    assert!(broken.finish(&|| true, false, clock).document.is_none());
     let length = PAGE.len().to_string();
     let mut cut = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-length", &length)]);
     assert!(cut.push(&PAGE.as_bytes()[..PAGE.len() - 1]));
-    assert_eq!(cut.finish(&|| true, clock).result.outcome, DocumentOutcome::Broken);
+    assert_eq!(cut.finish(&|| true, false, clock).result.outcome, DocumentOutcome::Broken);
     assert!(cut.push(&PAGE.as_bytes()[PAGE.len() - 1..]));
-    assert_eq!(cut.finish(&|| true, clock).result.outcome, DocumentOutcome::Made);
+    assert_eq!(cut.finish(&|| true, false, clock).result.outcome, DocumentOutcome::Made);
     let mut large = job(&asked("/", MARKDOWN_ASKED), &[HTML]);
     assert!(large.push(&[b'a'; 100_000]));
     assert!(!large.push(b"b") && large.push(b""));
@@ -173,7 +173,7 @@ fn each_outcome_has_its_reason() {
     static MEMORY: Memory = Memory::new();
     let reason = |most: usize, page: &[u8], is_wanted: bool| {
         let mut job = job_within(&MEMORY, most, &asked("/", MARKDOWN_ASKED), &[HTML]);
-        let finished = if job.push(page) { job.finish(&|| is_wanted, clock) } else { job.refused() };
+        let finished = if job.push(page) { job.finish(&|| is_wanted, false, clock) } else { job.refused() };
         assert_eq!(finished.document.is_some(), finished.result.outcome == DocumentOutcome::Made);
         finished.result.outcome
     };
@@ -200,6 +200,23 @@ fn each_outcome_has_its_reason() {
     assert_eq!(MEMORY.held(), 0);
 }
 
+/// The documentation says how much memory the largest page needs.
+#[test]
+fn the_largest_page_needs_the_memory_that_is_documented() {
+    static MEMORY: Memory = Memory::new();
+    const PAGE_BYTES: usize = 100_000;
+    let documented = include_str!("../../../docs/nginx.md");
+    let (before, _) = documented.split_once(" times `max_document_bytes`").expect("the sentence");
+    let times: usize = before.rsplit(' ').next().and_then(|times| times.parse().ok()).expect("a number");
+    let outcome = |most| {
+        let mut job = job_within(&MEMORY, most, &asked("/", MARKDOWN_ASKED), &[HTML]);
+        assert!(job.push(&[b'a'; PAGE_BYTES]));
+        job.finish(&|| true, false, clock).result.outcome
+    };
+    assert_eq!(outcome(times * PAGE_BYTES), DocumentOutcome::Made);
+    assert_eq!(outcome(times * PAGE_BYTES - 1), DocumentOutcome::Busy);
+}
+
 #[test]
 fn a_document_holds_its_own_bytes_and_no_others() {
     static MEMORY: Memory = Memory::new();
@@ -207,7 +224,7 @@ fn a_document_holds_its_own_bytes_and_no_others() {
     let mut job = job_within(&MEMORY, ENOUGH, &asked("/", MARKDOWN_ASKED), &[HTML]);
     assert!(job.push(page.as_bytes()));
     assert!(MEMORY.held() >= page.len());
-    let body = job.finish(&|| true, clock).document.unwrap();
+    let body = job.finish(&|| true, false, clock).document.unwrap();
     drop(job);
     assert_eq!(MEMORY.held(), body.as_ref().len());
     drop(body);

@@ -5,7 +5,7 @@
 //! body is converted in nginx's thread pool, so that the event loop goes on. If the body has to be sent as it came, what was
 //! collected goes out first, and the rest passes. If the client leaves, the body goes at once, unless a thread has it.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -71,8 +71,8 @@ enum State<M: Exported> {
 /// A response whose body is collected. It is in the pool of its request; only the main thread uses it.
 pub(super) struct Collected<M: Exported> {
     state: Cell<State<M>>,
-    /// The bytes that are sent in its place, once they are known.
-    bytes: OnceCell<Bytes<M>>,
+    /// The bytes that are sent in its place, from when they are known until they are sent.
+    bytes: Cell<Option<Bytes<M>>>,
     /// The buffer to send that with.
     buffer: NonNull<ngx_buf_t>,
     /// The request whose response it is.
@@ -127,18 +127,38 @@ impl<M: Module + Exported> Collected<M> {
         }
     }
 
-    /// Sends bytes, which it keeps as long as the request's pool. It needs no memory for that: the head is out.
+    /// Sends bytes, which it keeps until nginx has sent them all, or as long as the request's pool. It needs no memory for that: the
+    /// head is out.
     ///
     /// # Safety
     ///
     /// The request is live, its head is out, `self` is in its pool, and this is the first call.
     unsafe fn keep_and_send(&self, raw: *mut ngx_http_request_t, bytes: Bytes<M>, is_whole: bool) -> Status {
-        let bytes = self.bytes.get_or_init(|| bytes).as_ref();
-        if bytes.is_empty() && !is_whole {
+        if bytes.as_ref().is_empty() && !is_whole {
             return Status::NGX_OK;
         }
-        // SAFETY: the caller's promise. The bytes stay where they are as long as the pool.
-        unsafe { send_bytes(raw, self.buffer, bytes, is_whole, self.next.body) }
+        self.bytes.set(Some(bytes));
+        // SAFETY: the caller's promise. The bytes stay where they are until `drop_sent` takes them.
+        unsafe {
+            let bytes = (*self.bytes.as_ptr()).as_ref().map_or(&[][..], AsRef::as_ref);
+            send_bytes(raw, self.buffer, bytes, is_whole, self.next.body)
+        }
+    }
+
+    /// Drops the bytes that were sent in the place of the body, if nginx has read all of them.
+    ///
+    /// # Safety
+    ///
+    /// `self` is in the pool of a live request.
+    unsafe fn drop_sent(&self) {
+        // SAFETY: the caller's promise: the buffer is in the same pool. Filters read what is between `pos` and `last`, and move `pos`
+        // behind what they have read.
+        unsafe {
+            let buffer = self.buffer.as_ref();
+            if buffer.pos == buffer.last {
+                self.bytes.take();
+            }
+        }
     }
 }
 
@@ -191,7 +211,7 @@ impl<M: Module + Exported> Request<'_, M> {
             };
             let state = Cell::new(State::Collecting(body));
             let request = NonNull::new_unchecked(self.as_ptr());
-            let collected = || Collected::<M> { state, bytes: OnceCell::new(), buffer, request, next };
+            let collected = || Collected::<M> { state, bytes: Cell::default(), buffer, request, next };
             let Some(kept) = pool::keep((*self.as_ptr()).pool, collected) else { return false };
             (*cleanup).data = kept.as_ptr().cast();
             (*cleanup).handler = Some(on_end::<M>);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crawlpike_tests::exposition::Exposition;
 use crawlpike_tests::http::{Connection, Request, Response};
 use crawlpike_tests::nginx::{Folder, Nginx, Setup, ask, local};
-use crawlpike_tests::page_origin::story;
+use crawlpike_tests::page_origin::{self, story};
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::proc::{children, memory};
 use crawlpike_tests::process::wait_for;
@@ -51,11 +51,12 @@ impl Flooded {
         folder.write("crawlpike.json", DOCUMENT);
         folder.write("www/large.html", story(LARGE));
         folder.write("www/small.html", story(2_000));
+        let origin = page_origin::start();
         let http = format!(
             "crawlpike_config crawlpike.json;
              {directives}
              types {{ text/html html; }}
-             server {{ listen 127.0.0.1:{port}; root www; }}
+             server {{ listen 127.0.0.1:{port}; root www; location /slow/ {{ proxy_pass http://127.0.0.1:{origin}; }} }}
              server {{ listen 127.0.0.1:{h2} http2; root www; }}
              server {{ listen 127.0.0.1:{status}; location / {{ crawlpike_status; }} }}"
         );
@@ -209,6 +210,27 @@ fn pages_beyond_the_memory_for_documents_go_out_as_they_are() {
     assert_eq!((flooded.counted("busy"), flooded.counted("made")), (4.0, 4.0));
     let off = Flooded::start("crawlpike_document_memory 0;");
     assert!(!is_markdown(&off.markdown("/small.html")));
+}
+
+/// Pages that come slowly, all at the same pace, more than there is room for: each that is refused gives back what it has as soon as
+/// that is sent, so that the others find room, and each that is complete waits until others are converted.
+#[test]
+fn slow_pages_beyond_the_memory_keep_no_others_from_becoming_documents() {
+    const PAGES: usize = 120;
+    let flooded = Flooded::start("crawlpike_document_memory 8m;");
+    thread::scope(|scope| {
+        for _ in 0..PAGES {
+            scope.spawn(|| {
+                let page = flooded.markdown("/slow/100000");
+                assert!(is_markdown(&page) || page.text() == story(100_000));
+            });
+        }
+    });
+    let (made, busy) = (flooded.counted("made"), flooded.counted("busy"));
+    assert!(made >= 10.0 && busy > 0.0 && (made + busy - PAGES as f64).abs() < 0.5, "{made} and {busy}");
+    let log = flooded.nginx.folder().read("error.log");
+    assert_eq!(log.matches("[warn]").count(), 1, "{log}");
+    assert!(log.contains("crawlpike: pages go out as they are (busy): "), "{log}");
 }
 
 /// The part that slow clients have not read yet counts, too, until they have.

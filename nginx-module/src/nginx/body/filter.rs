@@ -119,7 +119,9 @@ unsafe fn without_body<M: Module + Exported>(
             }
         };
         collected.state.set(state);
-        answer.map_or_else(|| (collected.next.body)(raw, rest), ngx_int_t::from)
+        let sent = answer.map_or_else(|| (collected.next.body)(raw, rest), ngx_int_t::from);
+        collected.drop_sent();
+        sent
     }
 }
 
@@ -151,10 +153,12 @@ unsafe fn send<M: Module + Exported>(
             return head.into();
         }
         let body = collected.keep_and_send(raw, bytes, rest.is_none());
-        match rest {
+        let sent = match rest {
             Some(rest) if body != Status::NGX_ERROR && !rest.is_null() => (collected.next.body)(raw, rest),
             _ => body.into(),
-        }
+        };
+        collected.drop_sent();
+        sent
     }
 }
 

@@ -170,6 +170,7 @@ fn a_page_for_which_wasm_has_no_room_goes_on() {
         asked.into_iter().map(|asked| asked.join().unwrap()).collect()
     });
     assert!(kinds.contains(&true) && kinds.contains(&false), "{kinds:?}");
+    site.envoy.wait_for_line("envoy.log", "crawlpike: pages go out as they are (busy): ");
     has_no_errors(&site);
 }
 
