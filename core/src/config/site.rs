@@ -79,7 +79,7 @@ json_object! {
         pub usage: Option<Box<UsageConfig>> = { None },
         /// The proof of who owns the domain, and the documents of the site's pages.
         pub aiwebindex: Option<AiwebindexConfig> = { None },
-        /// The largest page that becomes a document, in bytes, uncompressed; a larger one is sent as it is.
+        /// The largest page that becomes a document, in bytes, compressed or not; a larger one is sent as it is.
         pub max_document_bytes: usize = { MAX_DOCUMENT_BYTES },
     }
 }

@@ -1,5 +1,6 @@
 //! Which media type a client prefers, by its `Accept` header (RFC 9110 12.5.1).
 
+use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use memchr::memchr2;
@@ -81,6 +82,13 @@ fn weight(value: &[u8]) -> Option<u16> {
         place /= 10;
     }
     (thousandths <= MOST).then_some(thousandths)
+}
+
+/// The members of a list whose names, such as `text/html` or `gzip`, are to stay, as one value.
+pub(crate) fn members_that_stay(list: &[u8], stays: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+    let name = |member| Parts::new(member, b';').next().unwrap_or_default();
+    let members = Parts::new(list, b',').filter(|member| !member.is_empty() && stays(name(member)));
+    members.collect::<Vec<&[u8]>>().join(&b", "[..])
 }
 
 /// The parts between separators, except those in quoted strings, without white space around.

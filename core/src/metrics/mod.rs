@@ -133,12 +133,12 @@ pub const DOUBTS: Metric = Metric {
     help: "Claims of an agent that are neither verified nor spoofed, by the reason.",
 };
 
-/// Pages that were to become documents.
+/// Requests for documents.
 pub const DOCUMENTS: Metric = Metric {
     name: "crawlpike_documents_total",
     kind: Kind::Counter,
     labels: &["form", "outcome"],
-    help: "Pages that were collected to become documents, by the form that was asked for and the outcome.",
+    help: "Requests for documents, by the form that was asked for and the outcome.",
 };
 
 /// The bytes of pages that became documents, and those of the documents.

@@ -28,20 +28,30 @@ pub enum Coding {
 }
 
 impl Coding {
+    /// The coding of this name. `None`: another one.
+    pub(super) fn of_name(name: &[u8]) -> Option<Self> {
+        let known = [
+            ("identity", Self::Identity),
+            ("gzip", Self::Gzip),
+            ("x-gzip", Self::Gzip),
+            ("deflate", Self::Deflate),
+            ("br", Self::Brotli),
+        ];
+        known
+            .into_iter()
+            .find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes()))
+            .map(|(_, coding)| coding)
+    }
+
     /// The coding that the lines of `Content-Encoding` name. `None`: another one, or several.
     pub(super) fn of(lines: &[&[u8]]) -> Option<Self> {
         let names = lines.iter().flat_map(|line| line.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
-        let mut names = names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"));
-        let coding = match names.next() {
-            None => Self::Identity,
-            Some(name) if name.eq_ignore_ascii_case(b"gzip") || name.eq_ignore_ascii_case(b"x-gzip") => {
-                Self::Gzip
-            }
-            Some(name) if name.eq_ignore_ascii_case(b"deflate") => Self::Deflate,
-            Some(name) if name.eq_ignore_ascii_case(b"br") => Self::Brotli,
-            Some(_) => return None,
-        };
-        names.next().is_none().then_some(coding)
+        let mut codings = names
+            .filter(|name| !name.is_empty())
+            .map(Self::of_name)
+            .filter(|coding| *coding != Some(Self::Identity));
+        let coding = codings.next().unwrap_or(Some(Self::Identity));
+        coding.filter(|_| codings.next().is_none())
     }
 }
 

@@ -50,6 +50,7 @@ macro_rules! names {
 
 names! {
     ACCEPT = "Accept", "accept";
+    ACCEPT_ENCODING = "Accept-Encoding", "accept-encoding";
     ACCEPT_RANGES = "Accept-Ranges", "accept-ranges";
     AUTHORIZATION = "Authorization", "authorization";
     CACHE_CONTROL = "Cache-Control", "cache-control";

@@ -303,6 +303,26 @@ fn the_origin_is_asked_for_the_whole_page() {
         ["Range: -", "If-Range: -"]
     );
     assert_eq!(edits(&[("accept", "text/markdown")]), ["Accept: text/markdown, text/html;q=0.5"]);
+    // It has one weight for HTML.
+    for (accept, sent) in [
+        ("text/markdown, text/html;q=0", "text/markdown, text/html;q=0.5"),
+        ("Text/HTML;level=1;q=0, text/markdown;q=0.9,", "text/markdown;q=0.9, text/html;q=0.5"),
+    ] {
+        assert_eq!(edits(&[("accept", accept)]), [format!("Accept: {sent}")]);
+    }
+    // Codings that cannot be read go.
+    for (codings, sent) in [
+        ("gzip, deflate, br, zstd", "gzip, deflate, br"),
+        ("zstd, GZIP;q=0.5, *;q=0.1", "GZIP;q=0.5"),
+        ("dcb, *", "identity"),
+        ("", "identity"),
+    ] {
+        assert_eq!(edits(&[MARKDOWN, ("accept-encoding", codings)]), [format!("Accept-Encoding: {sent}")]);
+    }
+    for kept in ["gzip, deflate, br;q=0.9", "identity", "x-gzip"] {
+        assert_eq!(edits(&[MARKDOWN, ("accept-encoding", kept)]), [""; 0]);
+    }
+    assert_eq!(edits(&[("accept", BROWSERS), ("accept-encoding", "zstd")]), [""; 0]);
     assert_eq!(edits(&[MARKDOWN, ("if-none-match", "\"a\"")]), ["If-None-Match: -"]);
     let since = ("if-modified-since", "Mon, 02 Nov 2026 10:00:00 GMT");
     assert_eq!(edits(&[MARKDOWN, since]), [""; 0]);

@@ -5,13 +5,16 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::conversion::Coding;
 use super::entity_tag::Condition;
 use super::form::{DocumentForm, names_html, takes_html};
 use super::headers::{
-    ACCEPT, AUTHORIZATION, CACHE_CONTROL, COOKIE, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANGE,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, COOKIE, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    IF_RANGE, RANGE,
 };
 use super::outcome::DocumentOutcome;
 use crate::decide::decision::Decision;
+use crate::http::accept::members_that_stay;
 use crate::http::authority::is_host;
 use crate::http::header_name::HeaderName;
 use crate::path::page::page_of;
@@ -138,8 +141,17 @@ impl DocumentWish {
             }
         }
         if let Some(accept) = joined_line(request, &ACCEPT).filter(|accept| !takes_html(accept)) {
-            let separator: &[u8] = if accept.is_empty() { b"" } else { b", " };
-            edits.replaced.push((ACCEPT, Some([&*accept, separator, b"text/html;q=0.5"].concat())));
+            let others = members_that_stay(&accept, |media_type| !names_html(media_type));
+            let separator: &[u8] = if others.is_empty() { b"" } else { b", " };
+            edits.replaced.push((ACCEPT, Some([&*others, separator, b"text/html;q=0.5"].concat())));
+        }
+        // A page in another coding could not be read. A wildcard stands for others, too.
+        if let Some(codings) = joined_line(request, &ACCEPT_ENCODING) {
+            let known = members_that_stay(&codings, |name| Coding::of_name(name).is_some());
+            let value = if known.is_empty() { b"identity".to_vec() } else { known };
+            if value != *codings {
+                edits.replaced.push((ACCEPT_ENCODING, Some(value)));
+            }
         }
         edits
     }
