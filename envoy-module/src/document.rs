@@ -37,7 +37,8 @@ impl Page {
         decision: &Decision,
     ) -> Self {
         let url = request.url().map(str::to_owned);
-        let source = PageSource { url, fetched_at: rfc_3339(crawlpike_files::now()) };
+        let source =
+            PageSource { url, fetched_at: rfc_3339(crawlpike_files::now()), ..PageSource::default() };
         let share = HELD.share(loaded.ruleset.document_memory(), request.network());
         let job = Box::new(Job::new(conversion, source, share));
         Self { loaded: Arc::clone(loaded), decision: *decision, job }
@@ -54,7 +55,7 @@ impl Page {
     /// Lets the response go on, now that its body is complete.
     fn send(&self, handle: &mut StreamHandle<'_>, place: BodyPlace) -> Result<(), Refused> {
         // Envoy ends a stream in the thread that does this, and other streams wait for it.
-        let finished = catch(|| self.job.finish(&|| true, false, clock)).unwrap_or_else(|message| {
+        let finished = catch(|| self.job.finish(&|| true, None, clock)).unwrap_or_else(|message| {
             errors::note(&message);
             self.job.refused()
         });

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::iter;
+use std::thread;
 use std::time::Duration;
 
 use crawlpike_core::metrics::{Event, OnceAMinute};
@@ -9,12 +10,12 @@ use crawlpike_core::{
     Decision, DocumentHeaders, DocumentOutcome, DocumentResult, DocumentTreatment, HeaderName as Name,
     NetworkKey, page_url, rfc_3339,
 };
-use crawlpike_document_gate::{Finished, Held, Job, Memory, NO_ROOM, PageSource, clock};
+use crawlpike_document_gate::{CacheStatus, Finished, Held, Job, Memory, NO_ROOM, PageSource, clock};
 
 use crate::counters;
 use crate::gate;
 use crate::module::Request;
-use crate::nginx::{Body, HeaderName, LogLevel, trim};
+use crate::nginx::{Body, FromCache, HeaderName, LogLevel, trim};
 use crate::ruleset::InForce;
 use crate::state::{AskedDocument, RequestState};
 
@@ -27,6 +28,9 @@ static HELD: Memory = Memory::new();
 /// When a page without room was last logged.
 static REFUSED: OnceAMinute = OnceAMinute::new();
 
+/// The time between two looks for memory of a conversion that waits for others.
+const LOOK_INTERVAL: Duration = Duration::from_millis(1);
+
 /// The time between two looks for memory that the C library keeps although it is free: after a flood of requests, that is as much
 /// as all pages may hold.
 const TRIM_INTERVAL: Duration = Duration::from_secs(5);
@@ -35,8 +39,9 @@ const TRIM_INTERVAL: Duration = Duration::from_secs(5);
 const WORTH_TRIMMING: usize = 8 << 20;
 
 /// The headers of a request that are changed.
-const CHANGED: [HeaderName; 5] = [
+const CHANGED: [HeaderName; 6] = [
     HeaderName::new("Accept", "accept"),
+    HeaderName::new("Accept-Encoding", "accept-encoding"),
     HeaderName::new("If-Modified-Since", "if-modified-since"),
     HeaderName::new("If-None-Match", "if-none-match"),
     HeaderName::new("If-Range", "if-range"),
@@ -64,7 +69,9 @@ impl Body for PageBody {
     fn convert(&self, is_wanted: &dyn Fn() -> bool) -> Finished {
         #[cfg(feature = "faults-for-tests")]
         panic_if_asked(self.0.body(), "panic while it is converted");
-        self.0.finish(is_wanted, self.is_large(), clock)
+        // Only large pages are in a thread.
+        let wait: fn() = || thread::sleep(LOOK_INTERVAL);
+        self.0.finish(is_wanted, self.is_large().then_some(wait), clock)
     }
 
     fn into_bytes(self) -> Held {
@@ -124,7 +131,12 @@ pub(crate) fn on_response(
         }
         DocumentTreatment::Conversion(conversion) => {
             let url = page_url(request, state.is_at_page.get());
-            let source = PageSource { url, fetched_at: rfc_3339(request.main_thread().now()) };
+            let cache = match request.cached() {
+                FromCache::Nothing => CacheStatus::Miss,
+                FromCache::Stored => CacheStatus::Hit,
+                FromCache::Revalidated => CacheStatus::StaleRevalidated,
+            };
+            let source = PageSource { url, fetched_at: rfc_3339(request.main_thread().now()), cache };
             let most = request.main_conf().and_then(|main| main.document_memory);
             let network = NetworkKey::of(request.client_address());
             let share = HELD.share(most.unwrap_or(state.ruleset.document_memory()), network);

@@ -120,12 +120,13 @@ pub struct CacheInfo {
 }
 
 /// The part that a cache had in this call, in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheStatus {
     /// A stored page served, and the origin was not asked.
     Hit,
     /// No page was stored, and the origin sent it.
+    #[default]
     Miss,
     /// The caller asked for a new page, and the origin sent it.
     Refreshed,

@@ -83,6 +83,7 @@ impl Page {
         let source = PageSource {
             url: request.url().map(str::to_owned),
             fetched_at: raw::now().ok().and_then(rfc_3339),
+            ..PageSource::default()
         };
         let share = HELD.share(gate.document_memory(), request.network());
         Self { gate, decision, job: Job::new(conversion, source, share) }
@@ -117,7 +118,7 @@ impl Page {
     fn finish(&self) -> Result<Option<Held>, Refused> {
         // Nothing else runs in a virtual machine meanwhile.
         // If Envoy refuses the time, it is not counted.
-        self.change_head(self.job.finish(&|| true, false, || raw::microseconds().unwrap_or_default()))
+        self.change_head(self.job.finish(&|| true, None, || raw::microseconds().unwrap_or_default()))
     }
 
     /// Makes the head of the response that of what is sent, and reports the result. Returns the document.

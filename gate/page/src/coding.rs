@@ -68,7 +68,7 @@ fn read_all(mut reader: impl Read, most: usize, share: Share) -> Result<Held, Un
         let length = reader.read(&mut step).map_err(|_| Undecoded::Broken)?;
         match step.get(..length) {
             None | Some([]) => return Ok(decoded),
-            Some(bytes) => decoded.push(bytes, most).map_err(Undecoded::NoRoom)?,
+            Some(bytes) => decoded.push(bytes, most, 0).map_err(Undecoded::NoRoom)?,
         }
     }
 }

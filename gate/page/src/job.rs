@@ -19,6 +19,8 @@ pub struct PageSource {
     pub url: Option<String>,
     /// When it was fetched, as RFC 3339 writes it.
     pub fetched_at: Option<String>,
+    /// The part that the server's own cache had.
+    pub cache: CacheStatus,
 }
 
 /// A page that becomes a document, if its body permits it.
@@ -70,7 +72,8 @@ impl Job {
     /// page is then to be sent as it is, with [`Self::page`].
     #[must_use]
     pub fn push(&mut self, bytes: &[u8]) -> bool {
-        let pushed = self.body.push(bytes, self.conversion.max_bytes);
+        // A page that finds no room for its conversion would have been collected in vain.
+        let pushed = self.body.push(bytes, self.conversion.max_bytes, CONVERSION_FACTOR);
         self.refusal = pushed.err().map(DocumentOutcome::from);
         pushed.is_ok()
     }
@@ -111,16 +114,21 @@ impl Job {
     }
 
     /// The result, when the body is complete. If `is_wanted` returns false meanwhile, nobody waits for it any more, and it need
-    /// not be made. It is called in the thread that calls this. If that thread may wait, it does so as long as other conversions hold
-    /// the memory for this one. `clock` counts microseconds.
-    pub fn finish(&self, is_wanted: &dyn Fn() -> bool, may_wait: bool, clock: impl Fn() -> u64) -> Finished {
+    /// not be made. It is called in the thread that calls this. `wait`, if that thread may, waits a moment: as long as
+    /// other conversions hold the memory for this one. `clock` counts microseconds.
+    pub fn finish(
+        &self,
+        is_wanted: &dyn Fn() -> bool,
+        wait: Option<fn()>,
+        clock: impl Fn() -> u64,
+    ) -> Finished {
         let start = clock();
-        let mut finished = self.made(is_wanted, may_wait).unwrap_or_else(|reason| self.as_page(reason));
+        let mut finished = self.made(is_wanted, wait).unwrap_or_else(|reason| self.as_page(reason));
         finished.result.microseconds = clock().saturating_sub(start);
         finished
     }
 
-    fn made(&self, is_wanted: &dyn Fn() -> bool, may_wait: bool) -> Result<Finished, DocumentOutcome> {
+    fn made(&self, is_wanted: &dyn Fn() -> bool, wait: Option<fn()>) -> Result<Finished, DocumentOutcome> {
         let conversion = &*self.conversion;
         // Slices of a page can lack parts in nginx, which takes them for whole.
         if conversion.length.is_some_and(|length| length != self.body().len() as u64) {
@@ -135,7 +143,7 @@ impl Job {
         // In force until the document is there, which is a part of what the conversion takes.
         let mut conversion_share = share();
         let bytes = html.as_ref().len().saturating_mul(CONVERSION_FACTOR).max(LEAST);
-        if !conversion_share.claim_for_conversion(bytes, may_wait) {
+        if !conversion_share.claim_for_conversion(bytes, wait) {
             return Err(DocumentOutcome::Busy);
         }
         go_on()?;
@@ -176,7 +184,7 @@ impl Job {
             fetched_at: self.source.fetched_at.clone(),
             status_code: Some(200),
             freshness_policy: FreshnessPolicy::CacheFirst,
-            cache: CacheStatus::Miss,
+            cache: self.source.cache,
             usage: self.conversion.usage.clone().map(usage_info),
         };
         let document = document.to_ai_document(&fetch)?;

@@ -13,5 +13,6 @@ mod coding;
 mod job;
 mod memory;
 
+pub use crawlpike_document::aidocument::CacheStatus;
 pub use job::{Finished, Job, PageSource, clock};
 pub use memory::{Held, Memory, NO_ROOM, Share};

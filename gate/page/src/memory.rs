@@ -7,8 +7,6 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
 
 use crawlpike_core::NetworkKey;
 
@@ -19,9 +17,6 @@ pub(crate) const CONVERSION_FACTOR: usize = 12;
 /// The line in the log of a gate, at most once a minute, when pages go out as they are because other pages hold the memory.
 pub const NO_ROOM: &str =
     "pages go out as they are (busy): other pages hold the memory for documents (document_memory)";
-
-/// The time between two looks of a conversion that waits for others.
-const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The least memory that a buffer or a conversion asks for.
 pub(crate) const LEAST: usize = 4 << 10;
@@ -39,8 +34,8 @@ pub struct Memory {
     held: AtomicUsize,
     /// The part of that by network. Networks that fall into one part share it.
     of_part: [AtomicUsize; PARTS],
-    /// The number of conversions that hold memory.
-    conversions: AtomicUsize,
+    /// The part of that of all networks that conversions hold, which take no more than moments.
+    converting: AtomicUsize,
     /// Held by the conversion that gets what others give back: none overtakes it.
     turn: Mutex<()>,
     /// The bytes that were given back since [`Memory::take_given_back`].
@@ -53,7 +48,7 @@ impl Memory {
         Self {
             held: AtomicUsize::new(0),
             of_part: [const { AtomicUsize::new(0) }; PARTS],
-            conversions: AtomicUsize::new(0),
+            converting: AtomicUsize::new(0),
             turn: Mutex::new(()),
             given_back: AtomicUsize::new(0),
         }
@@ -72,7 +67,7 @@ impl Memory {
     /// An empty share for a page that a client of this network asks for, of at most `most` bytes for all pages together.
     pub fn share(&'static self, most: usize, network: NetworkKey) -> Share {
         let of_part = self.of_part.get(network.share_of(PARTS)).unwrap_or(&self.held);
-        Share { memory: self, of_part, most, held: 0, is_of_conversion: false }
+        Share { memory: self, of_part, most, held: 0, converting: 0 }
     }
 }
 
@@ -89,17 +84,21 @@ pub struct Share {
     of_part: &'static AtomicUsize,
     most: usize,
     held: usize,
-    is_of_conversion: bool,
+    /// The bytes that a conversion holds, until this is dropped.
+    converting: usize,
 }
 
 impl Share {
-    /// Claims more bytes; false if there would be more than all pages may hold, or than the client's network may.
+    /// Claims more bytes; false if there would be more than all pages may hold, or than the client's network may, now or if it held so many
+    /// beside them and nothing were being converted.
     #[must_use]
-    pub(crate) fn claim(&mut self, bytes: usize) -> bool {
+    pub(crate) fn claim(&mut self, bytes: usize, beside: usize) -> bool {
         let of_network = self.of_part.load(Relaxed);
+        let converting = self.memory.converting.load(Relaxed);
         let with_more = |held: usize| {
             let free = self.most.checked_sub(held)?;
-            let is_fair = of_network.checked_add(bytes)? <= free;
+            let is_fair = of_network.checked_add(bytes)? <= free
+                && of_network.saturating_sub(converting) + bytes.checked_add(beside)? <= free + converting;
             is_fair.then_some(held + bytes)
         };
         let is_granted = self.memory.held.fetch_update(Relaxed, Relaxed, with_more).is_ok();
@@ -110,29 +109,29 @@ impl Share {
         is_granted
     }
 
-    /// Claims the bytes for a conversion, which ends when this is dropped. If it may wait, it does so as long as others are under way:
-    /// they take no more than moments.
+    /// Claims the bytes for a conversion, which ends when this is dropped. `wait`, if the thread may, waits a moment: the claim is
+    /// repeated as long as other conversions are under way, which take no more than moments.
     #[must_use]
-    pub(crate) fn claim_for_conversion(&mut self, bytes: usize, may_wait: bool) -> bool {
-        let Memory { conversions, turn, .. } = self.memory;
-        let _turn = may_wait.then(|| turn.lock().unwrap_or_else(PoisonError::into_inner));
+    pub(crate) fn claim_for_conversion(&mut self, bytes: usize, wait: Option<fn()>) -> bool {
+        let Memory { converting, turn, .. } = self.memory;
+        let _turn = wait.map(|_| turn.lock().unwrap_or_else(PoisonError::into_inner));
         loop {
-            let others = conversions.load(Relaxed);
-            if self.claim(bytes) {
-                conversions.fetch_add(1, Relaxed);
-                self.is_of_conversion = true;
+            let others = converting.load(Relaxed);
+            if self.claim(bytes, 0) {
+                converting.fetch_add(bytes, Relaxed);
+                self.converting += bytes;
                 return true;
             }
-            if !may_wait || others == 0 {
-                return false;
+            match wait {
+                Some(wait) if others > 0 => wait(),
+                _ => return false,
             }
-            thread::sleep(LOOK_INTERVAL);
         }
     }
 
     /// An empty share of the same memory.
     pub(crate) const fn another(&self) -> Self {
-        Self { held: 0, is_of_conversion: false, ..*self }
+        Self { held: 0, converting: 0, ..*self }
     }
 
     /// Another share, of so many bytes of this one.
@@ -147,7 +146,7 @@ impl Drop for Share {
     fn drop(&mut self) {
         self.memory.held.fetch_sub(self.held, Relaxed);
         self.of_part.fetch_sub(self.held, Relaxed);
-        self.memory.conversions.fetch_sub(usize::from(self.is_of_conversion), Relaxed);
+        self.memory.converting.fetch_sub(self.converting, Relaxed);
         self.memory.given_back.fetch_add(self.held, Relaxed);
     }
 }
@@ -181,20 +180,19 @@ impl Held {
         Self { bytes, share }
     }
 
-    /// Adds bytes, up to `most` in all. It adds all of them or none.
-    pub(crate) fn push(&mut self, bytes: &[u8], most: usize) -> Result<(), NoRoom> {
+    /// Adds bytes, up to `most` in all, if there is room for so many others for each of them. It adds all of them or none.
+    pub(crate) fn push(&mut self, bytes: &[u8], most: usize, others: usize) -> Result<(), NoRoom> {
         let length = self.bytes.len().saturating_add(bytes.len());
         if length > most {
             return Err(NoRoom::Page);
         }
         let room = self.bytes.capacity();
-        if length > room {
-            let wanted = room.saturating_mul(2).min(most).max(length).max(LEAST);
-            if !self.share.claim(wanted - room) {
-                return Err(NoRoom::All);
-            }
-            self.bytes.reserve_exact(wanted - self.bytes.len());
+        let wanted =
+            if length > room { room.saturating_mul(2).min(most).max(length).max(LEAST) } else { room };
+        if !self.share.claim(wanted - room, length.saturating_mul(others)) {
+            return Err(NoRoom::All);
         }
+        self.bytes.reserve_exact(wanted - self.bytes.len());
         self.bytes.extend_from_slice(bytes);
         Ok(())
     }
@@ -221,18 +219,19 @@ mod tests {
         let [one, other] =
             [[192, 0, 2, 1], [198, 51, 100, 1]].map(|address| NetworkKey::of(Some(address.into())));
         let mut first = Held::new(MEMORY.share(100_000, one));
-        assert_eq!(first.push(&[1; 50_000], 60_000), Ok(()));
+        assert_eq!(first.push(&[1; 50_000], 60_000, 0), Ok(()));
         assert!((50_000..=60_000).contains(&MEMORY.held()));
-        assert_eq!(first.push(&[1; 20_000], 60_000), Err(NoRoom::Page));
+        assert_eq!(first.push(&[1; 20_000], 60_000, 0), Err(NoRoom::Page));
         let mut second = Held::new(MEMORY.share(100_000, other));
-        assert_eq!(second.push(&[2; 60_000], 60_000), Err(NoRoom::All));
+        assert_eq!(second.push(&[2; 60_000], 60_000, 0), Err(NoRoom::All));
         assert_eq!(second.as_ref(), b"");
-        assert_eq!(second.push(&[2; 30_000], 60_000), Ok(()));
+        assert_eq!(second.push(&[2; 30_000], 60_000, 0), Ok(()));
         assert_eq!((first.as_ref().len(), second.as_ref().len()), (50_000, 30_000));
         assert!(MEMORY.held() <= 100_000);
         drop(first);
-        assert_eq!(second.push(&[2; 30_000], 60_000), Ok(()));
+        assert_eq!(second.push(&[2; 30_000], 60_000, 0), Ok(()));
         assert!(second.as_ref().iter().all(|byte| *byte == 2));
+        assert_eq!(second.push(&[2], 90_000, 1), Err(NoRoom::All), "no room for as many others");
         drop(second);
         assert_eq!(MEMORY.held(), 0);
         assert!(MEMORY.take_given_back() >= 110_000);
@@ -245,17 +244,17 @@ mod tests {
         let network = |number: u8| NetworkKey::of(Some([192, 0, number, 1].into()));
         let filled = |network| {
             let mut share = MEMORY.share(1_200, network);
-            while share.claim(1) {}
+            while share.claim(1, 0) {}
             share
         };
         let shares: Vec<Share> = (1..4).map(|number| filled(network(number))).collect();
         let held: Vec<usize> = shares.iter().map(|share| share.held).collect();
         assert_eq!(held, [600, 300, 150]);
-        assert!(!MEMORY.share(1_200, network(1)).claim(1), "another page of a network that has its share");
-        assert!(MEMORY.share(1_200, network(4)).claim(100));
+        assert!(!MEMORY.share(1_200, network(1)).claim(1, 0), "another page of a network that has its share");
+        assert!(MEMORY.share(1_200, network(4)).claim(100, 0));
         drop(shares);
         assert_eq!(MEMORY.held(), 0);
-        assert!(MEMORY.share(1_200, network(1)).claim(1_200));
+        assert!(MEMORY.share(1_200, network(1)).claim(1_200, 0));
     }
 
     #[test]
@@ -266,34 +265,35 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..1_000 {
                         let mut share = MEMORY.share(25, NetworkKey::default());
-                        if share.claim(10) {
+                        if share.claim(10, 0) {
                             assert!(MEMORY.held() <= 25);
                         }
-                        let _ = share.claim(10);
+                        let _ = share.claim(10, 0);
                         drop(share.split(5));
                     }
                 });
             }
         });
         assert_eq!(MEMORY.held(), 0);
-        assert!(!MEMORY.share(25, NetworkKey::default()).claim(usize::MAX));
+        assert!(!MEMORY.share(25, NetworkKey::default()).claim(usize::MAX, 0));
     }
 
     #[test]
     fn conversions_that_may_wait_get_their_turn() {
         static MEMORY: Memory = Memory::new();
+        const WAIT: fn() = || std::thread::sleep(std::time::Duration::from_millis(1));
         let converted = || {
             let mut share = MEMORY.share(25, NetworkKey::default());
-            let is_granted = share.claim_for_conversion(10, true);
-            thread::sleep(LOOK_INTERVAL);
+            let is_granted = share.claim_for_conversion(10, Some(WAIT));
+            WAIT();
             is_granted
         };
-        thread::scope(|scope| {
+        std::thread::scope(|scope| {
             let all: Vec<_> = (0..16).map(|_| scope.spawn(converted)).collect();
             assert!(all.into_iter().all(|converted| converted.join().unwrap()));
         });
-        assert_eq!((MEMORY.held(), MEMORY.conversions.load(Relaxed)), (0, 0));
+        assert_eq!((MEMORY.held(), MEMORY.converting.load(Relaxed)), (0, 0));
         // Nothing is under way that would give anything back.
-        assert!(!MEMORY.share(25, NetworkKey::default()).claim_for_conversion(26, true));
+        assert!(!MEMORY.share(25, NetworkKey::default()).claim_for_conversion(26, Some(WAIT)));
     }
 }

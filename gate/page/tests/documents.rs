@@ -37,7 +37,11 @@ fn job_within(
     let DocumentTreatment::Conversion(conversion) = plan.treat(200, lines, request.path(), &known) else {
         panic!("no document")
     };
-    let source = PageSource { url: page_url(request, is_at_page), fetched_at: rfc_3339(request.now()) };
+    let source = PageSource {
+        url: page_url(request, is_at_page),
+        fetched_at: rfc_3339(request.now()),
+        ..PageSource::default()
+    };
     Job::new(conversion, source, memory.share(most, NetworkKey::of(request.address)))
 }
 
@@ -64,7 +68,7 @@ fn finished(request: &PlainRequest<'_>, page: &[u8]) -> Finished {
         assert!(job.push(part));
     }
     assert_eq!(job.body(), page);
-    job.finish(&|| true, false, clock)
+    job.finish(&|| true, None, clock)
 }
 
 fn line(headers: &DocumentHeaders, name: &str) -> Option<String> {
@@ -151,13 +155,13 @@ fn what_makes_no_document_is_sent_as_it_is() {
     assert!(finished(&asked("/", MARKDOWN_ASKED), nested.as_bytes()).document.is_none());
     let mut broken = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-encoding", "gzip")]);
     assert!(broken.push(PAGE.as_bytes()));
-    assert!(broken.finish(&|| true, false, clock).document.is_none());
+    assert!(broken.finish(&|| true, None, clock).document.is_none());
     let length = PAGE.len().to_string();
     let mut cut = job(&asked("/", MARKDOWN_ASKED), &[HTML, ("content-length", &length)]);
     assert!(cut.push(&PAGE.as_bytes()[..PAGE.len() - 1]));
-    assert_eq!(cut.finish(&|| true, false, clock).result.outcome, DocumentOutcome::Broken);
+    assert_eq!(cut.finish(&|| true, None, clock).result.outcome, DocumentOutcome::Broken);
     assert!(cut.push(&PAGE.as_bytes()[PAGE.len() - 1..]));
-    assert_eq!(cut.finish(&|| true, false, clock).result.outcome, DocumentOutcome::Made);
+    assert_eq!(cut.finish(&|| true, None, clock).result.outcome, DocumentOutcome::Made);
     let mut large = job(&asked("/", MARKDOWN_ASKED), &[HTML]);
     assert!(large.push(&[b'a'; 100_000]));
     assert!(!large.push(b"b") && large.push(b""));
@@ -173,7 +177,7 @@ fn each_outcome_has_its_reason() {
     static MEMORY: Memory = Memory::new();
     let reason = |most: usize, page: &[u8], is_wanted: bool| {
         let mut job = job_within(&MEMORY, most, &asked("/", MARKDOWN_ASKED), &[HTML]);
-        let finished = if job.push(page) { job.finish(&|| is_wanted, false, clock) } else { job.refused() };
+        let finished = if job.push(page) { job.finish(&|| is_wanted, None, clock) } else { job.refused() };
         assert_eq!(finished.document.is_some(), finished.result.outcome == DocumentOutcome::Made);
         finished.result.outcome
     };
@@ -211,7 +215,7 @@ fn the_largest_page_needs_the_memory_that_is_documented() {
     let outcome = |most| {
         let mut job = job_within(&MEMORY, most, &asked("/", MARKDOWN_ASKED), &[HTML]);
         assert!(job.push(&[b'a'; PAGE_BYTES]));
-        job.finish(&|| true, false, clock).result.outcome
+        job.finish(&|| true, None, clock).result.outcome
     };
     assert_eq!(outcome(times * PAGE_BYTES), DocumentOutcome::Made);
     assert_eq!(outcome(times * PAGE_BYTES - 1), DocumentOutcome::Busy);
@@ -224,7 +228,7 @@ fn a_document_holds_its_own_bytes_and_no_others() {
     let mut job = job_within(&MEMORY, ENOUGH, &asked("/", MARKDOWN_ASKED), &[HTML]);
     assert!(job.push(page.as_bytes()));
     assert!(MEMORY.held() >= page.len());
-    let body = job.finish(&|| true, false, clock).document.unwrap();
+    let body = job.finish(&|| true, None, clock).document.unwrap();
     drop(job);
     assert_eq!(MEMORY.held(), body.as_ref().len());
     drop(body);

@@ -48,6 +48,7 @@ pub(crate) use names::{NameAnswer, NameQuestion};
 pub(crate) use ngx::http::{Merge, MergeConfigError};
 pub(crate) use panics::PanicHandler;
 pub(crate) use request::{LocationId, Request};
+pub(crate) use request_bits::FromCache;
 pub(crate) use thread::{Background, beside_the_heap};
 pub(crate) use types::ModuleTypes;
 pub(crate) use worker_user::WorkerUser;

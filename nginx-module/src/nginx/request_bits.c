@@ -34,6 +34,21 @@ void bits_end_connection(ngx_http_request_t *r) {
     r->keepalive = 0;
 }
 
+/* 1 if the response is from nginx's own cache, 2 if the upstream has said that it is current, otherwise 0. */
+ngx_uint_t bits_from_cache(const ngx_http_request_t *r) {
+#if (NGX_HTTP_CACHE)
+    switch (r->upstream == NULL ? 0 : r->upstream->cache_status) {
+    case NGX_HTTP_CACHE_HIT:
+    case NGX_HTTP_CACHE_STALE:
+    case NGX_HTTP_CACHE_UPDATING:
+        return 1;
+    case NGX_HTTP_CACHE_REVALIDATED:
+        return 2;
+    }
+#endif
+    return 0;
+}
+
 /* The body is not the one of which an upstream or a file has ranges. */
 void bits_forbid_ranges(ngx_http_request_t *r) {
     r->allow_ranges = 0;

@@ -18,6 +18,7 @@ unsafe extern "C" {
     fn bits_forbid_ranges(request: *mut ngx_http_request_t);
     fn bits_forget_sent_uri(request: *mut ngx_http_request_t);
     fn bits_is_client_gone(request: *const ngx_http_request_t) -> ngx_uint_t;
+    fn bits_from_cache(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_end_connection(request: *mut ngx_http_request_t);
     fn bits_set_waiting(request: *mut ngx_http_request_t, is_waiting: ngx_uint_t);
 }
@@ -72,7 +73,28 @@ pub(super) unsafe fn set_waiting(request: *mut ngx_http_request_t, is_waiting: b
     unsafe { bits_set_waiting(request, usize::from(is_waiting)) };
 }
 
+/// The part that nginx's own cache has in a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FromCache {
+    /// None: the upstream has sent it, or there is no cache.
+    Nothing,
+    /// All of it.
+    Stored,
+    /// All of it, after the upstream has said that it is current.
+    Revalidated,
+}
+
 impl<M: ModuleTypes> Request<'_, M> {
+    /// The part that nginx's own cache has in the response.
+    pub(crate) fn cached(&self) -> FromCache {
+        // SAFETY: the request is live; C reads a field of its upstream, if it has one.
+        match unsafe { bits_from_cache(self.as_ptr()) } {
+            1 => FromCache::Stored,
+            2 => FromCache::Revalidated,
+            _ => FromCache::Nothing,
+        }
+    }
+
     /// Returns true if an `error_page` is being served.
     pub(super) fn is_error_page(&self) -> bool {
         // SAFETY: the request is live; C reads a field of it.

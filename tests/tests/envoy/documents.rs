@@ -191,6 +191,12 @@ fn the_markdown_of_a_page_has_a_path_of_its_own(gate: Filter) {
     }
 }
 
+fn the_origin_is_asked_for_codings_that_can_be_read(gate: Filter) {
+    let site = Site::shared(gate);
+    let echo = site.ask(&request("/echo", "text/markdown").header("Accept-Encoding", "zstd, gzip")).text();
+    assert!(echo.contains("ccept-encoding: gzip") && !echo.contains("zstd"), "{echo}");
+}
+
 fn a_page_that_breaks_off_is_no_document(gate: Filter) {
     let site = Site::shared(gate);
     for _ in 0..3 {
@@ -272,6 +278,7 @@ for_both_gates!(
     aiwi_21_tag_8_what_permits_no_document_stays_as_it_is,
     validators_are_those_of_the_form,
     the_markdown_of_a_page_has_a_path_of_its_own,
+    the_origin_is_asked_for_codings_that_can_be_read,
     a_page_that_breaks_off_is_no_document,
     a_site_without_documents_sends_pages_as_they_are,
     the_logs_and_counters_show_what_became_of_each_request,

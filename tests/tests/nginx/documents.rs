@@ -140,6 +140,13 @@ fn aiwi_9_a_page_of_any_origin_becomes_markdown() {
     assert_eq!(document["content"]["markdown"], MARKDOWN);
     assert_eq!(document["source"]["url"], "http://example.com/page.html");
     assert_eq!(document.get("usage"), None);
+    for (status, is_asked) in [("miss", true), ("hit", false)] {
+        let request = get("/cached/page.html?once", "application/vnd.aiwebindex+json");
+        let document: serde_json::Value = serde_json::from_slice(&ask(port, &request).body).unwrap();
+        let cache =
+            serde_json::json!({ "status": status, "origin_contacted": is_asked, "body_fetched": is_asked });
+        assert_eq!(document["cache"], cache);
+    }
 }
 
 #[test]
@@ -185,6 +192,10 @@ fn a_page_of_unknown_length_that_is_too_large_is_whole() {
             assert!(response.body == way.body(&numbered(number, 40_000)), "{path}");
         }
     }
+    // The origin answers with the head of the request.
+    let request = Request::new("GET", "/broken/head", "small.test").header("Accept", "text/markdown");
+    let head = ask(port, &request.header("Accept-Encoding", "zstd, gzip")).text();
+    assert!(head.contains("Accept-Encoding: gzip") && !head.contains("zstd"), "{head}");
     assert!(!nginx.folder().read("error.log").contains("[alert]"));
 }
 
