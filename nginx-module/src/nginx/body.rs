@@ -11,7 +11,10 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use ngx::core::Status;
-use ngx::ffi::{ngx_buf_t, ngx_chain_t, ngx_http_cleanup_add, ngx_http_request_t, ngx_int_t};
+use ngx::ffi::{
+    NGX_HTTP_VERSION_20, ngx_buf_t, ngx_chain_t, ngx_http_cleanup_add, ngx_http_request_t, ngx_int_t,
+    ngx_uint_t,
+};
 
 use super::answer::{new_buffer, send_bytes};
 use super::module::Module;
@@ -24,6 +27,7 @@ use super::types::{Exported, ModuleTypes};
 
 mod filter;
 
+use filter::unconverted;
 pub(super) use filter::{filter, give_up};
 
 /// A body that is collected, to be converted as a whole.
@@ -169,15 +173,21 @@ unsafe extern "C" fn on_end<M: Module + Exported>(collected: *mut c_void) {
     // called for a work in this state, because it puts another one in its place.
     unsafe {
         let collected = &*collected.cast::<Collected<M>>();
-        let state = &collected.state;
+        let (state, raw) = (&collected.state, collected.request.as_ptr());
         match state.replace(State::Gone) {
             // The other response is the one that counts.
             State::Collecting(_) if collected.is_forgotten() => {}
-            State::Collecting(body) if !is_client_gone(collected.request.as_ptr()) => {
+            // Nobody would take back the frames of HTTP/2 and HTTP/3, if nginx is about to free the request.
+            State::Collecting(body)
+                if !is_client_gone(raw) && (*raw).http_version >= NGX_HTTP_VERSION_20 as ngx_uint_t =>
+            {
+                drop(unconverted::<M>(raw, body));
+            }
+            State::Collecting(body) if !is_client_gone(raw) => {
                 // As of any body that breaks off, the client gets what came. nginx calls no filter for that: it does not know that
                 // the head has waited.
                 state.set(State::Collecting(body));
-                give_up::<M>(collected.request.as_ptr(), ptr::null_mut(), collected);
+                give_up::<M>(raw, ptr::null_mut(), collected);
             }
             State::Collecting(body) | State::Converted(body, _) => collected.abandon(Some(body)),
             State::InThread(work) => {

@@ -211,7 +211,10 @@ unsafe fn converted<M: Module + Exported>(
 /// # Safety
 ///
 /// As for [`filter`].
-unsafe fn unconverted<M: Module + Exported>(raw: *mut ngx_http_request_t, body: M::Body) -> Option<Bytes<M>> {
+pub(super) unsafe fn unconverted<M: Module + Exported>(
+    raw: *mut ngx_http_request_t,
+    body: M::Body,
+) -> Option<Bytes<M>> {
     let leave = |request: &mut Request<'_, M>, body: &M::Body| {
         M::on_unconverted(request, body);
         None
