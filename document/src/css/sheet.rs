@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
-use foldhash::HashMap;
+use foldhash::fast::FixedState;
 use memchr::{memchr3, memmem};
 
 use super::declarations::{Style, after_comment};
@@ -64,21 +66,37 @@ impl KnownNames {
 }
 
 /// Rules from all sheets of a page.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Sheet {
     rules: Vec<Rule>,
     /// The rules by one of their names.
-    by_name: HashMap<Name, Vec<u32>>,
+    by_name: HashMap<Name, Vec<u32>, FixedState>,
     /// These names, to be compared at once.
     names: KnownNames,
     /// The properties that some rule changes for some elements with a name, in some state, on some screen, or in some place.
-    changes: HashMap<Name, Changes>,
+    changes: HashMap<Name, Changes, FixedState>,
     /// These names, to be compared at once.
     changing: KnownNames,
     /// The names of the layers, in their order.
     layers: Vec<Name>,
     /// There are more rules than are kept.
     pub(crate) is_cut: bool,
+}
+
+impl Default for Sheet {
+    fn default() -> Self {
+        // A seed that no page knows. That of foldhash itself needs a clock, which Envoy may refuse a Wasm filter.
+        let seed = RandomState::new().hash_one(());
+        Self {
+            rules: Vec::new(),
+            by_name: HashMap::with_hasher(FixedState::with_seed(seed)),
+            names: KnownNames::default(),
+            changes: HashMap::with_hasher(FixedState::with_seed(seed)),
+            changing: KnownNames::default(),
+            layers: Vec::new(),
+            is_cut: false,
+        }
+    }
 }
 
 impl Sheet {
