@@ -1,6 +1,7 @@
 //! Buttons that are headings of the text that they open.
 
 use super::evidence;
+use crate::html::openable;
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
@@ -12,12 +13,11 @@ const MOST_AROUND: usize = 3;
 /// Returns true if a button is the heading of a text that it opens: it asks a question, is or has a heading, or stands right
 /// before what it says that it controls.
 pub(super) fn is_heading(tree: &Tree, id: NodeId, node: Node) -> bool {
-    let role = || tree.attribute(node, Attribute::Role).unwrap_or_default().trim();
-    if node.tag != Tag::Button && !(node.flags.has(Flags::NAMED) && role().eq_ignore_ascii_case("button")) {
+    if !openable::is_button(tree, node) {
         return false;
     }
     let is_in_heading = || tree.node(node.parent).tag.heading_level().is_some();
-    let asks = || tree.inside(id).any(|(_, node)| tree.text(node).trim_end().ends_with(['?', '？', '؟']));
+    let asks = || tree.inside(id).any(|(_, node)| openable::asks(tree, node));
     // An image that people can enlarge, or what a cell of a table says.
     let mut around = tree.around(id).take(MOST_AROUND).map(|(_, node)| node.tag);
     let is_shown = around.any(|tag| {
@@ -43,7 +43,7 @@ fn alternates(tree: &Tree, id: NodeId) -> bool {
     let is_other = |other: NodeId| tree.node(other).tag == Tag::Button && class(other) == class(id);
     let Some((part, _)) = opens(id).filter(|_| tree.node(id).tag == Tag::Button) else { return false };
     let after = tree.next_element(part);
-    let mut before = std::iter::successors(tree.before(id), |id| tree.before(*id)).take(4);
+    let mut before = tree.all_before(id).take(4);
     after.is_some_and(|(next, _)| is_other(next) && opens(next).is_some()) || before.any(is_other)
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use super::is_in;
-use crate::html::view::is_panel;
+use crate::html::openable::is_panel;
 use crate::html::{Node, NodeId, Tag, Tree};
 
 /// The text of a copy, in bytes, and the blocks that it has at least: short text may stand twice on purpose.

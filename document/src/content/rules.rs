@@ -324,7 +324,7 @@ fn is_of_text(tree: &Tree, id: NodeId) -> bool {
     let is_section = |tag| matches!(tag, Tag::Article | Tag::Section);
     let around = || tree.around(id).take(MOST_AROUND).map(|(_, node)| node.tag);
     // Perhaps behind blanks.
-    let mut before = std::iter::successors(tree.before(id), |id| tree.before(*id)).take(2);
+    let mut before = tree.all_before(id).take(2);
     around().next().is_some_and(is_quote)
         || before.any(|id| tree.node(id).tag == Tag::Blockquote)
         || around().any(is_section) && leads::is_sentence(tree, id) && !evidence::has_controls(tree, id)

@@ -6,6 +6,7 @@ mod compose;
 mod input;
 mod noscript;
 pub(crate) mod notes;
+pub(crate) mod openable;
 mod parts;
 mod reader;
 mod roles;

@@ -159,8 +159,13 @@ impl Tree<'_> {
     pub(crate) fn before(&self, id: NodeId) -> Option<NodeId> {
         let parent = self.node(id).parent;
         let last = NodeId(id.0.checked_sub(1)?);
-        let mut around = std::iter::once(last).chain(self.around(last).map(|(id, _)| id));
-        around.find(|other| *other > parent && self.node(*other).parent == parent)
+        let around = std::iter::once(last).chain(self.around(last).map(|(id, _)| id));
+        around.take_while(|other| *other > parent).find(|other| self.node(*other).parent == parent)
+    }
+
+    /// The siblings before a node, from the nearest.
+    pub(crate) fn all_before(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        std::iter::successors(self.before(id), |id| self.before(*id))
     }
 
     /// The siblings after a node.

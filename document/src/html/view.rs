@@ -1,7 +1,6 @@
 //! The view of a page that people have: what its declarations hide is marked, and what they can open is not.
 
-use std::collections::HashMap;
-
+use super::openable::{self, Openable};
 use super::tree::{Flags, Node};
 use super::{Attribute, NodeId, Tag, Tree, tabs};
 use crate::css::{Changes, Color, FontSize, KnownNames, Look, Name, Sheet, Sight, Style};
@@ -14,15 +13,6 @@ const MOST_LOOKED_AT: usize = 64;
 const MOST_PAGES: u32 = 4;
 /// The names of an element that are compared with rules.
 const MOST_NAMES: usize = 64;
-
-/// The parts of a page that people can open, and the elements that name them.
-#[derive(Debug, Default)]
-struct Openable<'t> {
-    /// By the ids of the parts: the element that opens it.
-    controls: HashMap<&'t str, NodeId>,
-    /// The elements by the ids with which parts name them.
-    names: HashMap<&'t str, Option<NodeId>>,
-}
 
 /// Marks what people cannot see; gives the parts with names, each with the element that names it.
 pub(super) fn view(tree: &mut Tree<'_>) {
@@ -113,63 +103,6 @@ fn names_of<'t>(tree: &'t Tree<'_>, node: Node) -> impl Iterator<Item = Name> + 
     std::iter::once(Name::element(node.tag.name())).chain(classes).chain(id)
 }
 
-impl<'t> Openable<'t> {
-    fn of(tree: &'t Tree<'_>) -> Self {
-        let mut openable = Self::default();
-        if !tree.parts.has_panels {
-            return openable;
-        }
-        for (id, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
-            let get = |attribute| tree.attribute(node, attribute).unwrap_or_default();
-            let controls = [Attribute::AriaControls, Attribute::PopoverTarget].into_iter().map(get);
-            for name in controls.flat_map(str::split_ascii_whitespace) {
-                openable.controls.entry(name).or_insert(id);
-            }
-            if is_panel(node)
-                && let Some(name) = get(Attribute::AriaLabelledby).split_ascii_whitespace().next()
-            {
-                openable.names.insert(name, None);
-            }
-        }
-        for (id, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
-            if let Some(name) = tree.attribute(node, Attribute::Id)
-                && let Some(first @ None) = openable.names.get_mut(name)
-            {
-                *first = Some(id);
-            }
-        }
-        openable
-    }
-
-    /// Returns true if people can open a part: a tab, an answer, what follows "read more".
-    fn has(&self, tree: &Tree<'_>, node: Node) -> bool {
-        let is_controlled =
-            || tree.attribute(node, Attribute::Id).is_some_and(|id| self.controls.contains_key(id));
-        tree.parts.has_panels && (is_panel(node) || is_controlled())
-    }
-
-    /// The panels and the elements that name them, in document order.
-    fn tabs(&self, tree: &Tree<'_>) -> Vec<(NodeId, NodeId)> {
-        if !tree.parts.has_panels {
-            return Vec::new();
-        }
-        let panels = tree.nodes().filter(|(_, node)| is_panel(*node));
-        let named = panels.filter_map(|(id, node)| {
-            let get = |attribute| tree.attribute(node, attribute).unwrap_or_default();
-            let label = get(Attribute::AriaLabelledby).split_ascii_whitespace().next();
-            let label = label.and_then(|label| self.names.get(label).copied().flatten());
-            let control = || self.controls.get(get(Attribute::Id)).copied();
-            Some((id, label.or_else(control)?))
-        });
-        named.collect()
-    }
-}
-
-/// Returns true if an element is what a tab shows.
-pub(crate) fn is_panel(node: Node) -> bool {
-    node.flags.has(Flags::PANEL)
-}
-
 /// The properties that an element gives to those in it.
 #[derive(Clone, Copy, Debug)]
 struct Around {
@@ -255,9 +188,9 @@ impl Marks<'_, '_> {
 
     /// Sees an element; true if it is hidden.
     fn element(&mut self, id: NodeId, node: Node, around: Around) -> bool {
-        let is_openable = self.is_openable(id, node);
+        let is_openable = self.openable.has(self.tree, id, node);
         if node.flags.has(Flags::HIDDEN) {
-            if !is_openable && !self.is_opened(id) {
+            if !is_openable && !openable::is_opened(self.tree, id) {
                 return true;
             }
             self.marks.push((id, false));
@@ -273,7 +206,9 @@ impl Marks<'_, '_> {
         let sight = match if is_box { Sight::Hidden } else { look.sight() } {
             Sight::Shown => Sight::Shown,
             // A browser never hides a whole page for good.
-            _ if is_openable || is_whole || self.is_all(id) || self.is_opened(id) => Sight::Shown,
+            _ if is_openable || is_whole || self.is_all(id) || openable::is_opened(self.tree, id) => {
+                Sight::Shown
+            }
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,
             other => other,
         };
@@ -314,78 +249,6 @@ impl Marks<'_, '_> {
             self.around.push(own);
         }
         false
-    }
-
-    /// Returns true if people can open an element, or the only one in it.
-    fn is_openable(&self, id: NodeId, node: Node) -> bool {
-        if node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node) {
-            return true;
-        }
-        if !self.tree.parts.has_panels || !node.flags.has(Flags::STYLED) && !node.flags.has(Flags::HIDDEN) {
-            return false;
-        }
-        let mut children = self.tree.children(id).filter(|(_, node)| node.text_length() != 1);
-        let only = children.next().filter(|_| children.next().is_none());
-        only.is_some_and(|(_, node)| node.flags.has(Flags::NAMED) && self.openable.has(self.tree, node))
-    }
-
-    /// Returns true if an element has text, and is called a pane, or is right after what people press to open it, or a question.
-    fn is_opened(&self, id: NodeId) -> bool {
-        const PANES: [&str; 3] = ["tab-pane", "tabpanel", "tabs-panel"];
-        // The bytes of text outside of links: at least a sentence. What opens it has a few words.
-        const LEAST: u32 = 60;
-        const MOST: u32 = 200;
-        let get = |node: Node, attribute| self.tree.attribute(node, attribute).unwrap_or_default().trim();
-        let opens = |node: Node| {
-            node.tag == Tag::Button
-                || !get(node, Attribute::AriaExpanded).is_empty()
-                || get(node, Attribute::Tabindex) == "0"
-                || get(node, Attribute::Role).eq_ignore_ascii_case("button")
-        };
-        let asks = |node: Node| self.tree.text(node).trim_end().ends_with(['?', '？', '؟']);
-        let is_dialog = |node: Node| {
-            node.tag == Tag::Dialog || get(node, Attribute::Role).to_ascii_lowercase().ends_with("dialog")
-        };
-        let inside = |id| self.tree.inside(id).take(MOST_LOOKED_AT);
-        let is_opener = |before: NodeId| {
-            let is_named =
-                [id, before].iter().all(|id| !get(self.tree.node(*id), Attribute::Class).is_empty());
-            let text: u32 = inside(before).map(|(_, node)| node.text_length()).sum();
-            let is_small = self.tree.node(before).end.index() - before.index() <= MOST_LOOKED_AT / 2;
-            let is_other = |node: Node| match node.tag {
-                Tag::A => self.tree.address(node, Attribute::Href).is_some_and(|href| !href.starts_with('#')),
-                tag => matches!(tag, Tag::Form | Tag::Input | Tag::Label | Tag::Select | Tag::Textarea),
-            };
-            is_small
-                && (2..=MOST).contains(&text)
-                && inside(before).any(|(_, node)| opens(node) || is_named && asks(node))
-                && !inside(before).any(|(_, node)| is_other(node))
-        };
-        // The element, or the one that has nothing but it.
-        let before = |id: &NodeId| {
-            let mut before = std::iter::successors(self.tree.before(*id), |id| self.tree.before(*id)).take(3);
-            before.find(|id| self.tree.node(*id).tag != Tag::Text)
-        };
-        let is_only = |id: &NodeId| before(id).is_none() && self.tree.next_element(*id).is_none();
-        let around = |id: &NodeId| Some(self.tree.node(*id).parent).filter(|_| is_only(id));
-        let opener = std::iter::successors(Some(id), around).take(3).find_map(|id| before(&id));
-        let is_pane = || {
-            let mut classes = get(self.tree.node(id), Attribute::Class).split_ascii_whitespace();
-            classes.any(|class| PANES.contains(&class))
-        };
-        if !is_pane() && !opener.is_some_and(is_opener) || inside(id).any(|(_, node)| is_dialog(node)) {
-            return false;
-        }
-        let (mut text, mut skip_to) = (0, id);
-        for (id, node) in inside(id) {
-            if matches!(node.tag, Tag::A | Tag::Button | Tag::Form) {
-                skip_to = node.end;
-            }
-            if id >= skip_to {
-                text += node.text_length();
-            }
-        }
-        text >= LEAST
     }
 
     /// Returns true if no text stands directly beside an element.

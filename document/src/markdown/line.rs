@@ -317,10 +317,11 @@ impl Line {
         }
     }
 
-    /// The letters and digits at the end of the run, if there are any.
-    pub(super) fn last_word(&self) -> Option<&str> {
-        let start = self.text.trim_end_matches(char::is_alphanumeric).len();
-        self.text.get(start..).filter(|word| !word.is_empty())
+    /// The letters and digits at the end of the run, if there are any: so many at most.
+    pub(super) fn last_word(&self, most: usize) -> Option<&str> {
+        let from_end = self.text.char_indices().rev().take(most);
+        let (start, _) = from_end.take_while(|(_, c)| c.is_alphanumeric()).last()?;
+        self.text.get(start..)
     }
 
     /// The character before the number at the end of the run.

@@ -57,8 +57,8 @@ impl Walk<'_> {
             }
             Tag::Li => {
                 self.flush();
-                let mut before = std::iter::successors(self.tree.before(id), |id| self.tree.before(*id));
-                if before.by_ref().take(MOST_BETWEEN).any(|id| self.tree.node(id).tag == Tag::Li) {
+                let mut before = self.tree.all_before(id).take(MOST_BETWEEN);
+                if before.any(|id| self.tree.node(id).tag == Tag::Li) {
                     self.line.end_item();
                 }
                 Ending::Block

@@ -11,7 +11,7 @@ const WORD: usize = 3;
 impl Walk<'_> {
     /// Parts the words of two elements that stand next to each other, where they surely are two.
     pub(super) fn part_words(&mut self, id: NodeId, node: Node) {
-        let Some(last) = self.line.last_word() else { return };
+        let Some(last) = self.line.last_word(WORD + 1) else { return };
         let is_one = |node: Node| matches!(node.tag, Tag::Span | Tag::Small | Tag::Time);
         let before = self.tree.before(id).map(|before| self.tree.node(before));
         let Some(before) = before.filter(|before| is_one(*before)) else { return };
@@ -37,7 +37,7 @@ fn are_two(last: &str, text: &str, are_alike: bool) -> bool {
     let is_price = matches!(first, '$' | '€' | '£' | '¥') && begin.next().is_some_and(char::is_numeric);
     let is_capitalized = first.is_uppercase() && after > 1;
     // 5g, but not the first letter of a name: iPhone.
-    let is_unit = before < last.len();
+    let is_unit = before < last.chars().count();
     if is_price || end.is_lowercase() && is_capitalized && (before > 1 || is_unit) {
         return true;
     }
