@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -79,13 +79,21 @@ impl Server {
     ///
     /// If the server ends before, or takes half a minute.
     pub fn wait_until<T>(&mut self, what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-        let (name, child) = (&self.name, &mut self.child);
         wait_for(what, || {
-            if let Some(status) = child.try_wait().expect("a child of ours") {
-                panic!("{name} ended ({status}) before this: {what}");
+            if let Some(status) = self.status() {
+                panic!("{} ended ({status}) before this: {what}", self.name);
             }
             ask()
         })
+    }
+
+    /// The status with which it has ended by itself, once it has.
+    ///
+    /// # Panics
+    ///
+    /// Never: it is a child of ours.
+    pub fn status(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("a child of ours")
     }
 
     /// Waits until it has ended by itself.
@@ -94,8 +102,7 @@ impl Server {
     ///
     /// If that takes two minutes.
     pub fn wait_for_end(&mut self) {
-        let (name, child) = (&self.name, &mut self.child);
-        wait_for(&format!("{name} ends"), || child.try_wait().expect("a child of ours"));
+        wait_for(&format!("{} ends", self.name), || self.status());
     }
 
     /// Sends it a signal.

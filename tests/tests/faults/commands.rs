@@ -12,10 +12,10 @@ use crawlpike_tests::http::{Request, send};
 use crawlpike_tests::lab::{lab, unguarded};
 use crawlpike_tests::nginx::{Folder, local};
 use crawlpike_tests::ports::free_port;
-use crawlpike_tests::process::{PATIENCE, program, wait_for};
+use crawlpike_tests::process::{PATIENCE, Server, program, wait_for};
 use crawlpike_tests::publisher::{Authority, Publisher, VALID, proxy_to, respond, trust};
 use crawlpike_tests::serve::Serve;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::{Excused, each_fault};
@@ -26,12 +26,12 @@ const PROOF: &str = "aiwi-verify=8a93c5f24b1e7d0c3f9a8b2e6d4c1f0e";
 
 /// A command in a folder that has a plan of faults. It is killed, with the status 124, if it takes longer than anything does.
 fn command(folder: &Folder, arguments: &[&str]) -> Command {
-    let patience = PATIENCE.as_secs().to_string();
-    let under = Faults::under(folder.path());
-    let under: Vec<&str> = ["timeout", "--kill-after=1", &patience]
-        .into_iter()
-        .chain(under.iter().map(String::as_str))
-        .collect();
+    command_under(&["timeout", "--kill-after=1", &PATIENCE.as_secs().to_string()], folder, arguments)
+}
+
+fn command_under(runner: &[&str], folder: &Folder, arguments: &[&str]) -> Command {
+    let faults = Faults::under(folder.path());
+    let under: Vec<&str> = runner.iter().copied().chain(faults.iter().map(String::as_str)).collect();
     let mut command = program(&under, artefacts::cli());
     command.args(arguments).current_dir(folder.path());
     command
@@ -148,16 +148,19 @@ fn serve_begins_or_says_why_not() {
         let address = format!("127.0.0.1:{admin}");
         let arguments =
             ["serve", "--config", "crawlpike.json", "--http", "unix:serve.sock", "--admin", &address];
-        let mut serve = command(&folder, &arguments);
-        serve.stderr(fs::File::create(folder.path().join("serve.log")).expect("a file of ours"));
-        let mut serve = serve.spawn().expect("it runs");
+        // Not by `timeout`, which ends by itself at a signal that reaches it before it knows the process that it has begun.
+        let mut serve = Server::start(
+            "serve",
+            &mut command_under(&[], &folder, &arguments),
+            &folder.path().join("serve.log"),
+            &[],
+        );
         let mut is_ready = false;
         let status = wait_for("serve begins, and ends", || {
-            let ended = serve.try_wait().expect("a child of ours");
+            let ended = serve.status();
             if ended.is_none() && !is_ready && send(local(admin), &Request::get("/readyz")).is_ok() {
                 is_ready = true;
-                // `timeout` passes it on.
-                let _ = kill_process(Pid::from_child(&serve), Signal::TERM);
+                serve.signal(Signal::TERM);
             }
             ended
         });
