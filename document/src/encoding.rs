@@ -35,18 +35,16 @@ pub(crate) fn decode<'p>(page: &'p [u8], content_type: Option<&str>) -> Cow<'p, 
         return encoding.decode_without_bom_handling(page).0;
     }
     // A page that does not say, or says it late, is UTF-8 if it can be, which today's pages mostly are.
-    let utf_8 = std::str::from_utf8(page);
-    if let Ok(text) = utf_8
-        && memchr::memchr(ESCAPE, page).is_none()
+    let decoded =
+        |encoding: &'static Encoding| encoding.decode_without_bom_handling_and_without_replacement(page);
+    let utf_8 = decoded(UTF_8);
+    if memchr::memchr(ESCAPE, page).is_none()
+        && let Some(text) = utf_8
     {
-        return text.into();
+        return text;
     }
-    match prescan(page).filter(|encoding| utf_8.is_err() || *encoding == ISO_2022_JP) {
-        Some(late) => {
-            late.decode_without_bom_handling_and_without_replacement(page).unwrap_or_else(|| guessed(page))
-        }
-        None => utf_8.map_or_else(|_| guessed(page), Cow::from),
-    }
+    let late = prescan(page).filter(|encoding| utf_8.is_none() || *encoding == ISO_2022_JP);
+    late.map_or(utf_8, decoded).unwrap_or_else(|| guessed(page))
 }
 
 /// The characters of a page in the encoding that its bytes look like; in that of Western Europe if few are not ASCII.

@@ -1,31 +1,24 @@
 //! Remembered results for values of attributes, since pages have the same ones again and again.
 
-/// The results of a function for the last values.
+/// The results of a function for the last values. `K` is what they depend on beside the values.
 #[derive(Debug)]
-pub(crate) struct Memo<'p, T> {
-    places: Vec<(&'p [u8], T)>,
-    /// The function.
-    of: fn(&[u8]) -> T,
-}
+pub(crate) struct Memo<'p, T, K = ()>(Vec<Option<(K, &'p [u8], T)>>);
 
-impl<'p, T: Copy> Memo<'p, T> {
+impl<'p, T: Copy, K: Copy + Eq> Memo<'p, T, K> {
     /// The values that are kept at a time.
     const PLACES: usize = 256;
 
-    pub(crate) fn new(of: fn(&[u8]) -> T) -> Self {
-        Self { places: vec![(&[], of(&[])); Self::PLACES], of }
+    pub(crate) fn new() -> Self {
+        Self(vec![None; Self::PLACES])
     }
 
     /// The result of the function for a value.
-    pub(crate) fn get(&mut self, value: &'p [u8]) -> T {
-        let of = self.of;
-        match self.places.get_mut(place(value)) {
-            Some((known, said)) if *known == value => *said,
-            Some(place) => {
-                *place = (value, of(value));
-                place.1
-            }
-            None => of(value),
+    pub(crate) fn get(&mut self, key: K, value: &'p [u8], of: impl FnOnce() -> T) -> T {
+        let place = self.0.get_mut(place(value));
+        match place {
+            Some(Some((known, of, said))) if *known == key && *of == value => *said,
+            Some(place) => place.insert((key, value, of())).2,
+            None => of(),
         }
     }
 }
@@ -47,14 +40,15 @@ mod tests {
 
     #[test]
     fn a_value_says_the_same_when_it_comes_again() {
-        let length = |value: &[u8]| value.len();
         let values: Vec<String> = (0..1000).map(|n| format!("entry {}", "x".repeat(n))).collect();
-        let mut memo = Memo::new(length);
+        let mut memo = Memo::new();
         for value in values.iter().chain(&values) {
-            for _ in 0..2 {
-                assert_eq!(memo.get(value.as_bytes()), value.len());
+            for key in [1, 1, 2] {
+                let said = memo.get(key, value.as_bytes(), || key * value.len());
+                assert_eq!(said, key * value.len());
             }
         }
-        assert_eq!(memo.get(b""), 0);
+        assert_eq!(memo.get(0, b"", || 5), 5);
+        assert_eq!(memo.get(0, b"", || 6), 5, "it is remembered");
     }
 }

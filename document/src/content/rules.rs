@@ -182,7 +182,7 @@ impl Rules {
     fn suspects(self, tree: &Tree, notes: &[NodeId], claim: Claim) -> Vec<Suspect> {
         let known = if claim == Claim::Product { !TEXT } else { !(TEXT | REVIEW << FIRST_WORD) };
         let (mut suspects, mut code) = (Vec::new(), Vec::new());
-        let mut names = Memo::new(words::against);
+        let mut names = Memo::new();
         let mut tables = Tables::default();
         let (mut skip_to, mut note_end) = (Tree::ROOT, Tree::ROOT);
         for (id, node) in tree.nodes() {
@@ -250,7 +250,8 @@ impl Rules {
             return hits;
         }
         let mut named = |attribute| {
-            tree.attribute(node, attribute).map_or(0, |value| names.get(value.as_bytes())) << FIRST_WORD
+            let value = tree.attribute(node, attribute).unwrap_or_default().as_bytes();
+            names.get((), value, || words::against(value)) << FIRST_WORD
         };
         if self != Self::All {
             return hits | CONSENT & (named(Attribute::Class) | named(Attribute::Id));

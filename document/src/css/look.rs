@@ -366,6 +366,10 @@ impl Look {
 
     /// The part of the element that people see, by all but colors and the size of letters.
     pub(crate) fn sight(&self) -> Sight {
+        // Most elements.
+        if self.hiding == 0 {
+            return Sight::Shown;
+        }
         let is_animated = self.hides(ANIMATION);
         if self.hides(DISPLAY | CONTENT | VISIBILITY) || self.hides(OPACITY | FILTER) && !is_animated {
             return Sight::Hidden;

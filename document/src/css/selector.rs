@@ -94,25 +94,6 @@ impl Selector {
         self.weight = self.weight.saturating_add(weight);
     }
 
-    /// The selectors of a list.
-    pub(super) fn list(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-        let is_plain = memchr::memchr3(b'(', b'[', b'\\', text).is_none();
-        let (mut depth, mut is_escaped) = (0_usize, false);
-        text.split(move |byte| {
-            if is_plain {
-                return *byte == b',';
-            }
-            match byte {
-                _ if is_escaped => {}
-                b'(' | b'[' => depth += 1,
-                b')' | b']' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            is_escaped = *byte == b'\\' && !is_escaped;
-            *byte == b',' && depth == 0
-        })
-    }
-
     /// Returns false if a text surely cannot be a selector outside of other rules.
     pub(super) fn may_be(text: &[u8]) -> bool {
         let text = text.trim_ascii();
@@ -123,8 +104,11 @@ impl Selector {
 
     /// Reads a selector, of which the last element counts; none if it has a name that is not known.
     pub(super) fn of(text: &[u8], is_known: impl Fn(Name) -> bool) -> Option<Self> {
-        let mut selector = Self::default();
         let mut rest = text.trim_ascii();
+        if last_name(rest).is_some_and(|(name, is_state)| !is_state && !is_known(name)) {
+            return None;
+        }
+        let mut selector = Self::default();
         let last = last_element(rest);
         if let Some((last, has_others)) = last {
             selector.is_conditional = has_others;
@@ -133,14 +117,12 @@ impl Selector {
         while let Some((byte, after)) = rest.split_first() {
             match *byte {
                 b'.' | b'#' => {
-                    let is_state = after.starts_with(b"is-") || after.starts_with(b"js-");
-                    let (name, others) = name(after);
-                    let name = Name::of(*byte, &name);
-                    let is_short = after.len() - others.len() <= LONGEST_STATE;
+                    let (written, others) = name(after);
+                    let name = Name::of(*byte, &written);
                     rest = others;
                     if is_known(name) || last.is_none() {
                         selector.add(name, if *byte == b'.' { 16 } else { 256 });
-                    } else if is_state || is_short && STATES.contains(&name) {
+                    } else if is_state(&written, name) {
                         selector.is_conditional = true;
                     } else {
                         return None;
@@ -169,7 +151,7 @@ impl Selector {
                         selector.is_conditional = true;
                         rest = rest.get(1..).unwrap_or_default();
                     } else {
-                        selector.add(Name::of(b'<', &element.to_ascii_lowercase()), 1);
+                        selector.add(Name::of(b'<', &lower(element)), 1);
                         rest = after;
                     }
                 }
@@ -180,6 +162,70 @@ impl Selector {
 
     fn has_none(&self) -> bool {
         self.names.iter().all(Option::is_none)
+    }
+}
+
+/// The selectors of a list.
+#[derive(Clone, Debug)]
+pub(super) struct Selectors<'t>(Option<&'t [u8]>);
+
+impl<'t> Selectors<'t> {
+    pub(super) fn of(list: &'t [u8]) -> Self {
+        Self(Some(list))
+    }
+}
+
+impl<'t> Iterator for Selectors<'t> {
+    type Item = &'t [u8];
+
+    fn next(&mut self) -> Option<&'t [u8]> {
+        let list = self.0?;
+        let Some(length) = first(list) else {
+            self.0 = None;
+            return Some(list);
+        };
+        self.0 = list.get(length + 1..);
+        list.get(..length)
+    }
+}
+
+/// The length of the first selector of a list, if others follow.
+fn first(list: &[u8]) -> Option<usize> {
+    let length = memchr::memchr(b',', list)?;
+    if memchr::memchr3(b'(', b'[', b'\\', list.get(..length)?).is_none() {
+        return Some(length);
+    }
+    let (mut depth, mut is_escaped) = (0_usize, false);
+    list.iter().position(|byte| {
+        match byte {
+            _ if is_escaped => {}
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_escaped = *byte == b'\\' && !is_escaped;
+        *byte == b',' && depth == 0
+    })
+}
+
+/// Returns true if a name is that of a state.
+fn is_state(written: &[u8], name: Name) -> bool {
+    written.starts_with(b"is-")
+        || written.starts_with(b"js-")
+        || written.len() <= LONGEST_STATE && STATES.contains(&name)
+}
+
+/// The class or id that ends a selector, and whether it is a state, if the bytes at its end are nothing else.
+fn last_name(selector: &[u8]) -> Option<(Name, bool)> {
+    let (others, name) =
+        selector.split_at_checked(selector.iter().rposition(|byte| !is_plain(*byte))? + 1)?;
+    match others {
+        [.., b'\\', b'.' | b'#'] => None,
+        [.., sort @ (b'.' | b'#')] => {
+            let number = Name::of(*sort, name);
+            Some((number, is_state(name, number)))
+        }
+        _ => None,
     }
 }
 
@@ -264,4 +310,12 @@ fn name(text: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
         };
     }
     (name.into(), rest)
+}
+
+/// A name in lower case.
+fn lower(mut name: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    if name.iter().any(u8::is_ascii_uppercase) {
+        name.to_mut().make_ascii_lowercase();
+    }
+    name
 }

@@ -10,7 +10,7 @@ use memchr::{memchr3, memmem};
 
 use super::declarations::{Style, after_comment};
 use super::look::Changes;
-use super::selector::{Name, Selector};
+use super::selector::{Name, Selector, Selectors};
 
 /// The rules that a sheet keeps, and those of them that one name leads to.
 const MOST_RULES: usize = 8192;
@@ -191,11 +191,12 @@ impl Sheet {
     }
 
     fn rule(&mut self, selectors: &str, block: &str, scope: Scope, known: &KnownNames) {
-        let list = || Selector::list(selectors.as_bytes());
-        let mut selectors =
-            list().filter_map(|selector| Selector::of(selector, |name| known.may_have(name))).peekable();
+        let list = Selectors::of(selectors.as_bytes());
+        let known = |selector| Selector::of(selector, |name| known.may_have(name));
+        let mut selectors = list.clone().filter_map(known).peekable();
         // Browsers pass over a list with a selector that they cannot read.
-        if selectors.peek().is_none() || list().any(|selector| !Selector::may_be(selector)) {
+        let mut list = list;
+        if selectors.peek().is_none() || !list.all(Selector::may_be) {
             return;
         }
         // Another rule may well give another layout.

@@ -113,8 +113,8 @@ impl<'p> Token<'p> {
             products: 0,
             has_roles: false,
             has_tabs: false,
-            classes: Memo::new(Class::of),
-            styles: Memo::new(flags_of_style),
+            classes: Memo::new(),
+            styles: Memo::new(),
         }
     }
 
@@ -194,12 +194,13 @@ impl<'p> Token<'p> {
             }
             Attribute::Popover => (false, Flags::HIDDEN),
             Attribute::Style => {
-                let flags = values.in_page(*value).map(|text| self.styles.get(text));
+                let flags =
+                    values.in_page(*value).map(|text| self.styles.get((), text, || flags_of_style(text)));
                 let flags = flags.unwrap_or_else(|| flags_of_style(text));
                 (flags.has(Flags::STYLED), flags)
             }
             Attribute::Class => {
-                let class = values.in_page(*value).map(|text| self.classes.get(text));
+                let class = values.in_page(*value).map(|text| self.classes.get((), text, || Class::of(text)));
                 let class = class.unwrap_or_else(|| Class::of(text));
                 self.has_tabs |= class.names_tabs;
                 (true, class.flags.with(Flags::NAMED))

@@ -4,6 +4,7 @@ use super::openable::{self, Openable};
 use super::tree::{Flags, Node};
 use super::{Attribute, NodeId, Tag, Tree, tabs};
 use crate::css::{Changes, Color, FontSize, KnownNames, Look, Name, Sheet, Sight, Style};
+use crate::memo::Memo;
 
 /// The most text that only a screen reader reads and that is kept: a label.
 const LONGEST_LABEL: usize = 80;
@@ -33,6 +34,7 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             blocks: Vec::new(),
             around: Vec::new(),
             names: Vec::new(),
+            styles: Memo::new(),
             has_outer_sheet: has_outer_sheet(tree),
             all_text: None,
             pages_left: MOST_PAGES,
@@ -88,10 +90,24 @@ pub(super) fn view(tree: &mut Tree<'_>) {
 /// The names of all elements.
 fn known_names(tree: &Tree<'_>) -> KnownNames {
     let mut known = KnownNames::default();
+    let mut seen = Memo::new();
     for (_, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
-        names_of(tree, node).for_each(|name| known.add(name));
+        let mut add = || names_of(tree, node).for_each(|name| known.add(name));
+        match only_class(tree, node) {
+            Some(class) => seen.get(node.tag, class, add),
+            None => add(),
+        }
     }
     known
+}
+
+/// The class of an element by which alone, and by its sort, rules can mean it; none if it has an `id`.
+fn only_class<'t>(tree: &'t Tree<'_>, node: Node) -> Option<&'t [u8]> {
+    if !node.flags.has(Flags::NAMED) {
+        return Some(&[]);
+    }
+    let class = || tree.attribute(node, Attribute::Class).unwrap_or_default().as_bytes();
+    tree.attribute(node, Attribute::Id).is_none().then(class)
 }
 
 /// The names by which rules can mean an element: first that of its sort.
@@ -134,6 +150,8 @@ struct Marks<'t, 'p> {
     around: Vec<Around>,
     /// The names of the element that is looked at.
     names: Vec<Name>,
+    /// The rules about elements of one sort with the same class.
+    styles: Memo<'t, (Style, Changes), Tag>,
     /// The page has sheets that nobody reads here.
     has_outer_sheet: bool,
     /// All text of the page, in bytes, once it is known.
@@ -332,11 +350,16 @@ impl Marks<'_, '_> {
     fn look(&mut self, node: Node) -> Look {
         let (mut style, mut changes) = (Style::default(), Changes::default());
         if !self.sheet.is_empty() {
-            let names = &mut self.names;
-            names.clear();
-            names.extend(names_of(self.tree, node));
-            style = self.sheet.style(names);
-            changes = self.sheet.changes(names);
+            let (tree, sheet, names) = (self.tree, self.sheet, &mut self.names);
+            let mut of_rules = || {
+                names.clear();
+                names.extend(names_of(tree, node));
+                (sheet.style(names), sheet.changes(names))
+            };
+            (style, changes) = match only_class(tree, node) {
+                Some(class) => self.styles.get(node.tag, class, of_rules),
+                None => of_rules(),
+            };
         }
         if node.flags.has(Flags::STYLED)
             && let Some(own) = self.tree.attribute(node, Attribute::Style)
