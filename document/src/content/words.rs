@@ -55,7 +55,6 @@ const WORDS: [Word; COUNT] = [
     ("breaking", Weak),
     ("byline", Strong),
     ("caption", Caption),
-    ("combx", Strong),
     ("commentar", Text),
     ("comment", Talk),
     ("community", Weak),
@@ -69,6 +68,7 @@ const WORDS: [Word; COUNT] = [
     ("donat", Weak),
     ("dropdown", Weak),
     ("editsection", Strong),
+    ("extrauser", Label),
     ("facet", Strong),
     ("feedback", Weak),
     ("filter", Label),
@@ -92,6 +92,8 @@ const WORDS: [Word; COUNT] = [
     ("mostread", Strong),
     ("nav.", Strong),
     ("navbar", Strong),
+    ("navfoot", Strong),
+    ("navhead", Strong),
     ("navigation", Leading),
     ("newsletter", Strong),
     ("next.", Weak),
@@ -153,13 +155,14 @@ const WORDS: [Word; COUNT] = [
     ("topics.", Weak),
     ("trending", Weak),
     ("upsell", Strong),
+    ("userextra", Label),
     ("utility.", Weak),
     ("widget", Label),
     ("zergnet", Strong),
 ];
 
 /// The number of words.
-pub(super) const COUNT: usize = 115;
+pub(super) const COUNT: usize = 118;
 
 /// The first and last of the words with each two first letters.
 const BY_LETTERS: [(u8, u8); 26 * 26] = {
@@ -222,6 +225,9 @@ const TAKES: [Start; 11] = [
     Start::of(b"label"),
 ];
 
+/// Words that have a meaning together with the next part of their name, as in `message-userExtras`.
+const JOINED: [Start; 2] = [Start::of(b"user"), Start::of(b"extra")];
+
 /// The bytes of names that are read: nobody needs more to name a part.
 const LONGEST: usize = 512;
 
@@ -248,6 +254,9 @@ pub(super) fn against(names: &[u8]) -> u128 {
             let start = Start::at(from, word.len());
             if !is_taken && !is_hidden_on_small_screens(word, from) {
                 found |= word_against(word, start);
+                if let Some(both) = JOINED.contains(&start).then(|| with_next_part(word, from)).flatten() {
+                    found |= word_against(both, Start::at(from, both.len()));
+                }
             }
             is_taken = start.may_take() && TAKES.contains(&start);
         }
@@ -307,6 +316,13 @@ fn words(name: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
         rest = after;
         Some((word, from))
     })
+}
+
+/// The word together with the part of its name that follows it: `userExtras` of `userExtras-item`.
+fn with_next_part<'a>(word: &[u8], from: &'a [u8]) -> Option<&'a [u8]> {
+    let next = from.get(word.len()..).filter(|next| next.first().is_some_and(u8::is_ascii_uppercase))?;
+    let (next, _) = words(next).next()?;
+    from.get(..word.len() + next.len())
 }
 
 /// The first letters of a word, in lower case, in one number that is compared at once; zeros after a shorter word.
@@ -408,6 +424,9 @@ mod tests {
         }
         assert_eq!(against("postComments"), Some(Strength::Talk));
         assert_eq!(against("entry-meta"), Some(Strength::Detail));
+        for names in ["message-userExtras", "extraUserInfo"] {
+            assert_eq!(against(names), Some(Strength::Label), "{names}");
+        }
         for names in ["lg:hidden", "hidden-sm-up", "hidden-lg"] {
             assert_eq!(against(names), Some(Strength::Unseen), "{names}");
         }
@@ -427,6 +446,9 @@ mod tests {
             "hidden-xs",
             "hidden-md-down",
             "hidden lg:inline-flex",
+            "message-userDetails",
+            "user-extras",
+            "extras",
         ] {
             assert_eq!(against(names), None, "{names}");
         }
