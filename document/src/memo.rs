@@ -5,33 +5,47 @@
 pub(crate) struct Memo<'p, T, K = ()>(Vec<Option<(K, &'p [u8], T)>>);
 
 impl<'p, T: Copy, K: Copy + Eq> Memo<'p, T, K> {
-    /// The values that are kept at a time.
+    /// The values that are kept at a time: each has one place, where the next one replaces it.
     const PLACES: usize = 256;
 
     pub(crate) fn new() -> Self {
         Self(vec![None; Self::PLACES])
     }
 
-    /// The result of the function for a value.
-    pub(crate) fn get(&mut self, key: K, value: &'p [u8], of: impl FnOnce() -> T) -> T {
-        let place = self.0.get_mut(place(value));
+    /// The result of the function for a value at its place in memory. Nobody reads the value, which takes longer than to
+    /// find the result; equal values elsewhere are others.
+    pub(crate) fn get_at(&mut self, key: K, value: &'p [u8], of: impl FnOnce() -> T) -> T {
+        let hash = value.as_ptr().addr() as u64 ^ (value.len() as u64).rotate_left(48);
+        self.get_if(hash, key, value, |known| std::ptr::eq(known, value), of)
+    }
+
+    fn get_if(
+        &mut self,
+        hash: u64,
+        key: K,
+        value: &'p [u8],
+        is_same: impl FnOnce(&[u8]) -> bool,
+        of: impl FnOnce() -> T,
+    ) -> T {
+        const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+        let place = self.0.get_mut((hash.wrapping_mul(MULTIPLIER) >> 56) as usize);
         match place {
-            Some(Some((known, of, said))) if *known == key && *of == value => *said,
+            Some(Some((known_key, known, said))) if *known_key == key && is_same(known) => *said,
             Some(place) => place.insert((key, value, of())).2,
             None => of(),
         }
     }
 }
 
-/// The only place where a value is looked for: by its length, and by the bytes at its start and end.
-fn place(value: &[u8]) -> usize {
-    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-    let ends = match (value.first_chunk(), value.last_chunk()) {
-        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
-        _ => value.iter().fold(0, |ends, byte| ends << 8 | u64::from(*byte)),
-    };
-    let hash = (ends ^ value.len() as u64).wrapping_mul(MULTIPLIER);
-    (hash >> 56) as usize
+impl<'p, T: Copy> Memo<'p, T> {
+    /// The result of the function for a value, wherever it is.
+    pub(crate) fn get(&mut self, value: &'p [u8], of: impl FnOnce() -> T) -> T {
+        let ends = match (value.first_chunk(), value.last_chunk()) {
+            (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+            _ => value.iter().fold(0, |ends, byte| ends << 8 | u64::from(*byte)),
+        };
+        self.get_if(ends ^ value.len() as u64, (), value, |known| known == value, of)
+    }
 }
 
 #[cfg(test)]
@@ -41,14 +55,22 @@ mod tests {
     #[test]
     fn a_value_says_the_same_when_it_comes_again() {
         let values: Vec<String> = (0..1000).map(|n| format!("entry {}", "x".repeat(n))).collect();
-        let mut memo = Memo::new();
-        for value in values.iter().chain(&values) {
+        let (mut memo, mut memo_at) = (Memo::new(), Memo::new());
+        for value in values.iter().chain(&values).map(String::as_bytes) {
+            assert_eq!(memo.get(value, || value.len()), value.len());
             for key in [1, 1, 2] {
-                let said = memo.get(key, value.as_bytes(), || key * value.len());
-                assert_eq!(said, key * value.len());
+                assert_eq!(memo_at.get_at(key, value, || key * value.len()), key * value.len());
             }
         }
-        assert_eq!(memo.get(0, b"", || 5), 5);
-        assert_eq!(memo.get(0, b"", || 6), 5, "it is remembered");
+    }
+
+    #[test]
+    fn equal_values_are_one_unless_their_places_count() {
+        let (here, there) = (b"entry".to_vec(), b"entry".to_vec());
+        let (mut memo, mut memo_at) = (Memo::new(), Memo::new());
+        assert_eq!([memo.get(&here, || 1), memo.get(&there, || 2), memo.get(b"", || 3)], [1, 1, 3]);
+        let at = [(&here, 1), (&there, 2), (&here, 3)].map(|(value, n)| memo_at.get_at((), value, || n));
+        assert_ne!(at[0], at[1]);
+        assert_eq!(memo_at.get_at((), &there, || 4), 2, "it is remembered");
     }
 }

@@ -251,7 +251,7 @@ impl Rules {
         }
         let mut named = |attribute| {
             let value = tree.attribute(node, attribute).unwrap_or_default().as_bytes();
-            names.get((), value, || words::against(value)) << FIRST_WORD
+            names.get_at((), value, || words::against(value)) << FIRST_WORD
         };
         if self != Self::All {
             return hits | CONSENT & (named(Attribute::Class) | named(Attribute::Id));

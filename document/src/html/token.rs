@@ -95,8 +95,9 @@ pub(super) struct Token<'p> {
     pub(super) has_roles: bool,
     /// An element has a class that names a set of tabs.
     pub(super) has_tabs: bool,
-    classes: Memo<'p, Class>,
-    styles: Memo<'p, Flags>,
+    /// The classes and declarations so far, each with its first place: equal ones are one value, which is read once.
+    classes: Memo<'p, (Class, Value)>,
+    styles: Memo<'p, (Flags, Value)>,
 }
 
 impl<'p> Token<'p> {
@@ -194,14 +195,21 @@ impl<'p> Token<'p> {
             }
             Attribute::Popover => (false, Flags::HIDDEN),
             Attribute::Style => {
-                let flags =
-                    values.in_page(*value).map(|text| self.styles.get((), text, || flags_of_style(text)));
-                let flags = flags.unwrap_or_else(|| flags_of_style(text));
+                let of = || (flags_of_style(text), *value);
+                let (flags, first) = match values.in_page(*value) {
+                    Some(text) => self.styles.get(text, of),
+                    None => of(),
+                };
+                *value = first;
                 (flags.has(Flags::STYLED), flags)
             }
             Attribute::Class => {
-                let class = values.in_page(*value).map(|text| self.classes.get((), text, || Class::of(text)));
-                let class = class.unwrap_or_else(|| Class::of(text));
+                let of = || (Class::of(text), *value);
+                let (class, first) = match values.in_page(*value) {
+                    Some(text) => self.classes.get(text, of),
+                    None => of(),
+                };
+                *value = first;
                 self.has_tabs |= class.names_tabs;
                 (true, class.flags.with(Flags::NAMED))
             }

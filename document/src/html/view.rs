@@ -34,7 +34,8 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             blocks: Vec::new(),
             around: Vec::new(),
             names: Vec::new(),
-            styles: Memo::new(),
+            of_rules: Memo::new(),
+            own_styles: Memo::new(),
             has_outer_sheet: has_outer_sheet(tree),
             all_text: None,
             pages_left: MOST_PAGES,
@@ -94,7 +95,7 @@ fn known_names(tree: &Tree<'_>) -> KnownNames {
     for (_, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
         let mut add = || names_of(tree, node).for_each(|name| known.add(name));
         match only_class(tree, node) {
-            Some(class) => seen.get(node.tag, class, add),
+            Some(class) => seen.get_at(node.tag, class, add),
             None => add(),
         }
     }
@@ -151,7 +152,9 @@ struct Marks<'t, 'p> {
     /// The names of the element that is looked at.
     names: Vec<Name>,
     /// The rules about elements of one sort with the same class.
-    styles: Memo<'t, (Style, Changes), Tag>,
+    of_rules: Memo<'t, (Style, Changes), Tag>,
+    /// The declarations of elements themselves.
+    own_styles: Memo<'t, Style>,
     /// The page has sheets that nobody reads here.
     has_outer_sheet: bool,
     /// All text of the page, in bytes, once it is known.
@@ -357,14 +360,14 @@ impl Marks<'_, '_> {
                 (sheet.style(names), sheet.changes(names))
             };
             (style, changes) = match only_class(tree, node) {
-                Some(class) => self.styles.get(node.tag, class, of_rules),
+                Some(class) => self.of_rules.get_at(node.tag, class, of_rules),
                 None => of_rules(),
             };
         }
         if node.flags.has(Flags::STYLED)
             && let Some(own) = self.tree.attribute(node, Attribute::Style)
         {
-            let own = Style::of(own);
+            let own = self.own_styles.get_at((), own.as_bytes(), || Style::of(own));
             style.add(&own);
             // No rule without `!important` changes the declarations of the element itself.
             changes = changes.without(own.look().declared());
