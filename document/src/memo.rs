@@ -41,7 +41,9 @@ impl<'p, T: Copy> Memo<'p, T> {
     /// The result of the function for a value, wherever it is.
     pub(crate) fn get(&mut self, value: &'p [u8], of: impl FnOnce() -> T) -> T {
         let ends = match (value.first_chunk(), value.last_chunk()) {
-            (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+            (Some(first), Some(last)) => {
+                u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29)
+            }
             _ => value.iter().fold(0, |ends, byte| ends << 8 | u64::from(*byte)),
         };
         self.get_if(ends ^ value.len() as u64, (), value, |known| known == value, of)

@@ -132,7 +132,7 @@ impl Tree<'_> {
 
     /// The nodes in document order.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (NodeId, Node)> + '_ {
-        (0..).map(NodeId).zip(self.nodes.iter().copied())
+        (0..).map(NodeId).zip(&self.nodes).map(|(id, node)| (id, *node))
     }
 
     /// The nodes inside an element and the element itself, in document order.
@@ -147,7 +147,7 @@ impl Tree<'_> {
 
     fn range(&self, range: Range<u32>) -> impl Iterator<Item = (NodeId, Node)> + '_ {
         let nodes = self.nodes.get(range.start as usize..(range.end as usize).min(self.nodes.len()));
-        range.map(NodeId).zip(nodes.unwrap_or_default().iter().copied())
+        range.map(NodeId).zip(nodes.unwrap_or_default()).map(|(id, node)| (id, *node))
     }
 
     /// The children of an element.
@@ -187,7 +187,7 @@ impl Tree<'_> {
     fn siblings(&self, first: NodeId, end: NodeId) -> impl Iterator<Item = (NodeId, Node)> + '_ {
         let mut next = first;
         std::iter::from_fn(move || {
-            let node = self.nodes.get(next.index()).copied().filter(|_| next < end)?;
+            let node = *self.nodes.get(next.index()).filter(|_| next < end)?;
             let this = next;
             next = node.end;
             Some((this, node))
