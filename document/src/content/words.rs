@@ -240,11 +240,11 @@ pub(super) fn against(names: &[u8]) -> u128 {
     let has_declarations = is_declaration(names);
     let all = || names.split(u8::is_ascii_whitespace);
     for mut name in all() {
-        if has_declarations {
+        if has_declarations || name.starts_with(b"d-") {
             // The view is that of a large screen: with `hidden md:block`, without `md:hidden`.
-            name = match on_large_screens(name) {
-                Some(b"hidden") => b"hidden",
-                None if name == b"hidden" && all().filter_map(on_large_screens).any(shows) => continue,
+            let is_shown_from = |size| all().filter_map(display).any(|(other, shown)| other > size && shows(shown));
+            name = match display(name) {
+                Some((size, b"hidden" | b"none")) if !is_shown_from(size) => b"hidden",
                 None if !is_declaration(name) => name,
                 _ => continue,
             };
@@ -264,10 +264,16 @@ pub(super) fn against(names: &[u8]) -> u128 {
     found
 }
 
-/// The declaration of a name that counts on large screens: `md:block`, `lg:inline-flex`.
-fn on_large_screens(name: &[u8]) -> Option<&[u8]> {
-    const SIZES: [&[u8]; 5] = [b"sm:", b"md:", b"lg:", b"xl:", b"2xl:"];
-    SIZES.iter().find_map(|size| name.strip_prefix(*size))
+/// The display that a name gives an element, behind the size of the screens from which on it does: `hidden` and `md:block`
+/// of Tailwind, `d-none` and `d-md-block` of Bootstrap.
+fn display(name: &[u8]) -> Option<(usize, &[u8])> {
+    const SIZES: [&[u8]; 7] = [b"", b"sm", b"md", b"lg", b"xl", b"xxl", b"2xl"];
+    if matches!(name, b"hidden" | b"d-none") {
+        return Some((0, b"hidden"));
+    }
+    let (name, mark) = name.strip_prefix(b"d-").map_or((name, b":"), |name| (name, b"-"));
+    let at = |size: &[u8]| name.strip_prefix(size)?.strip_prefix(mark);
+    SIZES.iter().enumerate().skip(1).find_map(|(size, written)| Some((size, at(written)?)))
 }
 
 /// Returns true if a word hides its element on small screens or on paper only: `hidden-xs`, `hidden-md-down`.
@@ -427,7 +433,9 @@ mod tests {
         for names in ["message-userExtras", "extraUserInfo"] {
             assert_eq!(against(names), Some(Strength::Label), "{names}");
         }
-        for names in ["lg:hidden", "hidden-sm-up", "hidden-lg"] {
+        for names in
+            ["lg:hidden", "hidden-sm-up", "hidden-lg", "d-none", "d-lg-none", "d-sm-block d-xl-none"]
+        {
             assert_eq!(against(names), Some(Strength::Unseen), "{names}");
         }
         for names in [
@@ -446,6 +454,11 @@ mod tests {
             "hidden-xs",
             "hidden-md-down",
             "hidden lg:inline-flex",
+            "hidden sm:hidden lg:block",
+            "d-none d-md-block",
+            "d-sm-none d-lg-flex",
+            "d-print-none",
+            "d-flex",
             "message-userDetails",
             "user-extras",
             "extras",

@@ -136,7 +136,7 @@ impl Tree<'_> {
         Some(Note { is_named, kind })
     }
 
-    /// The kind of a note, unless its text begins with that word.
+    /// The kind of a note, unless its text begins with that word, or it has none.
     pub(crate) fn kind_to_name(&self, id: NodeId, note: Note) -> Option<&'static str> {
         const FIRST_NODES: usize = 64;
         let kind = note.kind?;
@@ -153,7 +153,7 @@ impl Tree<'_> {
             }
         }
         let is_said = start.get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind));
-        (!is_said).then_some(kind)
+        (!is_said && !start.is_empty()).then_some(kind)
     }
 
     /// Returns true if a block is the title of a note.
