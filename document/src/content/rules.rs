@@ -92,6 +92,8 @@ const REVIEW: Hits = words::of_strength(Strength::Review);
 const DETAIL: Hits = words::of_strength(Strength::Detail) << FIRST_WORD;
 /// The words for what an image shows.
 const CAPTION: Hits = words::of_strength(Strength::Caption) << FIRST_WORD;
+/// The words for pictures of authors.
+const PORTRAIT: Hits = words::of_strength(Strength::Portrait) << FIRST_WORD;
 /// The words for what few people see.
 const UNSEEN: Hits = words::of_strength(Strength::Unseen) << FIRST_WORD;
 /// The words for questions about cookies.
@@ -267,6 +269,9 @@ impl Rules {
         if hits & CAPTION != 0 && (evidence::has(tree, id, Tag::Img) || !is_behind_image(tree, id)) {
             hits &= !CAPTION;
         }
+        if hits & PORTRAIT != 0 && has_words(tree, id) {
+            hits &= !PORTRAIT;
+        }
         if hits & DETAIL != 0 && (is_sentence(tree, id) || is_of_things(tree, id)) {
             hits &= !DETAIL;
         }
@@ -289,6 +294,14 @@ fn is_sentence(tree: &Tree, id: NodeId) -> bool {
     let text: usize =
         tree.inside(id).take(MOST_LOOKED_AT).map(|(_, node)| tree.text(node).trim().len()).sum();
     text >= LEAST_TEXT && !evidence::has_controls(tree, id) && leads::is_sentence(tree, id)
+}
+
+/// Returns true if an element has more text than the first letters of a name.
+fn has_words(tree: &Tree, id: NodeId) -> bool {
+    const INITIALS: usize = 3;
+    const MOST_LOOKED_AT: usize = 16;
+    let letters = |node| tree.text(node).trim().chars().take(INITIALS + 1).count();
+    tree.inside(id).take(MOST_LOOKED_AT).map(|(_, node)| letters(node)).sum::<usize>() > INITIALS
 }
 
 /// Returns true if an element says something about one of several things beside each other, as the date of an event does.

@@ -1,6 +1,8 @@
 //! The meaning of the names that a page gives to its parts (`class`, `id`).
 
-use self::Strength::{Caption, Consent, Detail, Label, Leading, Review, Strong, Talk, Text, Unseen, Weak};
+use self::Strength::{
+    Caption, Consent, Detail, Label, Leading, Portrait, Review, Strong, Talk, Text, Unseen, Weak,
+};
 
 /// The certainty of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,7 +15,9 @@ pub(super) enum Strength {
     Detail,
     /// The same as a `Label`, unless the part has an image in it.
     Caption,
-    /// The same, also of a part of a table or a list: few people see it.
+    /// The same, unless the part has more than an image or a letter in it: the picture of an author.
+    Portrait,
+    /// The same as a `Label`, also of a part of a table or a list: few people see it.
     Unseen,
     /// A `Label`, too: a part that asks whether cookies may be stored.
     Consent,
@@ -50,6 +54,7 @@ const WORDS: [Word; COUNT] = [
     ("adv.", Weak),
     ("advert", Strong),
     ("aside.", Weak),
+    ("avatar", Portrait),
     ("banner", Label),
     ("breadcrumb", Strong),
     ("breaking", Weak),
@@ -72,16 +77,16 @@ const WORDS: [Word; COUNT] = [
     ("facet", Strong),
     ("feedback", Weak),
     ("filter", Label),
+    ("flair.", Label),
     ("footer", Strong),
     ("footnav", Strong),
     ("gallery", Weak),
     ("gdpr", Consent),
+    ("gravatar", Portrait),
     ("hidden", Unseen),
     ("infobar", Strong),
     ("inread", Strong),
-    ("jumpto", Strong),
     ("legal.", Weak),
-    ("livefyre", Talk),
     ("login", Weak),
     ("masthead", Strong),
     ("menu", Weak),
@@ -130,7 +135,6 @@ const WORDS: [Word; COUNT] = [
     ("scrollto", Strong),
     ("share", Leading),
     ("sharing", Leading),
-    ("shoutbox", Strong),
     ("sidebar", Strong),
     ("signin", Strong),
     ("signup", Strong),
@@ -157,8 +161,8 @@ const WORDS: [Word; COUNT] = [
     ("upsell", Strong),
     ("userextra", Label),
     ("utility.", Weak),
+    ("voting", Label),
     ("widget", Label),
-    ("zergnet", Strong),
 ];
 
 /// The number of words.
@@ -192,7 +196,7 @@ const fn place(start: Start) -> usize {
 /// The certainty of a word, by its number.
 pub(super) fn strength(word: usize) -> Strength {
     match WORDS.get(word) {
-        Some((_, Caption | Consent | Unseen)) | None => Label,
+        Some((_, Caption | Consent | Portrait | Unseen)) | None => Label,
         Some((_, other)) => *other,
     }
 }
@@ -242,7 +246,8 @@ pub(super) fn against(names: &[u8]) -> u128 {
     for mut name in all() {
         if has_declarations || name.starts_with(b"d-") {
             // The view is that of a large screen: with `hidden md:block`, without `md:hidden`.
-            let is_shown_from = |size| all().filter_map(display).any(|(other, shown)| other > size && shows(shown));
+            let is_shown_from =
+                |size| all().filter_map(display).any(|(other, shown)| other > size && shows(shown));
             name = match display(name) {
                 Some((size, b"hidden" | b"none")) if !is_shown_from(size) => b"hidden",
                 None if !is_declaration(name) => name,
@@ -433,8 +438,7 @@ mod tests {
         for names in ["message-userExtras", "extraUserInfo"] {
             assert_eq!(against(names), Some(Strength::Label), "{names}");
         }
-        for names in
-            ["lg:hidden", "hidden-sm-up", "hidden-lg", "d-none", "d-lg-none", "d-sm-block d-xl-none"]
+        for names in ["lg:hidden", "hidden-sm-up", "hidden-lg", "d-none", "d-lg-none", "d-sm-block d-xl-none"]
         {
             assert_eq!(against(names), Some(Strength::Unseen), "{names}");
         }
