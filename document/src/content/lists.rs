@@ -48,7 +48,8 @@ pub(super) fn find(
         let is_of_manual = || is_index(tree, *id) || is_described(tree, measures, *id);
         let is_kept = is_contents(tree, *id)
             || is_heading_of_text(tree, measures, *id)
-            || is_name_of_post(tree, measures, *id);
+            || is_name_of_post(tree, measures, *id)
+            || is_author(tree, *id);
         !(is_kept || is_technical && is_of_manual())
     });
     let prose = prose_beside(tree, measures, root, &lists);
@@ -170,6 +171,12 @@ fn is_name_of_post(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
     measures.get(id).text <= LONGEST_NAME
         && tree.next_element(id).is_some_and(is_post)
         && evidence::is_of_several(tree, id)
+}
+
+/// Returns true if a page calls a part the author of something.
+fn is_author(tree: &Tree, id: NodeId) -> bool {
+    let property = tree.attribute(tree.node(id), Attribute::Itemprop).unwrap_or_default();
+    property.split_ascii_whitespace().any(|property| matches!(property, "author" | "creator"))
 }
 
 /// Returns true if a page calls a list of links to other pages its contents: `toc`, `toctree`.
