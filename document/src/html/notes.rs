@@ -136,9 +136,11 @@ impl Tree<'_> {
         Some(Note { is_named, kind })
     }
 
-    /// The kind of a note, unless its text begins with that word, or it has none.
+    /// The kind of a note, unless it has no text, or its text begins with that word, or with another kind and a colon in
+    /// one that is an alert of any kind: `alert-info` with "Note: …".
     pub(crate) fn kind_to_name(&self, id: NodeId, note: Note) -> Option<&'static str> {
         const FIRST_NODES: usize = 64;
+        const LONGEST_KIND: usize = 12;
         let kind = note.kind?;
         let visible = self.inside(id).take(FIRST_NODES);
         let mut skip_to = id;
@@ -147,12 +149,19 @@ impl Tree<'_> {
             if id >= skip_to && node.flags.has(Flags::HIDDEN) {
                 skip_to = node.end;
             }
-            if id >= skip_to && start.len() < kind.len() {
-                let text = self.text(node).trim_start_matches(|c: char| !c.is_alphanumeric());
-                start.extend(text.chars().take(kind.len()));
+            if id >= skip_to && start.len() < LONGEST_KIND {
+                let is_before = |c: char| !c.is_alphanumeric() && (c != ':' || start.is_empty());
+                let text = self.text(node).trim_start_matches(is_before);
+                start.extend(text.chars().take(LONGEST_KIND));
             }
         }
-        let is_said = start.get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind));
+        let begins_with =
+            |word: &str| start.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        let is_other =
+            |word: &str| start.get(word.len()..).is_some_and(|rest| rest.trim_start().starts_with(':'));
+        let is_any = matches!(kind, "Alert" | "Info");
+        let is_said = begins_with(kind)
+            || is_any && KINDS.iter().any(|(_, other)| begins_with(other) && is_other(other));
         (!is_said && !start.is_empty()).then_some(kind)
     }
 
