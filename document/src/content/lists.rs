@@ -59,6 +59,7 @@ pub(super) fn find(
         let tag = tree.node(id).tag;
         let is_text = is_list(tag)
             || outer != id
+            || is_headed(tree, id)
             || tag == Tag::P
                 && (is_sentence_around_links(tree, id) || is_address(tree, id) || is_announced(tree, id));
         is_text && beside.is_some_and(|(first, last)| first < id && id < last)
@@ -112,6 +113,12 @@ fn is_sentence_around_links(tree: &Tree, id: NodeId) -> bool {
             || text.ends_with(['.', '。']) && first_text().is_some_and(|(at, _)| !is_in_link(at));
         leads::ends_sentence(text) && (!is_in_link(at) || is_statement())
     })
+}
+
+/// Returns true if a block stands right behind a heading.
+fn is_headed(tree: &Tree, id: NodeId) -> bool {
+    let before = tree.all_before(id).map(|id| tree.node(id)).find(|node| node.tag != Tag::Text);
+    before.is_some_and(|node| node.tag.heading_level().is_some())
 }
 
 /// Returns true if the links of a paragraph are addresses to read: `https://…`, `10.1000/182`, `name@example.com`.
