@@ -36,7 +36,8 @@ pub(super) fn find(
             continue;
         }
         let measure = measures.get(id);
-        if is_list_of_links(node, measure) && measure.text <= whole.text / 2 && !things.has_one_in(tree, id) {
+        let is_list = is_list_of_links(node, measure) && measure.text <= whole.text / 2;
+        if is_list && !things.has_one_in(tree, id) && !has_data(tree, measures, id) {
             lists.push(id);
             skip_to = node.end;
         } else if is_whole(tree, id, node) {
@@ -68,6 +69,17 @@ pub(super) fn find(
     let text: u32 = lists.iter().map(|id| measures.get(*id).text).sum();
     let has_much = text > whole.text / SHARE_OF_LISTS && whole.prose < whole.text / 10 * PROSE_BESIDE_MANY;
     if claim == Claim::None && has_much { Vec::new() } else { lists }
+}
+
+/// Returns true if an element is a table of data, or has one in it, with text beside its links: what they are worth.
+fn has_data(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    const MOST_LOOKED_AT: usize = 64;
+    const SHARE_BESIDE_LINKS: u32 = 10;
+    let mut tables = tree.inside(id).take(MOST_LOOKED_AT).filter(|(_, node)| node.tag == Tag::Table);
+    tables.next().is_some_and(|(id, node)| {
+        let measure = measures.get(id);
+        measure.plain() > measure.text / SHARE_BESIDE_LINKS && is_data(tree, id, node)
+    })
 }
 
 /// Returns true if no part of an element goes without the others: the text of a heading, the cells of a table, a note.
