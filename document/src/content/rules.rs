@@ -279,7 +279,7 @@ impl Rules {
         if node.tag.heading_level().is_some() {
             hits &= ELEMENTS_ALONE;
         } else if node.tag == Tag::A || node.tag.is_inline() && is_in_sentence(tree, node) {
-            for rule in bits(hits & !UNSEEN).filter(|rule| strength(*rule).is_unsure()) {
+            for rule in bits(hits & !(UNSEEN | PORTRAIT)).filter(|rule| strength(*rule).is_unsure()) {
                 hits &= !(1 << rule);
             }
         }
