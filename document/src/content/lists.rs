@@ -50,6 +50,7 @@ pub(super) fn find(
         let is_kept = is_contents(tree, *id)
             || is_heading_of_text(tree, measures, *id)
             || is_name_of_post(tree, measures, *id)
+            || is_list(tree.node(*id).tag) && is_announced_in_text(tree, *id)
             || is_author(tree, *id);
         !(is_kept || is_technical && is_of_manual())
     });
@@ -62,7 +63,9 @@ pub(super) fn find(
             || outer != id
             || is_headed(tree, id)
             || tag == Tag::P
-                && (is_sentence_around_links(tree, id) || is_address(tree, id) || is_announced(tree, id));
+                && (is_sentence_around_links(tree, id)
+                    || is_address(tree, id)
+                    || announcement(tree, id).is_some());
         is_text && beside.is_some_and(|(first, last)| first < id && id < last)
     };
     lists.retain(|id| !is_between(*id));
@@ -144,12 +147,25 @@ fn is_address(tree: &Tree, id: NodeId) -> bool {
     are.next() == Some(true) && are.all(|is_one| is_one)
 }
 
-/// Returns true if the text before a paragraph announces it: "The code is at:"
-fn is_announced(tree: &Tree, id: NodeId) -> bool {
+/// The text right before a part, if it announces it: "The code is at:"
+fn announcement(tree: &Tree, id: NodeId) -> Option<NodeId> {
     const MOST_BETWEEN: u32 = 4;
-    let before =
-        (id.0.saturating_sub(MOST_BETWEEN)..id.0).rev().map(|id| tree.text(tree.node(NodeId(id))).trim());
-    before.into_iter().find(|text| !text.is_empty()).is_some_and(|text| text.ends_with([':', '：']))
+    let mut before = (id.0.saturating_sub(MOST_BETWEEN)..id.0).rev().map(NodeId);
+    let text = |id: NodeId| tree.text(tree.node(id)).trim();
+    before.find(|id| !text(*id).is_empty()).filter(|id| text(*id).ends_with([':', '：']))
+}
+
+/// Returns true if text announces a list: no heading and no bold label, unless the list is part of an item of another.
+fn is_announced_in_text(tree: &Tree, id: NodeId) -> bool {
+    const MOST_AROUND: usize = 4;
+    const MOST_TO_ITEM: usize = 2;
+    let is_label = |(_, node): (NodeId, Node)| {
+        node.tag.heading_level().is_some() || matches!(node.tag, Tag::Strong | Tag::B)
+    };
+    let is_item = |(_, node): (NodeId, Node)| node.tag == Tag::Li;
+    announcement(tree, id).is_some_and(|text| {
+        !tree.around(text).take(MOST_AROUND).any(is_label) || tree.around(id).take(MOST_TO_ITEM).any(is_item)
+    })
 }
 
 /// Returns true if a part is a heading, and text follows it.
