@@ -2,6 +2,7 @@
 //! the content, and tables, lists of terms and code beside it.
 
 use super::measure::Measures;
+use super::rules::is_never_content;
 use super::{evidence, root};
 use crate::html::tree::Flags;
 use crate::html::{Node, NodeId, Tag, Tree};
@@ -21,7 +22,12 @@ pub(super) fn around(tree: &Tree, measures: &Measures, content: NodeId) -> (Node
         let leads =
             heading.map(|heading| between(tree, measures, parent, child, heading)).unwrap_or_default();
         is_in_main |= is_main(tree, tree.node(parent));
-        let blocks = if is_in_main { blocks(tree, measures, parent, child) } else { Vec::new() };
+        let blocks = if is_in_main {
+            blocks(tree, measures, parent, child)
+        } else {
+            let others = tree.children(parent).map(|(id, _)| id).filter(|id| *id != child);
+            others.filter(|id| has_answers(tree, measures, *id)).collect()
+        };
         if !leads.is_empty() || !blocks.is_empty() {
             top = top.or(Some(parent));
         }
@@ -58,7 +64,7 @@ fn blocks(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Ve
                 && (evidence::has_any(tree, id, &BLOCKS)
                     || is_in_text && matches!(node.tag, Tag::P | Tag::Ul | Tag::Blockquote))
                 && !evidence::has_any(tree, id, &[Tag::Form, Tag::Button]);
-            if is_block {
+            if is_block || has_answers(tree, measures, id) {
                 blocks.extend(heading);
                 blocks.push(id);
             }
@@ -66,6 +72,33 @@ fn blocks(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Ve
         }
     }
     blocks
+}
+
+/// Returns true if an element has several questions as headings, each with an answer, and few other headings.
+fn has_answers(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    const FEWEST: usize = 3;
+    const LEAST_ANSWER: usize = 40;
+    let (mut headings, mut answers) = (0, 0);
+    let (mut is_asked, mut skip_to) = (false, id);
+    for (id, node) in tree.inside(id) {
+        if id < skip_to {
+            continue;
+        }
+        let is_heading =
+            node.tag.heading_level().is_some() || matches!(node.tag, Tag::Summary | Tag::Dt | Tag::Button);
+        if is_heading {
+            headings += 1;
+            let leads_elsewhere = measures.get(id).links > 0;
+            is_asked = !leads_elsewhere && tree.all_text(id).trim_end().ends_with(['?', '？', '؟']);
+        } else if is_asked && tree.text(node).trim().len() >= LEAST_ANSWER {
+            answers += 1;
+            is_asked = false;
+        }
+        if is_heading || node.tag == Tag::A || is_never_content(node) {
+            skip_to = node.end;
+        }
+    }
+    answers >= FEWEST && answers >= headings / 2
 }
 
 /// The leads between the heading of the page and a child of an element.
