@@ -51,6 +51,7 @@ pub(super) fn find(
             || is_heading_of_text(tree, measures, *id)
             || is_name_of_post(tree, measures, *id)
             || is_list(tree.node(*id).tag) && is_announced_in_text(tree, *id)
+            || is_end_of_item(tree, measures, *id)
             || is_author(tree, *id);
         !(is_kept || is_technical && is_of_manual())
     });
@@ -206,6 +207,12 @@ fn is_name_of_post(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
     measures.get(id).text <= LONGEST_NAME
         && tree.next_element(id).is_some_and(is_post)
         && evidence::is_of_several(tree, id)
+}
+
+/// Returns true if a paragraph is a part of an item that has prose.
+fn is_end_of_item(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    let node = tree.node(id);
+    node.tag == Tag::P && tree.node(node.parent).tag == Tag::Li && measures.get(node.parent).prose > 0
 }
 
 /// Returns true if a page calls a part the author of something.
