@@ -1,5 +1,6 @@
 //! Teasers: what the page of an article says about other pages below the article, with a heading that leads to each.
 
+use super::evidence::sort;
 use super::measure::Measures;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
@@ -39,6 +40,11 @@ pub(super) fn find(tree: &Tree, measures: &Measures, root: NodeId) -> Vec<NodeId
         let after = prose_after(tree, measures, root, teaser.element).saturating_sub(prose(behind));
         if after > rest / SHARE_AFTER { first = middle + 1 } else { end = middle }
     }
+    // Things beside each other that begin in the text are a part of it, up to the last of them.
+    let begins_before =
+        |pair: &&[Teaser]| matches!(pair, [before, this] if are_alike(tree, before.element, this.element));
+    first += candidates.windows(2).skip(first.saturating_sub(1)).take_while(begins_before).count()
+        * usize::from(first > 0);
     let below = candidates.get(first..).unwrap_or_default();
     // The things that an article itself lists are on many sites.
     let mut hosts = below.iter().map(|teaser| host(address(tree, teaser.heading, FURTHEST)));
@@ -47,6 +53,12 @@ pub(super) fn find(tree: &Tree, measures: &Measures, root: NodeId) -> Vec<NodeId
         return Vec::new();
     }
     if below.len() < FEWEST { Vec::new() } else { below.iter().map(|teaser| teaser.element).collect() }
+}
+
+/// Returns true if two elements stand beside each other, and are of one sort.
+fn are_alike(tree: &Tree, one: NodeId, other: NodeId) -> bool {
+    let (one, other) = (tree.node(one), tree.node(other));
+    one.parent == other.parent && one.tag == other.tag && sort(tree, one) == sort(tree, other)
 }
 
 /// The prose that follows an element in another.
