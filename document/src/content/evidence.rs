@@ -89,7 +89,7 @@ pub(super) fn is_of_several(tree: &Tree, id: NodeId) -> bool {
     let sort = sort(tree, thing);
     let beside = tree.children(thing.parent).take(MOST_BESIDE).map(|(_, node)| node);
     let is_alike = |node: &Node| node.tag == thing.tag && self::sort(tree, *node) == sort;
-    sort.is_some() && beside.filter(is_alike).take(FEWEST).count() == FEWEST
+    (sort.is_some() || thing.tag == Tag::Li) && beside.filter(is_alike).take(FEWEST).count() == FEWEST
 }
 
 /// The first class of an element; the others say what is special about one of several.

@@ -4,6 +4,19 @@ use super::measure::Measures;
 use super::{evidence, is_in, leads, outermost_of};
 use crate::html::{NodeId, Tag, Tree};
 
+/// Returns true if the section that a header stands in has other text: right beside it, or beside a block that holds only the
+/// header with its headings.
+fn is_of_section(tree: &Tree, measures: &Measures, header: NodeId, headings: &[NodeId]) -> bool {
+    let measure = measures.get(header);
+    let has_more = |id| measures.get(id).plain() > measure.plain();
+    let parent = tree.node(header).parent;
+    let is_alone = || {
+        let text = headings.iter().map(|id| measures.get(*id).text).sum::<u32>();
+        tree.node(parent).tag == Tag::Div && measures.get(parent).text == text
+    };
+    has_more(parent) || is_alone() && has_more(tree.node(parent).parent)
+}
+
 /// Takes headers with parts of the content out of the elements that are left out, and puts in what else these headers have.
 /// The elements are in document order, before and after.
 pub(super) fn keep(tree: &Tree, measures: &Measures, left_out: &mut Vec<NodeId>) {
@@ -34,9 +47,7 @@ pub(super) fn keep(tree: &Tree, measures: &Measures, left_out: &mut Vec<NodeId>)
                 kept.push(header);
                 others.extend(leads::around_sentences(tree, measures, header));
             }
-        } else if !own.is_empty()
-            && measures.get(tree.node(header).parent).plain() > measures.get(header).plain()
-        {
+        } else if !own.is_empty() && is_of_section(tree, measures, header, own) {
             kept.push(header);
             let sentences = tree.inside(header).filter(|(id, node)| {
                 node.tag == Tag::Figure || node.tag == Tag::P && leads::is_sentence(tree, *id)
