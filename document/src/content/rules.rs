@@ -269,6 +269,9 @@ impl Rules {
         if hits & CAPTION != 0 && (evidence::has(tree, id, Tag::Img) || !is_behind_image(tree, id)) {
             hits &= !CAPTION;
         }
+        if hits & UNSEEN != 0 && is_behind_button(tree, id) {
+            hits &= !UNSEEN;
+        }
         if hits & PORTRAIT != 0 && has_words(tree, id) {
             hits &= !PORTRAIT;
         }
@@ -294,6 +297,12 @@ fn is_sentence(tree: &Tree, id: NodeId) -> bool {
     let text: usize =
         tree.inside(id).take(MOST_LOOKED_AT).map(|(_, node)| tree.text(node).trim().len()).sum();
     text >= LEAST_TEXT && !evidence::has_controls(tree, id) && leads::is_sentence(tree, id)
+}
+
+/// Returns true if a button stands right before an element, which is what it opens.
+fn is_behind_button(tree: &Tree, id: NodeId) -> bool {
+    let before = tree.all_before(id).find(|id| tree.node(*id).tag != Tag::Text);
+    before.is_some_and(|before| buttons::is_heading(tree, before, tree.node(before)))
 }
 
 /// Returns true if an element has more text than the first letters of a name.
@@ -342,6 +351,7 @@ fn is_of_text(tree: &Tree, id: NodeId) -> bool {
     around().next().is_some_and(is_quote)
         || before.any(|id| tree.node(id).tag == Tag::Blockquote)
         || around().any(is_section) && leads::is_sentence(tree, id) && !evidence::has_controls(tree, id)
+        || leads::has_answers(tree, id)
 }
 
 /// Returns true if the page calls a block a note, which is not an alert about the page itself.
