@@ -363,7 +363,8 @@ fn is_note(tree: &Tree, node: Node) -> bool {
 /// Returns true if an element holds what its tabs show, and not only the tabs.
 fn has_panels(tree: &Tree, id: NodeId) -> bool {
     let is_tabs = tree.attribute(tree.node(id), Attribute::Role).is_some_and(|role| role.trim() == "tablist");
-    is_tabs && tree.inside(id).take(MOST_IN_TABS).any(|(_, node)| node.flags.has(Flags::PANEL))
+    let is_panel = |node: Node| node.flags.has(Flags::PANEL) || node.tag == Tag::P;
+    is_tabs && tree.inside(id).take(MOST_IN_TABS).any(|(_, node)| is_panel(node))
 }
 
 /// Returns true if an element is a label for those who cannot see an icon.

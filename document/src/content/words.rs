@@ -461,7 +461,6 @@ mod tests {
             "hidden sm:hidden lg:block",
             "d-none d-md-block",
             "d-sm-none d-lg-flex",
-            "d-print-none",
             "d-flex",
             "message-userDetails",
             "user-extras",
