@@ -113,10 +113,20 @@ fn between(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId, head
         heading < node.end
             // More would be another copy of the content.
             && measures.get(*id).prose < content.prose
-            && (has_sentences(measures, *id, heading_in(tree, *id)) || evidence::has(tree, *id, Tag::Figure))
+            && (has_sentences(measures, *id, heading_in(tree, *id))
+                || evidence::has(tree, *id, Tag::Figure)
+                || is_short_sentence(tree, measures, *id))
     };
     let before = tree.children(parent).take_while(|(id, _)| *id < child);
     before.filter(is_lead).map(|(id, _)| id).collect()
+}
+
+/// Returns true if an element is a short sentence: "Available on Linux only."
+fn is_short_sentence(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    measures.get(id).is_text(LEAST_BLOCK)
+        && heading_in(tree, id).is_none()
+        && is_sentence(tree, id)
+        && !evidence::has_controls(tree, id)
 }
 
 /// The first heading of the page in an element.
@@ -144,7 +154,7 @@ pub(super) fn around_sentences(tree: &Tree, measures: &Measures, lead: NodeId) -
             continue;
         }
         let is_innermost = !tree.inside(id).skip(1).any(|(_, node)| is_block(node));
-        let is_other = measures.get(id).prose == 0;
+        let is_other = measures.get(id).prose == 0 && !is_short_sentence(tree, measures, id);
         if is_other || is_innermost && !is_sentence(tree, id) {
             others.push(id);
             skip_to = node.end;
