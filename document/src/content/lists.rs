@@ -50,7 +50,7 @@ pub(super) fn find(
         let is_kept = is_contents(tree, *id)
             || is_heading_of_text(tree, measures, *id)
             || is_name_of_post(tree, measures, *id)
-            || is_list(tree.node(*id).tag) && is_announced_in_text(tree, *id)
+            || is_list(tree.node(*id).tag) && (is_announced_in_text(tree, *id) || is_address(tree, *id))
             || is_end_of_item(tree, measures, *id)
             || is_author(tree, *id);
         !(is_kept || is_technical && is_of_manual())
@@ -137,7 +137,7 @@ fn is_headed(tree: &Tree, id: NodeId) -> bool {
     before.is_some_and(|node| node.tag.heading_level().is_some())
 }
 
-/// Returns true if the links of a paragraph are addresses to read: `https://…`, `10.1000/182`, `name@example.com`.
+/// Returns true if the links of a block are addresses to read: `https://…`, `10.1000/182`, `name@example.com`.
 fn is_address(tree: &Tree, id: NodeId) -> bool {
     let links = tree.inside(id).filter(|(_, node)| node.tag == Tag::A).map(|(id, _)| tree.all_text(id));
     let is_one = |text: String| {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::evidence::sort;
 use super::measure::Measures;
 use super::rules::is_never_content;
 use crate::html::{NodeId, Tag, Tree};
@@ -26,10 +27,23 @@ pub(super) fn find(tree: &Tree, measures: &Measures) -> Vec<NodeId> {
     if candidates.is_empty() {
         return Vec::new();
     }
-    let mut text: HashMap<NodeId, Option<(NodeId, NodeId)>> =
-        candidates.iter().map(|one| (tree.node(one.outer).parent, None)).collect();
-    for (id, node) in tree.nodes().filter(|(_, node)| is_block_of_text(node.tag)) {
-        let Some(blocks) = text.get_mut(&node.parent) else { continue };
+    // The first and the last block beside notes, by the element around: text, and parts of the same sort as theirs.
+    let place = |id: NodeId| {
+        let node = tree.node(id);
+        let part = if is_block_of_text(node.tag) { None } else { sort(tree, node) };
+        (node.parent, part)
+    };
+    let parents = candidates.iter().map(|one| (tree.node(one.outer).parent, None));
+    let parts = candidates.iter().map(|one| place(one.outer));
+    let mut text: HashMap<_, Option<(NodeId, NodeId)>> =
+        parents.chain(parts).map(|place| (place, None)).collect();
+    for (id, node) in tree.nodes() {
+        let is_text = is_block_of_text(node.tag);
+        let is_part = || node.tag == Tag::Div && measures.get(id).prose > 0 && sort(tree, node).is_some();
+        if !is_text && !is_part() {
+            continue;
+        }
+        let Some(blocks) = text.get_mut(&place(id)) else { continue };
         let measure = measures.get(id);
         if measure.plain() >= LEAST_TEXT && measure.links <= measure.text / 2 {
             *blocks = Some((blocks.map_or(id, |(first, _)| first), id));
@@ -38,12 +52,13 @@ pub(super) fn find(tree: &Tree, measures: &Measures) -> Vec<NodeId> {
     let mut notes: Vec<NodeId> = Vec::new();
     for one in candidates {
         let parent = tree.node(one.outer).parent;
-        let blocks = text.get(&parent).copied().flatten();
-        let is_beside = blocks.is_some_and(|(first, last)| first < one.outer || last > one.outer);
+        let blocks = |at| text.get(&at).copied().flatten();
+        let is_beside = |at| blocks(at).is_some_and(|(first, last)| first < one.outer || last > one.outer);
+        let is_beside = one.is_named && (is_beside((parent, None)) || is_beside(place(one.outer)));
         // A part that nobody calls a note and that ends the text is about the author or the site.
-        let is_before = blocks.is_some_and(|(_, last)| last > one.outer);
+        let is_before = blocks((parent, None)).is_some_and(|(_, last)| last > one.outer);
         let is_in_note = notes.binary_search(&parent).is_ok();
-        if is_in_note || is_before || one.is_named && is_beside {
+        if is_in_note || is_before || is_beside {
             notes.push(one.id);
         }
     }

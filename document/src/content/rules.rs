@@ -275,7 +275,9 @@ impl Rules {
         if hits & PORTRAIT != 0 && has_words(tree, id) {
             hits &= !PORTRAIT;
         }
-        if hits & DETAIL != 0 && (is_sentence(tree, id) || is_of_things(tree, id)) {
+        if hits & DETAIL != 0
+            && (is_sentence(tree, id) || is_of_things(tree, id) || is_of_recipe(tree, id, node))
+        {
             hits &= !DETAIL;
         }
         // A link, a heading, or a word in a sentence is part of what is around it.
@@ -311,6 +313,13 @@ fn has_words(tree: &Tree, id: NodeId) -> bool {
     const MOST_LOOKED_AT: usize = 16;
     let letters = |node| tree.text(node).trim().chars().take(INITIALS + 1).count();
     tree.inside(id).take(MOST_LOOKED_AT).map(|(_, node)| letters(node)).sum::<usize>() > INITIALS
+}
+
+/// Returns true if an element is a part of a recipe, by its class: the time to cook, the number of servings.
+fn is_of_recipe(tree: &Tree, id: NodeId, node: Node) -> bool {
+    let is_named = tree.attribute(node, Attribute::Class).is_some_and(|class| class.contains("recipe"));
+    // On a card it says something about another page.
+    is_named && !tree.around(id).take(MOST_AROUND).any(|(_, node)| node.tag == Tag::A)
 }
 
 /// Returns true if an element says something about one of several things beside each other, as the date of an event does.
