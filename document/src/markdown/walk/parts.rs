@@ -7,8 +7,10 @@ use crate::html::{Node, NodeId, Tag};
 impl Walk<'_> {
     /// A block whose meaning its names give.
     pub(super) fn part(&mut self, id: NodeId, node: Node) -> Ending {
-        let note =
-            self.tree.note(node).filter(|_| id != self.content.root && !self.is_list_of_notes(id, node));
+        let is_apart = |id, node| {
+            id != self.content.root && !self.is_list_of_notes(id, node) && !self.is_all_of_note(id)
+        };
+        let note = self.tree.note(node).filter(|_| is_apart(id, node));
         if let Some(note) = note {
             self.blocks.begin_quote();
             if let Some(kind) = self.tree.kind_to_name(id, note) {
@@ -27,6 +29,27 @@ impl Walk<'_> {
     fn is_list_of_notes(&self, id: NodeId, node: Node) -> bool {
         node.tag == Tag::Aside
             && self.tree.first_element(id).is_some_and(|(_, first)| first.tag == Tag::Aside)
+    }
+
+    /// Returns true if an element is all that a note of some kind has in it.
+    fn is_all_of_note(&self, id: NodeId) -> bool {
+        const MOST_AROUND: usize = 3;
+        const MOST_BESIDE: usize = 8;
+        let mut inside = id;
+        for (around, node) in self.tree.around(id).take(MOST_AROUND) {
+            let is_nothing = |(other, node): (NodeId, Node)| {
+                other == inside || node.tag == Tag::Text && self.tree.text(node).trim().is_empty()
+            };
+            let mut beside = self.tree.children(around).take(MOST_BESIDE);
+            if around == self.content.root || !beside.all(is_nothing) {
+                return false;
+            }
+            if let Some(note) = self.tree.note(node) {
+                return note.kind.is_some() && !self.is_list_of_notes(around, node);
+            }
+            inside = around;
+        }
+        false
     }
 
     /// Writes a line that names what follows.
