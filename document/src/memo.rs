@@ -12,8 +12,8 @@ impl<'p, T: Copy, K: Copy + Eq> Memo<'p, T, K> {
         Self(vec![None; Self::PLACES])
     }
 
-    /// The result of the function for a value at its place in memory. Nobody reads the value, which takes longer than to
-    /// find the result; equal values elsewhere are others.
+    /// The result of the function for a value at its place in memory. The value is not read, since that would take longer
+    /// than finding the result; an equal value at another place counts as another.
     pub(crate) fn get_at(&mut self, key: K, value: &'p [u8], of: impl FnOnce() -> T) -> T {
         let hash = value.as_ptr().addr() as u64 ^ (value.len() as u64).rotate_left(48);
         self.get_if(hash, key, value, |known| std::ptr::eq(known, value), of)

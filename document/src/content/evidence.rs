@@ -87,14 +87,20 @@ pub(super) fn is_of_several(tree: &Tree, id: NodeId) -> bool {
     const MOST_BESIDE: usize = 64;
     let thing = tree.node(tree.node(id).parent);
     let sort = sort(tree, thing);
+    if sort.is_none() && thing.tag != Tag::Li {
+        return false;
+    }
     let beside = tree.children(thing.parent).take(MOST_BESIDE).map(|(_, node)| node);
     let is_alike = |node: &Node| node.tag == thing.tag && self::sort(tree, *node) == sort;
-    (sort.is_some() || thing.tag == Tag::Li) && beside.filter(is_alike).take(FEWEST).count() == FEWEST
+    beside.filter(is_alike).take(FEWEST).count() == FEWEST
 }
 
 /// The first class of an element; the others say what is special about one of several.
-pub(super) fn sort<'t>(tree: &'t Tree, node: Node) -> Option<&'t str> {
-    tree.attribute(node, Attribute::Class).and_then(|class| class.split_ascii_whitespace().next())
+pub(super) fn sort<'t>(tree: &'t Tree, node: Node) -> Option<&'t [u8]> {
+    const LONGEST: usize = 64;
+    let class = tree.attribute(node, Attribute::Class)?.as_bytes();
+    let class = class.get(..LONGEST).unwrap_or(class);
+    class.split(u8::is_ascii_whitespace).find(|name| !name.is_empty())
 }
 
 /// The name of an element among its siblings.

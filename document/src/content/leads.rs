@@ -2,10 +2,9 @@
 //! the content, and tables, lists of terms and code beside it.
 
 use super::measure::Measures;
-use super::rules::is_never_content;
-use super::{evidence, root};
+use super::{evidence, faq, root};
 use crate::html::tree::Flags;
-use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+use crate::html::{Node, NodeId, Tag, Tree};
 
 /// The text outside of links that a block has at least.
 const LEAST_BLOCK: u32 = 30;
@@ -26,7 +25,7 @@ pub(super) fn around(tree: &Tree, measures: &Measures, content: NodeId) -> (Node
             blocks(tree, measures, parent, child)
         } else {
             let others = tree.children(parent).map(|(id, _)| id).filter(|id| *id != child);
-            others.filter(|id| has_answers(tree, *id)).collect()
+            others.filter(|id| faq::is_one(tree, *id)).collect()
         };
         if !leads.is_empty() || !blocks.is_empty() {
             top = top.or(Some(parent));
@@ -38,6 +37,7 @@ pub(super) fn around(tree: &Tree, measures: &Measures, content: NodeId) -> (Node
             }));
             let leads = leads.iter().filter(|id| blocks.binary_search(id).is_err());
             beside.extend(leads.flat_map(|lead| around_sentences(tree, measures, *lead)));
+            beside.extend(blocks.iter().flat_map(|block| faq::around(tree, *block)));
         }
     }
     beside.sort_unstable();
@@ -64,7 +64,7 @@ fn blocks(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Ve
                 && (evidence::has_any(tree, id, &BLOCKS)
                     || is_in_text && matches!(node.tag, Tag::P | Tag::Ul | Tag::Blockquote))
                 && !evidence::has_any(tree, id, &[Tag::Form, Tag::Button]);
-            if is_block || has_answers(tree, id) {
+            if is_block || faq::is_one(tree, id) {
                 blocks.extend(heading);
                 blocks.push(id);
             }
@@ -72,38 +72,6 @@ fn blocks(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Ve
         }
     }
     blocks
-}
-
-/// Returns true if an element has several questions as headings, each with an answer, and few other headings.
-pub(super) fn has_answers(tree: &Tree, id: NodeId) -> bool {
-    const FEWEST: usize = 3;
-    const LEAST_ANSWER: usize = 40;
-    const MOST_IN_HEADING: usize = 64;
-    let leads_elsewhere = |node: Node| {
-        node.tag == Tag::A
-            && tree.attribute(node, Attribute::Href).is_some_and(|href| !href.trim_start().starts_with('#'))
-    };
-    let (mut headings, mut answers) = (0, 0);
-    let (mut is_asked, mut skip_to) = (false, id);
-    for (id, node) in tree.inside(id) {
-        if id < skip_to {
-            continue;
-        }
-        let is_heading =
-            node.tag.heading_level().is_some() || matches!(node.tag, Tag::Summary | Tag::Dt | Tag::Button);
-        if is_heading {
-            headings += 1;
-            let asks = last_text(tree, id).is_some_and(|(_, text)| text.ends_with(['?', '？', '؟']));
-            is_asked = asks && !tree.inside(id).take(MOST_IN_HEADING).any(|(_, node)| leads_elsewhere(node));
-        } else if is_asked && tree.text(node).trim().len() >= LEAST_ANSWER {
-            answers += 1;
-            is_asked = false;
-        }
-        if is_heading || node.tag == Tag::A || is_never_content(node) {
-            skip_to = node.end;
-        }
-    }
-    answers >= FEWEST && answers >= headings / 2
 }
 
 /// The leads between the heading of the page and a child of an element.

@@ -50,7 +50,8 @@ pub(super) fn find(
         let is_kept = is_contents(tree, *id)
             || is_heading_of_text(tree, measures, *id)
             || is_name_of_post(tree, measures, *id)
-            || is_list(tree.node(*id).tag) && (is_announced_in_text(tree, *id) || is_address(tree, *id))
+            || is_list(tree.node(*id).tag)
+                && (is_announced_in_text(tree, measures, *id) || is_address(tree, *id))
             || is_end_of_item(tree, measures, *id)
             || is_author(tree, *id);
         !(is_kept || is_technical && is_of_manual())
@@ -133,8 +134,7 @@ fn is_sentence_around_links(tree: &Tree, id: NodeId) -> bool {
 
 /// Returns true if a block stands right behind a heading.
 fn is_headed(tree: &Tree, id: NodeId) -> bool {
-    let before = tree.all_before(id).map(|id| tree.node(id)).find(|node| node.tag != Tag::Text);
-    before.is_some_and(|node| node.tag.heading_level().is_some())
+    tree.element_before(id).is_some_and(|(_, node)| node.tag.heading_level().is_some())
 }
 
 /// Returns true if the links of a block are addresses to read: `https://…`, `10.1000/182`, `name@example.com`.
@@ -156,16 +156,22 @@ fn announcement(tree: &Tree, id: NodeId) -> Option<NodeId> {
     before.find(|id| !text(*id).is_empty()).filter(|id| text(*id).ends_with([':', '：']))
 }
 
-/// Returns true if text announces a list: no heading and no bold label, unless the list is part of an item of another.
-fn is_announced_in_text(tree: &Tree, id: NodeId) -> bool {
-    const MOST_AROUND: usize = 4;
+/// Returns true if a sentence announces a list, or a label in an item: no heading, and no label like "**You may also like:**".
+fn is_announced_in_text(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    const LEAST_SENTENCE: u32 = 20;
+    const LEAST_LABEL: u32 = 4;
     const MOST_TO_ITEM: usize = 2;
-    let is_label = |(_, node): (NodeId, Node)| {
-        node.tag.heading_level().is_some() || matches!(node.tag, Tag::Strong | Tag::B)
-    };
+    let Some(text) = announcement(tree, id) else { return false };
+    let mut is_bold = false;
+    let block = tree.around(text).find(|(_, node)| {
+        is_bold |= matches!(node.tag, Tag::Strong | Tag::B);
+        !node.tag.is_inline()
+    });
     let is_item = |(_, node): (NodeId, Node)| node.tag == Tag::Li;
-    announcement(tree, id).is_some_and(|text| {
-        !tree.around(text).take(MOST_AROUND).any(is_label) || tree.around(id).take(MOST_TO_ITEM).any(is_item)
+    let least = if tree.around(id).take(MOST_TO_ITEM).any(is_item) { LEAST_LABEL } else { LEAST_SENTENCE };
+    block.is_some_and(|(block, node)| {
+        let is_label = node.tag.heading_level().is_some() || is_bold;
+        measures.get(block).plain() >= least && (least == LEAST_LABEL || !is_label)
     })
 }
 
@@ -209,10 +215,15 @@ fn is_name_of_post(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
         && evidence::is_of_several(tree, id)
 }
 
-/// Returns true if a paragraph is a part of an item that has prose.
+/// Returns true if a paragraph with one link, or with text beside its links, is a part of an item that has prose.
 fn is_end_of_item(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
+    const LEAST_TEXT: u32 = 4;
     let node = tree.node(id);
-    node.tag == Tag::P && tree.node(node.parent).tag == Tag::Li && measures.get(node.parent).prose > 0
+    let links = tree.inside(id).filter(|(_, node)| node.tag == Tag::A);
+    node.tag == Tag::P
+        && tree.node(node.parent).tag == Tag::Li
+        && measures.get(node.parent).prose > 0
+        && (measures.get(id).plain() >= LEAST_TEXT || links.take(2).count() == 1)
 }
 
 /// Returns true if a page calls a part the author of something.

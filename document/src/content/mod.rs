@@ -3,6 +3,7 @@
 mod buttons;
 mod copies;
 mod evidence;
+mod faq;
 mod headers;
 mod leads;
 mod lists;

@@ -9,8 +9,9 @@ use super::root::{self, Kind};
 use super::things::Things;
 use super::words::{self, Strength};
 use super::{Claim, is_in, outermost_of};
-use super::{buttons, headers, leads};
+use super::{buttons, faq, headers, leads};
 use crate::html::notes::Note;
+use crate::html::openable;
 use crate::html::tree::Flags;
 use crate::html::view::is_for_listeners;
 use crate::html::{Attribute, Node, NodeId, Tag, Tree};
@@ -210,7 +211,8 @@ impl Rules {
                 hits &= ELEMENTS_ALONE;
             }
             if hits != 0 && tables.would_have_a_hole(tree, id, node) {
-                hits &= UNSEEN;
+                // A row that a script lets appear is not a column for other screens.
+                hits &= if node.tag == Tag::Tr { 0 } else { UNSEEN };
             }
             if hits != 0 {
                 suspects.push(Suspect { id, hits });
@@ -269,7 +271,7 @@ impl Rules {
         if hits & CAPTION != 0 && (evidence::has(tree, id, Tag::Img) || !is_behind_image(tree, id)) {
             hits &= !CAPTION;
         }
-        if hits & UNSEEN != 0 && is_behind_button(tree, id) {
+        if hits & UNSEEN != 0 && is_at_button(tree, id) {
             hits &= !UNSEEN;
         }
         if hits & PORTRAIT != 0 && has_words(tree, id) {
@@ -301,18 +303,21 @@ fn is_sentence(tree: &Tree, id: NodeId) -> bool {
     text >= LEAST_TEXT && !evidence::has_controls(tree, id) && leads::is_sentence(tree, id)
 }
 
-/// Returns true if a button stands right before an element, which is what it opens.
-fn is_behind_button(tree: &Tree, id: NodeId) -> bool {
-    let before = tree.all_before(id).find(|id| tree.node(*id).tag != Tag::Text);
-    before.is_some_and(|before| buttons::is_heading(tree, before, tree.node(before)))
+/// Returns true if an element with a sentence is what a button right before or behind it opens.
+fn is_at_button(tree: &Tree, id: NodeId) -> bool {
+    let is_before = || tree.element_before(id).is_some_and(|(id, node)| buttons::is_heading(tree, id, node));
+    let is_behind = || tree.next_element(id).is_some_and(|(_, node)| openable::is_button(tree, node));
+    leads::is_sentence(tree, id) && (is_before() || is_behind())
 }
 
 /// Returns true if an element has more text than the first letters of a name.
 fn has_words(tree: &Tree, id: NodeId) -> bool {
     const INITIALS: usize = 3;
-    const MOST_LOOKED_AT: usize = 16;
+    const MOST_LOOKED_AT: usize = 64;
     let letters = |node| tree.text(node).trim().chars().take(INITIALS + 1).count();
-    tree.inside(id).take(MOST_LOOKED_AT).map(|(_, node)| letters(node)).sum::<usize>() > INITIALS
+    let mut inside = tree.inside(id).map(|(_, node)| node);
+    let letters: usize = inside.by_ref().take(MOST_LOOKED_AT).map(letters).sum();
+    letters > INITIALS || inside.next().is_some()
 }
 
 /// Returns true if an element is a part of a recipe, by its class: the time to cook, the number of servings.
@@ -360,7 +365,7 @@ fn is_of_text(tree: &Tree, id: NodeId) -> bool {
     around().next().is_some_and(is_quote)
         || before.any(|id| tree.node(id).tag == Tag::Blockquote)
         || around().any(is_section) && leads::is_sentence(tree, id) && !evidence::has_controls(tree, id)
-        || leads::has_answers(tree, id)
+        || around().any(is_section) && !around().any(|tag| tag == Tag::Footer) && faq::is_one(tree, id)
 }
 
 /// Returns true if the page calls a block a note, which is not an alert about the page itself.
@@ -372,8 +377,10 @@ fn is_note(tree: &Tree, node: Node) -> bool {
 /// Returns true if an element holds what its tabs show, and not only the tabs.
 fn has_panels(tree: &Tree, id: NodeId) -> bool {
     let is_tabs = tree.attribute(tree.node(id), Attribute::Role).is_some_and(|role| role.trim() == "tablist");
-    let is_panel = |node: Node| node.flags.has(Flags::PANEL) || node.tag == Tag::P;
-    is_tabs && tree.inside(id).take(MOST_IN_TABS).any(|(_, node)| is_panel(node))
+    let is_panel = |(id, node): (NodeId, Node)| {
+        node.flags.has(Flags::PANEL) || node.tag == Tag::P && leads::is_sentence(tree, id)
+    };
+    is_tabs && tree.inside(id).take(MOST_IN_TABS).any(is_panel)
 }
 
 /// Returns true if an element is a label for those who cannot see an icon.

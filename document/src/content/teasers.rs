@@ -40,11 +40,12 @@ pub(super) fn find(tree: &Tree, measures: &Measures, root: NodeId) -> Vec<NodeId
         let after = prose_after(tree, measures, root, teaser.element).saturating_sub(prose(behind));
         if after > rest / SHARE_AFTER { first = middle + 1 } else { end = middle }
     }
-    // Things beside each other that begin in the text are a part of it, up to the last of them.
+    // A run of things that begins in the text is a part of it, up to the last of them.
     let begins_before =
         |pair: &&[Teaser]| matches!(pair, [before, this] if are_alike(tree, before.element, this.element));
-    first += candidates.windows(2).skip(first.saturating_sub(1)).take_while(begins_before).count()
-        * usize::from(first > 0);
+    if let Some(before) = first.checked_sub(1) {
+        first += candidates.windows(2).skip(before).take_while(begins_before).count();
+    }
     let below = candidates.get(first..).unwrap_or_default();
     // The things that an article itself lists are on many sites.
     let mut hosts = below.iter().map(|teaser| host(address(tree, teaser.heading, FURTHEST)));
@@ -55,10 +56,13 @@ pub(super) fn find(tree: &Tree, measures: &Measures, root: NodeId) -> Vec<NodeId
     if below.len() < FEWEST { Vec::new() } else { below.iter().map(|teaser| teaser.element).collect() }
 }
 
-/// Returns true if two elements stand beside each other, and are of one sort.
+/// Returns true if an element stands behind another one, and is of the same sort, as all between are.
 fn are_alike(tree: &Tree, one: NodeId, other: NodeId) -> bool {
-    let (one, other) = (tree.node(one), tree.node(other));
-    one.parent == other.parent && one.tag == other.tag && sort(tree, one) == sort(tree, other)
+    let node = tree.node(one);
+    let is_alike = |(_, next): (NodeId, Node)| {
+        next.tag == Tag::Text || next.tag == node.tag && sort(tree, next) == sort(tree, node)
+    };
+    tree.node(other).parent == node.parent && tree.after(one).take_while(|(id, _)| *id <= other).all(is_alike)
 }
 
 /// The prose that follows an element in another.

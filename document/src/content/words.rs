@@ -77,7 +77,7 @@ const WORDS: [Word; COUNT] = [
     ("facet", Strong),
     ("feedback", Weak),
     ("filter", Label),
-    ("flair.", Label),
+    ("flair.", Detail),
     ("footer", Strong),
     ("footnav", Strong),
     ("gallery", Weak),
@@ -161,7 +161,7 @@ const WORDS: [Word; COUNT] = [
     ("upsell", Strong),
     ("userextra", Label),
     ("utility.", Weak),
-    ("voting", Label),
+    ("voting", Weak),
     ("widget", Label),
 ];
 
@@ -244,7 +244,7 @@ pub(super) fn against(names: &[u8]) -> u128 {
     let has_declarations = is_declaration(names);
     let all = || names.split(u8::is_ascii_whitespace);
     for mut name in all() {
-        if has_declarations || name.starts_with(b"d-") {
+        if has_declarations || name.starts_with(b"d-") || name == b"hidden" {
             // The view is that of a large screen: with `hidden md:block`, without `md:hidden`.
             let is_shown_from =
                 |size| all().filter_map(display).any(|(other, shown)| other > size && shows(shown));
@@ -460,6 +460,7 @@ mod tests {
             "hidden lg:inline-flex",
             "hidden sm:hidden lg:block",
             "d-none d-md-block",
+            "hidden d-md-block",
             "d-sm-none d-lg-flex",
             "d-flex",
             "message-userDetails",

@@ -98,8 +98,7 @@ pub(super) fn is_opened(tree: &Tree<'_>, id: NodeId) -> bool {
     const MOST_AROUND: usize = 3;
     let class = tree.attribute(tree.node(id), Attribute::Class).unwrap_or_default();
     let is_pane = class.split_ascii_whitespace().any(|class| PANES.contains(&class));
-    // Perhaps behind blanks.
-    let before = |id: NodeId| tree.all_before(id).take(3).find(|id| tree.node(*id).tag != Tag::Text);
+    let before = |id: NodeId| tree.element_before(id).map(|(id, _)| id);
     let is_only = |id: NodeId| before(id).is_none() && tree.next_element(id).is_none();
     let around = |id: &NodeId| Some(tree.node(*id).parent).filter(|_| is_only(*id));
     let opener = || std::iter::successors(Some(id), around).take(MOST_AROUND).find_map(before);

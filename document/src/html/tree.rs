@@ -163,6 +163,14 @@ impl Tree<'_> {
         around.take_while(|other| *other > parent).find(|other| self.node(*other).parent == parent)
     }
 
+    /// The element beside a node that is the nearest before it.
+    pub(crate) fn element_before(&self, id: NodeId) -> Option<(NodeId, Node)> {
+        // Perhaps behind blanks.
+        const MOST_BETWEEN: usize = 3;
+        let mut before = self.all_before(id).take(MOST_BETWEEN).map(|id| (id, self.node(id)));
+        before.find(|(_, node)| node.tag != Tag::Text)
+    }
+
     /// The siblings before a node, from the nearest.
     pub(crate) fn all_before(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         std::iter::successors(self.before(id), |id| self.before(*id))
