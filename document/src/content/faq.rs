@@ -40,7 +40,8 @@ pub(super) fn is_one(tree: &Tree, id: NodeId) -> bool {
     answers >= FEWEST && answers * 2 + 1 >= headings
 }
 
-/// What stands in an element with questions and answers beside the innermost one that has them, but for headings and sentences.
+/// The rest of an element with questions and answers: all that is beside the innermost one that has them, but for headings and
+/// sentences.
 pub(super) fn around(tree: &Tree, id: NodeId) -> Vec<NodeId> {
     const MOST_AROUND: usize = 4;
     let (mut others, mut outer) = (Vec::new(), id);
