@@ -53,8 +53,12 @@ pub(super) fn find(tree: &Tree, measures: &Measures) -> Vec<NodeId> {
     for one in candidates {
         let parent = tree.node(one.outer).parent;
         let blocks = |at| text.get(&at).copied().flatten();
-        let is_beside = |at| blocks(at).is_some_and(|(first, last)| first < one.outer || last > one.outer);
-        let is_beside = one.is_named && (is_beside((parent, None)) || is_beside(place(one.outer)));
+        let is_beside =
+            || blocks((parent, None)).is_some_and(|(first, last)| first < one.outer || last > one.outer);
+        // An alert above the parts of a page is about the site.
+        let is_between =
+            || blocks(place(one.outer)).is_some_and(|(first, last)| first < one.outer && last > one.outer);
+        let is_beside = one.is_named && (is_beside() || is_between());
         // A part that nobody calls a note and that ends the text is about the author or the site.
         let is_before = blocks((parent, None)).is_some_and(|(_, last)| last > one.outer);
         let is_in_note = notes.binary_search(&parent).is_ok();
