@@ -36,7 +36,8 @@ pub(super) fn find(
             continue;
         }
         let measure = measures.get(id);
-        let is_list = is_list_of_links(node, measure) && measure.text <= whole.text / 2;
+        let is_list = is_list_of_links(node, measure) || is_choice_of_numbers(tree, id, node, measure);
+        let is_list = is_list && measure.text <= whole.text / 2;
         if is_list && !things.has_one_in(tree, id) && !has_data(tree, measures, id) {
             lists.push(id);
             skip_to = node.end;
@@ -256,6 +257,25 @@ fn is_index(tree: &Tree, id: NodeId) -> bool {
 
 fn is_list(tag: Tag) -> bool {
     matches!(tag, Tag::Ul | Tag::Ol | Tag::Dl | Tag::Table)
+}
+
+/// Returns true if a block lets people choose one of several numbers, such as the version of a manual.
+fn is_choice_of_numbers(tree: &Tree, id: NodeId, node: Node, measure: Measure) -> bool {
+    const MOST_TEXT: u32 = 200;
+    const MOST_BESIDE: u32 = 120;
+    const MOST_LOOKED_AT: usize = 128;
+    const FEWEST: usize = 4;
+    if node.tag != Tag::Div || measure.links == 0 || measure.text > MOST_TEXT || measure.plain() > MOST_BESIDE
+    {
+        return false;
+    }
+    let links = tree.inside(id).take(MOST_LOOKED_AT).filter(|(_, node)| node.tag == Tag::A);
+    let (numbers, others): (Vec<bool>, Vec<bool>) = links
+        .map(|(id, _)| tree.all_text(id))
+        .filter(|text| !text.trim().is_empty())
+        .map(|text| text.trim().chars().all(|c| c.is_ascii_digit() || c == '.'))
+        .partition(|is_number| *is_number);
+    numbers.len() >= FEWEST && others.len() <= 2
 }
 
 /// Returns true if a block has little else than links.
