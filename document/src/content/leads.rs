@@ -111,6 +111,8 @@ pub(super) fn has_sentences(measures: &Measures, id: NodeId, heading: Option<Nod
 
 /// The parts of a lead that are not sentences: dates, names, pictures.
 pub(super) fn around_sentences(tree: &Tree, measures: &Measures, lead: NodeId) -> Vec<NodeId> {
+    // Whatever it ends with.
+    const LEAST_PARAGRAPH: u32 = 150;
     let is_block = |node: Node| node.tag != Tag::Text && !node.tag.is_inline();
     let (mut others, mut skip_to) = (Vec::new(), lead);
     for (id, node) in tree.inside(lead) {
@@ -123,7 +125,8 @@ pub(super) fn around_sentences(tree: &Tree, measures: &Measures, lead: NodeId) -
         }
         let is_innermost = !tree.inside(id).skip(1).any(|(_, node)| is_block(node));
         let is_other = measures.get(id).prose == 0 && !is_short_sentence(tree, measures, id);
-        if is_other || is_innermost && !is_sentence(tree, id) {
+        let is_text = || measures.get(id).prose >= LEAST_PARAGRAPH || is_sentence(tree, id);
+        if is_other || is_innermost && !is_text() {
             others.push(id);
             skip_to = node.end;
         } else if !is_innermost {

@@ -130,7 +130,7 @@ impl Rules {
         things: &Things,
     ) -> Vec<NodeId> {
         let notes = notes::find(tree, measures);
-        let mut suspects = self.suspects(tree, &notes, claim);
+        let mut suspects = self.suspects(tree, measures, &notes, claim);
         evidence::weigh(tree, measures, DOUBTFUL, &mut suspects);
         let main = root::main_part(tree, measures);
         let is_beside = |id: NodeId| {
@@ -182,9 +182,9 @@ impl Rules {
     }
 
     /// The elements that rules speak against.
-    fn suspects(self, tree: &Tree, notes: &[NodeId], claim: Claim) -> Vec<Suspect> {
+    fn suspects(self, tree: &Tree, measures: &Measures, notes: &[NodeId], claim: Claim) -> Vec<Suspect> {
         let known = if claim == Claim::Product { !TEXT } else { !(TEXT | REVIEW << FIRST_WORD) };
-        let (mut suspects, mut code) = (Vec::new(), Vec::new());
+        let (mut suspects, mut code, mut quotes) = (Vec::new(), Vec::new(), Vec::new());
         let mut names = Memo::new();
         let mut tables = Tables::default();
         let (mut skip_to, mut note_end) = (Tree::ROOT, Tree::ROOT);
@@ -200,6 +200,9 @@ impl Rules {
                 }
                 skip_to = node.end;
                 continue;
+            }
+            if node.tag == Tag::Blockquote {
+                quotes.push(id);
             }
             if notes::has(notes, id) {
                 note_end = note_end.max(node.end);
@@ -218,10 +221,15 @@ impl Rules {
                 suspects.push(Suspect { id, hits });
             }
         }
-        // A block of code is content, whatever word names what is around it.
+        // A block of code is content, whatever word names what is around it, and so is a quote that is all in it.
         for suspect in &mut suspects {
-            let next = code.get(code.partition_point(|at| *at < suspect.id));
-            if next.is_some_and(|code| *code < tree.node(suspect.id).end) {
+            let first = |ids: &[NodeId]| {
+                let next = ids.get(ids.partition_point(|at| *at < suspect.id)).copied();
+                next.filter(|id| *id < tree.node(suspect.id).end)
+            };
+            let text = measures.get(suspect.id).text;
+            if first(&code).is_some() || first(&quotes).is_some_and(|quote| measures.get(quote).text == text)
+            {
                 suspect.hits &= ELEMENTS_ALONE | TALK;
             }
         }
