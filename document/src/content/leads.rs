@@ -12,8 +12,13 @@ const LEAST_BLOCK: u32 = 30;
 /// Finds the leads above a content, and the blocks beside it: the outermost element in which one stands, or the content itself,
 /// and all in it that is beside the content, its leads and its blocks, in document order.
 pub(super) fn around(tree: &Tree, measures: &Measures, content: NodeId) -> (NodeId, Vec<NodeId>) {
-    let mut before = tree.nodes().take_while(|(id, _)| *id < content);
-    let heading = before.find(|(_, node)| node.tag == Tag::H1 && node.end <= content).map(|(id, _)| id);
+    let before = || tree.nodes().take_while(|(id, _)| *id < content).filter(|(_, node)| node.end <= content);
+    let heading = before().find(|(_, node)| node.tag == Tag::H1);
+    // A page without such a heading has its title in another one.
+    let has_none = heading_in(tree, Tree::ROOT).is_none();
+    let titles = || before().filter(|(_, node)| has_none && matches!(node.tag, Tag::H2 | Tag::H3));
+    let heading = heading.or_else(|| titles().last());
+    let heading = heading.map(|(id, _)| id);
     let (mut top, mut beside, mut is_in_main) = (None, Vec::new(), false);
     let mut path: Vec<NodeId> = tree.around(content).map(|(id, _)| id).collect();
     while let Some(parent) = path.pop() {
