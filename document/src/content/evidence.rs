@@ -76,6 +76,14 @@ pub(super) fn has_any(tree: &Tree, id: NodeId, tags: &[Tag]) -> bool {
     tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| tags.contains(&node.tag))
 }
 
+/// Returns true if an element is a link to another page, not to a place on this one or to a script.
+pub(super) fn is_link(tree: &Tree, node: Node) -> bool {
+    let leads_elsewhere =
+        |href: &str| !href.is_empty() && !href.starts_with('#') && !href.starts_with("javascript:");
+    node.tag == Tag::A
+        && tree.attribute(node, Attribute::Href).is_some_and(|href| leads_elsewhere(href.trim_start()))
+}
+
 /// Returns true if an element has a link, a form or a button in it.
 pub(super) fn has_controls(tree: &Tree, id: NodeId) -> bool {
     has_any(tree, id, &[Tag::A, Tag::Form, Tag::Button])

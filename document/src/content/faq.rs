@@ -2,13 +2,20 @@
 
 use super::rules::is_never_content;
 use super::{evidence, leads};
-use crate::html::{Attribute, Node, NodeId, Tag, Tree, openable};
+use crate::html::{Node, NodeId, Tag, Tree, openable};
 
 /// The questions that there are at least.
 const FEWEST: usize = 3;
 
-/// Returns true if an element has several questions as headings, each with an answer, and no more other headings.
+/// Returns true if an element has several questions as headings, each with an answer, and at most as many other headings, beside a
+/// title.
 pub(super) fn is_one(tree: &Tree, id: NodeId) -> bool {
+    let (headings, answers) = count(tree, id);
+    answers >= FEWEST && answers * 2 + 1 >= headings
+}
+
+/// The headings in an element, and how many of them are questions with an answer.
+fn count(tree: &Tree, id: NodeId) -> (usize, usize) {
     const LEAST_ANSWER: usize = 40;
     let (mut headings, mut answers) = (0, 0);
     let (mut is_asked, mut is_answered, mut skip_to) = (false, false, id);
@@ -16,16 +23,18 @@ pub(super) fn is_one(tree: &Tree, id: NodeId) -> bool {
         if id < skip_to {
             continue;
         }
+        let is_button = node.tag == Tag::Button;
+        let is_heading = node.tag.heading_level().is_some() || matches!(node.tag, Tag::Summary | Tag::Dt);
         if is_never_content(node) {
             skip_to = node.end;
-        } else if is_heading(tree, id, node) {
+        } else if is_heading || is_button && asks(tree, id) {
             headings += 1;
             is_asked = asks(tree, id);
             is_answered = false;
             skip_to = node.end;
-        } else if node.tag == Tag::A {
+        } else if is_button || node.tag == Tag::A {
             // "Read more" behind the first sentences of another page.
-            if is_answered && leads_elsewhere(tree, node) && is_alone(tree, id, node) {
+            if is_answered && evidence::is_link(tree, node) && is_alone(tree, id, node) {
                 answers -= 1;
                 is_answered = false;
             }
@@ -36,34 +45,29 @@ pub(super) fn is_one(tree: &Tree, id: NodeId) -> bool {
             is_answered = true;
         }
     }
-    // One is the title of them all.
-    answers >= FEWEST && answers * 2 + 1 >= headings
+    (headings, answers)
 }
 
-/// The rest of an element with questions and answers: all that is beside the innermost one that has them, but for headings and
-/// sentences.
-pub(super) fn around(tree: &Tree, id: NodeId) -> Vec<NodeId> {
+/// The rest of an element with questions and answers: all that is beside the only part that has them, but for headings, sentences
+/// and blocks of some sorts.
+pub(super) fn around(tree: &Tree, id: NodeId, blocks: &[Tag]) -> Vec<NodeId> {
     const MOST_AROUND: usize = 4;
     let (mut others, mut outer) = (Vec::new(), id);
     for _ in 0..MOST_AROUND {
-        let Some((inner, _)) = tree.children(outer).find(|(id, _)| is_one(tree, *id)) else { break };
+        let mut parts = tree.children(outer).map(|(id, _)| id).filter(|id| count(tree, *id).1 > 0);
+        let Some(only) = parts.next().filter(|_| parts.next().is_none()) else { break };
         let is_text = |(id, node): &(NodeId, Node)| {
+            let is_heading = evidence::has_heading(tree, *id) && !evidence::has(tree, *id, Tag::P);
             node.tag == Tag::Text
-                || evidence::has_heading(tree, *id) && !evidence::has(tree, *id, Tag::P)
+                || is_heading && !evidence::has_controls(tree, *id)
                 || node.tag == Tag::P && leads::is_sentence(tree, *id)
+                || evidence::has_any(tree, *id, blocks)
         };
-        let beside = tree.children(outer).filter(|(id, _)| *id != inner);
+        let beside = tree.children(outer).filter(|(id, _)| *id != only);
         others.extend(beside.filter(|child| !is_text(child)).map(|(id, _)| id));
-        outer = inner;
+        outer = only;
     }
     others
-}
-
-/// Returns true if an element is a heading, or what people press to open a part, with text.
-fn is_heading(tree: &Tree, id: NodeId, node: Node) -> bool {
-    node.tag.heading_level().is_some()
-        || matches!(node.tag, Tag::Summary | Tag::Dt)
-        || node.tag == Tag::Button && leads::last_text(tree, id).is_some()
 }
 
 /// Returns true if a heading is a question, and does not lead to another page.
@@ -72,16 +76,12 @@ fn asks(tree: &Tree, id: NodeId) -> bool {
     let mut inside = tree.inside(id).take(MOST_IN_HEADING).map(|(_, node)| node);
     let last = leads::last_text(tree, id);
     last.is_some_and(|(text, _)| openable::asks(tree, tree.node(text)))
-        && !inside.any(|node| node.tag == Tag::A && leads_elsewhere(tree, node))
-}
-
-fn leads_elsewhere(tree: &Tree, link: Node) -> bool {
-    tree.attribute(link, Attribute::Href).is_some_and(|href| !href.trim_start().starts_with('#'))
+        && !inside.any(|node| evidence::is_link(tree, node))
 }
 
 /// Returns true if no text stands beside an element.
 fn is_alone(tree: &Tree, id: NodeId, node: Node) -> bool {
     const MOST_BESIDE: usize = 8;
     let mut beside = tree.children(node.parent).take(MOST_BESIDE).filter(|(other, _)| *other != id);
-    beside.all(|(_, node)| tree.text(node).trim().is_empty())
+    beside.all(|(_, node)| node.tag != Tag::Text || tree.is_blank(node))
 }

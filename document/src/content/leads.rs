@@ -12,26 +12,14 @@ const LEAST_BLOCK: u32 = 30;
 /// Finds the leads above a content, and the blocks beside it: the outermost element in which one stands, or the content itself,
 /// and all in it that is beside the content, its leads and its blocks, in document order.
 pub(super) fn around(tree: &Tree, measures: &Measures, content: NodeId) -> (NodeId, Vec<NodeId>) {
-    let before = || tree.nodes().take_while(|(id, _)| *id < content).filter(|(_, node)| node.end <= content);
-    let heading = before().find(|(_, node)| node.tag == Tag::H1);
-    // A page without such a heading has its title in another one.
-    let has_none = heading_in(tree, Tree::ROOT).is_none();
-    let titles = || before().filter(|(_, node)| has_none && matches!(node.tag, Tag::H2 | Tag::H3));
-    let heading = heading.or_else(|| titles().last());
-    let heading = heading.map(|(id, _)| id);
+    let title = title_before(tree, measures, content);
     let (mut top, mut beside, mut is_in_main) = (None, Vec::new(), false);
     let mut path: Vec<NodeId> = tree.around(content).map(|(id, _)| id).collect();
     while let Some(parent) = path.pop() {
         let child = path.last().copied().unwrap_or(content);
-        let leads =
-            heading.map(|heading| between(tree, measures, parent, child, heading)).unwrap_or_default();
+        let leads = title.map(|title| between(tree, measures, parent, child, title)).unwrap_or_default();
         is_in_main |= is_main(tree, tree.node(parent));
-        let blocks = if is_in_main {
-            blocks(tree, measures, parent, child)
-        } else {
-            let others = tree.children(parent).map(|(id, _)| id).filter(|id| *id != child);
-            others.filter(|id| faq::is_one(tree, *id)).collect()
-        };
+        let (blocks, questions) = blocks(tree, measures, parent, child, is_in_main);
         if !leads.is_empty() || !blocks.is_empty() {
             top = top.or(Some(parent));
         }
@@ -42,7 +30,7 @@ pub(super) fn around(tree: &Tree, measures: &Measures, content: NodeId) -> (Node
             }));
             let leads = leads.iter().filter(|id| blocks.binary_search(id).is_err());
             beside.extend(leads.flat_map(|lead| around_sentences(tree, measures, *lead)));
-            beside.extend(blocks.iter().flat_map(|block| faq::around(tree, *block)));
+            beside.extend(questions.iter().flat_map(|id| faq::around(tree, *id, &BLOCKS)));
         }
     }
     beside.sort_unstable();
@@ -54,10 +42,40 @@ fn is_main(tree: &Tree, node: Node) -> bool {
     root::is_main(tree, node) || node.tag == Tag::Article || node.flags.has(Flags::ARTICLE_CLASS)
 }
 
-/// The blocks beside a child of an element that are content by what they are, each with the heading right before it.
-fn blocks(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Vec<NodeId> {
-    const BLOCKS: [Tag; 6] = [Tag::Pre, Tag::Dl, Tag::Table, Tag::Ol, Tag::Details, Tag::Figcaption];
-    let (mut blocks, mut heading) = (Vec::new(), None);
+/// The heading of the page before its content, and whether a lead may have it in it.
+fn title_before(tree: &Tree, measures: &Measures, content: NodeId) -> Option<(NodeId, bool)> {
+    let mut before = tree.nodes().take_while(|(id, _)| *id < content).filter(|(_, node)| node.end <= content);
+    if heading_in(tree, Tree::ROOT).is_some() {
+        return before.find(|(_, node)| node.tag == Tag::H1).map(|(id, _)| (id, true));
+    }
+    // A page without such a heading has its title in another one, which is not left out.
+    let (mut title, mut skip_to) = (None, Tree::ROOT);
+    for (id, node) in before {
+        if id < skip_to || node.tag == Tag::Text {
+            continue;
+        }
+        if measures.get(id).text == 0 {
+            skip_to = node.end;
+        } else if matches!(node.tag, Tag::H2 | Tag::H3) {
+            title = Some((id, false));
+        }
+    }
+    title
+}
+
+/// The sorts of blocks that are content beside the text.
+pub(super) const BLOCKS: [Tag; 6] = [Tag::Pre, Tag::Dl, Tag::Table, Tag::Ol, Tag::Details, Tag::Figcaption];
+
+/// The blocks beside a child of an element that are content by what they are, each with the heading right before it; and those of
+/// them that only their questions with answers make content.
+fn blocks(
+    tree: &Tree,
+    measures: &Measures,
+    parent: NodeId,
+    child: NodeId,
+    is_in_main: bool,
+) -> (Vec<NodeId>, Vec<NodeId>) {
+    let (mut blocks, mut questions, mut heading) = (Vec::new(), Vec::new(), None);
     let is_in_text = tree.node(parent).flags.has(Flags::ARTICLE_CLASS);
     for (id, node) in tree.children(parent).filter(|(_, node)| node.tag != Tag::Text) {
         if id == child {
@@ -65,25 +83,36 @@ fn blocks(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId) -> Ve
         } else if node.tag.heading_level().is_some() {
             heading = Some(id);
         } else {
-            let is_block = measures.get(id).is_text(LEAST_BLOCK)
+            let is_block = is_in_main
+                && measures.get(id).is_text(LEAST_BLOCK)
                 && (evidence::has_any(tree, id, &BLOCKS)
                     || is_in_text && matches!(node.tag, Tag::P | Tag::Ul | Tag::Blockquote))
                 && !evidence::has_any(tree, id, &[Tag::Form, Tag::Button]);
-            if is_block || faq::is_one(tree, id) {
+            let asks = !is_block && measures.get(id).text > 0 && faq::is_one(tree, id);
+            if asks {
+                questions.push(id);
+            }
+            if is_block || asks {
                 blocks.extend(heading);
                 blocks.push(id);
             }
             heading = None;
         }
     }
-    blocks
+    (blocks, questions)
 }
 
 /// The leads between the heading of the page and a child of an element.
-fn between(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId, heading: NodeId) -> Vec<NodeId> {
+fn between(
+    tree: &Tree,
+    measures: &Measures,
+    parent: NodeId,
+    child: NodeId,
+    (title, may_have_title): (NodeId, bool),
+) -> Vec<NodeId> {
     let content = measures.get(child);
     let is_lead = |(id, node): &(NodeId, Node)| {
-        heading < node.end
+        (title < *id || may_have_title && title < node.end)
             // More would be another copy of the content.
             && measures.get(*id).prose < content.prose
             && (has_sentences(measures, *id, heading_in(tree, *id))
@@ -97,9 +126,8 @@ fn between(tree: &Tree, measures: &Measures, parent: NodeId, child: NodeId, head
 /// Returns true if an element is a short sentence: "Available on Linux only."
 fn is_short_sentence(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
     measures.get(id).is_text(LEAST_BLOCK)
-        && heading_in(tree, id).is_none()
+        && !evidence::has_any(tree, id, &[Tag::H1, Tag::A, Tag::Form, Tag::Button])
         && is_sentence(tree, id)
-        && !evidence::has_controls(tree, id)
 }
 
 /// The first heading of the page in an element.
@@ -150,7 +178,9 @@ pub(super) fn is_sentence(tree: &Tree, id: NodeId) -> bool {
 
 /// The last text in an element, with its node.
 pub(super) fn last_text<'t>(tree: &'t Tree, id: NodeId) -> Option<(NodeId, &'t str)> {
-    let nodes = (id.0..tree.node(id).end.0).rev().map(NodeId);
+    // Few empty elements stand behind it.
+    const MOST_BEHIND: usize = 256;
+    let nodes = (id.0..tree.node(id).end.0).rev().map(NodeId).take(MOST_BEHIND);
     nodes.map(|id| (id, tree.text(tree.node(id)).trim_end())).find(|(_, text)| !text.is_empty())
 }
 

@@ -169,10 +169,11 @@ fn is_announced_in_text(tree: &Tree, measures: &Measures, id: NodeId) -> bool {
         !node.tag.is_inline()
     });
     let is_item = |(_, node): (NodeId, Node)| node.tag == Tag::Li;
-    let least = if tree.around(id).take(MOST_TO_ITEM).any(is_item) { LEAST_LABEL } else { LEAST_SENTENCE };
+    let is_in_item = tree.around(id).take(MOST_TO_ITEM).any(is_item);
+    let least = if is_in_item { LEAST_LABEL } else { LEAST_SENTENCE };
     block.is_some_and(|(block, node)| {
         let is_label = node.tag.heading_level().is_some() || is_bold;
-        measures.get(block).plain() >= least && (least == LEAST_LABEL || !is_label)
+        measures.get(block).plain() >= least && (is_in_item || !is_label)
     })
 }
 
@@ -264,18 +265,27 @@ fn is_choice_of_numbers(tree: &Tree, id: NodeId, node: Node, measure: Measure) -
     const MOST_TEXT: u32 = 200;
     const MOST_BESIDE: u32 = 120;
     const MOST_LOOKED_AT: usize = 128;
-    const FEWEST: usize = 4;
+    const MOST_IN_NUMBER: u32 = 8;
+    const FEWEST: u32 = 4;
+    const MOST_OTHERS: u32 = 2;
     if node.tag != Tag::Div || measure.links == 0 || measure.text > MOST_TEXT || measure.plain() > MOST_BESIDE
     {
         return false;
     }
-    let links = tree.inside(id).take(MOST_LOOKED_AT).filter(|(_, node)| node.tag == Tag::A);
-    let (numbers, others): (Vec<bool>, Vec<bool>) = links
-        .map(|(id, _)| tree.all_text(id))
-        .filter(|text| !text.trim().is_empty())
-        .map(|text| text.trim().chars().all(|c| c.is_ascii_digit() || c == '.'))
-        .partition(|is_number| *is_number);
-    numbers.len() >= FEWEST && others.len() <= 2
+    let (mut numbers, mut others) = (0, 0);
+    let inside = tree.inside(id).take(MOST_LOOKED_AT);
+    for (id, node) in inside.filter(|(_, node)| evidence::is_link(tree, *node)) {
+        if node.end.0 - id.0 > MOST_IN_NUMBER {
+            return false;
+        }
+        let text = tree.all_text(id);
+        match text.trim() {
+            "" => {}
+            text if text.chars().all(|c| c.is_ascii_digit() || c == '.') => numbers += 1,
+            _ => others += 1,
+        }
+    }
+    numbers >= FEWEST && others <= MOST_OTHERS
 }
 
 /// Returns true if a block has little else than links.

@@ -64,6 +64,7 @@ const ELEMENTS: [(&[Tag], Strength); 9] = [
     (&[Tag::Form, Tag::Fieldset], Strength::Label),
 ];
 const MENU: usize = 0;
+const FOOTER: usize = 3;
 const ROLE: usize = ELEMENTS.len();
 const FIRST_WORD: usize = ROLE + 1;
 /// The rules about elements and roles.
@@ -208,6 +209,11 @@ impl Rules {
                 note_end = note_end.max(node.end);
                 continue;
             }
+            if node.tag == Tag::Footer && has_questions(tree, id) {
+                let others = faq::around(tree, id, &leads::BLOCKS);
+                suspects.extend(others.into_iter().map(|id| Suspect { id, hits: 1 << FOOTER }));
+                continue;
+            }
             let mut hits = self.against(tree, id, node, &mut names) & known;
             // No word speaks against a panel, or against a part of a note.
             if node.flags.has(Flags::PANEL) || id < note_end {
@@ -221,6 +227,7 @@ impl Rules {
                 suspects.push(Suspect { id, hits });
             }
         }
+        suspects.sort_by_key(|suspect| suspect.id);
         // A block of code is content, whatever word names what is around it, and so is a quote that is all in it.
         for suspect in &mut suspects {
             let first = |ids: &[NodeId]| {
@@ -315,7 +322,7 @@ fn is_sentence(tree: &Tree, id: NodeId) -> bool {
 fn is_at_button(tree: &Tree, id: NodeId) -> bool {
     let is_before = || tree.element_before(id).is_some_and(|(id, node)| buttons::is_heading(tree, id, node));
     let is_behind = || tree.next_element(id).is_some_and(|(_, node)| openable::is_button(tree, node));
-    leads::is_sentence(tree, id) && (is_before() || is_behind())
+    (is_before() || is_behind()) && leads::is_sentence(tree, id)
 }
 
 /// Returns true if an element has more text than the first letters of a name.
@@ -349,10 +356,11 @@ fn is_behind_image(tree: &Tree, id: NodeId) -> bool {
 /// Returns true if an element in a line stands in a heading, or beside text of its own.
 fn is_in_sentence(tree: &Tree, node: Node) -> bool {
     const LEAST_TEXT: usize = 12;
+    const MUCH_TEXT: u32 = 64;
     const MOST_LOOKED_AT: usize = 16;
     let mut beside = tree.children(node.parent).take(MOST_LOOKED_AT).map(|(_, node)| node);
-    tree.node(node.parent).tag.heading_level().is_some()
-        || beside.any(|node| tree.text(node).trim().len() >= LEAST_TEXT)
+    let is_text = |node: Node| node.text_length() > MUCH_TEXT || tree.text(node).trim().len() >= LEAST_TEXT;
+    tree.node(node.parent).tag.heading_level().is_some() || beside.any(is_text)
 }
 
 /// Returns true if an element is the footer of the page, which has other prose.
@@ -373,7 +381,13 @@ fn is_of_text(tree: &Tree, id: NodeId) -> bool {
     around().next().is_some_and(is_quote)
         || before.any(|id| tree.node(id).tag == Tag::Blockquote)
         || around().any(is_section) && leads::is_sentence(tree, id) && !evidence::has_controls(tree, id)
-        || around().any(is_section) && !around().any(|tag| tag == Tag::Footer) && faq::is_one(tree, id)
+}
+
+/// Returns true if the footer of a section has questions with their answers.
+fn has_questions(tree: &Tree, id: NodeId) -> bool {
+    let around = || tree.around(id).take(MOST_AROUND).map(|(_, node)| node.tag);
+    let is_in_section = around().any(|tag| matches!(tag, Tag::Article | Tag::Section));
+    is_in_section && !around().any(|tag| tag == Tag::Footer) && faq::is_one(tree, id)
 }
 
 /// Returns true if the page calls a block a note, which is not an alert about the page itself.
@@ -401,9 +415,8 @@ fn is_spoken_label(tree: &Tree, node: Node) -> bool {
 /// Returns true if an element is a section of the text by a mark in its heading that leads to it. Its id is then made of the heading.
 fn is_linked_section(tree: &Tree, id: NodeId, node: Node) -> bool {
     let name = tree.attribute(node, Attribute::Id).unwrap_or_default().trim();
-    let is_blank = |node: &Node| node.tag == Tag::Text && tree.text(*node).trim().is_empty();
     let is_place = |node: &Node| node.tag == Tag::Span && node.end.0 <= id.0 + 3;
-    let first = tree.children(id).find(|(_, node)| !is_blank(node) && !is_place(node));
+    let first = tree.children(id).find(|(_, node)| !tree.is_blank(*node) && !is_place(node));
     let heading = first.filter(|(_, node)| node.tag.heading_level().is_some());
     heading.is_some_and(|(heading, _)| {
         tree.inside(heading).take(MOST_IN_HEADING).any(|(id, node)| {

@@ -243,13 +243,16 @@ pub(super) fn against(names: &[u8]) -> u128 {
     let is_declaration = |name: &[u8]| memchr::memchr3(b':', b'/', b'[', name).is_some();
     let has_declarations = is_declaration(names);
     let all = || names.split(u8::is_ascii_whitespace);
+    // The largest screens on which a declaration shows the part.
+    let mut shown_from = None;
     for mut name in all() {
         if has_declarations || name.starts_with(b"d-") || name == b"hidden" {
             // The view is that of a large screen: with `hidden md:block`, without `md:hidden`.
-            let is_shown_from =
-                |size| all().filter_map(display).any(|(other, shown)| other > size && shows(shown));
+            let shown_from = *shown_from.get_or_insert_with(|| {
+                all().filter_map(display).filter(|(_, display)| shows(display)).map(|(size, _)| size).max()
+            });
             name = match display(name) {
-                Some((size, b"hidden" | b"none")) if !is_shown_from(size) => b"hidden",
+                Some((size, b"hidden" | b"none")) if shown_from <= Some(size) => b"hidden",
                 None if !is_declaration(name) => name,
                 _ => continue,
             };

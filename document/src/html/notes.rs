@@ -157,11 +157,11 @@ impl Tree<'_> {
         }
         let begins_with =
             |word: &str| start.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-        let is_other =
+        let has_colon_behind =
             |word: &str| start.get(word.len()..).is_some_and(|rest| rest.trim_start().starts_with(':'));
         let is_any = matches!(kind, "Alert" | "Info");
         let is_said = begins_with(kind)
-            || is_any && KINDS.iter().any(|(_, other)| begins_with(other) && is_other(other));
+            || is_any && KINDS.iter().any(|(_, other)| begins_with(other) && has_colon_behind(other));
         (!is_said && !start.is_empty()).then_some(kind)
     }
 

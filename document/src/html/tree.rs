@@ -163,6 +163,12 @@ impl Tree<'_> {
         around.take_while(|other| *other > parent).find(|other| self.node(*other).parent == parent)
     }
 
+    /// Returns true if a node is a run of a few blanks; nobody writes more between two elements.
+    pub(crate) fn is_blank(&self, node: Node) -> bool {
+        const MOST: u32 = 64;
+        node.tag == Tag::Text && node.text_length() <= MOST && self.text(node).trim().is_empty()
+    }
+
     /// The element beside a node that is the nearest before it.
     pub(crate) fn element_before(&self, id: NodeId) -> Option<(NodeId, Node)> {
         // Perhaps behind blanks.

@@ -276,7 +276,7 @@ impl Marks<'_, '_> {
     fn is_apart(&self, node: Node) -> bool {
         let mut beside = self.tree.children(node.parent).take(MOST_LOOKED_AT);
         let is_in_line = self.tree.node(node.parent).tag == Tag::Span;
-        !is_in_line && !beside.any(|(_, node)| !self.tree.text(node).trim().is_empty())
+        !is_in_line && beside.all(|(_, node)| node.tag != Tag::Text || self.tree.is_blank(node))
     }
 
     /// Returns true if an element has all of the page, or of its main part, in it.

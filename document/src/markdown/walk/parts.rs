@@ -37,9 +37,7 @@ impl Walk<'_> {
         const MOST_BESIDE: usize = 8;
         let mut inside = id;
         for (around, node) in self.tree.around(id).take(MOST_AROUND) {
-            let is_nothing = |(other, node): (NodeId, Node)| {
-                other == inside || node.tag == Tag::Text && self.tree.text(node).trim().is_empty()
-            };
+            let is_nothing = |(other, node): (NodeId, Node)| other == inside || self.tree.is_blank(node);
             let mut beside = self.tree.children(around).take(MOST_BESIDE);
             if around == self.content.root || !beside.all(is_nothing) {
                 return false;
