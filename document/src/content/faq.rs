@@ -25,11 +25,12 @@ fn count(tree: &Tree, id: NodeId) -> (usize, usize) {
         }
         let is_button = node.tag == Tag::Button;
         let is_heading = node.tag.heading_level().is_some() || matches!(node.tag, Tag::Summary | Tag::Dt);
+        let asks = (is_heading || is_button) && asks(tree, id);
         if is_never_content(node) {
             skip_to = node.end;
-        } else if is_heading || is_button && asks(tree, id) {
+        } else if is_heading || asks {
             headings += 1;
-            is_asked = asks(tree, id);
+            is_asked = asks;
             is_answered = false;
             skip_to = node.end;
         } else if is_button || node.tag == Tag::A {
@@ -49,8 +50,8 @@ fn count(tree: &Tree, id: NodeId) -> (usize, usize) {
 }
 
 /// The rest of an element with questions and answers: all that is beside the only part that has them, but for headings, sentences
-/// and blocks of some sorts.
-pub(super) fn around(tree: &Tree, id: NodeId, blocks: &[Tag]) -> Vec<NodeId> {
+/// and blocks that are content beside the text.
+pub(super) fn around(tree: &Tree, id: NodeId) -> Vec<NodeId> {
     const MOST_AROUND: usize = 4;
     let (mut others, mut outer) = (Vec::new(), id);
     for _ in 0..MOST_AROUND {
@@ -61,7 +62,7 @@ pub(super) fn around(tree: &Tree, id: NodeId, blocks: &[Tag]) -> Vec<NodeId> {
             node.tag == Tag::Text
                 || is_heading && !evidence::has_controls(tree, *id)
                 || node.tag == Tag::P && leads::is_sentence(tree, *id)
-                || evidence::has_any(tree, *id, blocks)
+                || evidence::has_any(tree, *id, &leads::BLOCKS)
         };
         let beside = tree.children(outer).filter(|(id, _)| *id != only);
         others.extend(beside.filter(|child| !is_text(child)).map(|(id, _)| id));

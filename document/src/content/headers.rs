@@ -4,19 +4,6 @@ use super::measure::Measures;
 use super::{evidence, is_in, leads, outermost_of};
 use crate::html::{NodeId, Tag, Tree};
 
-/// Returns true if the section that a header stands in has other text: right beside it, or beside a block that holds only the
-/// header with its headings.
-fn is_of_section(tree: &Tree, measures: &Measures, header: NodeId, headings: &[NodeId]) -> bool {
-    let measure = measures.get(header);
-    let has_more = |id| measures.get(id).plain() > measure.plain();
-    let parent = tree.node(header).parent;
-    let is_alone = || {
-        let text = headings.iter().map(|id| measures.get(*id).text).sum::<u32>();
-        tree.node(parent).tag == Tag::Div && measures.get(parent).text == text
-    };
-    has_more(parent) || is_alone() && has_more(tree.node(parent).parent)
-}
-
 /// Takes headers with parts of the content out of the elements that are left out, and puts in what else these headers have.
 /// The elements are in document order, before and after.
 pub(super) fn keep(tree: &Tree, measures: &Measures, left_out: &mut Vec<NodeId>) {
@@ -66,4 +53,17 @@ pub(super) fn keep(tree: &Tree, measures: &Measures, left_out: &mut Vec<NodeId>)
     left_out.retain(|id| kept.binary_search(id).is_err());
     left_out.extend(others);
     left_out.sort_unstable();
+}
+
+/// Returns true if the section that a header stands in has other text: right beside it, or beside a block that holds only the
+/// header with its headings.
+fn is_of_section(tree: &Tree, measures: &Measures, header: NodeId, headings: &[NodeId]) -> bool {
+    let measure = measures.get(header);
+    let has_more = |id| measures.get(id).plain() > measure.plain();
+    let parent = tree.node(header).parent;
+    let is_alone = || {
+        let text = headings.iter().map(|id| measures.get(*id).text).sum::<u32>();
+        tree.node(parent).tag == Tag::Div && measures.get(parent).text == text
+    };
+    has_more(parent) || is_alone() && has_more(tree.node(parent).parent)
 }

@@ -30,7 +30,7 @@ pub(super) fn around(tree: &Tree, measures: &Measures, content: NodeId) -> (Node
             }));
             let leads = leads.iter().filter(|id| blocks.binary_search(id).is_err());
             beside.extend(leads.flat_map(|lead| around_sentences(tree, measures, *lead)));
-            beside.extend(questions.iter().flat_map(|id| faq::around(tree, *id, &BLOCKS)));
+            beside.extend(questions.iter().flat_map(|id| faq::around(tree, *id)));
         }
     }
     beside.sort_unstable();
@@ -44,13 +44,14 @@ fn is_main(tree: &Tree, node: Node) -> bool {
 
 /// The heading of the page before its content, and whether a lead may have it in it.
 fn title_before(tree: &Tree, measures: &Measures, content: NodeId) -> Option<(NodeId, bool)> {
-    let mut before = tree.nodes().take_while(|(id, _)| *id < content).filter(|(_, node)| node.end <= content);
-    if heading_in(tree, Tree::ROOT).is_some() {
-        return before.find(|(_, node)| node.tag == Tag::H1).map(|(id, _)| (id, true));
+    let before = || tree.nodes().take_while(|(id, _)| *id < content).filter(|(_, node)| node.end <= content);
+    let heading = before().find(|(_, node)| node.tag == Tag::H1);
+    if heading.is_some() || heading_in(tree, Tree::ROOT).is_some() {
+        return heading.map(|(id, _)| (id, true));
     }
     // A page without such a heading has its title in another one, which is not left out.
     let (mut title, mut skip_to) = (None, Tree::ROOT);
-    for (id, node) in before {
+    for (id, node) in before() {
         if id < skip_to || node.tag == Tag::Text {
             continue;
         }

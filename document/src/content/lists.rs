@@ -37,8 +37,11 @@ pub(super) fn find(
         }
         let measure = measures.get(id);
         let is_list = is_list_of_links(node, measure) || is_choice_of_numbers(tree, id, node, measure);
-        let is_list = is_list && measure.text <= whole.text / 2;
-        if is_list && !things.has_one_in(tree, id) && !has_data(tree, measures, id) {
+        if is_list
+            && measure.text <= whole.text / 2
+            && !things.has_one_in(tree, id)
+            && !has_data(tree, measures, id)
+        {
             lists.push(id);
             skip_to = node.end;
         } else if is_whole(tree, id, node) {

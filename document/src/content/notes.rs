@@ -39,11 +39,11 @@ pub(super) fn find(tree: &Tree, measures: &Measures) -> Vec<NodeId> {
         parents.chain(parts).map(|place| (place, None)).collect();
     for (id, node) in tree.nodes() {
         let is_text = is_block_of_text(node.tag);
-        let is_part = || node.tag == Tag::Div && measures.get(id).prose > 0 && sort(tree, node).is_some();
-        if !is_text && !is_part() {
+        if !is_text && (node.tag != Tag::Div || measures.get(id).prose == 0) {
             continue;
         }
-        let Some(blocks) = text.get_mut(&place(id)) else { continue };
+        let at = place(id);
+        let Some(blocks) = text.get_mut(&at).filter(|_| is_text || at.1.is_some()) else { continue };
         let measure = measures.get(id);
         if measure.plain() >= LEAST_TEXT && measure.links <= measure.text / 2 {
             *blocks = Some((blocks.map_or(id, |(first, _)| first), id));
@@ -52,17 +52,17 @@ pub(super) fn find(tree: &Tree, measures: &Measures) -> Vec<NodeId> {
     let mut notes: Vec<NodeId> = Vec::new();
     for one in candidates {
         let parent = tree.node(one.outer).parent;
-        let blocks = |at| text.get(&at).copied().flatten();
-        let is_beside =
-            || blocks((parent, None)).is_some_and(|(first, last)| first < one.outer || last > one.outer);
+        // True if blocks stand before the note, and true if others stand behind it.
+        let sides = |at| {
+            let blocks = text.get(&at).copied().flatten();
+            blocks.map_or((false, false), |(first, last)| (first < one.outer, last > one.outer))
+        };
+        let (is_behind, is_before) = sides((parent, None));
         // An alert above the parts of a page is about the site.
-        let is_between =
-            || blocks(place(one.outer)).is_some_and(|(first, last)| first < one.outer && last > one.outer);
-        let is_beside = one.is_named && (is_beside() || is_between());
-        // A part that nobody calls a note and that ends the text is about the author or the site.
-        let is_before = blocks((parent, None)).is_some_and(|(_, last)| last > one.outer);
+        let is_between_parts = || sides(place(one.outer)) == (true, true);
         let is_in_note = notes.binary_search(&parent).is_ok();
-        if is_in_note || is_before || is_beside {
+        // A part that nobody calls a note and that ends the text is about the author or the site.
+        if is_in_note || is_before || one.is_named && (is_behind || is_between_parts()) {
             notes.push(one.id);
         }
     }

@@ -210,7 +210,7 @@ impl Rules {
                 continue;
             }
             if node.tag == Tag::Footer && has_questions(tree, id) {
-                let others = faq::around(tree, id, &leads::BLOCKS);
+                let others = faq::around(tree, id);
                 suspects.extend(others.into_iter().map(|id| Suspect { id, hits: 1 << FOOTER }));
                 continue;
             }

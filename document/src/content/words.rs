@@ -275,13 +275,13 @@ pub(super) fn against(names: &[u8]) -> u128 {
 /// The display that a name gives an element, behind the size of the screens from which on it does: `hidden` and `md:block`
 /// of Tailwind, `d-none` and `d-md-block` of Bootstrap.
 fn display(name: &[u8]) -> Option<(usize, &[u8])> {
-    const SIZES: [&[u8]; 7] = [b"", b"sm", b"md", b"lg", b"xl", b"xxl", b"2xl"];
+    const SIZES: [&[u8]; 6] = [b"sm", b"md", b"lg", b"xl", b"xxl", b"2xl"];
     if matches!(name, b"hidden" | b"d-none") {
         return Some((0, b"hidden"));
     }
     let (name, mark) = name.strip_prefix(b"d-").map_or((name, b":"), |name| (name, b"-"));
     let at = |size: &[u8]| name.strip_prefix(size)?.strip_prefix(mark);
-    SIZES.iter().enumerate().skip(1).find_map(|(size, written)| Some((size, at(written)?)))
+    (1..).zip(SIZES).find_map(|(size, written)| Some((size, at(written)?)))
 }
 
 /// Returns true if a word hides its element on small screens or on paper only: `hidden-xs`, `hidden-md-down`.

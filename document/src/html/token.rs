@@ -195,21 +195,11 @@ impl<'p> Token<'p> {
             }
             Attribute::Popover => (false, Flags::HIDDEN),
             Attribute::Style => {
-                let of = || (flags_of_style(text), *value);
-                let (flags, first) = match values.in_page(*value) {
-                    Some(text) => self.styles.get(text, of),
-                    None => of(),
-                };
-                *value = first;
+                let flags = meaning(&mut self.styles, values, value, flags_of_style);
                 (flags.has(Flags::STYLED), flags)
             }
             Attribute::Class => {
-                let of = || (Class::of(text), *value);
-                let (class, first) = match values.in_page(*value) {
-                    Some(text) => self.classes.get(text, of),
-                    None => of(),
-                };
-                *value = first;
+                let class = meaning(&mut self.classes, values, value, Class::of);
                 self.has_tabs |= class.names_tabs;
                 (true, class.flags.with(Flags::NAMED))
             }
@@ -253,6 +243,21 @@ impl<'p> Token<'p> {
         values.forget(self.copied_before);
         self.attributes.clear();
     }
+}
+
+/// The meaning of a value. If an equal one came before, the value is that one from now on, and its meaning is known.
+fn meaning<'p, T: Copy>(
+    known: &mut Memo<'p, (T, Value)>,
+    values: &Values<'p>,
+    value: &mut Value,
+    of: impl Fn(&[u8]) -> T,
+) -> T {
+    let (meaning, first) = match values.in_page(*value) {
+        Some(text) => known.get(text, || (of(text), *value)),
+        None => (of(values.bytes(*value)), *value),
+    };
+    *value = first;
+    meaning
 }
 
 /// The meaning of a class for its element.
