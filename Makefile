@@ -22,6 +22,9 @@ ARGS ?=
 PROPTEST_CASES ?= 500
 PROPTEST_RNG_SEED ?= 1
 export PROPTEST_CASES PROPTEST_RNG_SEED
+# The number of tests that run at a time: most of them wait for servers.
+RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
+export RUST_TEST_THREADS
 # The core benchmarks to run.
 BENCHES ?= prefix_table load systems feeds user_agent robots decide signature
 # The number of turns of each candidate in a benchmark of the gates, and the length of a turn in seconds. Without turns, the
@@ -132,6 +135,7 @@ help: ## [day] Show this help
 	@echo '  ARGS=…                               test: arguments for the test programs, such as part of a test name'
 	@echo '  PROPTEST_CASES=500                   test: the number of cases of each property test'
 	@echo '  PROPTEST_RNG_SEED=1                  test: the seed of the property tests'
+	@echo '  RUST_TEST_THREADS=4                  all tests: how many run at a time (default: two for each processor)'
 	@echo '  SUITES=trixie                        nginx-matrix, test-packages: the Debian releases to test (default: all); the latter takes rpm and alpine, too'
 	@echo '  SOURCES=DIR/nginx@release-1.31.4     nginx-matrix: other nginx, as REPOSITORY@TAG or as a directory'
 	@echo '  BENCHES=prefix_table                 bench-core: the benchmarks to run (default: all)'
@@ -161,9 +165,9 @@ build: native wasm ## [day] Build the nginx module, Envoy's module and Wasm filt
 
 # install(1) unlinks the old file first. Writing into a module that a running nginx has mapped would crash it. With -C, it
 # leaves a file alone that would not change, which a test may read at this time. A second make in this checkout waits: cargo
-# links what it built in the same places for either.
+# links what it built in the same places for either, also the two builds of the command line.
 native: setup
-	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-lock; flock 9; \
+	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-native-lock; flock 9; \
 	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" $(NATIVE_CARGO) build --profile $(NATIVE_PROFILE) $(addprefix -p ,$(NATIVE) $(BESIDES)) \
 	    $(if $(PANICS),$(patsubst %,--features %/faults-for-tests,$(NATIVE))); \
 	cd $(TARGET_DIR)/$(if $(NATIVE_TARGET),$(NATIVE_TARGET)/)$(call profile_dir,$(NATIVE_PROFILE)); for package in $(NATIVE); do case $$package in \
@@ -172,24 +176,26 @@ native: setup
 	    crawlpike) install -C -m 755 crawlpike $(abspath $(DIST))/crawlpike ;; \
 	esac; done
 
-# For containers without a C library. The C library resolves names by itself in a static program, by /etc/hosts and DNS.
+# For containers without a C library. The C library resolves names by itself in a static program, by /etc/hosts and DNS. Only the
+# program is compiled for it: its crates are those of `native`.
+STATIC := -C target-feature=+crt-static
 static: setup ## [release] Build dist/static/crawlpike, which needs no library
-	host=$$(rustc -vV | sed -n 's/^host: //p'); \
-	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP) -C target-feature=+crt-static" \
-	    $(CARGO) build --release -p crawlpike --target "$$host"; \
-	install -C -D -m 755 "$(TARGET_DIR)/$$host/release/crawlpike" $(DIST)/static/crawlpike
+	@mkdir -p $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-native-lock; flock 9; \
+	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" \
+	    $(CARGO) rustc --release -p crawlpike --bin crawlpike -- $(STATIC); \
+	install -C -D -m 755 $(TARGET_DIR)/release/crawlpike $(DIST)/static/crawlpike
 
 wasm: setup
-	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-lock; flock 9; \
+	@mkdir -p $(DIST) $(TARGET_DIR); exec 9>$(TARGET_DIR)/.make-wasm-lock; flock 9; \
 	folder=$$(.ci/cargo-for $(WASM_TARGET) --folder)/$(call profile_dir,$(WASM_PROFILE)); \
 	for filter in $(WASM); do \
 	    crate=$${filter%:*}; \
 	    RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" .ci/cargo-for $(WASM_TARGET) build --profile $(WASM_PROFILE) \
 	        $(if $(PANICS),--features faults-for-tests) -p "$$crate"; \
-	    $(WASM_FINISH) "$$folder/$${crate//-/_}.wasm" "$(DIST)/$${filter#*:}"; \
-	    if [[ $(WASM_PROFILE)/$$crate == wasm/crawlpike-envoy ]]; then \
-	        $(WASM_OPT) "$(DIST)/$${filter#*:}" -o "$(DIST)/$${filter#*:}"; \
-	    fi; \
+	    finished=$$folder/$${filter#*:}; \
+	    $(WASM_FINISH) "$$folder/$${crate//-/_}.wasm" "$$finished"; \
+	    if [[ $(WASM_PROFILE)/$$crate == wasm/crawlpike-envoy ]]; then $(WASM_OPT) "$$finished" -o "$$finished"; fi; \
+	    install -C -m 644 "$$finished" "$(DIST)/$${filter#*:}"; \
 	done
 
 # The command line needs no library, as that of `static`.
@@ -201,8 +207,8 @@ arm64: ## [nightly] Build the command line, the nginx module for Debian 12, and 
 	folder=$$(.ci/cargo-for $(ARM64_TARGET) --folder)/$(call profile_dir,$(ARM64_PROFILE)); \
 	install -m 755 "$$folder/libcrawlpike_nginx.so" $(DIST)/arm64/ngx_http_crawlpike_module.so; \
 	install -m 755 "$$folder/libcrawlpike_envoy_module.so" $(DIST)/arm64/libcrawlpike_envoy.so; \
-	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP) -C target-feature=+crt-static" \
-	    .ci/cargo-for $(ARM64_TARGET) build --profile $(ARM64_PROFILE) -p crawlpike; \
+	RUSTFLAGS="$${RUSTFLAGS:-} $(REMAP)" \
+	    .ci/cargo-for $(ARM64_TARGET) rustc --profile $(ARM64_PROFILE) -p crawlpike --bin crawlpike -- $(STATIC); \
 	install -m 755 "$$folder/crawlpike" $(DIST)/arm64/static/crawlpike
 
 wasm-image: wasm ## [release] Make dist/wasm-image, an OCI image layout of dist/crawlpike.wasm for Istio and Envoy Gateway
@@ -246,10 +252,13 @@ model: ## [nightly] Compare the core with the model of its decisions: all bounde
 simulation: ## [nightly] Let 1,000 edges update 100 feeds of publishers that err for a year, and print the tables of docs/simulation.md
 	@$(CARGO) run -q --profile model -p crawlpike-simulation | tee $(TARGET_DIR)/simulation.md
 
-# The programs that panic and fail on demand have their own directory: dist/ is for users.
+# The programs that panic and fail on demand have their own directory: dist/ is for users. The native ones are built as the tests
+# are, so that they share most crates with them.
+PANICKING = $(abspath $(TARGET_DIR))/panicking
 test-panics: setup ## [lands] Build gates and a command line that fail on demand, and test that no panic and no failed call takes one down
-	@$(MAKE) --no-print-directory native wasm SETUP=true PANICS=1 DIST=$(abspath $(TARGET_DIR))/panicking
-	CRAWLPIKE_DIST=$(abspath $(TARGET_DIR))/panicking $(CARGO) test --workspace --test panics --test faults -- $(ARGS)
+	@$(MAKE) --no-print-directory native SETUP=true PANICS=1 DIST=$(PANICKING) NATIVE_PROFILE=dev REMAP=
+	@$(MAKE) --no-print-directory wasm SETUP=true PANICS=1 DIST=$(PANICKING)
+	CRAWLPIKE_DIST=$(PANICKING) $(CARGO) test --workspace --test panics --test faults -- $(ARGS)
 
 test-monitoring: build ## [lands] Test the dashboard and the alerts in examples/monitoring with Prometheus
 	@$(SETUP) monitoring
