@@ -443,7 +443,7 @@ bench-core: ## [bench] Benchmark the core against published crates, without serv
 bench-document: ## [bench] Compare documents with those of other tools, on corpora in clones in CORPORA=DIR (takes many minutes)
 	@[[ -d "$(CORPORA)" ]] || { echo 'bench-document: CORPORA must name a directory with clones, as OWNER/NAME' \
 	    '(tests/bench/documents/corpora.py lists them): make bench-document CORPORA=DIR' >&2; exit 1; }
-	@$(SETUP) peers
+	@$(SETUP) peers bench
 	@$(PYTHON) tests/bench/documents/corpora.py $(CORPORA) $(TARGET_DIR)/corpora
 	@for truth in $(TARGET_DIR)/corpora/*/truth.json; do corpus=$${truth%/*}; \
 	    target/document-peers/bin/python tests/bench/documents/peers.py "$$corpus" "$$corpus/peers"; \

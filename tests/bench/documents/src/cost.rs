@@ -1,43 +1,58 @@
-//! The cost of the tools: bytes of pages a second, memory, tokens.
+//! The cost of the tools: bytes of pages a second, instructions, memory, tokens.
 
 use std::fs;
+use std::process::Command;
 
-use crawlpike_document::approximate_tokens;
-
-use crawlpike_document::{Limits, Page};
+use crawlpike_document::{Limits, Page, approximate_tokens};
 
 use crate::ALLOCATOR;
 use crate::bombs::{BOMBS, Bomb};
 use crate::corpus::Corpus;
 use crate::tools::{TOOLS, Tool, all_fields};
 
-/// The rounds over all pages; the fastest counts.
+/// The rounds over all pages; the fastest counts. The tools take turns, so that a slow minute of the machine is one of all.
 const ROUNDS: usize = 5;
+/// Instructions are counted for each of so many pages, because valgrind takes fifty times as long.
+const COUNTED: usize = 5;
+/// All that an AIDocument has.
+const FIELDS: Tool = Tool {
+    name: "crawlpike, all fields as JSON",
+    run: all_fields,
+    text: |text| text,
+    without_title: |text| text,
+};
 
 /// Prints what each tool costs.
 pub(crate) fn print(corpus: &Corpus, python: &[&str]) {
     let bytes = corpus.bytes() as f64;
-    let fields = Tool {
-        name: "crawlpike, all fields as JSON",
-        run: all_fields,
-        text: |text| text,
-        without_title: |text| text,
-    };
-    let mut rates = Vec::new();
-    for tool in std::iter::once(&fields).chain(TOOLS) {
-        rates.push((tool.name.to_owned(), bytes / seconds(corpus, tool), Some(memory(corpus, tool))));
+    let tools: Vec<&Tool> = tools().collect();
+    let mut fastest = vec![f64::INFINITY; tools.len()];
+    for _ in 0..ROUNDS {
+        for (fastest, tool) in fastest.iter_mut().zip(&tools) {
+            *fastest = fastest.min(seconds(corpus, tool));
+        }
     }
+    let mut rates: Vec<_> = std::iter::zip(&tools, fastest)
+        .map(|(tool, seconds)| {
+            let measured = (instructions(corpus, tool), memory(corpus, tool));
+            (tool.name.to_owned(), bytes / seconds, Some(measured))
+        })
+        .collect();
     for tool in python {
         if let Some(made) = corpus.made_by(tool) {
             rates.push((format!("{tool} {}", made.version), bytes / made.seconds, None));
         }
     }
     let own = rates.first().map_or(1.0, |(_, rate, _)| *rate);
-    println!("| | MB/s | times as fast is crawlpike | memory for a byte of a page, median and most |");
-    println!("|---|---|---|---|");
-    for (name, rate, memory) in rates {
-        let memory = memory.map_or(String::new(), |(median, most)| format!("{median:.1}, {most:.1}"));
-        println!("| {name} | {:.1} | {:.1} | {memory} |", rate / 1e6, own / rate);
+    println!(
+        "| | MB/s | times as fast is crawlpike | instructions for a byte of a page | memory for one, median and most |"
+    );
+    println!("|---|---|---|---|---|");
+    for (name, rate, measured) in rates {
+        let measured = measured.map_or("|".to_owned(), |(instructions, (median, most))| {
+            format!("{instructions:.0} | {median:.1}, {most:.1}")
+        });
+        println!("| {name} | {:.1} | {:.1} | {measured} |", rate / 1e6, own / rate);
     }
     print_bombs();
     let tokens = |text: &str| approximate_tokens(text) as f64;
@@ -48,7 +63,9 @@ pub(crate) fn print(corpus: &Corpus, python: &[&str]) {
 
 /// Prints what pages cost that are made to cost much, and how that grows if they are twice as large.
 fn print_bombs() {
-    println!("\n| hostile page | bytes | memory for a byte | of half of the page | ns for a byte | of half of the page |");
+    println!(
+        "\n| hostile page | bytes | memory for a byte | of half of the page | ns for a byte | of half of the page |"
+    );
     println!("|---|---|---|---|---|---|");
     for bomb @ Bomb { name, size, .. } in BOMBS {
         let [half, whole] = [size / 2, *size].map(|size| {
@@ -74,15 +91,51 @@ fn cpu_nanoseconds() -> f64 {
     statistics.split(' ').next().and_then(|time| time.parse().ok()).expect("a number of nanoseconds")
 }
 
+/// The time that a tool takes for all pages.
 fn seconds(corpus: &Corpus, tool: &Tool) -> f64 {
-    let round = || {
-        let start = cpu_nanoseconds();
-        for page in &corpus.pages {
-            std::hint::black_box(std::panic::catch_unwind(|| (tool.run)(&page.bytes)).unwrap_or_default());
-        }
-        (cpu_nanoseconds() - start) / 1e9
-    };
-    (0..ROUNDS).map(|_| round()).fold(f64::INFINITY, f64::min)
+    let start = cpu_nanoseconds();
+    for page in &corpus.pages {
+        std::hint::black_box(std::panic::catch_unwind(|| (tool.run)(&page.bytes)).unwrap_or_default());
+    }
+    (cpu_nanoseconds() - start) / 1e9
+}
+
+fn tools() -> impl Iterator<Item = &'static Tool> {
+    std::iter::once(&FIELDS).chain(TOOLS)
+}
+
+/// The instructions that a tool takes for a byte of a page. This program counts them in itself, by valgrind: nearly the same
+/// number in every run, however busy the machine.
+fn instructions(corpus: &Corpus, tool: &Tool) -> f64 {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--toggle-collect=*cost::convert_counted*"])
+        .arg(format!("--callgrind-out-file={}", corpus.folder.join("callgrind").display()))
+        .arg(std::env::current_exe().expect("a program has a path"))
+        .args([corpus.folder.as_os_str(), tool.name.as_ref()])
+        .output()
+        .expect("valgrind can be started: .ci/setup bench installs it");
+    let report = String::from_utf8_lossy(&output.stderr);
+    let count = report.split_once("Collected :").and_then(|(_, rest)| rest.split_whitespace().next());
+    let count: f64 = count.and_then(|count| count.parse().ok()).expect("callgrind's report");
+    assert!(count > 0.0, "{report}");
+    count / counted(corpus).map(|page| page.bytes.len()).sum::<usize>() as f64
+}
+
+fn counted(corpus: &Corpus) -> impl Iterator<Item = &crate::corpus::Page> {
+    corpus.pages.iter().step_by(COUNTED)
+}
+
+/// Converts the pages that are counted by the tool with this name: what runs under valgrind.
+pub(crate) fn convert(corpus: &Corpus, tool: &str) {
+    let tool = tools().find(|candidate| candidate.name == tool).expect("the name of a tool");
+    for page in counted(corpus) {
+        std::hint::black_box(convert_counted(tool, &page.bytes));
+    }
+}
+
+#[inline(never)]
+fn convert_counted(tool: &Tool, page: &[u8]) -> String {
+    std::panic::catch_unwind(|| (tool.run)(page)).unwrap_or_default()
 }
 
 /// The most memory at a time for a byte of a page, beside the page: the median and the maximum of all pages.

@@ -32,7 +32,11 @@ const CORPORA: [(&str, &str); 5] = [
 const PYTHON: [&str; 2] = ["trafilatura", "readability-lxml"];
 
 fn main() {
-    let folder = std::env::args().nth(1).expect("usage: crawlpike-document-bench CORPORA");
+    let mut arguments = std::env::args().skip(1);
+    let folder = arguments.next().expect("usage: crawlpike-document-bench CORPORA|CORPUS TOOL");
+    if let Some(tool) = arguments.next() {
+        return cost::convert(&Corpus::read(Path::new(&folder)), &tool);
+    }
     let read = |name: &str| {
         let folder = Path::new(&folder).join(name);
         folder.join("truth.json").exists().then(|| Corpus::read(&folder))
