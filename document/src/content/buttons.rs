@@ -16,7 +16,8 @@ pub(super) fn is_heading(tree: &Tree, id: NodeId, node: Node) -> bool {
     if !openable::is_button(tree, node) {
         return false;
     }
-    let is_in_heading = || tree.node(node.parent).tag.heading_level().is_some();
+    let is_in_heading =
+        || tree.node(node.parent).tag.heading_level().is_some() && !openable::is_behind_words(tree, id, node);
     let asks = || tree.inside(id).any(|(_, node)| openable::asks(tree, node));
     // An image that people can enlarge, or what a cell of a table says.
     let mut around = tree.around(id).take(MOST_AROUND).map(|(_, node)| node.tag);

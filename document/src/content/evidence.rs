@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::measure::Measures;
 use super::rules::{Hits, Suspect};
-use crate::html::{Attribute, Node, NodeId, Tag, Tree};
+use crate::html::{Attribute, Node, NodeId, Tag, Tree, openable};
 
 /// The elements in a part, and the suspects in it, that are looked at.
 const MOST_LOOKED_AT: usize = 256;
@@ -73,7 +73,9 @@ pub(super) fn has(tree: &Tree, id: NodeId, tag: Tag) -> bool {
 
 /// Returns true if an element has one of several sorts in it, among those that are looked at.
 pub(super) fn has_any(tree: &Tree, id: NodeId, tags: &[Tag]) -> bool {
-    tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| tags.contains(&node.tag))
+    let counts =
+        |(id, node): (NodeId, Node)| tags.contains(&node.tag) && !openable::is_behind_words(tree, id, node);
+    tree.inside(id).take(MOST_LOOKED_AT).any(counts)
 }
 
 /// Returns true if an element is a link to another page, not to a place on this one or to a script.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::parts::Parts;
 use super::values::{Value, Values};
-use super::{Attribute, Tag};
+use super::{Attribute, Tag, openable};
 use crate::html::attribute::LONGEST_VALUE;
 
 /// The number of a node; its content has the numbers after it.
@@ -291,7 +291,10 @@ impl Tree<'_> {
 
     /// The text of a heading.
     pub(crate) fn heading_text(&self, id: NodeId) -> String {
-        let marks = self.inside(id).filter(|(id, node)| self.is_permalink(*id, *node));
+        let is_mark = |(id, node): &(NodeId, Node)| {
+            self.is_permalink(*id, *node) || openable::is_behind_words(self, *id, *node)
+        };
+        let marks = self.inside(id).filter(is_mark);
         let mark = marks.map(|(id, _)| self.all_text(id)).next().unwrap_or_default();
         let text = self.all_text(id);
         let text = text.trim();
