@@ -17,7 +17,7 @@ pub(super) fn is_heading(tree: &Tree, id: NodeId, node: Node) -> bool {
         return false;
     }
     let is_in_heading =
-        || tree.node(node.parent).tag.heading_level().is_some() && !openable::is_behind_words(tree, id, node);
+        || tree.node(node.parent).tag.heading_level().is_some() && !tree.is_button_behind_words(id, node);
     let asks = || tree.inside(id).any(|(_, node)| openable::asks(tree, node));
     // An image that people can enlarge, or what a cell of a table says.
     let mut around = tree.around(id).take(MOST_AROUND).map(|(_, node)| node.tag);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::measure::Measures;
 use super::rules::{Hits, Suspect};
-use crate::html::{Attribute, Node, NodeId, Tag, Tree, openable};
+use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// The elements in a part, and the suspects in it, that are looked at.
 const MOST_LOOKED_AT: usize = 256;
@@ -74,7 +74,7 @@ pub(super) fn has(tree: &Tree, id: NodeId, tag: Tag) -> bool {
 /// Returns true if an element has one of several sorts in it, among those that are looked at.
 pub(super) fn has_any(tree: &Tree, id: NodeId, tags: &[Tag]) -> bool {
     let counts =
-        |(id, node): (NodeId, Node)| tags.contains(&node.tag) && !openable::is_behind_words(tree, id, node);
+        |(id, node): (NodeId, Node)| tags.contains(&node.tag) && !tree.is_button_behind_words(id, node);
     tree.inside(id).take(MOST_LOOKED_AT).any(counts)
 }
 

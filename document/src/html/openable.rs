@@ -154,18 +154,6 @@ pub(crate) fn is_button(tree: &Tree<'_>, node: Node) -> bool {
     node.tag == Tag::Button || node.flags.has(Flags::NAMED) && role().eq_ignore_ascii_case("button")
 }
 
-/// Returns true if a button stands behind the words of a heading and says nothing of what it opens, as one that copies a link.
-pub(crate) fn is_behind_words(tree: &Tree<'_>, id: NodeId, node: Node) -> bool {
-    const MOST_LOOKED_AT: usize = 16;
-    let opens = [Attribute::AriaControls, Attribute::AriaExpanded];
-    let has_words = |(_, node): (NodeId, Node)| !tree.text(node).trim().is_empty();
-    let mut before = tree.inside(node.parent).take(MOST_LOOKED_AT).take_while(|(other, _)| *other < id);
-    node.tag == Tag::Button
-        && tree.node(node.parent).tag.heading_level().is_some()
-        && opens.into_iter().all(|attribute| tree.attribute(node, attribute).is_none())
-        && before.any(has_words)
-}
-
 /// Returns true if a run of text ends with a question.
 pub(crate) fn asks(tree: &Tree<'_>, node: Node) -> bool {
     tree.text(node).trim_end().ends_with(['?', '？', '؟'])

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::parts::Parts;
 use super::values::{Value, Values};
-use super::{Attribute, Tag, openable};
+use super::{Attribute, Tag};
 use crate::html::attribute::LONGEST_VALUE;
 
 /// The number of a node; its content has the numbers after it.
@@ -292,7 +292,7 @@ impl Tree<'_> {
     /// The text of a heading.
     pub(crate) fn heading_text(&self, id: NodeId) -> String {
         let is_mark = |(id, node): &(NodeId, Node)| {
-            self.is_permalink(*id, *node) || openable::is_behind_words(self, *id, *node)
+            self.is_permalink(*id, *node) || self.is_button_behind_words(*id, *node)
         };
         let marks = self.inside(id).filter(is_mark);
         let mark = marks.map(|(id, _)| self.all_text(id)).next().unwrap_or_default();
@@ -314,5 +314,18 @@ impl Tree<'_> {
         }
         let text = self.all_text(id);
         text.trim().chars().count() <= 2 && !text.chars().any(char::is_alphanumeric)
+    }
+
+    /// Returns true if an element is a button behind the words of a heading and says nothing of what it opens, as one that copies
+    /// a link.
+    pub(crate) fn is_button_behind_words(&self, id: NodeId, node: Node) -> bool {
+        const MOST_BEFORE: usize = 16;
+        let opens = [Attribute::AriaControls, Attribute::AriaExpanded];
+        let has_words = |(_, node): (NodeId, Node)| node.tag == Tag::Text && !self.is_blank(node);
+        let mut before = self.inside(node.parent).take(MOST_BEFORE).take_while(|(other, _)| *other < id);
+        node.tag == Tag::Button
+            && self.node(node.parent).tag.heading_level().is_some()
+            && opens.into_iter().all(|attribute| self.attribute(node, attribute).is_none())
+            && before.any(has_words)
     }
 }

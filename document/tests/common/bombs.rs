@@ -149,6 +149,8 @@ pub(crate) const BOMBS: &[Bomb] = &[
     bomb("notes in parts of one class", 50_000, &[("text<main>", ONCE), ("<div class=a><div class=alert role=alert>t</div></div><div class=a>Text of a paragraph, with enough letters to be prose.</div>", EACH)]),
     bomb("links behind runs of blanks", 50_000,
         &[("text<section><footer><h2>Who?</h2><p>Text of an answer with forty bytes or more.</p><div>", ONCE), ("\u{a0}", Exactly(200_000)), ("x", ONCE), ("<a href=x></a>", EACH)]),
+    bomb("buttons behind runs of blanks in a heading", 1_000_000,
+        &[("<h1>", ONCE), ("\u{a0}", Part(4)), ("<button>x</button>", Part(20)), ("</h1><p>text", ONCE)]),
     bomb("parts in lines behind runs of blanks", 50_000,
         &[("text<div>", ONCE), ("\u{a0}", Exactly(200_000)), ("<i class=ads></i>", EACH)]),
     bomb("sentences of nothing", 100_000, &[("text", ONCE), ("<div role=tablist>", Exactly(100)), ("<p><marquee>", Exactly(50)), ("<br>", EACH)]),
