@@ -95,7 +95,7 @@ fn cpu_nanoseconds() -> f64 {
 fn seconds(corpus: &Corpus, tool: &Tool) -> f64 {
     let start = cpu_nanoseconds();
     for page in &corpus.pages {
-        std::hint::black_box(std::panic::catch_unwind(|| (tool.run)(&page.bytes)).unwrap_or_default());
+        std::hint::black_box(tool.convert(&page.bytes));
     }
     (cpu_nanoseconds() - start) / 1e9
 }
@@ -108,7 +108,7 @@ fn tools() -> impl Iterator<Item = &'static Tool> {
 /// number in every run, however busy the machine.
 fn instructions(corpus: &Corpus, tool: &Tool) -> f64 {
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--toggle-collect=*cost::convert_counted*"])
+        .args(["--tool=callgrind", "--toggle-collect=*Tool::convert*"])
         .arg(format!("--callgrind-out-file={}", corpus.folder.join("callgrind").display()))
         .arg(std::env::current_exe().expect("a program has a path"))
         .args([corpus.folder.as_os_str(), tool.name.as_ref()])
@@ -129,13 +129,8 @@ fn counted(corpus: &Corpus) -> impl Iterator<Item = &crate::corpus::Page> {
 pub(crate) fn convert(corpus: &Corpus, tool: &str) {
     let tool = tools().find(|candidate| candidate.name == tool).expect("the name of a tool");
     for page in counted(corpus) {
-        std::hint::black_box(convert_counted(tool, &page.bytes));
+        std::hint::black_box(tool.convert(&page.bytes));
     }
-}
-
-#[inline(never)]
-fn convert_counted(tool: &Tool, page: &[u8]) -> String {
-    std::panic::catch_unwind(|| (tool.run)(page)).unwrap_or_default()
 }
 
 /// The most memory at a time for a byte of a page, beside the page: the median and the maximum of all pages.
@@ -143,7 +138,7 @@ fn memory(corpus: &Corpus, tool: &Tool) -> (f64, f64) {
     let of = |page: &[u8]| {
         ALLOCATOR.reset_peak_usage();
         let before = ALLOCATOR.current_usage();
-        let made = std::panic::catch_unwind(|| (tool.run)(page));
+        let made = tool.convert(page);
         let peak = ALLOCATOR.peak_usage().saturating_sub(before);
         drop(made);
         peak as f64 / page.len().max(1) as f64

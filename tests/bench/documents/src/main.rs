@@ -103,10 +103,8 @@ fn score_all(corpus: &Corpus, measure: Measure, tool: &Tool) -> Vec<(usize, Scor
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     corpus.pages.get(index).map(|page| (index, page))
                 } {
-                    // Some peers panic on some pages, which then have no text.
-                    let made = std::panic::catch_unwind(|| (tool.run)(&page.bytes)).unwrap_or_default();
                     // Most corpora keep the title apart from the text.
-                    let text = (tool.text)((tool.without_title)(made));
+                    let text = (tool.text)((tool.without_title)(tool.convert(&page.bytes)));
                     let score = score(measure, &page.truth, &text);
                     scores.lock().expect("no thread panics").push((index, score));
                 }
