@@ -25,6 +25,8 @@ export PROPTEST_CASES PROPTEST_RNG_SEED
 # The number of tests that run at a time: most of them wait for servers.
 RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 export RUST_TEST_THREADS
+# Tests that another program carries out, or that are run again and again, compute more than they wait.
+memcheck sanitize mutants test-arm64: RUST_TEST_THREADS := $(shell nproc)
 # The core benchmarks to run.
 BENCHES ?= prefix_table load systems feeds user_agent robots decide signature
 # The number of turns of each candidate in a benchmark of the gates, and the length of a turn in seconds. Without turns, the
