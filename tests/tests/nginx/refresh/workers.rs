@@ -147,24 +147,22 @@ fn no_request_fails_or_sees_a_broken_feed_under_refreshes() {
         Probe { request: spoofed("/"), status: 403 },
         Probe { request: person("/"), status: 200 },
     ];
-    let taken = || logged(&nginx, "crawlpike: refreshed") + logged(&nginx, "is held: ");
+    let broken = ["<html>\n", "404\n", "192.0.2.0/2", "\u{0}\u{1}\n"];
+    let held = || logged(&nginx, "is held: ");
     let report = during(local(port), &probes, || {
-        for number in 1..=12 {
-            let before = taken();
-            let broken = ["", "<html>\n", "404\n", "192.0.2.0/2"];
-            nginx.folder().write(
-                "lab.txt",
-                match number % 3 {
-                    0 => broken[number / 3 % broken.len()].to_owned(),
-                    _ => format!("192.0.2.0/24\n2001:db8::/32\n198.51.100.{number}\n"),
-                },
-            );
-            wait_for("a worker that has seen it", || (taken() > before).then_some(()));
+        for (number, broken) in (1..).zip(broken) {
+            for host in [number, 100 + number] {
+                nginx.folder().write("lab.txt", format!("192.0.2.0/24\n2001:db8::/32\n198.51.100.{host}\n"));
+                let new = from(&format!("198.51.100.{host}"), Request::get("/").agent("LabBot/1.0"));
+                wait_for("the new version", || (ask(port, &new).status == 200).then_some(()));
+            }
+            // For another reason than that of the empty file that is seen while a version is written, so it is logged anew.
+            let before = held();
+            nginx.folder().write("lab.txt", broken);
+            wait_for("a worker that holds it", || (held() > before).then_some(()));
         }
     });
     assert!(report.failures.is_empty(), "of {} requests: {:#?}", report.requests, report.failures);
     assert!(report.requests > 0);
-    assert!(logged(&nginx, "crawlpike: refreshed") > WORKERS);
-    assert!(logged(&nginx, "is held: ") > 0);
     unharmed(&nginx);
 }
