@@ -260,8 +260,11 @@ pub(super) fn against(names: &[u8]) -> u128 {
         let mut is_taken = false;
         for (word, from) in words(without_hash(name)) {
             let start = Start::at(from, word.len());
-            if !is_taken && !is_hidden_on_small_screens(word, from) {
-                found |= word_against(word, start);
+            if !is_taken {
+                let against = word_against(word, start);
+                if against != 0 && !is_hidden_on_small_screens(word, from) {
+                    found |= against;
+                }
                 if let Some(both) = JOINED.contains(&start).then(|| with_next_part(word, from)).flatten() {
                     found |= word_against(both, Start::at(from, both.len()));
                 }

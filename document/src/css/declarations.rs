@@ -69,11 +69,16 @@ fn split(text: &str, byte: u8) -> Option<(&str, &str)> {
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
-/// The next declaration as it is, if it has only lower case and no escapes, comments, quotes and brackets, and what follows it.
+/// The next declaration as it is, if it has only lower case, no escapes, comments and quotes, and no brackets in others, and
+/// what follows it.
 fn plain(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_ascii_start();
-    let is_plain = |byte: u8| IS_PLAIN.get(usize::from(byte)).copied().unwrap_or_default();
-    let length = text.bytes().position(|byte| !is_plain(byte)).unwrap_or(text.len());
+    let mut length = length_of_plain(text.as_bytes());
+    while let Some([b'(', arguments @ ..]) = text.as_bytes().get(length..) {
+        let inside = length_of_plain(arguments);
+        let after = arguments.get(inside..)?.strip_prefix(b")")?;
+        length += inside + 2 + length_of_plain(after);
+    }
     let (declaration, rest) = text.split_at_checked(length).filter(|_| length < LONGEST)?;
     let after = match rest.as_bytes().first() {
         Some(b';') => rest.get(1..)?,
@@ -81,6 +86,20 @@ fn plain(text: &str) -> Option<(&str, &str)> {
         None => rest,
     };
     Some((declaration, after))
+}
+
+/// The bytes at the start of a text that are in declarations as they are.
+fn length_of_plain(text: &[u8]) -> usize {
+    text.iter().position(|byte| !is_plain(*byte)).unwrap_or(text.len())
+}
+
+/// Those of them before the first blank.
+fn length_of_word(text: &[u8]) -> usize {
+    text.iter().position(|byte| !is_plain(*byte) || *byte == b' ').unwrap_or(text.len())
+}
+
+fn is_plain(byte: u8) -> bool {
+    IS_PLAIN.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// The bytes that are in declarations as they are.
@@ -102,7 +121,17 @@ fn read<'t>(text: &'t [u8], out: &mut String) -> &'t [u8] {
     let mut rest = text;
     // The open brackets and the quote that a semicolon does not end.
     let (mut depth, mut quote) = (0_usize, None);
-    while let Some((byte, after)) = rest.split_first() {
+    loop {
+        let length = match quote {
+            Some(quote) => memchr::memchr2(quote, b'\\', rest).unwrap_or(rest.len()),
+            None => length_of_word(rest),
+        };
+        let (word, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+        if quote.is_none() {
+            let word = word.get(..LONGEST.saturating_sub(out.len())).unwrap_or(word);
+            out.push_str(std::str::from_utf8(word).unwrap_or_default());
+        }
+        let Some((byte, after)) = after.split_first() else { return after };
         rest = after;
         let character = match *byte {
             b'\\' => {
@@ -114,7 +143,6 @@ fn read<'t>(text: &'t [u8], out: &mut String) -> &'t [u8] {
                 quote = None;
                 '"'
             }
-            _ if quote.is_some() => continue,
             other @ (b'"' | b'\'') => {
                 quote = Some(other);
                 continue;
@@ -147,7 +175,6 @@ fn read<'t>(text: &'t [u8], out: &mut String) -> &'t [u8] {
             out.push(character);
         }
     }
-    rest
 }
 
 /// The text after a comment whose first slash is read.

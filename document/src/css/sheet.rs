@@ -104,6 +104,11 @@ impl Sheet {
         self.rules.is_empty() && self.changes.is_empty()
     }
 
+    /// Returns false if no rule has this name.
+    pub(crate) fn may_have(&self, name: Name) -> bool {
+        self.names.may_have(name) || self.changing.may_have(name)
+    }
+
     /// Reads a sheet, which counts always, or else on some screens only, for a page with these names.
     pub(crate) fn read(&mut self, text: &str, is_always: bool, known: &KnownNames) {
         let mut rest = Rest::of(text);
@@ -235,18 +240,20 @@ impl Sheet {
         }
     }
 
-    /// The properties that rules may change for an element with these names, the first of which is that of its sort.
-    pub(crate) fn changes(&self, names: &[Name]) -> Changes {
-        let changes = |name: &Name| self.changes.get(name).filter(|_| self.changing.may_have(*name)).copied();
-        let (sort, others) = names.split_first().map_or((None, names), |(sort, others)| (Some(sort), others));
-        // Rules about all elements of a sort do not show one of them.
-        let of_sort = sort.and_then(changes).unwrap_or_default().of_text();
-        others.iter().filter_map(changes).fold(of_sort, Changes::with)
+    /// The properties that rules may change for an element with these names, one of which may be that of its sort.
+    pub(crate) fn changes(&self, names: &[Name], sort: Name) -> Changes {
+        let changing = names.iter().filter(|name| self.changing.may_have(**name));
+        let changes = changing.filter_map(|name| {
+            let changes = *self.changes.get(name)?;
+            // Rules about all elements of a sort do not show one of them.
+            Some(if *name == sort { changes.of_text() } else { changes })
+        });
+        changes.fold(Changes::default(), Changes::with)
     }
 
     /// Adds a rule by one of its names. Names of elements come first, and lead to many more elements.
     fn add(&mut self, name: Name, rule: Rule) {
-        self.names.add(name);
+        rule.selector.names().for_each(|name| self.names.add(name));
         let known = self.by_name.entry(name).or_default();
         let is_full = self.rules.len() >= MOST_RULES || known.len() >= MOST_OF_A_NAME;
         let is_newest = |number: u32| number as usize + 1 == self.rules.len();

@@ -22,6 +22,16 @@ impl<'v> Length<'v> {
     }
 
     fn of_number(word: &'v str) -> Option<Self> {
+        // Most are whole, and short enough to be exact.
+        const MOST_DIGITS: usize = 6;
+        let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+        let (whole, unit) = word.split_at_checked(digits)?;
+        if (1..=MOST_DIGITS).contains(&digits) && !unit.starts_with(['.', '-', '+', 'e']) {
+            return Some(Self {
+                number: whole.bytes().fold(0.0, |n, digit| n * 10.0 + f32::from(digit - b'0')),
+                unit,
+            });
+        }
         let is_in_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
         let end = word.find(|c| !is_in_number(c)).unwrap_or(word.len());
         let (number, rest) = word.split_at_checked(end)?;

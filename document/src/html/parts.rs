@@ -1,7 +1,5 @@
 //! Parts of a page that a browser shows in another place than where they stand, as they are found while the page is read.
 
-use memchr::memmem;
-
 use super::NodeId;
 use super::values::{Place, Values};
 
@@ -85,8 +83,8 @@ impl Parts {
 
     /// Reads the calls in a script that put parts in their places. No script is run.
     pub(super) fn read_script(&mut self, script: &[u8], values: &Values<'_>) {
-        for at in memmem::find_iter(script, b"$R") {
-            let call = script.get(at + 2..).and_then(|call| call.split_first());
+        for at in memchr::memchr_iter(b'$', script) {
+            let call = script.get(at + 1..).and_then(|call| call.strip_prefix(b"R")?.split_first());
             // `$RR` is `$RC` with style sheets before.
             let Some((name @ (b'C' | b'R' | b'S'), arguments)) = call else { continue };
             let Some((first, rest)) = arguments.strip_prefix(b"(").and_then(quoted) else { continue };

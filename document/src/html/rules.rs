@@ -202,6 +202,11 @@ pub(super) fn is_of_body(tag: Tag) -> bool {
         )
 }
 
+/// Returns true if each blank of the text in the element counts.
+pub(super) fn is_preformatted(tag: Tag) -> bool {
+    matches!(tag, Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext | Tag::Script)
+}
+
 /// Returns true if a table is made of the element, so that blanks in it are not text.
 pub(super) fn is_made_of_elements(tag: Tag) -> bool {
     matches!(

@@ -24,6 +24,12 @@ impl<const N: usize> Name<N> {
     }
 
     fn push(&mut self, more: &[u8]) {
+        // The tokenizer gives the first byte of a name by itself.
+        if let ([byte], Some(place)) = (more, self.bytes.get_mut(self.length)) {
+            *place = *byte;
+            self.length += 1;
+            return;
+        }
         let end = self.length.saturating_add(more.len());
         match self.bytes.get_mut(self.length..end) {
             Some(place) => place.copy_from_slice(more),

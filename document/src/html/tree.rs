@@ -225,13 +225,15 @@ impl Tree<'_> {
 
     /// The value of an attribute.
     pub(crate) fn attribute(&self, node: Node, attribute: Attribute) -> Option<&str> {
-        if node.tag == Tag::Text {
-            return None;
-        }
-        let start = node.start as usize;
-        let attributes = self.attributes.get(start..start + usize::from(node.length))?;
-        let value = attributes.iter().find(|value| value.attribute == attribute)?;
+        let value = self.values_of(node).iter().find(|value| value.attribute == attribute)?;
         self.values.text(*value)
+    }
+
+    /// The attributes of an element.
+    pub(super) fn values_of(&self, node: Node) -> &[Value] {
+        let start = node.start as usize;
+        let values = self.attributes.get(start..start + usize::from(node.length));
+        values.filter(|_| node.tag != Tag::Text).unwrap_or_default()
     }
 
     /// The text of the tab that shows a panel, or what the panel calls itself.

@@ -91,33 +91,63 @@ pub(super) fn view(tree: &mut Tree<'_>) {
 /// The names of all elements.
 fn known_names(tree: &Tree<'_>) -> KnownNames {
     let mut known = KnownNames::default();
+    let mut tags = [false; 256];
+    for (_, node) in tree.nodes() {
+        if let Some(is_known) = tags.get_mut(node.tag as usize).filter(|is_known| !**is_known) {
+            *is_known = true;
+            known.add(Name::element(node.tag.name()));
+        }
+    }
     let mut seen = Memo::new();
-    for (_, node) in tree.nodes().filter(|(_, node)| node.tag != Tag::Text) {
-        let mut add = || names_of(tree, node).for_each(|name| known.add(name));
-        match only_class(tree, node) {
-            Some(class) => seen.get_at(node.tag, class, add),
-            None => add(),
+    for value in &tree.attributes {
+        let text = || tree.values.text(*value).unwrap_or_default();
+        match value.attribute {
+            Attribute::Class => {
+                let mut add = || classes(text()).for_each(|name| known.add(name));
+                match tree.values.in_page(*value) {
+                    Some(class) => seen.get_at((), class, add),
+                    None => add(),
+                }
+            }
+            Attribute::Id => known.add(Name::id(text().trim())),
+            _ => {}
         }
     }
     known
 }
 
-/// The class of an element by which alone, and by its sort, rules can mean it; none if it has an `id`.
-fn only_class<'t>(tree: &'t Tree<'_>, node: Node) -> Option<&'t [u8]> {
-    if !node.flags.has(Flags::NAMED) {
-        return Some(&[]);
-    }
-    let class = || tree.attribute(node, Attribute::Class).unwrap_or_default().as_bytes();
-    tree.attribute(node, Attribute::Id).is_none().then(class)
+/// The attributes that give an element its names.
+#[derive(Clone, Copy, Debug, Default)]
+struct Named<'t> {
+    class: &'t str,
+    id: Option<&'t str>,
 }
 
-/// The names by which rules can mean an element: first that of its sort.
-fn names_of<'t>(tree: &'t Tree<'_>, node: Node) -> impl Iterator<Item = Name> + 't {
-    let named = Some(node).filter(|node| node.flags.has(Flags::NAMED));
-    let class = named.and_then(|node| tree.attribute(node, Attribute::Class)).unwrap_or_default();
-    let classes = class.split_ascii_whitespace().take(MOST_NAMES).map(Name::class);
-    let id = named.and_then(|node| tree.attribute(node, Attribute::Id)).map(|id| Name::id(id.trim()));
-    std::iter::once(Name::element(node.tag.name())).chain(classes).chain(id)
+impl<'t> Named<'t> {
+    fn of(tree: &'t Tree<'_>, node: Node) -> Self {
+        let mut named = Self::default();
+        if !node.flags.has(Flags::NAMED) {
+            return named;
+        }
+        for value in tree.values_of(node) {
+            match value.attribute {
+                Attribute::Class => named.class = tree.values.text(*value).unwrap_or_default(),
+                Attribute::Id => named.id = tree.values.text(*value),
+                _ => {}
+            }
+        }
+        named
+    }
+
+    /// The names by which rules can mean the element: first that of its sort.
+    fn names(self, tag: Tag) -> impl Iterator<Item = Name> + 't {
+        let id = self.id.map(|id| Name::id(id.trim()));
+        std::iter::once(Name::element(tag.name())).chain(classes(self.class)).chain(id)
+    }
+}
+
+fn classes(class: &str) -> impl Iterator<Item = Name> + '_ {
+    class.split_ascii_whitespace().take(MOST_NAMES).map(Name::class)
 }
 
 /// The properties that an element gives to those in it.
@@ -353,15 +383,18 @@ impl Marks<'_, '_> {
     fn look(&mut self, node: Node) -> Look {
         let (mut style, mut changes) = (Style::default(), Changes::default());
         if !self.sheet.is_empty() {
-            let (tree, sheet, names) = (self.tree, self.sheet, &mut self.names);
+            let (sheet, names, named) = (self.sheet, &mut self.names, Named::of(self.tree, node));
             let mut of_rules = || {
                 names.clear();
-                names.extend(names_of(tree, node));
-                (sheet.style(names), sheet.changes(names))
+                names.extend(named.names(node.tag).filter(|name| sheet.may_have(*name)));
+                if names.is_empty() {
+                    return Default::default();
+                }
+                (sheet.style(names), sheet.changes(names, Name::element(node.tag.name())))
             };
-            (style, changes) = match only_class(tree, node) {
-                Some(class) => self.of_rules.get_at(node.tag, class, of_rules),
-                None => of_rules(),
+            (style, changes) = match named.id {
+                None => self.of_rules.get_at(node.tag, named.class.as_bytes(), of_rules),
+                Some(_) => of_rules(),
             };
         }
         if node.flags.has(Flags::STYLED)

@@ -122,6 +122,5 @@ impl Builder<'_> {
             }
         }
         self.open.truncate(at);
-        self.see_text_use();
     }
 }

@@ -8,7 +8,6 @@ mod meaning;
 mod text;
 
 use self::meaning::{Media, Script};
-use self::text::TextUse;
 use super::attribute::Attribute;
 use super::parts::Parts;
 use super::rules::{self, Scope};
@@ -24,6 +23,8 @@ struct Open {
     name: TagName,
     /// Its node; none if it is left out with all that is in it.
     node: Option<NodeId>,
+    /// The blanks of text in it count.
+    is_preformatted: bool,
 }
 
 /// A tree that grows.
@@ -46,7 +47,6 @@ pub(super) struct Builder<'p> {
     is_cut: bool,
     /// Blanks at this place have no effect.
     is_after_blank: bool,
-    text_use: TextUse,
     /// The style sheet that is being read counts on all screens.
     style_counts: bool,
     /// A browser runs the script that is being read.
@@ -75,7 +75,6 @@ impl<'p> Builder<'p> {
             is_in_head: false,
             is_cut: false,
             is_after_blank: true,
-            text_use: TextUse::Flowing,
             style_counts: true,
             script_runs: false,
             waiting: None,
@@ -120,7 +119,8 @@ impl<'p> Builder<'p> {
     }
 
     fn current(&self) -> Open {
-        self.open.last().copied().unwrap_or(Open { name: TagName::of(Tag::Html), node: None })
+        let none = Open { name: TagName::of(Tag::Html), node: None, is_preformatted: false };
+        self.open.last().copied().unwrap_or(none)
     }
 
     /// Takes a start tag; false if its values are not needed.
@@ -284,11 +284,11 @@ impl<'p> Builder<'p> {
             self.owe(name);
             return false;
         }
-        self.open.push(Open { name, node });
+        let is_preformatted = self.current().is_preformatted || rules::is_preformatted(name.tag);
+        self.open.push(Open { name, node, is_preformatted });
         if let Some(count) = self.counts.get_mut(name.bucket()) {
             *count += 1;
         }
-        self.see_text_use();
         node.is_some()
     }
 

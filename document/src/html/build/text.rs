@@ -2,49 +2,33 @@
 
 use super::super::tree::Flags;
 use super::super::{Tag, Tree, rules};
-use super::{Builder, Open, number, number_of};
-
-/// The role of text in the current place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TextUse {
-    /// Text in which a run of blanks is one.
-    Flowing,
-    /// Text whose blanks count.
-    Preformatted,
-    /// Text of an element that is left out.
-    LeftOut,
-}
+use super::{Builder, number, number_of};
 
 impl Builder<'_> {
-    pub(super) fn see_text_use(&mut self) {
-        let is_preformatted = || {
-            [Tag::Pre, Tag::Listing, Tag::Xmp, Tag::Plaintext, Tag::Script]
-                .into_iter()
-                .any(|tag| self.has_open(tag))
-        };
-        self.text_use = match self.open.last() {
-            Some(Open { node: None, .. }) | None => TextUse::LeftOut,
-            Some(open) if open.name.tag == Tag::Svg => TextUse::LeftOut,
-            Some(_) if is_preformatted() => TextUse::Preformatted,
-            Some(_) => TextUse::Flowing,
-        };
-    }
-
     /// Adds characters with one space for each run of blanks.
     fn flowing(&mut self, characters: &[u8]) {
         const WORD: usize = size_of::<u64>();
-        let mut rest = characters;
-        while let Some((word, after)) = rest.split_first_chunk::<WORD>() {
+        // Between two tags there is often nothing else.
+        let mut rest = characters.trim_ascii_start();
+        if rest.len() < characters.len() {
+            self.flowing_bytes(b" ");
+        }
+        while !rest.is_empty() {
             // Nearly all words of prose are.
-            if is_kept(u64::from_le_bytes(*word), self.is_after_blank) {
-                self.text.extend_from_slice(word);
-                self.is_after_blank = word.ends_with(b" ");
-            } else {
-                self.flowing_bytes(word);
-            }
+            let is_kept = |word: &&[u8; WORD]| {
+                let is_kept = is_kept(u64::from_le_bytes(**word), self.is_after_blank);
+                if is_kept {
+                    self.is_after_blank = word.ends_with(b" ");
+                }
+                is_kept
+            };
+            let kept = rest.as_chunks().0.iter().take_while(is_kept).count() * WORD;
+            let (kept, others) = rest.split_at_checked(kept).unwrap_or((rest, &[]));
+            self.text.extend_from_slice(kept);
+            let (word, after) = others.split_at_checked(WORD).unwrap_or((others, &[]));
+            self.flowing_bytes(word);
             rest = after;
         }
-        self.flowing_bytes(rest);
     }
 
     fn flowing_bytes(&mut self, bytes: &[u8]) {
@@ -61,9 +45,14 @@ impl Builder<'_> {
         }
     }
 
+    /// Returns true if text in the current place is kept.
+    fn keeps_text(&self) -> bool {
+        self.open.last().is_some_and(|open| open.node.is_some() && open.name.tag != Tag::Svg)
+    }
+
     /// Takes characters.
     pub(in crate::html) fn text(&mut self, characters: &[u8]) {
-        if self.text_use == TextUse::LeftOut {
+        if !self.keeps_text() {
             return;
         }
         let is_all_blank = || characters.iter().all(|byte| is_blank(*byte));
@@ -77,7 +66,7 @@ impl Builder<'_> {
             return;
         }
         let start = self.text.len();
-        if self.text_use == TextUse::Preformatted {
+        if self.current().is_preformatted {
             self.text.extend(characters.iter().filter(|byte| **byte != 0));
             self.is_after_blank = false;
         } else {
