@@ -350,6 +350,17 @@ impl Look {
         !self.hides(DISPLAY) && !self.hides(POSITION)
     }
 
+    /// Returns true if people see the element, whatever is around it; none if that decides.
+    pub(crate) fn visibility(&self) -> Option<bool> {
+        (self.declared & VISIBILITY != 0).then(|| !self.hides(VISIBILITY))
+    }
+
+    /// Returns true if elements in this one are seen if they say so.
+    pub(crate) fn is_only_invisible(&self) -> bool {
+        let others = Self { hiding: self.hiding & !VISIBILITY, ..*self };
+        self.hides(VISIBILITY) && others.sight() == Sight::Shown
+    }
+
     /// Returns true if the element is a block, whatever it is of itself.
     pub(crate) fn is_block(&self) -> bool {
         self.hides(BLOCK)

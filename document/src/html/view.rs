@@ -157,6 +157,8 @@ struct Around {
     font: FontSize,
     color: Option<Color>,
     background: Option<Color>,
+    /// People see only elements in it that are `visible` themselves.
+    is_invisible: bool,
     /// The element may have most of the text of the page.
     may_be_page: bool,
     /// The element around whose children are blocks.
@@ -213,6 +215,7 @@ impl Marks<'_, '_> {
             font: FontSize::Some,
             color: None,
             background,
+            is_invisible: false,
             may_be_page: true,
             parted: None,
         };
@@ -225,6 +228,7 @@ impl Marks<'_, '_> {
             let around = self.around.last().copied().unwrap_or(page);
             if node.tag == Tag::Text {
                 if around.is_lost()
+                    || around.is_invisible
                     || around.font == FontSize::Zero
                     || around.color == Some(Color::Transparent)
                 {
@@ -263,7 +267,11 @@ impl Marks<'_, '_> {
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,
             other => other,
         };
-        if sight != Sight::Shown {
+        let is_invisible = match sight {
+            Sight::Shown => around.is_invisible && look.visibility().is_none(),
+            _ => look.is_only_invisible() && (around.is_invisible || self.has_visible(id)),
+        };
+        if sight != Sight::Shown && !is_invisible {
             if is_cell && look.keeps_place() {
                 // The others of its row stay in their columns.
                 self.marks.extend(self.tree.children(id).map(|(id, _)| (id, true)));
@@ -272,6 +280,10 @@ impl Marks<'_, '_> {
             }
             return true;
         }
+        let is_leaf = node.end.0 == id.0 + 1;
+        if is_invisible && is_leaf {
+            self.marks.push((id, true));
+        }
         let is_block = look.is_block() || around.parted == Some(node.parent);
         if is_block && node.tag == Tag::Span && self.is_apart(node) {
             self.blocks.push(id);
@@ -279,7 +291,7 @@ impl Marks<'_, '_> {
         // Most outer sheets give code a background of its own.
         let is_colored = node.tag == Tag::Pre && look.background.is_none() && self.has_outer_sheet;
         let has_own = look != Look::default() || is_colored;
-        if has_own && node.end.0 > id.0 + 1 {
+        if has_own && !is_leaf {
             let color = look.color.or(around.color).filter(|_| !look.has_background_in_text());
             let background = match look.background {
                 _ if is_colored => None,
@@ -288,7 +300,7 @@ impl Marks<'_, '_> {
             };
             let font = look.font().unwrap_or(around.font);
             let parted = look.parts_children().then_some(id).or(around.parted);
-            let mut own = Around { end: node.end, font, color, background, parted, ..around };
+            let mut own = Around { end: node.end, font, color, background, is_invisible, parted, ..around };
             if own.is_lost() {
                 // People read the text of a page, so that what is behind it is another color, by a rule that is not known.
                 if is_whole || around.may_be_page && self.has_most(id) {
@@ -298,6 +310,22 @@ impl Marks<'_, '_> {
                 }
             }
             self.around.push(own);
+        }
+        false
+    }
+
+    /// Returns true if an element has another one in it that is `visible`, and that no attribute hides.
+    fn has_visible(&mut self, id: NodeId) -> bool {
+        let mut skip_to = id;
+        for (id, node) in self.tree.inside(id) {
+            if id < skip_to || node.tag == Tag::Text {
+                continue;
+            }
+            if node.flags.has(Flags::HIDDEN) {
+                skip_to = node.end;
+            } else if self.look(node).visibility() == Some(true) {
+                return true;
+            }
         }
         false
     }
