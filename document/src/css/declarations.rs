@@ -88,32 +88,34 @@ fn plain(text: &str) -> Option<(&str, &str)> {
     Some((declaration, after))
 }
 
-/// The bytes at the start of a text that are in declarations as they are.
+/// The bytes at the start of a text that are in declarations as they are: words, with one space between them.
 fn length_of_plain(text: &[u8]) -> usize {
-    text.iter().position(|byte| !is_plain(*byte)).unwrap_or(text.len())
+    let mut length = length_of_word(text);
+    while let Some([b' ', after @ ..]) = text.get(length..)
+        && !after.starts_with(b" ")
+    {
+        length += 1 + length_of_word(after);
+    }
+    length
 }
 
-/// Those of them before the first blank.
 fn length_of_word(text: &[u8]) -> usize {
-    text.iter().position(|byte| !is_plain(*byte) || *byte == b' ').unwrap_or(text.len())
+    let is_in_word = |byte: u8| IS_IN_WORD.get(usize::from(byte)).copied().unwrap_or_default();
+    text.iter().position(|byte| !is_in_word(*byte)).unwrap_or(text.len())
 }
 
-fn is_plain(byte: u8) -> bool {
-    IS_PLAIN.get(usize::from(byte)).copied().unwrap_or_default()
-}
-
-/// The bytes that are in declarations as they are.
-const IS_PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
+/// The bytes that are in the words of declarations as they are.
+const IS_IN_WORD: [bool; 256] = {
+    let mut is_in_word = [false; 256];
     let mut byte = 0;
     while byte < 256 {
         #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
         {
-            plain[byte] = matches!(byte as u8, b' ' | b'!' | b'#'..=b'&' | b'*'..=b'.' | b'0'..=b':' | b'<'..=b'@' | b'^'..=b'z' | b'|' | b'~');
+            is_in_word[byte] = matches!(byte as u8, b'!' | b'#'..=b'&' | b'*'..=b'.' | b'0'..=b':' | b'<'..=b'@' | b'^'..=b'z' | b'|' | b'~');
         }
         byte += 1;
     }
-    plain
+    is_in_word
 };
 
 /// Writes the next declaration in lower case, without comments and with one space for each run of blanks; gives what follows.
