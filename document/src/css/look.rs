@@ -230,7 +230,7 @@ impl Look {
                 self.declare(TRANSLATE, lengths(value).any(Length::is_far));
             }
             b"scale" if is_one_of(value, &["none"], &["calc"]) || value.split(' ').all(is_number) => {
-                self.declare(SCALE, lengths(value).any(|length| length.share() <= 0.0));
+                self.declare(SCALE, lengths(value).any(Length::is_no_scale));
             }
             b"rotate" => self.declare(ROTATE, value.split_once(' ').is_some_and(|(_, turn)| is_edge(turn))),
             b"color" | b"-webkit-text-fill-color"

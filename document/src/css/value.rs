@@ -8,17 +8,38 @@ pub(super) struct Length<'v> {
 }
 
 impl<'v> Length<'v> {
-    /// The number at the start of a word, or the product that it is.
+    /// The number at the start of a word, or the result of a function, if it is clear without knowing what the units are.
     pub(super) fn of(word: &'v str) -> Option<Self> {
-        let Some(product) = word.strip_prefix("calc(").and_then(|rest| rest.strip_suffix(')')) else {
-            return Self::of_number(word);
-        };
-        let mut factors = product.split('*').map(|factor| Self::of_number(factor.trim()));
+        match word.strip_suffix(')').and_then(|call| call.split_once('(')) {
+            Some(("calc", factors)) => Self::of_product(factors),
+            Some((function, lengths)) => Self::of_one(function, lengths),
+            None => Self::of_number(word),
+        }
+    }
+
+    fn of_product(factors: &'v str) -> Option<Self> {
+        let mut factors = factors.split('*').map(|factor| Self::of_number(factor.trim()));
         let first = factors.next()??;
         factors.try_fold(first, |all, factor| {
             let Self { number, unit } = factor?;
             Some(Self { number: all.number * number, unit: if unit.is_empty() { all.unit } else { unit } })
         })
+    }
+
+    /// The one of several lengths that a function chooses.
+    fn of_one(function: &str, lengths: &'v str) -> Option<Self> {
+        let least = |one: Self, other: Self| if other.number < one.number { other } else { one };
+        let most = |one: Self, other: Self| if other.number > one.number { other } else { one };
+        let lengths: Option<Vec<_>> =
+            lengths.split(',').map(|length| Self::of_number(length.trim())).collect();
+        let chosen = match (function, &*lengths?) {
+            ("min", lengths) => lengths.iter().copied().reduce(least),
+            ("max", lengths) => lengths.iter().copied().reduce(most),
+            ("clamp", [from, usual, to]) => Some(most(*from, least(*usual, *to))),
+            _ => None,
+        };
+        // Whatever the units are, a length that is not above zero is below one that is.
+        chosen.filter(|chosen| chosen.number <= 0.0)
     }
 
     fn of_number(word: &'v str) -> Option<Self> {
@@ -61,6 +82,11 @@ impl<'v> Length<'v> {
     /// The number, or the share that a percentage is.
     pub(super) fn share(self) -> f32 {
         if self.unit == "%" { self.number / 100.0 } else { self.number }
+    }
+
+    /// Returns true if nobody sees what is scaled by it.
+    pub(super) fn is_no_scale(self) -> bool {
+        self.share().abs() <= 0.02
     }
 
     /// Returns true if what is moved back by it is off the page.
@@ -189,8 +215,16 @@ pub(super) fn are_lengths(value: &str, (keywords, most): (&[&str], usize)) -> bo
 
 /// The lengths that a value has.
 pub(super) fn lengths(value: &str) -> impl Iterator<Item = Length<'_>> {
-    let has_function = value.contains('(');
-    value.split(move |c| c == ' ' && !has_function).filter_map(Length::of)
+    let mut depth = 0_u32;
+    let parts = value.split(move |c| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ' ' && depth == 0
+    });
+    parts.filter_map(Length::of)
 }
 
 /// The words of a value, parted by blanks, commas, slashes and parentheses.
@@ -240,7 +274,9 @@ pub(super) fn clips_all(value: &str) -> bool {
     });
     inset
         || ["circle", "ellipse"].into_iter().any(|function| is_zero(arguments(value, function)))
-        || arguments(value, "polygon").is_some_and(|inside| are_all(inside, Length::is_nothing))
+        || ["polygon", "rect", "xywh"].into_iter().any(|function| {
+            arguments(value, function).is_some_and(|inside| are_all(inside, Length::is_nothing))
+        })
 }
 
 /// Returns true if nobody sees what is moved, turned or shrunk so.
@@ -252,7 +288,7 @@ pub(super) fn moves_away(value: &str) -> bool {
         let mut first = words(inside).take(4).map(Length::of);
         first.all(|length| length.is_some_and(|length| length.number == 0.0))
     };
-    let is_nothing = |inside: &str| words(inside).filter_map(Length::of).any(|length| length.number == 0.0);
+    let is_nothing = |inside: &str| words(inside).filter_map(Length::of).any(Length::is_no_scale);
     let any = |functions: &[&str], is_it: &dyn Fn(&str) -> bool| {
         functions.iter().filter_map(|function| arguments(value, function)).any(is_it)
     };
