@@ -26,6 +26,17 @@ impl Color {
         (color != Self::Unknown || is_one_of(value, &SYSTEM_COLORS, COLORS)).then_some(color)
     }
 
+    /// The color that an attribute of an old page names, if it is plain: there, digits need no sign before them.
+    pub(crate) fn of_attribute(value: &str) -> Self {
+        match csscolorparser::parse(value) {
+            Ok(color) if color.a >= 1.0 && !value.contains('(') => {
+                let [red, green, blue, _] = color.to_rgba8();
+                Self::Rgb([red, green, blue])
+            }
+            _ => Self::Unknown,
+        }
+    }
+
     /// The color of a background, whose value may say more.
     pub(super) fn of_background(value: &str) -> Self {
         if matches!(value, "none" | "initial" | "unset" | "0" | "0 0") {

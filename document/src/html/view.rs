@@ -438,11 +438,19 @@ impl Marks<'_, '_> {
 
     /// The look with what attributes say about it in old pages.
     fn with_attributes(&self, node: Node, mut look: Look) -> Look {
-        let is_of_table = matches!(node.tag, Tag::Table | Tag::Tr | Tag::Td | Tag::Th | Tag::Body);
-        let has = |attribute| self.tree.attribute(node, attribute).is_some();
-        if is_of_table && look.background.is_none() && (has(Attribute::Bgcolor) || has(Attribute::Background))
+        let of_attribute = |value| {
+            // Each rule counts more than an attribute.
+            if self.has_outer_sheet { Color::Unknown } else { Color::of_attribute(value) }
+        };
+        let color = |attribute| self.tree.attribute(node, attribute).map(of_attribute);
+        if matches!(node.tag, Tag::Table | Tag::Tr | Tag::Td | Tag::Th | Tag::Body)
+            && look.background.is_none()
         {
-            look.background = Some(Color::Unknown);
+            let image = self.tree.attribute(node, Attribute::Background).map(|_| Color::Unknown);
+            look.background = image.or_else(|| color(Attribute::Bgcolor));
+        }
+        if node.tag == Tag::Font && look.color.is_none() {
+            look.color = color(Attribute::Color);
         }
         look
     }
