@@ -19,7 +19,7 @@ impl Color {
 
     /// The color of text; none if browsers pass over it.
     pub(super) fn of(value: &str) -> Option<Self> {
-        let is_one = value.contains('(') || !value.contains(' ');
+        let is_one = value.contains('(') || words(value).next() == Some(value);
         let color = if is_one { Paint::of(value).color } else { Self::Unknown };
         (color != Self::Unknown || is_one_of(value, &SYSTEM_COLORS, COLORS)).then_some(color)
     }
@@ -205,8 +205,7 @@ impl Paint {
     fn of_lightness(inside: &str) -> Self {
         let numbers: Vec<Option<Length>> = words(inside).take(4).map(Length::of).collect();
         let number = |at: usize| numbers.get(at).copied().flatten();
-        let alpha = number(3)
-            .map_or(1.0, |alpha| if alpha.unit == "%" { alpha.number / 100.0 } else { alpha.number });
+        let alpha = number(3).map_or(1.0, Length::share);
         match number(2).map(|lightness| lightness.number) {
             _ if alpha <= 0.0 => Self { color: Color::Transparent, is_translucent: false },
             Some(97.0..) => Self::with_alpha([255; 3], alpha),
