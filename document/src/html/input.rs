@@ -67,6 +67,10 @@ fn find_any(text: &[u8], wanted: &[u8]) -> Option<usize> {
     if wanted.len() > MOST_ENDS_OF_VALUES {
         return text.iter().position(is_wanted);
     }
+    // The end of a value or of a text, which is read by itself.
+    if text.first().is_some_and(is_wanted) {
+        return Some(0);
+    }
     let (words, rest) = text.as_chunks::<8>();
     for (number, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
