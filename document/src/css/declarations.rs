@@ -18,8 +18,16 @@ impl Style {
         let mut style = Self::default();
         let mut rest = text;
         let mut declaration = String::new();
-        while !rest.is_empty() {
-            let written = match plain(rest) {
+        loop {
+            rest = rest.trim_ascii_start();
+            if let Some(after) = rest.strip_prefix(';') {
+                rest = after;
+                continue;
+            }
+            if rest.is_empty() {
+                break;
+            }
+            let Declaration { name, value, is_important } = match Declaration::plain(rest) {
                 Some((plain, after)) => {
                     rest = after;
                     plain
@@ -28,19 +36,14 @@ impl Style {
                     declaration.clear();
                     let after = read(rest.as_bytes(), &mut declaration).len();
                     rest = rest.get(rest.len() - after..).unwrap_or_default();
-                    &*declaration
+                    match Declaration::of(&declaration) {
+                        Some(read) => read,
+                        None => continue,
+                    }
                 }
             };
-            let Some((name, value)) = split(written, b':') else { continue };
-            let (value, is_important) =
-                match split(value.trim_ascii(), b'!').map(|(value, mark)| (value, mark.trim_ascii())) {
-                    Some((value, "important")) => (value, true),
-                    // Browsers pass over a declaration with another mark.
-                    Some(_) => continue,
-                    None => (value, false),
-                };
             let look = if is_important { &mut style.important } else { &mut style.usual };
-            look.take(name.trim_ascii(), value.trim_ascii());
+            look.take(name, value);
         }
         Self { usual: style.usual.settled(), important: style.important.settled() }
     }
@@ -63,30 +66,52 @@ impl Style {
     }
 }
 
-/// The text before the first of a byte of ASCII, and the text behind it.
-fn split(text: &str, byte: u8) -> Option<(&str, &str)> {
-    let at = text.bytes().position(|other| other == byte)?;
-    Some((text.get(..at)?, text.get(at + 1..)?))
+/// A declaration in lower case.
+#[derive(Clone, Copy, Debug)]
+struct Declaration<'t> {
+    name: &'t str,
+    value: &'t str,
+    is_important: bool,
 }
 
-/// The next declaration as it is, if it has only lower case, no escapes, comments and quotes, and no brackets in others, and
-/// what follows it.
-fn plain(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_ascii_start();
-    let mut length = length_of_plain(text.as_bytes());
-    while let Some([b'(', arguments @ ..]) = text.as_bytes().get(length..) {
-        let inside = length_of_plain(arguments);
-        let after = arguments.get(inside..)?.strip_prefix(b")")?;
-        length += inside + 2 + length_of_plain(after);
+impl<'t> Declaration<'t> {
+    /// A declaration as it is read; none if browsers pass over it.
+    fn of(text: &'t str) -> Option<Self> {
+        let (name, value) = text.split_once(':')?;
+        let (value, is_important) = match value.split_once('!') {
+            Some((value, mark)) => (value, (mark.trim_ascii() == IMPORTANT).then_some(true)?),
+            None => (value, false),
+        };
+        Some(Self { name: name.trim_ascii(), value: value.trim_ascii(), is_important })
     }
-    let (declaration, rest) = text.split_at_checked(length).filter(|_| length < LONGEST)?;
-    let after = match rest.as_bytes().first() {
-        Some(b';') => rest.get(1..)?,
-        Some(_) => return None,
-        None => rest,
-    };
-    Some((declaration, after))
+
+    /// The next declaration as it is written, if it has only lower case, no escapes, comments and quotes, and no brackets in
+    /// others, and what follows it.
+    fn plain(text: &'t str) -> Option<(Self, &'t str)> {
+        let (name, after) = text.split_at_checked(length_of_name(text.as_bytes()))?;
+        let from = after.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
+        let bytes = from.as_bytes();
+        let mut length = length_of_plain(bytes);
+        while let Some([b'(', arguments @ ..]) = bytes.get(length..) {
+            let inside = length_of_plain(arguments);
+            let after = arguments.get(inside..)?.strip_prefix(b")")?;
+            length += inside + 2 + length_of_plain(after);
+        }
+        let (value, mut rest) = from.split_at_checked(length).filter(|_| name.len() + length < LONGEST)?;
+        let important = rest.strip_prefix('!').map(|mark| mark.trim_ascii_start().strip_prefix(IMPORTANT));
+        if let Some(after) = important {
+            rest = after?.trim_ascii_start();
+        }
+        let after = match rest.as_bytes().first() {
+            Some(b';') => rest.get(1..)?,
+            Some(_) => return None,
+            None => rest,
+        };
+        Some((Self { name, value: value.trim_ascii_end(), is_important: important.is_some() }, after))
+    }
 }
+
+const IMPORTANT: &str = "important";
 
 /// The bytes at the start of a text that are in declarations as they are: words, with one space between them.
 fn length_of_plain(text: &[u8]) -> usize {
@@ -97,6 +122,10 @@ fn length_of_plain(text: &[u8]) -> usize {
         length += 1 + length_of_word(after);
     }
     length
+}
+
+fn length_of_name(text: &[u8]) -> usize {
+    text.iter().position(|byte| !matches!(byte, b'a'..=b'z' | b'-')).unwrap_or(text.len())
 }
 
 fn length_of_word(text: &[u8]) -> usize {
@@ -111,7 +140,7 @@ const IS_IN_WORD: [bool; 256] = {
     while byte < 256 {
         #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
         {
-            is_in_word[byte] = matches!(byte as u8, b'!' | b'#'..=b'&' | b'*'..=b'.' | b'0'..=b':' | b'<'..=b'@' | b'^'..=b'z' | b'|' | b'~');
+            is_in_word[byte] = matches!(byte as u8, b'#'..=b'&' | b'*'..=b'.' | b'0'..=b':' | b'<'..=b'@' | b'^'..=b'z' | b'|' | b'~');
         }
         byte += 1;
     }

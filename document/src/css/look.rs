@@ -275,8 +275,10 @@ impl Look {
         known: (&[&str], usize),
         hides: fn(Length<'v>) -> bool,
     ) {
-        if are_lengths(value, known) {
-            self.declare(properties, lengths(value).any(hides));
+        match Length::alone(value) {
+            Some(length) => self.declare(properties, hides(length)),
+            None if are_lengths(value, known) => self.declare(properties, lengths(value).any(hides)),
+            None => {}
         }
     }
 

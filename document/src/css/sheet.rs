@@ -10,6 +10,7 @@ use memchr::{memchr3, memmem};
 
 use super::declarations::{Style, after_comment};
 use super::look::Changes;
+use crate::memo::Memo;
 use super::selector::{Name, Selector, Selectors};
 
 /// The rules that a sheet keeps, and those of them that one name leads to.
@@ -110,7 +111,13 @@ impl Sheet {
     }
 
     /// Reads a sheet, which counts always, or else on some screens only, for a page with these names.
-    pub(crate) fn read(&mut self, text: &str, is_always: bool, known: &KnownNames) {
+    pub(crate) fn read<'p>(
+        &mut self,
+        text: &'p str,
+        is_always: bool,
+        known: &KnownNames,
+        blocks: &mut Memo<'p, Style>,
+    ) {
         let mut rest = Rest::of(text);
         let page = Scope { is_always, layer: Layer::NONE };
         let mut open = vec![page];
@@ -134,7 +141,7 @@ impl Sheet {
                 },
                 Some(b'{') => {
                     let block = rest.block();
-                    self.rule(prelude, block, scope, known);
+                    self.rule(prelude, block, scope, known, blocks);
                 }
                 Some(b'}') if open.len() > 1 => {
                     open.pop();
@@ -195,7 +202,7 @@ impl Sheet {
         Layer(u8::try_from(place).unwrap_or_default())
     }
 
-    fn rule(&mut self, selectors: &str, block: &str, scope: Scope, known: &KnownNames) {
+    fn rule<'p>(&mut self, selectors: &str, block: &'p str, scope: Scope, known: &KnownNames, blocks: &mut Memo<'p, Style>) {
         let list = Selectors::of(selectors.as_bytes());
         let known = |selector| Selector::of(selector, |name| known.may_have(name));
         let mut selectors = list.clone().filter_map(known).peekable();
@@ -205,7 +212,7 @@ impl Sheet {
             return;
         }
         // Another rule may well give another layout.
-        let Style { usual, important } = Style::of(block);
+        let Style { usual, important } = blocks.get(block.trim_ascii().as_bytes(), || Style::of(block));
         let style = Style { usual: usual.without_layout(), important: important.without_layout() };
         if style.is_empty() {
             return;

@@ -17,6 +17,11 @@ impl<'v> Length<'v> {
         }
     }
 
+    /// The length that a value is, if it is one, in a unit that browsers know: nearly all values.
+    pub(super) fn alone(value: &'v str) -> Option<Self> {
+        Self::of_number(value).filter(|length| length.is_valid())
+    }
+
     fn of_product(factors: &'v str) -> Option<Self> {
         let mut factors = factors.split('*').map(|factor| Self::of_number(factor.trim()));
         let first = factors.next()??;
@@ -42,7 +47,15 @@ impl<'v> Length<'v> {
         chosen.filter(|chosen| chosen.number <= 0.0)
     }
 
+    /// Returns true if browsers know the unit; only zero needs none.
+    fn is_valid(self) -> bool {
+        if self.unit.is_empty() { self.number == 0.0 } else { UNITS.contains(&self.unit) }
+    }
+
     fn of_number(word: &'v str) -> Option<Self> {
+        if !matches!(word.as_bytes(), [b'0'..=b'9' | b'.' | b'-' | b'+', ..]) {
+            return None;
+        }
         // Most are whole, and short enough to be exact.
         const MOST_DIGITS: usize = 6;
         let digits = word.bytes().take_while(u8::is_ascii_digit).count();
@@ -204,8 +217,7 @@ pub(super) fn is_number(value: &str) -> bool {
 /// Returns true if browsers take a value for lengths: at most so many, or some keywords.
 pub(super) fn are_lengths(value: &str, (keywords, most): (&[&str], usize)) -> bool {
     let is_length = |word: &str| match Length::of(word) {
-        Some(Length { number, unit: "" }) => number == 0.0,
-        Some(length) => UNITS.contains(&length.unit),
+        Some(length) => length.is_valid(),
         None => keywords.contains(&word),
     };
     let is_function = || value.contains('(') && is_one_of(value, &[], MATH);

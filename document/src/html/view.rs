@@ -20,8 +20,9 @@ pub(super) fn view(tree: &mut Tree<'_>) {
     let mut sheet = Sheet::default();
     if !tree.parts.styles.is_empty() {
         let known = known_names(tree);
+        let mut blocks = Memo::new();
         for style in &tree.parts.styles {
-            sheet.read(tree.values.at(style.place), style.is_always, &known);
+            sheet.read(tree.values.at(style.place), style.is_always, &known, &mut blocks);
         }
     }
     let (marks, blocks, mut tabs, sets) = {
