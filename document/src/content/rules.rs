@@ -190,7 +190,7 @@ impl Rules {
         let mut tables = Tables::default();
         let (mut skip_to, mut note_end) = (Tree::ROOT, Tree::ROOT);
         for (id, node) in tree.nodes() {
-            if id < skip_to || node.tag == Tag::Text {
+            if id < skip_to || node.tag == Tag::Text || node.is_nothing(id) {
                 continue;
             }
             // Code names its parts by what they are in its language: comments, tags.

@@ -10,8 +10,8 @@ use memchr::{memchr3, memmem};
 
 use super::declarations::{Style, after_comment};
 use super::look::Changes;
-use crate::memo::Memo;
 use super::selector::{Name, Selector, Selectors};
+use crate::memo::Memo;
 
 /// The rules that a sheet keeps, and those of them that one name leads to.
 const MOST_RULES: usize = 8192;
@@ -66,6 +66,15 @@ impl KnownNames {
     }
 }
 
+/// The page whose sheets are read.
+#[derive(Debug)]
+struct Page<'p, 'k> {
+    /// The names that it has.
+    known: &'k KnownNames,
+    /// The last blocks of declarations: many rules have the same.
+    blocks: Memo<'p, Style>,
+}
+
 /// Rules from all sheets of a page.
 #[derive(Debug)]
 pub(crate) struct Sheet {
@@ -110,24 +119,27 @@ impl Sheet {
         self.names.may_have(name) || self.changing.may_have(name)
     }
 
-    /// Reads a sheet, which counts always, or else on some screens only, for a page with these names.
-    pub(crate) fn read<'p>(
-        &mut self,
-        text: &'p str,
-        is_always: bool,
-        known: &KnownNames,
-        blocks: &mut Memo<'p, Style>,
-    ) {
+    /// Reads the sheets of a page with these names. Each counts always, or else on some screens only.
+    pub(crate) fn of<'p>(texts: impl Iterator<Item = (&'p str, bool)>, known: &KnownNames) -> Self {
+        let mut sheet = Self::default();
+        let mut page = Page { known, blocks: Memo::new() };
+        for (text, is_always) in texts {
+            sheet.read(text, is_always, &mut page);
+        }
+        sheet
+    }
+
+    fn read<'p>(&mut self, text: &'p str, is_always: bool, page: &mut Page<'p, '_>) {
         let mut rest = Rest::of(text);
-        let page = Scope { is_always, layer: Layer::NONE };
-        let mut open = vec![page];
+        let outermost = Scope { is_always, layer: Layer::NONE };
+        let mut open = vec![outermost];
         // A semicolon or a brace that nothing needs is the beginning of the next rule, which no browser knows.
         let mut is_broken = false;
         while !rest.text.is_empty() {
             let (prelude, end) = rest.until([b'{', b'}', b';']);
             let prelude = if rest.has_comment { without_comments(prelude) } else { prelude.into() };
             let prelude = without_marks(prelude.trim_ascii());
-            let scope = open.last().copied().unwrap_or(page);
+            let scope = open.last().copied().unwrap_or(outermost);
             match end {
                 Some(b'{') if is_broken => {
                     rest.block();
@@ -141,7 +153,7 @@ impl Sheet {
                 },
                 Some(b'{') => {
                     let block = rest.block();
-                    self.rule(prelude, block, scope, known, blocks);
+                    self.rule(prelude, block, scope, page);
                 }
                 Some(b'}') if open.len() > 1 => {
                     open.pop();
@@ -202,9 +214,10 @@ impl Sheet {
         Layer(u8::try_from(place).unwrap_or_default())
     }
 
-    fn rule<'p>(&mut self, selectors: &str, block: &'p str, scope: Scope, known: &KnownNames, blocks: &mut Memo<'p, Style>) {
+    fn rule<'p>(&mut self, selectors: &str, block: &'p str, scope: Scope, page: &mut Page<'p, '_>) {
         let list = Selectors::of(selectors.as_bytes());
-        let known = |selector| Selector::of(selector, |name| known.may_have(name));
+        let names = page.known;
+        let known = |selector| Selector::of(selector, |name| names.may_have(name));
         let mut selectors = list.clone().filter_map(known).peekable();
         // Browsers pass over a list with a selector that they cannot read.
         let mut list = list;
@@ -212,7 +225,7 @@ impl Sheet {
             return;
         }
         // Another rule may well give another layout.
-        let Style { usual, important } = blocks.get(block.trim_ascii().as_bytes(), || Style::of(block));
+        let Style { usual, important } = page.blocks.get(block.trim_ascii().as_bytes(), || Style::of(block));
         let style = Style { usual: usual.without_layout(), important: important.without_layout() };
         if style.is_empty() {
             return;

@@ -42,6 +42,12 @@ impl Node {
     pub(crate) fn text_length(self) -> u32 {
         if self.tag == Tag::Text { u32::from(self.length) } else { 0 }
     }
+
+    /// Returns true if the node with this number is an element with nothing in it, which says nothing by itself.
+    pub(crate) fn is_nothing(self, id: NodeId) -> bool {
+        let is_empty = self.end.0 == id.0 + 1;
+        is_empty && matches!(self.tag, Tag::Div | Tag::I | Tag::Li | Tag::Other | Tag::Span)
+    }
 }
 
 /// The properties that a start tag gives its element, beyond its name and attributes.

@@ -17,14 +17,12 @@ const MOST_NAMES: usize = 64;
 
 /// Marks what people cannot see; gives the parts with names, each with the element that names it.
 pub(super) fn view(tree: &mut Tree<'_>) {
-    let mut sheet = Sheet::default();
-    if !tree.parts.styles.is_empty() {
-        let known = known_names(tree);
-        let mut blocks = Memo::new();
-        for style in &tree.parts.styles {
-            sheet.read(tree.values.at(style.place), style.is_always, &known, &mut blocks);
-        }
-    }
+    let sheet = if tree.parts.styles.is_empty() {
+        Sheet::default()
+    } else {
+        let styles = tree.parts.styles.iter().map(|style| (tree.values.at(style.place), style.is_always));
+        Sheet::of(styles, &known_names(tree))
+    };
     let (marks, blocks, mut tabs, sets) = {
         let openable = Openable::of(tree);
         let (marks, blocks) = Marks {
