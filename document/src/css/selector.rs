@@ -105,10 +105,17 @@ impl Selector {
     /// Reads a selector, of which the last element counts; none if it has a name that is not known.
     pub(super) fn of(text: &[u8], is_known: impl Fn(Name) -> bool) -> Option<Self> {
         let mut rest = text.trim_ascii();
-        if last_name(rest).is_some_and(|(name, is_state)| !is_state && !is_known(name)) {
-            return None;
-        }
         let mut selector = Self::default();
+        if let Some(last) = LastName::of(rest) {
+            if !is_known(last.name) {
+                if !is_state(last.written, last.name) {
+                    return None;
+                }
+            } else if let Some(is_conditional) = last.is_conditional {
+                selector.add(last.name, last.weight);
+                return Some(Self { is_conditional, ..selector });
+            }
+        }
         let last = last_element(rest);
         if let Some((last, has_others)) = last {
             selector.is_conditional = has_others;
@@ -121,7 +128,7 @@ impl Selector {
                     let name = Name::of(*byte, &written);
                     rest = others;
                     if is_known(name) || last.is_none() {
-                        selector.add(name, if *byte == b'.' { 16 } else { 256 });
+                        selector.add(name, if *byte == b'.' { LastName::CLASS } else { LastName::ID });
                     } else if is_state(&written, name) {
                         selector.is_conditional = true;
                     } else {
@@ -151,7 +158,7 @@ impl Selector {
                         selector.is_conditional = true;
                         rest = rest.get(1..).unwrap_or_default();
                     } else {
-                        selector.add(Name::of(b'<', &lower(element)), 1);
+                        selector.add(Name::of(b'<', &lower(element)), LastName::ELEMENT);
                         rest = after;
                     }
                 }
@@ -215,18 +222,45 @@ fn is_state(written: &[u8], name: Name) -> bool {
         || written.len() <= LONGEST_STATE && STATES.contains(&name)
 }
 
-/// The class or id that ends a selector, and whether it is a state, if the bytes at its end are nothing else.
-fn last_name(selector: &[u8]) -> Option<(Name, bool)> {
-    let (others, name) =
-        selector.split_at_checked(selector.iter().rposition(|byte| !is_plain(*byte))? + 1)?;
-    match others {
-        [.., b'\\', b'.' | b'#'] => None,
-        [.., sort @ (b'.' | b'#')] => {
-            let number = Name::of(*sort, name);
-            Some((number, is_state(name, number)))
-        }
-        _ => None,
+/// The name that the last element of a selector has at its end, perhaps before a state (`a:hover`).
+#[derive(Clone, Copy, Debug)]
+struct LastName<'t> {
+    written: &'t [u8],
+    name: Name,
+    weight: u16,
+    /// The selector has more than the name: others before it, or a state. Unknown if its own element has more before the name.
+    is_conditional: Option<bool>,
+}
+
+impl<'t> LastName<'t> {
+    /// The name; none unless it is clear from the bytes at the end of the selector.
+    fn of(selector: &'t [u8]) -> Option<Self> {
+        let at = selector.iter().rposition(|byte| !is_plain(*byte)).map_or(0, |at| at + 1);
+        let (others, written) = selector.split_at_checked(at)?;
+        // A blank may be the end of an escape.
+        let is_escaped = || memchr::memchr(b'\\', others).is_some();
+        let (sort, weight, before) = match others {
+            [.., b'\\', b'.' | b'#' | b':'] => return None,
+            [before @ .., b'.'] => (b'.', Self::CLASS, before),
+            [before @ .., b'#'] => (b'#', Self::ID, before),
+            [before @ .., b':', b':'] | [before @ .., b':'] => {
+                let is_conditional = |last: Self| last.is_conditional.map(|_| true);
+                return Self::of(before).map(|last| Self { is_conditional: is_conditional(last), ..last });
+            }
+            [.., end] if sort_of(*end) != Sort::ENDS || is_escaped() => return None,
+            _ if written.is_empty() || written.iter().any(u8::is_ascii_uppercase) => return None,
+            before => (b'<', Self::ELEMENT, before),
+        };
+        let is_conditional = match before {
+            [] => Some(false),
+            [.., end] => (sort_of(*end) == Sort::ENDS && !is_escaped()).then_some(true),
+        };
+        Some(Self { written, name: Name::of(sort, written), weight, is_conditional })
     }
+
+    const ID: u16 = 256;
+    const CLASS: u16 = 16;
+    const ELEMENT: u16 = 1;
 }
 
 /// The last element of a selector, and whether others stand before it, if both are clear from the bytes at its end.
