@@ -171,6 +171,10 @@ fn keep(place: &mut Option<String>, value: &str) {
 
 /// A text with one space between words, without what nobody sees; none if there is nothing.
 fn text(value: &str) -> Option<String> {
+    let is_plain = !value.contains("  ") && value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if is_plain {
+        return Some(value.trim().to_owned()).filter(|words| !words.is_empty());
+    }
     let visible: String = value.chars().filter(|c| !crate::text::is_invisible(*c)).collect();
     let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     Some(words).filter(|words| !words.is_empty())

@@ -37,6 +37,7 @@ mod content;
 mod css;
 mod document;
 mod encoding;
+mod hash;
 mod head;
 mod html;
 mod limits;

@@ -1,9 +1,12 @@
 //! Copies: parts whose text stands right before them, such as those for other screens and slides that go round.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
 
 use super::is_in;
+use crate::hash::seeded;
 use crate::html::openable::is_panel;
 use crate::html::{Node, NodeId, Tag, Tree};
 
@@ -48,20 +51,25 @@ struct Around {
 }
 
 /// The copies that were found, in document order, none in another.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Copies {
     found: Vec<NodeId>,
     around: Vec<Around>,
     text: Text,
     /// For each part, by the fingerprint of its text and the runs in it: the runs up to the end of the last one like it.
-    ends: HashMap<(u64, u32), u32>,
+    ends: HashMap<(u64, u32), u32, FixedState>,
 }
 
 /// The copies in an element, of what is not left out.
 pub(super) fn find(tree: &Tree, root: NodeId, left_out: &[NodeId]) -> Vec<NodeId> {
     // Nobody who writes a part of a page can find text with the fingerprint of another part.
-    let hasher = RandomState::new();
-    let mut copies = Copies::default();
+    let hasher = seeded();
+    let mut copies = Copies {
+        found: Vec::new(),
+        around: Vec::new(),
+        text: Text::default(),
+        ends: HashMap::with_hasher(seeded()),
+    };
     let mut skip_to = root;
     for (id, node) in tree.inside(root) {
         if id < skip_to {

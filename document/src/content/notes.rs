@@ -1,6 +1,6 @@
 //! Notes that stand in the text: by what they hold and where they are, not by their names.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::evidence::sort;
 use super::measure::Measures;
@@ -35,7 +35,7 @@ pub(super) fn find(tree: &Tree, measures: &Measures) -> Vec<NodeId> {
     };
     let parents = candidates.iter().map(|one| (tree.node(one.outer).parent, None));
     let parts = candidates.iter().map(|one| place(one.outer));
-    let mut text: HashMap<_, Option<(NodeId, NodeId)>> =
+    let mut text: BTreeMap<_, Option<(NodeId, NodeId)>> =
         parents.chain(parts).map(|place| (place, None)).collect();
     for (id, node) in tree.nodes() {
         let is_text = is_block_of_text(node.tag);

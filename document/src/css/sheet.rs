@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 
 use foldhash::fast::FixedState;
 use memchr::{memchr3, memmem};
@@ -11,6 +10,7 @@ use memchr::{memchr3, memmem};
 use super::declarations::{Style, after_comment};
 use super::look::Changes;
 use super::selector::{Name, Selector, Selectors};
+use crate::hash::seeded;
 use crate::memo::Memo;
 
 /// The rules that a sheet keeps, and those of them that one name leads to.
@@ -95,13 +95,11 @@ pub(crate) struct Sheet {
 
 impl Default for Sheet {
     fn default() -> Self {
-        // A seed that no page knows. That of foldhash itself needs a clock, which Envoy may refuse a Wasm filter.
-        let seed = RandomState::new().hash_one(());
         Self {
             rules: Vec::new(),
-            by_name: HashMap::with_hasher(FixedState::with_seed(seed)),
+            by_name: HashMap::with_hasher(seeded()),
             names: KnownNames::default(),
-            changes: HashMap::with_hasher(FixedState::with_seed(seed)),
+            changes: HashMap::with_hasher(seeded()),
             changing: KnownNames::default(),
             layers: Vec::new(),
             is_cut: false,

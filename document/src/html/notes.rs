@@ -169,8 +169,9 @@ impl Tree<'_> {
     pub(crate) fn is_title_of_note(&self, node: Node) -> bool {
         let class = || self.attribute(node, Attribute::Class).unwrap_or_default();
         let is_one = |name: &str| {
-            ["admonition", "callout", "alert", "blockquote"].iter().any(|sort| name.contains(sort))
-                && (name.contains("title") || name.contains("heading"))
+            let is_title = name.contains("title") || name.contains("heading");
+            is_title
+                && ["admonition", "callout", "alert", "blockquote"].iter().any(|sort| name.contains(sort))
         };
         node.flags.has(Flags::NOTE) && class().split_ascii_whitespace().any(is_one)
     }
