@@ -473,5 +473,6 @@ fn is_role_of_other(role: &str) -> bool {
         "tablist",
         "toolbar",
     ];
-    ROLES.iter().any(|other| role.trim().eq_ignore_ascii_case(other))
+    let role = role.trim();
+    ROLES.iter().any(|other| role.eq_ignore_ascii_case(other))
 }

@@ -37,7 +37,7 @@ macro_rules! properties {
 properties! {
     DISPLAY VISIBILITY OPACITY FILTER FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN_LEFT MARGIN_TOP INDENT CLIP CLIP_PATH WIDTH
     HEIGHT MOST_WIDTH MOST_HEIGHT OVERFLOW TRANSFORM TRANSLATE SCALE ROTATE ZOOM CONTENT TEXT_BACKGROUND ANIMATION BLOCK
-    PARTS ROOM FLOAT SHADOW RELATIVE SPACING IMAGE
+    PARTS ROOM FLOAT SHADOW RELATIVE SPACING IMAGE PUSHED NOWRAP
 }
 
 /// The keywords of properties that take a length.
@@ -78,7 +78,8 @@ const OF_SIGHT: u64 = DISPLAY
     | SIZES
     | MOVES
     | CONTENT
-    | SPACING;
+    | SPACING
+    | PUSHED;
 
 /// The properties that declarations change so that text may be seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,7 +143,7 @@ impl Look {
 
     /// The same without properties that say nothing unless others of the same block do.
     pub(super) fn settled(self) -> Self {
-        const OTHERS: u64 = ROOM | FLOAT | SHADOW | RELATIVE;
+        const OTHERS: u64 = ROOM | FLOAT | SHADOW | RELATIVE | NOWRAP;
         let is_alone = self.declared & !OTHERS == 0 && self.color.is_none() && self.background.is_none();
         if is_alone { Self::default() } else { self }
     }
@@ -198,7 +199,12 @@ impl Look {
                 self.length(MARGIN_TOP, value, (AUTO, 1), Length::is_far_before);
             }
             b"margin" => self.length(MARGIN, value, (AUTO, 4), Length::is_far_before),
-            b"text-indent" => self.length(INDENT, value, (&["hanging", "each-line"], 3), Length::is_far),
+            b"text-indent" => {
+                const KNOWN: (&[&str], usize) = (&["hanging", "each-line"], 3);
+                self.length(INDENT, value, KNOWN, Length::is_far);
+                self.length(PUSHED, value, KNOWN, Length::is_width);
+            }
+            b"white-space" => self.declare(NOWRAP, is(&["nowrap", "pre"])),
             b"clip" if is_one_of(value, &["auto"], &["rect"]) => {
                 let inside = arguments(value, "rect");
                 self.declare(CLIP, inside.is_some_and(|inside| are_all(inside, Length::is_tiny)));
@@ -335,7 +341,7 @@ impl Look {
         let without = if is_cell {
             SIZES
         } else if is_in_line {
-            SIZES | MOVES | INDENT | CONTENT
+            SIZES | MOVES | INDENT | PUSHED | CONTENT
         } else {
             0
         };
@@ -390,7 +396,9 @@ impl Look {
         let is_off_page = self.hides(POSITION | RELATIVE) && self.hides(SIDES);
         let is_cut = self.hides(OVERFLOW) && !self.hides(ROOM) && self.hides(SIZES) && !is_animated;
         let is_clipped = self.hides(POSITION) && self.hides(CLIP) || self.hides(CLIP_PATH);
-        if is_off_page || is_cut || is_clipped {
+        // Behind the edge of the element, all in one line.
+        let is_pushed = self.hides(PUSHED) && self.hides(OVERFLOW) && self.hides(NOWRAP);
+        if is_off_page || is_cut || is_clipped || is_pushed {
             return Sight::Clipped;
         }
         let is_moved = self.hides(MOVES) && !is_animated;

@@ -104,8 +104,8 @@ impl Selector {
 
     /// Reads a selector, of which the last element counts; none if it has a name that is not known.
     pub(super) fn of(text: &[u8], is_known: impl Fn(Name) -> bool) -> Option<Self> {
-        let mut rest = text.trim_ascii();
-        let mut selector = Self::default();
+        let (mut rest, weight) = without_page(text.trim_ascii());
+        let mut selector = Self { weight, ..Self::default() };
         if let Some(last) = LastName::of(rest) {
             if !is_known(last.name) {
                 if !is_state(last.written, last.name) {
@@ -220,6 +220,22 @@ fn is_state(written: &[u8], name: Name) -> bool {
     written.starts_with(b"is-")
         || written.starts_with(b"js-")
         || written.len() <= LONGEST_STATE && STATES.contains(&name)
+}
+
+/// The selector without `html` and `body` before it, which are around every element, and their weight.
+fn without_page(selector: &[u8]) -> (&[u8], u16) {
+    let (mut rest, mut weight) = (selector, 0);
+    for name in [&b"html"[..], b"body"] {
+        let start = rest.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name));
+        let after = start.and_then(|_| rest.get(name.len()..)).unwrap_or_default();
+        let next = after.trim_ascii_start();
+        // Directly in it, or beside it, are few.
+        if next.len() < after.len() && !matches!(next.first(), None | Some(b'>' | b'+' | b'~')) {
+            rest = next;
+            weight += LastName::ELEMENT;
+        }
+    }
+    (rest, weight)
 }
 
 /// The name that the last element of a selector has at its end, perhaps before a state (`a:hover`).

@@ -102,6 +102,11 @@ impl<'v> Length<'v> {
         self.share().abs() <= 0.02
     }
 
+    /// Returns true if it is the width of what is around, or more.
+    pub(super) fn is_width(self) -> bool {
+        self.unit == "%" && self.number >= 100.0
+    }
+
     /// Returns true if what is moved back by it is off the page.
     pub(super) fn is_far_before(self) -> bool {
         self.number < 0.0 && self.is_far()
