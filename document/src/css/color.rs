@@ -178,18 +178,23 @@ impl Paint {
             return Self::UNKNOWN;
         }
         let inside = rest.split(')').next().unwrap_or_default();
-        // `color()` names the space of its numbers first.
-        let inside =
-            inside.split_once(' ').filter(|_| name.ends_with("color")).map_or(inside, |(_, numbers)| numbers);
-        let color = if name.ends_with("hsl") || name.ends_with("hsla") {
-            Self::of_lightness(inside)
-        } else {
-            Self::of_numbers(inside)
-        };
-        // In the other notations, only a color that nobody sees is known.
-        let is_known = ["rgb", "rgba", "hsl", "hsla"].iter().any(|known| name.ends_with(known))
-            || color.color == Color::Transparent;
-        if is_known { color } else { Self::UNKNOWN }
+        match name.rsplit([' ', ',']).next().unwrap_or_default() {
+            "rgb" | "rgba" => Self::of_numbers(inside),
+            "hsl" | "hsla" => Self::of_lightness(inside, |share| share(2, 100.0)),
+            "hwb" => {
+                Self::of_lightness(inside, |share| Some((share(1, 100.0)? + 1.0 - share(2, 100.0)?) / 2.0))
+            }
+            "lab" | "lch" => Self::of_lightness(inside, |share| share(0, 100.0)),
+            "oklab" | "oklch" => Self::of_lightness(inside, |share| share(0, 1.0)),
+            "color" => {
+                // It names the space of its numbers first. Only a color that nobody sees is known.
+                let numbers = inside.split_once(' ').map_or(inside, |(_, numbers)| numbers);
+                Some(Self::of_numbers(numbers))
+                    .filter(|paint| paint.color == Color::Transparent)
+                    .unwrap_or(Self::UNKNOWN)
+            }
+            _ => Self::UNKNOWN,
+        }
     }
 
     /// A color that is as opaque as the last number says, from 0 to 1.
@@ -201,15 +206,21 @@ impl Paint {
         Self { color, is_translucent: alpha > LEAST && alpha < MOST }
     }
 
-    /// A color by its hue, saturation and lightness, if it is white or black.
-    fn of_lightness(inside: &str) -> Self {
+    /// A color by its lightness, if it is white or black. A share is a percentage, or that of a number in its whole.
+    fn of_lightness(
+        inside: &str,
+        lightness: impl Fn(&dyn Fn(usize, f32) -> Option<f32>) -> Option<f32>,
+    ) -> Self {
         let numbers: Vec<Option<Length>> = words(inside).take(4).map(Length::of).collect();
-        let number = |at: usize| numbers.get(at).copied().flatten();
-        let alpha = number(3).map_or(1.0, Length::share);
-        match number(2).map(|lightness| lightness.number) {
+        let share = |at: usize, whole: f32| {
+            let length = numbers.get(at).copied().flatten()?;
+            Some(if length.unit == "%" { length.share() } else { length.number / whole })
+        };
+        let alpha = share(3, 1.0).unwrap_or(1.0);
+        match lightness(&share) {
             _ if alpha <= 0.0 => Self { color: Color::Transparent, is_translucent: false },
-            Some(97.0..) => Self::with_alpha([255; 3], alpha),
-            Some(..=3.0) => Self::with_alpha([0; 3], alpha),
+            Some(0.97..) => Self::with_alpha([255; 3], alpha),
+            Some(..=0.03) => Self::with_alpha([0; 3], alpha),
             _ => Self::UNKNOWN,
         }
     }
