@@ -79,7 +79,8 @@ impl<'t> Declaration<'t> {
     fn of(text: &'t str) -> Option<Self> {
         let (name, value) = text.split_once(':')?;
         let (value, is_important) = match value.split_once('!') {
-            Some((value, mark)) => (value, (mark.trim_ascii() == IMPORTANT).then_some(true)?),
+            Some((value, mark)) if mark.trim_ascii() == IMPORTANT => (value, true),
+            Some(_) => return None,
             None => (value, false),
         };
         Some(Self { name: name.trim_ascii(), value: value.trim_ascii(), is_important })

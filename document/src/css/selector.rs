@@ -251,18 +251,24 @@ struct LastName<'t> {
 impl<'t> LastName<'t> {
     /// The name; none unless it is clear from the bytes at the end of the selector.
     fn of(selector: &'t [u8]) -> Option<Self> {
-        let at = selector.iter().rposition(|byte| !is_plain(*byte)).map_or(0, |at| at + 1);
-        let (others, written) = selector.split_at_checked(at)?;
+        match split_last(selector)? {
+            ([.., b'\\', b':'], _) => None,
+            ([before @ .., b':', b':'] | [before @ .., b':'], _) => {
+                let (others, written) = split_last(before)?;
+                let last = Self::behind(others, written)?;
+                Some(Self { is_conditional: last.is_conditional.map(|_| true), ..last })
+            }
+            (others, written) => Self::behind(others, written),
+        }
+    }
+
+    fn behind(others: &'t [u8], written: &'t [u8]) -> Option<Self> {
         // A blank may be the end of an escape.
         let is_escaped = || memchr::memchr(b'\\', others).is_some();
         let (sort, weight, before) = match others {
-            [.., b'\\', b'.' | b'#' | b':'] => return None,
+            [.., b'\\', b'.' | b'#'] => return None,
             [before @ .., b'.'] => (b'.', Self::CLASS, before),
             [before @ .., b'#'] => (b'#', Self::ID, before),
-            [before @ .., b':', b':'] | [before @ .., b':'] => {
-                let is_conditional = |last: Self| last.is_conditional.map(|_| true);
-                return Self::of(before).map(|last| Self { is_conditional: is_conditional(last), ..last });
-            }
             [.., end] if sort_of(*end) != Sort::ENDS || is_escaped() => return None,
             _ if written.is_empty() || written.iter().any(u8::is_ascii_uppercase) => return None,
             before => (b'<', Self::ELEMENT, before),
@@ -277,6 +283,11 @@ impl<'t> LastName<'t> {
     const ID: u16 = 256;
     const CLASS: u16 = 16;
     const ELEMENT: u16 = 1;
+}
+
+/// The bytes of a name at the end of a selector, and those before it.
+fn split_last(selector: &[u8]) -> Option<(&[u8], &[u8])> {
+    selector.split_at_checked(selector.iter().rposition(|byte| !is_plain(*byte)).map_or(0, |at| at + 1))
 }
 
 /// The last element of a selector, and whether others stand before it, if both are clear from the bytes at its end.

@@ -165,5 +165,6 @@ pub(crate) const BOMBS: &[Bomb] = &[
     bomb("hidden parts in each other", 100_000, &[("<main><button>t</button>", ONCE), ("<div style=display:none>", EACH), ("text", ONCE)]),
     bomb("spans beside each other", 100_000, &[("text", ONCE), ("<span class=a>Text</span><span class=b>1</span>", EACH)]),
     bomb("spans of one word", 200_000, &[("text", ONCE), ("<span>t</span>", EACH)]),
+    bomb("states of a selector", 500_000, &[("<a>text</a><style>a", ONCE), (":a", EACH), ("{display:none}</style>", ONCE)]),
     bomb("lists of selectors", 100_000, &[("<p class=a>text<style>", ONCE), (":is(.a,", EACH), ("x){display:none}</style>", ONCE)]),
 ];
