@@ -62,8 +62,6 @@ struct Copies {
 
 /// The copies in an element, of what is not left out.
 pub(super) fn find(tree: &Tree, root: NodeId, left_out: &[NodeId]) -> Vec<NodeId> {
-    // Nobody who writes a part of a page can find text with the fingerprint of another part.
-    let hasher = seeded();
     let mut copies = Copies {
         found: Vec::new(),
         around: Vec::new(),
@@ -82,7 +80,8 @@ pub(super) fn find(tree: &Tree, root: NodeId, left_out: &[NodeId]) -> Vec<NodeId
         copies.end_before(id);
         let text = tree.text(node).trim();
         if !text.is_empty() {
-            copies.text.push(hasher.hash_one(text), text.len());
+            // Nobody who writes a part of a page can find text with the fingerprint of another part.
+            copies.text.push(copies.ends.hasher().hash_one(text), text.len());
         } else if node.tag != Tag::Text && node.end.0 > id.0 + 1 {
             copies.around.push(Around { id, node, before: copies.text, blocks: 0 });
         }

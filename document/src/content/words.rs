@@ -1,7 +1,5 @@
 //! The meaning of the names that a page gives to its parts (`class`, `id`).
 
-use std::ops::Range;
-
 use self::Strength::{
     Caption, Consent, Detail, Label, Leading, Portrait, Review, Strong, Talk, Text, Unseen, Weak,
 };
@@ -411,27 +409,17 @@ const STARTS: [(Start, u64); COUNT] = {
 };
 
 fn word_against(word: &[u8], start: Start) -> u128 {
-    match BY_LETTERS.get(place(start)).copied() {
-        // Nearly all words begin like none of them.
-        None | Some((_, 0)) => 0,
-        Some((from, to)) => one_against(word, start, from..to),
-    }
-}
-
-/// The same with one of these words.
-#[inline(never)]
-fn one_against(word: &[u8], start: Start, mut numbers: Range<u8>) -> u128 {
+    let (from, to) = BY_LETTERS.get(place(start)).copied().unwrap_or_default();
+    let starts = STARTS.get(usize::from(from)..usize::from(to)).unwrap_or_default();
     let is_it = |number: u8| {
-        let number = usize::from(number);
-        let is_start = STARTS.get(number).is_some_and(|(other, letters)| start.0 & letters == other.0);
-        let pattern = WORDS.get(number).filter(|_| is_start).map(|(pattern, _)| pattern.as_bytes());
-        pattern.is_some_and(|pattern| {
-            let after = pattern.get(Start::LETTERS..).unwrap_or_default();
-            let rest = word.get(Start::LETTERS..).unwrap_or_default();
-            rest.get(..after.len()).is_some_and(|rest| rest.eq_ignore_ascii_case(after))
-        })
+        let pattern = WORDS.get(usize::from(number)).map_or("", |(pattern, _)| pattern);
+        let after = pattern.as_bytes().get(Start::LETTERS..).unwrap_or_default();
+        let rest = word.get(Start::LETTERS..).unwrap_or_default();
+        rest.get(..after.len()).is_some_and(|rest| rest.eq_ignore_ascii_case(after))
     };
-    numbers.find(|number| is_it(*number)).map_or(0, |number| 1 << number)
+    let mut numbers = (from..to).zip(starts);
+    let found = numbers.find(|(number, (other, letters))| start.0 & letters == other.0 && is_it(*number));
+    found.map_or(0, |(number, _)| 1 << number)
 }
 
 #[cfg(test)]

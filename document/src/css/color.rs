@@ -212,10 +212,7 @@ impl Paint {
         lightness: impl Fn(&dyn Fn(usize, f32) -> Option<f32>) -> Option<f32>,
     ) -> Self {
         let numbers: Vec<Option<Length>> = words(inside).take(4).map(Length::of).collect();
-        let share = |at: usize, whole: f32| {
-            let length = numbers.get(at).copied().flatten()?;
-            Some(if length.unit == "%" { length.share() } else { length.number / whole })
-        };
+        let share = |at: usize, whole| Some(numbers.get(at).copied().flatten()?.share_of(whole));
         let alpha = share(3, 1.0).unwrap_or(1.0);
         match lightness(&share) {
             _ if alpha <= 0.0 => Self { color: Color::Transparent, is_translucent: false },

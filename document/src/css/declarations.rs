@@ -19,11 +19,7 @@ impl Style {
         let mut rest = text;
         let mut declaration = String::new();
         loop {
-            rest = rest.trim_ascii_start();
-            if let Some(after) = rest.strip_prefix(';') {
-                rest = after;
-                continue;
-            }
+            rest = rest.trim_start_matches(|c: char| c == ';' || c.is_ascii_whitespace());
             if rest.is_empty() {
                 break;
             }

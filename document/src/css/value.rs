@@ -94,7 +94,12 @@ impl<'v> Length<'v> {
 
     /// The number, or the share that a percentage is.
     pub(super) fn share(self) -> f32 {
-        if self.unit == "%" { self.number / 100.0 } else { self.number }
+        self.share_of(1.0)
+    }
+
+    /// The share of a whole that a number or a percentage is.
+    pub(super) fn share_of(self, whole: f32) -> f32 {
+        self.number / if self.unit == "%" { 100.0 } else { whole }
     }
 
     /// Returns true if nobody sees what is scaled by it.
