@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crawlpike_core::{AgentInfo, Ruleset};
-use crawlpike_files::{FilesBeside, now};
+use crawlpike_files::{FilesBeside, Snapshot, now};
 use serde::Serialize;
 
 use crate::catalog::{Catalog, KnownAgent};
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn with_config(config: &Path, is_json: bool) -> Result<ExitCode, Failure> {
     let files = FilesBeside::new(config);
-    let compiled = source::compile(config, &files)?;
+    let compiled = source::compile(config, &files, &Snapshot::default())?;
     let catalog = Catalog::of(compiled.document(), &files)?;
     let ruleset = compiled.ruleset.ok_or(Failure::Reported)?;
     let rows: Vec<Row<'_>> = ruleset.agents().map(|agent| row_of(&ruleset, &agent, &catalog)).collect();

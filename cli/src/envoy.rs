@@ -221,7 +221,7 @@ impl Arguments {
             configuration::read(&self.config, files, form, &self.accept, snapshot)?;
         let (resource, copy) = match target {
             Target::Patch(path) => (patch(path, &value)?, None),
-            Target::Filter(wasm) => self.filter(&wasm, &value)?,
+            Target::Filter(wasm) => self.filter(&wasm, &value, snapshot)?,
         };
         let text = self.syntax().write(&resource)?;
         Ok(Made {
@@ -238,8 +238,13 @@ impl Arguments {
     }
 
     /// The resource for Envoy with a configuration, and the code to write before it.
-    fn filter(&self, wasm: &Path, configuration: &Value) -> Result<(Value, Option<CodeCopy>), Failure> {
-        let bytes = source::read(wasm)?;
+    fn filter(
+        &self,
+        wasm: &Path,
+        configuration: &Value,
+        snapshot: &Snapshot,
+    ) -> Result<(Value, Option<CodeCopy>), Failure> {
+        let bytes = source::read_recorded(wasm, snapshot)?;
         let code = |local: Value| Code::new(json!({ "local": local }), &bytes);
         let (code, copy) = match &self.xds_dir {
             _ if self.inline_wasm => (code(json!({ "inline_bytes": BASE64_STANDARD.encode(&bytes) })), None),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crawlpike_core::{FeedInfo, Files, Ruleset};
-use crawlpike_files::{FilesBeside, now};
+use crawlpike_files::{FilesBeside, Snapshot, now};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, say};
@@ -72,7 +72,7 @@ struct Configured {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Arguments { config, json } = arguments;
     let files = FilesBeside::new(config);
-    let compiled = source::compile(config, &files)?;
+    let compiled = source::compile(config, &files, &Snapshot::default())?;
     let Document { feeds: configured } = serde_json::from_slice(compiled.document())?;
     let ruleset = compiled.ruleset.ok_or(Failure::Reported)?;
     let remembered = update::remembered(config);

@@ -12,7 +12,13 @@ use crate::failure::{Failure, say, say_all};
 
 /// Reads a file, whole; a failure is reported as a diagnostic.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    crawlpike_files::read_file(path).map_err(|error| report_unreadable(path, why_unreadable(&error)))
+    read_recorded(path, &Snapshot::default())
+}
+
+/// As [`read`], and records the file before.
+pub(crate) fn read_recorded(path: &Path, snapshot: &Snapshot) -> Result<Vec<u8>, Failure> {
+    let read = snapshot.read(path, || crawlpike_files::read_file(path));
+    read.map_err(|error| report_unreadable(path, why_unreadable(&error)))
 }
 
 /// Reads a file, a pipe such as that of `<(command)`, or stdin for `-`.
@@ -54,9 +60,10 @@ fn report_unreadable(path: &Path, error: impl std::fmt::Display) -> Failure {
     Failure::Reported
 }
 
-/// Reads a configuration document; a failure is reported as a diagnostic.
-pub(crate) fn read_configuration(path: &Path) -> Result<Vec<u8>, Failure> {
-    crawlpike_files::read_file(path).map_err(|error| report_no_configuration(path, error))
+/// Reads a configuration document, which is recorded before; a failure is reported as a diagnostic.
+pub(crate) fn read_configuration(path: &Path, snapshot: &Snapshot) -> Result<Vec<u8>, Failure> {
+    let read = snapshot.read(path, || crawlpike_files::read_file(path));
+    read.map_err(|error| report_no_configuration(path, error))
 }
 
 /// A failure to read a configuration, with advice if there is none.
@@ -70,7 +77,7 @@ fn report_no_configuration(path: &Path, error: io::Error) -> Failure {
 
 /// The ruleset of the configuration document at `path`, with the files beside it, or the compiled ruleset there.
 pub(crate) fn ruleset(path: &Path) -> Result<Ruleset, Failure> {
-    compile(path, &FilesBeside::new(path))?.ruleset.ok_or(Failure::Reported)
+    compile(path, &FilesBeside::new(path), &Snapshot::default())?.ruleset.ok_or(Failure::Reported)
 }
 
 /// The files beside the configuration document at `path`, for commands whose output others serve: as root, they take only
@@ -79,10 +86,10 @@ pub(crate) fn files_to_deliver(path: &Path) -> FilesBeside {
     FilesBeside::new(path).readable_by_everybody_if_root()
 }
 
-/// Compiles what is at `path` and reports its diagnostics; a failure if it is refused.
-pub(crate) fn compile(path: &Path, files: &dyn Files) -> Result<Compiled, Failure> {
-    let compiled =
-        crawlpike_files::compile(path, files).map_err(|error| report_no_configuration(path, error))?;
+/// Compiles what is at `path`, which is recorded before, and reports its diagnostics; a failure if it is refused.
+pub(crate) fn compile(path: &Path, files: &dyn Files, snapshot: &Snapshot) -> Result<Compiled, Failure> {
+    let compiled = snapshot.read(path, || crawlpike_files::compile(path, files));
+    let compiled = compiled.map_err(|error| report_no_configuration(path, error))?;
     say_all(&compiled.diagnostics);
     if compiled.ruleset.is_some() { Ok(compiled) } else { Err(Failure::Reported) }
 }

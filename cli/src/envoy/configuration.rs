@@ -51,8 +51,7 @@ pub(super) fn read(
         Form::Compiled => Recording::new(files, snapshot),
         Form::Document => Recording::new(files, snapshot).with_contents(&contents),
     };
-    snapshot.record(config);
-    let compiled = source::compile(config, &recording)?;
+    let compiled = source::compile(config, &recording, snapshot)?;
     let ruleset = compiled.ruleset.as_ref().ok_or(Failure::Reported)?;
     source::check_accepted(ruleset, accepted)?;
     let value = match form {
@@ -61,7 +60,7 @@ pub(super) fn read(
             let words = compiled.store().ok_or_else(too_large)?;
             any("BytesValue", BASE64_STANDARD.encode(words.as_bytes()))
         }
-        Form::Document => any("StringValue", document(config, contents, &compiled)?),
+        Form::Document => any("StringValue", document(config, contents, &compiled, snapshot)?),
     };
     let prefixes = ruleset.feeds(crawlpike_files::now()).map(|feed| feed.prefixes).sum();
     let Compiled { ruleset, diagnostics, good_feeds, .. } = compiled;
@@ -75,8 +74,9 @@ pub(crate) fn values(config: &Path) -> Vec<String> {
     let recording = Recording::new(&files, &snapshot).with_contents(&contents);
     let Ok(compiled) = crawlpike_files::compile(config, &recording) else { return Vec::new() };
     let stored = compiled.store().map(|words| BASE64_STANDARD.encode(words.as_bytes()));
-    let document =
-        document(config, contents, &compiled).ok().map(|document| Value::from(document).to_string());
+    let document = document(config, contents, &compiled, &snapshot)
+        .ok()
+        .map(|document| Value::from(document).to_string());
     stored.into_iter().chain(document).collect()
 }
 
@@ -86,8 +86,13 @@ fn any(kind: &str, value: String) -> Value {
 
 /// The document with the versions of its files that are in force. They are those that were compiled, even if the files
 /// change meanwhile. A file that is missing is left out; compiling has warned of it.
-fn document(config: &Path, contents: Contents, compiled: &Compiled) -> Result<String, Failure> {
-    let document = source::read(config)?;
+fn document(
+    config: &Path,
+    contents: Contents,
+    compiled: &Compiled,
+    snapshot: &Snapshot,
+) -> Result<String, Failure> {
+    let document = source::read_recorded(config, snapshot)?;
     let name = config.display().to_string();
     if is_compiled(&document) {
         return Err(Failure::because(format_args!(

@@ -205,8 +205,7 @@ impl Arguments {
     /// Reads the feeds of the configuration; records its files before.
     fn read(&self, snapshot: &Snapshot) -> Result<Subscriptions, Failure> {
         let files = self.files();
-        snapshot.record(&self.config);
-        let document = source::read_configuration(&self.config)?;
+        let document = source::read_configuration(&self.config, snapshot)?;
         let shown = self.config.display().to_string();
         if is_compiled(&document) {
             return Err(Failure::because(format_args!(

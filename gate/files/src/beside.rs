@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crawlpike_core::{EarlierGood, FeedFile, Files, FoundFile, GoodFeed, Source, TableReader};
 
 use crate::error::{FileError, FileErrors};
-use crate::policy::{self, PolicyError};
+use crate::policy;
 use crate::read::{self, PagedFile, holds};
 use crate::replace::replace_beside;
 use crate::unfinished::remove_unfinished;
@@ -162,6 +162,16 @@ impl FilesBeside {
         remove_unfinished(paths.into_iter().flat_map(all));
     }
 
+    /// A file that the document names.
+    pub(crate) fn find(&self, path: &str) -> io::Result<FoundFile> {
+        read::find(&self.path(path))
+    }
+
+    /// A policy, if it may be served to clients.
+    pub(crate) fn find_policy(&self, path: &str) -> io::Result<FoundFile> {
+        read::found(policy::open(&self.folder, Path::new(path), self.audience.as_ref())?)
+    }
+
     pub(crate) fn read_last_good(&self, path: &str) -> io::Result<FoundFile> {
         read::find(&self.last_good_path(path))
     }
@@ -203,7 +213,7 @@ fn modified(path: &Path) -> Option<i64> {
 }
 
 /// A file that may be missing.
-fn if_there<F>(file: io::Result<F>) -> Result<Option<F>, String> {
+pub(crate) fn if_there<F>(file: io::Result<F>) -> Result<Option<F>, String> {
     match file {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -229,7 +239,7 @@ pub fn why_unreadable(error: &io::Error) -> String {
 
 impl Files for FilesBeside {
     fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        if_there(read::find(&self.path(path)))
+        if_there(self.find(path))
     }
 
     fn read_feed(&self, path: &str) -> Result<Option<FeedFile>, String> {
@@ -240,13 +250,7 @@ impl Files for FilesBeside {
     }
 
     fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        let opened = policy::open(&self.folder, Path::new(path), self.audience.as_ref());
-        match opened.and_then(|file| Ok(read::found(file)?)) {
-            Ok(file) => Ok(Some(file)),
-            Err(PolicyError::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(PolicyError::System(error)) => Err(why_unreadable(&error)),
-            Err(error) => Err(error.to_string()),
-        }
+        if_there(self.find_policy(path))
     }
 
     fn last_good(&self, path: &str) -> Option<FoundFile> {

@@ -32,11 +32,6 @@ impl FileError {
     pub fn path(&self) -> &Path {
         &self.path
     }
-
-    /// The error of the system.
-    pub fn reason(&self) -> &io::Error {
-        &self.source
-    }
 }
 
 impl fmt::Display for FileError {

@@ -136,11 +136,9 @@ impl Origin {
             Diagnostic::error(self.name(), message)
         });
         let unreadable = unreadable.iter().map(|error| {
-            let message = format!(
-                "the last good version cannot be read, so no new one is accepted: {}",
-                error.reason()
-            );
-            Diagnostic::error(error.path().display().to_string(), message)
+            // Of the document, so that hosts that report only what is new about changed files report it.
+            let message = format!("{error}; until it can be read, no new version of the feed is accepted");
+            Diagnostic::error(self.name(), message)
         });
         let reasons: Vec<Diagnostic> = lost.chain(unreadable).collect();
         if !reasons.is_empty() {
@@ -158,18 +156,12 @@ impl Origin {
                 let text = Arc::clone(text);
                 self.compile_text(&name, &text, snapshot)
             }
-            Document::Compiled(first) => {
-                snapshot.record(&self.path);
-                (load(&name, &self.path, first), Vec::new())
-            }
-            Document::Followed => {
-                snapshot.record(&self.path);
-                match document(&self.path) {
-                    Ok(Some(text)) => self.compile_text(&name, &text, snapshot),
-                    Ok(None) => (load(&name, &self.path, &mut None), Vec::new()),
-                    Err(error) => (unreadable_document(&name, &error), Vec::new()),
-                }
-            }
+            Document::Compiled(first) => (load(&name, &self.path, first, snapshot), Vec::new()),
+            Document::Followed => match snapshot.read(&self.path, || document(&self.path)) {
+                Ok(Some(text)) => self.compile_text(&name, &text, snapshot),
+                Ok(None) => (load(&name, &self.path, &mut None, snapshot), Vec::new()),
+                Err(error) => (unreadable_document(&name, &error), Vec::new()),
+            },
         };
         compiled.warn_of_stale_feeds(&name, now());
         (compiled, unreadable)
@@ -235,8 +227,8 @@ fn unreadable_document(name: &str, error: &io::Error) -> Compiled {
 
 /// Loads a compiled ruleset. The document in it is remembered the first time, and must be the same from then on: what a
 /// host has made of it, such as the names of its sites, holds.
-fn load(name: &str, path: &Path, first: &mut Option<Arc<[u8]>>) -> Compiled {
-    let mut compiled = match words(path) {
+fn load(name: &str, path: &Path, first: &mut Option<Arc<[u8]>>, snapshot: &Snapshot) -> Compiled {
+    let mut compiled = match snapshot.read(path, || words(path)) {
         Ok(words) => Compiled::load(name, words),
         Err(error) => unreadable_document(name, &error),
     };

@@ -83,6 +83,15 @@ impl From<io::Error> for PolicyError {
     }
 }
 
+impl From<PolicyError> for io::Error {
+    fn from(error: PolicyError) -> Self {
+        match error {
+            PolicyError::System(error) => error,
+            _ => Self::other(error),
+        }
+    }
+}
+
 impl From<Errno> for PolicyError {
     fn from(error: Errno) -> Self {
         Self::System(error.into())

@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crawlpike_core::{FeedFile, Files, FoundFile, GoodFeed, TableReader};
 
-use crate::beside::is_of_the_last_days;
+use crate::beside::{if_there, is_of_the_last_days};
 use crate::snapshot::State;
 use crate::{FileError, FilesBeside, Snapshot};
 
@@ -46,14 +47,26 @@ impl<'a> Recording<'a> {
     fn record(
         &self,
         path: &str,
-        read: impl FnOnce() -> Result<Option<FoundFile>, String>,
+        find: impl FnOnce() -> io::Result<FoundFile>,
     ) -> Result<Option<FoundFile>, String> {
-        self.snapshot.record(&self.beside.path(path));
-        let found = read()?;
+        let found = if_there(self.snapshot.read(&self.beside.path(path), find))?;
         if let (Some(contents), Some(file)) = (self.contents, &found) {
             contents.newest.borrow_mut().insert(path.to_owned(), file.clone());
         }
         Ok(found)
+    }
+
+    /// A good version of a feed, which was read from a file. If that failed, it is noted for the last one, since the others are
+    /// not watched.
+    fn good(&self, feed: &str, file: PathBuf, read: io::Result<FoundFile>) -> Option<FoundFile> {
+        let error = match read {
+            Ok(found) => return Some(found),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => error,
+        };
+        self.snapshot.note_failure(&self.beside.last_good_path(feed), &error);
+        self.unreadable.borrow_mut().push(FileError::reading(file, error));
+        None
     }
 }
 
@@ -116,11 +129,11 @@ impl Contents {
 
 impl Files for Recording<'_> {
     fn read(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        self.record(path, || self.beside.read(path))
+        self.record(path, || self.beside.find(path))
     }
 
     fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
-        self.record(path, || self.beside.read_policy(path))
+        self.record(path, || self.beside.find_policy(path))
     }
 
     fn last_good(&self, path: &str) -> Option<FoundFile> {
@@ -133,19 +146,11 @@ impl Files for Recording<'_> {
         {
             return Some(remembered.file());
         }
-        match self.beside.read_last_good(path) {
-            Ok(found) => {
-                if let Some(contents) = self.contents {
-                    contents.last_good.borrow_mut().insert(path.to_owned(), found.clone());
-                }
-                Some(found)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => {
-                self.unreadable.borrow_mut().push(FileError::reading(file, error));
-                None
-            }
+        let found = self.good(path, file, self.beside.read_last_good(path))?;
+        if let Some(contents) = self.contents {
+            contents.last_good.borrow_mut().insert(path.to_owned(), found.clone());
         }
+        Some(found)
     }
 
     fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
@@ -160,14 +165,7 @@ impl Files for Recording<'_> {
             }
             None => (self.beside.earlier_good_path(path), self.beside.read_earlier_good(path)),
         };
-        match read {
-            Ok(found) => Some(found.into()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => {
-                self.unreadable.borrow_mut().push(FileError::reading(file, error));
-                None
-            }
-        }
+        self.good(path, file, read).map(FeedFile::from)
     }
 
     fn held(&self, path: &str) -> Option<String> {

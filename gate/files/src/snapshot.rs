@@ -11,6 +11,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rustix::io::Errno;
+
 use crate::audience::{Permissions, Readers};
 
 /// The files that were read, as they were just before.
@@ -22,6 +24,13 @@ pub(crate) type State = Result<Fingerprint, io::ErrorKind>;
 
 /// The state of a path that was not read. No path has it, because looking at one is never interrupted.
 const UNREAD: State = Err(io::ErrorKind::Interrupted);
+
+/// The state of a path that could not be read for a reason that may pass. No path has it, because looking at one writes
+/// nothing.
+const FAILED: State = Err(io::ErrorKind::WriteZero);
+
+/// Errors that do not pass until something about the file changes: a missing right, a socket, no file.
+const LASTING: [Errno; 4] = [Errno::ACCESS, Errno::PERM, Errno::NXIO, Errno::NOENT];
 
 /// The properties that distinguish one state of a file from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +66,25 @@ impl Snapshot {
     /// not there, whose arrival is a change. The state that was recorded first stays.
     pub fn record(&self, path: &Path) {
         self.0.borrow_mut().entry(path.to_path_buf()).or_insert_with(|| state_of(path));
+    }
+
+    /// Adds a file, and reads it. If the system fails to read a file that is there, [`Watch`](crate::Watch) has it read again,
+    /// although nothing about it changes.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading.
+    pub fn read<T>(&self, path: &Path, read: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.record(path);
+        read().inspect_err(|error| self.note_failure(path, error))
+    }
+
+    /// Takes note that a file that was added could not be read.
+    pub(crate) fn note_failure(&self, path: &Path, error: &io::Error) {
+        let may_pass = Errno::from_io_error(error).is_some_and(|errno| !LASTING.contains(&errno));
+        if let Some(state @ Ok(_)) = self.0.borrow_mut().get_mut(path).filter(|_| may_pass) {
+            *state = FAILED;
+        }
     }
 
     /// Those who may read every file of it.
@@ -109,10 +137,12 @@ impl Snapshot {
             .collect()
     }
 
-    /// Returns true if the files that both have are in the same state in both.
+    /// Returns true if the files that both have are in the same state in both. One that could not be read in the other
+    /// snapshot agrees with any state.
     pub(crate) fn agrees_with(&self, other: &Self) -> bool {
         let (files, other) = (self.0.borrow(), other.0.borrow());
-        files.iter().all(|(path, state)| other.get(path).is_none_or(|there| there == state))
+        let agrees = |there: &State, state: &State| there == state || *there == FAILED;
+        files.iter().all(|(path, state)| other.get(path).is_none_or(|there| agrees(there, state)))
     }
 
     /// Adds the files of another one that this one does not have, so that each of them counts as changed.

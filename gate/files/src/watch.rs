@@ -14,7 +14,8 @@ use crate::{FileErrors, FilesBeside};
 pub enum Look<T> {
     /// They are as they were.
     Unchanged,
-    /// They have changed, and may still be changing: look again after [`Watch::SETTLING_TIME`].
+    /// They have changed, and may still be changing, or one of them could not be read: look again after
+    /// [`Watch::SETTLING_TIME`].
     Changing,
     /// They had changed, and were read again.
     Changed {
@@ -32,14 +33,18 @@ pub enum Look<T> {
 /// while a file changed does not count.
 ///
 /// A program that writes a file all the time cannot postpone this for ever: see [`Watch::PATIENCE`].
+///
+/// A file that the system failed to read is read again after two looks, and from then on each time after [`Watch::PATIENCE`].
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// The files, as they were when they were read.
     read: Snapshot,
     /// As they were at the last look.
     last: Snapshot,
-    /// The number of looks in a row that found a change that was not over.
+    /// The number of looks in a row that found a change that was not over, or a file that could not be read.
     changing: u32,
+    /// True if files were read only because they could not be read before.
+    is_retried: bool,
 }
 
 impl Watch {
@@ -52,7 +57,7 @@ impl Watch {
 
     /// Looks at files that were read before.
     pub(crate) fn new(read: Snapshot) -> Self {
-        Self { last: read.clone(), read, changing: 0 }
+        Self { last: read.clone(), read, changing: 0, is_retried: false }
     }
 
     /// Looks once. After a change that is over, `read` reads the files; it records each of them just before.
@@ -61,7 +66,9 @@ impl Watch {
         if self.last == self.read {
             self.changing = 0;
             Look::Unchanged
-        } else if self.last == before || self.changing >= Self::PATIENCE {
+        } else if self.changing >= Self::PATIENCE
+            || (self.last == before && !(self.is_retried && self.is_retry()))
+        {
             self.read_observed(read)
         } else {
             self.changing += 1;
@@ -80,13 +87,18 @@ impl Watch {
         mem::replace(&mut self.last, self.read.now())
     }
 
+    /// Returns true if nothing has changed, but a file could not be read.
+    fn is_retry(&self) -> bool {
+        self.last != self.read && self.last.agrees_with(&self.read)
+    }
+
     fn read_observed<T>(&mut self, read: impl FnOnce(&Snapshot) -> T) -> Look<T> {
         let files = self.read.differing_from(&self.last);
         let snapshot = Snapshot::default();
         let made = read(&snapshot);
-        let is_whole = snapshot.now() == snapshot && self.last.agrees_with(&snapshot);
+        let is_whole = snapshot.now().agrees_with(&snapshot) && self.last.agrees_with(&snapshot);
         if is_whole || self.changing >= Self::PATIENCE {
-            *self = Self::new(snapshot);
+            *self = Self { is_retried: self.is_retry(), ..Self::new(snapshot) };
             return Look::Changed { files, made };
         }
         // A file changed meanwhile, and may be incomplete.
@@ -121,6 +133,8 @@ impl Watch {
 mod tests {
     use std::fs;
     use std::path::Path;
+
+    use rustix::io::Errno;
 
     use super::*;
 
@@ -238,6 +252,53 @@ mod tests {
             };
             assert_eq!(files.len(), if changing == &new { 1 } else { 2 });
             assert!(matches!(glance(&mut watch), Look::Unchanged));
+        }
+    }
+
+    #[test]
+    fn a_file_that_could_not_be_read_is_read_again_after_two_looks_and_then_each_time_after_ten() {
+        let folder = tempfile::tempdir().unwrap();
+        let (policy, feed) = (folder.path().join("robots.txt"), folder.path().join("feed"));
+        fs::write(&policy, "a").unwrap();
+        fs::write(&feed, "a").unwrap();
+        // The feed is read only if the policy could be, as with a document and the files that it names.
+        let read = |snapshot: &Snapshot, fails: Option<Errno>| {
+            let read = || fails.map_or_else(|| fs::read(&policy), |errno| Err(errno.into()));
+            let length = snapshot.read(&policy, read).ok()?.len();
+            Some(length + lengths(snapshot, &[&feed])[0])
+        };
+        let mut watch = Watch::default();
+        watch.read(|snapshot| read(snapshot, None));
+        fs::write(&policy, "ab").unwrap();
+        assert!(matches!(glance(&mut watch), Look::Changing));
+        let failed = watch.look(|snapshot| read(snapshot, Some(Errno::IO)));
+        assert!(matches!(failed, Look::Changed { made: None, .. }), "it is not silent");
+        for (looks, again) in [(1, None), (Watch::PATIENCE, None), (Watch::PATIENCE, Some(3))] {
+            for look in 0..looks {
+                assert!(matches!(glance(&mut watch), Look::Changing), "{look}");
+            }
+            let Look::Changed { files, made } =
+                watch.look(|snapshot| read(snapshot, again.is_none().then_some(Errno::NOMEM)))
+            else {
+                panic!("it waits for ever")
+            };
+            assert_eq!((files, made), (vec![policy.clone()], again));
+        }
+        assert!(matches!(glance(&mut watch), Look::Unchanged));
+        fs::write(&feed, "abc").unwrap();
+        assert!(matches!(glance(&mut watch), Look::Changing), "the feed is watched again");
+        // Other files are read as soon as they have changed.
+        let failed = watch.look(|snapshot| {
+            lengths(snapshot, &[&feed]).len() + usize::from(read(snapshot, Some(Errno::IO)).is_some())
+        });
+        assert!(matches!(failed, Look::Changed { made: 1, .. }));
+        fs::write(&feed, "abcd").unwrap();
+        assert!(matches!(glance(&mut watch), Look::Changing));
+        let read_again = watch.look(|snapshot| read(snapshot, None));
+        assert!(matches!(read_again, Look::Changed { made: Some(6), .. }));
+        for lasting in [Errno::ACCESS, Errno::NOENT] {
+            watch.read(|snapshot| read(snapshot, Some(lasting)));
+            assert!(matches!(glance(&mut watch), Look::Unchanged), "it passes when the file changes");
         }
     }
 
