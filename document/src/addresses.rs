@@ -9,6 +9,12 @@ pub(crate) struct Addresses {
     base: Option<Url>,
 }
 
+/// Returns true if an address is that of a PDF file, by its name.
+pub(crate) fn is_pdf(address: &[u8]) -> bool {
+    let path = address.trim_ascii().split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
+    path.last_chunk().is_some_and(|end: &[u8; 4]| end.eq_ignore_ascii_case(b".pdf"))
+}
+
 impl Addresses {
     /// The addresses of a page, with what its `base` element says.
     pub(crate) fn new(page: Option<&str>, base: Option<&str>) -> Self {

@@ -27,7 +27,7 @@ mod list {
     attributes! {
         AllowFullScreen "allowfullscreen" Alt "alt" Alttext "alttext" AriaControls "aria-controls" AriaExpanded "aria-expanded" AriaHidden "aria-hidden" AriaLabel "aria-label"
         AriaLabelledby "aria-labelledby" AriaLevel "aria-level" Background "background" Bgcolor "bgcolor" Charset "charset" Checked "checked" Class "class" Color "color" Colspan "colspan"
-        Content "content" Controls "controls" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
+        Classid "classid" Content "content" Controls "controls" Data "data" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
         DataLazySrc "data-lazy-src" DataOriginal "data-original" DataSid "data-sid" DataSrc "data-src" DataSrcset "data-srcset" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Height "height" Href "href"
         HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Itemtype "itemtype" Lang "lang" Media "media" Name "name" Popover "popover"
         PopoverTarget "popovertarget" Property "property"

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use html5ever::tendril::TendrilSink;
-use html5ever::{ParseOpts, parse_document};
+use html5ever::{LocalName, ParseOpts, parse_document};
 use html5gum::{DefaultEmitter, Emitter, State, Token, Tokenizer};
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
 use proptest::prelude::*;
@@ -162,7 +162,16 @@ fn text_of_html5ever(page: &str) -> String {
     while let Some(node) = next.pop() {
         match &node.data {
             NodeData::Text { contents } => text.extend(contents.borrow().chars().filter(|c| !is_blank(*c))),
-            NodeData::Element { name, .. } if is_left_out(Tag::named(name.local.as_bytes())) => continue,
+            NodeData::Element { name, attrs, .. } => {
+                let shows = |name: &LocalName| matches!(&**name, "data" | "classid");
+                let is_empty = |one: &html5ever::Attribute| one.value.is_empty() || !shows(&one.name.local);
+                let is_plain = attrs.borrow().iter().all(is_empty);
+                match Tag::named(name.local.as_bytes()) {
+                    Tag::Object if is_plain => {}
+                    tag if is_left_out(tag) => continue,
+                    _ => {}
+                }
+            }
             _ => {}
         }
         next.extend(node.children.borrow().iter().rev().cloned());

@@ -5,6 +5,7 @@ use super::super::parts::Boundary;
 use super::super::values::Value;
 use super::super::{NodeId, Tag, rules};
 use super::{Builder, number};
+use crate::addresses::is_pdf;
 
 impl Builder<'_> {
     /// Returns true if a template holds what its parent shows.
@@ -38,16 +39,40 @@ impl Builder<'_> {
         self.parts.boundaries.push(Boundary { at, parent, is_end });
     }
 
-    /// Returns true if an element shows another page, a video or a sound to people who look for it: it has a name or controls.
+    /// Returns true if an element shows a PDF file, or another page, a video or a sound to people who look for it: it has a name
+    /// or controls.
     pub(super) fn is_embedded(&self, tag: Tag, attributes: &[Value]) -> bool {
         let has = |attribute| attributes.iter().any(|value| value.attribute == attribute);
         let has_address = has(Attribute::Src) || has(Attribute::DataSrc);
         let is_frame = || self.name(attributes).is_some() || has(Attribute::AllowFullScreen);
         match tag {
             Tag::Video | Tag::Audio => has_address && self.media(attributes).is_some(),
-            Tag::Iframe => has_address && is_frame() && !self.is_tiny(attributes),
+            Tag::Iframe => {
+                (has_address && is_frame() || self.is_pdf(attributes)) && !self.is_tiny(attributes)
+            }
+            Tag::Object | Tag::Embed => self.is_pdf(attributes) && !self.is_tiny(attributes),
             _ => false,
         }
+    }
+
+    fn is_pdf(&self, attributes: &[Value]) -> bool {
+        attributes.iter().any(|value| {
+            let bytes = self.values.bytes(*value);
+            match value.attribute {
+                Attribute::Src | Attribute::Data => is_pdf(bytes),
+                Attribute::Type => bytes.trim_ascii().eq_ignore_ascii_case(b"application/pdf"),
+                _ => false,
+            }
+        })
+    }
+
+    /// Returns true if an object has nothing to show but what is in it.
+    pub(super) fn is_plain_object(&self, attributes: &[Value]) -> bool {
+        let shows = |value: &Value| match value.attribute {
+            Attribute::Data | Attribute::Classid => !self.values.bytes(*value).trim_ascii().is_empty(),
+            _ => false,
+        };
+        !attributes.iter().any(shows)
     }
 
     /// Returns true if the attributes of a frame leave it no room.

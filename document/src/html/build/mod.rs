@@ -208,7 +208,9 @@ impl<'p> Builder<'p> {
         if tag.is_void() {
             let is_kept = matches!(tag, Tag::Img | Tag::Br | Tag::Hr)
                 || matches!(tag, Tag::Meta | Tag::Link | Tag::Base) && flags.has(Flags::IN_HEAD);
-            let is_kept = is_kept || tag == Tag::Input && self.is_task(attributes);
+            let is_kept = is_kept
+                || tag == Tag::Input && self.is_task(attributes)
+                || tag == Tag::Embed && self.is_embedded(tag, attributes);
             if tag == Tag::Img {
                 self.is_after_blank = false;
             }
@@ -220,13 +222,13 @@ impl<'p> Builder<'p> {
                 && has_name(attributes)
                 && self.add_leaf(tag, flags, attributes);
         }
-        let mut is_tex = false;
+        let mut shown_as = None;
         let is_left_out = match tag {
             Tag::Script => {
                 let script = self.script(attributes);
                 self.script_runs = script == Script::Program;
                 self.parts.has_scripts |= self.script_runs;
-                is_tex = script == Script::Tex;
+                shown_as = (script == Script::Tex).then_some(Tag::Math);
                 !matches!(script, Script::JsonLd | Script::Tex)
             }
             // The name of a drawing.
@@ -240,6 +242,10 @@ impl<'p> Builder<'p> {
                 false
             }
             Tag::Head | Tag::Rp => false,
+            Tag::Object if self.is_plain_object(attributes) => {
+                shown_as = Some(Tag::Span);
+                false
+            }
             Tag::Template => !self.is_shadow(attributes),
             Tag::Style => {
                 self.style_counts = !self.has_open(Tag::Noscript) && self.is_for_screens(attributes);
@@ -250,16 +256,16 @@ impl<'p> Builder<'p> {
         // The contents of a template are not a part of the page, but the template may keep a place in it.
         let is_place = tag == Tag::Template && is_left_out && self.is_place(attributes);
         let is_kept = is_place && self.add_leaf(tag, flags, attributes)
-            || matches!(tag, Tag::Iframe | Tag::Video | Tag::Audio)
+            || matches!(tag, Tag::Iframe | Tag::Video | Tag::Audio | Tag::Object)
                 && self.is_embedded(tag, attributes)
                 && self.add_leaf(Tag::Embed, flags, attributes);
-        let formula = self.nodes.len();
+        let added = self.nodes.len();
         if matches!(tag, Tag::Video | Tag::Audio) {
             self.waiting = self.media(attributes).filter(|_| !is_kept);
         }
         let has_node = self.push(name, flags, attributes, !is_left_out);
-        if let Some(node) = self.nodes.get_mut(formula).filter(|_| is_tex) {
-            node.tag = Tag::Math;
+        if let Some((node, shown_as)) = self.nodes.get_mut(added).zip(shown_as) {
+            node.tag = shown_as;
         }
         let waits = matches!(tag, Tag::Video | Tag::Audio) && self.waiting.is_some();
         has_node || is_kept || waits

@@ -4,7 +4,7 @@ use super::super::Image;
 use super::super::escape;
 use super::super::line::Mark;
 use super::{Ending, Inside, Walk, formula, scripts};
-use crate::addresses::destination;
+use crate::addresses::{destination, is_pdf};
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag};
 
@@ -78,8 +78,10 @@ impl Walk<'_> {
         let name = [Attribute::Title, Attribute::AriaLabel].into_iter();
         let mut name =
             name.filter_map(|name| self.tree.attribute(node, name)).filter(|name| !name.trim().is_empty());
+        let path = address.url.split(['?', '#']).next().unwrap_or_default();
+        let file = || path.rsplit('/').next().filter(|file| is_pdf(file.as_bytes()));
         let host = || address.url.split('/').nth(2);
-        let name = name.next().or_else(host);
+        let name = name.next().or_else(file).or_else(host);
         let name = name.unwrap_or_default().to_owned();
         if self.is_full_with(address.url.len() + name.len()) {
             return;
@@ -233,8 +235,13 @@ impl Walk<'_> {
     /// The addresses of what an element shows, the best first.
     fn addresses_of(&self, node: Node) -> impl Iterator<Item = &str> {
         // A page that loads images later has a stand-in until then.
-        const ADDRESSES: [Attribute; 4] =
-            [Attribute::DataSrc, Attribute::DataLazySrc, Attribute::DataOriginal, Attribute::Src];
+        const ADDRESSES: [Attribute; 5] = [
+            Attribute::DataSrc,
+            Attribute::DataLazySrc,
+            Attribute::DataOriginal,
+            Attribute::Src,
+            Attribute::Data,
+        ];
         let addresses = ADDRESSES.into_iter().filter_map(move |attribute| self.tree.address(node, attribute));
         let sets = [Attribute::DataSrcset, Attribute::Srcset].into_iter();
         let sets = sets.filter_map(move |attribute| self.tree.attribute(node, attribute));
