@@ -93,30 +93,84 @@ pub(crate) fn is_panel(node: Node) -> bool {
 
 /// Returns true if an element has text, and is called a pane, or is right after what people press to open it, or a question: by
 /// itself, or as all that the element around it has.
-pub(super) fn is_opened(tree: &Tree<'_>, id: NodeId) -> bool {
+fn is_opened(tree: &Tree<'_>, id: NodeId) -> bool {
     const PANES: [&str; 3] = ["tab-pane", "tabpanel", "tabs-panel"];
+    let is_pane = class(tree, id).split_ascii_whitespace().any(|class| PANES.contains(&class));
+    (is_pane || opener(tree, id).is_some_and(|opener| opens(tree, opener, id)))
+        && !has_dialog(tree, id)
+        && length_of_text(tree, id) >= LEAST_TEXT
+}
+
+/// The parts of a page that are called like one that is opened, right after an element that is called like what opens that: short
+/// answers among long ones.
+#[derive(Debug, Default)]
+pub(super) struct Alike<'t>(Vec<((&'t str, &'t str), bool)>);
+
+impl<'t> Alike<'t> {
+    /// The names of parts and of what opens them that are looked for.
+    const MOST: usize = 16;
+
+    /// Returns true if an element is opened, or called like one that is.
+    pub(super) fn is_opened(&mut self, tree: &'t Tree<'_>, id: NodeId) -> bool {
+        is_opened(tree, id) || self.has(tree, id)
+    }
+
+    fn has(&mut self, tree: &'t Tree<'_>, id: NodeId) -> bool {
+        let names = |id: NodeId| {
+            let opener = opener(tree, id)?;
+            Some((class(tree, id), class(tree, opener)))
+                .filter(|(part, opener)| !part.is_empty() && !opener.is_empty())
+        };
+        let may_open = |opener| may_open(tree, opener);
+        let Some(called) = names(id).filter(|_| opener(tree, id).is_some_and(may_open)) else { return false };
+        if has_dialog(tree, id) || length_of_text(tree, id) == 0 {
+            return false;
+        }
+        if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == called) {
+            return *known;
+        }
+        let is_it = |id| class(tree, id) == called.0 && names(id) == Some(called) && is_opened(tree, id);
+        let has = self.0.len() < Self::MOST
+            && tree.nodes().any(|(id, node)| node.flags.has(Flags::NAMED) && is_it(id));
+        if self.0.len() < Self::MOST {
+            self.0.push((called, has));
+        }
+        has
+    }
+}
+
+fn class<'t>(tree: &'t Tree<'_>, id: NodeId) -> &'t str {
+    tree.attribute(tree.node(id), Attribute::Class).unwrap_or_default().trim()
+}
+
+/// The element right before a part, or before the element of which it is all.
+fn opener(tree: &Tree<'_>, id: NodeId) -> Option<NodeId> {
     const MOST_AROUND: usize = 3;
-    let class = tree.attribute(tree.node(id), Attribute::Class).unwrap_or_default();
-    let is_pane = class.split_ascii_whitespace().any(|class| PANES.contains(&class));
     let before = |id: NodeId| tree.element_before(id).map(|(id, _)| id);
     let is_only = |id: NodeId| before(id).is_none() && tree.next_element(id).is_none();
     let around = |id: &NodeId| Some(tree.node(*id).parent).filter(|_| is_only(*id));
-    let opener = || std::iter::successors(Some(id), around).take(MOST_AROUND).find_map(before);
-    (is_pane || opener().is_some_and(|opener| opens(tree, opener, id)))
-        && !tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| is_dialog(tree, node))
-        && has_sentence(tree, id)
+    std::iter::successors(Some(id), around).take(MOST_AROUND).find_map(before)
 }
 
-/// Returns true if an element is what people press to open a part, or a question where both have a class: it has a few words, and
-/// neither leads elsewhere nor takes input.
+fn has_dialog(tree: &Tree<'_>, id: NodeId) -> bool {
+    tree.inside(id).take(MOST_LOOKED_AT).any(|(_, node)| is_dialog(tree, node))
+}
+
+/// Returns true if an element is what people press to open a part, or a question where both have a class.
 fn opens(tree: &Tree<'_>, opener: NodeId, part: NodeId) -> bool {
     let get = |node, attribute| tree.attribute(node, attribute).unwrap_or_default().trim();
-    let are_named = [part, opener].iter().all(|id| !get(tree.node(*id), Attribute::Class).is_empty());
+    let are_named = [part, opener].iter().all(|id| !class(tree, *id).is_empty());
     let is_pressed = |node: Node| {
         is_button(tree, node)
             || !get(node, Attribute::AriaExpanded).is_empty()
             || get(node, Attribute::Tabindex) == "0"
     };
+    let opens = |node: Node| is_pressed(node) || are_named && asks(tree, node);
+    may_open(tree, opener) && tree.inside(opener).take(MOST_LOOKED_AT).any(|(_, node)| opens(node))
+}
+
+/// Returns true if an element has a few words, and neither leads elsewhere nor takes input.
+fn may_open(tree: &Tree<'_>, opener: NodeId) -> bool {
     let is_other = |node: Node| match node.tag {
         Tag::A => tree.address(node, Attribute::Href).is_some_and(|href| !href.starts_with('#')),
         tag => matches!(tag, Tag::Form | Tag::Input | Tag::Label | Tag::Select | Tag::Textarea),
@@ -125,12 +179,11 @@ fn opens(tree: &Tree<'_>, opener: NodeId, part: NodeId) -> bool {
     let text: u32 = inside().map(Node::text_length).sum();
     tree.node(opener).end.index() - opener.index() <= LARGEST_OPENER
         && (2..=LONGEST_OPENER).contains(&text)
-        && inside().any(|node| is_pressed(node) || are_named && asks(tree, node))
         && !inside().any(is_other)
 }
 
-/// Returns true if an element has enough text outside of links, buttons and forms.
-fn has_sentence(tree: &Tree<'_>, id: NodeId) -> bool {
+/// The bytes of text of an element outside of links, buttons and forms.
+fn length_of_text(tree: &Tree<'_>, id: NodeId) -> u32 {
     let (mut text, mut skip_to) = (0, id);
     for (id, node) in tree.inside(id).take(MOST_LOOKED_AT) {
         if matches!(node.tag, Tag::A | Tag::Button | Tag::Form) {
@@ -140,7 +193,7 @@ fn has_sentence(tree: &Tree<'_>, id: NodeId) -> bool {
             text += node.text_length();
         }
     }
-    text >= LEAST_TEXT
+    text
 }
 
 fn is_dialog(tree: &Tree<'_>, node: Node) -> bool {

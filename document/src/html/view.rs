@@ -1,6 +1,6 @@
 //! The view of a page that people have: what its declarations hide is marked, and what they can open is not.
 
-use super::openable::{self, Openable};
+use super::openable::{Alike, Openable};
 use super::tree::{Flags, Node};
 use super::{Attribute, NodeId, Tag, Tree, tabs};
 use crate::css::{Changes, Color, FontSize, KnownNames, Look, Name, Sheet, Sight, Style};
@@ -29,6 +29,7 @@ pub(super) fn view(tree: &mut Tree<'_>) {
             tree,
             sheet: &sheet,
             openable: &openable,
+            alike: Alike::default(),
             marks: Vec::new(),
             blocks: Vec::new(),
             around: Vec::new(),
@@ -176,6 +177,7 @@ struct Marks<'t, 'p> {
     tree: &'t Tree<'p>,
     sheet: &'t Sheet,
     openable: &'t Openable<'t>,
+    alike: Alike<'t>,
     marks: Vec<(NodeId, bool)>,
     /// The elements in lines that a browser shows as blocks.
     blocks: Vec<NodeId>,
@@ -244,7 +246,7 @@ impl Marks<'_, '_> {
     fn element(&mut self, id: NodeId, node: Node, around: Around) -> bool {
         let is_openable = self.openable.has(self.tree, id, node);
         if node.flags.has(Flags::HIDDEN) {
-            if !is_openable && !openable::is_opened(self.tree, id) {
+            if !is_openable && !self.alike.is_opened(self.tree, id) {
                 return true;
             }
             self.marks.push((id, false));
@@ -260,7 +262,7 @@ impl Marks<'_, '_> {
         let sight = match if is_box { Sight::Hidden } else { look.sight() } {
             Sight::Shown => Sight::Shown,
             // A browser never hides a whole page for good.
-            _ if is_openable || is_whole || self.is_all(id) || openable::is_opened(self.tree, id) => {
+            _ if is_openable || is_whole || self.is_all(id) || self.alike.is_opened(self.tree, id) => {
                 Sight::Shown
             }
             Sight::Clipped if self.is_for_listeners(id, node) => Sight::Shown,

@@ -161,6 +161,7 @@ pub(crate) const BOMBS: &[Bomb] = &[
     bomb("parts for browsers without scripts", 50_000,
         &[("text", ONCE), ("<img alt=a><noscript><img src=x alt=a></noscript><noscript>t{i}", Part(2)), ("<noscript>", ONCE), ("text ", EACH)]),
     bomb("parts that buttons open", 100_000, &[("text", ONCE), ("<button>t</button><p hidden>Text that has more than sixty bytes, as an answer has.", EACH)]),
+    bomb("parts that are called alike", 100_000, &[("text", ONCE), ("<b class=b{i}>t</b><p class=p hidden>t", EACH)]),
     bomb("hidden parts beside each other", 100_000, &[("<main>", ONCE), ("<p style=display:none>t", EACH)]),
     bomb("hidden parts in each other", 100_000, &[("<main><button>t</button>", ONCE), ("<div style=display:none>", EACH), ("text", ONCE)]),
     bomb("spans beside each other", 100_000, &[("text", ONCE), ("<span class=a>Text</span><span class=b>1</span>", EACH)]),
