@@ -179,6 +179,10 @@ fn read<'t>(text: &'t [u8], out: &mut String) -> &'t [u8] {
                 rest = after_comment(rest);
                 ' '
             }
+            b'(' if begins_address(out.as_bytes(), rest) => {
+                rest = after_address(rest);
+                ' '
+            }
             b';' if depth == 0 => return rest,
             b'}' if depth == 0 => return rest,
             other @ (b'(' | b'[' | b'{') => {
@@ -203,6 +207,28 @@ fn read<'t>(text: &'t [u8], out: &mut String) -> &'t [u8] {
             out.push(character);
         }
     }
+}
+
+/// Returns true if a bracket between two texts begins an address without quotes, in which browsers read no strings and no comments.
+pub(super) fn begins_address(before: &[u8], after: &[u8]) -> bool {
+    let is_name =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'\\') || !byte.is_ascii();
+    before.split_last_chunk().is_some_and(|(before, name): (_, &[u8; 3])| {
+        name.eq_ignore_ascii_case(b"url") && !before.last().is_some_and(is_name)
+    }) && !matches!(after.trim_ascii_start().first(), Some(b'"' | b'\''))
+}
+
+/// The text after an address without quotes.
+pub(super) fn after_address(text: &[u8]) -> &[u8] {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr2(b')', b'\\', rest) {
+        let is_end = rest.get(at) == Some(&b')');
+        rest = rest.get(at + if is_end { 1 } else { 2 }..).unwrap_or_default();
+        if is_end {
+            return rest;
+        }
+    }
+    &[]
 }
 
 /// The text after a comment whose first slash is read.

@@ -226,9 +226,11 @@ fn is_state(written: &[u8], name: Name) -> bool {
 fn without_page(selector: &[u8]) -> (&[u8], u16) {
     let (mut rest, mut weight) = (selector, 0);
     for name in [&b"html"[..], b"body"] {
-        let start = rest.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name));
-        let after = start.and_then(|_| rest.get(name.len()..)).unwrap_or_default();
+        let after = behind(rest, name).unwrap_or_default();
         let next = after.trim_ascii_start();
+        // Every `body` is directly in `html`.
+        let body = next.strip_prefix(b">").map(<[u8]>::trim_ascii_start);
+        let next = body.filter(|body| name == b"html" && behind(body, b"body").is_some()).unwrap_or(next);
         // Directly in it, or beside it, are few.
         if next.len() < after.len() && !matches!(next.first(), None | Some(b'>' | b'+' | b'~')) {
             rest = next;
@@ -236,6 +238,12 @@ fn without_page(selector: &[u8]) -> (&[u8], u16) {
         }
     }
     (rest, weight)
+}
+
+/// The rest of a text that begins with a name.
+fn behind<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
+    let (start, after) = text.split_at_checked(name.len())?;
+    start.eq_ignore_ascii_case(name).then_some(after)
 }
 
 /// The name that the last element of a selector has at its end, perhaps before a state (`a:hover`).

@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
-use memchr::{memchr3, memmem};
+use memchr::{memchr3, memmem, memrchr2};
 
-use super::declarations::{Style, after_comment};
+use super::declarations::{Style, after_address, after_comment, begins_address};
 use super::look::Changes;
 use super::selector::{Name, Selector, Selectors};
 use crate::hash::seeded;
@@ -396,7 +396,11 @@ impl<'t> Rest<'t> {
             self.comment = left(memmem::find(rest, b"/*"));
         }
         let at = rest.len() - self.quoted.max(self.comment);
-        let (begin, after) = rest.get(at..).filter(|_| at < end)?.split_first()?;
+        let (before, from) = rest.split_at_checked(at).filter(|_| at < end)?;
+        if is_in_address(before, from) {
+            return Some(after_address(from));
+        }
+        let (begin, after) = from.split_first()?;
         Some(match begin {
             b'/' => {
                 self.has_comment = true;
@@ -426,6 +430,16 @@ impl<'t> Rest<'t> {
         }
         text.get(..(text.len() - self.text.len()).saturating_sub(1)).unwrap_or_default()
     }
+}
+
+/// Returns true if an address without quotes goes from one text on into the next.
+fn is_in_address(before: &[u8], from: &[u8]) -> bool {
+    let open = memrchr2(b'(', b')', before).and_then(|at| before.split_at_checked(at));
+    open.is_some_and(|(before, inside)| match inside.split_first() {
+        Some((b'(', inside)) if inside.trim_ascii().is_empty() => begins_address(before, from),
+        Some((b'(', inside)) => begins_address(before, inside),
+        _ => false,
+    })
 }
 
 /// The text after a string whose first quote is read. A line end ends it, too.
