@@ -17,8 +17,11 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// As [`read`], and records the file before.
 pub(crate) fn read_recorded(path: &Path, snapshot: &Snapshot) -> Result<Vec<u8>, Failure> {
-    let read = snapshot.read(path, || crawlpike_files::read_file(path));
-    read.map_err(|error| report_unreadable(path, why_unreadable(&error)))
+    bytes(path, snapshot).map_err(|error| report_unreadable(path, why_unreadable(&error)))
+}
+
+fn bytes(path: &Path, snapshot: &Snapshot) -> io::Result<Vec<u8>> {
+    snapshot.read(path, || crawlpike_files::read_file(path))
 }
 
 /// Reads a file, a pipe such as that of `<(command)`, or stdin for `-`.
@@ -62,8 +65,7 @@ fn report_unreadable(path: &Path, error: impl std::fmt::Display) -> Failure {
 
 /// Reads a configuration document, which is recorded before; a failure is reported as a diagnostic.
 pub(crate) fn read_configuration(path: &Path, snapshot: &Snapshot) -> Result<Vec<u8>, Failure> {
-    let read = snapshot.read(path, || crawlpike_files::read_file(path));
-    read.map_err(|error| report_no_configuration(path, error))
+    bytes(path, snapshot).map_err(|error| report_no_configuration(path, error))
 }
 
 /// A failure to read a configuration, with advice if there is none.

@@ -9,10 +9,11 @@ pub(crate) struct Addresses {
     base: Option<Url>,
 }
 
-/// Returns true if an address is that of a PDF file, by its name.
-pub(crate) fn is_pdf(address: &[u8]) -> bool {
-    let path = address.trim_ascii().split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
-    path.last_chunk().is_some_and(|end: &[u8; 4]| end.eq_ignore_ascii_case(b".pdf"))
+/// The name of a PDF file in its address.
+pub(crate) fn pdf_name(address: &[u8]) -> Option<&[u8]> {
+    let path = address.trim_ascii().split(|byte| matches!(byte, b'?' | b'#')).next()?;
+    let name = path.rsplit(|byte| *byte == b'/').next()?;
+    name.last_chunk().is_some_and(|end: &[u8; 4]| end.eq_ignore_ascii_case(b".pdf")).then_some(name)
 }
 
 impl Addresses {

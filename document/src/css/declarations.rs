@@ -221,14 +221,13 @@ pub(super) fn begins_address(before: &[u8], after: &[u8]) -> bool {
 /// The text after an address without quotes.
 pub(super) fn after_address(text: &[u8]) -> &[u8] {
     let mut rest = text;
-    while let Some(at) = memchr::memchr2(b')', b'\\', rest) {
-        let is_end = rest.get(at) == Some(&b')');
-        rest = rest.get(at + if is_end { 1 } else { 2 }..).unwrap_or_default();
-        if is_end {
-            return rest;
+    loop {
+        match memchr::memchr2(b')', b'\\', rest).and_then(|at| rest.get(at..)) {
+            Some([b')', after @ ..]) => return after,
+            Some([_, _, after @ ..]) => rest = after,
+            _ => return &[],
         }
     }
-    &[]
 }
 
 /// The text after a comment whose first slash is read.

@@ -116,25 +116,27 @@ impl<'t> Alike<'t> {
     }
 
     fn has(&mut self, tree: &'t Tree<'_>, id: NodeId) -> bool {
-        let names = |id: NodeId| {
-            let opener = opener(tree, id)?;
-            Some((class(tree, id), class(tree, opener)))
-                .filter(|(part, opener)| !part.is_empty() && !opener.is_empty())
+        let Some(opener_of_it) = opener(tree, id).filter(|opener| may_open(tree, *opener)) else {
+            return false;
         };
-        let may_open = |opener| may_open(tree, opener);
-        let Some(called) = names(id).filter(|_| opener(tree, id).is_some_and(may_open)) else { return false };
-        if has_dialog(tree, id) || length_of_text(tree, id) == 0 {
+        let (part, opened_by) = (class(tree, id), class(tree, opener_of_it));
+        let is_named = !part.is_empty() && !opened_by.is_empty();
+        if !is_named || has_dialog(tree, id) || length_of_text(tree, id) == 0 {
             return false;
         }
-        if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == called) {
+        if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == (part, opened_by)) {
             return *known;
         }
-        let is_it = |id| class(tree, id) == called.0 && names(id) == Some(called) && is_opened(tree, id);
-        let has = self.0.len() < Self::MOST
-            && tree.nodes().any(|(id, node)| node.flags.has(Flags::NAMED) && is_it(id));
-        if self.0.len() < Self::MOST {
-            self.0.push((called, has));
+        if self.0.len() >= Self::MOST {
+            return false;
         }
+        let is_it = |id| {
+            class(tree, id) == part
+                && opener(tree, id).is_some_and(|opener| class(tree, opener) == opened_by)
+                && is_opened(tree, id)
+        };
+        let has = tree.nodes().any(|(id, node)| node.flags.has(Flags::NAMED) && is_it(id));
+        self.0.push(((part, opened_by), has));
         has
     }
 }

@@ -5,7 +5,7 @@ use super::super::parts::Boundary;
 use super::super::values::Value;
 use super::super::{NodeId, Tag, rules};
 use super::{Builder, number};
-use crate::addresses::is_pdf;
+use crate::addresses::pdf_name;
 
 impl Builder<'_> {
     /// Returns true if a template holds what its parent shows.
@@ -59,7 +59,7 @@ impl Builder<'_> {
         attributes.iter().any(|value| {
             let bytes = self.values.bytes(*value);
             match value.attribute {
-                Attribute::Src | Attribute::Data => is_pdf(bytes),
+                Attribute::Src | Attribute::Data => pdf_name(bytes).is_some(),
                 Attribute::Type => bytes.trim_ascii().eq_ignore_ascii_case(b"application/pdf"),
                 _ => false,
             }

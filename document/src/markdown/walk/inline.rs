@@ -4,7 +4,7 @@ use super::super::Image;
 use super::super::escape;
 use super::super::line::Mark;
 use super::{Ending, Inside, Walk, formula, scripts};
-use crate::addresses::{destination, is_pdf};
+use crate::addresses::{destination, pdf_name};
 use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag};
 
@@ -78,8 +78,7 @@ impl Walk<'_> {
         let name = [Attribute::Title, Attribute::AriaLabel].into_iter();
         let mut name =
             name.filter_map(|name| self.tree.attribute(node, name)).filter(|name| !name.trim().is_empty());
-        let path = address.url.split(['?', '#']).next().unwrap_or_default();
-        let file = || path.rsplit('/').next().filter(|file| is_pdf(file.as_bytes()));
+        let file = || std::str::from_utf8(pdf_name(address.url.as_bytes())?).ok();
         let host = || address.url.split('/').nth(2);
         let name = name.next().or_else(file).or_else(host);
         let name = name.unwrap_or_default().to_owned();
