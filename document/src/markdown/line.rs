@@ -65,6 +65,8 @@ pub(super) struct Line {
     pub(super) into: Into,
     /// The marks of emphasis that just ended, from the innermost, if a letter cannot follow: their last character is punctuation.
     frail: Vec<Frail>,
+    /// The places before and behind the marks that ended last.
+    ended: (usize, usize),
     /// The same text without markup, while somebody needs it.
     plain: String,
     captures: usize,
@@ -77,6 +79,7 @@ impl Line {
             begun: Vec::new(),
             into: Into::Block,
             frail: Vec::new(),
+            ended: (0, 0),
             plain: String::new(),
             captures: 0,
         }
@@ -142,6 +145,8 @@ impl Line {
             && self.text.chars().next_back().is_some_and(is_punctuation);
         let closed_at = self.text.len();
         begun.mark.close(&mut self.text);
+        let (end, after_marks) = self.ended;
+        self.ended = (if after_marks == closed_at { end } else { closed_at }, self.text.len());
         let length = begun.mark.opening().len();
         self.frail.retain(|inner| is_frail && inner.closed_at + inner.length == closed_at);
         if is_frail {
@@ -190,6 +195,7 @@ impl Line {
             self.mend();
         }
         self.frail.clear();
+        self.ended = (0, 0);
         let mut before = self.text.chars().next_back();
         let is_new_link = |begun: &Begun| {
             begun.opened_at.is_none() && !begun.is_void && matches!(begun.mark, Mark::Link(_))
@@ -317,11 +323,10 @@ impl Line {
         }
     }
 
-    /// The letters and digits at the end of the run, if there are any: so many at most.
-    pub(super) fn last_word(&self, most: usize) -> Option<&str> {
-        let from_end = self.text.char_indices().rev().take(most);
-        let (start, _) = from_end.take_while(|(_, c)| c.is_alphanumeric()).last()?;
-        self.text.get(start..)
+    /// The run, without the marks that end there.
+    pub(super) fn before_marks(&self) -> &str {
+        let (end, after_marks) = self.ended;
+        self.text.get(..end).filter(|_| after_marks == self.text.len()).unwrap_or(&self.text)
     }
 
     /// The character before the number at the end of the run.
@@ -347,6 +352,7 @@ impl Line {
             }
         }
         self.frail.clear();
+        self.ended = (0, 0);
         self.part_captures();
         let end = self.end_without_blanks();
         self.text.truncate(end);

@@ -8,6 +8,7 @@ mod scripts;
 mod spans;
 mod title;
 
+use self::spans::may_be_word;
 use super::blocks::{Blocks, Numbers};
 use super::escape::Into;
 use super::line::{Line, Mark};
@@ -284,6 +285,9 @@ impl Walk<'_> {
     }
 
     fn enter(&mut self, id: NodeId, node: Node) -> Inside {
+        if may_be_word(node.tag) {
+            self.part_words(id, node);
+        }
         match node.tag {
             Tag::Text => self.text(self.tree.text(node)),
             Tag::Br => self.line.line_break(),
@@ -316,7 +320,6 @@ impl Walk<'_> {
             Tag::Input => self.checkbox(node),
             // In a heading it opens what follows.
             Tag::Button if self.is_in_heading() => {}
-            Tag::Span | Tag::Small | Tag::Time => self.part_words(id, node),
             tag if tag.is_inline() => {}
             _ => return self.block(id, node),
         }

@@ -1,4 +1,4 @@
-//! Words that only a style sheet parts: `<span class="price">€89</span><span class="before">€98</span>`.
+//! Words that only a style sheet parts: `<span class="price">€89</span><span class="before">€98</span>`, links beside each other.
 
 use super::Walk;
 use crate::html::{Attribute, Node, NodeId, Tag};
@@ -11,19 +11,85 @@ const WORD: usize = 3;
 impl Walk<'_> {
     /// Parts the words of two elements that stand next to each other, where they surely are two.
     pub(super) fn part_words(&mut self, id: NodeId, node: Node) {
-        let Some(last) = self.line.last_word(WORD + 1) else { return };
-        let is_one = |node: Node| matches!(node.tag, Tag::Span | Tag::Small | Tag::Time);
-        let before = self.tree.before(id).map(|before| self.tree.node(before));
-        let Some(before) = before.filter(|before| is_one(*before)) else { return };
-        let mut inside = self.tree.inside(id).take(MOST_LOOKED_AT).map(|(_, node)| self.tree.text(node));
-        let first = inside.find(|text| !text.is_empty()).unwrap_or_default();
-        let class = |node| self.tree.attribute(node, Attribute::Class);
-        let are_alike = before.tag == node.tag && class(before) == class(node);
-        if are_two(last, first, are_alike) {
+        let before = self.tree.before(id).map(|before| (before, self.tree.node(before)));
+        let Some((id_before, before)) = before.filter(|(_, before)| may_be_word(before.tag)) else { return };
+        let texts = |id| self.tree.inside(id).take(MOST_LOOKED_AT).map(|(_, node)| self.tree.text(node));
+        let text = texts(id).find(|text| !text.is_empty()).unwrap_or_default();
+        let has_words = || texts(id_before).any(|text| text.trim().contains(' '));
+        let is_same =
+            |attribute| self.tree.attribute(before, attribute) == self.tree.attribute(node, attribute);
+        let are_links = before.tag == Tag::A && node.tag == Tag::A;
+        let line = self.line.before_marks();
+        let is_part = match last_word(line) {
+            // The name of a module in a program.
+            "" if line.ends_with('.') && !has_words() => false,
+            "" => {
+                is_end(line) && begins_word(text) || is_amount(line) && text.starts_with(char::is_alphabetic)
+            }
+            _ if are_links && !is_same(Attribute::Href) => text.starts_with(char::is_alphanumeric),
+            // An editor may emphasize the last digit of a number.
+            last if (is_emphasis(before) || is_emphasis(node))
+                && last.ends_with(char::is_numeric)
+                && text.starts_with(char::is_numeric) =>
+            {
+                false
+            }
+            last => {
+                // Nothing is known of elements that pages define.
+                let is_known = node.tag != Tag::Other;
+                are_two(last, text, is_known && before.tag == node.tag && is_same(Attribute::Class))
+            }
+        };
+        if is_part {
             self.line.part_captures();
             self.line.blank();
         }
     }
+}
+
+fn is_emphasis(node: Node) -> bool {
+    matches!(node.tag, Tag::Strong | Tag::B | Tag::Em | Tag::I)
+}
+
+/// The letters and digits at the end of a line: as many as say whether it is a word.
+fn last_word(line: &str) -> &str {
+    let from_end = line.char_indices().rev().take(WORD + 1);
+    let start = from_end.take_while(|(_, c)| c.is_alphanumeric()).last();
+    start.and_then(|(start, _)| line.get(start..)).unwrap_or_default()
+}
+
+/// Returns true if a line ends with an image, a sentence, or a part of one. Names in programs have two colons.
+fn is_end(line: &str) -> bool {
+    line.ends_with(['.', '!', '?', ':', ';', ',', ')']) && !line.ends_with("::")
+}
+
+/// Returns true if text begins with a word that has a capital.
+fn begins_word(text: &str) -> bool {
+    let mut begin = text.chars();
+    begin.next().is_some_and(char::is_uppercase) && begin.next().is_some_and(char::is_lowercase)
+}
+
+/// Returns true if a line ends with a percentage or an amount of money.
+fn is_amount(line: &str) -> bool {
+    let amount = line.strip_suffix(['%', '€', '£', '¥']).unwrap_or_default();
+    amount.trim_end().ends_with(char::is_numeric)
+}
+
+/// Returns true if an element in a line may have a word, or several, that stand apart.
+pub(super) fn may_be_word(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::Span
+            | Tag::Small
+            | Tag::Time
+            | Tag::Other
+            | Tag::Strong
+            | Tag::B
+            | Tag::Em
+            | Tag::I
+            | Tag::A
+            | Tag::Label
+    )
 }
 
 /// Returns true if text begins another word than the one before it. Editors part words where letters begin to look different, so
