@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         source::check_output(config, output)?;
     }
     let (files, snapshot) = (source::files_to_deliver(config).accepting(accept), Snapshot::default());
-    let compiled = source::compile(config, &Recording::new(&files, &snapshot), &snapshot)?;
+    let compiled = source::compile_to_keep(config, Recording::new(&files, &snapshot), &snapshot)?;
     let ruleset = compiled.ruleset.as_ref().ok_or(Failure::Reported)?;
     source::check_accepted(ruleset, accept)?;
     source::warn_of_unkept(config, files.keep(&compiled.good_feeds));

@@ -4,6 +4,7 @@ mod configuration;
 mod resource;
 
 use std::env;
+use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf, absolute};
@@ -286,11 +287,14 @@ impl Arguments {
                 own.with_file_name("crawlpike.wasm")
             }
         };
-        snapshot.record(&path);
-        if path.is_file() {
-            return Ok(path);
-        }
         let shown = path.display();
+        match snapshot.read(&path, || fs::metadata(&path)) {
+            Ok(file) if file.is_file() => return Ok(path),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Failure::because(format_args!("cannot read {shown}: {error}")));
+            }
+            _ => {}
+        }
         Err(Failure::because(format_args!(
             "there is no file {shown}; give the filter's code with --wasm FILE, or build it with `make build`"
         )))

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use crawlpike_core::{Compiled, Diagnostic, Files, Ruleset, suggestion};
-use crawlpike_files::{FileErrors, FilesBeside, Replaced, Snapshot, why_unreadable};
+use crawlpike_files::{FileErrors, FilesBeside, Recording, Replaced, Snapshot, why_unreadable};
 
 use crate::failure::{Failure, say, say_all};
 
@@ -94,6 +94,22 @@ pub(crate) fn compile(path: &Path, files: &dyn Files, snapshot: &Snapshot) -> Re
     let compiled = compiled.map_err(|error| report_no_configuration(path, error))?;
     say_all(&compiled.diagnostics);
     if compiled.ruleset.is_some() { Ok(compiled) } else { Err(Failure::Reported) }
+}
+
+/// Compiles as [`compile`] does, for commands that keep the good versions of feeds; a failure also if one of those from before
+/// cannot be read, since nothing would judge the new one.
+pub(crate) fn compile_to_keep(
+    path: &Path,
+    recording: Recording<'_>,
+    snapshot: &Snapshot,
+) -> Result<Compiled, Failure> {
+    let compiled = compile(path, &recording, snapshot)?;
+    let unreadable = recording.into_unreadable();
+    for error in &unreadable {
+        let message = format!("{error}; until it can be read, no new version of the feed is accepted");
+        say(Diagnostic::error(path.display().to_string(), message));
+    }
+    if unreadable.is_empty() { Ok(compiled) } else { Err(Failure::Reported) }
 }
 
 /// Warns if good versions of feeds could not be kept, as in a read-only folder: the versions in force can be delivered all

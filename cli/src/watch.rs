@@ -42,10 +42,13 @@ pub(crate) fn run(work: &mut impl Watched) -> io::Result<()> {
     let mut undelivered = None;
     loop {
         undelivered = match (look, undelivered) {
-            (Look::Changed { made, .. }, _) | (Look::Unchanged, Some((made, LOOKS_UNTIL_RETRY))) => {
+            (Look::Changed { made, .. }, _)
+            | (Look::Unchanged | Look::Waiting, Some((made, LOOKS_UNTIL_RETRY))) => {
                 work.deliver(&watch, made).map(|made| (made, 0))
             }
-            (Look::Unchanged, undelivered) => undelivered.map(|(made, looks)| (made, looks + 1)),
+            (Look::Unchanged | Look::Waiting, undelivered) => {
+                undelivered.map(|(made, looks)| (made, looks + 1))
+            }
             // The product of the old files is useless.
             (Look::Changing, _) => None,
         };

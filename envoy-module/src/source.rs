@@ -99,16 +99,7 @@ impl Source {
     pub(crate) fn of_file(path: &Path) -> Option<Arc<Self>> {
         let mut files = lock(&FILES);
         if let Some(source) = files.get(path).and_then(Weak::upgrade) {
-            let look = source.origin.as_ref().map(|origin| lock(origin).look());
-            return match look {
-                Some(Look::Changed { files, made }) => source.take(&files, made),
-                Some(Look::Changing) => {
-                    let made = source.origin.as_ref().map(|origin| lock(origin).compile())?;
-                    source.take(&[], made)
-                }
-                Some(Look::Unchanged) | None => true,
-            }
-            .then_some(source);
+            return source.is_newest().then_some(source);
         }
         let mut origin = Origin::follow(path);
         let mut compiled = origin.compile();
@@ -128,22 +119,46 @@ impl Source {
         self.in_force.load_full()
     }
 
-    /// Looks once at the files, and takes what has changed. Returns true if a change is not over.
+    /// Takes what has changed at once, also if a change is not over. Returns false if it is refused.
+    fn is_newest(&self) -> bool {
+        let Some(origin) = &self.origin else { return true };
+        let mut origin = lock(origin);
+        match origin.look() {
+            Look::Unchanged | Look::Waiting => true,
+            Look::Changing => {
+                let made = origin.compile();
+                self.accept(origin, &[], made)
+            }
+            Look::Changed { files, made } => self.accept(origin, &files, made),
+        }
+    }
+
+    /// Looks once at the files, and takes what has changed. Returns true if it should look again soon.
     pub(crate) fn look(&self) -> bool {
         let Some(origin) = &self.origin else { return false };
         let mut origin = lock(origin);
         match origin.look() {
             Look::Unchanged => false,
-            Look::Changing => true,
-            Look::Changed { files, mut made } => {
-                if made.ruleset.is_some() {
-                    origin.remember(mem::take(&mut made.good_feeds));
-                }
-                drop(origin);
-                self.take(&files, made);
+            Look::Changing | Look::Waiting => true,
+            Look::Changed { files, made } => {
+                self.accept(origin, &files, made);
                 false
             }
         }
+    }
+
+    /// Remembers the good versions of feeds, and puts a new ruleset in force, if there is one.
+    fn accept(
+        &self,
+        mut origin: MutexGuard<'_, Origin>,
+        changed: &[PathBuf],
+        mut compiled: Compiled,
+    ) -> bool {
+        if compiled.ruleset.is_some() {
+            origin.remember(mem::take(&mut compiled.good_feeds));
+        }
+        drop(origin);
+        self.take(changed, compiled)
     }
 
     /// Puts a new ruleset in force, if there is one. Requests that are being served keep theirs.

@@ -98,7 +98,7 @@ impl Refresh {
         let Found { look, since } = found;
         Some(match look {
             Look::Unchanged => self.first_interval.take().unwrap_or(interval),
-            Look::Changing => moment,
+            Look::Changing | Look::Waiting => moment,
             Look::Changed { files, made } => {
                 take(in_force, main_thread, &document, &files, made, since);
                 interval

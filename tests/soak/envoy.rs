@@ -75,7 +75,7 @@ impl Envoy {
         let mut compiled = loop {
             match self.origin.look() {
                 Look::Unchanged => return None,
-                Look::Changing => {}
+                Look::Changing | Look::Waiting => {}
                 Look::Changed { made, .. } => break made,
             }
         };

@@ -51,7 +51,7 @@ pub(super) fn read(
         Form::Compiled => Recording::new(files, snapshot),
         Form::Document => Recording::new(files, snapshot).with_contents(&contents),
     };
-    let compiled = source::compile(config, &recording, snapshot)?;
+    let compiled = source::compile_to_keep(config, recording, snapshot)?;
     let ruleset = compiled.ruleset.as_ref().ok_or(Failure::Reported)?;
     source::check_accepted(ruleset, accepted)?;
     let value = match form {

@@ -1,3 +1,4 @@
+use std::fs;
 use std::io::Write;
 
 use flate2::Compression;
@@ -140,6 +141,23 @@ fn what_a_guard_holds_is_let_in_by_accept() {
 }
 
 #[test]
+fn a_feed_is_not_let_in_unless_its_last_good_version_can_be_read() {
+    let folder = folder();
+    compile(&folder, &[]);
+    let before = fs::read(folder.path("crawlpike.bin")).unwrap();
+    fs::remove_file(folder.path("googlebot.json.last-good")).unwrap();
+    fs::create_dir(folder.path("googlebot.json.last-good")).unwrap();
+    let few = serde_json::json!({ "prefixes": prefixes_of_googlebot(&folder)[..12] }).to_string();
+    folder.write("googlebot.json", &few);
+    let why = "crawlpike.json: error: cannot read googlebot.json.last-good: not a regular file; until it can be read, no new version of the feed is accepted";
+    compile(&folder, &[]).says(why).ends(2);
+    assert_eq!(fs::read(folder.path("crawlpike.bin")).unwrap(), before);
+    let envoy = ["envoy", "--config", "crawlpike.json", "--wasm", "robots.txt", "--output", "envoy.json"];
+    folder.run(&envoy).says(why).ends(2);
+    assert!(!folder.path("envoy.json").exists());
+}
+
+#[test]
 fn a_compressed_file_takes_the_place_of_the_other() {
     let folder = folder();
     compile(&folder, &[]);
@@ -200,6 +218,6 @@ fn the_configuration_is_not_replaced_by_what_is_made_of_it() {
         let done = folder.run(arguments);
         done.ends(2).prints_only("");
         assert!(done.stderr.ends_with("is read by this command; write to another file\n"));
-        assert_eq!(std::fs::read(folder.path(config)).unwrap(), before);
+        assert_eq!(fs::read(folder.path(config)).unwrap(), before);
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawlpike_core::{Compiled, Diagnostic, FoundFile, GoodFeed, Ruleset};
+use crawlpike_core::{Compiled, Diagnostic, FoundFile, GoodFeed, Ruleset, Severity};
 
 use crate::beside::is_of_the_last_days;
 use crate::read::{document, words};
@@ -88,9 +88,23 @@ impl Origin {
 
     /// Compiles the document with the files that it names, as they are now. A compiled ruleset is loaded, and refused if its
     /// document has changed.
+    ///
+    /// If the last good version of a feed cannot be read, nothing judges the new one: a warning says so, and it is not among
+    /// [`Compiled::good_feeds`].
     pub fn compile(&mut self) -> Compiled {
         let snapshot = Snapshot::default();
-        let (compiled, _) = self.compile_recording(&snapshot);
+        let (mut compiled, unreadable) = self.compile_recording(&snapshot);
+        for error in &unreadable {
+            let message = format!("{error}; the new version of the feed is not compared with it");
+            let error = Diagnostic::error(self.name(), message);
+            compiled.diagnostics.push(Diagnostic { severity: Severity::Warning, ..error });
+        }
+        let is_of = |error: &FileError, path: &str| {
+            [self.files.last_good_path(path), self.files.earlier_good_path(path)]
+                .iter()
+                .any(|file| file == error.path())
+        };
+        compiled.good_feeds.retain(|good| !unreadable.iter().any(|error| is_of(error, &good.path)));
         self.watch = Watch::new(snapshot);
         self.note_feeds_of(&compiled);
         compiled
@@ -107,6 +121,7 @@ impl Origin {
         match look {
             Look::Unchanged => Look::Unchanged,
             Look::Changing => Look::Changing,
+            Look::Waiting => Look::Waiting,
             Look::Changed { files, made: (mut compiled, unreadable) } => {
                 if !matches!(self.document, Document::Compiled(_)) {
                     self.refuse_losses(&mut compiled, &unreadable);
@@ -171,9 +186,12 @@ impl Origin {
         let files = Recording::new(&self.files, snapshot).with_remembered(&self.remembered);
         let compiled = Ruleset::compile(name, text, &files);
         let unreadable = files.into_unreadable();
-        let state = |one: &Remembered| snapshot.state(&self.files.last_good_path(&one.path));
-        // A version in whose place somebody has put another one is forgotten.
-        self.remembered.retain(|one| one.counts_beside(state(one)));
+        let failed = snapshot.failed();
+        // A version in whose place somebody has put another one that can be read is forgotten.
+        self.remembered.retain(|one| {
+            let file = self.files.last_good_path(&one.path);
+            failed.contains(&file) || one.counts_beside(snapshot.state(&file))
+        });
         (compiled, unreadable)
     }
 

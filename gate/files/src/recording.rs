@@ -40,7 +40,8 @@ impl<'a> Recording<'a> {
         Self { remembered, ..self }
     }
 
-    pub(crate) fn into_unreadable(self) -> Vec<FileError> {
+    /// The good versions of feeds that are there and could not be read, so that no new version was compared with them.
+    pub fn into_unreadable(self) -> Vec<FileError> {
         self.unreadable.into_inner()
     }
 

@@ -4,7 +4,7 @@
 //! and changes that other machines make on a network file system, none of which inotify reports.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -16,18 +16,18 @@ use rustix::io::Errno;
 use crate::audience::{Permissions, Readers};
 
 /// The files that were read, as they were just before.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Snapshot(RefCell<BTreeMap<PathBuf, State>>);
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    files: RefCell<BTreeMap<PathBuf, State>>,
+    /// Those that could not be read, for a reason that may pass.
+    failed: RefCell<BTreeSet<PathBuf>>,
+}
 
 /// The state of a path; an error if nothing is there.
 pub(crate) type State = Result<Fingerprint, io::ErrorKind>;
 
 /// The state of a path that was not read. No path has it, because looking at one is never interrupted.
 const UNREAD: State = Err(io::ErrorKind::Interrupted);
-
-/// The state of a path that could not be read for a reason that may pass. No path has it, because looking at one writes
-/// nothing.
-const FAILED: State = Err(io::ErrorKind::WriteZero);
 
 /// Errors that do not pass until something about the file changes: a missing right, a socket, no file.
 const LASTING: [Errno; 4] = [Errno::ACCESS, Errno::PERM, Errno::NXIO, Errno::NOENT];
@@ -65,7 +65,7 @@ impl Snapshot {
     /// Adds a file. To be called before it is read, so that a change while it is read is noticed; also for a file that is
     /// not there, whose arrival is a change. The state that was recorded first stays.
     pub fn record(&self, path: &Path) {
-        self.0.borrow_mut().entry(path.to_path_buf()).or_insert_with(|| state_of(path));
+        self.files.borrow_mut().entry(path.to_path_buf()).or_insert_with(|| state_of(path));
     }
 
     /// Adds a file, and reads it. If the system fails to read a file that is there, [`Watch`](crate::Watch) has it read again,
@@ -82,28 +82,33 @@ impl Snapshot {
     /// Takes note that a file that was added could not be read.
     pub(crate) fn note_failure(&self, path: &Path, error: &io::Error) {
         let may_pass = Errno::from_io_error(error).is_some_and(|errno| !LASTING.contains(&errno));
-        if let Some(state @ Ok(_)) = self.0.borrow_mut().get_mut(path).filter(|_| may_pass) {
-            *state = FAILED;
+        if may_pass && self.state(path).is_ok() {
+            self.failed.borrow_mut().insert(path.to_path_buf());
         }
+    }
+
+    /// The files that could not be read, for a reason that may pass.
+    pub(crate) fn failed(&self) -> BTreeSet<PathBuf> {
+        self.failed.borrow().clone()
     }
 
     /// Those who may read every file of it.
     pub fn readers(&self) -> Readers {
-        let files = self.0.borrow();
+        let files = self.files.borrow();
         let present = files.values().filter_map(|state| state.as_ref().ok());
         present.fold(Readers::EVERYBODY, |readers, file| readers.and(Readers::of(file.permissions)))
     }
 
     /// The files of it that are there, with the times when they were last modified.
     pub fn present(&self) -> Vec<(PathBuf, Option<SystemTime>)> {
-        let files = self.0.borrow();
+        let files = self.files.borrow();
         let present = files.iter().filter_map(|(path, state)| Some((path, state.as_ref().ok()?)));
         present.map(|(path, file)| (path.clone(), file.modified)).collect()
     }
 
     /// A file of it that not everybody may read.
     pub fn private_file(&self) -> Option<PathBuf> {
-        let files = self.0.borrow();
+        let files = self.files.borrow();
         let is_private = |file: &Fingerprint| Readers::of(file.permissions) != Readers::EVERYBODY;
         let private = files.iter().find(|(_, state)| state.as_ref().is_ok_and(is_private));
         private.map(|(path, _)| path.clone())
@@ -111,25 +116,31 @@ impl Snapshot {
 
     /// Records a file again that we have written ourselves, so that it does not count as changed.
     pub(crate) fn record_again(&self, path: &Path) {
-        if let Some(state) = self.0.borrow_mut().get_mut(path) {
+        if let Some(state) = self.files.borrow_mut().get_mut(path) {
             *state = state_of(path);
         }
     }
 
     /// The state of a file; one that was not recorded is as one that is not there.
     pub(crate) fn state(&self, path: &Path) -> State {
-        self.0.borrow().get(path).copied().unwrap_or(Err(io::ErrorKind::NotFound))
+        self.files.borrow().get(path).copied().unwrap_or(Err(io::ErrorKind::NotFound))
     }
 
     /// The same files as they are now.
     #[must_use]
     pub(crate) fn now(&self) -> Self {
-        Self(RefCell::new(self.0.borrow().keys().map(|path| (path.clone(), state_of(path))).collect()))
+        let files = self.files.borrow().keys().map(|path| (path.clone(), state_of(path))).collect();
+        Self { files: RefCell::new(files), failed: RefCell::default() }
+    }
+
+    /// Returns true if both have the same files, in the same states.
+    pub(crate) fn is_as(&self, other: &Self) -> bool {
+        self.files == other.files
     }
 
     /// The files of this one whose state is another one there, or which are not there.
-    pub(crate) fn differing_from(&self, other: &Self) -> Vec<PathBuf> {
-        let (files, other) = (self.0.borrow(), other.0.borrow());
+    pub(crate) fn differing_from(&self, other: &Self) -> BTreeSet<PathBuf> {
+        let (files, other) = (self.files.borrow(), other.files.borrow());
         files
             .iter()
             .filter(|(path, state)| other.get(*path) != Some(state))
@@ -137,18 +148,22 @@ impl Snapshot {
             .collect()
     }
 
-    /// Returns true if the files that both have are in the same state in both. One that could not be read in the other
-    /// snapshot agrees with any state.
+    /// The files of this one that the other one does not have.
+    pub(crate) fn new_beside(&self, other: &Self) -> Vec<PathBuf> {
+        let (files, other) = (self.files.borrow(), other.files.borrow());
+        files.keys().filter(|path| !other.contains_key(*path)).cloned().collect()
+    }
+
+    /// Returns true if the files that both have are in the same state in both.
     pub(crate) fn agrees_with(&self, other: &Self) -> bool {
-        let (files, other) = (self.0.borrow(), other.0.borrow());
-        let agrees = |there: &State, state: &State| there == state || *there == FAILED;
-        files.iter().all(|(path, state)| other.get(path).is_none_or(|there| agrees(there, state)))
+        let (files, other) = (self.files.borrow(), other.files.borrow());
+        files.iter().all(|(path, state)| other.get(path).is_none_or(|there| there == state))
     }
 
     /// Adds the files of another one that this one does not have, so that each of them counts as changed.
     pub(crate) fn add_as_unread(&self, other: &Self) {
-        for path in other.0.borrow().keys() {
-            self.0.borrow_mut().entry(path.clone()).or_insert(UNREAD);
+        for path in other.files.borrow().keys() {
+            self.files.borrow_mut().entry(path.clone()).or_insert(UNREAD);
         }
     }
 }

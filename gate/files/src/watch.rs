@@ -14,9 +14,11 @@ use crate::{FileErrors, FilesBeside};
 pub enum Look<T> {
     /// They are as they were.
     Unchanged,
-    /// They have changed, and may still be changing, or one of them could not be read: look again after
-    /// [`Watch::SETTLING_TIME`].
+    /// They have changed, and may still be changing: look again after [`Watch::SETTLING_TIME`].
     Changing,
+    /// They are as they were, but the system failed to read one of them, which will be read again: look again after
+    /// [`Watch::SETTLING_TIME`].
+    Waiting,
     /// They had changed, and were read again.
     Changed {
         /// Those that had changed.
@@ -34,15 +36,18 @@ pub enum Look<T> {
 ///
 /// A program that writes a file all the time cannot postpone this for ever: see [`Watch::PATIENCE`].
 ///
-/// A file that the system failed to read is read again after two looks, and from then on each time after [`Watch::PATIENCE`].
+/// A file that the system failed to read is read again at the second look, and from then on each time after [`Watch::PATIENCE`]
+/// more. If the same files fail again, nothing new is reported.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// The files, as they were when they were read.
     read: Snapshot,
     /// As they were at the last look.
     last: Snapshot,
-    /// The number of looks in a row that found a change that was not over, or a file that could not be read.
+    /// The number of looks in a row that found a change that was not over.
     changing: u32,
+    /// The number of looks since a file could not be read.
+    waited: u32,
     /// True if files were read only because they could not be read before.
     is_retried: bool,
 }
@@ -57,22 +62,31 @@ impl Watch {
 
     /// Looks at files that were read before.
     pub(crate) fn new(read: Snapshot) -> Self {
-        Self { last: read.clone(), read, changing: 0, is_retried: false }
+        Self { last: read.clone(), read, ..Self::default() }
     }
 
     /// Looks once. After a change that is over, `read` reads the files; it records each of them just before.
     pub fn look<T>(&mut self, read: impl FnOnce(&Snapshot) -> T) -> Look<T> {
         let before = self.observe();
-        if self.last == self.read {
-            self.changing = 0;
-            Look::Unchanged
-        } else if self.changing >= Self::PATIENCE
-            || (self.last == before && !(self.is_retried && self.is_retry()))
-        {
-            self.read_observed(read)
-        } else {
+        if !self.is_as_read() {
+            if self.changing >= Self::PATIENCE || self.last.is_as(&before) {
+                return self.read_observed(read);
+            }
             self.changing += 1;
-            Look::Changing
+            return Look::Changing;
+        }
+        self.changing = 0;
+        if self.read.failed().is_empty() {
+            return Look::Unchanged;
+        }
+        if self.waited < if self.is_retried { Self::PATIENCE } else { 1 } {
+            self.waited += 1;
+            return Look::Waiting;
+        }
+        let failed = self.read.failed();
+        match self.read_observed(read) {
+            Look::Changed { .. } if self.is_retried && self.read.failed() == failed => Look::Waiting,
+            look => look,
         }
     }
 
@@ -87,19 +101,25 @@ impl Watch {
         mem::replace(&mut self.last, self.read.now())
     }
 
-    /// Returns true if nothing has changed, but a file could not be read.
-    fn is_retry(&self) -> bool {
-        self.last != self.read && self.last.agrees_with(&self.read)
+    fn is_as_read(&self) -> bool {
+        self.last.is_as(&self.read)
     }
 
     fn read_observed<T>(&mut self, read: impl FnOnce(&Snapshot) -> T) -> Look<T> {
-        let files = self.read.differing_from(&self.last);
         let snapshot = Snapshot::default();
         let made = read(&snapshot);
         let is_whole = snapshot.now().agrees_with(&snapshot) && self.last.agrees_with(&snapshot);
         if is_whole || self.changing >= Self::PATIENCE {
-            *self = Self { is_retried: self.is_retry(), ..Self::new(snapshot) };
-            return Look::Changed { files, made };
+            let failed = self.read.failed();
+            let mut files = self.read.differing_from(&self.last);
+            files.extend(failed.iter().cloned());
+            // Those that are named by what changed.
+            if !files.is_empty() {
+                files.extend(snapshot.new_beside(&self.read));
+            }
+            let is_retried = self.is_as_read() && !failed.is_empty();
+            *self = Self { is_retried, ..Self::new(snapshot) };
+            return Look::Changed { files: files.into_iter().collect(), made };
         }
         // A file changed meanwhile, and may be incomplete.
         self.read.add_as_unread(&snapshot);
@@ -273,17 +293,38 @@ mod tests {
         assert!(matches!(glance(&mut watch), Look::Changing));
         let failed = watch.look(|snapshot| read(snapshot, Some(Errno::IO)));
         assert!(matches!(failed, Look::Changed { made: None, .. }), "it is not silent");
-        for (looks, again) in [(1, None), (Watch::PATIENCE, None), (Watch::PATIENCE, Some(3))] {
+        let waits = |watch: &mut Watch, looks| {
             for look in 0..looks {
-                assert!(matches!(glance(&mut watch), Look::Changing), "{look}");
+                assert!(matches!(glance(watch), Look::Waiting), "{look}");
             }
-            let Look::Changed { files, made } =
-                watch.look(|snapshot| read(snapshot, again.is_none().then_some(Errno::NOMEM)))
-            else {
-                panic!("it waits for ever")
-            };
-            assert_eq!((files, made), (vec![policy.clone()], again));
+        };
+        let both = vec![feed.clone(), policy.clone()];
+        for looks in [1, Watch::PATIENCE] {
+            waits(&mut watch, looks);
+            let mut is_read = false;
+            let failed = watch.look(|snapshot| {
+                is_read = true;
+                read(snapshot, Some(Errno::NOMEM))
+            });
+            assert!(matches!(failed, Look::Waiting), "it has been reported");
+            assert!(is_read, "it waits for ever");
         }
+        waits(&mut watch, Watch::PATIENCE);
+        let Look::Changed { files, made } = watch.look(|snapshot| read(snapshot, None)) else {
+            panic!("it can be read")
+        };
+        assert_eq!((files, made), (both.clone(), Some(3)), "with those that it names");
+        // A change meanwhile is one like any other.
+        watch.read(|snapshot| read(snapshot, Some(Errno::IO)));
+        waits(&mut watch, 1);
+        for content in ["", "abc", "ab"] {
+            fs::write(&policy, content).unwrap();
+            assert!(matches!(glance(&mut watch), Look::Changing), "{content}");
+        }
+        let Look::Changed { files, made } = watch.look(|snapshot| read(snapshot, None)) else {
+            panic!("the change is over")
+        };
+        assert_eq!((files, made), (both, Some(3)));
         assert!(matches!(glance(&mut watch), Look::Unchanged));
         fs::write(&feed, "abc").unwrap();
         assert!(matches!(glance(&mut watch), Look::Changing), "the feed is watched again");
