@@ -33,6 +33,8 @@ pub struct Origin {
     files: FilesBeside,
     watch: Watch,
     remembered: Vec<Remembered>,
+    /// The good versions that were there and could not be read at the start.
+    unreadable: Vec<PathBuf>,
     /// The feeds of which the newest ruleset has a version.
     feeds_in_force: Vec<String>,
 }
@@ -65,6 +67,7 @@ impl Origin {
             files,
             watch: Watch::default(),
             remembered: Vec::new(),
+            unreadable: Vec::new(),
             feeds_in_force: Vec::new(),
         }
     }
@@ -89,8 +92,8 @@ impl Origin {
     /// Compiles the document with the files that it names, as they are now. A compiled ruleset is loaded, and refused if its
     /// document has changed.
     ///
-    /// If the last good version of a feed cannot be read, nothing judges the new one: a warning says so, and it is not among
-    /// [`Compiled::good_feeds`].
+    /// If the last good version of a feed cannot be read, nothing judges the new one: a warning says so, and [`Self::keep`] does
+    /// not replace that version.
     pub fn compile(&mut self) -> Compiled {
         let snapshot = Snapshot::default();
         let (mut compiled, unreadable) = self.compile_recording(&snapshot);
@@ -99,12 +102,7 @@ impl Origin {
             let error = Diagnostic::error(self.name(), message);
             compiled.diagnostics.push(Diagnostic { severity: Severity::Warning, ..error });
         }
-        let is_of = |error: &FileError, path: &str| {
-            [self.files.last_good_path(path), self.files.earlier_good_path(path)]
-                .iter()
-                .any(|file| file == error.path())
-        };
-        compiled.good_feeds.retain(|good| !unreadable.iter().any(|error| is_of(error, &good.path)));
+        self.unreadable = unreadable.iter().map(|error| error.path().to_path_buf()).collect();
         self.watch = Watch::new(snapshot);
         self.note_feeds_of(&compiled);
         compiled
@@ -196,16 +194,22 @@ impl Origin {
     }
 
     /// Keeps [`Compiled::good_feeds`], each beside its source, as [`FilesBeside::keep`] does. If that fails, they are
-    /// [remembered](Self::remember).
+    /// [remembered](Self::remember), and so are those in whose place a version is that could not be read.
     ///
     /// # Errors
     ///
     /// For each file that cannot be written.
     pub fn keep(&mut self, good_feeds: Vec<GoodFeed>) -> Result<(), FileErrors> {
-        let kept = self.watch.keep(&self.files, &good_feeds);
+        let is_unreadable = |good: &GoodFeed| {
+            let files = [self.files.last_good_path(&good.path), self.files.earlier_good_path(&good.path)];
+            files.iter().any(|file| self.unreadable.contains(file))
+        };
+        let (unjudged, good): (Vec<_>, Vec<_>) = good_feeds.into_iter().partition(is_unreadable);
+        let kept = self.watch.keep(&self.files, &good);
         if kept.is_err() {
-            self.remember(good_feeds);
+            self.remember(good);
         }
+        self.remember(unjudged);
         kept
     }
 

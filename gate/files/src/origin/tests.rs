@@ -174,13 +174,18 @@ fn at_the_start_a_last_good_version_that_cannot_be_read_stays_where_it_is() {
     let mut origin = lab.loaded();
     fs::remove_file(lab.path("lab.txt.last-good")).unwrap();
     fs::create_dir(lab.path("lab.txt.last-good")).unwrap();
+    lab.write("lab.txt", "198.51.100.0/24\n");
     let compiled = origin.compile();
-    assert!(covers(&compiled, "192.0.2.1"));
-    assert!(compiled.good_feeds.is_empty());
+    assert!(covers(&compiled, "198.51.100.1"));
     let said = compiled.diagnostics.last().unwrap().to_string();
     let expected =
         "lab.txt.last-good: not a regular file; the new version of the feed is not compared with it";
     assert!(said.contains(": warning: ") && said.ends_with(expected), "{said}");
+    origin.keep(compiled.good_feeds).expect("it is not written");
+    assert!(lab.path("lab.txt.last-good").is_dir());
+    lab.write("lab.txt", "192.0.2.0/24\n");
+    let (compiled, _) = renewed(&mut origin);
+    assert!(covers(&compiled, "198.51.100.1"), "held: the version in memory judges it");
 }
 
 #[test]
