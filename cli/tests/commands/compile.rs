@@ -60,7 +60,7 @@ fn every_command_says_the_same_of_the_compiled_file() {
     assert!(expected[0].1.contains(r#""reason":"robots-disallowed""#), "{expected:?}");
     assert!(expected[0].1.contains(r#""country":"US""#), "{expected:?}");
     for (name, _) in &sources {
-        std::fs::remove_file(folder.path(name)).unwrap();
+        fs::remove_file(folder.path(name)).unwrap();
     }
     assert_eq!(answers("crawlpike.bin"), expected);
 }
@@ -70,7 +70,7 @@ fn a_cut_or_altered_file_is_refused_with_the_reason() {
     let folder = folder();
     compile(&folder, &[]);
     folder.write("crawlpike.wasm", "\0asm");
-    let good = std::fs::read(folder.path("crawlpike.bin")).unwrap();
+    let good = fs::read(folder.path("crawlpike.bin")).unwrap();
     let altered_at = |at: usize| {
         let mut altered = good.clone();
         altered[at] ^= 4;
@@ -164,14 +164,10 @@ fn a_compressed_file_takes_the_place_of_the_other() {
     let pack = || {
         let arguments = ["compile", "--config", "crawlpike.json", "--output", "crawlpike.bin.gz", "--gzip"];
         assert_eq!(folder.run(&arguments).status, 0);
-        std::fs::read(folder.path("crawlpike.bin.gz")).unwrap()
+        fs::read(folder.path("crawlpike.bin.gz")).unwrap()
     };
     let packed = pack();
-    assert!(
-        packed.len() * 3 < std::fs::read(folder.path("crawlpike.bin")).unwrap().len(),
-        "{}",
-        packed.len()
-    );
+    assert!(packed.len() * 3 < fs::read(folder.path("crawlpike.bin")).unwrap().len(), "{}", packed.len());
     assert_eq!(pack(), packed, "the same content is the same file");
     let lookup = |config| folder.run(&["lookup", "--config", config, GOOGLEBOT]);
     let (plain, done) = (lookup("crawlpike.bin"), lookup("crawlpike.bin.gz"));
@@ -198,7 +194,7 @@ fn who_has_seen_enough_gets_the_file_all_the_same() {
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), stderr.lines().count()), (Some(0), 1), "{stderr}");
-    assert!(is_stored(&std::fs::read(folder.path("crawlpike.bin")).unwrap()));
+    assert!(is_stored(&fs::read(folder.path("crawlpike.bin")).unwrap()));
 }
 
 #[test]
@@ -206,7 +202,7 @@ fn the_configuration_is_not_replaced_by_what_is_made_of_it() {
     let folder = folder();
     compile(&folder, &[]);
     folder.write("crawlpike.wasm", "\0asm");
-    std::fs::create_dir(folder.path("sub")).unwrap();
+    fs::create_dir(folder.path("sub")).unwrap();
     for arguments in [
         &["compile", "--config", "crawlpike.json", "--output", "sub/../crawlpike.json"][..],
         &["compile", "--config", "crawlpike.bin", "--output", "crawlpike.bin"],
@@ -214,7 +210,7 @@ fn the_configuration_is_not_replaced_by_what_is_made_of_it() {
         &["envoy", "--config", "crawlpike.json", "--wasm", "crawlpike.wasm", "--xds-dir", "."],
     ] {
         let config = arguments[2];
-        let before = std::fs::read(folder.path(config)).unwrap();
+        let before = fs::read(folder.path(config)).unwrap();
         let done = folder.run(arguments);
         done.ends(2).prints_only("");
         assert!(done.stderr.ends_with("is read by this command; write to another file\n"));
