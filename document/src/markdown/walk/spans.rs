@@ -1,6 +1,7 @@
 //! Words that only a style sheet parts: `<span class="price">€89</span><span class="before">€98</span>`, links beside each other.
 
 use super::Walk;
+use crate::html::tree::Flags;
 use crate::html::{Attribute, Node, NodeId, Tag};
 
 /// The nodes in which the first text of an element is looked for.
@@ -12,19 +13,33 @@ impl Walk<'_> {
     /// Parts the words of two elements that stand next to each other, where they surely are two.
     pub(super) fn part_words(&mut self, id: NodeId, node: Node) {
         let before = self.tree.before(id).map(|before| (before, self.tree.node(before)));
-        let Some((id_before, before)) = before.filter(|(_, before)| may_be_word(before.tag)) else { return };
-        let texts = |id| self.tree.inside(id).take(MOST_LOOKED_AT).map(|(_, node)| self.tree.text(node));
-        let text = texts(id).find(|text| !text.is_empty()).unwrap_or_default();
-        let has_words = || texts(id_before).any(|text| text.trim().contains(' '));
+        // A place that a link leads to parts nothing, unlike an icon.
+        let is_place = |id: NodeId, node: Node| node.tag == Tag::A && node.end.0 == id.0 + 1;
+        let is_word = |(id, node): &(NodeId, Node)| may_be_word(node.tag) && !is_place(*id, *node);
+        let Some((id_before, before)) = before.filter(is_word) else { return };
+        let inside = |id| self.tree.inside(id).take(MOST_LOOKED_AT);
+        let mut skip_to = id;
+        let first = inside(id).find(|(id, node)| {
+            if node.flags.has(Flags::HIDDEN) {
+                skip_to = skip_to.max(node.end);
+            }
+            *id >= skip_to && !self.tree.text(*node).is_empty()
+        });
+        let Some((_, first)) = first else { return };
+        let (line, text) = (self.line.before_marks(), self.tree.text(first));
+        if line.ends_with(is_of_unspaced_script) || text.starts_with(is_of_unspaced_script) {
+            return;
+        }
+        let has_words = || inside(id_before).any(|(_, node)| self.tree.text(node).trim().contains(' '));
         let is_same =
             |attribute| self.tree.attribute(before, attribute) == self.tree.attribute(node, attribute);
         let are_links = before.tag == Tag::A && node.tag == Tag::A;
-        let line = self.line.before_marks();
         let is_part = match last_word(line) {
             // The name of a module in a program.
             "" if line.ends_with('.') && !has_words() => false,
             "" => {
-                is_end(line) && begins_word(text) || is_amount(line) && text.starts_with(char::is_alphabetic)
+                begins_word(text) && is_end(line)
+                    || text.starts_with(char::is_alphanumeric) && is_amount(line)
             }
             _ if are_links && !is_same(Attribute::Href) => text.starts_with(char::is_alphanumeric),
             // An editor may emphasize the last digit of a number.
@@ -63,16 +78,31 @@ fn is_end(line: &str) -> bool {
     line.ends_with(['.', '!', '?', ':', ';', ',', ')']) && !line.ends_with("::")
 }
 
-/// Returns true if text begins with a word that has a capital.
+/// Returns true if text begins with a word that has a capital, not with an initial.
 fn begins_word(text: &str) -> bool {
     let mut begin = text.chars();
-    begin.next().is_some_and(char::is_uppercase) && begin.next().is_some_and(char::is_lowercase)
+    begin.next().is_some_and(char::is_uppercase)
+        && begin.next().is_some_and(|c| c.is_alphabetic() || c.is_whitespace())
 }
 
 /// Returns true if a line ends with a percentage or an amount of money.
 fn is_amount(line: &str) -> bool {
     let amount = line.strip_suffix(['%', '€', '£', '¥']).unwrap_or_default();
-    amount.trim_end().ends_with(char::is_numeric)
+    amount.strip_suffix(char::is_whitespace).unwrap_or(amount).ends_with(char::is_numeric)
+}
+
+/// Returns true if a character is of a script that has no blanks between words: Chinese, Japanese, Thai and others.
+fn is_of_unspaced_script(character: char) -> bool {
+    matches!(
+        character,
+        '\u{e00}'..='\u{eff}'
+            | '\u{1000}'..='\u{109f}'
+            | '\u{1780}'..='\u{17ff}'
+            | '\u{2e80}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{ff00}'..='\u{ffef}'
+            | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 /// Returns true if an element in a line may have a word, or several, that stand apart.
