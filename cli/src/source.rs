@@ -103,13 +103,14 @@ pub(crate) fn compile_to_keep(
     recording: Recording<'_>,
     snapshot: &Snapshot,
 ) -> Result<Compiled, Failure> {
-    let compiled = compile(path, &recording, snapshot)?;
+    let compiled = compile(path, &recording, snapshot);
     let unreadable = recording.into_unreadable();
     for error in &unreadable {
-        let message = format!("{error}; until it can be read, no new version of the feed is accepted");
+        let message =
+            format!("{error}; until it can be read, or is removed, no new version of the feed is accepted");
         say(Diagnostic::error(path.display().to_string(), message));
     }
-    if unreadable.is_empty() { Ok(compiled) } else { Err(Failure::Reported) }
+    if unreadable.is_empty() { compiled } else { Err(Failure::Reported) }
 }
 
 /// Warns if good versions of feeds could not be kept, as in a read-only folder: the versions in force can be delivered all

@@ -133,17 +133,12 @@ impl Source {
         }
     }
 
-    /// Looks once at the files, and takes what has changed. Returns true if it should look again soon.
-    pub(crate) fn look(&self) -> bool {
-        let Some(origin) = &self.origin else { return false };
+    /// Looks once at the files, and takes what has changed.
+    pub(crate) fn look(&self) {
+        let Some(origin) = &self.origin else { return };
         let mut origin = lock(origin);
-        match origin.look() {
-            Look::Unchanged => false,
-            Look::Changing | Look::Waiting => true,
-            Look::Changed { files, made } => {
-                self.accept(origin, &files, made);
-                false
-            }
+        if let Look::Changed { files, made } = origin.look() {
+            self.accept(origin, &files, made);
         }
     }
 

@@ -149,7 +149,7 @@ fn a_feed_is_not_let_in_unless_its_last_good_version_can_be_read() {
     fs::create_dir(folder.path("googlebot.json.last-good")).unwrap();
     let few = serde_json::json!({ "prefixes": prefixes_of_googlebot(&folder)[..12] }).to_string();
     folder.write("googlebot.json", &few);
-    let why = "crawlpike.json: error: cannot read googlebot.json.last-good: not a regular file; until it can be read, no new version of the feed is accepted";
+    let why = "crawlpike.json: error: cannot read googlebot.json.last-good: not a regular file; until it can be read, or is removed, no new version of the feed is accepted";
     compile(&folder, &[]).says(why).ends(2);
     assert_eq!(fs::read(folder.path("crawlpike.bin")).unwrap(), before);
     let envoy = ["envoy", "--config", "crawlpike.json", "--wasm", "robots.txt", "--output", "envoy.json"];

@@ -33,7 +33,7 @@ pub struct Origin {
     files: FilesBeside,
     watch: Watch,
     remembered: Vec<Remembered>,
-    /// The good versions that were there and could not be read at the start.
+    /// The good versions that were there and could not be read the last time.
     unreadable: Vec<PathBuf>,
     /// The feeds of which the newest ruleset has a version.
     feeds_in_force: Vec<String>,
@@ -102,7 +102,7 @@ impl Origin {
             let error = Diagnostic::error(self.name(), message);
             compiled.diagnostics.push(Diagnostic { severity: Severity::Warning, ..error });
         }
-        self.unreadable = unreadable.iter().map(|error| error.path().to_path_buf()).collect();
+        self.note_unreadable(&unreadable);
         self.watch = Watch::new(snapshot);
         self.note_feeds_of(&compiled);
         compiled
@@ -124,10 +124,15 @@ impl Origin {
                 if !matches!(self.document, Document::Compiled(_)) {
                     self.refuse_losses(&mut compiled, &unreadable);
                 }
+                self.note_unreadable(&unreadable);
                 self.note_feeds_of(&compiled);
                 Look::Changed { files, made: compiled }
             }
         }
+    }
+
+    fn note_unreadable(&mut self, unreadable: &[FileError]) {
+        self.unreadable = unreadable.iter().map(|error| error.path().to_path_buf()).collect();
     }
 
     fn note_feeds_of(&mut self, compiled: &Compiled) {
@@ -138,17 +143,20 @@ impl Origin {
     }
 
     fn refuse_losses(&self, compiled: &mut Compiled, unreadable: &[FileError]) {
-        let Some(ruleset) = &compiled.ruleset else { return };
         let was_in_force = |name: &str| self.feeds_in_force.iter().any(|known| known == name);
-        let lost = ruleset.feeds(now()).filter(|feed| !feed.is_usable && was_in_force(feed.name));
-        let lost = lost.map(|feed| {
+        let feeds = compiled.ruleset.iter().flat_map(|ruleset| ruleset.feeds(now()));
+        let lost = feeds.filter(|feed| !feed.is_usable && was_in_force(feed.name)).map(|feed| {
             let name = feed.name;
             let message = format!(
                 "the feed `{name}` was in force, and no version of it is left: restore its file, or reload"
             );
             Diagnostic::error(self.name(), message)
         });
-        let unreadable = unreadable.iter().map(|error| {
+        // A version that nothing judged judges those that come.
+        let unjudged = self.remembered.iter().filter(|one| one.is_unjudged);
+        let unjudged: Vec<PathBuf> = unjudged.map(|one| self.files.last_good_path(&one.path)).collect();
+        let unreadable = unreadable.iter().filter(|error| unjudged.iter().all(|file| file != error.path()));
+        let unreadable = unreadable.map(|error| {
             // Of the document, so that hosts that report only what is new about changed files report it.
             let message = format!("{error}; until it can be read, no new version of the feed is accepted");
             Diagnostic::error(self.name(), message)
@@ -200,17 +208,20 @@ impl Origin {
     ///
     /// For each file that cannot be written.
     pub fn keep(&mut self, good_feeds: Vec<GoodFeed>) -> Result<(), FileErrors> {
-        let is_unreadable = |good: &GoodFeed| {
-            let files = [self.files.last_good_path(&good.path), self.files.earlier_good_path(&good.path)];
-            files.iter().any(|file| self.unreadable.contains(file))
-        };
-        let (unjudged, good): (Vec<_>, Vec<_>) = good_feeds.into_iter().partition(is_unreadable);
+        let (unjudged, good): (Vec<_>, Vec<_>) =
+            good_feeds.into_iter().partition(|good| self.is_unjudged(&good.path));
         let kept = self.watch.keep(&self.files, &good);
         if kept.is_err() {
             self.remember(good);
         }
         self.remember(unjudged);
         kept
+    }
+
+    /// Returns true if a good version of a feed could not be read, by which a new one is judged.
+    fn is_unjudged(&self, path: &str) -> bool {
+        let files = [self.files.last_good_path(path), self.files.earlier_good_path(path)];
+        files.iter().any(|file| self.unreadable.contains(file))
     }
 
     /// Remembers [`Compiled::good_feeds`], for hosts that cannot or do not write files. They are the last good versions until
@@ -221,12 +232,14 @@ impl Origin {
             let modified = source.ok().and_then(|file| file.modified).map(crate::seconds);
             let instead_of = self.watch.snapshot().state(&self.files.last_good_path(&path));
             let earlier = self.earlier_of(&path);
+            let is_unjudged = self.is_unjudged(&path);
             self.remembered.retain(|other| other.path != path);
             self.remembered.push(Remembered {
                 path,
                 file: Arc::new(FoundFile { bytes, modified }),
                 instead_of,
                 earlier,
+                is_unjudged,
             });
         }
     }

@@ -80,6 +80,8 @@ pub(crate) struct Remembered {
     pub(crate) instead_of: State,
     /// The version before the changes of the last days; `None`: the one in a file.
     pub(crate) earlier: Option<Earlier>,
+    /// The last good version in a file could not be read, and judges this one as soon as it can.
+    pub(crate) is_unjudged: bool,
 }
 
 /// The version of a feed before the changes of the last days, which is in no file of its own.
@@ -142,12 +144,13 @@ impl Files for Recording<'_> {
         // `crawlpike compile --accept` changes it.
         self.snapshot.record(&file);
         let state = self.snapshot.state(&file);
-        if let Some(remembered) =
-            self.remembered.iter().find(|one| one.is_of(path) && one.counts_beside(state))
-        {
+        let remembered = self.remembered.iter().find(|one| one.is_of(path) && one.counts_beside(state));
+        if let Some(remembered) = remembered.filter(|one| !one.is_unjudged) {
             return Some(remembered.file());
         }
-        let found = self.good(path, file, self.beside.read_last_good(path))?;
+        let Some(found) = self.good(path, file, self.beside.read_last_good(path)) else {
+            return remembered.map(Remembered::file);
+        };
         if let Some(contents) = self.contents {
             contents.last_good.borrow_mut().insert(path.to_owned(), found.clone());
         }

@@ -148,10 +148,11 @@ impl Snapshot {
             .collect()
     }
 
-    /// The files of this one that the other one does not have.
+    /// The files of this one that are there, and that the other one does not have.
     pub(crate) fn new_beside(&self, other: &Self) -> Vec<PathBuf> {
         let (files, other) = (self.files.borrow(), other.files.borrow());
-        files.keys().filter(|path| !other.contains_key(*path)).cloned().collect()
+        let is_new = |(path, state): &(&PathBuf, &State)| state.is_ok() && !other.contains_key(*path);
+        files.iter().filter(is_new).map(|(path, _)| path.clone()).collect()
     }
 
     /// Returns true if the files that both have are in the same state in both.

@@ -21,7 +21,7 @@ pub enum Look<T> {
     Waiting,
     /// They had changed, and were read again.
     Changed {
-        /// Those that had changed.
+        /// Those that had changed, or could not be read before, and those that are read for the first time.
         files: Vec<PathBuf>,
         /// The result of reading all of them.
         made: T,

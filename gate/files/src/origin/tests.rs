@@ -108,7 +108,7 @@ fn a_remembered_version_counts_until_another_is_kept_beside_the_source() {
 }
 
 #[test]
-fn each_kind_of_file_that_could_not_be_read_is_read_again() {
+fn each_kind_of_file_that_could_not_be_read_is_waited_for() {
     // Reading it is an error of input and output.
     let unreadable = Path::new("/proc/self/mem");
     // As long as it is open, its state stays the same.
@@ -186,6 +186,33 @@ fn at_the_start_a_last_good_version_that_cannot_be_read_stays_where_it_is() {
     lab.write("lab.txt", "192.0.2.0/24\n");
     let (compiled, _) = renewed(&mut origin);
     assert!(covers(&compiled, "198.51.100.1"), "held: the version in memory judges it");
+}
+
+#[test]
+fn a_last_good_version_judges_as_soon_as_it_can_be_read() {
+    let lab = Lab::new();
+    let mut origin = lab.loaded();
+    lab.write("lab.txt", "198.51.100.0/24\n");
+    assert!(!covers(&origin.compile(), "198.51.100.1"), "held: all has changed");
+    let (last_good, kept) = (lab.path("lab.txt.last-good"), lab.path("kept"));
+    fs::rename(&last_good, &kept).unwrap();
+    // As long as it is open, its state stays the same.
+    let unreadable = Path::new("/proc/self/mem");
+    let _open = fs::File::open(unreadable).unwrap();
+    std::os::unix::fs::symlink(unreadable, &last_good).unwrap();
+    let compiled = origin.compile();
+    assert!(covers(&compiled, "198.51.100.1"));
+    origin.remember(compiled.good_feeds);
+    for look in 0..3 {
+        assert!(matches!(origin.look(), Look::Waiting), "{look}");
+    }
+    // As if that file could be read again.
+    fs::rename(&kept, &last_good).unwrap();
+    let snapshot = Snapshot::default();
+    snapshot.record(&last_good);
+    origin.remembered[0].instead_of = snapshot.state(&last_good);
+    let compiled = origin.compile();
+    assert!(!covers(&compiled, "198.51.100.1"), "{:?}", compiled.diagnostics);
 }
 
 #[test]
