@@ -41,10 +41,13 @@ fn where_last_good_versions_cannot_be_kept_the_file_is_written_with_a_warning() 
     for command in DELIVERIES {
         let folder = folder();
         folder.write("partners.txt", "192.0.2.1\n");
-        // That of the first feed.
-        fs::create_dir(folder.path("googlebot.json.last-good")).unwrap();
+        // The names beside that of the first feed are too long: also root cannot write such files.
+        let name = format!("{}.json", "g".repeat(240));
+        fs::rename(folder.path("googlebot.json"), folder.path(&name)).unwrap();
+        let config = folder.read("crawlpike.json");
+        folder.write("crawlpike.json", config.replace("googlebot.json", &name));
         let done = deliver(&folder, command);
-        done.ends(0).says_only("crawlpike.json: warning: cannot write googlebot.json.last-good: not a regular file; if the next version of the feed is broken, there is no good one to fall back on\n");
+        done.ends(0).says_only(&format!("crawlpike.json: warning: cannot write {name}.earlier-good: File name too long (os error 36); if the next version of the feed is broken, there is no good one to fall back on\n"));
         assert!(
             folder.path("partners.txt.last-good").is_file() && folder.path("out").is_file(),
             "{command:?}"
