@@ -76,14 +76,14 @@ impl Watch {
             return Look::Changing;
         }
         self.changing = 0;
-        if self.read.failed().is_empty() {
+        let failed = self.read.failed();
+        if failed.is_empty() {
             return Look::Unchanged;
         }
         if self.waited < if self.is_retried { Self::PATIENCE } else { 1 } {
             self.waited += 1;
             return Look::Waiting;
         }
-        let failed = self.read.failed();
         match self.read_observed(read) {
             Look::Changed { .. } if self.is_retried && self.read.failed() == failed => Look::Waiting,
             look => look,

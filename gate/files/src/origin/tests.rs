@@ -26,6 +26,21 @@ impl Lab {
         fs::write(self.path(name), content).unwrap();
     }
 
+    /// Puts a folder in the place of the last good version, which cannot be read.
+    fn hide_last_good(&self) {
+        fs::remove_file(self.path("lab.txt.last-good")).unwrap();
+        fs::create_dir(self.path("lab.txt.last-good")).unwrap();
+    }
+
+    /// Puts what cannot be read, for an error of input and output, in the place of a file. As long as the result is open, its
+    /// state stays the same.
+    fn break_file(&self, name: &str) -> fs::File {
+        let unreadable = Path::new("/proc/self/mem");
+        fs::remove_file(self.path(name)).unwrap();
+        std::os::unix::fs::symlink(unreadable, self.path(name)).unwrap();
+        fs::File::open(unreadable).unwrap()
+    }
+
     /// An origin whose first version is kept in a file.
     fn loaded(&self) -> Origin {
         let mut origin = Origin::read(&self.path("crawlpike.json")).unwrap();
@@ -109,10 +124,6 @@ fn a_remembered_version_counts_until_another_is_kept_beside_the_source() {
 
 #[test]
 fn each_kind_of_file_that_could_not_be_read_is_waited_for() {
-    // Reading it is an error of input and output.
-    let unreadable = Path::new("/proc/self/mem");
-    // As long as it is open, its state stays the same.
-    let _open = fs::File::open(unreadable).unwrap();
     for name in ["crawlpike.json", "robots.txt", "lab.txt", "lab.txt.last-good"] {
         let lab = Lab::new();
         let path = lab.path("crawlpike.json");
@@ -122,8 +133,7 @@ fn each_kind_of_file_that_could_not_be_read_is_waited_for() {
         assert!(compiled.ruleset.is_some(), "{:?}", compiled.diagnostics);
         origin.keep(compiled.good_feeds).unwrap();
         let content = fs::read(lab.path(name)).unwrap();
-        fs::remove_file(lab.path(name)).unwrap();
-        std::os::unix::fs::symlink(unreadable, lab.path(name)).unwrap();
+        let _open = lab.break_file(name);
         let (compiled, _) = renewed(&mut origin);
         // A feed has its last good version.
         assert_eq!(compiled.ruleset.is_some(), name == "lab.txt", "{name}");
@@ -158,8 +168,7 @@ fn a_feed_that_was_in_force_is_not_lost() {
 fn without_the_last_good_version_no_new_one_is_let_in() {
     let lab = Lab::new();
     let mut origin = lab.loaded();
-    fs::remove_file(lab.path("lab.txt.last-good")).unwrap();
-    fs::create_dir(lab.path("lab.txt.last-good")).unwrap();
+    lab.hide_last_good();
     let (compiled, _) = renewed(&mut origin);
     assert!(compiled.ruleset.is_none());
     let said = compiled.diagnostics.last().unwrap().to_string();
@@ -172,8 +181,7 @@ fn without_the_last_good_version_no_new_one_is_let_in() {
 fn at_the_start_a_last_good_version_that_cannot_be_read_stays_where_it_is() {
     let lab = Lab::new();
     let mut origin = lab.loaded();
-    fs::remove_file(lab.path("lab.txt.last-good")).unwrap();
-    fs::create_dir(lab.path("lab.txt.last-good")).unwrap();
+    lab.hide_last_good();
     lab.write("lab.txt", "198.51.100.0/24\n");
     let compiled = origin.compile();
     assert!(covers(&compiled, "198.51.100.1"));
@@ -195,11 +203,8 @@ fn a_last_good_version_judges_as_soon_as_it_can_be_read() {
     lab.write("lab.txt", "198.51.100.0/24\n");
     assert!(!covers(&origin.compile(), "198.51.100.1"), "held: all has changed");
     let (last_good, kept) = (lab.path("lab.txt.last-good"), lab.path("kept"));
-    fs::rename(&last_good, &kept).unwrap();
-    // As long as it is open, its state stays the same.
-    let unreadable = Path::new("/proc/self/mem");
-    let _open = fs::File::open(unreadable).unwrap();
-    std::os::unix::fs::symlink(unreadable, &last_good).unwrap();
+    fs::copy(&last_good, &kept).unwrap();
+    let _open = lab.break_file("lab.txt.last-good");
     let compiled = origin.compile();
     assert!(covers(&compiled, "198.51.100.1"));
     origin.remember(compiled.good_feeds);
