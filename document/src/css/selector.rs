@@ -104,17 +104,20 @@ impl Selector {
 
     /// Reads a selector, of which the last element counts; none if it has a name that is not known.
     pub(super) fn of(text: &[u8], is_known: impl Fn(Name) -> bool) -> Option<Self> {
-        let (mut rest, weight) = without_page(text.trim_ascii());
+        let text = text.trim_ascii();
+        // Most selectors are about elements that the page does not have.
+        let last = LastName::of(text);
+        let is_last_known = last.is_some_and(|last| is_known(last.name));
+        if last.is_some_and(|last| !is_last_known && !is_state(last.written, last.name)) {
+            return None;
+        }
+        let (mut rest, weight) = without_page(text);
         let mut selector = Self { weight, ..Self::default() };
-        if let Some(last) = LastName::of(rest) {
-            if !is_known(last.name) {
-                if !is_state(last.written, last.name) {
-                    return None;
-                }
-            } else if let Some(is_conditional) = last.is_conditional {
-                selector.add(last.name, last.weight);
-                return Some(Self { is_conditional, ..selector });
-            }
+        if let Some(last) = last.filter(|_| is_last_known)
+            && let Some(is_conditional) = last.is_conditional(rest)
+        {
+            selector.add(last.name, last.weight);
+            return Some(Self { is_conditional, ..selector });
         }
         let last = last_element(rest);
         if let Some((last, has_others)) = last {
@@ -198,21 +201,34 @@ impl<'t> Iterator for Selectors<'t> {
 
 /// The length of the first selector of a list, if others follow.
 fn first(list: &[u8]) -> Option<usize> {
-    let length = memchr::memchr(b',', list)?;
-    if memchr::memchr3(b'(', b'[', b'\\', list.get(..length)?).is_none() {
-        return Some(length);
+    let (mut at, mut comma) = (0, 0);
+    loop {
+        if comma <= at {
+            comma = at + memchr::memchr(b',', list.get(at..)?)?;
+        }
+        match memchr::memchr3(b'(', b'[', b'\\', list.get(at..comma)?) {
+            Some(before) => at = after_hiding(list, at + before),
+            None => return Some(comma),
+        }
     }
-    let (mut depth, mut is_escaped) = (0_usize, false);
-    list.iter().position(|byte| {
+}
+
+/// The place after an escape, or after brackets and all that is in them.
+fn after_hiding(list: &[u8], from: usize) -> usize {
+    let (mut at, mut depth) = (from, 0_usize);
+    while let Some(byte) = list.get(at) {
         match byte {
-            _ if is_escaped => {}
+            b'\\' => at += 1,
             b'(' | b'[' => depth += 1,
-            b')' | b']' => depth = depth.saturating_sub(1),
+            b')' | b']' => depth -= 1,
             _ => {}
         }
-        is_escaped = *byte == b'\\' && !is_escaped;
-        *byte == b',' && depth == 0
-    })
+        at += 1;
+        if depth == 0 {
+            break;
+        }
+    }
+    at
 }
 
 /// Returns true if a name is that of a state.
@@ -252,45 +268,58 @@ struct LastName<'t> {
     written: &'t [u8],
     name: Name,
     weight: u16,
-    /// The selector has more than the name: others before it, or a state. Unknown if its own element has more before the name.
-    is_conditional: Option<bool>,
+    /// The bytes of the selector behind it, and behind the dot or the hash before it.
+    length: usize,
+    /// A state stands behind the name.
+    has_state: bool,
 }
 
 impl<'t> LastName<'t> {
     /// The name; none unless it is clear from the bytes at the end of the selector.
     fn of(selector: &'t [u8]) -> Option<Self> {
-        match split_last(selector)? {
-            ([.., b'\\', b':'], _) => None,
-            ([before @ .., b':', b':'] | [before @ .., b':'], _) => {
-                let (others, written) = split_last(before)?;
-                let last = Self::behind(others, written)?;
-                Some(Self { is_conditional: last.is_conditional.map(|_| true), ..last })
-            }
-            (others, written) => Self::behind(others, written),
-        }
-    }
-
-    fn behind(others: &'t [u8], written: &'t [u8]) -> Option<Self> {
-        // A blank may be the end of an escape.
-        let is_escaped = || memchr::memchr(b'\\', others).is_some();
+        let (others, written) = split_last(selector)?;
+        let has_state = others.ends_with(b":");
+        let (others, written) = match others {
+            [.., b'\\', b':'] => return None,
+            [before @ .., b':', b':'] | [before @ .., b':'] => split_last(before)?,
+            _ => (others, written),
+        };
         let (sort, weight, before) = match others {
             [.., b'\\', b'.' | b'#'] => return None,
             [before @ .., b'.'] => (b'.', Self::CLASS, before),
             [before @ .., b'#'] => (b'#', Self::ID, before),
-            [.., end] if sort_of(*end) != Sort::ENDS || is_escaped() => return None,
+            [.., end] if sort_of(*end) != Sort::ENDS || is_escaped(others) => return None,
             _ if written.is_empty() || written.iter().any(u8::is_ascii_uppercase) => return None,
             before => (b'<', Self::ELEMENT, before),
         };
-        let is_conditional = match before {
-            [] => Some(false),
-            [.., end] => (sort_of(*end) == Sort::ENDS && !is_escaped()).then_some(true),
-        };
-        Some(Self { written, name: Name::of(sort, written), weight, is_conditional })
+        let length = selector.len() - before.len();
+        Some(Self { written, name: Name::of(sort, written), weight, length, has_state })
+    }
+
+    /// Returns true if a selector with this last name has more than the name: others before it, or a state; none if its own
+    /// element has more before the name.
+    fn is_conditional(self, selector: &[u8]) -> Option<bool> {
+        match selector.get(..selector.len().checked_sub(self.length)?)? {
+            [] => Some(self.has_state),
+            before @ [.., end] => (sort_of(*end) == Sort::ENDS && !is_escaped(before)).then_some(true),
+        }
     }
 
     const ID: u16 = 256;
     const CLASS: u16 = 16;
     const ELEMENT: u16 = 1;
+}
+
+/// Returns true if the last byte of a text may be part of an escape, which has at most eight.
+fn is_escaped(text: &[u8]) -> bool {
+    const ONES: u64 = u64::MAX / 0xff;
+    match text.last_chunk() {
+        Some(last) => {
+            let others = u64::from_le_bytes(*last) ^ (ONES * u64::from(b'\\'));
+            others.wrapping_sub(ONES) & !others & (ONES << 7) != 0
+        }
+        None => text.contains(&b'\\'),
+    }
 }
 
 /// The bytes of a name at the end of a selector, and those before it.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
-use memchr::{memchr3, memmem, memrchr2};
+use memchr::{memchr, memchr3, memmem, memrchr2};
 
 use super::declarations::{Style, after_address, after_comment, begins_address};
 use super::look::Changes;
@@ -138,12 +138,13 @@ impl Sheet {
             let prelude = if rest.has_comment { without_comments(prelude) } else { prelude.into() };
             let prelude = without_marks(prelude.trim_ascii());
             let scope = open.last().copied().unwrap_or(outermost);
+            let at_rule = || std::str::from_utf8(prelude).unwrap_or_default();
             match end {
                 Some(b'{') if is_broken => {
                     rest.block();
                     is_broken = false;
                 }
-                Some(b'{') if prelude.starts_with('@') => match self.inside(prelude, scope) {
+                Some(b'{') if prelude.starts_with(b"@") => match self.inside(at_rule(), scope) {
                     Some(scope) => open.push(scope),
                     None => {
                         rest.block();
@@ -157,19 +158,23 @@ impl Sheet {
                     open.pop();
                     is_broken = false;
                 }
-                Some(b';') if prelude.starts_with('@') && !is_broken => {
-                    if prelude.contains('(') && !prelude.contains(')') {
+                Some(b';') if prelude.starts_with(b"@") && !is_broken => {
+                    if prelude.contains(&b'(') && !prelude.contains(&b')') {
                         rest.statement();
                     }
-                    // The order of layers.
-                    let names = prelude.split_once(|c: char| c.is_ascii_whitespace());
-                    let names = names.filter(|(name, _)| name.eq_ignore_ascii_case("@layer"));
-                    for name in names.into_iter().flat_map(|(_, names)| names.split(',')) {
-                        self.layer(name, scope.layer);
-                    }
+                    self.layers(at_rule(), scope.layer);
                 }
                 _ => is_broken = true,
             }
+        }
+    }
+
+    /// Takes the order of layers from a statement.
+    fn layers(&mut self, statement: &str, around: Layer) {
+        let names = statement.split_once(|c: char| c.is_ascii_whitespace());
+        let names = names.filter(|(name, _)| name.eq_ignore_ascii_case("@layer"));
+        for name in names.into_iter().flat_map(|(_, names)| names.split(',')) {
+            self.layer(name, around);
         }
     }
 
@@ -212,8 +217,8 @@ impl Sheet {
         Layer(u8::try_from(place).unwrap_or_default())
     }
 
-    fn rule<'p>(&mut self, selectors: &str, block: &'p str, scope: Scope, page: &mut Page<'p, '_>) {
-        let list = Selectors::of(selectors.as_bytes());
+    fn rule<'p>(&mut self, selectors: &[u8], block: &'p [u8], scope: Scope, page: &mut Page<'p, '_>) {
+        let list = Selectors::of(selectors);
         let names = page.known;
         let known = |selector| Selector::of(selector, |name| names.may_have(name));
         let mut selectors = list.clone().filter_map(known).peekable();
@@ -223,7 +228,8 @@ impl Sheet {
             return;
         }
         // Another rule may well give another layout.
-        let Style { usual, important } = page.blocks.get(block.trim_ascii().as_bytes(), || Style::of(block));
+        let of_block = || Style::of(std::str::from_utf8(block).unwrap_or_default());
+        let Style { usual, important } = page.blocks.get(block.trim_ascii(), of_block);
         let style = Style { usual: usual.without_layout(), important: important.without_layout() };
         if style.is_empty() {
             return;
@@ -315,39 +321,41 @@ impl Sheet {
 }
 
 /// The same without comments.
-fn without_comments(prelude: &str) -> Cow<'_, str> {
-    let (mut text, mut rest) = (String::new(), prelude);
-    while let Some((before, from)) =
-        rest.find(['/', '"', '\'', '\\']).and_then(|at| rest.split_at_checked(at))
+fn without_comments(prelude: &[u8]) -> Cow<'_, [u8]> {
+    let (mut text, mut rest) = (Vec::new(), prelude);
+    while let Some((before, from)) = rest
+        .iter()
+        .position(|byte| matches!(byte, b'/' | b'"' | b'\'' | b'\\'))
+        .and_then(|at| rest.split_at_checked(at))
     {
-        text.push_str(before);
-        let after = match from.as_bytes() {
+        text.extend_from_slice(before);
+        rest = match from {
             [b'/', after @ ..] if after.starts_with(b"*") => after_comment(after),
             [quote @ (b'"' | b'\''), after @ ..] => after_string(after, *quote),
             [b'\\', b'/' | b'"' | b'\'' | b'\\', after @ ..] | [_, after @ ..] => after,
             [] => &[],
         };
-        let (read, after) = from.split_at_checked(from.len() - after.len()).unwrap_or((from, ""));
-        text.push_str(if read.starts_with("/*") { "" } else { read });
-        rest = after;
+        let read = from.get(..from.len() - rest.len()).unwrap_or(from);
+        text.extend_from_slice(if read.starts_with(b"/*") { b"" } else { read });
     }
-    text.push_str(rest);
+    text.extend_from_slice(rest);
     text.into()
 }
 
 /// The same without the marks of comments in HTML around a sheet.
-fn without_marks(prelude: &str) -> &str {
+fn without_marks(mut prelude: &[u8]) -> &[u8] {
     // The tokenizer keeps the first two signs of a sheet.
-    match ["<!--", "-->", "--"].iter().find_map(|mark| prelude.strip_prefix(mark)) {
-        Some(rest) => without_marks(rest.trim_start()),
-        None => prelude,
+    const MARKS: [&[u8]; 3] = [b"<!--", b"-->", b"--"];
+    while let Some(rest) = MARKS.iter().find_map(|mark| prelude.strip_prefix(*mark)) {
+        prelude = rest.trim_ascii_start();
     }
+    prelude
 }
 
 /// The part of a sheet that is not read.
 #[derive(Debug)]
 struct Rest<'t> {
-    text: &'t str,
+    text: &'t [u8],
     /// The bytes that are left where the next string or escape begins, and where the next comment does, if they are known.
     quoted: usize,
     comment: usize,
@@ -357,32 +365,33 @@ struct Rest<'t> {
 
 impl<'t> Rest<'t> {
     fn of(text: &'t str) -> Self {
-        Self { text, quoted: usize::MAX, comment: usize::MAX, has_comment: false }
+        Self { text: text.as_bytes(), quoted: usize::MAX, comment: usize::MAX, has_comment: false }
     }
 
     /// Reads the text before one of some bytes that are in no comment and no string, and that byte.
-    fn until(&mut self, ends: [u8; 3]) -> (&'t str, Option<u8>) {
+    fn until(&mut self, ends: [u8; 3]) -> (&'t [u8], Option<u8>) {
         let [first, second, third] = ends;
         self.has_comment = false;
         let text = self.text;
-        let mut rest = text.as_bytes();
+        let mut rest = text;
         // The next end counts, unless something before it can hide it.
         let mut next = memchr3(first, second, third, rest);
         while let Some(end) = next {
-            match self.after_hiding(rest, end) {
-                Some(after) => {
-                    let passed = rest.len() - after.len();
-                    next = end.checked_sub(passed).or_else(|| memchr3(first, second, third, after));
-                    rest = after;
-                }
-                None => {
-                    let at = text.len() - rest.len() + end;
-                    self.text = text.get(at + 1..).unwrap_or_default();
-                    return (text.get(..at).unwrap_or_default(), rest.get(end).copied());
-                }
+            let hiding = self.quoted.max(self.comment);
+            let after = if hiding <= rest.len() - end { None } else { self.after_hiding(rest, end) };
+            if let Some(after) = after {
+                let passed = rest.len() - after.len();
+                next = end.checked_sub(passed).or_else(|| memchr3(first, second, third, after));
+                rest = after;
+                continue;
             }
+            let at = text.len() - rest.len() + end;
+            let (before, from) = text.split_at_checked(at).unwrap_or((text, &[]));
+            let (byte, after) = from.split_first().map_or((None, from), |(byte, after)| (Some(*byte), after));
+            self.text = after;
+            return (before, byte);
         }
-        self.text = "";
+        self.text = &[];
         (text, None)
     }
 
@@ -413,12 +422,12 @@ impl<'t> Rest<'t> {
 
     /// Reads the rest of a statement from a semicolon in an address.
     fn statement(&mut self) {
-        self.text = self.text.split_once(')').map_or("", |(_, after)| after);
+        self.text = memchr(b')', self.text).and_then(|at| self.text.get(at + 1..)).unwrap_or_default();
         self.until([b';', b'}', b';']);
     }
 
     /// Reads what is in a block whose first brace is read, and its end.
-    fn block(&mut self) -> &'t str {
+    fn block(&mut self) -> &'t [u8] {
         let (text, mut depth) = (self.text, 1_usize);
         while depth > 0 {
             match self.until([b'{', b'}', b'}']).1 {

@@ -252,6 +252,10 @@ impl Marks<'_, '_> {
             self.marks.push((id, false));
         }
         let look = self.look(node);
+        let is_plain = look == Look::default() && !matches!(node.tag, Tag::Pre | Tag::Embed);
+        if is_plain && !around.is_invisible && around.parted != Some(node.parent) {
+            return false;
+        }
         let is_cell = matches!(node.tag, Tag::Td | Tag::Th);
         let look = if is_cell || node.tag.is_inline() { look.without_box(is_cell) } else { look };
         let is_whole = matches!(node.tag, Tag::Html | Tag::Body);
