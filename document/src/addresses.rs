@@ -79,10 +79,23 @@ fn leads_somewhere(url: &Url) -> bool {
     !is_empty && !matches!(url.scheme(), "javascript" | "data" | "blob" | "about" | "vbscript")
 }
 
+/// Returns true if a part of an address looks like a character reference.
+fn has_reference(address: &str) -> bool {
+    address.contains(';') && address.split('&').skip(1).any(begins_as_reference)
+}
+
+/// Returns true if what follows a `&` makes both look like a character reference.
+fn begins_as_reference(after: &str) -> bool {
+    const LONGEST: usize = 32;
+    let after = after.strip_prefix('#').unwrap_or(after).as_bytes();
+    let length = after.iter().take(LONGEST).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    length > 0 && after.get(length) == Some(&b';')
+}
+
 /// An address as the destination of a link in markdown.
 pub(crate) fn destination(address: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"<>\\|`()".contains(&byte);
-    if address.bytes().all(is_plain) {
+    if address.bytes().all(is_plain) && !has_reference(address) {
         return address.to_owned();
     }
     let mut out = String::with_capacity(address.len());
@@ -90,8 +103,9 @@ pub(crate) fn destination(address: &str) -> String {
     if is_bracketed {
         out.push('<');
     }
-    for character in address.chars() {
+    for (at, character) in address.char_indices() {
         match character {
+            '&' if address.get(at + 1..).is_some_and(begins_as_reference) => out.push_str("&amp;"),
             '<' | '>' | '\\' | '|' | '`' => out.push_str(&format!("%{:02X}", u32::from(character))),
             c if c.is_whitespace() || c.is_control() => out.push_str("%20"),
             c => out.push(c),

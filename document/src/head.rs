@@ -9,6 +9,13 @@ use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 /// The bytes of JSON-LD that are read in a page.
 const MOST_JSON_LD: usize = 256 << 10;
 
+/// The objects of JSON-LD in an element that are read: so many, and one for so many bytes. Each takes ten times as much memory.
+const MOST_OBJECTS: usize = 64;
+const BYTES_OF_OBJECT: usize = 64;
+
+/// The most bytes of a heading that may be the title of a page.
+const LONGEST_HEADING: u32 = 1 << 10;
+
 /// The headings of each level that may be the title of a page.
 const MOST_HEADINGS: usize = 16;
 
@@ -42,6 +49,10 @@ impl Head {
         let mut room = MOST_JSON_LD;
         let (mut first_left, mut second_left) = (MOST_HEADINGS, MOST_HEADINGS);
         let mut hidden_to = Tree::ROOT;
+        let is_short = |id| {
+            let text: u32 = tree.inside(id).map(|(_, node)| node.text_length()).sum();
+            text <= LONGEST_HEADING
+        };
         for (id, node) in tree.nodes() {
             if node.flags.has(Flags::HIDDEN) {
                 hidden_to = hidden_to.max(node.end);
@@ -59,6 +70,7 @@ impl Head {
                     let left = if node.tag == Tag::H1 { &mut first_left } else { &mut second_left };
                     if *left > 0
                         && id >= hidden_to
+                        && is_short(id)
                         && let Some(text) = text(&tree.heading_text(id))
                     {
                         *left -= 1;
@@ -204,6 +216,10 @@ fn parse_json_ld(text: &str) -> Vec<Map<String, Value>> {
         .strip_prefix("//<![CDATA[")
         .map_or(text, |text| text.trim_end().trim_end_matches("//]]>"));
     let text = text.trim_start_matches('\u{feff}').trim_end_matches(';');
+    let most = MOST_OBJECTS + text.len() / BYTES_OF_OBJECT;
+    if memchr::memchr_iter(b'{', text.as_bytes()).count() > most {
+        return Vec::new();
+    }
     // Many pages have line ends in their strings, which JSON has not.
     let without_controls = || text.replace(|c: char| c.is_ascii_control(), " ");
     match serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_controls())) {

@@ -3,7 +3,8 @@
 use super::color::Color;
 use super::value::{
     FILTERS, Length, MATH, SHAPES, TRANSFORMS, are_all, are_lengths, arguments, clips_all, has_room,
-    is_blurred, is_edge, is_number, is_of_all, is_one_of, is_zero, lengths, moves_away, words,
+    is_blurred, is_edge, is_number, is_of_all, is_one_of, is_shifted_away, is_zero, lengths, moves_away,
+    top_and_left, words,
 };
 
 /// The part of an element that people see.
@@ -37,7 +38,7 @@ macro_rules! properties {
 properties! {
     DISPLAY VISIBILITY OPACITY FILTER FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN_LEFT MARGIN_TOP INDENT CLIP CLIP_PATH WIDTH
     HEIGHT MOST_WIDTH MOST_HEIGHT OVERFLOW TRANSFORM TRANSLATE SCALE ROTATE ZOOM CONTENT TEXT_BACKGROUND ANIMATION BLOCK
-    PARTS ROOM FLOAT SHADOW RELATIVE SPACING IMAGE PUSHED NOWRAP
+    PARTS ROOM FLOAT SHADOW RELATIVE SPACING IMAGE PUSHED NOWRAP OUTSIDE PLACED PADDED GROWS AS_AROUND
 }
 
 /// The keywords of properties that take a length.
@@ -53,6 +54,7 @@ const SIZED: &[&str] = &[
 ];
 const MOST: &[&str] =
     &["none", "min-content", "max-content", "fit-content", "stretch", "-webkit-fill-available"];
+const AS_COLOR: &[&str] = &["inherit", "unset", "currentcolor"];
 const SIZES_OF_LETTERS: [&str; 9] =
     ["xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large", "math"];
 /// The properties that leave an element no room.
@@ -60,7 +62,7 @@ const SIZES: u64 = WIDTH | HEIGHT | MOST_WIDTH | MOST_HEIGHT;
 
 /// The sides from which an element may be far off.
 const SIDES: u64 = LEFT | RIGHT | TOP | BOTTOM;
-const MARGIN: u64 = MARGIN_LEFT | MARGIN_TOP;
+const MARGIN: u64 = MARGIN_LEFT | MARGIN_TOP | OUTSIDE;
 /// The properties that move or shrink an element.
 const MOVES: u64 = TRANSFORM | TRANSLATE | SCALE | ROTATE | ZOOM;
 
@@ -104,9 +106,14 @@ impl Changes {
         Self { shown: self.shown & OF_SIGHT, ..Self::default() }
     }
 
+    /// Those of colors.
+    pub(super) fn of_color(self) -> Self {
+        Self { shown: 0, ..self }
+    }
+
     /// Those of text.
     pub(super) fn of_text(self) -> Self {
-        Self { shown: self.shown & FONT, ..self }
+        Self { shown: self.shown & (FONT | AS_AROUND), ..self }
     }
 
     /// The properties of both.
@@ -125,6 +132,8 @@ pub(crate) struct Look {
     declared: u64,
     hiding: u64,
     pub(crate) color: Option<Color>,
+    /// The color that letters have whatever `color` says.
+    fill: Option<Color>,
     pub(crate) background: Option<Color>,
 }
 
@@ -138,13 +147,14 @@ impl Look {
         self.hiding = self.hiding & !other.declared | other.hiding;
         self.declared |= other.declared;
         self.color = other.color.or(self.color);
+        self.fill = other.fill.or(self.fill);
         self.background = other.background.or(self.background);
     }
 
     /// The same without properties that say nothing unless others of the same block do.
     pub(super) fn settled(self) -> Self {
-        const OTHERS: u64 = ROOM | FLOAT | SHADOW | RELATIVE | NOWRAP;
-        let is_alone = self.declared & !OTHERS == 0 && self.color.is_none() && self.background.is_none();
+        const OTHERS: u64 = ROOM | FLOAT | SHADOW | RELATIVE | NOWRAP | PADDED | GROWS;
+        let is_alone = self.declared & !OTHERS == 0 && self.letters().or(self.background).is_none();
         if is_alone { Self::default() } else { self }
     }
 
@@ -187,18 +197,24 @@ impl Look {
                 self.declare(POSITION, is(&["absolute", "fixed"]));
                 self.declare(RELATIVE, is(&["relative"]));
             }
-            b"left" | b"inset-inline-start" => self.length(LEFT, value, (AUTO, 1), Length::is_far),
+            b"left" | b"inset-inline-start" => {
+                self.length(LEFT, value, (AUTO, 1), Length::is_far);
+                self.length(PLACED, value, (AUTO, 1), Length::is_share);
+            }
             b"right" | b"inset-inline-end" => self.length(RIGHT, value, (AUTO, 1), Length::is_far),
-            b"top" | b"inset-block-start" => self.length(TOP, value, (AUTO, 1), Length::is_far),
+            // A page goes on below.
+            b"top" | b"inset-block-start" => self.length(TOP, value, (AUTO, 1), Length::is_far_before),
             b"bottom" | b"inset-block-end" => self.length(BOTTOM, value, (AUTO, 1), Length::is_far),
-            b"inset" => self.length(SIDES, value, (AUTO, 4), Length::is_far),
-            b"margin-left" | b"margin-inline-start" => {
-                self.length(MARGIN_LEFT, value, (AUTO, 1), Length::is_far_before);
+            b"inset" => self.length(SIDES, value, (AUTO, 4), Length::is_far_before),
+            b"inset-inline" => self.length(LEFT | RIGHT, value, (AUTO, 2), Length::is_far),
+            b"margin-left" | b"margin-inline-start" => self.margin_left(value),
+            b"margin-inline" => self.margin_left(value.split(' ').next().unwrap_or_default()),
+            b"margin-top" | b"margin-block-start" => self.margin_top(value),
+            b"margin" if are_lengths(value, (AUTO, 4)) => {
+                let [top, left] = top_and_left(value);
+                self.margin_top(top);
+                self.margin_left(left);
             }
-            b"margin-top" | b"margin-block-start" => {
-                self.length(MARGIN_TOP, value, (AUTO, 1), Length::is_far_before);
-            }
-            b"margin" => self.length(MARGIN, value, (AUTO, 4), Length::is_far_before),
             b"text-indent" => {
                 const KNOWN: (&[&str], usize) = (&["hanging", "each-line"], 3);
                 self.length(INDENT, value, KNOWN, Length::is_far);
@@ -224,26 +240,33 @@ impl Look {
                     self.declare(OVERFLOW, words(value).any(|word| CUTS.contains(&word)));
                 }
             }
-            b"padding" | b"padding-top" | b"padding-bottom" | b"padding-block" | b"min-height"
-            | b"min-width" => {
+            b"padding-top" | b"padding-bottom" | b"padding-block" | b"min-height" | b"min-width" => {
                 self.declare(ROOM, has_room(value));
+            }
+            b"padding" => {
+                self.declare(ROOM, has_room(value));
+                self.declare(PADDED, lengths(value).any(Length::is_wide));
+            }
+            b"padding-left" | b"padding-inline" | b"padding-inline-start" => {
+                self.declare(PADDED, lengths(value).any(Length::is_wide));
+            }
+            b"flex" | b"flex-grow" | b"-webkit-flex" => {
+                let grows = |length: Length<'_>| length.unit.is_empty() && length.number > 0.0;
+                self.declare(GROWS, is(&["auto"]) || lengths(value).next().is_some_and(grows));
             }
             b"float" => self.declare(FLOAT, !is(&["none"])),
             b"transform" | b"-webkit-transform" if is_one_of(value, &["none"], TRANSFORMS) => {
                 self.declare(TRANSFORM, moves_away(value));
             }
             b"translate" if is_one_of(value, &["none"], &["calc"]) || are_lengths(value, (&[], 3)) => {
-                self.declare(TRANSLATE, lengths(value).any(Length::is_far));
+                self.declare(TRANSLATE, is_shifted_away(lengths(value)));
             }
             b"scale" if is_one_of(value, &["none"], &["calc"]) || value.split(' ').all(is_number) => {
                 self.declare(SCALE, lengths(value).any(Length::is_no_scale));
             }
             b"rotate" => self.declare(ROTATE, value.split_once(' ').is_some_and(|(_, turn)| is_edge(turn))),
-            b"color" | b"-webkit-text-fill-color"
-                if !matches!(value, "inherit" | "unset" | "currentcolor") =>
-            {
-                self.color = Color::of(value).or(self.color);
-            }
+            b"color" if !is(AS_COLOR) => self.color = Color::of(value).or(self.color),
+            b"-webkit-text-fill-color" if !is(AS_COLOR) => self.fill = Color::of(value).or(self.fill),
             b"background" | b"background-color" => {
                 self.background = Some(Color::of_background(value));
                 if name == "background" {
@@ -266,6 +289,7 @@ impl Look {
                     declared: u64::MAX,
                     hiding: 0,
                     color: Some(Color::Unknown),
+                    fill: None,
                     background: Some(Color::Unknown),
                 };
             }
@@ -288,18 +312,26 @@ impl Look {
         }
     }
 
+    fn margin_left(&mut self, value: &str) {
+        self.length(MARGIN_LEFT, value, (AUTO, 1), Length::is_far_before);
+        self.length(OUTSIDE, value, (AUTO, 1), Length::is_outside);
+    }
+
+    fn margin_top(&mut self, value: &str) {
+        self.length(MARGIN_TOP, value, (AUTO, 1), Length::is_outside);
+    }
+
     fn font_size(&mut self, value: &str) {
-        match Length::of(value) {
-            Some(length) if length.number < 0.0 || !are_lengths(value, (&[], 1)) => {}
-            // Of the size around.
-            Some(Length { number, unit }) if unit == "em" && number > 0.05 || unit == "%" && number > 5.0 => {
-            }
-            Some(Length { unit: "%", .. }) => self.declare(FONT, true),
-            Some(length) => self.declare(FONT, length.is_tiny()),
-            None if matches!(value, "inherit" | "unset" | "smaller" | "larger") => {}
-            None if is_one_of(value, &SIZES_OF_LETTERS, MATH) => self.declare(FONT, false),
-            None => {}
-        }
+        let (is_zero, is_as_around) = match Length::of(value) {
+            Some(length) if length.number < 0.0 || !are_lengths(value, (&[], 1)) => return,
+            Some(Length { number, unit: "%" }) => (number <= 5.0, number > 5.0),
+            Some(length) => (length.is_tiny(), length.unit == "em" && !length.is_tiny()),
+            None if matches!(value, "inherit" | "unset" | "smaller" | "larger") => (false, true),
+            None if is_one_of(value, &SIZES_OF_LETTERS, MATH) => (false, false),
+            None => return,
+        };
+        self.declare(FONT, is_zero);
+        self.declare(AS_AROUND, is_as_around);
     }
 
     /// Takes a value of `display`. Browsers pass over values that they do not know.
@@ -394,7 +426,10 @@ impl Look {
             return Sight::Hidden;
         }
         let is_off_page = self.hides(POSITION | RELATIVE) && self.hides(SIDES);
-        let is_cut = self.hides(OVERFLOW) && !self.hides(ROOM) && self.hides(SIZES) && !is_animated;
+        // In one direction, an item of a flex box grows.
+        let is_item = self.hides(GROWS) && matches!(self.hiding & SIZES, WIDTH | HEIGHT);
+        let has_room = self.hides(ROOM) || is_item;
+        let is_cut = self.hides(OVERFLOW) && !has_room && self.hides(SIZES) && !is_animated;
         let is_clipped = self.hides(POSITION) && self.hides(CLIP) || self.hides(CLIP_PATH);
         // Behind the edge of the element, all in one line.
         let is_pushed = self.hides(PUSHED) && self.hides(OVERFLOW) && self.hides(NOWRAP);
@@ -402,30 +437,39 @@ impl Look {
             return Sight::Clipped;
         }
         let is_moved = self.hides(MOVES) && !is_animated;
-        if self.hides(INDENT | MARGIN | SPACING) || is_moved { Sight::Hidden } else { Sight::Shown }
+        // From the middle of the page, or in a row of floats, half a page back is still on the page.
+        let is_back = self.hides(OUTSIDE) || !self.hides(PLACED | FLOAT);
+        let is_beside = self.hides(MARGIN_TOP) || self.hides(MARGIN_LEFT) && is_back && !self.hides(PADDED);
+        if self.hides(INDENT | SPACING) || is_beside || is_moved { Sight::Hidden } else { Sight::Shown }
     }
 
     /// The properties that are declared.
     pub(crate) fn declared(&self) -> Changes {
         let has_background = self.background.is_some() || self.declared & IMAGE != 0;
-        Changes { color: self.color.is_some(), background: has_background, shown: self.declared }
+        Changes { color: self.letters().is_some(), background: has_background, shown: self.declared }
     }
 
     /// Those whose declarations may show text.
     pub(super) fn changes(&self) -> Changes {
-        Changes { shown: self.declared & !self.hiding & (OF_SIGHT | FONT), ..self.declared() }
+        let font = if self.hides(AS_AROUND) { AS_AROUND } else { self.declared & !self.hiding & FONT };
+        Changes { shown: self.declared & !self.hiding & OF_SIGHT | font, ..self.declared() }
     }
 
     /// The same where others may be declared by rules that count at times.
     pub(crate) fn with_changes(mut self, changes: Changes) -> Self {
         if changes.color {
             self.color = Some(Color::Unknown);
+            self.fill = None;
         }
         if changes.background {
             self.background = Some(Color::Unknown);
         }
-        self.hiding &= !changes.shown;
-        self.declared |= changes.shown & FONT;
+        if changes.shown & AS_AROUND != 0 && self.hides(FONT) {
+            self.hiding = self.hiding & !FONT | AS_AROUND;
+        }
+        let shown = changes.shown & !AS_AROUND;
+        self.hiding &= !(shown | if shown & FONT == 0 { 0 } else { AS_AROUND });
+        self.declared |= shown & FONT;
         self
     }
 
@@ -435,10 +479,15 @@ impl Look {
         Self { hiding: self.hiding & !shown, ..self }
     }
 
+    /// The color of letters, if it is not that around.
+    pub(crate) fn letters(&self) -> Option<Color> {
+        self.fill.or(self.color)
+    }
+
     /// The size of letters, if it is not that around.
     pub(crate) fn font(&self) -> Option<FontSize> {
         let size = if self.hides(FONT) { FontSize::Zero } else { FontSize::Some };
-        (self.declared & FONT != 0).then_some(size)
+        (self.declared & FONT != 0 && !self.hides(AS_AROUND)).then_some(size)
     }
 
     /// Returns true if the letters have a background, an outline or a shadow of their own.

@@ -5,6 +5,7 @@
 mod color;
 mod declarations;
 mod look;
+mod rest;
 mod selector;
 mod sheet;
 mod value;

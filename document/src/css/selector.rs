@@ -102,11 +102,16 @@ impl Selector {
         text.first().is_some_and(begins) && text.last().is_some_and(ends)
     }
 
-    /// Reads a selector, of which the last element counts; none if it has a name that is not known.
+    /// Reads a selector, of which the last element counts; none if it has a name that is not known, or is about no element. One
+    /// without names is about any element.
     pub(super) fn of(text: &[u8], is_known: impl Fn(Name) -> bool) -> Option<Self> {
         let text = text.trim_ascii();
+        let end = split_last(text)?;
+        if is_beside_elements(end) {
+            return None;
+        }
         // Most selectors are about elements that the page does not have.
-        let last = LastName::of(text);
+        let last = LastName::of(text, end);
         let is_last_known = last.is_some_and(|last| is_known(last.name));
         if last.is_some_and(|last| !is_last_known && !is_state(last.written, last.name)) {
             return None;
@@ -124,8 +129,13 @@ impl Selector {
             selector.is_conditional = has_others;
             rest = last;
         }
+        let (mut is_any, mut is_in_is) = (false, false);
         while let Some((byte, after)) = rest.split_first() {
             match *byte {
+                b')' if is_in_is => {
+                    is_in_is = false;
+                    rest = after;
+                }
                 b'.' | b'#' => {
                     let (written, others) = name(after);
                     let name = Name::of(*byte, &written);
@@ -139,21 +149,41 @@ impl Selector {
                     }
                 }
                 b'/' if after.first() == Some(&b'*') => rest = after_comment(after),
-                b'*' => rest = after,
+                b'*' => {
+                    is_any = true;
+                    rest = after;
+                }
                 // Another element stands before the one that it is about.
                 b'>' | b'+' | b'~' | b' ' | b'\n' | b'\t' | b'\r' => {
                     selector = Self { is_conditional: true, ..Self::default() };
+                    is_any = false;
                     rest = after;
                 }
                 b'[' | b'(' => {
-                    selector.is_conditional = true;
+                    (selector.is_conditional, is_any) = (true, false);
                     let end = if *byte == b'[' { b']' } else { b')' };
                     let length = after.iter().position(|byte| *byte == end).map_or(after.len(), |at| at + 1);
                     rest = after.get(length..).unwrap_or_default();
                 }
                 b':' => {
-                    selector.is_conditional = true;
-                    rest = name(after.strip_prefix(b":").unwrap_or(after)).1;
+                    let (state, others) = name(after.strip_prefix(b":").unwrap_or(after));
+                    if is_beside_elements((b":", &state)) || after.starts_with(b":") {
+                        return None;
+                    }
+                    match &*state {
+                        b"is" | b"where" if has_one_element(others) => {
+                            is_in_is = true;
+                            rest = others.get(1..).unwrap_or_default();
+                        }
+                        b"root" => {
+                            selector.add(Name::element("html"), LastName::CLASS);
+                            rest = others;
+                        }
+                        _ => {
+                            (selector.is_conditional, is_any) = (true, false);
+                            rest = others;
+                        }
+                    }
                 }
                 _ => {
                     let (element, after) = name(rest);
@@ -167,7 +197,7 @@ impl Selector {
                 }
             }
         }
-        (!selector.has_none() && selector.names().all(is_known)).then_some(selector)
+        (selector.has_none() == is_any && selector.names().all(is_known)).then_some(selector)
     }
 
     fn has_none(&self) -> bool {
@@ -231,6 +261,43 @@ fn after_hiding(list: &[u8], from: usize) -> usize {
     at
 }
 
+/// The selectors of a rule in another one, each with one of those around; none if they have more bytes than that.
+pub(super) fn joined(around: &[u8], inside: &[u8], most: usize) -> Option<Vec<u8>> {
+    let mut all = Vec::new();
+    for inside in Selectors::of(inside) {
+        for around in Selectors::of(around) {
+            let parts: Vec<_> = inside.trim_ascii().split(|byte| *byte == b'&').collect();
+            let length = inside.len() + parts.len().saturating_mul(around.len() + 1);
+            if length > most.saturating_sub(all.len()) {
+                return None;
+            }
+            if let [inside] = *parts {
+                all.extend([around, inside].join(&b' '));
+            } else {
+                all.extend(parts.join(around.trim_ascii()));
+            }
+            all.push(b',');
+        }
+    }
+    all.pop();
+    Some(all)
+}
+
+/// Returns true if a selector with this end is about what is beside the text of elements: the name at its end is that of a
+/// pseudo-element.
+fn is_beside_elements((others, written): (&[u8], &[u8])) -> bool {
+    others.ends_with(b"::")
+        || others.ends_with(b":") && matches!(written, b"before" | b"after" | b"first-letter" | b"first-line")
+}
+
+/// Returns true if the arguments at the start of a text are names of one element.
+fn has_one_element(text: &[u8]) -> bool {
+    let names = text.strip_prefix(b"(").unwrap_or_default();
+    let is_of_name = |byte: &u8| is_plain(*byte) || matches!(byte, b'.' | b'#');
+    let length = names.iter().take_while(|byte| is_of_name(byte)).count();
+    names.get(length) == Some(&b')')
+}
+
 /// Returns true if a name is that of a state.
 fn is_state(written: &[u8], name: Name) -> bool {
     written.starts_with(b"is-")
@@ -242,7 +309,8 @@ fn is_state(written: &[u8], name: Name) -> bool {
 fn without_page(selector: &[u8]) -> (&[u8], u16) {
     let (mut rest, mut weight) = (selector, 0);
     for name in [&b"html"[..], b"body"] {
-        let after = behind(rest, name).unwrap_or_default();
+        let root = || behind(rest, b":root").filter(|_| name == b"html");
+        let after = behind(rest, name).or_else(root).unwrap_or_default();
         let next = after.trim_ascii_start();
         // Every `body` is directly in `html`.
         let body = next.strip_prefix(b">").map(<[u8]>::trim_ascii_start);
@@ -275,9 +343,8 @@ struct LastName<'t> {
 }
 
 impl<'t> LastName<'t> {
-    /// The name; none unless it is clear from the bytes at the end of the selector.
-    fn of(selector: &'t [u8]) -> Option<Self> {
-        let (others, written) = split_last(selector)?;
+    /// The name; none unless it is clear from the bytes at the end of the selector, of which those of a name come in two.
+    fn of(selector: &[u8], (others, written): (&'t [u8], &'t [u8])) -> Option<Self> {
         let has_state = others.ends_with(b":");
         let (others, written) = match others {
             [.., b'\\', b':'] => return None,

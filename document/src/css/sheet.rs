@@ -1,15 +1,14 @@
 //! The page's own style sheets: the rules that hide elements by their names, and the names that other rules show.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
-use memchr::{memchr, memchr3, memmem, memrchr2};
 
-use super::declarations::{Style, after_address, after_comment, begins_address};
+use super::declarations::Style;
 use super::look::Changes;
-use super::selector::{Name, Selector, Selectors};
+use super::rest::{Block, Rest, without_marks};
+use super::selector::{Name, Selector, Selectors, joined};
 use crate::hash::seeded;
 use crate::memo::Memo;
 
@@ -18,6 +17,9 @@ const MOST_RULES: usize = 8192;
 const MOST_OF_A_NAME: usize = 64;
 /// The rules that are compared with one element.
 const MOST_OF_AN_ELEMENT: usize = 256;
+/// The rules in one another that are read, and the bytes of their selectors.
+const MOST_NESTED: usize = 8;
+const LONGEST_NESTED: usize = 256 << 10;
 
 /// The place of rules among those of other layers: rules outside of all layers count more, and later layers before earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +42,8 @@ struct Scope {
     /// Its rules count always, not on some screens only.
     is_always: bool,
     layer: Layer,
+    /// The rules about elements that it is in.
+    depth: usize,
 }
 
 /// Names, and perhaps some more. Names that are not among them surely are others.
@@ -73,6 +77,8 @@ struct Page<'p, 'k> {
     known: &'k KnownNames,
     /// The last blocks of declarations: many rules have the same.
     blocks: Memo<'p, Style>,
+    /// The bytes of selectors of rules in others that may still be read.
+    nested_left: usize,
 }
 
 /// Rules from all sheets of a page.
@@ -87,6 +93,8 @@ pub(crate) struct Sheet {
     changes: HashMap<Name, Changes, FixedState>,
     /// These names, to be compared at once.
     changing: KnownNames,
+    /// The colors that some rule may change for any element.
+    anywhere: Changes,
     /// The names of the layers, in their order.
     layers: Vec<Name>,
     /// There are more rules than are kept.
@@ -101,6 +109,7 @@ impl Default for Sheet {
             names: KnownNames::default(),
             changes: HashMap::with_hasher(seeded()),
             changing: KnownNames::default(),
+            anywhere: Changes::default(),
             layers: Vec::new(),
             is_cut: false,
         }
@@ -109,7 +118,7 @@ impl Default for Sheet {
 
 impl Sheet {
     pub(crate) fn is_empty(&self) -> bool {
-        self.rules.is_empty() && self.changes.is_empty()
+        self.rules.is_empty() && self.changes.is_empty() && self.anywhere == Changes::default()
     }
 
     /// Returns false if no rule has this name.
@@ -120,7 +129,7 @@ impl Sheet {
     /// Reads the sheets of a page with these names. Each counts always, or else on some screens only.
     pub(crate) fn of<'p>(texts: impl Iterator<Item = (&'p str, bool)>, known: &KnownNames) -> Self {
         let mut sheet = Self::default();
-        let mut page = Page { known, blocks: Memo::new() };
+        let mut page = Page { known, blocks: Memo::new(), nested_left: LONGEST_NESTED };
         for (text, is_always) in texts {
             sheet.read(text, is_always, &mut page);
         }
@@ -128,14 +137,12 @@ impl Sheet {
     }
 
     fn read<'p>(&mut self, text: &'p str, is_always: bool, page: &mut Page<'p, '_>) {
-        let mut rest = Rest::of(text);
-        let outermost = Scope { is_always, layer: Layer::NONE };
+        let mut rest = Rest::of(text.as_bytes());
+        let outermost = Scope { is_always, layer: Layer::NONE, depth: 0 };
         let mut open = vec![outermost];
         // A semicolon or a brace that nothing needs is the beginning of the next rule, which no browser knows.
         let mut is_broken = false;
-        while !rest.text.is_empty() {
-            let (prelude, end) = rest.until([b'{', b'}', b';']);
-            let prelude = if rest.has_comment { without_comments(prelude) } else { prelude.into() };
+        while let Some((prelude, end)) = rest.prelude() {
             let prelude = without_marks(prelude.trim_ascii());
             let scope = open.last().copied().unwrap_or(outermost);
             let at_rule = || std::str::from_utf8(prelude).unwrap_or_default();
@@ -217,7 +224,39 @@ impl Sheet {
         Layer(u8::try_from(place).unwrap_or_default())
     }
 
-    fn rule<'p>(&mut self, selectors: &[u8], block: &'p [u8], scope: Scope, page: &mut Page<'p, '_>) {
+    /// Reads a rule about elements, and the rules in it.
+    fn rule<'p>(&mut self, selectors: &[u8], block: Block<'p>, scope: Scope, page: &mut Page<'p, '_>) {
+        self.declarations(selectors, block.text, scope, page);
+        if !block.has_others {
+            return;
+        }
+        let inside = Scope { depth: scope.depth + 1, ..scope };
+        let mut rest = Rest::of(block.text);
+        while let Some((prelude, end)) = rest.prelude() {
+            let prelude = prelude.trim_ascii();
+            if end != Some(b'{') {
+                continue;
+            }
+            let block = rest.block();
+            if inside.depth > MOST_NESTED {
+                self.is_cut = true;
+            } else if prelude.starts_with(b"@") {
+                let scope = self.inside(std::str::from_utf8(prelude).unwrap_or_default(), inside);
+                if let Some(scope) = scope {
+                    self.rule(selectors, block, scope, page);
+                }
+            } else if let Some(both) = joined(selectors, prelude, page.nested_left) {
+                page.nested_left -= both.len();
+                self.rule(&both, block, inside, page);
+            } else {
+                page.nested_left = 0;
+                self.is_cut = true;
+            }
+        }
+    }
+
+    /// Reads the declarations of a rule.
+    fn declarations<'p>(&mut self, selectors: &[u8], block: &'p [u8], scope: Scope, page: &mut Page<'p, '_>) {
         let list = Selectors::of(selectors);
         let names = page.known;
         let known = |selector| Selector::of(selector, |name| names.may_have(name));
@@ -238,6 +277,9 @@ impl Sheet {
         for selector in selectors {
             let is_sure = scope.is_always && !selector.is_conditional;
             let last = selector.names().next_back();
+            if last.is_none() {
+                self.anywhere = self.anywhere.with(changes.of_color());
+            }
             // A script may give an element with one of several names the others.
             let has_several = selector.names().count() > 1;
             for name in selector.names().filter(|_| !is_sure || has_several) {
@@ -272,7 +314,12 @@ impl Sheet {
             // Rules about all elements of a sort do not show one of them.
             Some(if *name == sort { changes.of_text() } else { changes })
         });
-        changes.fold(Changes::default(), Changes::with)
+        changes.fold(self.anywhere, Changes::with)
+    }
+
+    /// The properties that rules may change for any element.
+    pub(crate) fn anywhere(&self) -> Changes {
+        self.anywhere
     }
 
     /// Adds a rule by one of its names. Names of elements come first, and lead to many more elements.
@@ -318,150 +365,4 @@ impl Sheet {
         }
         style
     }
-}
-
-/// The same without comments.
-fn without_comments(prelude: &[u8]) -> Cow<'_, [u8]> {
-    let (mut text, mut rest) = (Vec::new(), prelude);
-    while let Some((before, from)) = rest
-        .iter()
-        .position(|byte| matches!(byte, b'/' | b'"' | b'\'' | b'\\'))
-        .and_then(|at| rest.split_at_checked(at))
-    {
-        text.extend_from_slice(before);
-        rest = match from {
-            [b'/', after @ ..] if after.starts_with(b"*") => after_comment(after),
-            [quote @ (b'"' | b'\''), after @ ..] => after_string(after, *quote),
-            [b'\\', b'/' | b'"' | b'\'' | b'\\', after @ ..] | [_, after @ ..] => after,
-            [] => &[],
-        };
-        let read = from.get(..from.len() - rest.len()).unwrap_or(from);
-        text.extend_from_slice(if read.starts_with(b"/*") { b"" } else { read });
-    }
-    text.extend_from_slice(rest);
-    text.into()
-}
-
-/// The same without the marks of comments in HTML around a sheet.
-fn without_marks(mut prelude: &[u8]) -> &[u8] {
-    // The tokenizer keeps the first two signs of a sheet.
-    const MARKS: [&[u8]; 3] = [b"<!--", b"-->", b"--"];
-    while let Some(rest) = MARKS.iter().find_map(|mark| prelude.strip_prefix(*mark)) {
-        prelude = rest.trim_ascii_start();
-    }
-    prelude
-}
-
-/// The part of a sheet that is not read.
-#[derive(Debug)]
-struct Rest<'t> {
-    text: &'t [u8],
-    /// The bytes that are left where the next string or escape begins, and where the next comment does, if they are known.
-    quoted: usize,
-    comment: usize,
-    /// The text that was read last has a comment.
-    has_comment: bool,
-}
-
-impl<'t> Rest<'t> {
-    fn of(text: &'t str) -> Self {
-        Self { text: text.as_bytes(), quoted: usize::MAX, comment: usize::MAX, has_comment: false }
-    }
-
-    /// Reads the text before one of some bytes that are in no comment and no string, and that byte.
-    fn until(&mut self, ends: [u8; 3]) -> (&'t [u8], Option<u8>) {
-        let [first, second, third] = ends;
-        self.has_comment = false;
-        let text = self.text;
-        let mut rest = text;
-        // The next end counts, unless something before it can hide it.
-        let mut next = memchr3(first, second, third, rest);
-        while let Some(end) = next {
-            let hiding = self.quoted.max(self.comment);
-            let after = if hiding <= rest.len() - end { None } else { self.after_hiding(rest, end) };
-            if let Some(after) = after {
-                let passed = rest.len() - after.len();
-                next = end.checked_sub(passed).or_else(|| memchr3(first, second, third, after));
-                rest = after;
-                continue;
-            }
-            let at = text.len() - rest.len() + end;
-            let (before, from) = text.split_at_checked(at).unwrap_or((text, &[]));
-            let (byte, after) = from.split_first().map_or((None, from), |(byte, after)| (Some(*byte), after));
-            self.text = after;
-            return (before, byte);
-        }
-        self.text = &[];
-        (text, None)
-    }
-
-    /// The text after the first comment, string or escape that begins before an end; `None` if none does.
-    fn after_hiding<'r>(&mut self, rest: &'r [u8], end: usize) -> Option<&'r [u8]> {
-        let left = |at: Option<usize>| at.map_or(0, |at| rest.len() - at);
-        if self.quoted > rest.len() {
-            self.quoted = left(memchr3(b'"', b'\'', b'\\', rest));
-        }
-        if self.comment > rest.len() {
-            self.comment = left(memmem::find(rest, b"/*"));
-        }
-        let at = rest.len() - self.quoted.max(self.comment);
-        let (before, from) = rest.split_at_checked(at).filter(|_| at < end)?;
-        if is_in_address(before, from) {
-            return Some(after_address(from));
-        }
-        let (begin, after) = from.split_first()?;
-        Some(match begin {
-            b'/' => {
-                self.has_comment = true;
-                after_comment(after)
-            }
-            b'\\' => after.get(1..).unwrap_or_default(),
-            quote => after_string(after, *quote),
-        })
-    }
-
-    /// Reads the rest of a statement from a semicolon in an address.
-    fn statement(&mut self) {
-        self.text = memchr(b')', self.text).and_then(|at| self.text.get(at + 1..)).unwrap_or_default();
-        self.until([b';', b'}', b';']);
-    }
-
-    /// Reads what is in a block whose first brace is read, and its end.
-    fn block(&mut self) -> &'t [u8] {
-        let (text, mut depth) = (self.text, 1_usize);
-        while depth > 0 {
-            match self.until([b'{', b'}', b'}']).1 {
-                Some(b'{') => depth += 1,
-                Some(_) => depth -= 1,
-                // The end of the sheet ends all blocks.
-                None => return text,
-            }
-        }
-        text.get(..(text.len() - self.text.len()).saturating_sub(1)).unwrap_or_default()
-    }
-}
-
-/// Returns true if an address without quotes goes from one text on into the next.
-fn is_in_address(before: &[u8], from: &[u8]) -> bool {
-    let open = memrchr2(b'(', b')', before).and_then(|at| before.split_at_checked(at));
-    open.is_some_and(|(before, inside)| match inside.split_first() {
-        Some((b'(', inside)) if inside.trim_ascii().is_empty() => begins_address(before, from),
-        Some((b'(', inside)) => begins_address(before, inside),
-        _ => false,
-    })
-}
-
-/// The text after a string whose first quote is read. A line end ends it, too.
-fn after_string(text: &[u8], quote: u8) -> &[u8] {
-    let mut rest = text;
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        match *byte {
-            b'\\' => rest = after.get(1..).unwrap_or_default(),
-            b'\n' => return rest,
-            other if other == quote => return rest,
-            _ => {}
-        }
-    }
-    rest
 }

@@ -49,7 +49,7 @@ impl<'v> Length<'v> {
 
     /// Returns true if browsers know the unit; only zero needs none.
     fn is_valid(self) -> bool {
-        if self.unit.is_empty() { self.number == 0.0 } else { UNITS.contains(&self.unit) }
+        if self.unit.is_empty() { self.number == 0.0 } else { Unit::of(self.unit).is_some() }
     }
 
     fn of_number(word: &'v str) -> Option<Self> {
@@ -84,12 +84,12 @@ impl<'v> Length<'v> {
 
     /// Returns true if nobody sees what is this long.
     pub(super) fn is_tiny(self) -> bool {
-        let most = match self.unit {
-            "px" => 1.0,
-            "em" | "rem" => 0.05,
-            _ => 0.0,
-        };
-        self.number <= most
+        self.number
+            <= match Unit::of(self.unit) {
+                Some(Unit::Pixels(pixels)) => 1.0 / pixels,
+                Some(Unit::Letters | Unit::Screen) => 0.05,
+                _ => 0.0,
+            }
     }
 
     /// The number, or the share that a percentage is.
@@ -114,7 +114,22 @@ impl<'v> Length<'v> {
 
     /// Returns true if what is moved back by it is off the page.
     pub(super) fn is_far_before(self) -> bool {
-        self.number < 0.0 && self.is_far()
+        self.widths() <= -1.0
+    }
+
+    /// Returns true if what is moved back by it is off the page, wherever on the page it would be otherwise.
+    pub(super) fn is_outside(self) -> bool {
+        self.widths() <= -4.0
+    }
+
+    /// Returns true if it is as wide as a page, or nearly so.
+    pub(super) fn is_wide(self) -> bool {
+        self.widths() >= 1.0
+    }
+
+    /// Returns true if it is a share of the width of what is around.
+    pub(super) fn is_share(self) -> bool {
+        self.unit == "%" && self.number > 0.0
     }
 
     /// Returns true if it is nothing, or less.
@@ -128,25 +143,63 @@ impl<'v> Length<'v> {
         self.number <= most
     }
 
-    /// Returns true if what is moved by it is off the page.
+    /// Returns true if what is moved by it to one side is off the page.
     pub(super) fn is_far(self) -> bool {
-        let most = match self.unit {
-            "em" | "rem" | "ex" | "ch" => 60.0,
-            "vw" | "vh" | "vmax" | "vmin" => 100.0,
-            "%" => 200.0,
-            "" => return false,
-            _ => 480.0,
+        self.is_far_before() || self.widths() >= 5.0
+    }
+
+    /// The least widths of a page that it is for sure.
+    fn widths(self) -> f32 {
+        let width = match Unit::of(self.unit) {
+            Some(Unit::Pixels(pixels)) => 480.0 / pixels,
+            Some(Unit::Letters) => 60.0,
+            Some(Unit::Screen) => 100.0,
+            Some(Unit::Share) => 200.0,
+            None => f32::INFINITY,
         };
-        self.number <= -most || self.number >= 5.0 * most
+        self.number / width
+    }
+}
+
+/// The sorts of units.
+#[derive(Clone, Copy, Debug)]
+enum Unit {
+    /// So many pixels.
+    Pixels(f32),
+    /// The size of letters or lines.
+    Letters,
+    /// A hundredth of the screen, or of a part that says so.
+    Screen,
+    /// A hundredth of what is around.
+    Share,
+}
+
+impl Unit {
+    /// The sort of a unit that browsers know.
+    fn of(unit: &str) -> Option<Self> {
+        Some(match unit {
+            "px" => Self::Pixels(1.0),
+            "em" | "rem" | "ex" | "rex" | "ch" | "rch" | "cap" | "rcap" | "ic" | "ric" | "lh" | "rlh" => {
+                Self::Letters
+            }
+            "%" => Self::Share,
+            "pt" => Self::Pixels(4.0 / 3.0),
+            "pc" => Self::Pixels(16.0),
+            "in" => Self::Pixels(96.0),
+            "cm" => Self::Pixels(96.0 / 2.54),
+            "mm" => Self::Pixels(9.6 / 2.54),
+            "q" => Self::Pixels(2.4 / 2.54),
+            "cqw" | "cqh" | "cqi" | "cqb" | "cqmin" | "cqmax" => Self::Screen,
+            other => match other.strip_prefix(['s', 'l', 'd']).unwrap_or(other) {
+                "vw" | "vh" | "vi" | "vb" | "vmin" | "vmax" => Self::Screen,
+                _ => return None,
+            },
+        })
     }
 }
 
 /// The keywords that every property takes.
 const OF_ALL: [&str; 5] = ["inherit", "initial", "unset", "revert", "revert-layer"];
-const UNITS: [&str; 29] = [
-    "%", "px", "em", "rem", "vw", "vh", "pt", "ch", "ex", "vmin", "vmax", "svh", "svw", "lvh", "lvw", "dvh",
-    "dvw", "vi", "vb", "lh", "rlh", "cap", "ic", "cm", "mm", "in", "pc", "q", "cqw",
-];
 
 /// The functions that a value may have, by its sort.
 pub(super) const MATH: &[&str] = &["calc", "min", "max", "clamp", "round", "abs"];
@@ -237,16 +290,33 @@ pub(super) fn are_lengths(value: &str, (keywords, most): (&[&str], usize)) -> bo
 
 /// The lengths that a value has.
 pub(super) fn lengths(value: &str) -> impl Iterator<Item = Length<'_>> {
+    parts(value).filter_map(Length::of)
+}
+
+/// The parts of a value, parted by blanks outside of parentheses.
+pub(super) fn parts(value: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_u32;
-    let parts = value.split(move |c| {
+    value.split(move |c| {
         match c {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
             _ => {}
         }
         c == ' ' && depth == 0
-    });
-    parts.filter_map(Length::of)
+    })
+}
+
+/// The values of a property of four sides for the top and for the left.
+pub(super) fn top_and_left(value: &str) -> [&str; 2] {
+    let mut sides = parts(value);
+    let top = sides.next().unwrap_or_default();
+    let right = sides.next().unwrap_or(top);
+    [top, sides.nth(1).unwrap_or(right)]
+}
+
+/// Returns true if lengths to the right, down and to the front move something off the page. A page goes on below.
+pub(super) fn is_shifted_away<'v>(mut lengths: impl Iterator<Item = Length<'v>>) -> bool {
+    lengths.next().is_some_and(Length::is_far) || lengths.next().is_some_and(Length::is_far_before)
 }
 
 /// The words of a value, parted by blanks, commas, slashes and parentheses.
@@ -304,8 +374,9 @@ pub(super) fn clips_all(value: &str) -> bool {
 /// Returns true if nobody sees what is moved, turned or shrunk so.
 pub(super) fn moves_away(value: &str) -> bool {
     const SCALES: [&str; 4] = ["scale", "scale3d", "scalex", "scaley"];
-    const SHIFTS: [&str; 4] = ["translate", "translatex", "translatey", "translate3d"];
-    let is_far = |inside: &str| words(inside).filter_map(Length::of).any(Length::is_far);
+    const SHIFTS: [&str; 3] = ["translate", "translatex", "translate3d"];
+    let is_shifted = |inside: &str| is_shifted_away(words(inside).filter_map(Length::of));
+    let is_above = |inside: &str| words(inside).filter_map(Length::of).any(Length::is_far_before);
     let is_flat = |inside: &str| {
         let mut first = words(inside).take(4).map(Length::of);
         first.all(|length| length.is_some_and(|length| length.number == 0.0))
@@ -317,7 +388,8 @@ pub(super) fn moves_away(value: &str) -> bool {
     any(&["rotatex", "rotatey"], &is_edge)
         || any(&["matrix"], &is_flat)
         || any(&SCALES, &is_nothing)
-        || any(&SHIFTS, &is_far)
+        || any(&SHIFTS, &is_shifted)
+        || any(&["translatey"], &is_above)
 }
 
 /// Returns true if nobody sees what is turned so.

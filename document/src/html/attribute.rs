@@ -29,7 +29,7 @@ mod list {
         AriaLabelledby "aria-labelledby" AriaLevel "aria-level" Background "background" Bgcolor "bgcolor" Charset "charset" Checked "checked" Class "class" Color "color" Colspan "colspan"
         Classid "classid" Content "content" Controls "controls" Data "data" DataBid "data-bid" DataLang "data-lang" DataLanguage "data-language" DataPid "data-pid"
         DataLazySrc "data-lazy-src" DataOriginal "data-original" DataSid "data-sid" DataSrc "data-src" DataSrcset "data-srcset" Disabled "disabled" Encoding "encoding" EpubType "epub:type" Hidden "hidden" Height "height" Href "href"
-        HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Itemtype "itemtype" Lang "lang" Media "media" Name "name" Popover "popover"
+        HttpEquiv "http-equiv" Id "id" Itemprop "itemprop" Itemtype "itemtype" Lang "lang" Media "media" Name "name" Open "open" Popover "popover"
         PopoverTarget "popovertarget" Property "property"
         Rel "rel" Reversed "reversed" Role "role" Rowspan "rowspan" ShadowRootMode "shadowrootmode" Slot "slot" Src "src" Srcset "srcset" Start "start"
         Style "style" Tabindex "tabindex" Title "title" Type "type" Value "value" Width "width" XmlLang "xml:lang"

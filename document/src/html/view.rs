@@ -297,7 +297,7 @@ impl Marks<'_, '_> {
         let is_colored = node.tag == Tag::Pre && look.background.is_none() && self.has_outer_sheet;
         let has_own = look != Look::default() || is_colored;
         if has_own && !is_leaf {
-            let color = look.color.or(around.color).filter(|_| !look.has_background_in_text());
+            let color = look.letters().or(around.color).filter(|_| !look.has_background_in_text());
             let background = match look.background {
                 _ if is_colored => None,
                 Some(own) => own.before(around.background),
@@ -421,7 +421,7 @@ impl Marks<'_, '_> {
                 names.clear();
                 names.extend(named.names(node.tag).filter(|name| sheet.may_have(*name)));
                 if names.is_empty() {
-                    return Default::default();
+                    return (Style::default(), sheet.anywhere());
                 }
                 (sheet.style(names), sheet.changes(names, Name::element(node.tag.name())))
             };

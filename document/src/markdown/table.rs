@@ -8,7 +8,8 @@ use crate::html::{Attribute, Node, NodeId, Tag, Tree};
 
 /// More columns than this are not read as columns.
 const WIDEST: usize = 64;
-/// The empty cells that a row is given at most for cells that span columns.
+/// The empty cells for cells that span columns, which a table has beside as many as it has cells, and a row has at most beyond them.
+const ROOM_FOR_SPANNED: usize = 1024;
 const MOST_SPANNED: usize = 16;
 /// A table without headers whose cells have more text than this holds parts of the page.
 const LONGEST_CELL: usize = 240;
@@ -89,6 +90,7 @@ pub(super) struct Table {
     /// The empty cells that stand for what the last cell spans.
     spanned: usize,
     spanned_in_row: usize,
+    spanned_in_all: usize,
     /// The cells that go on in the row that is being read, by their columns.
     falling: VecDeque<Falling>,
     /// Those that go on in the next row.
@@ -131,8 +133,11 @@ impl Table {
         let cell = NonZeroU32::new(number(self.ends.len()));
         let column = self.cells_in_row();
         self.cells.push(cell);
-        self.spanned = columns.saturating_sub(1).min(MOST_SPANNED - self.spanned_in_row);
+        let has_room = self.spanned_in_all < ROOM_FOR_SPANNED + self.ends.len();
+        let most = if has_room { WIDEST } else { MOST_SPANNED };
+        self.spanned = columns.saturating_sub(1).min(most.saturating_sub(self.spanned_in_row));
         self.spanned_in_row += self.spanned;
+        self.spanned_in_all += self.spanned;
         if rows > 1 {
             self.next.push_back(Falling { column, cell, rows: rows - 1 });
             for spanned in 1..=self.spanned {

@@ -167,5 +167,12 @@ pub(crate) const BOMBS: &[Bomb] = &[
     bomb("spans beside each other", 100_000, &[("text", ONCE), ("<span class=a>Text</span><span class=b>1</span>", EACH)]),
     bomb("spans of one word", 200_000, &[("text", ONCE), ("<span>t</span>", EACH)]),
     bomb("states of a selector", 500_000, &[("<a>text</a><style>a", ONCE), (":a", EACH), ("{display:none}</style>", ONCE)]),
+    bomb("headings in each other", 400_000, &[("<h1><div><h2><div>", Exactly(16)), ("text ", EACH)]),
+    bomb("objects of JSON-LD", 20_000,
+        &[("<p>text<script type='application/ld+json'>{\"a\":[0", ONCE), (",{\"\":0}", EACH), ("]}</script>", ONCE)]),
+    bomb("rules in each other", 100_000, &[("<p class=a>text<style>", ONCE), (".a{", EACH)]),
+    bomb("rules in a rule", 50_000, &[("<p class=a>text<style>.a{", ONCE), ("&.b{display:none}", EACH)]),
+    bomb("lists of selectors in lists of selectors", 50_000,
+        &[("<p class=a>text<style>", ONCE), (".a,", Part(2)), ("x{", ONCE), ("&&,", EACH), ("x{display:none}", ONCE)]),
     bomb("lists of selectors", 100_000, &[("<p class=a>text<style>", ONCE), (":is(.a,", EACH), ("x){display:none}</style>", ONCE)]),
 ];

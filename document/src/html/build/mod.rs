@@ -160,6 +160,9 @@ impl<'p> Builder<'p> {
             }
             _ => {}
         }
+        if tag == Tag::Dialog && attributes.iter().all(|value| value.attribute != Attribute::Open) {
+            flags.add(Flags::HIDDEN);
+        }
         // A form among the rows of a table has nothing in it.
         if tag == Tag::Form && self.open.last().is_some_and(|open| rules::is_between_cells(open.name.tag)) {
             return false;
