@@ -35,7 +35,7 @@ pub struct Origin {
     remembered: Vec<Remembered>,
     /// The good versions that were there and could not be read the last time.
     unreadable: Vec<PathBuf>,
-    /// The feeds of which the newest ruleset has a version.
+    /// The feeds of which the newest ruleset has a version that says something.
     feeds_in_force: Vec<String>,
 }
 
@@ -145,7 +145,7 @@ impl Origin {
     fn refuse_losses(&self, compiled: &mut Compiled, unreadable: &[FileError]) {
         let was_in_force = |name: &str| self.feeds_in_force.iter().any(|known| known == name);
         let feeds = compiled.ruleset.iter().flat_map(|ruleset| ruleset.feeds(now()));
-        let lost = feeds.filter(|feed| !feed.is_usable && was_in_force(feed.name)).map(|feed| {
+        let lost = feeds.filter(|feed| !feed.has_version && was_in_force(feed.name)).map(|feed| {
             let name = feed.name;
             let message = format!(
                 "the feed `{name}` was in force, and no version of it is left: restore its file, or reload"
