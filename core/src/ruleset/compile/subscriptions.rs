@@ -103,6 +103,8 @@ impl Subscriptions {
         let exempt = compiler.exemptions(&config, &known, &[]).feeds();
         let users = FeedUsers::new(&config, &agents, &bindings, exempt);
         compiler.distinct_feeds(&known, &users);
+        compiler.check_published_files(&config);
+        compiler.check_published_feeds(&config);
         compiler.check_published_policies(&config);
         compiler.check_published_keys(&config);
         let Compiler { own, others, .. } = compiler;
