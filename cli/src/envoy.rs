@@ -98,9 +98,6 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(output) = arguments.path() {
-        source::check_output(&arguments.config, &output)?;
-    }
     let files = source::files_to_deliver(&arguments.config).accepting(&arguments.accept);
     if arguments.watch {
         watch::run(&mut Watching { arguments, files, in_force: None })?;
@@ -232,6 +229,9 @@ impl Arguments {
         };
         let Configuration { value, ruleset, prefixes, warnings, good_feeds } =
             configuration::read(&self.config, files, form, &self.accept, snapshot)?;
+        if let Some(output) = self.path() {
+            source::check_output(&output, snapshot)?;
+        }
         let (resource, copy) = match target {
             Target::Patch(path) => (patch(path, &value)?, None),
             Target::Filter(wasm) => self.filter(&wasm, &value, snapshot)?,
