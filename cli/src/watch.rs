@@ -55,8 +55,8 @@ pub(crate) fn run(work: &mut impl Watched) -> io::Result<()> {
             (Look::Unchanged | Look::Waiting, undelivered) => {
                 undelivered.map(|(made, looks)| (made, looks + 1))
             }
-            // The product of the old files is useless.
-            (Look::Changing, _) => None,
+            // If the files turn out to be as they were, it is still to be delivered.
+            (Look::Changing, undelivered) => undelivered,
         };
         if work.idle(&signals).is_break() {
             return Ok(());

@@ -1,6 +1,7 @@
 //! `crawlpike envoy --watch`, without an Envoy: `tests/envoy` has one.
 
 use std::fs::{self, File};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use crawlpike_tests::watcher::Watcher;
@@ -159,6 +160,21 @@ fn what_could_not_be_written_is_written_when_it_can_be() {
     let watcher = start(&folder, &["--output", "later/out.json"]);
     watcher.says("cannot write later/out.json: ");
     // No file that is read changes any more.
+    fs::create_dir(folder.path("later")).unwrap();
+    assert!(watcher.line().starts_with("later/out.json: version "));
+}
+
+#[test]
+fn what_could_not_be_written_is_not_forgotten_when_a_file_comes_and_goes() {
+    let folder = Folder::new();
+    let watcher = start(&folder, &["--output", "later/out.json"]);
+    watcher.says("cannot write later/out.json: ");
+    // No two looks in a row find the same.
+    for last in 0..30 {
+        folder.write("partners.txt", format!("192.0.2.{last}\n"));
+        thread::sleep(Duration::from_millis(100));
+    }
+    fs::remove_file(folder.path("partners.txt")).unwrap();
     fs::create_dir(folder.path("later")).unwrap();
     assert!(watcher.line().starts_with("later/out.json: version "));
 }
