@@ -46,13 +46,13 @@ pub(crate) struct Arguments {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Arguments { config, output, gzip, accept } = arguments;
-    if let Some(output) = output {
-        source::check_output(config, output)?;
-    }
     let (files, snapshot) = (source::files_to_deliver(config).accepting(accept), Snapshot::default());
     let compiled = source::compile_to_keep(config, Recording::new(&files, &snapshot), &snapshot)?;
     let ruleset = compiled.ruleset.as_ref().ok_or(Failure::Reported)?;
     source::check_accepted(ruleset, accept)?;
+    if let Some(output) = output {
+        source::check_output(output, &snapshot)?;
+    }
     source::warn_of_unkept(config, files.keep(&compiled.good_feeds));
     if let Some(output) = output {
         let words =

@@ -13,14 +13,14 @@ use std::sync::mpsc::Receiver;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use crawlpike_core::{GoodFeed, Ruleset};
-use crawlpike_files::{FilesBeside, Snapshot, Watch};
+use crawlpike_files::{FeedsInForce, FilesBeside, Snapshot, Watch};
 use serde_json::{Value, json};
 
 use crate::clock;
 pub(crate) use crate::envoy::configuration::values;
 use crate::envoy::configuration::{Configuration, Form};
 use crate::envoy::resource::{Code, Format, Syntax, patch, resource, version};
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, say, say_all};
 use crate::source;
 use crate::watch::{self, Watched};
 
@@ -98,9 +98,6 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(output) = arguments.path() {
-        source::check_output(&arguments.config, &output)?;
-    }
     let files = source::files_to_deliver(&arguments.config).accepting(&arguments.accept);
     if arguments.watch {
         watch::run(&mut Watching { arguments, files, in_force: None })?;
@@ -163,6 +160,18 @@ impl Watched for Watching<'_> {
         self.arguments.make(&self.files, snapshot)
     }
 
+    /// A failure also if a feed that is in force would be lost.
+    fn make_of_changed(&self, snapshot: &Snapshot) -> Self::Made {
+        let made = self.make(snapshot)?;
+        let rulesets = self.in_force.iter().zip(&made.loaded);
+        let document = self.arguments.config.display().to_string();
+        let lost: Vec<_> = rulesets
+            .flat_map(|(old, new)| FeedsInForce::of(&old.ruleset).lost_in(&new.ruleset, &document))
+            .collect();
+        say_all(&lost);
+        if lost.is_empty() { Ok(made) } else { Err(Failure::Reported) }
+    }
+
     /// Keeps the good versions of feeds, and writes the resource if it is new.
     fn deliver(&mut self, watch: &Watch, made: Self::Made) -> Option<Self::Made> {
         let mut made = match made {
@@ -220,6 +229,9 @@ impl Arguments {
         };
         let Configuration { value, ruleset, prefixes, warnings, good_feeds } =
             configuration::read(&self.config, files, form, &self.accept, snapshot)?;
+        if let Some(output) = self.path() {
+            source::check_output(&output, snapshot)?;
+        }
         let (resource, copy) = match target {
             Target::Patch(path) => (patch(path, &value)?, None),
             Target::Filter(wasm) => self.filter(&wasm, &value, snapshot)?,

@@ -97,6 +97,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     check(arguments)?;
     let snapshot = Snapshot::default();
     let mut content = content(arguments, &snapshot)?;
+    if let Some(output) = &arguments.output {
+        source::check_output(output, &snapshot)?;
+    }
     if content.is_empty() {
         return Err(Failure::because("the lists have no prefixes; an empty feed would verify no client"));
     }
@@ -115,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn check(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { kind, format, service, place, notes, refresh, shape, output, files, .. } = arguments;
+    let Arguments { kind, format, service, place, notes, refresh, shape, .. } = arguments;
     let is_feed_of_ranges = *kind == KindName::Jafar && *format == Form::Feed;
     for (is_given, option, is_right, what) in [
         (service.is_some(), "--service", *kind == KindName::Jafar, "jafar"),
@@ -126,11 +129,6 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     ] {
         if is_given && !is_right {
             return Err(Failure::because(format_args!("{option} is for {what}")));
-        }
-    }
-    for file in files {
-        if let Some(output) = output {
-            source::check_output(file, output)?;
         }
     }
     Ok(())

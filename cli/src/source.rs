@@ -153,10 +153,9 @@ pub(crate) fn check_accepted(ruleset: &Ruleset, accepted: &[String]) -> Result<(
     }
 }
 
-/// A failure if a command would overwrite a file that it reads.
-pub(crate) fn check_output(config: &Path, output: &Path) -> Result<(), Failure> {
-    let [config, there] = [config, output].map(|path| path.canonicalize().ok());
-    if config.is_some() && config == there {
+/// A failure if a command would overwrite one of the files that it reads.
+pub(crate) fn check_output(output: &Path, sources: &Snapshot) -> Result<(), Failure> {
+    if sources.has(output) {
         let output = output.display();
         return Err(Failure::because(format_args!(
             "{output} is read by this command; write to another file"

@@ -72,12 +72,13 @@ const BOMBS: &[Bomb] = &[
         refused: None,
         document: |n| {
             let feed = |i| {
-                format!(r#"{{"name":"feed-{i}","format":"cidr","source":"f","url":"https://x.test/{i}"}}"#)
+                format!(r#"{{"name":"feed-{i}","format":"cidr","source":"{i}","url":"https://x.test/{i}"}}"#)
             };
             format!(
-                r#"{{ "feeds": [{}], "agents": [{}], "files": {{"f":{{"text":"192.0.2.0/24"}}}} }}"#,
+                r#"{{ "feeds": [{}], "agents": [{}], "files": {{{}}} }}"#,
                 list(n, feed),
-                list(n, |i| format!(r#"{{"token":"agent-{i}","feeds":["feed-{i}"]}}"#))
+                list(n, |i| format!(r#"{{"token":"agent-{i}","feeds":["feed-{i}"]}}"#)),
+                list(n, |i| format!(r#""{i}":{{"text":"192.0.2.0/24"}}"#))
             )
         },
     },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crawlpike_core::{Files, FoundFile, Subscriptions, Verdict};
+use crawlpike_core::{Files, FoundFile, Ruleset, Subscriptions, Verdict};
 
 /// When the answers come.
 const NOW: i64 = 1_767_225_600;
@@ -51,6 +51,51 @@ fn feeds_with_a_url_are_fetched_unless_they_are_in_the_document() {
         .err()
         .unwrap();
     assert!(errors.len() >= 2, "{errors:?}");
+}
+
+#[test]
+fn a_file_into_which_something_is_fetched_has_one_url_and_one_use() {
+    let said = |more: &str| {
+        let document = r#"{ "catalog": "none",
+            "feeds": [ { "name": "a", "format": "cidr", "source": "a.txt", "url": "https://a.example/" } MORE }"#;
+        let document = document.replace("MORE", more);
+        let folder = Folder(["a.txt", "k.json", "r.txt"].map(|name| (name, String::new())).into());
+        let read = Subscriptions::read("c.json", document.as_bytes(), &folder);
+        let errors: Vec<String> = read.err().unwrap_or_default().iter().map(ToString::to_string).collect();
+        // Gates say the same; a file that is not what it should be has errors of its own.
+        let compiled = Ruleset::compile("c.json", document.as_bytes(), &folder);
+        let is_said = |error: &String| compiled.diagnostics.iter().any(|one| one.to_string() == *error);
+        assert!(errors.iter().all(is_said), "{:?}", compiled.diagnostics);
+        errors.join("\n")
+    };
+    let b = |url: &str| said(&format!(r#", {{ "name": "b", "format": "cidr", "source": "a.txt"{url} }} ]"#));
+    assert_eq!(
+        b(r#", "url": "https://b.example/""#),
+        "c.json:2:151: error: the feed `a` fetches a.txt from another URL; use another file"
+    );
+    assert_eq!([b(r#", "url": "https://a.example/""#), b("")], ["", ""]);
+
+    let site = |files: &str| said(&format!(r#"], "sites": [ {{ {files} }} ]"#));
+    assert_eq!(
+        site(r#""robots_txt": "a.txt""#),
+        "c.json:2:136: error: a.txt is a robots.txt, and a feed is fetched into it; use another file"
+    );
+    assert_eq!(
+        site(
+            r#""robots_txt": "r.txt", "robots_txt_url": "https://a.example/r", "automation_preferences": "r.txt""#
+        ),
+        "c.json:2:212: error: r.txt is an automation-preferences.txt, and a robots.txt is fetched into it; use another file"
+    );
+    assert_eq!(site(r#""robots_txt": "r.txt", "automation_preferences": "r.txt""#), "", "nothing is fetched");
+    let keys = r#"{ "directory": "https://k.example", "source": "k.json" }"#;
+    let agents = format!(
+        r#", {{ "name": "b", "format": "cidr", "source": "k.json" }} ], "agents": [ {{ "token": "K", "keys": [ {keys} ] }} ]"#
+    );
+    assert!(
+        said(&agents).contains("k.json is a feed, and a directory of keys is fetched into it"),
+        "{}",
+        said(&agents)
+    );
 }
 
 #[test]

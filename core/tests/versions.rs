@@ -34,7 +34,7 @@ fn fetched(answer: &str, others: &[&Candidate<'_>]) -> (FeedState, usize, String
     let last_good = Some((list(1, 40).into_bytes().into(), Some(NOW - 1)));
     let candidate = Candidate::new(terms("a"), version(&terms("a"), answer), last_good);
     let objection = candidate.objection(others.iter().copied());
-    let choice = candidate.choose(objection).expect("there is a good one");
+    let choice = candidate.choose(objection, false).expect("there is a good one");
     let version = choice.version.expect("there is a good one");
     assert_eq!(version.current_at, Some(if choice.state == FeedState::Ok { NOW } else { NOW - 1 }));
     (choice.state, version.content.entries.len(), choice.why.unwrap_or_default())
@@ -108,7 +108,7 @@ fn a_version_from_the_past_is_held() {
 fn a_first_answer_that_cannot_be_read_is_refused() {
     let candidate = Candidate::new(terms("a"), version(&terms("a"), "<html>"), None);
     assert_eq!(candidate.objection([].into_iter()), None);
-    let reasons = candidate.choose(None).unwrap_err();
+    let reasons = candidate.choose(None, false).unwrap_err();
     assert!(reasons[0].to_string().starts_with("https://a.example/ranges.txt: error: this is HTML"));
 }
 
@@ -123,10 +123,19 @@ fn only_a_feed_that_had_prefixes_becomes_empty() {
 }
 
 #[test]
+fn an_empty_first_version_becomes_good_only_if_it_is_accepted() {
+    let becomes_good = |is_accepted| {
+        let candidate = Candidate::new(terms("a"), version(&terms("a"), ""), None);
+        candidate.choose(None, is_accepted).unwrap().is_new
+    };
+    assert_eq!([false, true].map(becomes_good), [false, true]);
+}
+
+#[test]
 fn an_answer_that_is_known_is_nothing_new() {
     let last_good = Some((list(1, 40).into_bytes().into(), Some(NOW - 1)));
     let candidate = Candidate::new(terms("a"), version(&terms("a"), &list(1, 40)), last_good);
-    let choice = candidate.choose(None).unwrap();
+    let choice = candidate.choose(None, false).unwrap();
     // It is as old as the answer, not as the copy.
     assert_eq!((choice.is_new, choice.version.unwrap().current_at), (false, Some(NOW)));
 }

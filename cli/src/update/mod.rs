@@ -21,12 +21,12 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 use clap::value_parser;
-use crawlpike_core::{Subscriptions, suggestion};
+use crawlpike_core::{Diagnostic, Subscriptions, suggestion};
 use crawlpike_files::{FilesBeside, Recording, Snapshot, Watch, is_compiled};
 use serde::Serialize;
 use signal_hook::consts::SIGHUP;
 
-use crate::failure::{Failure, UNUSABLE, say_all};
+use crate::failure::{Failure, UNUSABLE, say, say_all};
 use crate::http::{Client, Contact, TimeLimits};
 use crate::source;
 use crate::update::report::Reporter;
@@ -217,6 +217,7 @@ impl Arguments {
             say_all(&diagnostics);
             Failure::Reported
         })?;
+        check_sources(&subscriptions, &files, snapshot)?;
         for (option, name) in self
             .only
             .iter()
@@ -287,6 +288,27 @@ impl Arguments {
             reporter.say("error", format_args!("{error}; the next run tries again"));
         }
         Ok(false)
+    }
+}
+
+/// A failure if something is fetched into a file that this command reads.
+fn check_sources(
+    subscriptions: &Subscriptions,
+    files: &FilesBeside,
+    snapshot: &Snapshot,
+) -> Result<(), Failure> {
+    let feeds = subscriptions.feeds().map(|feed| (feed.source, feed.url));
+    let policies = subscriptions.policies().map(|policy| (policy.source, policy.url));
+    let directories = subscriptions.key_directories().map(|directory| (directory.source, directory.url));
+    let mut fetched = feeds.chain(policies).chain(directories);
+    match fetched.find(|(source, _)| snapshot.has(&files.path(source))) {
+        Some((source, url)) => {
+            let document = subscriptions.document();
+            let message = format!("{source} is read by this command; fetch {url} into another file");
+            say(Diagnostic::error(document, message));
+            Err(Failure::Reported)
+        }
+        None => Ok(()),
     }
 }
 

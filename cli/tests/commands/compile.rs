@@ -1,5 +1,6 @@
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::symlink;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -198,22 +199,35 @@ fn who_has_seen_enough_gets_the_file_all_the_same() {
 }
 
 #[test]
-fn the_configuration_is_not_replaced_by_what_is_made_of_it() {
+fn no_file_is_replaced_by_what_is_made_of_it() {
     let folder = folder();
     compile(&folder, &[]);
     folder.write("crawlpike.wasm", "\0asm");
     fs::create_dir(folder.path("sub")).unwrap();
-    for arguments in [
-        &["compile", "--config", "crawlpike.json", "--output", "sub/../crawlpike.json"][..],
-        &["compile", "--config", "crawlpike.bin", "--output", "crawlpike.bin"],
-        &["envoy", "--config", "crawlpike.json", "--wasm", "crawlpike.wasm", "--output", "crawlpike.json"],
-        &["envoy", "--config", "crawlpike.json", "--wasm", "crawlpike.wasm", "--xds-dir", "."],
+    symlink("robots.txt", folder.path("link")).unwrap();
+    let compile = &["compile", "--config", "crawlpike.json", "--output"][..];
+    let envoy = &["envoy", "--config", "crawlpike.json", "--wasm", "crawlpike.wasm", "--output"];
+    for (command, output, replaced) in [
+        (compile, "sub/../crawlpike.json", "crawlpike.json"),
+        (compile, "robots.txt", "robots.txt"),
+        (compile, "link", "robots.txt"),
+        (compile, "offices.csv", "offices.csv"),
+        (compile, "googlebot.json.last-good", "googlebot.json.last-good"),
+        // It is not there yet, and would be read the next time.
+        (compile, "partners.txt", "partners.txt"),
+        (&["compile", "--config", "crawlpike.bin", "--output"], "crawlpike.bin", "crawlpike.bin"),
+        (envoy, "crawlpike.json", "crawlpike.json"),
+        (envoy, "robots.txt", "robots.txt"),
+        (envoy, "crawlpike.wasm", "crawlpike.wasm"),
+        (&[&envoy[..5], &["--xds-dir"]].concat(), ".", "crawlpike.json"),
     ] {
-        let config = arguments[2];
-        let before = fs::read(folder.path(config)).unwrap();
-        let done = folder.run(arguments);
+        let before = fs::read(folder.path(replaced)).ok();
+        let done = folder.run(&[command, &[output]].concat());
         done.ends(2).prints_only("");
-        assert!(done.stderr.ends_with("is read by this command; write to another file\n"));
-        assert_eq!(fs::read(folder.path(config)).unwrap(), before);
+        assert!(
+            done.stderr.ends_with("is read by this command; write to another file\n"),
+            "{output}: {done:?}"
+        );
+        assert_eq!(fs::read(folder.path(replaced)).ok(), before, "{output}");
     }
 }

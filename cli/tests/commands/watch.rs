@@ -1,6 +1,7 @@
 //! `crawlpike envoy --watch`, without an Envoy: `tests/envoy` has one.
 
 use std::fs::{self, File};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use crawlpike_tests::watcher::Watcher;
@@ -132,11 +133,48 @@ fn what_does_not_compile_never_reaches_the_file() {
 }
 
 #[test]
+fn a_feed_of_which_nothing_is_left_stays_in_the_resource_until_sighup() {
+    let folder = Folder::new();
+    folder.write("crawlpike.json", CONFIG.replace("partners.txt", "feeds/partners.txt"));
+    fs::create_dir(folder.path("feeds")).unwrap();
+    folder.write("feeds/partners.txt", "192.0.2.1\n");
+    let watcher = start(&folder, &["--output", "out.json"]);
+    watcher.line();
+    let before = folder.read("out.json");
+    // As when its file system is no longer mounted.
+    fs::rename(folder.path("feeds"), folder.path("away")).unwrap();
+    let lost = "crawlpike.json: error: the feed `partners` was in force, and no version of it is left: restore its file, or reload";
+    watcher.says(lost);
+    watcher.says("crawlpike: out.json is left unchanged");
+    folder.write("googlebot.json", folder.read("googlebot.json") + "\n");
+    watcher.says(lost);
+    assert_eq!(folder.read("out.json"), before);
+    watcher.signal(Signal::HUP);
+    watcher.line();
+    assert_ne!(folder.read("out.json"), before);
+}
+
+#[test]
 fn what_could_not_be_written_is_written_when_it_can_be() {
     let folder = Folder::new();
     let watcher = start(&folder, &["--output", "later/out.json"]);
     watcher.says("cannot write later/out.json: ");
     // No file that is read changes any more.
+    fs::create_dir(folder.path("later")).unwrap();
+    assert!(watcher.line().starts_with("later/out.json: version "));
+}
+
+#[test]
+fn what_could_not_be_written_is_not_forgotten_when_a_file_comes_and_goes() {
+    let folder = Folder::new();
+    let watcher = start(&folder, &["--output", "later/out.json"]);
+    watcher.says("cannot write later/out.json: ");
+    // No two looks in a row find the same.
+    for last in 0..30 {
+        folder.write("partners.txt", format!("192.0.2.{last}\n"));
+        thread::sleep(Duration::from_millis(100));
+    }
+    fs::remove_file(folder.path("partners.txt")).unwrap();
     fs::create_dir(folder.path("later")).unwrap();
     assert!(watcher.line().starts_with("later/out.json: version "));
 }

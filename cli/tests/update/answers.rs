@@ -3,6 +3,7 @@
 mod bodies;
 
 use std::io;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::time::Duration;
 
@@ -334,4 +335,21 @@ fn heads_that_are_no_http_are_refused() {
     let lab = Lab::new(long);
     assert_eq!(lab.update(&[]).status, 0);
     assert_eq!(lab.entry()["copy"]["etag"], json!(null));
+}
+
+#[test]
+fn the_configuration_is_not_replaced_by_a_feed() {
+    let lab = Lab::updated();
+    symlink(".", lab.path("link")).unwrap();
+    for source in ["crawlpike.json", "link/crawlpike.json"] {
+        lab.configure(&[json!({ "source": source })]);
+        let before = lab.read("crawlpike.json");
+        let why = format!(
+            "crawlpike.json: error: {source} is read by this command; fetch {} into another file",
+            lab.publisher.url("/lab.txt")
+        );
+        lab.update(&[]).ends(2).says(&why);
+        assert_eq!(lab.read("crawlpike.json"), before);
+    }
+    assert!(lab.publisher.asked().is_empty());
 }

@@ -111,7 +111,7 @@ pub struct Candidate<'a> {
 pub struct Choice {
     /// `None`, or one without prefixes: the feed verifies and condemns nobody.
     pub version: Option<Version>,
-    /// True if the version is new, so that it becomes the last good one.
+    /// True if the version becomes the last good one: it is new, and not an empty first one, unless an operator accepts that.
     pub is_new: bool,
     /// The feed's state.
     pub state: FeedState,
@@ -244,12 +244,12 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// The version in force, given an objection to the newest one.
+    /// The version in force, given an objection to the newest one. `is_accepted`: an operator accepts the newest one.
     ///
     /// # Errors
     ///
     /// The reason why the newest version is unusable, if there is no other one.
-    pub fn choose(self, objection: Option<String>) -> Result<Choice, Vec<Diagnostic>> {
+    pub fn choose(self, objection: Option<String>, is_accepted: bool) -> Result<Choice, Vec<Diagnostic>> {
         let Self { terms, newest, last_good, is_known, .. } = self;
         let has_good = last_good.is_some();
         let instead = |state, why, warnings| Choice {
@@ -271,7 +271,7 @@ impl<'a> Candidate<'a> {
                     0 => (FeedState::Ok, None),
                     _ => (FeedState::Incomplete, Some(unreadable_entries(unreadable))),
                 };
-                let is_new = !is_known && (has_good || !is_empty);
+                let is_new = !is_known && (has_good || !is_empty || is_accepted);
                 Ok(Choice { version: Some(version), is_new, state, why, warnings })
             }
             (Ok(version), Some(objection)) => Ok(instead(FeedState::Held, objection, version.warnings)),

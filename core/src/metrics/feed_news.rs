@@ -52,6 +52,7 @@ mod tests {
             state,
             why: Some(why.into()),
             is_usable: true,
+            has_version: true,
             age: None,
             exempts: false,
             expires: Some(expires),

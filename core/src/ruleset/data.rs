@@ -120,7 +120,7 @@ pub(crate) struct LoadedFeed {
     pub(crate) state: FeedState,
     /// The reason why the state is not `ok`.
     pub(crate) why: Option<Box<str>>,
-    /// True if any version is in force, unless it is stale.
+    /// True if a version that says something is in force, unless it is stale.
     pub(crate) usable: bool,
     /// The number of entries of the version in force that cannot be read.
     pub(crate) unreadable: usize,
@@ -152,6 +152,11 @@ impl LoadedFeed {
     /// Returns true if its age, or a date in the future, keeps it from proving anybody at `now`.
     pub(crate) fn is_stale(&self, now: i64) -> bool {
         self.fresh_at().is_some_and(|fresh| !fresh.contains(&now))
+    }
+
+    /// Returns true if there is a version of it, even one that says nothing. A file that is there has a date.
+    pub(crate) fn has_version(&self) -> bool {
+        self.usable || self.dated.is_some()
     }
 
     /// Returns true if a version is in force at `now`.

@@ -41,8 +41,10 @@ pub struct FeedInfo<'r> {
     pub state: FeedState,
     /// The reason why the state is not `ok`.
     pub why: Option<Cow<'r, str>>,
-    /// True if there is a version of it, even if it is the newest or stale.
+    /// True if there is a version of it that says something, even a stale one.
     pub is_usable: bool,
+    /// True if there is a version of it, even an empty or a stale one.
+    pub has_version: bool,
     /// The age in seconds, as `max_age` counts; `None` if the host gave no date.
     pub age: Option<u64>,
     /// From when on it is stale, in seconds since the Unix epoch; `None` where it never is.
@@ -142,6 +144,7 @@ impl LoadedFeed {
             state: self.state,
             why: self.why.as_deref().map(Cow::Borrowed),
             is_usable: self.usable,
+            has_version: self.has_version(),
             age: None,
             expires: self.expires(),
             exempts: self.exempts,

@@ -10,7 +10,7 @@ use crate::beside::is_of_the_last_days;
 use crate::read::{document, words};
 use crate::recording::{Earlier, Remembered};
 use crate::snapshot::Snapshot;
-use crate::{Audience, FileError, FileErrors, FilesBeside, Look, Recording, Watch, now};
+use crate::{Audience, FeedsInForce, FileError, FileErrors, FilesBeside, Look, Recording, Watch, now};
 
 /// The sources of a ruleset: a configuration document, as it was when it was first read, and the files that it names,
 /// which are read again each time.
@@ -35,8 +35,7 @@ pub struct Origin {
     remembered: Vec<Remembered>,
     /// The good versions that were there and could not be read the last time.
     unreadable: Vec<PathBuf>,
-    /// The feeds of which the newest ruleset has a version.
-    feeds_in_force: Vec<String>,
+    feeds_in_force: FeedsInForce,
 }
 
 #[derive(Clone, Debug)]
@@ -68,7 +67,7 @@ impl Origin {
             watch: Watch::default(),
             remembered: Vec::new(),
             unreadable: Vec::new(),
-            feeds_in_force: Vec::new(),
+            feeds_in_force: FeedsInForce::default(),
         }
     }
 
@@ -137,21 +136,13 @@ impl Origin {
 
     fn note_feeds_of(&mut self, compiled: &Compiled) {
         if let Some(ruleset) = &compiled.ruleset {
-            let usable = ruleset.feeds(now()).filter(|feed| feed.is_usable);
-            self.feeds_in_force = usable.map(|feed| feed.name.to_owned()).collect();
+            self.feeds_in_force = FeedsInForce::of(ruleset);
         }
     }
 
     fn refuse_losses(&self, compiled: &mut Compiled, unreadable: &[FileError]) {
-        let was_in_force = |name: &str| self.feeds_in_force.iter().any(|known| known == name);
-        let feeds = compiled.ruleset.iter().flat_map(|ruleset| ruleset.feeds(now()));
-        let lost = feeds.filter(|feed| !feed.is_usable && was_in_force(feed.name)).map(|feed| {
-            let name = feed.name;
-            let message = format!(
-                "the feed `{name}` was in force, and no version of it is left: restore its file, or reload"
-            );
-            Diagnostic::error(self.name(), message)
-        });
+        let new = compiled.ruleset.iter();
+        let lost = new.flat_map(|ruleset| self.feeds_in_force.lost_in(ruleset, &self.name()));
         // A version that nothing judged judges those that come.
         let unjudged = self.remembered.iter().filter(|one| one.is_unjudged);
         let unjudged: Vec<PathBuf> = unjudged.map(|one| self.files.last_good_path(&one.path)).collect();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::time::SystemTime;
 
 use rustix::io::Errno;
@@ -61,6 +61,14 @@ fn state_of(path: &Path) -> State {
     fs::metadata(path).map(Fingerprint::from).map_err(|error| error.kind())
 }
 
+/// The place to which a path leads, without links; `None` if its folder is not there.
+fn place_of(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let folder = absolute(path).ok()?.parent()?.canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    })
+}
+
 impl Snapshot {
     /// Adds a file. To be called before it is read, so that a change while it is read is noticed; also for a file that is
     /// not there, whose arrival is a change. The state that was recorded first stays.
@@ -104,6 +112,12 @@ impl Snapshot {
         let files = self.files.borrow();
         let present = files.iter().filter_map(|(path, state)| Some((path, state.as_ref().ok()?)));
         present.map(|(path, file)| (path.clone(), file.modified)).collect()
+    }
+
+    /// Returns true if a path leads to one of its files, also to one that is not there yet.
+    pub fn has(&self, path: &Path) -> bool {
+        let place = place_of(path);
+        place.is_some() && self.files.borrow().keys().any(|file| place_of(file) == place)
     }
 
     /// A file of it that not everybody may read.

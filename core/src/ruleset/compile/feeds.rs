@@ -59,14 +59,16 @@ impl Compiler<'_> {
         for ((feed, candidate), objection) in feeds.iter().zip(candidates).zip(objections) {
             let (config, is_published) = (feed.config, feed.is_published());
             let is_objected_to = objection.is_some();
-            let Choice { version, is_new, state, why, warnings } = match candidate.choose(objection) {
-                Ok(choice) => choice.beside_held(self.files.held(&config.source)),
-                // Nothing to fall back on: the configuration is refused, and what ran keeps running.
-                Err(diagnostics) => {
-                    self.others.extend(diagnostics);
-                    continue;
-                }
-            };
+            let is_accepted = self.files.accepts(&config.name);
+            let Choice { version, is_new, state, why, warnings } =
+                match candidate.choose(objection, is_accepted) {
+                    Ok(choice) => choice.beside_held(self.files.held(&config.source)),
+                    // Nothing to fall back on: the configuration is refused, and what ran keeps running.
+                    Err(diagnostics) => {
+                        self.others.extend(diagnostics);
+                        continue;
+                    }
+                };
             self.others.extend(warnings);
             if is_objected_to && !self.files.is_known(&config.source) {
                 self.acceptable.insert(config.name.value.clone());
@@ -104,11 +106,7 @@ impl Compiler<'_> {
             }
             // A version that was just read can be read; if not, it is good again the next time.
             if let Some(Ok(bytes)) = version.filter(|_| is_new).map(|version| version.file.into_bytes()) {
-                self.good_feeds.push(GoodFeed {
-                    path: config.source.value.clone(),
-                    bytes,
-                    is_accepted: self.files.accepts(&config.name),
-                });
+                self.good_feeds.push(GoodFeed { path: config.source.value.clone(), bytes, is_accepted });
             }
         }
         if exemptions.has_prefixes() {
@@ -262,8 +260,7 @@ impl Compiler<'_> {
                         "; if the new version is right, run `crawlpike compile --config {document} --accept {name}`"
                     );
                 }
-                // A file that is there has a date.
-                let is_absent = feed.state == FeedState::Missing && feed.dated.is_none();
+                let is_absent = feed.state == FeedState::Missing && !feed.has_version();
                 let is_fetched = is_absent && configured.is_some_and(|config| config.url.is_some());
                 let cause = is_fetched.then_some(Cause::UnfetchedFeed);
                 self.own.warning_because(cause, position, None, message);

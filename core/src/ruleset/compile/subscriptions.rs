@@ -103,6 +103,8 @@ impl Subscriptions {
         let exempt = compiler.exemptions(&config, &known, &[]).feeds();
         let users = FeedUsers::new(&config, &agents, &bindings, exempt);
         compiler.distinct_feeds(&known, &users);
+        compiler.check_published_files(&config);
+        compiler.check_published_feeds(&config);
         compiler.check_published_policies(&config);
         compiler.check_published_keys(&config);
         let Compiler { own, others, .. } = compiler;
@@ -196,13 +198,14 @@ impl Judge<'_> {
         let newest = Version::read(answer, Some(now), url, &terms).map_err(Unavailable::Unusable);
         let is_feed = newest.is_ok();
         *slot = compiler.with_earlier(known.renewed(newest), feed);
-        let objection = match slot.became_empty() && !compiler.files.accepts(name) {
+        let is_accepted = compiler.files.accepts(name);
+        let objection = match slot.became_empty() && !is_accepted {
             true => Some("it has no prefixes [JAFAR-24]".into()),
             false => compiler.objection(place, candidates, feeds, users),
         };
         let slot = candidates.get_mut(place)?;
         let change = slot.change();
-        let choice = mem::replace(slot, none()).choose(objection);
+        let choice = mem::replace(slot, none()).choose(objection, is_accepted);
         let Choice { version, state, why, .. } = match choice {
             Ok(choice) => choice,
             Err(diagnostics) => return Some(Verdict::Unusable(main_reason(diagnostics).0)),

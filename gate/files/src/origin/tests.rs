@@ -165,6 +165,43 @@ fn a_feed_that_was_in_force_is_not_lost() {
 }
 
 #[test]
+fn an_empty_version_that_the_guard_lets_in_is_in_force() {
+    let lab = Lab::new();
+    lab.write("crawlpike.json", &DOCUMENT.replace(r#""cidr","#, r#""cidr", "guard": "off","#));
+    let mut origin = lab.loaded();
+    lab.write("lab.txt", "# nobody any more\n");
+    assert!(!covers(&renewed(&mut origin).0, "192.0.2.1"));
+    lab.write("robots.txt", "User-agent: *\nDisallow: /\n");
+    assert!(renewed(&mut origin).0.ruleset.is_some());
+}
+
+#[test]
+fn an_empty_version_is_accepted_also_where_the_last_good_one_is_in_memory() {
+    for is_kept in [true, false] {
+        let lab = Lab::new();
+        let mut origin = lab.loaded();
+        if !is_kept {
+            fs::remove_file(lab.path("lab.txt.last-good")).unwrap();
+            origin = Origin::read(&lab.path("crawlpike.json")).unwrap();
+            let compiled = origin.compile();
+            origin.remember(compiled.good_feeds);
+        }
+        lab.write("lab.txt", "# nobody any more\n");
+        assert!(covers(&renewed(&mut origin).0, "192.0.2.1"), "held: it became empty");
+        // As `crawlpike compile --accept lab` does.
+        let files = FilesBeside::new(&lab.path("crawlpike.json")).accepting(&["lab".to_owned()]);
+        let accepted = Ruleset::compile("crawlpike.json", DOCUMENT.as_bytes(), &files);
+        files.keep(&accepted.good_feeds).unwrap();
+        let (compiled, files) = renewed(&mut origin);
+        assert_eq!(files, [lab.path("lab.txt.last-good")]);
+        assert!(!covers(&compiled, "192.0.2.1"), "{:?}", compiled.diagnostics);
+        origin.remember(compiled.good_feeds);
+        lab.write("robots.txt", "User-agent: *\nDisallow: /\n");
+        assert!(renewed(&mut origin).0.ruleset.is_some());
+    }
+}
+
+#[test]
 fn without_the_last_good_version_no_new_one_is_let_in() {
     let lab = Lab::new();
     let mut origin = lab.loaded();
