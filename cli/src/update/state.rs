@@ -3,15 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crawlpike_files::{Readers, read_file, replace};
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::update::subject::{Kind, Subject};
@@ -133,7 +134,7 @@ impl Locked {
                 lock_path.display()
             )
         };
-        let lock = File::options().create(true).append(true).mode(0o644).open(&lock_path).map_err(failed)?;
+        let lock = open_lock(&lock_path).map_err(failed)?;
         let started = Instant::now();
         while let Err(error) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             if error.kind() != io::ErrorKind::WouldBlock {
@@ -167,6 +168,16 @@ impl Locked {
         replace(&self.path, text.as_bytes(), Readers::EVERYBODY).map_err(|error| failed(&error))?;
         Ok(())
     }
+}
+
+/// Opens the file to lock, which nobody else can open: whoever can read a file can lock it.
+fn open_lock(path: &Path) -> io::Result<File> {
+    const PRIVATE: u32 = 0o600;
+    let lock = File::options().create(true).append(true).mode(PRIVATE).open(path)?;
+    if lock.metadata()?.uid() == geteuid().as_raw() {
+        lock.set_permissions(Permissions::from_mode(PRIVATE))?;
+    }
+    Ok(lock)
 }
 
 fn read(path: &Path) -> Result<State, String> {

@@ -71,6 +71,17 @@ fn the_state_may_be_elsewhere() {
 }
 
 #[test]
+fn no_other_user_can_lock_the_state() {
+    let lab = Lab::new(says(&[], GOOD));
+    let lock = "crawlpike.json.update-state.lock";
+    lab.update(&[]).ends(0);
+    assert_eq!(lab.mode(lock), 0o600);
+    lab.set_mode(lock, 0o644);
+    lab.update(&[]).ends(0);
+    assert_eq!(lab.mode(lock), 0o600, "a file that was there");
+}
+
+#[test]
 fn a_state_that_is_lost_or_damaged_costs_one_request() {
     let lab = Lab::new(says(&["ETag: \"1\""], GOOD));
     assert_eq!(lab.update(&[]).status, 0);
