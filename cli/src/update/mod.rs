@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use clap::value_parser;
 use crawlpike_core::{Subscriptions, suggestion};
-use crawlpike_files::{FilesBeside, Recording, Snapshot, Watch, is_compiled};
+use crawlpike_files::{FilesBeside, Readers, Recording, Snapshot, Watch, is_compiled};
 use serde::Serialize;
 use signal_hook::consts::SIGHUP;
 
@@ -161,24 +161,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let client = Arc::new(Client::new(&user_agent, limits).map_err(Failure::because)?);
     if arguments.watch {
         let (reporter, last) = (arguments.reporter(), crawlpike_files::now());
-        watch::run(&mut Watching { arguments, client, reporter, subscriptions: None, next: 0, last })?;
+        watch::run(&mut Watching { arguments, client, reporter, configured: None, next: 0, last })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let subscriptions = arguments.read(&Snapshot::default())?;
-    let path = arguments.state_path();
+    let configured = arguments.read(&Snapshot::default())?;
     let mut locked = match arguments.dry_run {
-        true => Locked::peek(&path),
-        false => Locked::open(&path, PATIENCE).map_err(Failure::because)?,
+        true => Locked::peek(&arguments.state_path()),
+        false => arguments.lock(&configured, PATIENCE)?,
     };
     let mut reporter = arguments.reporter();
     let Done { all_current, is_delivered } =
-        arguments.round(&subscriptions, &client, &mut locked, &mut reporter, &mut || false)?;
+        arguments.round(&configured.subscriptions, &client, &mut locked, &mut reporter, &mut || false)?;
     reporter.sum_up();
     Ok(match is_delivered {
         false => ExitCode::from(UNUSABLE),
         true if all_current || arguments.best_effort => ExitCode::SUCCESS,
         true => ExitCode::from(NOT_CURRENT),
     })
+}
+
+/// The files to fetch by a configuration.
+struct Configured {
+    subscriptions: Subscriptions,
+    /// Those who may read the configuration, and so the state, which has its URLs.
+    readers: Readers,
 }
 
 /// The result of a round and its notifications.
@@ -194,6 +200,10 @@ impl Arguments {
         self.state.clone().unwrap_or_else(|| state::default_path(&self.config))
     }
 
+    fn lock(&self, configured: &Configured, patience: Duration) -> Result<Locked, Failure> {
+        Locked::open(&self.state_path(), configured.readers, patience).map_err(Failure::because)
+    }
+
     fn reporter(&self) -> Reporter {
         Reporter::new(self.config.display().to_string(), self.json, self.dry_run, self.watch, self.moved)
     }
@@ -203,7 +213,7 @@ impl Arguments {
     }
 
     /// Reads the feeds of the configuration; records its files before.
-    fn read(&self, snapshot: &Snapshot) -> Result<Subscriptions, Failure> {
+    fn read(&self, snapshot: &Snapshot) -> Result<Configured, Failure> {
         let files = self.files();
         let document = source::read_configuration(&self.config, snapshot)?;
         let shown = self.config.display().to_string();
@@ -225,7 +235,7 @@ impl Arguments {
         {
             check_name(&subscriptions, option, name)?;
         }
-        Ok(subscriptions)
+        Ok(Configured { subscriptions, readers: snapshot.readers() })
     }
 
     /// Runs one round, and notifies the server of changes.
@@ -312,8 +322,8 @@ struct Watching<'a> {
     arguments: &'a Arguments,
     client: Arc<Client>,
     reporter: Reporter,
-    /// Those of the last valid configuration.
-    subscriptions: Option<Subscriptions>,
+    /// The last valid configuration.
+    configured: Option<Configured>,
     /// When the next round is due, in seconds since the Unix epoch.
     next: i64,
     /// The time of the last look.
@@ -321,7 +331,7 @@ struct Watching<'a> {
 }
 
 impl Watched for Watching<'_> {
-    type Made = Result<Subscriptions, Failure>;
+    type Made = Result<Configured, Failure>;
 
     fn make(&self, snapshot: &Snapshot) -> Self::Made {
         self.arguments.read(snapshot)
@@ -330,12 +340,12 @@ impl Watched for Watching<'_> {
     fn deliver(&mut self, _: &Watch, read: Self::Made) -> Option<Self::Made> {
         match read {
             Ok(read) => {
-                self.subscriptions = Some(read);
+                self.configured = Some(read);
                 self.next = 0;
             }
             Err(failure) => {
                 failure.report();
-                if self.subscriptions.is_some() {
+                if self.configured.is_some() {
                     self.reporter.say("note", "the configuration before this change stays in force");
                 }
             }
@@ -345,7 +355,7 @@ impl Watched for Watching<'_> {
 
     /// Runs a round if one is due.
     fn idle(&mut self, signals: &Receiver<i32>) -> ControlFlow<()> {
-        let Some(subscriptions) = &self.subscriptions else { return ControlFlow::Continue(()) };
+        let Some(configured) = &self.configured else { return ControlFlow::Continue(()) };
         let now = crawlpike_files::now();
         let is_due = self.next <= now || now < self.last;
         self.last = now;
@@ -359,14 +369,13 @@ impl Watched for Watching<'_> {
             is_stopped
         };
         let Self { arguments, client, reporter, .. } = self;
-        let done = Locked::open(&arguments.state_path(), Duration::from_secs(1))
-            .map_err(Failure::because)
-            .and_then(|mut locked| {
-                let done = arguments.round(subscriptions, client, &mut locked, reporter, &mut stopped)?;
-                let files = arguments.files();
-                let next = arguments.as_round(subscriptions, client, &files).next(&locked);
-                Ok((done, next.unwrap_or(i64::MAX)))
-            });
+        let done = arguments.lock(configured, Duration::from_secs(1)).and_then(|mut locked| {
+            let subscriptions = &configured.subscriptions;
+            let done = arguments.round(subscriptions, client, &mut locked, reporter, &mut stopped)?;
+            let files = arguments.files();
+            let next = arguments.as_round(subscriptions, client, &files).next(&locked);
+            Ok((done, next.unwrap_or(i64::MAX)))
+        });
         self.next = match done {
             Ok((Done { is_delivered: true, .. }, next)) => next,
             Ok((_, next)) => next.min(now + RETRY),

@@ -102,6 +102,8 @@ pub(super) fn validator(text: &str) -> Option<String> {
 #[derive(Debug)]
 pub(super) struct Locked {
     path: PathBuf,
+    /// Those who may read the file.
+    readers: Readers,
     pub(super) state: State,
     /// The reason why the file could not be used, if it could not.
     pub(super) warning: Option<String>,
@@ -121,12 +123,12 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 impl Locked {
-    /// Waits up to `patience` for another run to end, and reads the state.
+    /// Waits up to `patience` for another run to end, and reads the state, which only `readers` may read once it is saved.
     ///
     /// # Errors
     ///
     /// If the state could not be written later, or if the other run does not end.
-    pub(super) fn open(path: &Path, patience: Duration) -> Result<Self, String> {
+    pub(super) fn open(path: &Path, readers: Readers, patience: Duration) -> Result<Self, String> {
         let lock_path = with_suffix(path, ".lock");
         let failed = |error: io::Error| {
             format!(
@@ -146,7 +148,7 @@ impl Locked {
             }
             thread::sleep(Duration::from_millis(50));
         }
-        Ok(Self { _lock: Some(lock), ..Self::peek(path) })
+        Ok(Self { _lock: Some(lock), readers, ..Self::peek(path) })
     }
 
     /// Reads the state without a lock. It must not be saved.
@@ -157,7 +159,7 @@ impl Locked {
                 (State::default(), Some(format!("{}: {why}; asking every publisher again", path.display())))
             }
         };
-        Self { path: path.to_path_buf(), state, warning, _lock: None }
+        Self { path: path.to_path_buf(), readers: Readers::EVERYBODY, state, warning, _lock: None }
     }
 
     /// Writes the state, in one step.
@@ -165,7 +167,7 @@ impl Locked {
         let failed = |error: &dyn std::fmt::Display| format!("cannot write {}: {error}", self.path.display());
         let mut text = serde_json::to_string_pretty(&self.state).map_err(|error| failed(&error))?;
         text.push('\n');
-        replace(&self.path, text.as_bytes(), Readers::EVERYBODY).map_err(|error| failed(&error))?;
+        replace(&self.path, text.as_bytes(), self.readers).map_err(|error| failed(&error))?;
         Ok(())
     }
 }
@@ -196,11 +198,12 @@ mod tests {
     fn what_is_saved_is_there_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = default_path(&folder.path().join("crawlpike.json"));
-        let mut locked = Locked::open(&path, Duration::ZERO).unwrap();
+        let open = |patience| Locked::open(&path, Readers::EVERYBODY, patience);
+        let mut locked = open(Duration::ZERO).unwrap();
         let entry = Entry { url: "https://a.example/".into(), due: 5, ..Entry::default() };
         locked.state.feeds.insert("a".into(), entry);
         locked.save().unwrap();
-        let other = Locked::open(&path, Duration::from_millis(100)).unwrap_err();
+        let other = open(Duration::from_millis(100)).unwrap_err();
         assert!(
             other.contains("another run uses") && other.contains("crawlpike.json.update-state"),
             "{other}"
@@ -208,6 +211,6 @@ mod tests {
         let state = locked.state;
         assert_eq!(Locked::peek(&path).state, state);
         drop(locked._lock);
-        assert_eq!(Locked::open(&path, Duration::ZERO).unwrap().state, state);
+        assert_eq!(open(Duration::ZERO).unwrap().state, state);
     }
 }

@@ -82,6 +82,22 @@ fn no_other_user_can_lock_the_state() {
 }
 
 #[test]
+fn the_state_is_as_private_as_the_configuration() {
+    let lab = Lab::new(says(&["Cache-Control: no-cache"], GOOD));
+    let state = "crawlpike.json.update-state";
+    lab.update(&[]).ends(0);
+    assert_eq!(lab.mode(state), lab.mode("crawlpike.json"));
+    lab.configure(&[json!({ "url": lab.publisher.url("/lab.txt?license_key=SECRET") })]);
+    lab.set_mode("crawlpike.json", 0o600);
+    lab.update(&[]).ends(0);
+    assert!(lab.read(state).contains("SECRET"));
+    assert_eq!(lab.mode(state), 0o600, "a file that was there");
+    fs::remove_file(lab.path(state)).unwrap();
+    lab.update(&[]).ends(0);
+    assert_eq!(lab.mode(state), 0o600);
+}
+
+#[test]
 fn a_state_that_is_lost_or_damaged_costs_one_request() {
     let lab = Lab::new(says(&["ETag: \"1\""], GOOD));
     assert_eq!(lab.update(&[]).status, 0);
