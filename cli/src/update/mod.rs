@@ -254,8 +254,8 @@ impl Arguments {
         let round = self.as_round(subscriptions, client, &files);
         let done = round.run(locked, reporter, stopped);
         reporter.end_round();
-        let all_current = done.map_err(Failure::because)?;
-        Ok(Done { all_current, is_delivered: self.dry_run || self.deliver(locked, reporter)? })
+        let is_delivered = self.dry_run || self.deliver(locked, reporter)?;
+        Ok(Done { all_current: done.map_err(Failure::because)?, is_delivered })
     }
 
     fn as_round<'a>(

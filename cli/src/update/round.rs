@@ -94,13 +94,13 @@ impl Round<'_> {
             let queries = asked.iter().map(|asked| asked.query.clone());
             ask_all(self.client, queries, self.jobs, stopped, |number, fetched| {
                 let Some(Asked { subject, .. }) = asked.get(number) else { return Ok(()) };
-                let entry = locked.state.entries(subject.kind).entry(subject.name.to_owned()).or_default();
-                if entry.url != subject.url {
-                    *entry = Entry { url: subject.url.to_owned(), ..Entry::default() };
-                }
-                let (report, has_changes) = self.settle(subject, entry, fetched, judge);
+                let was_undelivered = locked.state.is_undelivered;
+                let new = || Entry { url: subject.url.to_owned(), ..Entry::default() };
+                let mut entry = locked.state.entry(subject).cloned().unwrap_or_else(new);
+                let (report, has_changes) = self.settle(subject, &mut entry, fetched, judge, locked);
                 all_current &= report.outcome.is_current();
-                locked.state.is_undelivered |= has_changes;
+                locked.state.entries(subject.kind).insert(subject.name.to_owned(), entry);
+                locked.state.is_undelivered = was_undelivered || has_changes;
                 reporter.report(&report);
                 if saved.elapsed() >= UNSAVED {
                     self.save(locked)?;
@@ -199,6 +199,7 @@ impl Round<'_> {
         entry: &mut Entry,
         fetched: Fetched,
         judge: &mut Judge<'_>,
+        locked: &mut Locked,
     ) -> (Report<'f>, bool) {
         let now = crawlpike_files::now();
         let (redirects, moved_to) = match &fetched {
@@ -208,8 +209,8 @@ impl Round<'_> {
         entry.redirects = redirects.iter().map(|one| (one.status, one.to.to_string())).collect();
         let mut kept = Kept::default();
         let settled = match fetched {
-            Ok(answer) => self.keep(feed, entry, answer, judge, now),
-            Err(trouble) => self.without_answer(feed, entry, trouble, &mut kept),
+            Ok(answer) => self.keep(feed, entry, answer, judge, locked),
+            Err(trouble) => self.without_answer(feed, entry, trouble, &mut kept, locked),
         };
         let outcome = match settled {
             Ok(done) => {
@@ -250,7 +251,7 @@ impl Round<'_> {
                 outcome
             }
         };
-        let is_noted = self.note_held(feed, &outcome, &mut kept);
+        let is_noted = self.note_held(feed, &outcome, &mut kept, locked);
         let has_changes = kept.is_new || is_noted || (kept.is_renewed && feed.max_age.is_some());
         let report = Report { subject: feed.clone(), outcome, kept, redirects, moved_to, due: entry.due };
         (report, has_changes)

@@ -162,6 +162,20 @@ impl Locked {
         Self { path: path.to_path_buf(), readers: Readers::EVERYBODY, state, warning, _lock: None }
     }
 
+    /// Saves that the server has to be notified of a change that is about to be made, so that the next run does it if this one
+    /// cannot.
+    ///
+    /// # Errors
+    ///
+    /// If the state cannot be written. Then the change must not be made.
+    pub(super) fn announce_change(&mut self) -> Result<(), String> {
+        if self.state.is_undelivered {
+            return Ok(());
+        }
+        self.state.is_undelivered = true;
+        self.save().inspect_err(|_| self.state.is_undelivered = false)
+    }
+
     /// Writes the state, in one step.
     pub(super) fn save(&self) -> Result<(), String> {
         let failed = |error: &dyn std::fmt::Display| format!("cannot write {}: {error}", self.path.display());

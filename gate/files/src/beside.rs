@@ -128,24 +128,34 @@ impl FilesBeside {
         self.path_with(path, HELD)
     }
 
-    /// Notes beside a feed that a newer version of it is held, for this reason, or that none is. Returns true if that was not
-    /// known. A feed without a file needs no note.
+    /// Returns true if [`Self::note_held`] has nothing to do.
+    pub fn is_held_noted(&self, path: &str, why: Option<&str>) -> bool {
+        match self.note_for(path, why) {
+            Some(why) => self.held(path) == Some(why),
+            None => !self.held_path(path).exists(),
+        }
+    }
+
+    /// Notes beside a feed that a newer version of it is held, for this reason, or that none is.
     ///
     /// # Errors
     ///
     /// If the file cannot be written or removed.
-    pub fn note_held(&self, path: &str, why: Option<&str>) -> Result<bool, FileError> {
-        let (source, note) = (self.path(path), self.held_path(path));
-        let noted = match why.filter(|_| source.exists()).and_then(reason) {
-            Some(why) if self.held(path).as_deref() == Some(&*why) => return Ok(false),
-            Some(why) => replace_beside(&source, &note, Source::Bytes(why.as_bytes())),
+    pub fn note_held(&self, path: &str, why: Option<&str>) -> Result<(), FileError> {
+        let note = self.held_path(path);
+        let noted = match self.note_for(path, why) {
+            Some(why) => replace_beside(&self.path(path), &note, Source::Bytes(why.as_bytes())),
             None => fs::remove_file(&note),
         };
         match noted {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(FileError::writing(note, error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::writing(note, error)),
+            _ => Ok(()),
         }
+    }
+
+    /// The text of a note. A feed without a file needs none.
+    fn note_for(&self, path: &str, why: Option<&str>) -> Option<String> {
+        why.filter(|_| self.path(path).exists()).and_then(reason)
     }
 
     fn path_with(&self, path: &str, suffix: &str) -> PathBuf {
@@ -330,11 +340,11 @@ mod tests {
         let files = FilesBeside::new(&folder.path().join("crawlpike.json"));
         fs::write(folder.path().join("a"), "").unwrap();
         let why = "x".repeat(2 * LONGEST_REASON);
-        let noted = |why| files.note_held("a", why).unwrap();
-        assert_eq!(
-            [noted(Some(&*why)), noted(Some(&*why)), noted(None), noted(None)],
-            [true, false, true, false]
-        );
+        for why in [Some(&*why), None] {
+            assert!(!files.is_held_noted("a", why));
+            files.note_held("a", why).unwrap();
+            assert!(files.is_held_noted("a", why));
+        }
     }
 
     #[test]
