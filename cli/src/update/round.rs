@@ -67,6 +67,7 @@ impl Round<'_> {
         locked.state.feeds.retain(|name, _| is_known("feed", name));
         locked.state.policies.retain(|name, _| is_known("policy", name));
         locked.state.directories.retain(|name, _| is_known("directory", name));
+        locked.state.distrust_the_future(crawlpike_files::now());
         if !self.dry_run {
             self.files.remove_unfinished(known.iter().map(|subject| subject.source));
         }
@@ -168,8 +169,6 @@ impl Round<'_> {
     }
 
     fn is_due(&self, feed: &Subject<'_>, entry: &Entry, has_copy: bool, now: i64) -> bool {
-        // A clock that was set back says nothing about the time since.
-        let is_of_the_future = entry.asked.is_some_and(|asked| asked > now);
         let is_named = self.only.iter().any(|only| only == feed.name);
         let since_asked = entry.asked.map_or(i64::MAX, |asked| now.saturating_sub(asked));
         let is_due = match self.is_watch {
@@ -183,7 +182,7 @@ impl Round<'_> {
                 entry.due <= now || is_lost || is_unreached || was_left_alone
             }
         };
-        is_due || is_of_the_future || self.accepts(feed.name)
+        is_due || self.accepts(feed.name)
     }
 
     /// The digest of a file; `None` if it cannot be read.
@@ -207,6 +206,7 @@ impl Round<'_> {
             Err(trouble) => (trouble.redirects.clone(), None),
         };
         entry.redirects = redirects.iter().map(|one| (one.status, one.to.to_string())).collect();
+        entry.tried = Some(now);
         let mut kept = Kept::default();
         let settled = match fetched {
             Ok(answer) => self.keep(feed, entry, answer, judge, locked),

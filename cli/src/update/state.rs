@@ -41,6 +41,9 @@ pub(super) struct State {
 pub(super) struct Entry {
     /// The URL of the feed. An entry for another URL does not count.
     pub(super) url: String,
+    /// When we last tried to reach the publisher.
+    #[serde(default)]
+    pub(super) tried: Option<i64>,
     /// When the publisher was last reached.
     pub(super) asked: Option<i64>,
     /// When the publisher last said what is current.
@@ -72,7 +75,23 @@ pub(super) struct Copy {
     pub(super) digest: String,
 }
 
+impl Entry {
+    /// Makes the publisher due if a time is one of the future: a clock that was set back says nothing about the time since.
+    fn distrust_the_future(&mut self, now: i64) {
+        if self.tried.max(self.asked) > Some(now) {
+            (self.tried, self.asked, self.due) = (None, None, now);
+        }
+    }
+}
+
 impl State {
+    /// Makes those due that were asked in the future of `now`.
+    pub(super) fn distrust_the_future(&mut self, now: i64) {
+        let Self { feeds, policies, directories, .. } = self;
+        let entries = feeds.values_mut().chain(policies.values_mut()).chain(directories.values_mut());
+        entries.for_each(|entry| entry.distrust_the_future(now));
+    }
+
     /// The entries of all subjects of a kind.
     pub(super) fn entries(&mut self, kind: Kind) -> &mut BTreeMap<String, Entry> {
         match kind {

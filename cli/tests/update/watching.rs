@@ -32,6 +32,27 @@ fn each_feed_is_asked_for_when_it_is_due() {
 }
 
 #[test]
+fn a_publisher_that_could_not_be_reached_while_the_clock_was_ahead_is_asked_again() {
+    let lab = Lab::updated();
+    lab.configure(&[json!({ "url": "https://127.0.0.1:1/lab.txt" })]);
+    lab.update(&[]).ends(1).says("Connection refused");
+    // As if that had been in a month.
+    let mut entry = lab.entry();
+    for time in ["tried", "due"] {
+        entry[time] = entry[time].as_i64().map(|time| time + 30 * 86_400).into();
+    }
+    entry["url"] = lab.publisher.url("/lab.txt").into();
+    lab.remember(&entry);
+    lab.publisher.answer(says(&[], BETTER));
+    lab.configure(&[json!({})]);
+    let mut watcher = start(&lab, &[]);
+    assert_eq!(watcher.line(), "lab: updated, 4 prefixes (1 added, 0 removed), IPv4 addresses +25.0% -0.0%");
+    assert_eq!(watcher.ends(Signal::TERM), Some(0));
+    assert!(lab.entry()["tried"].as_i64().unwrap() <= now());
+    assert_eq!(lab.publisher.asked().len(), 1);
+}
+
+#[test]
 fn a_permission_to_ask_at_once_is_not_used_up() {
     // JAFAR-15
     let lab = Lab::new(says(&["Cache-Control: max-age=1"], GOOD));
