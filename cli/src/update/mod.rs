@@ -30,7 +30,7 @@ use crate::failure::{Failure, UNUSABLE, say_all};
 use crate::http::{Client, Contact, TimeLimits};
 use crate::source;
 use crate::update::report::Reporter;
-use crate::update::round::Round;
+use crate::update::round::{Round, Settled};
 use crate::update::state::Locked;
 use crate::watch::{self, Watched};
 
@@ -170,12 +170,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         false => arguments.lock(&configured, PATIENCE)?,
     };
     let mut reporter = arguments.reporter();
-    let Done { all_current, is_delivered } =
+    let Done { settled, is_delivered } =
         arguments.round(&configured.subscriptions, &client, &mut locked, &mut reporter, &mut || false)?;
     reporter.sum_up();
     Ok(match is_delivered {
         false => ExitCode::from(UNUSABLE),
-        true if all_current || arguments.best_effort => ExitCode::SUCCESS,
+        true if settled.all_current || arguments.best_effort => ExitCode::SUCCESS,
         true => ExitCode::from(NOT_CURRENT),
     })
 }
@@ -187,10 +187,18 @@ struct Configured {
     readers: Readers,
 }
 
+impl Configured {
+    /// The files, relative to the configuration.
+    fn sources(&self) -> impl Iterator<Item = &str> {
+        let feeds = self.subscriptions.feeds().map(|feed| feed.source);
+        let policies = self.subscriptions.policies().map(|policy| policy.source);
+        feeds.chain(policies).chain(self.subscriptions.key_directories().map(|directory| directory.source))
+    }
+}
+
 /// The result of a round and its notifications.
 struct Done {
-    /// True if each feed is the version that its publisher publishes.
-    all_current: bool,
+    settled: Settled,
     /// True if nobody waits for a notification.
     is_delivered: bool,
 }
@@ -251,29 +259,20 @@ impl Arguments {
             reporter.say("warning", warning);
         }
         let files = self.files();
-        let round = self.as_round(subscriptions, client, &files);
-        let done = round.run(locked, reporter, stopped);
-        reporter.end_round();
-        let is_delivered = self.dry_run || self.deliver(locked, reporter)?;
-        Ok(Done { all_current: done.map_err(Failure::because)?, is_delivered })
-    }
-
-    fn as_round<'a>(
-        &'a self,
-        subscriptions: &'a Subscriptions,
-        client: &'a Arc<Client>,
-        files: &'a FilesBeside,
-    ) -> Round<'a> {
-        Round {
+        let round = Round {
             subscriptions,
-            files,
+            files: &files,
             client,
             jobs: self.jobs.into(),
             only: &self.only,
             accepted: &self.accept,
             dry_run: self.dry_run,
             is_watch: self.watch,
-        }
+        };
+        let done = round.run(locked, reporter, stopped);
+        reporter.end_round();
+        let is_delivered = self.dry_run || self.deliver(locked, reporter)?;
+        Ok(Done { settled: done.map_err(Failure::because)?, is_delivered })
     }
 
     /// Notifies the server of changes of this run, or of an earlier one that could not. Returns false if that failed, and
@@ -334,7 +333,13 @@ impl Watched for Watching<'_> {
     type Made = Result<Configured, Failure>;
 
     fn make(&self, snapshot: &Snapshot) -> Self::Made {
-        self.arguments.read(snapshot)
+        let configured = self.arguments.read(snapshot)?;
+        // A file that is lost is fetched again.
+        let files = self.arguments.files();
+        for source in configured.sources() {
+            snapshot.record(&files.path(source));
+        }
+        Ok(configured)
     }
 
     fn deliver(&mut self, _: &Watch, read: Self::Made) -> Option<Self::Made> {
@@ -370,15 +375,11 @@ impl Watched for Watching<'_> {
         };
         let Self { arguments, client, reporter, .. } = self;
         let done = arguments.lock(configured, Duration::from_secs(1)).and_then(|mut locked| {
-            let subscriptions = &configured.subscriptions;
-            let done = arguments.round(subscriptions, client, &mut locked, reporter, &mut stopped)?;
-            let files = arguments.files();
-            let next = arguments.as_round(subscriptions, client, &files).next(&locked);
-            Ok((done, next.unwrap_or(i64::MAX)))
+            arguments.round(&configured.subscriptions, client, &mut locked, reporter, &mut stopped)
         });
         self.next = match done {
-            Ok((Done { is_delivered: true, .. }, next)) => next,
-            Ok((_, next)) => next.min(now + RETRY),
+            Ok(Done { settled, is_delivered: true }) => settled.next,
+            Ok(Done { settled, is_delivered: false }) => settled.next.min(now + RETRY),
             Err(failure) => {
                 failure.report();
                 now + RETRY

@@ -41,6 +41,9 @@ pub(super) struct State {
 pub(super) struct Entry {
     /// The URL of the feed. An entry for another URL does not count.
     pub(super) url: String,
+    /// The file of the last attempt.
+    #[serde(default)]
+    pub(super) source: String,
     /// When we last tried to reach the publisher.
     #[serde(default)]
     pub(super) tried: Option<i64>,

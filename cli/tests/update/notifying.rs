@@ -141,6 +141,7 @@ fn where_the_state_cannot_be_written_no_file_changes() {
     let run = || lab.update(&["--exec", "touch notified"]);
     run().ends(2).says("cannot write crawlpike.json.update-state: not a regular file");
     assert_eq!((lab.read("lab.txt"), lab.path("notified").exists()), (GOOD.into(), false));
+    assert_eq!(lab.publisher.asked().len(), 0);
     fs::remove_dir(&state).unwrap();
     run().ends(0);
     assert_eq!((lab.read("lab.txt"), lab.path("notified").exists()), (BETTER.into(), true));
