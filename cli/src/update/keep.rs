@@ -117,6 +117,7 @@ impl Round<'_> {
         let content = match subject.kind {
             Kind::Feed(_) => match judge.judge(subject.name, content, crawlpike_files::now()) {
                 Some(Verdict::Good { file, prefixes, unreadable, special, change }) => {
+                    self.check_judged(subject)?;
                     kept = Kept { prefixes: Some(prefixes), unreadable, special, change, ..kept };
                     file.as_source()
                 }
@@ -196,6 +197,16 @@ impl Round<'_> {
         let Kind::Policy(policy) = subject.kind else { return true };
         let file = fs::read(self.files.path(subject.source));
         file.is_ok_and(|file| Subscriptions::check_policy(policy, subject.url, &file).is_ok())
+    }
+
+    /// An error if a good version of a feed could not be read, so that nothing has judged a new one.
+    fn check_judged(&self, feed: &Subject<'_>) -> Result<(), Setback> {
+        match self.versions.why_unjudged(feed.source) {
+            Some(why) => Err(Setback::Own(format!(
+                "{why}; until it can be read, or is removed, no new version of the feed is accepted"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Writes the file of a subject; returns true if its content changed.

@@ -258,10 +258,11 @@ impl Arguments {
         if let Some(warning) = locked.warning.take() {
             reporter.say("warning", warning);
         }
-        let files = self.files();
+        let (files, snapshot) = (self.files(), Snapshot::default());
         let round = Round {
             subscriptions,
             files: &files,
+            versions: &Recording::new(&files, &snapshot),
             client,
             jobs: self.jobs.into(),
             only: &self.only,

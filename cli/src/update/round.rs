@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crawlpike_core::{Judge, Source, Subscriptions};
-use crawlpike_files::{FilesBeside, PagedFile};
+use crawlpike_files::{FilesBeside, PagedFile, Recording};
 
 use crate::http::{Client, Condition, Query, SizeLimit, Trouble};
 use crate::update::keep::{Kept, Setback, digest};
@@ -21,6 +21,8 @@ const UNSAVED: Duration = Duration::from_secs(1);
 pub(super) struct Round<'a> {
     pub(super) subscriptions: &'a Subscriptions,
     pub(super) files: &'a FilesBeside,
+    /// The versions of feeds by which new ones are judged.
+    pub(super) versions: &'a Recording<'a>,
     pub(super) client: &'a Arc<Client>,
     /// The number of publishers that are asked at once.
     pub(super) jobs: usize,
@@ -108,7 +110,7 @@ impl Round<'_> {
             // A state that cannot be written would make everything due again.
             self.save(locked)?;
         }
-        self.subscriptions.judging(self.files, |judge| {
+        self.subscriptions.judging(self.versions, |judge| {
             let mut saved = Instant::now();
             let queries = asked.iter().map(|asked| asked.query.clone());
             ask_all(self.client, queries, self.jobs, stopped, |number, fetched| {

@@ -49,6 +49,30 @@ fn a_full_disk_keeps_what_it_has() {
 }
 
 #[test]
+fn a_last_good_version_that_cannot_be_read_stays_and_nothing_new_is_accepted() {
+    for name in ["lab.txt.last-good", "lab.txt.earlier-good"] {
+        let lab = Lab::updated();
+        lab.publisher.answer(says(&["Cache-Control: no-cache"], BETTER));
+        lab.update(&[]).ends(0);
+        let good = fs::read(lab.path(name)).unwrap();
+        // Its first byte cannot be read, for an error of input and output.
+        fs::remove_file(lab.path(name)).unwrap();
+        std::os::unix::fs::symlink("/proc/self/mem", lab.path(name)).unwrap();
+        lab.publisher.answer(says(&["Cache-Control: no-cache"], GOOD));
+        for accepted in [&[][..], &["--accept", "lab"]] {
+            let done = lab.update(accepted);
+            done.ends(1).says(&format!("cannot read {name}: Input/output error (os error 5); until it can be read, or is removed, no new version of the feed is accepted"));
+            assert_eq!(lab.read("lab.txt"), BETTER);
+            assert!(lab.path(name).is_symlink(), "{name}");
+        }
+        fs::remove_file(lab.path(name)).unwrap();
+        lab.write(name, good);
+        lab.update(&[]).ends(0);
+        assert_eq!(lab.read("lab.txt"), GOOD);
+    }
+}
+
+#[test]
 fn a_folder_that_cannot_be_written_is_named() {
     let lab = lab_with_news(BETTER.into());
     let done = update_among_mounts(&lab, "mount --bind feeds feeds; mount -o remount,bind,ro feeds");

@@ -41,7 +41,7 @@ pub struct FilesBeside {
     accepted: Vec<String>,
     audience: Option<Audience>,
     /// True if large feeds are left in their files.
-    is_paged: bool,
+    pub(crate) is_paged: bool,
 }
 
 impl FilesBeside {
@@ -191,10 +191,20 @@ impl FilesBeside {
         modified(&self.earlier_good_path(path)).filter(|since| is_of_the_last_days(*since))
     }
 
-    /// Reads the version before the changes of the last days, if there were any.
-    pub(crate) fn read_earlier_good(&self, path: &str) -> io::Result<FoundFile> {
+    /// The last good version of a feed.
+    pub(crate) fn find_last_good(&self, path: &str) -> io::Result<FeedFile> {
+        self.find_version(&self.last_good_path(path))
+    }
+
+    /// The version before the changes of the last days, if there were any.
+    pub(crate) fn find_earlier_good(&self, path: &str) -> io::Result<FeedFile> {
         self.earlier_good_since(path).ok_or(io::ErrorKind::NotFound)?;
-        read::find(&self.earlier_good_path(path))
+        self.find_version(&self.earlier_good_path(path))
+    }
+
+    /// A version of a feed, by its file.
+    pub(crate) fn find_version(&self, file: &Path) -> io::Result<FeedFile> {
+        if self.is_paged { read::find_feed(file) } else { read::find(file).map(FeedFile::from) }
     }
 }
 
@@ -253,10 +263,7 @@ impl Files for FilesBeside {
     }
 
     fn read_feed(&self, path: &str) -> Result<Option<FeedFile>, String> {
-        if !self.is_paged {
-            return Ok(self.read(path)?.map(FeedFile::from));
-        }
-        if_there(read::find_feed(&self.path(path)))
+        if_there(self.find_version(&self.path(path)))
     }
 
     fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
@@ -268,20 +275,11 @@ impl Files for FilesBeside {
     }
 
     fn last_good_feed(&self, path: &str) -> Option<FeedFile> {
-        match self.is_paged {
-            true => read::find_feed(&self.last_good_path(path)).ok(),
-            false => self.last_good(path).map(FeedFile::from),
-        }
+        self.find_last_good(path).ok()
     }
 
     fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
-        match self.is_paged {
-            true => {
-                self.earlier_good_since(path)?;
-                read::find_feed(&self.earlier_good_path(path)).ok()
-            }
-            false => self.read_earlier_good(path).ok().map(FeedFile::from),
-        }
+        self.find_earlier_good(path).ok()
     }
 
     fn held(&self, path: &str) -> Option<String> {
