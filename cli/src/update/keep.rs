@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crawlpike_core::{Argument, Judge, Source, Subscriptions, Verdict};
-use crawlpike_files::{PagedFile, Readers, Replaced, renew, replace};
+use crawlpike_files::{PagedFile, Readers, renew, replace};
 use sha2::{Digest, Sha256};
 use ureq::http::header;
 
@@ -16,7 +16,7 @@ use crate::update::policy::{self, Instead};
 use crate::update::report::Outcome;
 use crate::update::round::Round;
 use crate::update::schedule;
-use crate::update::state::{Copy, Entry, validator};
+use crate::update::state::{Copy, Entry, Locked, validator};
 use crate::update::subject::{Kind, Subject};
 
 /// The result of an answer.
@@ -54,6 +54,7 @@ impl Round<'_> {
         entry: &mut Entry,
         trouble: Trouble,
         kept: &mut Kept,
+        locked: &mut Locked,
     ) -> Result<Kept, Setback> {
         let Kind::Policy(policy) = subject.kind else { return Err(Setback::Trouble(trouble)) };
         if trouble.is_refused {
@@ -63,15 +64,15 @@ impl Round<'_> {
         match policy::instead(policy, subject.url, &trouble, &path) {
             Instead::Keep => Err(Setback::Trouble(trouble)),
             Instead::Everything(text) => {
-                kept.is_new = self.put(subject, Source::Bytes(text.as_bytes()))?;
+                kept.is_new = self.put(subject, Source::Bytes(text.as_bytes()), locked)?;
                 kept.instead = Some("disallows everything from now on [ROB-6]");
                 Err(Setback::Trouble(trouble))
             }
             Instead::None(text) => {
                 let bytes = Source::Bytes(text.as_bytes());
-                let mut none = Kept { is_new: self.put(subject, bytes)?, ..Kept::default() };
+                let mut none = Kept { is_new: self.put(subject, bytes, locked)?, ..Kept::default() };
                 if !none.is_new {
-                    self.confirm(subject, &mut none);
+                    self.confirm(subject, &mut none, locked);
                 }
                 none.warnings
                     .push(format!("{}; {} has no rules from now on", trouble.reason, subject.source));
@@ -93,7 +94,7 @@ impl Round<'_> {
         entry: &mut Entry,
         answer: Answer,
         judge: &mut Judge<'_>,
-        now: i64,
+        locked: &mut Locked,
     ) -> Result<Kept, Setback> {
         let Answer { reply, headers, url, .. } = answer;
         let says_freshness =
@@ -105,7 +106,7 @@ impl Round<'_> {
                 if let Some(copy) = entry.copy.as_mut().filter(|_| says_freshness) {
                     copy.freshness = freshness;
                 }
-                self.confirm(subject, &mut kept);
+                self.confirm(subject, &mut kept, locked);
                 return Ok(kept);
             }
             Reply::Content(body) => body,
@@ -114,8 +115,9 @@ impl Round<'_> {
         let content = body.into_content().map_err(|error| unreadable(&error))?;
         let small;
         let content = match subject.kind {
-            Kind::Feed(_) => match judge.judge(subject.name, content, now) {
+            Kind::Feed(_) => match judge.judge(subject.name, content, crawlpike_files::now()) {
                 Some(Verdict::Good { file, prefixes, unreadable, special, change }) => {
+                    self.check_judged(subject)?;
                     kept = Kept { prefixes: Some(prefixes), unreadable, special, change, ..kept };
                     file.as_source()
                 }
@@ -138,7 +140,7 @@ impl Round<'_> {
                 Source::Bytes(&small)
             }
         };
-        kept.is_new = self.put(subject, content)?;
+        kept.is_new = self.put(subject, content, locked)?;
         if matches!(subject.kind, Kind::Feed(_))
             && !self.dry_run
             && let Err(error) = self.files.keep_one(subject.source, content, self.accepts(subject.name))
@@ -146,7 +148,7 @@ impl Round<'_> {
             kept.warnings.push(error.to_string());
         }
         if !kept.is_new {
-            self.confirm(subject, &mut kept);
+            self.confirm(subject, &mut kept, locked);
         }
         let headers = Some(&headers).filter(|headers| !schedule::forbids_storing(headers));
         let header = |name| headers?.get(name).and_then(|value| validator(value.to_str().ok()?));
@@ -162,7 +164,13 @@ impl Round<'_> {
 
     /// Notes beside a feed whether a newer version is held: for a server, the file then says nothing of addresses that it
     /// lacks. Returns true if the server does not know.
-    pub(super) fn note_held(&self, subject: &Subject<'_>, outcome: &Outcome, kept: &mut Kept) -> bool {
+    pub(super) fn note_held(
+        &self,
+        subject: &Subject<'_>,
+        outcome: &Outcome,
+        kept: &mut Kept,
+        locked: &mut Locked,
+    ) -> bool {
         let why = match outcome {
             Outcome::Held(why) => {
                 let (document, name) = (Argument(self.subscriptions.document()), Argument(subject.name));
@@ -173,13 +181,15 @@ impl Round<'_> {
             Outcome::Updated | Outcome::Unchanged => None,
             Outcome::Fresh | Outcome::Waiting(_) | Outcome::Failed(_) => return false,
         };
-        if self.dry_run || !matches!(subject.kind, Kind::Feed(_)) {
+        let is_noted = || self.files.is_held_noted(subject.source, why.as_deref());
+        if self.dry_run || !matches!(subject.kind, Kind::Feed(_)) || is_noted() {
             return false;
         }
-        self.files.note_held(subject.source, why.as_deref()).unwrap_or_else(|error| {
-            kept.warnings.push(error.to_string());
-            false
-        })
+        let note = || self.files.note_held(subject.source, why.as_deref()).map_err(|error| error.to_string());
+        let noted = locked.announce_change().and_then(|()| note());
+        let is_new = noted.is_ok();
+        kept.warnings.extend(noted.err());
+        is_new
     }
 
     /// Returns false if the file of a policy has something else, which another version of us may have taken for one.
@@ -189,18 +199,31 @@ impl Round<'_> {
         file.is_ok_and(|file| Subscriptions::check_policy(policy, subject.url, &file).is_ok())
     }
 
-    /// Writes the file of a subject; returns true if its content changed.
-    fn put(&self, subject: &Subject<'_>, content: Source<'_>) -> Result<bool, Setback> {
-        let path = self.files.path(subject.source);
-        if self.dry_run {
-            let old = PagedFile::open(&path);
-            return Ok(!old.is_ok_and(|old| Source::Pages(&old).has_the_bytes_of(content).unwrap_or(false)));
+    /// An error if a good version of a feed could not be read, so that nothing has judged a new one.
+    fn check_judged(&self, feed: &Subject<'_>) -> Result<(), Setback> {
+        match self.versions.why_unjudged(feed.source) {
+            Some(why) => Err(Setback::Own(format!(
+                "{why}; until it can be read, or is removed, no new version of the feed is accepted"
+            ))),
+            None => Ok(()),
         }
-        put(&path, content).map_err(|why| Setback::Own(format!("cannot write {}: {why}", subject.source)))
+    }
+
+    /// Writes the file of a subject; returns true if its content changed.
+    fn put(&self, subject: &Subject<'_>, content: Source<'_>, locked: &mut Locked) -> Result<bool, Setback> {
+        let path = self.files.path(subject.source);
+        let old = PagedFile::open(&path);
+        let is_new = !old.is_ok_and(|old| Source::Pages(&old).has_the_bytes_of(content).unwrap_or(false));
+        if is_new && !self.dry_run {
+            locked.announce_change().map_err(Setback::Own)?;
+            put(&path, content)
+                .map_err(|why| Setback::Own(format!("cannot write {}: {why}", subject.source)))?;
+        }
+        Ok(is_new)
     }
 
     /// Notes in the time of a file that it is current, if that time is old: `max_age` counts from it.
-    fn confirm(&self, subject: &Subject<'_>, kept: &mut Kept) {
+    fn confirm(&self, subject: &Subject<'_>, kept: &mut Kept, locked: &mut Locked) {
         let path = self.files.path(subject.source);
         const DAY: u64 = 24 * 3600;
         let now = SystemTime::now();
@@ -211,7 +234,8 @@ impl Round<'_> {
         if self.dry_run || age.is_some_and(|age| age.as_secs() < precision) {
             return;
         }
-        match renew(&path, now) {
+        let announced = subject.max_age.map_or(Ok(()), |_| locked.announce_change());
+        match announced.and_then(|()| renew(&path, now).map_err(|error| error.to_string())) {
             Ok(()) => kept.is_renewed = true,
             Err(error) => kept.warnings.push(format!(
                 "cannot set the time of {}: {error}; it ages although it is current",
@@ -221,12 +245,13 @@ impl Round<'_> {
     }
 }
 
-/// Writes a file, also in a folder that is not there yet; returns true if it was written.
-fn put(path: &Path, bytes: Source<'_>) -> std::io::Result<bool> {
+/// Writes a file, also in a folder that is not there yet.
+fn put(path: &Path, bytes: Source<'_>) -> std::io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder)?;
     }
-    Ok(replace(path, bytes, Readers::EVERYBODY)? != Replaced::Unchanged)
+    replace(path, bytes, Readers::EVERYBODY)?;
+    Ok(())
 }
 
 /// The SHA-256 of all bytes, in hexadecimal.

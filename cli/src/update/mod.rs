@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use clap::value_parser;
 use crawlpike_core::{Diagnostic, Subscriptions, suggestion};
-use crawlpike_files::{FilesBeside, Recording, Snapshot, Watch, is_compiled};
+use crawlpike_files::{FilesBeside, Readers, Recording, Snapshot, Watch, is_compiled};
 use serde::Serialize;
 use signal_hook::consts::SIGHUP;
 
@@ -30,7 +30,7 @@ use crate::failure::{Failure, UNUSABLE, say, say_all};
 use crate::http::{Client, Contact, TimeLimits};
 use crate::source;
 use crate::update::report::Reporter;
-use crate::update::round::Round;
+use crate::update::round::{Round, Settled};
 use crate::update::state::Locked;
 use crate::watch::{self, Watched};
 
@@ -161,30 +161,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let client = Arc::new(Client::new(&user_agent, limits).map_err(Failure::because)?);
     if arguments.watch {
         let (reporter, last) = (arguments.reporter(), crawlpike_files::now());
-        watch::run(&mut Watching { arguments, client, reporter, subscriptions: None, next: 0, last })?;
+        watch::run(&mut Watching { arguments, client, reporter, configured: None, next: 0, last })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let subscriptions = arguments.read(&Snapshot::default())?;
-    let path = arguments.state_path();
+    let configured = arguments.read(&Snapshot::default())?;
     let mut locked = match arguments.dry_run {
-        true => Locked::peek(&path),
-        false => Locked::open(&path, PATIENCE).map_err(Failure::because)?,
+        true => Locked::peek(&arguments.state_path()),
+        false => arguments.lock(&configured, PATIENCE)?,
     };
     let mut reporter = arguments.reporter();
-    let Done { all_current, is_delivered } =
-        arguments.round(&subscriptions, &client, &mut locked, &mut reporter, &mut || false)?;
+    let Done { settled, is_delivered } =
+        arguments.round(&configured.subscriptions, &client, &mut locked, &mut reporter, &mut || false)?;
     reporter.sum_up();
     Ok(match is_delivered {
         false => ExitCode::from(UNUSABLE),
-        true if all_current || arguments.best_effort => ExitCode::SUCCESS,
+        true if settled.all_current || arguments.best_effort => ExitCode::SUCCESS,
         true => ExitCode::from(NOT_CURRENT),
     })
 }
 
+/// The files to fetch by a configuration.
+struct Configured {
+    subscriptions: Subscriptions,
+    /// Those who may read the configuration, and so the state, which has its URLs.
+    readers: Readers,
+}
+
+/// The files to fetch, relative to the configuration, with the URL of each.
+fn fetched(subscriptions: &Subscriptions) -> impl Iterator<Item = (&str, &str)> {
+    let feeds = subscriptions.feeds().map(|feed| (feed.source, feed.url));
+    let policies = subscriptions.policies().map(|policy| (policy.source, policy.url));
+    let directories = subscriptions.key_directories().map(|directory| (directory.source, directory.url));
+    feeds.chain(policies).chain(directories)
+}
+
 /// The result of a round and its notifications.
 struct Done {
-    /// True if each feed is the version that its publisher publishes.
-    all_current: bool,
+    settled: Settled,
     /// True if nobody waits for a notification.
     is_delivered: bool,
 }
@@ -192,6 +205,10 @@ struct Done {
 impl Arguments {
     fn state_path(&self) -> PathBuf {
         self.state.clone().unwrap_or_else(|| state::default_path(&self.config))
+    }
+
+    fn lock(&self, configured: &Configured, patience: Duration) -> Result<Locked, Failure> {
+        Locked::open(&self.state_path(), configured.readers, patience).map_err(Failure::because)
     }
 
     fn reporter(&self) -> Reporter {
@@ -203,7 +220,7 @@ impl Arguments {
     }
 
     /// Reads the feeds of the configuration; records its files before.
-    fn read(&self, snapshot: &Snapshot) -> Result<Subscriptions, Failure> {
+    fn read(&self, snapshot: &Snapshot) -> Result<Configured, Failure> {
         let files = self.files();
         let document = source::read_configuration(&self.config, snapshot)?;
         let shown = self.config.display().to_string();
@@ -226,7 +243,7 @@ impl Arguments {
         {
             check_name(&subscriptions, option, name)?;
         }
-        Ok(subscriptions)
+        Ok(Configured { subscriptions, readers: snapshot.readers() })
     }
 
     /// Runs one round, and notifies the server of changes.
@@ -241,30 +258,22 @@ impl Arguments {
         if let Some(warning) = locked.warning.take() {
             reporter.say("warning", warning);
         }
-        let files = self.files();
-        let round = self.as_round(subscriptions, client, &files);
-        let done = round.run(locked, reporter, stopped);
-        reporter.end_round();
-        let all_current = done.map_err(Failure::because)?;
-        Ok(Done { all_current, is_delivered: self.dry_run || self.deliver(locked, reporter)? })
-    }
-
-    fn as_round<'a>(
-        &'a self,
-        subscriptions: &'a Subscriptions,
-        client: &'a Arc<Client>,
-        files: &'a FilesBeside,
-    ) -> Round<'a> {
-        Round {
+        let (files, snapshot) = (self.files(), Snapshot::default());
+        let round = Round {
             subscriptions,
-            files,
+            files: &files,
+            versions: &Recording::new(&files, &snapshot),
             client,
             jobs: self.jobs.into(),
             only: &self.only,
             accepted: &self.accept,
             dry_run: self.dry_run,
             is_watch: self.watch,
-        }
+        };
+        let done = round.run(locked, reporter, stopped);
+        reporter.end_round();
+        let is_delivered = self.dry_run || self.deliver(locked, reporter)?;
+        Ok(Done { settled: done.map_err(Failure::because)?, is_delivered })
     }
 
     /// Notifies the server of changes of this run, or of an earlier one that could not. Returns false if that failed, and
@@ -297,11 +306,7 @@ fn check_sources(
     files: &FilesBeside,
     snapshot: &Snapshot,
 ) -> Result<(), Failure> {
-    let feeds = subscriptions.feeds().map(|feed| (feed.source, feed.url));
-    let policies = subscriptions.policies().map(|policy| (policy.source, policy.url));
-    let directories = subscriptions.key_directories().map(|directory| (directory.source, directory.url));
-    let mut fetched = feeds.chain(policies).chain(directories);
-    match fetched.find(|(source, _)| snapshot.has(&files.path(source))) {
+    match fetched(subscriptions).find(|(source, _)| snapshot.has(&files.path(source))) {
         Some((source, url)) => {
             let document = subscriptions.document();
             let message = format!("{source} is read by this command; fetch {url} into another file");
@@ -334,8 +339,8 @@ struct Watching<'a> {
     arguments: &'a Arguments,
     client: Arc<Client>,
     reporter: Reporter,
-    /// Those of the last valid configuration.
-    subscriptions: Option<Subscriptions>,
+    /// The last valid configuration.
+    configured: Option<Configured>,
     /// When the next round is due, in seconds since the Unix epoch.
     next: i64,
     /// The time of the last look.
@@ -343,21 +348,27 @@ struct Watching<'a> {
 }
 
 impl Watched for Watching<'_> {
-    type Made = Result<Subscriptions, Failure>;
+    type Made = Result<Configured, Failure>;
 
     fn make(&self, snapshot: &Snapshot) -> Self::Made {
-        self.arguments.read(snapshot)
+        let configured = self.arguments.read(snapshot)?;
+        // A file that is lost is fetched again.
+        let files = self.arguments.files();
+        for (source, _) in fetched(&configured.subscriptions) {
+            snapshot.record(&files.path(source));
+        }
+        Ok(configured)
     }
 
     fn deliver(&mut self, _: &Watch, read: Self::Made) -> Option<Self::Made> {
         match read {
             Ok(read) => {
-                self.subscriptions = Some(read);
+                self.configured = Some(read);
                 self.next = 0;
             }
             Err(failure) => {
                 failure.report();
-                if self.subscriptions.is_some() {
+                if self.configured.is_some() {
                     self.reporter.say("note", "the configuration before this change stays in force");
                 }
             }
@@ -367,7 +378,7 @@ impl Watched for Watching<'_> {
 
     /// Runs a round if one is due.
     fn idle(&mut self, signals: &Receiver<i32>) -> ControlFlow<()> {
-        let Some(subscriptions) = &self.subscriptions else { return ControlFlow::Continue(()) };
+        let Some(configured) = &self.configured else { return ControlFlow::Continue(()) };
         let now = crawlpike_files::now();
         let is_due = self.next <= now || now < self.last;
         self.last = now;
@@ -381,17 +392,12 @@ impl Watched for Watching<'_> {
             is_stopped
         };
         let Self { arguments, client, reporter, .. } = self;
-        let done = Locked::open(&arguments.state_path(), Duration::from_secs(1))
-            .map_err(Failure::because)
-            .and_then(|mut locked| {
-                let done = arguments.round(subscriptions, client, &mut locked, reporter, &mut stopped)?;
-                let files = arguments.files();
-                let next = arguments.as_round(subscriptions, client, &files).next(&locked);
-                Ok((done, next.unwrap_or(i64::MAX)))
-            });
+        let done = arguments.lock(configured, Duration::from_secs(1)).and_then(|mut locked| {
+            arguments.round(&configured.subscriptions, client, &mut locked, reporter, &mut stopped)
+        });
         self.next = match done {
-            Ok((Done { is_delivered: true, .. }, next)) => next,
-            Ok((_, next)) => next.min(now + RETRY),
+            Ok(Done { settled, is_delivered: true }) => settled.next,
+            Ok(Done { settled, is_delivered: false }) => settled.next.min(now + RETRY),
             Err(failure) => {
                 failure.report();
                 now + RETRY

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crawlpike_core::{Judge, Source, Subscriptions};
-use crawlpike_files::{FilesBeside, PagedFile};
+use crawlpike_files::{FilesBeside, PagedFile, Recording};
 
 use crate::http::{Client, Condition, Query, SizeLimit, Trouble};
 use crate::update::keep::{Kept, Setback, digest};
@@ -21,6 +21,8 @@ const UNSAVED: Duration = Duration::from_secs(1);
 pub(super) struct Round<'a> {
     pub(super) subscriptions: &'a Subscriptions,
     pub(super) files: &'a FilesBeside,
+    /// The versions of feeds by which new ones are judged.
+    pub(super) versions: &'a Recording<'a>,
     pub(super) client: &'a Arc<Client>,
     /// The number of publishers that are asked at once.
     pub(super) jobs: usize,
@@ -42,13 +44,26 @@ struct Asked<'a> {
 /// The plan for a feed.
 enum Plan {
     Ask(Query),
-    /// Nothing, for this reason, until this time in seconds since the Unix epoch.
-    Leave(Outcome, i64),
+    /// Nothing. Times are in seconds since the Unix epoch.
+    Leave {
+        why: Outcome,
+        /// From when on the next run asks.
+        due: i64,
+        /// From when on `--watch` asks.
+        due_by_itself: i64,
+    },
+}
+
+/// The result of a round.
+pub(super) struct Settled {
+    /// True if each feed is the version that its publisher publishes.
+    pub(super) all_current: bool,
+    /// From when on `--watch` asks again, in seconds since the Unix epoch.
+    pub(super) next: i64,
 }
 
 impl Round<'_> {
-    /// Asks, judges and keeps; calls `stopped` now and then, and ends if it returns true. Returns true if each feed is the
-    /// version that its publisher publishes.
+    /// Asks, judges and keeps; calls `stopped` now and then, and ends if it returns true.
     ///
     /// # Errors
     ///
@@ -58,8 +73,8 @@ impl Round<'_> {
         locked: &mut Locked,
         reporter: &mut Reporter,
         stopped: &mut dyn FnMut() -> bool,
-    ) -> Result<bool, String> {
-        let mut all_current = true;
+    ) -> Result<Settled, String> {
+        let mut settled = Settled { all_current: true, next: i64::MAX };
         let known: Vec<Subject<'_>> = self.subjects().collect();
         let is_known = |kind: &str, name: &str| {
             known.iter().any(|subject| subject.kind.word() == kind && subject.name == name)
@@ -67,6 +82,7 @@ impl Round<'_> {
         locked.state.feeds.retain(|name, _| is_known("feed", name));
         locked.state.policies.retain(|name, _| is_known("policy", name));
         locked.state.directories.retain(|name, _| is_known("directory", name));
+        locked.state.distrust_the_future(crawlpike_files::now());
         if !self.dry_run {
             self.files.remove_unfinished(known.iter().map(|subject| subject.source));
         }
@@ -74,12 +90,13 @@ impl Round<'_> {
         for subject in self.selected() {
             match self.plan(&subject, locked.state.entry(&subject)) {
                 Plan::Ask(query) => asked.push(Asked { subject, query }),
-                Plan::Leave(outcome, due) => {
-                    all_current &= outcome.is_current();
+                Plan::Leave { why, due, due_by_itself } => {
+                    settled.all_current &= why.is_current();
+                    settled.next = settled.next.min(due_by_itself);
                     if !self.is_watch {
                         reporter.report(&Report {
                             subject,
-                            outcome,
+                            outcome: why,
                             kept: Kept::default(),
                             redirects: Vec::new(),
                             moved_to: None,
@@ -89,18 +106,23 @@ impl Round<'_> {
                 }
             }
         }
-        self.subscriptions.judging(self.files, |judge| {
+        if !asked.is_empty() {
+            // A state that cannot be written would make everything due again.
+            self.save(locked)?;
+        }
+        self.subscriptions.judging(self.versions, |judge| {
             let mut saved = Instant::now();
             let queries = asked.iter().map(|asked| asked.query.clone());
             ask_all(self.client, queries, self.jobs, stopped, |number, fetched| {
                 let Some(Asked { subject, .. }) = asked.get(number) else { return Ok(()) };
-                let entry = locked.state.entries(subject.kind).entry(subject.name.to_owned()).or_default();
-                if entry.url != subject.url {
-                    *entry = Entry { url: subject.url.to_owned(), ..Entry::default() };
-                }
-                let (report, has_changes) = self.settle(subject, entry, fetched, judge);
-                all_current &= report.outcome.is_current();
-                locked.state.is_undelivered |= has_changes;
+                let was_undelivered = locked.state.is_undelivered;
+                let new = || Entry { url: subject.url.to_owned(), ..Entry::default() };
+                let mut entry = locked.state.entry(subject).cloned().unwrap_or_else(new);
+                let (report, has_changes) = self.settle(subject, &mut entry, fetched, judge, locked);
+                settled.all_current &= report.outcome.is_current();
+                settled.next = settled.next.min(due_by_itself(subject, &entry, false));
+                locked.state.entries(subject.kind).insert(subject.name.to_owned(), entry);
+                locked.state.is_undelivered = was_undelivered || has_changes;
                 reporter.report(&report);
                 if saved.elapsed() >= UNSAVED {
                     self.save(locked)?;
@@ -110,7 +132,7 @@ impl Round<'_> {
             })
         })?;
         self.save(locked)?;
-        Ok(all_current)
+        Ok(settled)
     }
 
     /// All that can be fetched.
@@ -126,12 +148,6 @@ impl Round<'_> {
         self.subjects().filter(move |subject| is_selected(subject.name))
     }
 
-    /// From when on something is due again, in seconds since the Unix epoch: the first of all.
-    pub(super) fn next(&self, locked: &Locked) -> Option<i64> {
-        let due = |subject: Subject<'_>| locked.state.entry(&subject).map_or(0, due_by_itself);
-        self.selected().map(due).min()
-    }
-
     fn save(&self, locked: &Locked) -> Result<(), String> {
         if self.dry_run { Ok(()) } else { locked.save() }
     }
@@ -141,12 +157,14 @@ impl Round<'_> {
         let copy = entry.and_then(|entry| entry.copy.as_ref());
         let is_kept = |digest| self.digest(feed.source).as_ref() == Some(digest) && self.is_good(feed);
         let copy = copy.filter(|copy| is_kept(&copy.digest));
-        if let Some(entry) = entry.filter(|entry| !self.is_due(feed, entry, copy.is_some(), now)) {
-            let outcome = match &entry.error {
+        let is_lost = |entry: &Entry| copy.is_none() && entry.failures == 0;
+        if let Some(entry) = entry.filter(|entry| !self.is_due(feed, entry, is_lost(entry), now)) {
+            let why = match &entry.error {
                 Some(error) => Outcome::Waiting(error.clone()),
                 None => Outcome::Fresh,
             };
-            return Plan::Leave(outcome, entry.due);
+            let due_by_itself = due_by_itself(feed, entry, is_lost(entry));
+            return Plan::Leave { why, due: entry.due, due_by_itself };
         }
         let condition = copy.filter(|_| !self.accepts(feed.name)).map(|copy| Condition {
             url: copy.url.clone(),
@@ -167,23 +185,20 @@ impl Round<'_> {
         self.accepted.iter().any(|accepted| accepted == name)
     }
 
-    fn is_due(&self, feed: &Subject<'_>, entry: &Entry, has_copy: bool, now: i64) -> bool {
-        // A clock that was set back says nothing about the time since.
-        let is_of_the_future = entry.asked.is_some_and(|asked| asked > now);
+    fn is_due(&self, feed: &Subject<'_>, entry: &Entry, is_lost: bool, now: i64) -> bool {
         let is_named = self.only.iter().any(|only| only == feed.name);
         let since_asked = entry.asked.map_or(i64::MAX, |asked| now.saturating_sub(asked));
         let is_due = match self.is_watch {
-            true => due_by_itself(entry) <= now,
+            true => due_by_itself(feed, entry, is_lost) <= now,
             // Whoever starts a run knows more than we do: the network is back, or a file was lost. The publisher is still
             // spared (JAFAR-15).
             false => {
-                let is_lost = !has_copy && entry.failures == 0;
                 let is_unreached = entry.failures > 0 && !entry.was_asked;
                 let was_left_alone = is_named && entry.error.is_none() && since_asked >= HOUR;
                 entry.due <= now || is_lost || is_unreached || was_left_alone
             }
         };
-        is_due || is_of_the_future || self.accepts(feed.name)
+        is_due || self.accepts(feed.name)
     }
 
     /// The digest of a file; `None` if it cannot be read.
@@ -199,6 +214,7 @@ impl Round<'_> {
         entry: &mut Entry,
         fetched: Fetched,
         judge: &mut Judge<'_>,
+        locked: &mut Locked,
     ) -> (Report<'f>, bool) {
         let now = crawlpike_files::now();
         let (redirects, moved_to) = match &fetched {
@@ -206,10 +222,11 @@ impl Round<'_> {
             Err(trouble) => (trouble.redirects.clone(), None),
         };
         entry.redirects = redirects.iter().map(|one| (one.status, one.to.to_string())).collect();
+        (entry.tried, entry.source) = (Some(now), feed.source.to_owned());
         let mut kept = Kept::default();
         let settled = match fetched {
-            Ok(answer) => self.keep(feed, entry, answer, judge, now),
-            Err(trouble) => self.without_answer(feed, entry, trouble, &mut kept),
+            Ok(answer) => self.keep(feed, entry, answer, judge, locked),
+            Err(trouble) => self.without_answer(feed, entry, trouble, &mut kept, locked),
         };
         let outcome = match settled {
             Ok(done) => {
@@ -250,18 +267,25 @@ impl Round<'_> {
                 outcome
             }
         };
-        let is_noted = self.note_held(feed, &outcome, &mut kept);
+        let is_noted = self.note_held(feed, &outcome, &mut kept, locked);
         let has_changes = kept.is_new || is_noted || (kept.is_renewed && feed.max_age.is_some());
         let report = Report { subject: feed.clone(), outcome, kept, redirects, moved_to, due: entry.due };
         (report, has_changes)
     }
 }
 
-/// From when on `--watch` asks for a feed. Only an explicit permission makes that sooner than in an hour (JAFAR-15).
-fn due_by_itself(entry: &Entry) -> i64 {
-    match entry.asked {
-        Some(asked) if entry.due <= asked => asked.saturating_add(HOUR),
-        Some(asked) => entry.due.max(asked.saturating_add(SHORTEST)),
-        None => entry.due,
+/// From when on `--watch` asks for a feed. Only an explicit permission makes that sooner than in an hour (JAFAR-15), or a new
+/// place for its file. If the file is lost where it was, that may happen again and again.
+fn due_by_itself(feed: &Subject<'_>, entry: &Entry, is_lost: bool) -> i64 {
+    let Some(asked) = entry.asked else { return entry.due };
+    let an_hour_later = asked.saturating_add(HOUR);
+    let due = match entry.due <= asked {
+        true => an_hour_later,
+        false => entry.due.max(asked.saturating_add(SHORTEST)),
+    };
+    match is_lost {
+        true if entry.source != feed.source => asked,
+        true => due.min(an_hour_later),
+        false => due,
     }
 }

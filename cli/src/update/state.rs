@@ -3,15 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crawlpike_files::{Readers, read_file, replace};
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::update::subject::{Kind, Subject};
@@ -40,6 +41,12 @@ pub(super) struct State {
 pub(super) struct Entry {
     /// The URL of the feed. An entry for another URL does not count.
     pub(super) url: String,
+    /// The file of the last attempt.
+    #[serde(default)]
+    pub(super) source: String,
+    /// When we last tried to reach the publisher.
+    #[serde(default)]
+    pub(super) tried: Option<i64>,
     /// When the publisher was last reached.
     pub(super) asked: Option<i64>,
     /// When the publisher last said what is current.
@@ -71,7 +78,23 @@ pub(super) struct Copy {
     pub(super) digest: String,
 }
 
+impl Entry {
+    /// Makes the publisher due if a time is one of the future: a clock that was set back says nothing about the time since.
+    fn distrust_the_future(&mut self, now: i64) {
+        if self.tried.max(self.asked) > Some(now) {
+            (self.tried, self.asked, self.due) = (None, None, now);
+        }
+    }
+}
+
 impl State {
+    /// Makes those due that were asked in the future of `now`.
+    pub(super) fn distrust_the_future(&mut self, now: i64) {
+        let Self { feeds, policies, directories, .. } = self;
+        let entries = feeds.values_mut().chain(policies.values_mut()).chain(directories.values_mut());
+        entries.for_each(|entry| entry.distrust_the_future(now));
+    }
+
     /// The entries of all subjects of a kind.
     pub(super) fn entries(&mut self, kind: Kind) -> &mut BTreeMap<String, Entry> {
         match kind {
@@ -101,6 +124,8 @@ pub(super) fn validator(text: &str) -> Option<String> {
 #[derive(Debug)]
 pub(super) struct Locked {
     path: PathBuf,
+    /// Those who may read the file.
+    readers: Readers,
     pub(super) state: State,
     /// The reason why the file could not be used, if it could not.
     pub(super) warning: Option<String>,
@@ -120,12 +145,12 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 impl Locked {
-    /// Waits up to `patience` for another run to end, and reads the state.
+    /// Waits up to `patience` for another run to end, and reads the state, which only `readers` may read once it is saved.
     ///
     /// # Errors
     ///
     /// If the state could not be written later, or if the other run does not end.
-    pub(super) fn open(path: &Path, patience: Duration) -> Result<Self, String> {
+    pub(super) fn open(path: &Path, readers: Readers, patience: Duration) -> Result<Self, String> {
         let lock_path = with_suffix(path, ".lock");
         let failed = |error: io::Error| {
             format!(
@@ -133,7 +158,7 @@ impl Locked {
                 lock_path.display()
             )
         };
-        let lock = File::options().create(true).append(true).mode(0o644).open(&lock_path).map_err(failed)?;
+        let lock = open_lock(&lock_path).map_err(failed)?;
         let started = Instant::now();
         while let Err(error) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             if error.kind() != io::ErrorKind::WouldBlock {
@@ -145,7 +170,7 @@ impl Locked {
             }
             thread::sleep(Duration::from_millis(50));
         }
-        Ok(Self { _lock: Some(lock), ..Self::peek(path) })
+        Ok(Self { _lock: Some(lock), readers, ..Self::peek(path) })
     }
 
     /// Reads the state without a lock. It must not be saved.
@@ -156,7 +181,21 @@ impl Locked {
                 (State::default(), Some(format!("{}: {why}; asking every publisher again", path.display())))
             }
         };
-        Self { path: path.to_path_buf(), state, warning, _lock: None }
+        Self { path: path.to_path_buf(), readers: Readers::EVERYBODY, state, warning, _lock: None }
+    }
+
+    /// Saves that the server has to be notified of a change that is about to be made, so that the next run does it if this one
+    /// cannot.
+    ///
+    /// # Errors
+    ///
+    /// If the state cannot be written. Then the change must not be made.
+    pub(super) fn announce_change(&mut self) -> Result<(), String> {
+        if self.state.is_undelivered {
+            return Ok(());
+        }
+        self.state.is_undelivered = true;
+        self.save().inspect_err(|_| self.state.is_undelivered = false)
     }
 
     /// Writes the state, in one step.
@@ -164,9 +203,19 @@ impl Locked {
         let failed = |error: &dyn std::fmt::Display| format!("cannot write {}: {error}", self.path.display());
         let mut text = serde_json::to_string_pretty(&self.state).map_err(|error| failed(&error))?;
         text.push('\n');
-        replace(&self.path, text.as_bytes(), Readers::EVERYBODY).map_err(|error| failed(&error))?;
+        replace(&self.path, text.as_bytes(), self.readers).map_err(|error| failed(&error))?;
         Ok(())
     }
+}
+
+/// Opens the file to lock, which nobody else can open: whoever can read a file can lock it.
+fn open_lock(path: &Path) -> io::Result<File> {
+    const PRIVATE: u32 = 0o600;
+    let lock = File::options().create(true).append(true).mode(PRIVATE).open(path)?;
+    if lock.metadata()?.uid() == geteuid().as_raw() {
+        lock.set_permissions(Permissions::from_mode(PRIVATE))?;
+    }
+    Ok(lock)
 }
 
 fn read(path: &Path) -> Result<State, String> {
@@ -185,11 +234,12 @@ mod tests {
     fn what_is_saved_is_there_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = default_path(&folder.path().join("crawlpike.json"));
-        let mut locked = Locked::open(&path, Duration::ZERO).unwrap();
+        let open = |patience| Locked::open(&path, Readers::EVERYBODY, patience);
+        let mut locked = open(Duration::ZERO).unwrap();
         let entry = Entry { url: "https://a.example/".into(), due: 5, ..Entry::default() };
         locked.state.feeds.insert("a".into(), entry);
         locked.save().unwrap();
-        let other = Locked::open(&path, Duration::from_millis(100)).unwrap_err();
+        let other = open(Duration::from_millis(100)).unwrap_err();
         assert!(
             other.contains("another run uses") && other.contains("crawlpike.json.update-state"),
             "{other}"
@@ -197,6 +247,6 @@ mod tests {
         let state = locked.state;
         assert_eq!(Locked::peek(&path).state, state);
         drop(locked._lock);
-        assert_eq!(Locked::open(&path, Duration::ZERO).unwrap().state, state);
+        assert_eq!(open(Duration::ZERO).unwrap().state, state);
     }
 }

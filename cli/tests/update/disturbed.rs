@@ -49,6 +49,30 @@ fn a_full_disk_keeps_what_it_has() {
 }
 
 #[test]
+fn a_last_good_version_that_cannot_be_read_stays_and_nothing_new_is_accepted() {
+    for name in ["lab.txt.last-good", "lab.txt.earlier-good"] {
+        let lab = Lab::updated();
+        lab.publisher.answer(says(&["Cache-Control: no-cache"], BETTER));
+        lab.update(&[]).ends(0);
+        let good = fs::read(lab.path(name)).unwrap();
+        // Its first byte cannot be read, for an error of input and output.
+        fs::remove_file(lab.path(name)).unwrap();
+        std::os::unix::fs::symlink("/proc/self/mem", lab.path(name)).unwrap();
+        lab.publisher.answer(says(&["Cache-Control: no-cache"], GOOD));
+        for accepted in [&[][..], &["--accept", "lab"]] {
+            let done = lab.update(accepted);
+            done.ends(1).says(&format!("cannot read {name}: Input/output error (os error 5); until it can be read, or is removed, no new version of the feed is accepted"));
+            assert_eq!(lab.read("lab.txt"), BETTER);
+            assert!(lab.path(name).is_symlink(), "{name}");
+        }
+        fs::remove_file(lab.path(name)).unwrap();
+        lab.write(name, good);
+        lab.update(&[]).ends(0);
+        assert_eq!(lab.read("lab.txt"), GOOD);
+    }
+}
+
+#[test]
 fn a_folder_that_cannot_be_written_is_named() {
     let lab = lab_with_news(BETTER.into());
     let done = update_among_mounts(&lab, "mount --bind feeds feeds; mount -o remount,bind,ro feeds");
@@ -68,6 +92,33 @@ fn the_state_may_be_elsewhere() {
     assert_eq!(lab.files(), ["crawlpike.json", "lab.txt", "lab.txt.last-good", "var"]);
     assert_eq!(lab.update(&["--state", "var/state"]).status, 0);
     assert_eq!(lab.publisher.asked().len(), 1);
+}
+
+#[test]
+fn no_other_user_can_lock_the_state() {
+    let lab = Lab::new(says(&[], GOOD));
+    let lock = "crawlpike.json.update-state.lock";
+    lab.update(&[]).ends(0);
+    assert_eq!(lab.mode(lock), 0o600);
+    lab.set_mode(lock, 0o644);
+    lab.update(&[]).ends(0);
+    assert_eq!(lab.mode(lock), 0o600, "a file that was there");
+}
+
+#[test]
+fn the_state_is_as_private_as_the_configuration() {
+    let lab = Lab::new(says(&["Cache-Control: no-cache"], GOOD));
+    let state = "crawlpike.json.update-state";
+    lab.update(&[]).ends(0);
+    assert_eq!(lab.mode(state), lab.mode("crawlpike.json"));
+    lab.configure(&[json!({ "url": lab.publisher.url("/lab.txt?license_key=SECRET") })]);
+    lab.set_mode("crawlpike.json", 0o600);
+    lab.update(&[]).ends(0);
+    assert!(lab.read(state).contains("SECRET"));
+    assert_eq!(lab.mode(state), 0o600, "a file that was there");
+    fs::remove_file(lab.path(state)).unwrap();
+    lab.update(&[]).ends(0);
+    assert_eq!(lab.mode(state), 0o600);
 }
 
 #[test]

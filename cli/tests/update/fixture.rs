@@ -104,6 +104,10 @@ impl Lab {
         fs::metadata(self.path(name)).unwrap().permissions().mode() & 0o7777
     }
 
+    pub(crate) fn set_mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
     /// The names of all files, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();

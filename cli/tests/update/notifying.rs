@@ -2,7 +2,10 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
@@ -93,6 +96,81 @@ fn a_notification_that_failed_is_sent_by_the_next_run() {
     fs::remove_file(lab.path("notified")).unwrap();
     assert_eq!(lab.update(&["--exec", "touch notified"]).status, 0);
     assert!(!lab.path("notified").exists());
+}
+
+/// A folder with two feeds, `lab` with news and `late`, and a server that does this before it answers for the second one.
+fn lab_with_a_late_feed(before: impl Fn() + Send + Sync + 'static) -> Lab {
+    let lab = Lab::updated();
+    let late = lab.publisher.url("/late.txt");
+    lab.configure(&[json!({}), json!({ "name": "late", "source": "late.txt", "url": late })]);
+    lab.publisher.answer(move |asked, connection| {
+        if asked.target == "/late.txt" {
+            before();
+        }
+        says(&["Cache-Control: no-cache"], BETTER)(asked, connection)
+    });
+    lab
+}
+
+fn wait_for_news(file: &Path) {
+    while fs::read_to_string(file).is_ok_and(|content| content != BETTER) {
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_notification_survives_an_interrupted_run() {
+    let lab = lab_with_a_late_feed(|| thread::sleep(Duration::from_secs(60)));
+    let mut run = lab.command(&["--exec", "touch notified"]).spawn().unwrap();
+    wait_for_news(&lab.path("lab.txt"));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert!(!lab.path("notified").exists());
+    lab.publisher.answer(says(&["Cache-Control: no-cache"], BETTER));
+    lab.update(&["--only", "lab", "--exec", "touch notified"]).ends(0).prints("0 updated, 1 unchanged");
+    assert!(lab.path("notified").exists());
+}
+
+#[test]
+fn where_the_state_cannot_be_written_no_file_changes() {
+    let lab = Lab::updated();
+    lab.publisher.answer(says(&["Cache-Control: no-cache"], BETTER));
+    let state = lab.path("crawlpike.json.update-state");
+    fs::remove_file(&state).unwrap();
+    fs::create_dir(&state).unwrap();
+    let run = || lab.update(&["--exec", "touch notified"]);
+    run().ends(2).says("cannot write crawlpike.json.update-state: not a regular file");
+    assert_eq!((lab.read("lab.txt"), lab.path("notified").exists()), (GOOD.into(), false));
+    assert_eq!(lab.publisher.asked().len(), 0);
+    fs::remove_dir(&state).unwrap();
+    run().ends(0);
+    assert_eq!((lab.read("lab.txt"), lab.path("notified").exists()), (BETTER.into(), true));
+}
+
+#[test]
+fn a_state_that_cannot_be_written_any_more_keeps_nobody_from_being_notified() {
+    let state = Arc::new(OnceLock::<PathBuf>::new());
+    let known = Arc::clone(&state);
+    let lab = lab_with_a_late_feed(move || {
+        let state = known.get().unwrap();
+        wait_for_news(&state.with_file_name("lab.txt"));
+        fs::remove_file(state).unwrap();
+        fs::create_dir(state).unwrap();
+    });
+    state.set(lab.path("crawlpike.json.update-state")).unwrap();
+    lab.update(&["--exec", "touch notified"]).ends(2).says("cannot write crawlpike.json.update-state");
+    assert_eq!((lab.read("lab.txt"), lab.path("notified").exists()), (BETTER.into(), true));
+}
+
+#[test]
+fn a_run_that_changes_nothing_in_the_end_notifies_nobody() {
+    let lab = Lab::updated();
+    lab.publisher.answer(says(&["Cache-Control: no-cache"], BETTER));
+    fs::remove_file(lab.path("lab.txt")).unwrap();
+    fs::create_dir(lab.path("lab.txt")).unwrap();
+    lab.update(&["--exec", "touch notified"]).ends(1).says("cannot write lab.txt: not a regular file");
+    assert!(!lab.path("notified").exists());
+    assert_eq!(lab.state()["is_undelivered"], false);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `crawlpike update --watch`.
 
+use std::fs;
 use std::thread;
 use std::time::Duration;
 
@@ -29,6 +30,75 @@ fn each_feed_is_asked_for_when_it_is_due() {
     assert_eq!(lab.publisher.asked().len(), 1);
     assert_eq!(watcher.ends(Signal::TERM), Some(0));
     assert_eq!([lab.read("lab.txt"), lab.read("seen.txt")], [BETTER, BETTER]);
+}
+
+#[test]
+fn a_publisher_that_could_not_be_reached_while_the_clock_was_ahead_is_asked_again() {
+    let lab = Lab::updated();
+    lab.configure(&[json!({ "url": "https://127.0.0.1:1/lab.txt" })]);
+    lab.update(&[]).ends(1).says("Connection refused");
+    // As if that had been in a month.
+    let mut entry = lab.entry();
+    for time in ["tried", "due"] {
+        entry[time] = entry[time].as_i64().map(|time| time + 30 * 86_400).into();
+    }
+    entry["url"] = lab.publisher.url("/lab.txt").into();
+    lab.remember(&entry);
+    lab.publisher.answer(says(&[], BETTER));
+    lab.configure(&[json!({})]);
+    let mut watcher = start(&lab, &[]);
+    assert_eq!(watcher.line(), "lab: updated, 4 prefixes (1 added, 0 removed), IPv4 addresses +25.0% -0.0%");
+    assert_eq!(watcher.ends(Signal::TERM), Some(0));
+    assert!(lab.entry()["tried"].as_i64().unwrap() <= now());
+    assert_eq!(lab.publisher.asked().len(), 1);
+}
+
+/// The time in which a watcher sees a change, and a request that follows at once.
+const SEEN: Duration = Duration::from_secs(4);
+
+#[test]
+fn a_file_that_is_lost_is_fetched_again_and_at_most_once_an_hour() {
+    // JAFAR-15
+    let lab = Lab::new(says(&["ETag: \"1\""], GOOD));
+    lab.update(&[]).ends(0);
+    lab.remember(&json!({ "asked": now() - 3590 }));
+    lab.publisher.asked();
+    let mut watcher = start(&lab, &[]);
+    thread::sleep(SEEN);
+    fs::remove_file(lab.path("lab.txt")).unwrap();
+    assert_eq!(watcher.line(), "lab: updated, 3 prefixes");
+    let asked = lab.publisher.asked();
+    assert_eq!((asked.len(), asked[0].header("if-none-match")), (1, None));
+    for _ in 0..2 {
+        fs::write(lab.path("lab.txt"), "changed by hand").unwrap();
+        thread::sleep(SEEN);
+        fs::remove_file(lab.path("lab.txt")).unwrap();
+        thread::sleep(SEEN);
+    }
+    assert_eq!(lab.publisher.asked().len(), 0);
+    assert_eq!(watcher.ends(Signal::TERM), Some(0));
+}
+
+#[test]
+fn a_feed_that_has_another_file_is_asked_for_at_once_and_once() {
+    let lab = Lab::new(says(&["ETag: \"1\""], GOOD));
+    let mut watcher = start(&lab, &[]);
+    assert_eq!(watcher.line(), "lab: updated, 3 prefixes");
+    lab.configure(&[json!({ "source": "other.txt" })]);
+    assert_eq!(watcher.line(), "lab: updated, 3 prefixes");
+    assert_eq!((lab.read("other.txt"), lab.publisher.asked().len()), (GOOD.into(), 2));
+    // One that is moved with the configuration is as fresh as before.
+    fs::rename(lab.path("other.txt"), lab.path("moved.txt")).unwrap();
+    lab.configure(&[json!({ "source": "moved.txt" })]);
+    thread::sleep(SEEN);
+    assert_eq!(lab.publisher.asked().len(), 0);
+    // Nothing can be written there.
+    fs::create_dir(lab.path("folder")).unwrap();
+    lab.configure(&[json!({ "source": "folder" })]);
+    watcher.says("cannot write folder: not a regular file");
+    thread::sleep(SEEN);
+    assert_eq!(lab.publisher.asked().len(), 1);
+    assert_eq!(watcher.ends(Signal::TERM), Some(0));
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub struct FilesBeside {
     accepted: Vec<String>,
     audience: Option<Audience>,
     /// True if large feeds are left in their files.
-    is_paged: bool,
+    pub(crate) is_paged: bool,
 }
 
 impl FilesBeside {
@@ -128,24 +128,34 @@ impl FilesBeside {
         self.path_with(path, HELD)
     }
 
-    /// Notes beside a feed that a newer version of it is held, for this reason, or that none is. Returns true if that was not
-    /// known. A feed without a file needs no note.
+    /// Returns true if [`Self::note_held`] has nothing to do.
+    pub fn is_held_noted(&self, path: &str, why: Option<&str>) -> bool {
+        match self.note_for(path, why) {
+            Some(why) => self.held(path) == Some(why),
+            None => !self.held_path(path).exists(),
+        }
+    }
+
+    /// Notes beside a feed that a newer version of it is held, for this reason, or that none is.
     ///
     /// # Errors
     ///
     /// If the file cannot be written or removed.
-    pub fn note_held(&self, path: &str, why: Option<&str>) -> Result<bool, FileError> {
-        let (source, note) = (self.path(path), self.held_path(path));
-        let noted = match why.filter(|_| source.exists()).and_then(reason) {
-            Some(why) if self.held(path).as_deref() == Some(&*why) => return Ok(false),
-            Some(why) => replace_beside(&source, &note, Source::Bytes(why.as_bytes())),
+    pub fn note_held(&self, path: &str, why: Option<&str>) -> Result<(), FileError> {
+        let note = self.held_path(path);
+        let noted = match self.note_for(path, why) {
+            Some(why) => replace_beside(&self.path(path), &note, Source::Bytes(why.as_bytes())),
             None => fs::remove_file(&note),
         };
         match noted {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(FileError::writing(note, error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::writing(note, error)),
+            _ => Ok(()),
         }
+    }
+
+    /// The text of a note. A feed without a file needs none.
+    fn note_for(&self, path: &str, why: Option<&str>) -> Option<String> {
+        why.filter(|_| self.path(path).exists()).and_then(reason)
     }
 
     fn path_with(&self, path: &str, suffix: &str) -> PathBuf {
@@ -181,10 +191,20 @@ impl FilesBeside {
         modified(&self.earlier_good_path(path)).filter(|since| is_of_the_last_days(*since))
     }
 
-    /// Reads the version before the changes of the last days, if there were any.
-    pub(crate) fn read_earlier_good(&self, path: &str) -> io::Result<FoundFile> {
+    /// The last good version of a feed.
+    pub(crate) fn find_last_good(&self, path: &str) -> io::Result<FeedFile> {
+        self.find_version(&self.last_good_path(path))
+    }
+
+    /// The version before the changes of the last days, if there were any.
+    pub(crate) fn find_earlier_good(&self, path: &str) -> io::Result<FeedFile> {
         self.earlier_good_since(path).ok_or(io::ErrorKind::NotFound)?;
-        read::find(&self.earlier_good_path(path))
+        self.find_version(&self.earlier_good_path(path))
+    }
+
+    /// A version of a feed, by its file.
+    pub(crate) fn find_version(&self, file: &Path) -> io::Result<FeedFile> {
+        if self.is_paged { read::find_feed(file) } else { read::find(file).map(FeedFile::from) }
     }
 }
 
@@ -243,10 +263,7 @@ impl Files for FilesBeside {
     }
 
     fn read_feed(&self, path: &str) -> Result<Option<FeedFile>, String> {
-        if !self.is_paged {
-            return Ok(self.read(path)?.map(FeedFile::from));
-        }
-        if_there(read::find_feed(&self.path(path)))
+        if_there(self.find_version(&self.path(path)))
     }
 
     fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
@@ -258,20 +275,11 @@ impl Files for FilesBeside {
     }
 
     fn last_good_feed(&self, path: &str) -> Option<FeedFile> {
-        match self.is_paged {
-            true => read::find_feed(&self.last_good_path(path)).ok(),
-            false => self.last_good(path).map(FeedFile::from),
-        }
+        self.find_last_good(path).ok()
     }
 
     fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
-        match self.is_paged {
-            true => {
-                self.earlier_good_since(path)?;
-                read::find_feed(&self.earlier_good_path(path)).ok()
-            }
-            false => self.read_earlier_good(path).ok().map(FeedFile::from),
-        }
+        self.find_earlier_good(path).ok()
     }
 
     fn held(&self, path: &str) -> Option<String> {
@@ -330,11 +338,11 @@ mod tests {
         let files = FilesBeside::new(&folder.path().join("crawlpike.json"));
         fs::write(folder.path().join("a"), "").unwrap();
         let why = "x".repeat(2 * LONGEST_REASON);
-        let noted = |why| files.note_held("a", why).unwrap();
-        assert_eq!(
-            [noted(Some(&*why)), noted(Some(&*why)), noted(None), noted(None)],
-            [true, false, true, false]
-        );
+        for why in [Some(&*why), None] {
+            assert!(!files.is_held_noted("a", why));
+            files.note_held("a", why).unwrap();
+            assert!(files.is_held_noted("a", why));
+        }
     }
 
     #[test]

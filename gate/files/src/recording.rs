@@ -45,6 +45,16 @@ impl<'a> Recording<'a> {
         self.unreadable.into_inner()
     }
 
+    /// The reason why a good version of a feed could not be read, by which a new one is judged.
+    pub fn why_unjudged(&self, path: &str) -> Option<String> {
+        let files = [self.beside.last_good_path(path), self.beside.earlier_good_path(path)];
+        let unreadable = self.unreadable.borrow();
+        unreadable
+            .iter()
+            .find(|error| files.iter().any(|file| file == error.path()))
+            .map(FileError::to_string)
+    }
+
     fn record(
         &self,
         path: &str,
@@ -59,7 +69,7 @@ impl<'a> Recording<'a> {
 
     /// A good version of a feed, which was read from a file. If that failed, it is noted for the last one, since the others are
     /// not watched.
-    fn good(&self, feed: &str, file: PathBuf, read: io::Result<FoundFile>) -> Option<FoundFile> {
+    fn good<F>(&self, feed: &str, file: PathBuf, read: io::Result<F>) -> Option<F> {
         let error = match read {
             Ok(found) => return Some(found),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
@@ -135,6 +145,14 @@ impl Files for Recording<'_> {
         self.record(path, || self.beside.find(path))
     }
 
+    fn read_feed(&self, path: &str) -> Result<Option<FeedFile>, String> {
+        if !self.beside.is_paged {
+            return Ok(self.read(path)?.map(FeedFile::from));
+        }
+        let file = self.beside.path(path);
+        if_there(self.snapshot.read(&file, || self.beside.find_version(&file)))
+    }
+
     fn read_policy(&self, path: &str) -> Result<Option<FoundFile>, String> {
         self.record(path, || self.beside.find_policy(path))
     }
@@ -157,6 +175,15 @@ impl Files for Recording<'_> {
         Some(found)
     }
 
+    fn last_good_feed(&self, path: &str) -> Option<FeedFile> {
+        if !self.beside.is_paged {
+            return self.last_good(path).map(FeedFile::from);
+        }
+        let file = self.beside.last_good_path(path);
+        self.snapshot.record(&file);
+        self.good(path, file, self.beside.find_last_good(path))
+    }
+
     fn earlier_good_feed(&self, path: &str) -> Option<FeedFile> {
         let state = self.snapshot.state(&self.beside.last_good_path(path));
         let remembered = self.remembered.iter().find(|one| one.is_of(path) && one.counts_beside(state));
@@ -165,11 +192,11 @@ impl Files for Recording<'_> {
             Some(Earlier { file: Some(file), .. }) => return Some(FoundFile::clone(file).into()),
             // If it could not be read, it was not in force when these changes began.
             Some(Earlier { file: None, .. }) => {
-                return self.beside.read_last_good(path).ok().map(FeedFile::from);
+                return self.beside.find_last_good(path).ok();
             }
-            None => (self.beside.earlier_good_path(path), self.beside.read_earlier_good(path)),
+            None => (self.beside.earlier_good_path(path), self.beside.find_earlier_good(path)),
         };
-        self.good(path, file, read).map(FeedFile::from)
+        self.good(path, file, read)
     }
 
     fn held(&self, path: &str) -> Option<String> {
